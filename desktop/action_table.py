@@ -5,8 +5,8 @@ from __future__ import annotations
 from PySide6.QtGui import QAction
 
 from desktop.actions import ActionId, ActionInfo
-from desktop.charting.action_table import chart_actions
-from desktop.charting.travel_action_table import travel_actions
+from desktop.chart.controllers.action_table import chart_actions
+from desktop.chart.controllers.travel_action_table import travel_actions
 from desktop.translation import QT_TRANSLATE_NOOP
 from desktop.view_action_table import dock_actions, view_actions
 

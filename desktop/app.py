@@ -35,8 +35,8 @@ from desktop.accuracy_watch import AccuracyWatch
 from desktop.actions import ActionId
 from desktop.backup_watch import BackupWatch
 from desktop.backup_words import BackupWords
+from desktop.chart.controllers.ensemble import ChartEnsemble
 from desktop.chart.widget import ChartWidget
-from desktop.charting.ensemble import ChartEnsemble
 from desktop.checkpoints.exchange import FILES_JOB
 from desktop.checkpoints.tools import CheckpointTools
 from desktop.commands.options import Context

@@ -49,7 +49,7 @@ def test_a_test_that_was_changed_comes_before_all_others(touched: Touched) -> No
 
 def test_a_conftest_touches_what_lies_below_it(touched: Touched) -> None:
     found = {near.path for near in touched.by(["tests/desktop/chart/conftest.py"])}
-    assert "tests/desktop/chart/scales/test_price_scale.py" in found
+    assert "tests/desktop/chart/axes/test_price_scale.py" in found
     assert not any(path.startswith("tests/core/") for path in found)
 
 

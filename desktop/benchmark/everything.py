@@ -12,11 +12,11 @@ from core.market.candle import Interval
 from core.market.series import CandleSeries
 from core.regimes import Regime
 from core.storage.records import ConditionRows, PastRows
-from desktop.chart.layers.error_strip import ErrorStripLayer
-from desktop.chart.layers.hindsight import HindsightLayer
-from desktop.chart.layers.layer import Layer
-from desktop.chart.layers.regimes import RegimeLayer
-from desktop.chart.layers.study import StudyLayer
+from desktop.chart.items.error_strip import ErrorStripLayer
+from desktop.chart.items.hindsight import HindsightLayer
+from desktop.chart.items.regimes import RegimeLayer
+from desktop.chart.items.study import StudyLayer
+from desktop.chart.panes.layer import Layer
 from desktop.chart.widget import ChartWidget
 
 _VOLATILITY = 4e-4

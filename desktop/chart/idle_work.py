@@ -7,7 +7,7 @@ from collections.abc import Callable
 from PySide6.QtCore import QObject, QTimer, Slot
 
 from desktop.chart.data.model import ChartModel
-from desktop.chart.layers.layer import LayerSet
+from desktop.chart.panes.layer import LayerSet
 
 _REST_MS = 2
 """Between turns: who never rests is made to wait by the system when others want the core, frames and all."""

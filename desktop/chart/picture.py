@@ -10,16 +10,16 @@ from typing import cast
 from PySide6.QtCore import QPoint, QPointF, QRect, QSize
 from PySide6.QtGui import QRegion
 
+from desktop.chart.axes.held_range import HeldRange
+from desktop.chart.axes.time_scale import TimeScale
 from desktop.chart.data.model import ChartModel
+from desktop.chart.frame_builder import FrameBuilder
 from desktop.chart.frame_clock import Dirty
-from desktop.chart.framing.builder import FrameBuilder
-from desktop.chart.framing.frame import Frame
-from desktop.chart.framing.pane_heights import PaneHeights
+from desktop.chart.labels.last_price import forming_area
 from desktop.chart.labels.overlay import Overlay, Patch, changed_region
-from desktop.chart.layers.layer import LayerSet
-from desktop.chart.layers.live import forming_area
-from desktop.chart.scales.held_range import HeldRange
-from desktop.chart.scales.time_scale import TimeScale
+from desktop.chart.panes.frame import Frame
+from desktop.chart.panes.layer import LayerSet
+from desktop.chart.panes.pane_heights import PaneHeights
 from desktop.chart.style import Style
 
 

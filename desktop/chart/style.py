@@ -8,7 +8,7 @@ from enum import StrEnum
 
 from PySide6.QtGui import QFont
 
-from desktop.chart.scales.price_scale import ScaleKind
+from desktop.chart.axes.price_scale import ScaleKind
 from desktop.theme import Palette
 
 

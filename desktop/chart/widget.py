@@ -25,31 +25,31 @@ from core.market.candle import Candle
 from core.market.series import CandleSeries
 from core.plain import plain
 from desktop.accessible import announce
+from desktop.chart.axes.held_range import HeldRange
+from desktop.chart.axes.price_scale import PriceRange
+from desktop.chart.axes.time_scale import TimeScale
 from desktop.chart.data.holes import KnownHoles
 from desktop.chart.data.measurement import Mark
 from desktop.chart.data.model import ChartModel
 from desktop.chart.data.moment import Moment
 from desktop.chart.frame_clock import Dirty, FrameClock
-from desktop.chart.framing.frame import Frame
-from desktop.chart.framing.pane import PRICE_PANE
-from desktop.chart.framing.pane_heights import PaneHeights
-from desktop.chart.handling.hands import Hands
-from desktop.chart.handling.newest_button import NewestButton
-from desktop.chart.handling.tool import ChartPoint, Tool
-from desktop.chart.handling.view_anchor import ViewAnchor
 from desktop.chart.idle_work import IdleWork
 from desktop.chart.labels.countdown import Countdown
 from desktop.chart.labels.overlay import Overlay
 from desktop.chart.labels.spoken import spoken_candle, spoken_chart
-from desktop.chart.layers.layer import Layer, LayerSet
 from desktop.chart.panes.box import PaneBox
+from desktop.chart.panes.frame import Frame
+from desktop.chart.panes.layer import Layer, LayerSet
 from desktop.chart.panes.open_pane import OpenPane
-from desktop.chart.panes.stage import Stage
+from desktop.chart.panes.pane import PRICE_PANE
+from desktop.chart.panes.pane_heights import PaneHeights
 from desktop.chart.picture import Picture, to_px
-from desktop.chart.scales.held_range import HeldRange
-from desktop.chart.scales.price_scale import PriceRange
-from desktop.chart.scales.time_scale import TimeScale
+from desktop.chart.stage import Stage
 from desktop.chart.style import Style
+from desktop.chart.tools.hands import Hands
+from desktop.chart.tools.newest_button import NewestButton
+from desktop.chart.tools.tool import ChartPoint, Tool
+from desktop.chart.tools.view_anchor import ViewAnchor
 from desktop.plain_text import LONGEST_TEXT
 from desktop.theme import Palette, Theme
 from desktop.translation import translate

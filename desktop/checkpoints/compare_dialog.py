@@ -27,7 +27,7 @@ from core.checkpoints.compare import Compared, compare, settings_side_by_side
 from core.events import StepDone
 from core.market.candle import Interval
 from core.plain import plain
-from desktop.chart.layers.previews import MOST_SHOWN
+from desktop.chart.items.previews import MOST_SHOWN
 from desktop.checkpoints.columns import evaluated_text, why_saved, yes_or_no
 from desktop.checkpoints.source import score_text
 from desktop.formatting import MISSING, format_count, format_number, format_percent, format_time

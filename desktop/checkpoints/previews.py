@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject, Slot
 from core.commands import ForecastWith, TrainerCommand
 from core.events import CheckpointForecast, CheckpointInfo, Severity, TrainerState
 from desktop.actions import ActionId
-from desktop.chart.layers.previews import MOST_SHOWN, Preview, PreviewLayer
+from desktop.chart.items.previews import MOST_SHOWN, Preview, PreviewLayer
 from desktop.chart.widget import ChartWidget
 from desktop.formatting import format_count
 from desktop.panels.banner import Notice

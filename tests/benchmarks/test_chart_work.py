@@ -17,7 +17,7 @@ from desktop.benchmark.pans import Pans
 from desktop.benchmark.rig import Rig
 from desktop.benchmark.ticks import Ticks
 from desktop.benchmark.whole_view import AllInView
-from desktop.chart.layers.study import StudyLayer
+from desktop.chart.items.study import StudyLayer
 from tests.support.counted import calls_of
 
 FEW, MANY = 1_000, 100_000

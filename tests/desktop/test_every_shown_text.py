@@ -24,7 +24,7 @@ from core.market.drawings import Anchor, Drawing, DrawingKind
 from core.market.venue_names import venue_name
 from core.settings import Settings
 from desktop.actions import ActionId
-from desktop.charting.go_to_date import DateDialog
+from desktop.chart.controllers.go_to_date import DateDialog
 from desktop.checkpoints.clean_up_dialog import CleanUpDialog
 from desktop.checkpoints.columns import PLACE, why_saved
 from desktop.checkpoints.compare_dialog import CompareDialog

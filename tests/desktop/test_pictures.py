@@ -19,7 +19,7 @@ from core.forecast.conditions import ConditionsWatch
 from core.forecast.history import History
 from core.market.candle import Candle
 from desktop.actions import ActionId
-from desktop.chart.layers.regimes import RegimeLayer
+from desktop.chart.items.regimes import RegimeLayer
 from desktop.panels.accuracy import AccuracyPanel
 from desktop.panels.elided import ElidedLabel
 from desktop.panels.wrapping_button import WrappingButton

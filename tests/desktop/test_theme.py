@@ -16,7 +16,7 @@ from PySide6.QtWidgets import (
 )
 from pytestqt.qtbot import QtBot
 
-from desktop.chart.layers.error_strip import class_colours
+from desktop.chart.items.error_strip import class_colours
 from desktop.theme import Colours, Mode, Palette, Theme, build_palette, qt_palette
 from tests.support.contrast import GRAPHICS, TEXT, contrast
 

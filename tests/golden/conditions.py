@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from core.regimes import MarketConditions, RegimeProbabilities
-from desktop.chart.layers.regimes import RegimeLayer
+from desktop.chart.items.regimes import RegimeLayer
 from tests.desktop.chart.support import forecast_after, random_series
 from tests.golden.stage import Stage
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from core.market.drawings import Anchor, Drawing, DrawingKind
-from desktop.chart.layers.drawings import DrawingsLayer, DrawingsShown
+from desktop.chart.items.drawings import DrawingsLayer, DrawingsShown
 from tests.desktop.chart.support import forming_after, random_series
 from tests.golden.stage import Stage
 

@@ -17,16 +17,16 @@ from core.market.price_lines import LineKind, PriceLine
 from core.market.series import CandleSeries
 from core.market.time_zones import find
 from desktop.benchmark import scenario
+from desktop.chart.axes.price_scale import ScaleKind
 from desktop.chart.data.holes import KnownHoles
 from desktop.chart.data.markers import Marker, MarkerKind, MarkerTrack
 from desktop.chart.data.measurement import Mark, Measurement
-from desktop.chart.layers.error_strip import ErrorStripLayer
-from desktop.chart.layers.hindsight import HindsightLayer
-from desktop.chart.layers.markers import MarkersLayer
-from desktop.chart.layers.measure import MeasureLayer
-from desktop.chart.layers.price_lines import PriceLinesLayer
-from desktop.chart.layers.study import StudyLayer
-from desktop.chart.scales.price_scale import ScaleKind
+from desktop.chart.items.error_strip import ErrorStripLayer
+from desktop.chart.items.hindsight import HindsightLayer
+from desktop.chart.items.markers import MarkersLayer
+from desktop.chart.items.measure import MeasureLayer
+from desktop.chart.items.price_lines import PriceLinesLayer
+from desktop.chart.items.study import StudyLayer
 from desktop.chart.style import CandleStyle
 from tests.desktop.chart.support import (
     MINUTE_MS,

@@ -20,7 +20,7 @@ from core.setting_group import OWN_DIALOG
 from core.settings import Settings
 from desktop.action_table import standard_actions
 from desktop.actions import ActionInfo
-from desktop.charting.gestures import chart_gestures
+from desktop.chart.controllers.gestures import chart_gestures
 from desktop.commands.cli import ghostcandle
 from desktop.dialogs.forms import all_field_infos
 from desktop.dialogs.setting_facts import choices, default, kind, number, unit

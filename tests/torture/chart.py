@@ -10,11 +10,11 @@ from PySide6.QtGui import QFont
 
 from core.clock import ManualClock
 from core.indicators.spec import IndicatorKind, IndicatorSpec
-from desktop.chart.handling.pan import Kinetic
-from desktop.chart.layers.regimes import RegimeLayer
-from desktop.chart.layers.study import StudyLayer
-from desktop.chart.scales.price_scale import ScaleKind
+from desktop.chart.axes.price_scale import ScaleKind
+from desktop.chart.items.regimes import RegimeLayer
+from desktop.chart.items.study import StudyLayer
 from desktop.chart.style import CandleStyle
+from desktop.chart.tools.pan import Kinetic
 from desktop.chart.widget import ChartWidget
 from desktop.theme import Colours, Mode, Theme
 from tests.torture.hands import Hands

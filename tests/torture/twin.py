@@ -14,18 +14,18 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QApplication
 
 from core.clock import ManualClock
-from desktop.chart.layers.comparison import ComparisonLayer
-from desktop.chart.layers.drawings import DrawingsLayer
-from desktop.chart.layers.error_strip import ErrorStripLayer
-from desktop.chart.layers.hindsight import HindsightLayer
-from desktop.chart.layers.layer import Layer
-from desktop.chart.layers.markers import MarkersLayer
-from desktop.chart.layers.measure import MeasureLayer
-from desktop.chart.layers.previews import PreviewLayer
-from desktop.chart.layers.price_lines import PriceLinesLayer
-from desktop.chart.layers.regimes import RegimeLayer
-from desktop.chart.layers.study import StudyLayer
-from desktop.chart.layers.volume_profile import VolumeProfileLayer
+from desktop.chart.items.comparison import ComparisonLayer
+from desktop.chart.items.drawings import DrawingsLayer
+from desktop.chart.items.error_strip import ErrorStripLayer
+from desktop.chart.items.hindsight import HindsightLayer
+from desktop.chart.items.markers import MarkersLayer
+from desktop.chart.items.measure import MeasureLayer
+from desktop.chart.items.previews import PreviewLayer
+from desktop.chart.items.price_lines import PriceLinesLayer
+from desktop.chart.items.regimes import RegimeLayer
+from desktop.chart.items.study import StudyLayer
+from desktop.chart.items.volume_profile import VolumeProfileLayer
+from desktop.chart.panes.layer import Layer
 from desktop.chart.widget import ChartWidget
 from desktop.theme import Theme
 from tests.desktop.chart.test_painting import picture

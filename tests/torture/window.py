@@ -17,9 +17,9 @@ from core.indicators.spec import IndicatorKind, IndicatorSpec
 from core.settings import Settings
 from core.storage.folder import DataFolder
 from desktop.actions import ActionId
+from desktop.chart.controllers.candles import SHOWN_AT_FIRST
+from desktop.chart.controllers.ensemble import ChartEnsemble
 from desktop.chart.widget import ChartWidget
-from desktop.charting.candles import SHOWN_AT_FIRST
-from desktop.charting.ensemble import ChartEnsemble
 from desktop.database import WindowDatabase
 from desktop.library import Library
 from desktop.state import RunState

@@ -155,6 +155,12 @@ class ChartModel:
         return None if self.series is None else self.past.at(self.series, index)
 
     @property
+    def forecast_oddity(self) -> str:
+        """Why the forecast is dimmed, though it is not old; empty where it is not."""
+        made = self.forecast
+        return "" if made is None or made.conditions is None else made.conditions.oddity
+
+    @property
     def forecast_age(self) -> int:
         """Candles that have closed since the forecast was made; 0 where it has seen the newest, or there is none."""
         if self.forecast is None or self.series is None:

@@ -1,1 +1,1 @@
-"""The pyqtgraph items that the chart is made of, each of which draws one thing."""
+"""The pyqtgraph items, and the layers that they draw: candles, ghosts, indicators, lines, drawings ..."""

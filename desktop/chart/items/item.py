@@ -10,9 +10,9 @@ from PySide6.QtGui import QPainter, QRegion
 from PySide6.QtWidgets import QGraphicsItem, QStyleOptionGraphicsItem, QWidget
 
 from desktop.chart.data.model import ChartModel
-from desktop.chart.framing.frame import Frame
 from desktop.chart.labels.overlay import Overlay
 from desktop.chart.panes.box import PaneBox
+from desktop.chart.panes.frame import Frame
 from desktop.chart.style import Style
 
 

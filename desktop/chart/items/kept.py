@@ -8,14 +8,14 @@ from PySide6.QtCore import QPoint, QRect
 from PySide6.QtGui import QPainter, QPixmap
 from PySide6.QtWidgets import QStyleOptionGraphicsItem, QWidget
 
-from desktop.chart.drawing.primitives import draw_parts
-from desktop.chart.framing.frame import Frame
+from desktop.chart.items.candles import paint_closed
+from desktop.chart.items.grid import paint_borders, paint_gaps, paint_grid
 from desktop.chart.items.item import ChartItem, Shown
 from desktop.chart.labels.overlay import Overlay
-from desktop.chart.layers.candles import paint_closed
-from desktop.chart.layers.grid import paint_borders, paint_gaps, paint_grid
-from desktop.chart.layers.layer import Layer, Underlay
+from desktop.chart.painting.primitives import draw_parts
 from desktop.chart.panes.box import PaneBox
+from desktop.chart.panes.frame import Frame
+from desktop.chart.panes.layer import Layer, Underlay
 
 UNDERLAY_Z, GRID_Z, BORDERS_Z, GAPS_Z, CANDLES_Z, LAYERS_Z = -60.0, -50.0, -48.0, -45.0, -40.0, -30.0
 _GROUND_Z = -1e6

@@ -5,15 +5,15 @@ from __future__ import annotations
 from PySide6.QtCore import QRect, Qt
 from PySide6.QtGui import QPainter, QPen
 
-from desktop.chart.drawing.text import Box, paint_box
-from desktop.chart.framing.frame import Frame
+from desktop.chart.items.candles import paint_forming
+from desktop.chart.items.forecast import ForecastLayer
 from desktop.chart.items.item import ChartItem, Shown
+from desktop.chart.labels.last_price import LastPriceLine
 from desktop.chart.labels.overlay import Overlay
-from desktop.chart.layers.candles import paint_forming
-from desktop.chart.layers.forecast import ForecastLayer
-from desktop.chart.layers.layer import Layer
-from desktop.chart.layers.live import paint_last_price_line
+from desktop.chart.painting.text import Box, paint_box
 from desktop.chart.panes.box import PaneBox
+from desktop.chart.panes.frame import Frame
+from desktop.chart.panes.layer import Layer
 
 _FORECAST_Z, _FORMING_Z, _LAST_PRICE_Z, _LAYERS_Z, _LABELS_Z = 10.0, 20.0, 30.0, 40.0, 50.0
 _CROSSHAIR_Z, _WORDS_Z = 60.0, 80.0
@@ -54,7 +54,7 @@ class LastPriceItem(ChartItem):
         super().__init__(shown, _LAST_PRICE_Z, box)
 
     def draw(self, painter: QPainter, frame: Frame, overlay: Overlay) -> None:
-        paint_last_price_line(painter, frame, overlay.last_price_line)
+        _paint_last_price_line(painter, frame, overlay.last_price_line)
 
 
 class LiveLayerItem(ChartItem):
@@ -127,3 +127,14 @@ class WordsItem(ChartItem):
     def _is_wanted(self, box: Box) -> bool:
         rect: QRect = box.rect
         return bool(box.rows) and self.shown.wanted.intersects(rect)
+
+
+def _paint_last_price_line(painter: QPainter, frame: Frame, line: LastPriceLine | None) -> None:
+    """A dotted line across the plot."""
+    if line is None:
+        return
+    pen = QPen(line.colour, frame.pixel)
+    pen.setCapStyle(Qt.PenCapStyle.FlatCap)
+    pen.setDashPattern([1.0, 3.0])
+    painter.setPen(pen)
+    painter.drawLine(0, line.row, frame.layout.plot_right, line.row)

@@ -1,1 +1,1 @@
-"""What the chart says in words: readout, tooltip, crosshair labels, countdown."""
+"""What the chart says in words: readout, tooltip, labels on the plot and on the axes."""

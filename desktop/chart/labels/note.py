@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from PySide6.QtCore import QPoint, QRect
 from PySide6.QtGui import QFontMetrics
 
-from desktop.chart.drawing.text import Box, Span, box_size
-from desktop.chart.framing.frame import Frame
+from desktop.chart.painting.text import Box, Span, box_size
+from desktop.chart.panes.frame import Frame
 from desktop.plain_text import words_with_whole_figures
 
 _MARGIN_PX = 6

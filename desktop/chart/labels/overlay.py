@@ -10,15 +10,15 @@ from PySide6.QtCore import QPoint, QRect
 from PySide6.QtGui import QRegion
 
 from desktop.chart.data.model import ChartModel
-from desktop.chart.drawing.text import Box
-from desktop.chart.framing.frame import Frame
+from desktop.chart.labels.axis_labels import price_label_rect, time_label_rect
+from desktop.chart.labels.forecast_label import forecast_label
+from desktop.chart.labels.last_price import LastPriceLine, last_price_box, last_price_line
 from desktop.chart.labels.note import note_box
 from desktop.chart.labels.readout import crosshair_rows, pane_readouts, readout_box, tooltip_box
 from desktop.chart.labels.room import READOUT_MARGIN_PX
-from desktop.chart.layers.axes import price_label_rect, time_label_rect
-from desktop.chart.layers.forecast import forecast_label
-from desktop.chart.layers.layer import LayerSet, PlotLabel
-from desktop.chart.layers.live import LastPriceLine, last_price_box, last_price_line
+from desktop.chart.painting.text import Box
+from desktop.chart.panes.frame import Frame
+from desktop.chart.panes.layer import LayerSet, PlotLabel
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,8 @@ from core.events import ForecastMode
 from core.regimes import Regime, RegimeProbabilities
 from desktop import formatting
 from desktop.chart.data.past import PastForecast
-from desktop.chart.drawing.text import Row, Span
-from desktop.chart.framing.frame import Frame
+from desktop.chart.painting.text import Row, Span
+from desktop.chart.panes.frame import Frame
 from desktop.theme import Palette
 from desktop.translation import translate
 from desktop.words import word

@@ -12,12 +12,12 @@ from core.market.candle import Candle
 from desktop import formatting
 from desktop.chart.data.ghosts import PlacedGhost, band
 from desktop.chart.data.model import ChartModel
-from desktop.chart.drawing.text import Box, Row, Span, box_size, padding_px, wrapped
-from desktop.chart.framing.frame import Frame
-from desktop.chart.labels.made import age_words
+from desktop.chart.labels.forecast_label import age_words
 from desktop.chart.labels.past import past_rows
 from desktop.chart.labels.room import READOUT_MARGIN_PX, candle_lines, cut, held_words, most_lines, readout_width
-from desktop.chart.layers.layer import LayerSet
+from desktop.chart.painting.text import Box, Row, Span, box_size, padding_px, wrapped
+from desktop.chart.panes.frame import Frame
+from desktop.chart.panes.layer import LayerSet
 from desktop.translation import translate
 
 _GROUND_ALPHA = 250

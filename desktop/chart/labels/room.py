@@ -8,9 +8,9 @@ from PySide6.QtGui import QColor
 
 from desktop import formatting
 from desktop.chart.data.model import ChartModel
-from desktop.chart.drawing.text import Row, Span, padding_px, row_width, wrapped
-from desktop.chart.framing.frame import Fonts
-from desktop.chart.layers.layer import LayerSet
+from desktop.chart.painting.fonts import Fonts
+from desktop.chart.painting.text import Row, Span, padding_px, row_width, wrapped
+from desktop.chart.panes.layer import LayerSet
 from desktop.translation import QT_TRANSLATE_NOOP, translate
 
 HELD_WORDS = (QT_TRANSLATE_NOOP("Chart", "Prices are held by hand."), QT_TRANSLATE_NOOP("Chart", "Alt+A fits them."))

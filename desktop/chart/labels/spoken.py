@@ -8,7 +8,7 @@ from core.market.candle import Candle
 from desktop import formatting
 from desktop.chart.data.ghosts import PlacedGhost, band
 from desktop.chart.data.model import ChartModel
-from desktop.chart.labels.made import age_words
+from desktop.chart.labels.forecast_label import age_words
 
 
 def spoken_chart(model: ChartModel, time_zone: tzinfo | None, pointed_at: int | None) -> str:

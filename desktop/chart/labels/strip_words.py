@@ -13,8 +13,8 @@ from desktop import formatting
 from desktop.chart.data.model import ChartModel
 from desktop.chart.data.past import PastForecast
 from desktop.chart.data.past_forecasts import PastView
-from desktop.chart.drawing.text import Row, Span, wrapped
-from desktop.chart.framing.frame import Fonts
+from desktop.chart.painting.fonts import Fonts
+from desktop.chart.painting.text import Row, Span, wrapped
 from desktop.theme import Palette
 from desktop.translation import translate
 from desktop.words import word

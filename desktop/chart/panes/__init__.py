@@ -1,1 +1,1 @@
-"""The views that items lie in, one a pane, and the stage that puts everything in its place."""
+"""Where everything is in a picture: its panes, their views, and what lies in them."""

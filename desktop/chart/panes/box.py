@@ -7,9 +7,9 @@ import math
 import pyqtgraph
 from PySide6.QtCore import QRectF, Signal
 
-from desktop.chart.framing.frame import Frame
-from desktop.chart.framing.pane import Pane
-from desktop.chart.scales.price_scale import PriceRange, ScaleKind
+from desktop.chart.axes.price_scale import PriceRange, ScaleKind
+from desktop.chart.panes.frame import Frame
+from desktop.chart.panes.pane import Pane
 
 _HALF_PX = 0.5
 """The middle of a device pixel from its edge: whole indices and prices lie there."""

@@ -9,11 +9,11 @@ from typing import Any
 from PySide6.QtGui import QPainter
 
 from desktop.chart.data.model import ChartModel
-from desktop.chart.drawing.text import Row, Span
-from desktop.chart.framing.frame import Frame
-from desktop.chart.framing.pane import Pane
-from desktop.chart.layers.layer import PaneScale
+from desktop.chart.painting.text import Row, Span
 from desktop.chart.panes.box import PaneBox
+from desktop.chart.panes.frame import Frame
+from desktop.chart.panes.layer import PaneScale
+from desktop.chart.panes.pane import Pane
 
 
 class OpenPane:

@@ -21,8 +21,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from desktop.chart.drawing.text import Box
 from desktop.chart.labels.overlay import Overlay
+from desktop.chart.painting.text import Box
 from desktop.theme import Palette
 from tests.desktop.accessibility.controls import described
 from tests.desktop.chart.test_painting import pixels

@@ -10,7 +10,7 @@ from pytestqt.qtbot import QtBot
 from core.clock import ManualClock
 from core.indicators.registry import INDICATORS, label
 from core.indicators.spec import IndicatorSpec
-from desktop.chart.drawing.text import Span
+from desktop.chart.painting.text import Span
 from desktop.chart.widget import ChartWidget
 from desktop.theme import Theme
 from tests.desktop.chart.support import START_MS

@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QApplication
 
 from core.clock import ManualClock
 from core.indicators.spec import IndicatorKind, IndicatorSpec
-from desktop.chart.layers.study import StudyLayer
+from desktop.chart.items.study import StudyLayer
 from desktop.chart.style import CandleStyle
 from desktop.chart.widget import ChartWidget
 from tests.desktop.chart.conftest import ShowChart, settle

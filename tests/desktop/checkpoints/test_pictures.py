@@ -15,7 +15,7 @@ from core.checkpoints.catalog import Kept
 from core.events import CheckpointInfo
 from core.settings import Settings, to_dict
 from desktop.actions import ActionId
-from desktop.chart.layers.previews import Preview, PreviewLayer
+from desktop.chart.items.previews import Preview, PreviewLayer
 from desktop.checkpoints.clean_up_dialog import CleanUpDialog
 from desktop.checkpoints.compare_dialog import CompareDialog
 from desktop.checkpoints.runs_dialog import RunsDialog

@@ -13,9 +13,9 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QGraphicsItem
 
 from core.indicators.spec import IndicatorKind, IndicatorSpec
-from desktop.chart.items.axes import ChartAxis
+from desktop.chart.items.axis import ChartAxis
 from desktop.chart.items.item import ChartItem
-from desktop.chart.layers.study import StudyLayer
+from desktop.chart.items.study import StudyLayer
 from desktop.chart.widget import ChartWidget
 from docs.examples.chart_items import add_items
 from tests.desktop.chart.conftest import ShowChart, settle

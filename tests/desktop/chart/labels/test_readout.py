@@ -16,10 +16,10 @@ from core.market.series import CandleSeries
 from desktop import formatting
 from desktop.chart.data.holes import KnownHoles
 from desktop.chart.data.past import PastForecast
-from desktop.chart.drawing.text import box_size
+from desktop.chart.items.study import StudyLayer
 from desktop.chart.labels.countdown import Countdown
 from desktop.chart.labels.past import past_rows
-from desktop.chart.layers.study import StudyLayer
+from desktop.chart.painting.text import box_size
 from desktop.chart.widget import ChartWidget
 from tests.desktop.chart.conftest import ShowChart, settle
 from tests.desktop.chart.support import (

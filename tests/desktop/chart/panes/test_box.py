@@ -7,7 +7,7 @@ import math
 import pytest
 from PySide6.QtCore import QPointF
 
-from desktop.chart.scales.price_scale import ScaleKind
+from desktop.chart.axes.price_scale import ScaleKind
 from tests.desktop.chart.conftest import ShowChart, settle
 from tests.desktop.chart.support import random_series
 

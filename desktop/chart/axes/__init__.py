@@ -1,0 +1,1 @@
+"""How times and values become pixels, and the round ones that are marked."""

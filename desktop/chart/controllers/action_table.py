@@ -1,0 +1,442 @@
+"""All that a user can do with the chart, in one table."""
+
+from __future__ import annotations
+
+from desktop.actions import ActionId, ActionInfo
+from desktop.chart.controllers.drawing_actions import drawing_actions
+from desktop.translation import QT_TRANSLATE_NOOP
+
+CHART = QT_TRANSLATE_NOOP("Actions", "&Chart")
+_INTERVAL, _STYLE, _SCALE, _ZONE = (
+    QT_TRANSLATE_NOOP("Actions", "In&terval"),
+    QT_TRANSLATE_NOOP("Actions", "&Candles"),
+    QT_TRANSLATE_NOOP("Actions", "Price &scale"),
+    QT_TRANSLATE_NOOP("Actions", "Time &zone"),
+)
+CHART_PLACE = QT_TRANSLATE_NOOP("Actions", "Chart")
+"""Keys that belong to the chart alone. None is a letter or a digit by itself: those are typed, for a market
+or an interval."""
+
+
+def chart_actions() -> tuple[ActionInfo, ...]:
+    """The Chart menu."""
+    parts = (_moves, _intervals, _styles, _scales, _zones, _past, _shown, _compared, _tools, _drawings, _saved)
+    return tuple(info for part in parts for info in part())
+
+
+def _moves() -> tuple[ActionInfo, ...]:
+    return (
+        ActionInfo(
+            ActionId.GO_TO_NEWEST,
+            QT_TRANSLATE_NOOP("Actions", "Go to &newest candle"),
+            QT_TRANSLATE_NOOP("Actions", "Move the chart to the newest candle and its forecast"),
+            "Alt+End",
+            "page-last",
+            (CHART,),
+            is_in_tool_bar=True,
+        ),
+        ActionInfo(
+            ActionId.GO_TO_DATE,
+            QT_TRANSLATE_NOOP("Actions", "Go to &date…"),
+            QT_TRANSLATE_NOOP("Actions", "Move the chart to a date that you name"),
+            "Ctrl+G",
+            "calendar-arrow-right",
+            (CHART,),
+        ),
+    )
+
+
+def _styles() -> tuple[ActionInfo, ...]:
+    rows = (
+        (
+            ActionId.STYLE_CANDLES,
+            QT_TRANSLATE_NOOP("Actions", "&Candles"),
+            QT_TRANSLATE_NOOP("Actions", "Filled bodies and wicks"),
+            "Alt+1",
+            "chart-waterfall",
+        ),
+        (
+            ActionId.STYLE_HOLLOW,
+            QT_TRANSLATE_NOOP("Actions", "&Hollow candles"),
+            QT_TRANSLATE_NOOP("Actions", "Rising bodies are outlines"),
+            "Alt+2",
+            "chart-box-outline",
+        ),
+        (
+            ActionId.STYLE_BARS,
+            QT_TRANSLATE_NOOP("Actions", "&Bars"),
+            QT_TRANSLATE_NOOP("Actions", "Open to the left, close to the right"),
+            "Alt+3",
+            "chart-gantt",
+        ),
+        (
+            ActionId.STYLE_LINE,
+            QT_TRANSLATE_NOOP("Actions", "&Line"),
+            QT_TRANSLATE_NOOP("Actions", "The closes, joined"),
+            "Alt+4",
+            "chart-line-variant",
+        ),
+        (
+            ActionId.STYLE_HEIKIN_ASHI,
+            QT_TRANSLATE_NOOP("Actions", "Heikin-&Ashi"),
+            QT_TRANSLATE_NOOP(
+                "Actions", "Averaged candles: trends are smoother, opens and closes are not prices that were traded"
+            ),
+            "Alt+5",
+            "chart-bell-curve",
+        ),
+    )
+    menu = (CHART, _STYLE)
+    return tuple(
+        ActionInfo(id_, text, tooltip, keys, name, menu, section=1, is_checkable=True, group="candle_style")
+        for id_, text, tooltip, keys, name in rows
+    )
+
+
+def _scales() -> tuple[ActionInfo, ...]:
+    rows = (
+        (
+            ActionId.SCALE_LINEAR,
+            QT_TRANSLATE_NOOP("Actions", "&Linear"),
+            QT_TRANSLATE_NOOP("Actions", "Equal distances are equal amounts"),
+            "Alt+L",
+            "ruler",
+        ),
+        (
+            ActionId.SCALE_LOG,
+            QT_TRANSLATE_NOOP("Actions", "Lo&garithmic"),
+            QT_TRANSLATE_NOOP("Actions", "Equal distances are equal percentages"),
+            "Alt+G",
+            "math-log",
+        ),
+        (
+            ActionId.SCALE_PERCENT,
+            QT_TRANSLATE_NOOP("Actions", "&Percent"),
+            QT_TRANSLATE_NOOP("Actions", "Against the first candle in view"),
+            "Alt+P",
+            "percent-outline",
+        ),
+    )
+    menu = (CHART, _SCALE)
+    scales = tuple(
+        ActionInfo(id_, text, tooltip, keys, name, menu, section=1, is_checkable=True, group="scale")
+        for id_, text, tooltip, keys, name in rows
+    )
+    fit = ActionInfo(
+        ActionId.FIT_PRICES,
+        QT_TRANSLATE_NOOP("Actions", "&Fit prices"),
+        QT_TRANSLATE_NOOP("Actions", "Fit the price axis to what is in view, after it was dragged"),
+        "Alt+A",
+        "arrow-expand-vertical",
+        menu,
+        section=2,
+    )
+    return (*scales, fit)
+
+
+def _intervals() -> tuple[ActionInfo, ...]:
+    rows = (
+        (
+            ActionId.INTERVAL_MARKET,
+            QT_TRANSLATE_NOOP("Actions", "As the &market"),
+            QT_TRANSLATE_NOOP("Actions", "The candles that the model learns from"),
+        ),
+        (
+            ActionId.INTERVAL_1M,
+            QT_TRANSLATE_NOOP("Actions", "&1 minute"),
+            QT_TRANSLATE_NOOP("Actions", "Candles of 1 minute"),
+        ),
+        (
+            ActionId.INTERVAL_5M,
+            QT_TRANSLATE_NOOP("Actions", "&5 minutes"),
+            QT_TRANSLATE_NOOP("Actions", "Candles of 5 minutes, joined of the stored ones"),
+        ),
+        (
+            ActionId.INTERVAL_15M,
+            QT_TRANSLATE_NOOP("Actions", "15 m&inutes"),
+            QT_TRANSLATE_NOOP("Actions", "Candles of 15 minutes, joined of the stored ones"),
+        ),
+        (
+            ActionId.INTERVAL_1H,
+            QT_TRANSLATE_NOOP("Actions", "1 &hour"),
+            QT_TRANSLATE_NOOP("Actions", "Candles of an hour, joined of the stored ones"),
+        ),
+        (
+            ActionId.INTERVAL_4H,
+            QT_TRANSLATE_NOOP("Actions", "4 h&ours"),
+            QT_TRANSLATE_NOOP("Actions", "Candles of 4 hours, joined of the stored ones"),
+        ),
+        (
+            ActionId.INTERVAL_1D,
+            QT_TRANSLATE_NOOP("Actions", "1 &day"),
+            QT_TRANSLATE_NOOP("Actions", "Candles of a day in UTC, joined of the stored ones"),
+        ),
+    )
+    menu = (CHART, _INTERVAL)
+    return tuple(
+        ActionInfo(id_, text, tooltip, "", "clock-outline", menu, 1, is_checkable=True, group="interval")
+        for id_, text, tooltip in rows
+    )
+
+
+def _zones() -> tuple[ActionInfo, ...]:
+    rows = (
+        (
+            ActionId.ZONE_LOCAL,
+            QT_TRANSLATE_NOOP("Actions", "&Local"),
+            QT_TRANSLATE_NOOP("Actions", "Times on this machine's clock"),
+            "home-clock-outline",
+        ),
+        (
+            ActionId.ZONE_UTC,
+            QT_TRANSLATE_NOOP("Actions", "&UTC"),
+            QT_TRANSLATE_NOOP("Actions", "Times in UTC"),
+            "earth",
+        ),
+        (
+            ActionId.ZONE_EXCHANGE,
+            QT_TRANSLATE_NOOP("Actions", "&Exchange"),
+            QT_TRANSLATE_NOOP("Actions", "Times where the exchange's day begins"),
+            "bank-outline",
+        ),
+        (
+            ActionId.ZONE_OTHER,
+            QT_TRANSLATE_NOOP("Actions", "&Other…"),
+            QT_TRANSLATE_NOOP("Actions", "Times in a zone that you name"),
+            "map-clock-outline",
+        ),
+    )
+    menu = (CHART, _ZONE)
+    return tuple(
+        ActionInfo(id_, text, tooltip, "", name, menu, section=1, is_checkable=True, group="time_zone")
+        for id_, text, tooltip, name in rows
+    )
+
+
+def _shown() -> tuple[ActionInfo, ...]:
+    return (
+        ActionInfo(
+            ActionId.INDICATORS,
+            QT_TRANSLATE_NOOP("Actions", "&Indicators…"),
+            QT_TRANSLATE_NOOP("Actions", "Averages, bands and oscillators over the candles: add, set, remove"),
+            "Ctrl+I",
+            "chart-multiline",
+            (CHART,),
+            section=2,
+        ),
+        ActionInfo(
+            ActionId.SHOW_VOLUME,
+            QT_TRANSLATE_NOOP("Actions", "Show &volume"),
+            QT_TRANSLATE_NOOP("Actions", "Volume bars under the candles"),
+            "Ctrl+Shift+V",
+            "chart-bar",
+            (CHART,),
+            section=2,
+            is_checkable=True,
+        ),
+        ActionInfo(
+            ActionId.VOLUME_PROFILE,
+            QT_TRANSLATE_NOOP("Actions", "Volume pr&ofile"),
+            QT_TRANSLATE_NOOP("Actions", "How much was traded at each price, of the candles in view"),
+            "Ctrl+Alt+V",
+            "chart-timeline",
+            (CHART,),
+            section=2,
+            is_checkable=True,
+        ),
+        ActionInfo(
+            ActionId.SHOW_BANDS,
+            QT_TRANSLATE_NOOP("Actions", "Show &bands"),
+            QT_TRANSLATE_NOOP("Actions", "The 50 % and 90 % bands around the forecast"),
+            "Ctrl+Shift+B",
+            "chart-bell-curve-cumulative",
+            (CHART,),
+            section=2,
+            is_checkable=True,
+        ),
+        ActionInfo(
+            ActionId.SHOW_MARKERS,
+            QT_TRANSLATE_NOOP("Actions", "Show &markers"),
+            QT_TRANSLATE_NOOP(
+                "Actions", "Marks at the candles where training had an incident, a new best, a restore or a rollback"
+            ),
+            "Ctrl+Shift+M",
+            "map-marker-outline",
+            (CHART,),
+            section=2,
+            is_checkable=True,
+        ),
+    )
+
+
+def _compared() -> tuple[ActionInfo, ...]:
+    return (
+        ActionInfo(
+            ActionId.COMPARE,
+            QT_TRANSLATE_NOOP("Actions", "Compare &with…"),
+            QT_TRANSLATE_NOOP("Actions", "Lay the closes of another stored market over the candles, in percent"),
+            "Ctrl+Alt+C",
+            "compare",
+            (CHART,),
+            section=2,
+        ),
+        ActionInfo(
+            ActionId.COMPARE_STOP,
+            QT_TRANSLATE_NOOP("Actions", "Stop comparin&g"),
+            QT_TRANSLATE_NOOP("Actions", "Take the other market away, and go back to the price scale of before"),
+            "",
+            "close",
+            (CHART,),
+            section=2,
+        ),
+    )
+
+
+_LINE_TOOLS = (
+    (
+        ActionId.ADD_ALERT,
+        QT_TRANSLATE_NOOP("Actions", "&Alert…"),
+        QT_TRANSLATE_NOOP(
+            "Actions", "Set a price alert: click where; by keys alone at the crosshair or the last price"
+        ),
+        "Alt+Shift+A",
+        "bell-plus-outline",
+    ),
+    (
+        ActionId.ADD_NOTE,
+        QT_TRANSLATE_NOOP("Actions", "&Note…"),
+        QT_TRANSLATE_NOOP("Actions", "Write a note at a price: click where"),
+        "Alt+Shift+N",
+        "note-plus-outline",
+    ),
+    (
+        ActionId.MEASURE,
+        QT_TRANSLATE_NOOP("Actions", "M&easure"),
+        QT_TRANSLATE_NOOP("Actions", "Drag over change, percent, candles, time and volume; or Shift and drag"),
+        "Alt+Shift+M",
+        "ruler-square",
+    ),
+    (
+        ActionId.NEXT_LINE,
+        QT_TRANSLATE_NOOP("Actions", "Select ne&xt line"),
+        QT_TRANSLATE_NOOP(
+            "Actions", "Select the next alert, note or drawing; the arrows move it, with Shift by ten steps"
+        ),
+        "Alt+Shift+L",
+        "page-next-outline",
+    ),
+    (
+        ActionId.EDIT_LINE,
+        QT_TRANSLATE_NOOP("Actions", "Edit &price and text…"),
+        QT_TRANSLATE_NOOP("Actions", "Type another price or other words; colour and width of a drawing"),
+        "F2",
+        "pencil-outline",
+    ),
+    (
+        ActionId.DELETE_LINE,
+        QT_TRANSLATE_NOOP("Actions", "&Remove line"),
+        QT_TRANSLATE_NOOP("Actions", "Take the selected line or drawing away"),
+        "Del",
+        "delete-outline",
+    ),
+    (
+        ActionId.UNDO_LINE,
+        QT_TRANSLATE_NOOP("Actions", "&Undo line change"),
+        QT_TRANSLATE_NOOP("Actions", "Take the last change of a line or a drawing back"),
+        "Ctrl+Z",
+        "undo",
+    ),
+)
+
+
+def _tools() -> tuple[ActionInfo, ...]:
+    menu = (CHART, QT_TRANSLATE_NOOP("Actions", "&Lines and measure"))
+    return tuple(
+        ActionInfo(id_, text, tooltip, keys, name, menu, section=3, place=CHART_PLACE)
+        for id_, text, tooltip, keys, name in _LINE_TOOLS
+    )
+
+
+def _drawings() -> tuple[ActionInfo, ...]:
+    return drawing_actions((CHART, QT_TRANSLATE_NOOP("Actions", "&Drawings")), CHART_PLACE)
+
+
+def _saved() -> tuple[ActionInfo, ...]:
+    rows = (
+        (
+            ActionId.SAVE_PICTURE,
+            QT_TRANSLATE_NOOP("Actions", "Save p&icture…"),
+            QT_TRANSLATE_NOOP("Actions", "Save the chart as a PNG or SVG file"),
+            "Ctrl+Shift+S",
+            "image-outline",
+        ),
+        (
+            ActionId.COPY_PICTURE,
+            QT_TRANSLATE_NOOP("Actions", "C&opy picture"),
+            QT_TRANSLATE_NOOP("Actions", "Put the chart's picture into the clipboard"),
+            "Ctrl+Shift+C",
+            "camera",
+        ),
+        (
+            ActionId.EXPORT_CSV,
+            QT_TRANSLATE_NOOP("Actions", "&Export to CSV…"),
+            QT_TRANSLATE_NOOP("Actions", "Save the candles that are in view as a table"),
+            "Ctrl+E",
+            "file-delimited-outline",
+        ),
+    )
+    return tuple(
+        ActionInfo(id_, text, tooltip, keys, name, (CHART,), section=3) for id_, text, tooltip, keys, name in rows
+    )
+
+
+def _past() -> tuple[ActionInfo, ...]:
+    return (
+        ActionInfo(
+            ActionId.HINDSIGHT,
+            QT_TRANSLATE_NOOP("Actions", "&Hindsight"),
+            QT_TRANSLATE_NOOP("Actions", "Lay what had been forecast over what came"),
+            "Alt+Shift+H",
+            "ghost-outline",
+            (CHART,),
+            section=3,
+            is_checkable=True,
+            place=CHART_PLACE,
+        ),
+        ActionInfo(
+            ActionId.HINDSIGHT_HORIZON,
+            QT_TRANSLATE_NOOP("Actions", "Ne&xt hindsight horizon"),
+            QT_TRANSLATE_NOOP(
+                "Actions", "Compare with forecasts made one candle earlier; after the earliest, one candle before"
+            ),
+            "Alt+Shift+X",
+            "history",
+            (CHART,),
+            section=3,
+            place=CHART_PLACE,
+        ),
+        ActionInfo(
+            ActionId.REGIMES,
+            QT_TRANSLATE_NOOP("Actions", "Market &regime"),
+            QT_TRANSLATE_NOOP("Actions", "Shade the candles by what the market was like: calm, trending, volatile"),
+            "Alt+Shift+R",
+            "weather-partly-lightning",
+            (CHART,),
+            section=3,
+            is_checkable=True,
+            place=CHART_PLACE,
+        ),
+        ActionInfo(
+            ActionId.ERROR_STRIP,
+            QT_TRANSLATE_NOOP("Actions", "Forecast &errors"),
+            QT_TRANSLATE_NOOP(
+                "Actions", "The error of each past forecast, and whether its bands held, in a pane below the prices"
+            ),
+            "Alt+Shift+E",
+            "chart-histogram",
+            (CHART,),
+            section=3,
+            is_checkable=True,
+            place=CHART_PLACE,
+        ),
+    )

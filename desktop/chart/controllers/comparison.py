@@ -1,0 +1,197 @@
+"""Another stored market beside the one that is shown: the settings own which."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from PySide6.QtCore import QObject, Slot
+
+from core.events import Severity
+from core.market.candle import Interval, Market
+from core.market.resample import ResampledSeries
+from core.market.series import CandleSeries
+from core.market.venue_names import venue_name
+from core.settings import Settings
+from core.storage.errors import StorageError
+from core.window_settings import ChartSettings
+from desktop.actions import ActionId
+from desktop.candle_loader import HistoryLoading
+from desktop.chart.items.comparison import Comparison, ComparisonLayer
+from desktop.chart.widget import ChartWidget
+from desktop.database import WindowDatabase
+from desktop.dialogs.compared_market import ComparedMarketDialog
+from desktop.dialogs.messages import open_dialog
+from desktop.translation import translate
+from desktop.window import MainWindow
+
+_NOTICE = "compare"
+
+
+class ChartComparison(QObject):
+    """Its candles are read beside the window, and joined where the chart's are coarser. Before the window goes,
+    `history` must have ended (`cancel` and `wait`)."""
+
+    def __init__(
+        self, window: MainWindow, chart: ChartWidget, database: WindowDatabase, history: HistoryLoading
+    ) -> None:
+        super().__init__(window)
+        self._window, self._chart, self._database, self.history = window, chart, database, history
+        self.layer, self._is_added = ComparisonLayer(), False
+        self._market: Market | None = None
+        self._source: Market | None = None
+        self._stored: CandleSeries | None = None
+        self._wanted = ""
+        history.loaded.connect(self._on_loaded)
+        history.failed.connect(self._on_failed)
+        window.actions_of_window.wire({ActionId.COMPARE: self.open, ActionId.COMPARE_STOP: self.stop})
+        window.settings_shown.connect(self._on_settings)
+        chart.series_changed.connect(self._follow)
+        self._on_settings(window.settings)
+
+    @property
+    def compared(self) -> Market | None:
+        """The other market, as it was chosen."""
+        return Market.parse(self._wanted) if self._wanted else None
+
+    def show_market(self, market: Market) -> None:
+        """This one is shown from now on. The database is open."""
+        self._market = market
+        self._follow()
+
+    def reload(self, market: Market) -> None:
+        """Stored candles of a market have changed anywhere: read them anew, if they are shown here."""
+        if market == self._source:
+            self.history.start(market)
+
+    def open(self) -> ComparedMarketDialog | None:
+        """Ask with which. None where there is none to choose."""
+        markets = self._on_offer()
+        if not markets:
+            words = translate("Chart", "No other market is stored whose candles fit those on the chart.")
+            self._window.tell(words, key=_NOTICE, is_answer=True)
+            return None
+        dialog = ComparedMarketDialog(markets, self.compared, self._window)
+        dialog.chosen.connect(self.choose)
+        open_dialog(dialog)
+        return dialog
+
+    @Slot(object)
+    def choose(self, market: Market) -> None:
+        """Compare with this one, in percent; chosen again it goes."""
+        shown = self._window.settings.chart
+        if str(market) == shown.compare:
+            self.stop()
+            return
+        before = shown.scale_before_compare if shown.compare else shown.scale
+        self._change(replace(shown, compare=str(market), scale="percent", scale_before_compare=before))
+
+    def stop(self) -> None:
+        """Take it away; the price scale is that of before, unless another was chosen meanwhile."""
+        shown = self._window.settings.chart
+        if shown.compare:
+            scale = shown.scale_before_compare if shown.scale == "percent" else shown.scale
+            self._change(replace(shown, compare="", scale=scale))
+
+    def _change(self, chart: ChartSettings) -> None:
+        self._window.change_settings(replace(self._window.settings, chart=chart))
+
+    @Slot(object)
+    def _on_settings(self, settings: Settings) -> None:
+        self._window.actions_of_window[ActionId.COMPARE_STOP].setEnabled(bool(settings.chart.compare))
+        if settings.chart.compare != self._wanted:
+            self._wanted = settings.chart.compare
+            self._follow()
+
+    @Slot()
+    def _follow(self) -> None:
+        """Another market or interval is shown, or another is wanted beside it."""
+        wanted, shown = self.compared, self._chart.model.whole
+        if wanted is None or self._market is None or shown is None:
+            self._let_go()
+            return
+        source = self._source_of(wanted, shown.interval)
+        if source != self._source:
+            self._let_go()
+            self._source = source
+            if source is not None:
+                self.history.start(source)
+        self._show(wanted, shown.interval)
+
+    def _let_go(self) -> None:
+        self.history.cancel()
+        self._source = self._stored = None
+        if self._is_added:
+            self._is_added = False
+            self._chart.remove_layer(self.layer)
+
+    def _show(self, wanted: Market, interval: Interval) -> None:
+        series, words = None, ""
+        if self._source is None:
+            words = translate("Chart", "nothing is stored that could be shown as {0}").format(interval)
+        elif self._stored is None:
+            words = translate("Chart", "reading …")
+        else:
+            is_own = self._stored.interval == interval
+            series = self._stored if is_own else ResampledSeries(self._stored, interval).series
+        self.layer.show(Comparison(self._name_of(wanted), series, words))
+        if not self._is_added:
+            self._is_added = True
+            self._chart.add_layer(self.layer)
+        self._chart.layers_changed()
+
+    def _name_of(self, wanted: Market) -> str:
+        """With its venue where that is another one: also a simulated market is told as such."""
+        own = self._market
+        if own is not None and own.venue == wanted.venue:
+            return wanted.symbol
+        return f"{wanted.symbol} ({venue_name(wanted.venue)})"
+
+    def _source_of(self, wanted: Market, interval: Interval) -> Market | None:
+        """Its candles as they were chosen, or those of another interval, where they fit the chart's."""
+        if _fits(wanted, interval):
+            return wanted
+        return next((market for market in self._fitting(interval) if _name(market) == _name(wanted)), None)
+
+    def _on_offer(self) -> list[Market]:
+        """One of each market but the one that is shown: the one that is compared, or that with the longest candles."""
+        own, shown = self._market, self._chart.model.whole
+        if own is None or shown is None:
+            return []
+        found: dict[tuple[str, str], Market] = {}
+        for market in self._fitting(shown.interval):
+            if _name(market) != _name(own) and (market == self.compared or _name(market) not in found):
+                found[_name(market)] = market
+        return sorted(found.values(), key=lambda market: (market.venue != own.venue, market))
+
+    def _fitting(self, interval: Interval) -> list[Market]:
+        """All that are stored, those with the longest candles first."""
+        try:
+            stored = self._database.stored_markets()
+        except StorageError as error:
+            self._window.tell(str(error), Severity.ERROR, _NOTICE)
+            return []
+        fitting = (market for market in stored if _fits(market, interval))
+        return sorted(fitting, key=lambda market: -market.interval.duration_ms)
+
+    @Slot(object, object)
+    def _on_loaded(self, series: CandleSeries, _holes: object) -> None:
+        self._stored = series
+        self._follow()
+
+    @Slot(str)
+    def _on_failed(self, sentence: str) -> None:
+        wanted = self.compared
+        if wanted is not None:
+            self.layer.show(Comparison(self._name_of(wanted), None, translate("Chart", "could not be read")))
+            self._chart.layers_changed()
+        words = translate("Chart", "{0} cannot be compared. {1}").format(self._source, sentence)
+        self._window.tell(words, Severity.WARNING, _NOTICE)
+
+
+def _name(market: Market) -> tuple[str, str]:
+    return market.venue, market.symbol
+
+
+def _fits(market: Market, interval: Interval) -> bool:
+    """Whether its candles are of that interval, or can be joined to it."""
+    return interval.duration_ms % market.interval.duration_ms == 0

@@ -1,0 +1,128 @@
+"""All that stands between the chart and the rest of the window, composed once for program and tests."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+from PySide6.QtCore import QObject, Slot
+
+from core.clock import Clock
+from core.market.candle import Candle, Market
+from core.market.feeds.base import MissingCandles
+from core.market.pipeline import FeedTold
+from core.storage.folder import DataFolder
+from desktop.candle_loader import HistoryLoading
+from desktop.chart.controllers.appearance import ChartAppearance
+from desktop.chart.controllers.candles import ChartCandles
+from desktop.chart.controllers.comparison import ChartComparison
+from desktop.chart.controllers.forecast_note import ForecastNote
+from desktop.chart.controllers.go_to_date import GoToDate
+from desktop.chart.controllers.hindsight import Hindsight
+from desktop.chart.controllers.market_bar import MarketBar
+from desktop.chart.controllers.place_menu import PlaceMenu
+from desktop.chart.controllers.regimes import Regimes
+from desktop.chart.controllers.saving import ChartSaving
+from desktop.chart.controllers.stored_forecasts import ForecastReader
+from desktop.chart.controllers.studies import ChartStudies
+from desktop.chart.controllers.time_travel import TimeTravel
+from desktop.chart.controllers.tools import ChartTools
+from desktop.chart.controllers.volume_profile import ChartVolumeProfile
+from desktop.chart.data.past_forecasts import PastReader
+from desktop.chart.data.regimes import RegimeReader
+from desktop.chart.widget import ChartWidget
+from desktop.database import WindowDatabase
+from desktop.state import RunState
+from desktop.theme import Theme
+from desktop.window import MainWindow
+
+
+class RunReader(PastReader, RegimeReader, ForecastReader, Protocol):
+    """What the chart reads of a run's record."""
+
+
+class ChartEnsemble(QObject):
+    """Passes on what the feed says of the watched market; the rest its parts hear from the window and the state.
+
+    open_reader: the record of a run, by its id. What it makes belongs to the window. Before the window goes, what reads
+    candles must have ended (`cancel_reading` and `wait_for_reading`), and `saving` (`finish`).
+    """
+
+    def __init__(
+        self,
+        window: MainWindow,
+        chart: ChartWidget,
+        state: RunState,
+        database: WindowDatabase,
+        folder: DataFolder,
+        open_reader: Callable[[str], RunReader],
+        clock: Clock,
+        theme: Theme,
+    ) -> None:
+        super().__init__(window)
+        self._state = state
+        self._appearance = ChartAppearance(window, chart)
+        self.bar = MarketBar(window, chart, theme)
+        self.saving = ChartSaving(window, chart, clock)
+        GoToDate(window, chart)
+        studies = ChartStudies(window, chart)
+        self.travel = TimeTravel(window, chart, state, open_reader)
+        self.tools = ChartTools(window, chart, state, database, clock)
+        place = PlaceMenu(window, chart, studies)
+        for part in (self.travel.add_to_menu, place.add_checkpoint, place.add_indicator, place.add_axis):
+            self.tools.menu.add(part)
+        Hindsight(window, chart, state, open_reader)
+        Regimes(window, chart, state, open_reader)
+        ChartVolumeProfile(window, chart)
+        ForecastNote(state, chart)
+        self.history = HistoryLoading(folder.database, self)
+        self.candles = ChartCandles(window, chart, database, self.history)
+        self.comparison = ChartComparison(window, chart, database, HistoryLoading(folder.database, self))
+        state.forecast_changed.connect(self._on_forecast)
+
+    def show_market(self, market: Market) -> None:
+        """Put this market's stored candles and lines on the chart; what came before is gone. The database is open."""
+        self._appearance.set_venue(market.venue)
+        self.candles.show_market(market)
+        self.bar.show_market(market)
+        stored = self.candles.stored
+        self.tools.show_market(market, stored[-1] if stored is not None and len(stored) else None)
+        self.comparison.show_market(market)
+
+    def reload(self, market: Market) -> None:
+        """Stored candles of a market have changed anywhere: read them anew, if they are shown."""
+        self.candles.reload(market)
+        self.comparison.reload(market)
+
+    def cancel_reading(self) -> None:
+        """Let go of the stored candles that are being read. Does not wait."""
+        self.history.cancel()
+        self.comparison.history.cancel()
+
+    def wait_for_reading(self) -> bool:
+        """Wait until no thread reads candles any more. False where one takes too long."""
+        return all([self.history.wait(), self.comparison.history.wait()])
+
+    def add_closed(self, candles: Sequence[Candle]) -> None:
+        """These have closed and are stored, in ascending time."""
+        self.candles.add(candles)
+        self.tools.see_closed(candles)
+        self.travel.present()
+
+    def correct(self, candle: Candle) -> None:
+        """A stored candle has other numbers now; prices that it had are history, which sets no alert off."""
+        self.candles.add((candle,))
+
+    def take_told(self, told: FeedTold) -> None:
+        """What the feed says of itself; here, what the exchange does not have."""
+        if isinstance(told, MissingCandles):
+            self.candles.add_hole(told)
+
+    def set_forming(self, candle: Candle) -> None:
+        """The candle that is still open, as it stands now."""
+        self.candles.set_forming(candle)
+        self.tools.see_forming(candle)
+
+    @Slot()
+    def _on_forecast(self) -> None:
+        self.candles.set_forecast(self._state.shown_forecast)

@@ -1,0 +1,154 @@
+"""What training had, as markers on the chart."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from PySide6.QtCore import QObject, QTimer
+
+from core.events import RESTORED, ROLLED_BACK, CheckpointInfo, Incident, Severity
+from core.market.series import CandleSeries
+from core.settings import Settings
+from desktop import formatting
+from desktop.actions import ActionId
+from desktop.chart.data.markers import Marker, MarkerKind, MarkerTrack
+from desktop.chart.items.markers import MarkersLayer
+from desktop.chart.tools.marker_tool import MarkerTool
+from desktop.chart.widget import ChartWidget
+from desktop.checkpoints.source import score_text
+from desktop.history import StepHistory
+from desktop.panels.incidents import IncidentsPanel
+from desktop.state import RunState
+from desktop.translation import QT_TRANSLATE_NOOP, translate
+from desktop.window import MainWindow
+
+_MERGED_MS = 50
+_BEST = "best"
+_KINDS = {RESTORED: MarkerKind.RESTORE, ROLLED_BACK: MarkerKind.ROLLBACK}
+_SEVERITIES = {
+    Severity.ERROR: MarkerKind.ERROR,
+    Severity.WARNING: MarkerKind.WARNING,
+    Severity.INFO: MarkerKind.INFO,
+}
+_TITLES = {
+    MarkerKind.RESTORE: QT_TRANSLATE_NOOP("Chart", "Restore"),
+    MarkerKind.ROLLBACK: QT_TRANSLATE_NOOP("Chart", "Rollback"),
+    MarkerKind.ERROR: QT_TRANSLATE_NOOP("Chart", "Error"),
+    MarkerKind.WARNING: QT_TRANSLATE_NOOP("Chart", "Warning"),
+    MarkerKind.INFO: QT_TRANSLATE_NOOP("Chart", "Incident"),
+}
+
+
+class ChartMarkers(QObject):
+    """Gathers them when the state has changed, many changes at once; the chart only draws."""
+
+    def __init__(self, window: MainWindow, chart: ChartWidget, state: RunState) -> None:
+        super().__init__(chart)
+        self._window, self._chart, self._state = window, chart, state
+        self.layer = MarkersLayer()
+        self._placed: dict[tuple[str, int, Severity], int] = {}
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.setInterval(_MERGED_MS)
+        self._timer.timeout.connect(self.gather)
+        chart.add_layer(self.layer)
+        chart.add_tool(MarkerTool(self.layer, chart.model, self._open))
+        state.incidents_changed.connect(self._gather_soon)
+        window.source.changed.connect(self._gather_soon)
+        state.run_changed.connect(self._on_run)
+        chart.series_changed.connect(self._on_series)
+        window.closing.connect(self._timer.stop)
+        action = window.actions_of_window[ActionId.SHOW_MARKERS]
+        window.actions_of_window.wire({ActionId.SHOW_MARKERS: lambda: self._choose(action.isChecked())})
+        window.settings_shown.connect(self._show_settings)
+        self._show_settings(window.settings)
+
+    def gather(self) -> None:
+        """Look through what is known now. Of one series, incidents keep the candle that they were first put on."""
+        series = self._chart.model.whole
+        if series is None or not len(series):
+            return
+        found = [*self._of_incidents(series), *(_of_best(info) for info in self._bests())]
+        self.layer.show(MarkerTrack(found))
+        self._chart.layers_changed()
+
+    def _gather_soon(self) -> None:
+        if not self._timer.isActive():
+            self._timer.start()
+
+    def _of_incidents(self, series: CandleSeries) -> list[Marker]:
+        markers = []
+        for incident in self._state.incidents:
+            time_ms = self._placed.get(incident.episode)
+            if time_ms is None:
+                time_ms = candle_time(incident.at_ms, self._state.steps, series)
+            if time_ms is not None:
+                self._placed[incident.episode] = time_ms
+                markers.append(_of_incident(incident, time_ms))
+        return markers
+
+    def _bests(self) -> list[CheckpointInfo]:
+        return self._window.source.bests()
+
+    def _on_series(self) -> None:
+        """Where an incident belongs is found anew: with more of the past there may be a candle for it now."""
+        self._placed.clear()
+        self._gather_soon()
+
+    def _on_run(self) -> None:
+        self._placed.clear()
+        self.layer.show(MarkerTrack())
+        self._chart.layers_changed()
+
+    def _choose(self, is_shown: bool) -> None:
+        settings = self._window.settings
+        self._window.change_settings(replace(settings, chart=replace(settings.chart, show_markers=is_shown)))
+
+    def _show_settings(self, settings: Settings) -> None:
+        self._window.actions_of_window[ActionId.SHOW_MARKERS].setChecked(settings.chart.show_markers)
+        self.layer.set_visible(settings.chart.show_markers)
+        self._chart.layers_changed()
+
+    def _open(self, marker: Marker) -> None:
+        """The dock that has the whole story, with its row selected."""
+        if isinstance(marker.source, Incident):
+            self._window.show_dock(ActionId.SHOW_INCIDENTS)
+            panel = self._window.docks[ActionId.SHOW_INCIDENTS].widget()
+            if isinstance(panel, IncidentsPanel):
+                panel.refresh()
+                panel.select(marker.source)
+        elif isinstance(marker.source, CheckpointInfo):
+            self._window.show_dock(ActionId.SHOW_CHECKPOINTS)
+            self._window.checkpoints.refresh()
+            self._window.checkpoints.select(marker.source.checkpoint_id)
+
+
+def candle_time(at_ms: int, steps: StepHistory, series: CandleSeries) -> int | None:
+    """A moment of the candle that training was at, at this wall time; None where nothing tells.
+
+    While it catches up or replays, training is at candles of long ago: the newest step before says which. Where the
+    last step is more than a candle's length ago, as in a pause, the clock says it, if the chart has that time.
+    """
+    interval = series.interval
+    first, last = int(series.open_time_ms[0]), int(series.open_time_ms[-1])
+    is_on_chart = first <= at_ms < last + 3 * interval.duration_ms
+    found = int(np.searchsorted(steps.column("at_ms"), at_ms, side="right")) - 1
+    if found >= 0:
+        is_recent = at_ms - float(steps.column("at_ms")[found]) <= interval.duration_ms
+        if is_recent or not is_on_chart:
+            return int(steps.column("candle_open_time_ms")[found])
+    return at_ms if is_on_chart else None
+
+
+def _of_incident(incident: Incident, time_ms: int) -> Marker:
+    kind = _KINDS.get(incident.kind, _SEVERITIES[incident.severity])
+    sentence = " ".join(part for part in (incident.what_happened, incident.what_was_done) if part)
+    return Marker(time_ms, kind, translate("Chart", _TITLES[kind]), sentence, incident)
+
+
+def _of_best(info: CheckpointInfo) -> Marker:
+    sentence = translate("Chart", "The checkpoint of step {0} had the best score: {1}.").format(
+        formatting.format_count(info.step), score_text(info)
+    )
+    return Marker(info.candle_open_time_ms, MarkerKind.BEST, translate("Chart", "New best"), sentence, info)

@@ -1,0 +1,114 @@
+"""The indicators on the chart: as the settings list them, changed in their dialog."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+
+from PySide6.QtCore import QObject, QTimer
+
+from core.indicators.spec import IndicatorKind, IndicatorSpec
+from core.settings import Settings
+from desktop.actions import ActionId
+from desktop.chart.items.study import StudyLayer
+from desktop.chart.panes.pane import PRICE_PANE
+from desktop.chart.tools.tool import Area, ChartPoint
+from desktop.chart.widget import ChartWidget
+from desktop.dialogs.indicators import IndicatorsDialog
+from desktop.dialogs.messages import open_dialog
+from desktop.window import MainWindow
+
+_HEIGHTS_SETTLE_MS = 500
+_REACH_PX = 6
+"""How far from a line a pointer may be and still mean it."""
+
+
+class ChartStudies(QObject):
+    """The settings are the owner; layers are added and removed as they say."""
+
+    def __init__(self, window: MainWindow, chart: ChartWidget) -> None:
+        super().__init__(window)
+        self._window, self._chart = window, chart
+        self._layers: list[StudyLayer] = []
+        self._settling = QTimer(self)
+        self._settling.setSingleShot(True)
+        self._settling.setInterval(_HEIGHTS_SETTLE_MS)
+        self._settling.timeout.connect(self._store_heights)
+        chart.heights.set_chosen(window.settings.chart.pane_heights)
+        chart.panes_resized.connect(self._settling.start)
+        window.settings_shown.connect(self._show)
+        window.actions_of_window.wire({ActionId.INDICATORS: self.open})
+        self._show(window.settings)
+
+    @property
+    def specs(self) -> tuple[IndicatorSpec, ...]:
+        """What is on the chart."""
+        return tuple(layer.spec for layer in self._layers)
+
+    @property
+    def layers(self) -> tuple[StudyLayer, ...]:
+        """Their layers."""
+        return tuple(self._layers)
+
+    def open(self) -> IndicatorsDialog:
+        """Let the user add, change and remove; the chart follows at once."""
+        dialog = IndicatorsDialog(self.specs, self._window)
+        dialog.changed.connect(self._change)
+        open_dialog(dialog)
+        return dialog
+
+    def set_up(self, study: StudyLayer) -> None:
+        """Open the list at this one."""
+        if study in self._layers:
+            self.open().list.setCurrentRow(self._layers.index(study))
+
+    def remove(self, study: StudyLayer) -> None:
+        """Take it off the chart."""
+        if study in self._layers:
+            self._change(tuple(layer.spec for layer in self._layers if layer is not study))
+
+    def study_at(self, at: ChartPoint) -> StudyLayer | None:
+        """The one whose pane this is, or of those over the candles the nearest whose line runs here."""
+        if at.area is Area.CORNER or at.area is Area.TIME_AXIS:
+            return None
+        if at.pane.name != PRICE_PANE:
+            return next((layer for layer in self._layers if layer.pane == at.pane.name), None)
+        if at.area is not Area.PLOT:
+            return None
+        near = [(layer.distance(at.frame, at.pixel, self._chart.model), layer) for layer in self._layers]
+        reach = at.frame.scaled(_REACH_PX)
+        return min((each for each in near if each[0] <= reach), key=lambda each: each[0], default=(0.0, None))[1]
+
+    def _change(self, specs: tuple[IndicatorSpec, ...]) -> None:
+        settings = self._window.settings
+        chosen = tuple(spec.to_json() for spec in specs)
+        self._window.change_settings(replace(settings, chart=replace(settings.chart, indicators=chosen)))
+
+    def _show(self, settings: Settings) -> None:
+        wanted = tuple(IndicatorSpec.from_json(each) for each in settings.chart.indicators)
+        if wanted == self.specs:
+            return
+        former, self._layers = self._layers, []
+        for layer in former:
+            self._chart.remove_layer(layer)
+        seen: Counter[IndicatorKind] = Counter()
+        for number, spec in enumerate(wanted):
+            self._layers.append(_placed(spec, number, seen[spec.kind], former))
+            seen[spec.kind] += 1
+        for layer in self._layers:
+            self._chart.add_layer(layer)
+
+    def _store_heights(self) -> None:
+        settings = self._window.settings
+        heights = self._chart.heights.chosen
+        self._window.change_settings(replace(settings, chart=replace(settings.chart, pane_heights=heights)))
+
+
+def _placed(spec: IndicatorSpec, number: int, ordinal: int, former: list[StudyLayer]) -> StudyLayer:
+    """The layer of this indicator: the one of `former` where there is one, for its values are worked out already."""
+    kept = next((layer for layer in former if layer.spec == spec), None)
+    if kept is None:
+        return StudyLayer(spec, number, ordinal)
+    former.remove(kept)
+    kept.number, kept.ordinal = number, ordinal
+    return kept

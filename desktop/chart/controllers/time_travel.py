@@ -1,0 +1,246 @@
+"""The chart at a past candle: a step back or on, by slider, menu and keys, playing until now; and a replay's pace."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Slot
+from PySide6.QtGui import QGuiApplication, QKeyEvent
+from PySide6.QtWidgets import QMenu
+
+from core.market.feeds.pace import ReplayPace
+from desktop.accessible import announce
+from desktop.actions import ActionId
+from desktop.chart.controllers.stored_forecasts import ForecastReader, StoredForecasts
+from desktop.chart.controllers.travel_action_table import PAUSE_WORDS, PLAY_WORDS
+from desktop.chart.controllers.travel_bar import TravelBar
+from desktop.chart.data.moment import Moment
+from desktop.chart.tools.tool import Area, ChartPoint
+from desktop.chart.widget import ChartWidget
+from desktop.formatting import format_candles, format_time
+from desktop.icons import icon
+from desktop.state import RunState
+from desktop.translation import translate
+from desktop.window import MainWindow
+
+_USUAL_SPEED = 2.0
+"""Candles a second."""
+_MINUTE_MS = 60_000
+
+
+class TimeTravel(QObject):
+    """The one that says which moment the chart shows, and which pace a replay has; chart and feed keep them. The feed
+    goes on, or stands still, whatever moment is shown."""
+
+    def __init__(
+        self,
+        window: MainWindow,
+        chart: ChartWidget,
+        state: RunState,
+        open_reader: Callable[[str], ForecastReader],
+    ) -> None:
+        super().__init__(window)
+        self._window, self._chart, self._state = window, chart, state
+        self._forecasts = StoredForecasts(state, open_reader)
+        self._speed = _USUAL_SPEED
+        self.bar = TravelBar(window.actions_of_window, lambda: chart.style_shown.palette)
+        self.bar.show_speed(self._speed)
+        self._reading, self._walk = QTimer(self), QTimer(self)
+        self._reading.setSingleShot(True)
+        self._reading.timeout.connect(self._read)
+        self._walk.timeout.connect(self._walk_on)
+        self._pace: ReplayPace | None = None
+        middle = window.centralWidget().layout()
+        if middle is not None:
+            middle.addWidget(self.bar)
+        self._wire()
+        self.present()
+
+    @property
+    def is_past(self) -> bool:
+        """Whether the chart shows a past moment."""
+        return self._chart.model.moment is not None
+
+    @property
+    def shown(self) -> int:
+        """The index of the newest closed candle that is shown; -1 where there is none."""
+        return self._chart.model.count - 1
+
+    @property
+    def newest(self) -> int:
+        """That of the newest there is."""
+        whole = self._chart.model.whole
+        return -1 if whole is None else len(whole) - 1
+
+    def go_to(self, index: int) -> None:
+        """Show the chart as it stood when this candle had just closed; from the newest on, as it stands now."""
+        whole = self._chart.model.whole
+        if whole is None or not len(whole) or index >= self.newest:
+            self.back_to_now()
+            return
+        opened_ms = int(whole.open_time_ms[max(index, 0)])
+        self._chart.show_moment(Moment(whole.interval.close_time_ms(opened_ms)))
+        self._reading.start(0)  # several steps at once read once
+        self.present()
+        announce(self.bar, self.bar.said.text())
+
+    @Slot()
+    def back_to_now(self) -> None:
+        """Show all there is."""
+        self._walk.stop()
+        if self.is_past:
+            self._chart.show_moment(None)
+        self.present()
+
+    def step_back(self) -> None:
+        """A candle earlier; who plays stops."""
+        self._walk.stop()
+        self.go_to(self.shown - 1)
+
+    def step_forward(self) -> None:
+        """A candle on; who plays stops."""
+        self._walk.stop()
+        if self.is_past:
+            self.go_to(self.shown + 1)
+        elif self._pace is not None:
+            self._pace.step()
+            self.present()
+
+    def play(self) -> None:
+        """Go on candle by candle, until now and then with the replay; or stand still, where candles come already."""
+        if self._walk.isActive():
+            self._walk.stop()
+        elif self.is_past:
+            self._walk.start(round(1000 / self._speed))
+        elif self._pace is not None:
+            (self._pace.play if self._pace.is_paused else self._pace.pause)()
+        self.present()
+
+    @Slot(object)
+    def set_pace(self, pace: ReplayPace | None) -> None:
+        """Of the feed that runs now; None where there is none to be set."""
+        self._pace = pace
+        if pace is not None:
+            self._speed = pace.speed
+            self.bar.show_speed(pace.speed)
+        self.present()
+
+    def add_to_menu(self, menu: QMenu, at: ChartPoint) -> None:
+        """Going back to a place, and to now."""
+        ink, index = self._chart.style_shown.palette.text, round(at.index)
+        is_candle = at.area in (Area.PLOT, Area.TIME_AXIS) and 0 <= index <= self.shown and index < self.newest
+        if is_candle:
+            here = menu.addAction(icon("history", ink), translate("Chart", "&Go back to here"))
+            here.triggered.connect(lambda: self.go_to(index))
+        if self.is_past:
+            now = menu.addAction(icon("clock-end", ink), translate("Chart", "&Back to now"))
+            now.triggered.connect(self.back_to_now)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """End and Esc lead back, where nothing else on the chart is to be ended first."""
+        if event.type() != QEvent.Type.KeyPress or not isinstance(event, QKeyEvent) or not self.is_past:
+            return False
+        is_free = self._chart.key_mark is None and QGuiApplication.mouseButtons() == Qt.MouseButton.NoButton
+        key, modifiers = event.key(), event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
+        if modifiers or not (key == Qt.Key.Key_End or (key == Qt.Key.Key_Escape and is_free)):
+            return False
+        self.back_to_now()
+        return True
+
+    @Slot()
+    def present(self) -> None:
+        """Let bar and actions agree with what is shown."""
+        words = self._words()
+        self.bar.show_place(self.shown, self.newest, words, is_past=self.is_past)
+        can_play = self.is_past or self._pace is not None
+        self.bar.setVisible(can_play)
+        actions, ids = self._window.actions_of_window, ActionId
+        actions[ids.TRAVEL_BACK].setEnabled(self.shown > 0)
+        actions[ids.TRAVEL_NOW].setEnabled(self.is_past)
+        for action_id in (ids.TRAVEL_PLAY, ids.TRAVEL_FORWARD):
+            actions[action_id].setEnabled(can_play)
+        text, tooltip, name = PAUSE_WORDS if self._is_playing() else PLAY_WORDS
+        palette = self._chart.style_shown.palette
+        actions.present(ids.TRAVEL_PLAY, translate("Actions", text), translate("Actions", tooltip), name, palette)
+
+    def _wire(self) -> None:
+        ids, state = ActionId, self._state
+        self._window.actions_of_window.wire(
+            {
+                ids.TRAVEL_BACK: self.step_back,
+                ids.TRAVEL_PLAY: self.play,
+                ids.TRAVEL_FORWARD: self.step_forward,
+                ids.TRAVEL_NOW: self.back_to_now,
+                ids.GO_TO_NEWEST: self.back_to_now,
+            }
+        )
+        self.bar.index_chosen.connect(self._on_slider)
+        self.bar.speed_chosen.connect(self._on_speed)
+        self._chart.installEventFilter(self)
+        self._chart.series_changed.connect(self._on_series)
+        for changed in (state.run_changed, state.ready, state.forecast_changed):
+            changed.connect(self._read_again)
+        self._window.settings_shown.connect(lambda _settings: self.present())  # the time zone may be another
+        self._window.closing.connect(self._end)
+
+    def _is_playing(self) -> bool:
+        is_replaying = self._pace is not None and not self._pace.is_paused
+        return self._walk.isActive() or (is_replaying and not self.is_past)
+
+    def _words(self) -> str:
+        moment, whole = self._chart.model.moment, self._chart.model.whole
+        if whole is None or not len(whole):
+            return ""
+        zone, has_seconds = self._chart.style_shown.time_zone, whole.interval.duration_ms % _MINUTE_MS != 0
+        newest_ms = whole.interval.close_time_ms(int(whole.open_time_ms[-1]))
+        time = format_time(newest_ms if moment is None else moment.time_ms, zone, seconds=has_seconds)
+        if moment is None:
+            words = translate("Chart", "Replay at {0}") if self._is_playing() else translate("Chart", "Paused at {0}")
+            return words.format(time)
+        return translate("Chart", "Showing {0}, {1} ago").format(time, format_candles(self.newest - self.shown))
+
+    def _on_slider(self, index: int) -> None:
+        self._walk.stop()
+        self.go_to(index)
+
+    def _on_speed(self, speed: float) -> None:
+        self._speed = speed
+        if self._pace is not None:
+            self._pace.set_speed(speed)
+        if self._walk.isActive():
+            self._walk.start(round(1000 / speed))
+
+    @Slot()
+    def _walk_on(self) -> None:
+        self.go_to(self.shown + 1)
+        if not self.is_past and self._pace is not None:  # who plays wants to go on
+            self._pace.play()
+            self.present()
+
+    @Slot()
+    def _on_series(self) -> None:
+        """Another market, whose past nobody has asked for; or the same one at another interval."""
+        if not self.is_past:
+            self._walk.stop()
+        self.present()
+
+    @Slot()
+    def _read_again(self) -> None:
+        moment = self._chart.model.moment
+        if moment is not None and moment.forecast is None:
+            self._reading.start(0)
+
+    @Slot()
+    def _read(self) -> None:
+        """Between frames: the picture of a step waits for its ghosts only where SQLite is slow."""
+        moment = self._chart.model.moment
+        if moment is None:
+            return
+        found = self._forecasts.moment(moment.time_ms)
+        if found != moment:
+            self._chart.show_moment(found)
+
+    @Slot()
+    def _end(self) -> None:
+        self._reading.stop()
+        self._walk.stop()

@@ -1,1 +1,0 @@
-"""Batched rectangles, candle shapes and text, in device pixels."""

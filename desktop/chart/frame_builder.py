@@ -1,0 +1,232 @@
+"""Builds frames: which candles are in view, which panes there are, and the ranges that fit them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import replace
+
+from PySide6.QtCore import QSize
+from PySide6.QtGui import QFont
+
+from desktop import formatting
+from desktop.chart.axes import price_scale
+from desktop.chart.axes.held_range import HeldRange
+from desktop.chart.axes.price_scale import PriceRange, ScaleKind
+from desktop.chart.axes.time_scale import TimeScale
+from desktop.chart.data.columns import CandleColumns, Extent, extent, group_size
+from desktop.chart.data.ghosts import band
+from desktop.chart.data.model import ChartModel
+from desktop.chart.data.shapes import shaped
+from desktop.chart.labels.room import readout_lines, readout_width
+from desktop.chart.painting.fonts import Fonts
+from desktop.chart.painting.geometry import candle_widths
+from desktop.chart.panes.frame import Frame, Layout
+from desktop.chart.panes.layer import Layer, LayerSet, Titled
+from desktop.chart.panes.pane import PRICE_PANE, Pane, PaneArea
+from desktop.chart.panes.pane_heights import PaneHeights
+from desktop.chart.style import Style
+
+_AXIS_STEP = 8
+"""The price axis widens in steps of that many logical pixels, so that it seldom moves the plot."""
+
+_WIDEST_AXIS = 0.5
+"""As a share of the chart's width: the rest is the plot's, whatever the labels."""
+
+_LINES_UNDER_READOUT = 1.9
+"""The room between the readout and the candles: the divider's label is there, and hides none of them."""
+
+_MOST_WIDENED = 0.35
+"""On either side, as a share of what candles and ghosts span."""
+
+_PANE_TITLE_MARGIN = 0.4
+_PANE_FOOT_PX = 4
+
+_Edges = tuple[float, float]
+
+
+class FrameBuilder:
+    """Keeps what is dear to find from one frame to the next: fonts, the candles in view, the axis' width."""
+
+    def __init__(self, scale: TimeScale, held: HeldRange, layers: LayerSet, heights: PaneHeights) -> None:
+        self._scale, self._held, self._layers, self._heights = scale, held, layers, heights
+        self._axis_width = self._releases = 0
+        self._fonts: Fonts | None = None
+        self._fonts_key: tuple[object, ...] = ()
+        self._drawn: CandleColumns | None = None
+        self._extent: Extent | None = None
+        self._drawn_key: tuple[object, ...] = ()
+
+    def forget(self) -> None:
+        """Another market or font: measure everything anew."""
+        self._axis_width = 0
+        self._fonts_key, self._drawn_key = (), ()
+
+    def build(self, size: QSize, ratio: float, model: ChartModel, style: Style) -> Frame:
+        """The frame for a widget of `size` logical pixels. Sets the time scale's width."""
+        if self._releases != self._held.releases:
+            # The one moment besides another market, interval or scale when the axis may become narrower: it would
+            # shimmer, did it follow each tick.
+            self._axis_width, self._releases = 0, self._held.releases
+        frame = self._build(size, ratio, model, style)
+        needed = _needed_axis_width(frame)
+        if needed > self._axis_width:
+            self._axis_width = needed
+            frame = self._build(size, ratio, model, style)
+        return frame
+
+    def _build(self, size: QSize, ratio: float, model: ChartModel, style: Style) -> Frame:
+        fonts = self._fonts_for(style.font, ratio)
+        layout = self._layout(size, ratio, fonts, model, style)
+        self._scale.set_width(layout.plot_right / ratio)
+        first, stop = self._scale.visible()
+        stop = min(stop, model.count)
+        spacing = self._scale.spacing * ratio
+        group = group_size(spacing)
+        drawn = self._drawn_columns(model, first, stop, group, style)
+        seen = self._seen(model, first, stop, style)
+        return Frame(
+            layout=layout,
+            ratio=ratio,
+            spacing=spacing,
+            right=self._scale.right,
+            first=first,
+            stop=stop,
+            group=group,
+            drawn=drawn,
+            price_pane=_price_pane(layout, self._price_range(model, first, seen, style)),
+            panes=self._panes(layout, ratio, fonts, model, style, (first, stop)),
+            top_volume=seen.volume,
+            decimals=model.decimals(),
+            widths=candle_widths(spacing * group, ratio),
+            fonts=fonts,
+            style=style,
+            is_held=self._held.is_held,
+        )
+
+    def _layout(self, size: QSize, ratio: float, fonts: Fonts, model: ChartModel, style: Style) -> Layout:
+        width = round(size.width() * ratio)
+        axis = min(round(self._axis_width * ratio), round(width * _WIDEST_AXIS))
+        lines = readout_lines(model, self._layers, fonts, readout_width(width - axis, ratio))
+        return Layout.of(
+            (width, round(size.height() * ratio)),
+            axis,
+            fonts.line + fonts.line // 2,
+            round(fonts.line * (_LINES_UNDER_READOUT + lines)),
+            has_volume=style.shows_volume,
+            shares=self._heights.shares(self._layers.pane_names()),
+        )
+
+    def _fonts_for(self, font: QFont, ratio: float) -> Fonts:
+        key = (font.key(), ratio)
+        if self._fonts is None or key != self._fonts_key:
+            self._fonts, self._fonts_key = Fonts.of(font, ratio), key
+        return self._fonts
+
+    def _drawn_columns(
+        self, model: ChartModel, first: int, stop: int, group: int, style: Style
+    ) -> CandleColumns | None:
+        key = (id(model.series), model.version, first, stop, group, style.candles)
+        if key != self._drawn_key:
+            self._drawn_key = key
+            self._drawn = self._extent = None
+            if model.series is not None and first < stop:
+                self._drawn = shaped(model.series, first, stop, group, style.candles)
+                self._extent = extent(self._drawn)
+        return self._drawn
+
+    def _price_range(self, model: ChartModel, first: int, seen: Extent, style: Style) -> PriceRange:
+        base_candle = model.candle(first)
+        base = base_candle.close if style.scale is ScaleKind.PERCENT and base_candle is not None else 1.0
+        if self._held.range is not None:
+            return replace(self._held.range, base=base)
+        return price_scale.fitted(seen.low, seen.high, style.scale, base)
+
+    def _seen(self, model: ChartModel, first: int, stop: int, style: Style) -> Extent:
+        """The extent of all that is in view."""
+        seen = [self._extent] if self._extent is not None else []
+        lowest, highest = self._scale.left - 0.5, self._scale.right + 0.5
+        if model.forming is not None and lowest < model.count < highest:
+            candle = model.forming
+            seen.append(Extent(candle.low, candle.high, candle.volume))
+        for placed in model.ghosts():
+            if lowest < placed.index < highest:
+                ghost = placed.ghost
+                seen.append(Extent(ghost.low, ghost.high, ghost.volume))
+                edges = band(ghost, 90) if style.shows_bands else None
+                if edges is not None:
+                    seen.append(Extent(*edges, volume=0.0))
+        if not seen:
+            newest = model.newest
+            return Extent(0.0, 1.0, 0.0) if newest is None else Extent(newest.low, newest.high, newest.volume)
+        whole, others = self._layers.are_shown_whole(PRICE_PANE)
+        beside = self._edges(whole, model, (first, stop))
+        low, high = _union([*((one.low, one.high) for one in seen), *beside])
+        low, high = _widened(low, high, self._edges(others, model, (first, stop)))
+        return Extent(low, high, max(one.volume for one in seen))
+
+    def _edges(self, layers: Iterable[Layer], model: ChartModel, view: tuple[int, int]) -> list[_Edges]:
+        found = (layer.extent(*view, model) for layer in layers)
+        return [edges for edges in found if edges is not None and math.isfinite(edges[0]) and math.isfinite(edges[1])]
+
+    def _panes(
+        self, layout: Layout, ratio: float, fonts: Fonts, model: ChartModel, style: Style, view: tuple[int, int]
+    ) -> tuple[Pane, ...]:
+        width = readout_width(layout.plot_right, ratio)
+        panes = []
+        for area in layout.lower:
+            first: Layer = self._layers.of_pane(area.name)[0]
+            lines = first.title_lines(model, style, fonts, width) if isinstance(first, Titled) else 1
+            panes.append(self._pane(area, layout, round(fonts.line * (lines + _PANE_TITLE_MARGIN)), model, view))
+        return tuple(panes)
+
+    def _pane(self, area: PaneArea, layout: Layout, title: int, model: ChartModel, view: tuple[int, int]) -> Pane:
+        """title: the height of the words at its top."""
+        layers = self._layers.of_pane(area.name)
+        edges = self._edges(layers, model, view)
+        scale = layers[0].pane_scale  # after its extent: asked for that, a layer looks at the candles
+        if scale.fixed is not None:
+            shown = PriceRange(*scale.fixed)
+        else:
+            shown = price_scale.fitted(*_spread(edges, is_symmetric=scale.is_symmetric), step=scale.step)
+        top = min(area.top + title, area.bottom - 2)
+        bottom = max(area.bottom - _PANE_FOOT_PX, top + 2)
+        bounds = (area.top, area.bottom, top, bottom, layout.plot_right)
+        return Pane(area.name, *bounds, shown, scale.levels, scale.decimals, has_scale=bool(edges))
+
+
+def _price_pane(layout: Layout, shown: PriceRange) -> Pane:
+    return Pane(PRICE_PANE, 0, layout.main_bottom, layout.price_top, layout.price_bottom, layout.plot_right, shown)
+
+
+def _needed_axis_width(frame: Frame) -> int:
+    edges = (frame.prices.low, frame.prices.high)
+    texts = [frame.price_text(edge) for edge in edges] + ["00:00:00"]
+    if frame.prices.kind is ScaleKind.PERCENT:  # lines tell their prices there as well
+        texts += [formatting.format_level(edge, frame.decimals) for edge in edges]
+    for pane in (pane for pane in frame.panes if pane.has_scale):
+        texts += [formatting.format_level(edge, pane.decimals) for edge in (pane.shown.low, pane.shown.high)]
+    widest = max(frame.fonts.bold_metrics.horizontalAdvance(text) for text in texts)
+    logical = (widest + frame.fonts.line) / frame.ratio
+    return math.ceil(logical / _AXIS_STEP) * _AXIS_STEP
+
+
+def _union(edges: list[_Edges]) -> _Edges:
+    return min(low for low, _ in edges), max(high for _, high in edges)
+
+
+def _widened(low: float, high: float, edges: list[_Edges]) -> _Edges:
+    """What lies over the candles may widen the view, but not so far that these become small."""
+    if not edges:
+        return low, high
+    room = (high - low) * _MOST_WIDENED
+    lowest, highest = _union([*edges, (low, high)])
+    return max(lowest, low - room), min(highest, high + room)
+
+
+def _spread(edges: list[_Edges], *, is_symmetric: bool) -> _Edges:
+    low, high = _union(edges) if edges else (0.0, 1.0)
+    if not is_symmetric:
+        return low, high
+    reach = max(abs(low), abs(high)) or 1.0
+    return -reach, reach

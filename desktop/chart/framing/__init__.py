@@ -1,1 +1,0 @@
-"""One frame's geometry, and what builds it."""

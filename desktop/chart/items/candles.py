@@ -1,0 +1,93 @@
+"""Candles in the style that was chosen, closed and forming ones alike."""
+
+from __future__ import annotations
+
+import numpy as np
+from PySide6.QtCore import QPointF
+from PySide6.QtGui import QPainter, QPen
+
+from core.market.candle import Candle
+from desktop.chart.data.columns import CandleColumns
+from desktop.chart.data.model import ChartModel
+from desktop.chart.data.shapes import shaped_forming
+from desktop.chart.painting.geometry import bar_rects, candle_rects, hollow_rects, volume_rects
+from desktop.chart.painting.primitives import draw_polyline, fill_rects, rects
+from desktop.chart.panes.frame import Frame
+from desktop.chart.style import CandleStyle
+
+_LINE_WIDTH = 1.5
+_NARROWEST_HOLLOW_PX = 3
+
+
+def paint_closed(painter: QPainter, frame: Frame, model: ChartModel) -> None:
+    """The closed candles in view, with their volumes."""
+    if frame.drawn is None or model.series is None:
+        return
+    _paint_volumes(painter, frame, frame.drawn)
+    if frame.style.candles is CandleStyle.LINE:
+        _paint_line(painter, frame, frame.drawn)
+        return
+    before = model.candle(int(frame.drawn.index[0] - (frame.group - 1) / 2.0) - 1)
+    _paint_shapes(painter, frame, frame.drawn, None if before is None else before.close)
+
+
+def paint_forming(painter: QPainter, frame: Frame, model: ChartModel) -> None:
+    """The candle that is still open, drawn as the real candle it is."""
+    if model.forming is None:
+        return
+    drawn = shaped_forming(model.series, model.forming, frame.style.candles)
+    before = model.candle(model.count - 1)
+    _paint_volumes(painter, frame, drawn)
+    if frame.style.candles is CandleStyle.LINE:
+        _paint_newest_line(painter, frame, model.count, before, model.forming)
+        return
+    _paint_shapes(painter, frame, drawn, None if before is None else before.close)
+
+
+def _paint_volumes(painter: QPainter, frame: Frame, drawn: CandleColumns) -> None:
+    if not frame.style.shows_volume:
+        return
+    bars = volume_rects(drawn, frame.widths, frame.xs, frame.volume_ys, frame.layout.main_bottom - 1)
+    fill_rects(painter, bars[0], frame.palette.volume_up)
+    fill_rects(painter, bars[1], frame.palette.volume_down)
+
+
+def _paint_shapes(painter: QPainter, frame: Frame, drawn: CandleColumns, close_before: float | None) -> None:
+    palette, style = frame.palette, frame.style.candles
+    if style is CandleStyle.BARS:
+        up, down = bar_rects(drawn, frame.widths, frame.xs, frame.ys)
+    elif style is CandleStyle.HOLLOW and frame.widths.body >= _NARROWEST_HOLLOW_PX * frame.widths.wick:
+        up, down = hollow_rects(drawn, frame.widths, frame.xs, frame.ys, close_before)
+    else:
+        shapes = candle_rects(drawn, frame.widths, frame.xs, frame.ys)
+        up = np.concatenate((shapes.up_wicks, shapes.up_bodies))
+        down = np.concatenate((shapes.down_wicks, shapes.down_bodies))
+    fill_rects(painter, up, palette.up)
+    fill_rects(painter, down, palette.down)
+
+
+def _paint_line(painter: QPainter, frame: Frame, drawn: CandleColumns) -> None:
+    """Closes joined; where a column stands for many candles, its whole reach as well, so that no spike is lost."""
+    columns_px = frame.xs(drawn.index)
+    if frame.group > 1:
+        reach = rects(columns_px, frame.ys(drawn.high), columns_px, frame.ys(drawn.low))
+        fill_rects(painter, reach, frame.palette.accent)
+    _set_line_pen(painter, frame)
+    draw_polyline(painter, columns_px + 0.5, frame.ys(drawn.close) + 0.5)
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
+
+
+def _paint_newest_line(painter: QPainter, frame: Frame, index: int, before: Candle | None, forming: Candle) -> None:
+    """From the newest close to the price now, with a point at its end."""
+    _set_line_pen(painter, frame)
+    end = QPointF(frame.x(index) + 0.5, frame.y(forming.close) + 0.5)
+    if before is not None:
+        painter.drawLine(QPointF(frame.x(index - 1) + 0.5, frame.y(before.close) + 0.5), end)
+    painter.setBrush(frame.palette.accent)
+    painter.drawEllipse(end, frame.scaled(2), frame.scaled(2))
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
+
+
+def _set_line_pen(painter: QPainter, frame: Frame) -> None:
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing, True)
+    painter.setPen(QPen(frame.palette.accent, _LINE_WIDTH * frame.ratio))

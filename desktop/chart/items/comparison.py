@@ -1,0 +1,164 @@
+"""Another market's closes as a line that starts with the candles: both at 0 % at the first candle in view."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from PySide6.QtGui import QColor, QPainter, QPen
+
+from core.market.alignment import closes_within, first_shared
+from core.market.series import CandleSeries
+from desktop import formatting
+from desktop.chart.data.model import ChartModel
+from desktop.chart.items.study import sampled
+from desktop.chart.painting.geometry import Positions
+from desktop.chart.painting.primitives import draw_polyline, fill_rects, rects
+from desktop.chart.painting.text import Row, Span
+from desktop.chart.panes.frame import Frame
+from desktop.chart.panes.layer import PriceLayer
+from desktop.chart.panes.pane import Pane
+from desktop.theme import Palette
+
+_LINE_WIDTH = 2.0
+_COLOUR = 3
+"""Of the palette's curves: one that no candle, ghost or indicator has."""
+_SCANNED_AT_MOST = 16_384
+_SAMPLE_PERCENT = -888.88
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """name: of the other market. series: its candles, at the interval that is shown; None while there are none, and
+    `words` say why."""
+
+    name: str
+    series: CandleSeries | None
+    words: str = ""
+
+
+@dataclass(frozen=True)
+class _Start:
+    """own, other: the closes at which both are at 0 %."""
+
+    own: float
+    other: float
+
+    @property
+    def factor(self) -> float:
+        return self.own / self.other
+
+
+class ComparisonLayer(PriceLayer):
+    """Follows whatever candles the chart shows; one that the other market lacks breaks the line."""
+
+    shares_row = False
+    is_shown_whole = True
+
+    def __init__(self) -> None:
+        self.shown: Comparison | None = None
+        self._shows = 0
+        self._start: _Start | None = None
+        self._start_key: tuple[object, ...] = ()
+
+    def show(self, shown: Comparison | None) -> None:
+        """This from now on; the chart has to be told."""
+        self.shown = shown
+        self._shows += 1
+
+    def key(self, model: ChartModel) -> Hashable:
+        series = self._series()
+        return (self._shows, None if series is None else series.version)
+
+    def extent(self, frame_first: int, frame_stop: int, model: ChartModel) -> tuple[float, float] | None:
+        start, series, own = self._start_in(frame_first, frame_stop, model), self._series(), model.series
+        if start is None or series is None or own is None:
+            return None
+        first = series.insertion_index(int(own.open_time_ms[frame_first]))
+        stop = series.insertion_index(int(own.open_time_ms[frame_stop - 1]) + 1)
+        if stop - first > _SCANNED_AT_MOST:
+            edges = series.extremes(first, stop)  # of lows and highs: with room for all closes
+            return None if edges is None else (edges[0] * start.factor, edges[1] * start.factor)
+        closes = series.close[first:stop]
+        return float(closes.min()) * start.factor, float(closes.max()) * start.factor
+
+    def paint(self, painter: QPainter, frame: Frame, pane: Pane, model: ChartModel) -> None:
+        start, series, own = self._start_in(frame.first, frame.stop, model), self._series(), model.series
+        if start is None or series is None or own is None:
+            return
+        lasts = sampled(frame, len(own))
+        times = own.open_time_ms
+        firsts = lasts - lasts % frame.group
+        closes = closes_within(series, times[firsts], times[lasts])
+        _paint_line(painter, frame, pane, frame.xs(lasts.astype(np.float64)), closes * start.factor)
+
+    def rows(self, frame: Frame, model: ChartModel, index: int | None) -> Sequence[Row]:
+        shown = self.shown
+        if shown is None:
+            return ()
+        said = shown.words
+        if shown.series is not None:
+            start = self._start_in(frame.first, frame.stop, model)
+            said = _percent_text(None if start is None else self._percent(start, model, index))
+        return (_row(shown.name, said, colour_of(frame.palette)),)
+
+    def sample_rows(self, model: ChartModel) -> Sequence[Row]:
+        if self.shown is None:
+            return ()
+        said = self.shown.words if self.shown.series is None else _percent_text(_SAMPLE_PERCENT)
+        return (_row(self.shown.name, said, QColor()),)
+
+    def _series(self) -> CandleSeries | None:
+        return None if self.shown is None else self.shown.series
+
+    def _percent(self, start: _Start, model: ChartModel, index: int | None) -> float | None:
+        wanted = model.count - 1 if index is None else index
+        series, own = self._series(), model.series
+        if series is None or own is None or not 0 <= wanted < model.count:
+            return None
+        found = series.index_at(int(own.open_time_ms[wanted]))
+        return None if found is None else (float(series.close[found]) / start.other - 1.0) * 100.0
+
+    def _start_in(self, first: int, stop: int, model: ChartModel) -> _Start | None:
+        """Found once a view. None where the two share no candle in it."""
+        series, own = self._series(), model.series
+        if series is None or own is None or first >= stop:
+            return None
+        key = (self._shows, series.version, id(own), own.version, first, stop)
+        if key != self._start_key:
+            other = first_shared(own, series, first, stop)
+            self._start = None if other is None else _Start(float(own.close[first]), other)
+            self._start_key = key
+        return self._start
+
+
+def colour_of(palette: Palette) -> QColor:
+    """The line's own."""
+    return palette.curves[_COLOUR]
+
+
+def _paint_line(painter: QPainter, frame: Frame, pane: Pane, across: Positions, prices: NDArray[np.float64]) -> None:
+    known = np.isfinite(prices)
+    if not known.any():
+        return
+    heights = np.full(prices.shape, np.nan)
+    heights[known] = pane.ys(prices[known])
+    colour = colour_of(frame.palette)
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing, True)
+    painter.setPen(QPen(colour, _LINE_WIDTH * frame.ratio))
+    draw_polyline(painter, across + 0.5, heights + 0.5)
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
+    padded = np.concatenate(([False], known, [False]))
+    alone = known & ~padded[:-2] & ~padded[2:]  # no line goes through them
+    reach, x, y = frame.pixel, across[alone], heights[alone]
+    fill_rects(painter, rects(x - reach, y - reach, x + reach, y + reach), colour)
+
+
+def _percent_text(percent: float | None) -> str:
+    return "–" if percent is None else f"{formatting.format_level(percent, 2, signed=True)} %"
+
+
+def _row(name: str, said: str, colour: QColor) -> Row:
+    return Span(name, colour, bold=True), Span(said, colour)

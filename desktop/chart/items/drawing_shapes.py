@@ -1,0 +1,240 @@
+"""What a drawing looks like in a frame: lines, areas, words and handles in device pixels, and what of it is hit."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+from PySide6.QtCore import QLineF, QPointF, QRect, QRectF
+from PySide6.QtGui import QFont, QFontMetrics
+
+from core.market.drawings import FIBONACCI_LEVELS, Anchor, Drawing, DrawingKind, fibonacci_prices
+from desktop import formatting
+from desktop.chart.data.anchors import index_at
+from desktop.chart.data.model import ChartModel
+from desktop.chart.panes.frame import Frame
+
+_LINE_REACH_PX, _HANDLE_REACH_PX = 4, 8
+_BEYOND_PX = 16
+"""Lines are cut that far outside the pane, where nobody sees their ends."""
+_INSET_PX = 6
+_LEVELS_BY_IMPORTANCE = (0.0, 1.0, 0.618, 0.5, 0.382, 0.236, 0.786)
+_GROWTH = 0.3
+"""How much larger a text is with each step of width."""
+
+
+@dataclass(frozen=True)
+class Words:
+    """A line of text: where its baseline begins, and the ground that it stands on."""
+
+    baseline: QPointF
+    said: str
+    ground: QRectF
+
+
+@dataclass(frozen=True)
+class Shape:
+    """A drawing in its place."""
+
+    drawing: Drawing
+    lines: tuple[QLineF, ...] = ()
+    guides: tuple[QLineF, ...] = ()
+    """Dashed."""
+    areas: tuple[QRectF, ...] = ()
+    handles: tuple[QPointF, ...] = ()
+    words: tuple[Words, ...] = ()
+
+    @property
+    def area(self) -> QRect | None:
+        """The device pixels that its parts lie in; None where all of it is out of view."""
+        parts = [QRectF(line.p1(), line.p2()).normalized() for line in (*self.lines, *self.guides)]
+        parts += [QRectF(handle, handle) for handle in self.handles]
+        parts += [*self.areas, *(words.ground for words in self.words)]
+        if not parts:
+            return None
+        left, top = min(part.left() for part in parts), min(part.top() for part in parts)
+        right, bottom = max(part.right() for part in parts), max(part.bottom() for part in parts)
+        return QRectF(left, top, right - left, bottom - top).toAlignedRect()
+
+
+@dataclass(frozen=True)
+class Grip:
+    """What is under the mouse: a handle of a drawing, by its number, or all of it."""
+
+    drawing: Drawing
+    handle: int | None = None
+
+
+def shape_of(frame: Frame, model: ChartModel, drawing: Drawing) -> Shape:
+    """Nothing of it where it lies out of view."""
+    points = [_point(frame, model, anchor) for anchor in drawing.anchors]
+    return _SHAPES[drawing.kind](frame, drawing, points)
+
+
+def text_font(frame: Frame, drawing: Drawing) -> QFont:
+    """The font of a text."""
+    font = QFont(frame.fonts.regular)
+    font.setPixelSize(round(font.pixelSize() * (1 + _GROWTH * (drawing.width_px - 1))))
+    return font
+
+
+def grip_of(shape: Shape, frame: Frame, place: QPointF) -> Grip | None:
+    """What of a shape a hand at this device pixel takes hold of."""
+    near = min(range(len(shape.handles)), key=lambda handle: _distance(place, shape.handles[handle]), default=None)
+    if near is not None and _distance(place, shape.handles[near]) <= frame.scaled(_HANDLE_REACH_PX):
+        return Grip(shape.drawing, near)
+    reach = frame.scaled(_LINE_REACH_PX) + frame.scaled(shape.drawing.width_px) / 2
+    is_text = shape.drawing.kind is DrawingKind.TEXT
+    is_on_text = is_text and any(words.ground.contains(place) for words in shape.words)
+    if is_on_text or any(distance_to(line, place) <= reach for line in (*shape.lines, *shape.guides)):
+        return Grip(shape.drawing)
+    return None
+
+
+def reshaped(drawing: Drawing, handle: int, anchor: Anchor) -> Drawing:
+    """The drawing with a handle put elsewhere; the third and fourth are the other corners of a rectangle."""
+    anchors = list(drawing.anchors)
+    if handle < len(anchors):
+        anchors[handle] = anchor
+    else:
+        of_time = handle - len(anchors)
+        anchors[of_time] = replace(anchors[of_time], time_ms=anchor.time_ms)
+        anchors[1 - of_time] = replace(anchors[1 - of_time], price=anchor.price)
+    return replace(drawing, anchors=tuple(anchors))
+
+
+def distance_to(line: QLineF, place: QPointF) -> float:
+    """From a place to the nearest point of a line."""
+    along, beside = line.p2() - line.p1(), place - line.p1()
+    length = QPointF.dotProduct(along, along)
+    share = min(max(QPointF.dotProduct(beside, along) / length, 0.0), 1.0) if length else 0.0
+    return _distance(place, line.p1() + along * share)
+
+
+def cut(start: QPointF, end: QPointF, area: QRectF, *, is_endless: bool = False) -> QLineF | None:
+    """The part of a line that lies in an area; is_endless: it goes on beyond its end. None where none does.
+
+    Cut here, because far ends are too many pixels away for those who paint.
+    """
+    along = end - start
+    first, last = 0.0, math.inf if is_endless and not along.isNull() else 1.0
+    for begin, step, low, high in (
+        (start.x(), along.x(), area.left(), area.right()),
+        (start.y(), along.y(), area.top(), area.bottom()),
+    ):
+        if step == 0.0:
+            if not low <= begin <= high:
+                return None
+            continue
+        near, far = sorted(((low - begin) / step, (high - begin) / step))
+        first, last = max(first, near), min(last, far)
+    if first > last or math.isinf(last):
+        return None
+    return QLineF(start + along * first, start + along * last)
+
+
+def _point(frame: Frame, model: ChartModel, anchor: Anchor) -> QPointF:
+    """In the middle of its candle; not bounded, so that a line keeps its slope however far its ends are."""
+    pane = frame.price_pane
+    x = frame.layout.plot_right - (frame.right - index_at(model, anchor.time_ms)) * frame.spacing
+    y = pane.inner_bottom - 1 - pane.shown.share(anchor.price) * pane.height
+    return QPointF(math.floor(x + 0.5) + 0.5, math.floor(y + 0.5) + 0.5)
+
+
+def _view(frame: Frame) -> QRectF:
+    beyond = frame.scaled(_BEYOND_PX)
+    return QRectF(frame.price_pane.rect).adjusted(-beyond, -beyond, beyond, beyond)
+
+
+def _line(frame: Frame, drawing: Drawing, points: list[QPointF]) -> Shape:
+    line = cut(points[0], points[1], _view(frame), is_endless=drawing.kind is DrawingKind.RAY)
+    return Shape(drawing, () if line is None else (line,), handles=_seen(frame, points))
+
+
+def _horizontal(frame: Frame, drawing: Drawing, points: list[QPointF]) -> Shape:
+    view, row = _view(frame), points[0].y()
+    line = cut(QPointF(view.left(), row), QPointF(view.right(), row), view)
+    middle = QPointF(min(max(points[0].x(), 0.0), frame.layout.plot_right), row)
+    return Shape(drawing, () if line is None else (line,), handles=_seen(frame, [middle]))
+
+
+def _rectangle(frame: Frame, drawing: Drawing, points: list[QPointF]) -> Shape:
+    start, end = points
+    corners = [start, end, QPointF(start.x(), end.y()), QPointF(end.x(), start.y())]
+    sides = [cut(corners[a], corners[b], _view(frame)) for a, b in ((0, 2), (2, 1), (1, 3), (3, 0))]
+    area = QRectF(start, end).normalized().intersected(_view(frame))
+    lines = tuple(side for side in sides if side is not None)
+    return Shape(drawing, lines, areas=(area,) if area.isValid() else (), handles=_seen(frame, corners))
+
+
+def _fibonacci(frame: Frame, drawing: Drawing, points: list[QPointF]) -> Shape:
+    view = _view(frame)
+    left, right = sorted(point.x() for point in points)
+    pane, prices = frame.price_pane, fibonacci_prices(drawing)
+    # A level that comes out at zero or below, which rounding alone can do, has no place on a logarithmic scale.
+    rows = [math.floor(pane.inner_bottom - 1 - pane.shown.share(price) * pane.height + 0.5) + 0.5 for price in prices]
+    cuts = [cut(QPointF(left, row), QPointF(right, row), view) for row in rows]
+    lines = tuple(line for line in cuts if line is not None)
+    way = cut(points[0], points[1], view)
+    areas = [
+        QRectF(QPointF(left, upper), QPointF(right, lower)).normalized().intersected(view)
+        for upper, lower in pairwise(rows)
+    ]
+    seen = tuple(area for area in areas if area.isValid() and area.height() >= 1)
+    words = _level_words(frame, prices, cuts)
+    return Shape(drawing, lines, () if way is None else (way,), seen, _seen(frame, points), words)
+
+
+def _level_words(frame: Frame, prices: tuple[float, ...], lines: list[QLineF | None]) -> tuple[Words, ...]:
+    """Left of each level, where there is room, stand its share and its price. Of those that would lie on one another
+    the one that traders look for first is written."""
+    words: dict[float, Words] = {}
+    fonts, inset = frame.fonts, frame.scaled(_INSET_PX)
+    down = (fonts.metrics.ascent() - fonts.metrics.descent()) / 2
+    levels = {share: (price, line) for share, price, line in zip(FIBONACCI_LEVELS, prices, lines, strict=True)}
+    for share in _LEVELS_BY_IMPORTANCE:
+        price, line = levels[share]
+        if line is None or any(abs(other.baseline.y() - down - line.y1()) < fonts.line for other in words.values()):
+            continue
+        said = f"{share:g}  {formatting.format_price(price, frame.decimals)}"
+        left, width = min(line.x1(), line.x2()), fonts.width(said)
+        x = left - inset - width
+        x = x if x >= 0 else max(left, 0.0) + inset
+        y = line.y1() + down
+        ground = QRectF(x - inset / 2, y - fonts.metrics.ascent(), width + inset, fonts.line)
+        words[share] = Words(QPointF(x, y), said, ground)
+    return tuple(words[share] for share in FIBONACCI_LEVELS if share in words)
+
+
+def _text(frame: Frame, drawing: Drawing, points: list[QPointF]) -> Shape:
+    """Above and to the right of its anchor."""
+    metrics, inset = QFontMetrics(text_font(frame, drawing)), frame.scaled(_INSET_PX)
+    baseline = points[0] + QPointF(inset, -inset - metrics.descent())
+    width = metrics.horizontalAdvance(drawing.text)
+    ground = QRectF(points[0].x(), baseline.y() - metrics.ascent(), width + 2 * inset, metrics.height())
+    if not ground.intersects(_view(frame)):
+        return Shape(drawing)
+    return Shape(drawing, handles=_seen(frame, points), words=(Words(baseline, drawing.text, ground),))
+
+
+_SHAPES: dict[DrawingKind, Callable[[Frame, Drawing, list[QPointF]], Shape]] = {
+    DrawingKind.TREND_LINE: _line,
+    DrawingKind.RAY: _line,
+    DrawingKind.HORIZONTAL: _horizontal,
+    DrawingKind.RECTANGLE: _rectangle,
+    DrawingKind.FIBONACCI: _fibonacci,
+    DrawingKind.TEXT: _text,
+}
+
+
+def _seen(frame: Frame, points: list[QPointF]) -> tuple[QPointF, ...]:
+    """All handles, or none where all are out of view: their numbers stay."""
+    view = _view(frame)
+    return tuple(points) if any(view.contains(point) for point in points) else ()
+
+
+def _distance(one: QPointF, other: QPointF) -> float:
+    between = one - other
+    return math.hypot(between.x(), between.y())

@@ -1,0 +1,171 @@
+"""What was drawn by hand: lines, rectangles, Fibonacci retracements and texts, over the candles."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import partial
+
+from PySide6.QtCore import QPoint, QPointF, QRect, Qt
+from PySide6.QtGui import QColor, QPainter, QPen
+
+from core.market.drawings import Drawing, DrawingKind
+from desktop.chart.data.model import ChartModel
+from desktop.chart.items.drawing_shapes import Grip, Shape, grip_of, shape_of, text_font
+from desktop.chart.labels.axis_labels import price_label_rect
+from desktop.chart.painting.text import Box, Row, Span
+from desktop.chart.panes.frame import Frame
+from desktop.chart.panes.layer import PlotLabel, PriceLayer
+
+_AREA_ALPHAS = (22, 36)
+_GROUND_ALPHA = 205
+_HANDLE_PX = 4
+_BEYOND_PX = _HANDLE_PX + 2
+"""That far beyond its lines a drawing has handles and edges."""
+
+
+@dataclass(frozen=True)
+class DrawingsShown:
+    """What the layer draws. `preview` is what is being set."""
+
+    drawings: tuple[Drawing, ...] = ()
+    selected: int | None = None
+    hovered: int | None = None
+    preview: Drawing | None = None
+    hint: str = ""
+    """What the readout says meanwhile."""
+
+
+class DrawingsLayer(PriceLayer):
+    """Each is a label of the plot: where it lies is worked out once a view, and a paint of other pixels leaves it
+    out."""
+
+    def __init__(self) -> None:
+        self.shown = DrawingsShown()
+        self._shapes: tuple[Shape, ...] = ()
+        self._labels: tuple[PlotLabel, ...] = ()
+        self._tags: tuple[Box, ...] = ()
+        self._key: object = None
+
+    def plot_labels(self, frame: Frame, model: ChartModel, taken: Sequence[QRect]) -> Sequence[PlotLabel]:
+        self._place(frame, model)
+        return self._labels
+
+    def rows(self, frame: Frame, model: ChartModel, index: int | None) -> Sequence[Row]:
+        return ((Span(self.shown.hint, frame.palette.accent),),) if self.shown.hint else ()
+
+    def axis_tags(self, frame: Frame, model: ChartModel, taken: Sequence[QRect]) -> Sequence[Box]:
+        """The prices of horizontal lines in view, where no other price stands."""
+        self._place(frame, model)
+        tags: list[Box] = []
+        for tag in self._tags:
+            if not any(tag.rect.intersects(each) for each in (*taken, *(other.rect for other in tags))):
+                tags.append(tag)
+        return tags
+
+    @contextmanager
+    def at_rest(self) -> Iterator[None]:
+        """Meanwhile nothing is selected, under the mouse or being set."""
+        shown = self.shown
+        self.shown = replace(shown, selected=None, hovered=None, preview=None, hint="")
+        try:
+            yield
+        finally:
+            self.shown = shown
+
+    def grip_at(self, frame: Frame, model: ChartModel, pixel: QPoint) -> Grip | None:
+        """What of the topmost drawing lies at a device pixel."""
+        self._place(frame, model)
+        shapes = [shape for shape in reversed(self._shapes) if shape.drawing is not self.shown.preview]
+        place = QPointF(pixel) + QPointF(0.5, 0.5)
+        return next((grip for shape in shapes if (grip := grip_of(shape, frame, place)) is not None), None)
+
+    def _place(self, frame: Frame, model: ChartModel) -> None:
+        # Times ahead of the closed candles go on from the forming one.
+        key = (*frame.base_key(model.version), id(model.series), model.time_at(model.count), self.shown)
+        if key == self._key:
+            return
+        self._key, drawings = key, self._back_to_front()
+        self._shapes = tuple(shape_of(frame, model, drawing) for drawing in drawings)
+        self._labels = tuple(
+            self._label(frame, shape, area) for shape in self._shapes if (area := shape.area) is not None
+        )
+        tags = (_tag(frame, drawing) for drawing in drawings if drawing.kind is DrawingKind.HORIZONTAL)
+        self._tags = tuple(tag for tag in tags if tag is not None)
+
+    def _label(self, frame: Frame, shape: Shape, area: QRect) -> PlotLabel:
+        is_held, reach = self._is_held(shape.drawing), frame.scaled(_BEYOND_PX + shape.drawing.width_px)
+        paint = partial(_paint, frame=frame, shape=shape, is_held=is_held)
+        return PlotLabel(area.adjusted(-reach, -reach, reach, reach), (shape.drawing, is_held), paint)
+
+    def _back_to_front(self) -> list[Drawing]:
+        shown = self.shown
+        drawings = sorted(shown.drawings, key=lambda drawing: drawing.drawing_id in (shown.selected, shown.hovered))
+        return drawings if shown.preview is None else [*drawings, shown.preview]
+
+    def _is_held(self, drawing: Drawing) -> bool:
+        of_hand = (self.shown.selected, self.shown.hovered)
+        return drawing is self.shown.preview or (drawing.drawing_id is not None and drawing.drawing_id in of_hand)
+
+
+def colour_of(frame: Frame, drawing: Drawing) -> QColor:
+    """Its own, or the theme's."""
+    return QColor(drawing.colour) if drawing.colour else QColor(frame.palette.accent)
+
+
+def _tag(frame: Frame, drawing: Drawing) -> Box | None:
+    """None where the price is out of view."""
+    price, pane = drawing.anchors[0].price, frame.price_pane
+    row = pane.y(price)
+    if not pane.top <= row < pane.inner_bottom:
+        return None
+    rows: tuple[Row, ...] = ((Span(frame.price_text(price), frame.palette.text),),)
+    return Box(price_label_rect(frame, row, rows), rows, frame.palette.background, colour_of(frame, drawing))
+
+
+def _paint(painter: QPainter, frame: Frame, shape: Shape, *, is_held: bool) -> None:
+    colour = colour_of(frame, shape.drawing)
+    for place, area in enumerate(shape.areas):
+        painter.fillRect(area, _faint(colour, _AREA_ALPHAS[place % 2]))
+    pen = QPen(colour, max(frame.scaled(shape.drawing.width_px), frame.pixel))
+    pen.setCapStyle(Qt.PenCapStyle.FlatCap)
+    painter.setPen(pen)
+    is_slanted = shape.drawing.kind in (DrawingKind.TREND_LINE, DrawingKind.RAY)
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing, is_slanted)
+    painter.drawLines(list(shape.lines))
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing, True)
+    if shape.guides:
+        pen.setDashPattern([4.0, 4.0])
+        painter.setPen(pen)
+        painter.drawLines(list(shape.guides))
+    if shape.words:
+        _write(painter, frame, shape, colour)
+    if is_held:
+        _paint_handles(painter, frame, shape, colour)
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
+
+
+def _write(painter: QPainter, frame: Frame, shape: Shape, colour: QColor) -> None:
+    """On a ground that lets candles through, and words stand out."""
+    ground = _faint(frame.palette.background, _GROUND_ALPHA)
+    painter.setFont(text_font(frame, shape.drawing) if shape.drawing.text else frame.fonts.regular)
+    painter.setPen(colour)
+    for words in shape.words:
+        painter.fillRect(words.ground, ground)
+        painter.drawText(words.baseline, words.said)
+
+
+def _faint(colour: QColor, alpha: int) -> QColor:
+    faint = QColor(colour)
+    faint.setAlpha(alpha)
+    return faint
+
+
+def _paint_handles(painter: QPainter, frame: Frame, shape: Shape, colour: QColor) -> None:
+    painter.setPen(QPen(colour, 2 * frame.pixel))
+    painter.setBrush(frame.palette.background)
+    size = frame.scaled(_HANDLE_PX)
+    for handle in shape.handles:
+        if QRect(frame.price_pane.rect).adjusted(-size, -size, size, size).contains(handle.toPoint()):
+            painter.drawEllipse(handle, size, size)

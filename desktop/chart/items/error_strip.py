@@ -1,0 +1,195 @@
+"""The strip below the prices: by how much each forecast missed, whether its bands held, and its direction."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from PySide6.QtGui import QColor, QPainter
+
+from desktop.chart.data.columns import group_size
+from desktop.chart.data.model import ChartModel
+from desktop.chart.data.past_forecasts import PastView
+from desktop.chart.labels.room import readout_width
+from desktop.chart.labels.strip_words import fitting_row, lines_needed, title, ways_to_say
+from desktop.chart.painting.fonts import Fonts
+from desktop.chart.painting.primitives import fill_rects, rects
+from desktop.chart.painting.text import Row
+from desktop.chart.panes.frame import Frame
+from desktop.chart.panes.layer import PaneScale
+from desktop.chart.panes.pane import Pane
+from desktop.chart.style import Style
+from desktop.theme import Palette
+
+ERROR_PANE = "forecast error"
+
+_LATER_SHARE = 0.65
+_MIDDLE_SHARE = 0.72
+"""3 to 1 against the ground in the light theme too."""
+_ROW_PX = 3
+_NO_ERROR = 1e-9
+"""In percent: below that it is what rounding leaves over."""
+_CLASSES = 3
+"""Inside the 50 % band, inside the 90 % band, outside."""
+
+
+class ErrorStripLayer:
+    """A bar for each forecast: the close against the forecast close, in percent. Zoomed out, a bar stands for the
+    mean size of a group's errors, parted by the shares of its forecasts whose bands held."""
+
+    def __init__(self) -> None:
+        self._reach = 0.0
+        self._width_px = 0
+        """The plot's, as it was last painted: how many candles go into a bar follows from it."""
+
+    @property
+    def pane(self) -> str:
+        return ERROR_PANE
+
+    @property
+    def pane_scale(self) -> PaneScale:
+        level, decimals = round_level(self._reach)
+        return PaneScale(levels=(-level, 0.0, level), decimals=decimals, is_symmetric=True)
+
+    def key(self, model: ChartModel) -> Hashable:
+        return (model.past.version, model.past.horizon)
+
+    def extent(self, frame_first: int, frame_stop: int, model: ChartModel) -> tuple[float, float] | None:
+        view = _view(model, frame_first, frame_stop)
+        if view is None or not len(view):
+            self._reach = 0.0  # else the levels of what was in view before would be squeezed into a range of nothing
+            return None
+        group = group_size(self._width_px / (frame_stop - frame_first)) if self._width_px else 1
+        sizes = np.abs(view.error) if group == 1 else grouped(view, group).mean_size
+        largest = float(sizes.max())
+        self._reach = largest if largest > _NO_ERROR else 0.0
+        return -self._reach, self._reach
+
+    def paint(self, painter: QPainter, frame: Frame, pane: Pane, model: ChartModel) -> None:
+        self._width_px = frame.layout.plot_right
+        view = _view(model, frame.first, frame.stop)
+        if view is None or not len(view):
+            return
+        if frame.group > 1:
+            _paint_groups(painter, frame, pane, view)
+        else:
+            _paint_bars(painter, frame, pane, view)
+            _paint_directions(painter, frame, pane, view)
+        zero = pane.y(0.0)
+        line = rects(0, zero, frame.layout.plot_right - 1, zero + frame.pixel - 1)
+        fill_rects(painter, line, frame.palette.border)
+
+    def paint_live(self, painter: QPainter, frame: Frame, pane: Pane, model: ChartModel) -> None:
+        return
+
+    def title_lines(self, model: ChartModel, style: Style, fonts: Fonts, width: int) -> int:
+        return lines_needed(model, style.palette, fonts, width)
+
+    def rows(self, frame: Frame, model: ChartModel, index: int | None) -> Sequence[Row]:
+        palette, view = frame.palette, _view(model, frame.first, frame.stop)
+        if view is None:
+            return (title(model, palette),)
+        is_later = bool(len(view)) and bool(view.is_later.all())
+        first, second, third = (_shade(colour, palette, is_later=is_later) for colour in class_colours(palette))
+        under = None if index is None else model.past_forecast(index)
+        ways = ways_to_say(model, view, under, palette, (first, second, third))
+        width = readout_width(frame.layout.plot_right, frame.ratio)
+        return (fitting_row(ways, frame.fonts, width, lines_needed(model, palette, frame.fonts, width)),)
+
+
+def round_level(reach: float) -> tuple[float, int]:
+    """The largest of 1, 2 or 5 times a power of ten below `reach`, and the decimals that it needs; 1 for nothing."""
+    if not (math.isfinite(reach) and reach > 0.0):
+        return 1.0, 2
+    power = math.floor(math.log10(reach))
+    level = max(step * 10.0**power for step in (1.0, 2.0, 5.0) if step * 10.0**power <= reach or step == 1.0)
+    return level, min(max(2, -power), 8)
+
+
+def _view(model: ChartModel, first: int, stop: int) -> PastView | None:
+    return None if model.series is None else model.past.view(model.series, first, stop)
+
+
+def class_colours(palette: Palette) -> tuple[QColor, QColor, QColor]:
+    """Of a close inside the 50 % band, inside the 90 % band, and outside both."""
+    return palette.ghost_up, _mixed(palette.ghost_up, palette.background, _MIDDLE_SHARE), palette.warning
+
+
+def _shade(colour: QColor, palette: Palette, *, is_later: bool) -> QColor:
+    return _mixed(colour, palette.background, _LATER_SHARE) if is_later else colour
+
+
+def _mixed(colour: QColor, ground: QColor, share: float) -> QColor:
+    channels = zip(colour.getRgb()[:3], ground.getRgb()[:3], strict=True)  # type: ignore[index]
+    return QColor(*(round(share * one + (1.0 - share) * other) for one, other in channels))
+
+
+def _class_of(view: PastView) -> NDArray[np.int64]:
+    return np.where(view.past["inside_50"], 0, np.where(view.past["inside_90"], 1, 2))
+
+
+def _paint_bars(painter: QPainter, frame: Frame, pane: Pane, view: PastView) -> None:
+    palette, zero = frame.palette, pane.y(0.0)
+    left, right = _columns(frame, view.index)
+    ends = pane.ys(view.error)
+    bars = rects(left, np.minimum(ends, zero), right, np.maximum(ends, zero))
+    kinds, later = _class_of(view), view.is_later
+    for kind, colour in enumerate(class_colours(palette)):
+        for is_later in (False, True):
+            shade = _shade(colour, palette, is_later=is_later)
+            fill_rects(painter, np.ascontiguousarray(bars[(kinds == kind) & (later == is_later)]), shade)
+
+
+def _paint_directions(painter: QPainter, frame: Frame, pane: Pane, view: PastView) -> None:
+    """A thin row at the foot: filled where the direction was hit, faint where it was missed."""
+    palette, height = frame.palette, frame.scaled(_ROW_PX)
+    left, right = _columns(frame, view.index)
+    row = rects(left, pane.bottom - height, right, pane.bottom - 1)
+    later = view.is_later
+    for hit, colour in ((1, palette.good), (0, palette.bad)):
+        for is_later in (False, True):
+            shade = _shade(colour, palette, is_later=is_later)
+            chosen = (view.past["hit"] == hit) & (later == is_later)
+            fill_rects(painter, np.ascontiguousarray(row[chosen]), shade)
+
+
+def _columns(frame: Frame, index: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    left = frame.xs(index) - frame.widths.wick // 2 - (frame.widths.body - frame.widths.wick) // 2
+    return left, left + frame.widths.body - 1
+
+
+def _paint_groups(painter: QPainter, frame: Frame, pane: Pane, view: PastView) -> None:
+    """From zero outwards to both sides: the share inside the 50 % band, inside the 90 % band, outside."""
+    groups = grouped(view, frame.group)
+    left, right = _columns(frame, groups.index)
+    inner = np.zeros_like(groups.mean_size)
+    for kind, colour in enumerate(class_colours(frame.palette)):
+        outer = inner + groups.mean_size * groups.shares[kind]
+        for sign in (1.0, -1.0):
+            edges = pane.ys(sign * inner), pane.ys(sign * outer)
+            bars = rects(left, np.minimum(*edges), right, np.maximum(*edges))
+            fill_rects(painter, np.ascontiguousarray(bars[groups.shares[kind] > 0.0]), colour)
+        inner = outer
+
+
+@dataclass(frozen=True, eq=False)
+class Groups:
+    """index, mean_size (of the error, in percent): [n]; shares: [3, n], of the three classes."""
+
+    index: NDArray[np.float64]
+    mean_size: NDArray[np.float64]
+    shares: NDArray[np.float64]
+
+
+def grouped(view: PastView, group: int) -> Groups:
+    """What is in view in groups of `group` candles that begin at multiples of it; len(view) > 0."""
+    numbers = view.index // group
+    starts = np.flatnonzero(np.diff(numbers, prepend=-1.0))
+    counts = np.diff(starts, append=len(view)).astype(np.float64)
+    kinds = _class_of(view)
+    shares = [np.add.reduceat((kinds == kind).astype(np.float64), starts) / counts for kind in range(_CLASSES)]
+    sizes = np.add.reduceat(np.abs(view.error), starts) / counts
+    return Groups(numbers[starts] * group + (group - 1) / 2.0, sizes, np.array(shares))

@@ -1,0 +1,73 @@
+"""Lines at round prices and times, marks of gaps, and the borders between panes and axes."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from PySide6.QtGui import QPainter
+
+from desktop.chart.data.columns import visible_gaps
+from desktop.chart.data.model import ChartModel
+from desktop.chart.labels.axis_labels import pane_marks, price_marks, time_marks
+from desktop.chart.painting.primitives import fill_rects, rects
+from desktop.chart.panes.frame import Frame
+from desktop.chart.panes.pane import Pane
+from desktop.theme import mixed
+
+_GRID_ON_GROUND = 0.13
+_DOTS_EVERY_PX = 8
+_DOTS_INK = 0.45
+_FEW_GAPS = 4
+_CANDLES_A_GAP = 20
+"""Fewer candles than this between two gaps: whole lines would cover them like a barcode."""
+_TICK_PX = 10
+
+
+def paint_grid(painter: QPainter, frame: Frame, pane: Pane, model: ChartModel, *, has_ground: bool) -> None:
+    """In one pane. has_ground: something may lie behind it, so it stands out more."""
+    palette = frame.palette
+    colour = mixed(palette.muted_text, palette.grid, _GRID_ON_GROUND) if has_ground else palette.grid
+    pixel = frame.pixel
+    marks = price_marks(frame) if pane is frame.price_pane else pane_marks(frame, pane)
+    across = pane.ys(np.array(marks, dtype=np.float64))
+    indices = np.array([index for index, _ in time_marks(frame, model)], dtype=np.float64)
+    lines = frame.xs(indices)
+    fill_rects(painter, rects(0, across, pane.right - 1, across + pixel - 1), colour)
+    fill_rects(painter, rects(lines, pane.top, lines + pixel - 1, pane.bottom - 1), colour)
+
+
+def paint_borders(painter: QPainter, frame: Frame) -> None:
+    """Between panes, and between them and the axes."""
+    layout, pixel = frame.layout, frame.pixel
+    tops = np.array([layout.plot_bottom, *(pane.top for pane in frame.panes)])
+    fill_rects(painter, rects(0, tops, layout.width - 1, tops + pixel - 1), frame.palette.border)
+    axis = rects(layout.plot_right, 0, layout.plot_right + pixel - 1, layout.height - 1)
+    fill_rects(painter, axis, frame.palette.border)
+
+
+def paint_gaps(painter: QPainter, frame: Frame, model: ChartModel) -> None:
+    """A thin mark between the candles around a hole, while there is room between them: a line where candles are still
+    to be had, dots where the exchange has none. In a thin market, which has more holes than that, only their feet."""
+    if model.series is None or frame.group > 1:
+        return
+    found = visible_gaps(model.series, frame.first, frame.stop)
+    columns_px = frame.xs(found.astype(np.float64) - 0.5)
+    is_absent = _are_absent(found, model)
+    bottom, side = frame.layout.plot_bottom - 1, frame.pixel
+    is_thin = found.size > max(_FEW_GAPS, (frame.stop - frame.first) // _CANDLES_A_GAP)
+    top_px = bottom - frame.scaled(_TICK_PX) if is_thin else 0
+    marks = columns_px[~is_absent]
+    fill_rects(painter, rects(marks, top_px, marks + side - 1, bottom), frame.palette.gap)
+    left, top = np.meshgrid(columns_px[is_absent], np.arange(top_px, bottom, frame.scaled(_DOTS_EVERY_PX)))
+    dots = rects(left, top, left + side - 1, np.minimum(top + 2 * side - 1, bottom))
+    fill_rects(painter, dots, mixed(frame.palette.muted_text, frame.palette.background, _DOTS_INK))
+
+
+def _are_absent(found: NDArray[np.int64], model: ChartModel) -> NDArray[np.bool_]:
+    """Of which gaps, by the candle after each, the exchange has no candle at all."""
+    assert model.series is not None, "gaps are found in it"
+    if model.holes is None:
+        return np.zeros(found.size, np.bool_)
+    times, step_ms = model.series.open_time_ms, model.series.interval.duration_ms
+    first_ms, stop_ms = times[found - 1] + step_ms, times[found]
+    return np.asarray(model.holes.within_ms(first_ms, stop_ms) == stop_ms - first_ms)

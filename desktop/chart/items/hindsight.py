@@ -1,0 +1,234 @@
+"""Hindsight: what had been forecast for the candles in view, laid over what came."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+from PySide6.QtGui import QColor, QPainter, QPen
+
+from desktop import formatting
+from desktop.chart.data.model import ChartModel
+from desktop.chart.data.past import Past
+from desktop.chart.data.past_forecasts import PastView
+from desktop.chart.labels.past import candles_before
+from desktop.chart.painting.primitives import Rects, draw_polyline, fill_rects, rects
+from desktop.chart.painting.text import Row, Span
+from desktop.chart.panes.frame import Frame
+from desktop.chart.panes.layer import PriceLayer
+from desktop.chart.panes.pane import Pane
+from desktop.translation import translate
+
+_NARROWEST_GHOST_PX = 7
+"""Logical pixels between candles below which ghosts would blur: the median line stands in for them."""
+_FLATTEST_FRAMED_PX = 3
+_NARROWEST_WHISKERS_PX = 14
+_NARROWEST_EDGES_PX = 3
+_LATER_SHARE = 0.65
+_HALO_ALPHA = 170
+_EDGE_ALPHA = 120
+_WHISKER_ALPHA = 150
+
+
+class HindsightLayer(PriceLayer):
+    """Ghosts of the horizon that is shown, with their bands as a ribbon. Paler where they were not made live."""
+
+    shares_row = False
+
+    def key(self, model: ChartModel) -> Hashable:
+        return (model.past.version, model.past.horizon)
+
+    def extent(self, frame_first: int, frame_stop: int, model: ChartModel) -> tuple[float, float] | None:
+        view = _view(model, frame_first, frame_stop)
+        if view is None or not len(view):
+            return None
+        return float(view.past["low_90"].min()), float(view.past["high_90"].max())
+
+    def paint(self, painter: QPainter, frame: Frame, pane: Pane, model: ChartModel) -> None:
+        view = _view(model, frame.first, frame.stop)
+        if view is None or not len(view):
+            return
+        _paint_bands(painter, frame, _Ribbon(view, frame.group), pane)
+        if frame.spacing >= _NARROWEST_GHOST_PX * frame.ratio:
+            _paint_ghosts(painter, frame, view)
+        else:
+            _paint_medians(painter, frame, view)
+
+    def rows(self, frame: Frame, model: ChartModel, index: int | None) -> Sequence[Row]:
+        if model.other_interval is not None:
+            return ()
+        palette, view = frame.palette, _view(model, frame.first, frame.stop)
+        legend, too_wide, nothing = _sayings(model)
+        said = legend
+        if view is not None and view.is_too_wide:
+            said = too_wide
+        elif view is not None and view.is_complete and not len(view):
+            said = nothing
+        return ((Span(translate("Chart", "Hindsight"), palette.ghost_text, bold=True), Span(said, palette.muted_text)),)
+
+    def sample_rows(self, model: ChartModel) -> Sequence[Row]:
+        if model.other_interval is not None:
+            return ()
+        name = Span(translate("Chart", "Hindsight"), QColor(), bold=True)
+        return ((name, Span(max(_sayings(model), key=len), QColor())),)
+
+
+def _sayings(model: ChartModel) -> tuple[str, str, str]:
+    """What is shown; that too much is in view; that nothing in view was forecast."""
+    before = candles_before(model.past.horizon)
+    most = formatting.format_count(model.past.most_candles)
+    return (
+        translate("Chart", "forecasts made {0}: close, and 50 % and 90 % band").format(before),
+        translate("Chart", "zoom in: at most {0} candles are compared at once").format(most),
+        translate("Chart", "nothing in view was forecast {0}").format(before),
+    )
+
+
+def _view(model: ChartModel, first: int, stop: int) -> PastView | None:
+    return None if model.series is None else model.past.view(model.series, first, stop)
+
+
+class _Ribbon:
+    """The bands as points, one for each group of candles; where a run of neighbours begins or ends, one more half a
+    group away, so that the ribbon is as wide as the candles and bridges nothing that was not forecast."""
+
+    def __init__(self, view: PastView, group: int) -> None:
+        numbers = view.index // group
+        starts = np.flatnonzero(np.diff(numbers, prepend=-1.0))
+        centres = numbers[starts]
+        cuts = np.flatnonzero(np.diff(centres) > 1.0) + 1
+        begins, ends = np.concatenate(([0], cuts)), np.concatenate((cuts, [len(centres)])) - 1
+        self._order = np.sort(np.concatenate((np.arange(len(centres)), begins, ends)))
+        shift = np.zeros(len(self._order))
+        shift[np.searchsorted(self._order, begins)] = -0.5
+        shift[np.searchsorted(self._order, ends, side="right") - 1] = 0.5
+        self.index = (centres[self._order] + shift) * group + (group - 1) / 2.0
+        self.breaks = np.searchsorted(self._order, cuts)
+        self.numbers, self.is_later = centres, view.is_later[starts]
+        past = view.past
+        self.low_90, self.low_50 = (self._points(np.minimum, past[name], starts) for name in ("low_90", "low_50"))
+        self.high_50, self.high_90 = (self._points(np.maximum, past[name], starts) for name in ("high_50", "high_90"))
+
+    def _points(self, extreme: np.ufunc, values: NDArray[np.float64], starts: NDArray[np.int64]) -> NDArray[np.float64]:
+        return np.asarray(extreme.reduceat(values, starts)[self._order], dtype=np.float64)
+
+
+def _paint_bands(painter: QPainter, frame: Frame, ribbon: _Ribbon, pane: Pane) -> None:
+    """Filled by narrow columns: one call, however often the ribbon breaks. A polygon costs twenty times as much."""
+    step = max(min(int(frame.spacing) // 4, 2 * frame.pixel), 1)
+    columns = np.arange(0, frame.layout.plot_right, step)
+    index = frame.right - (frame.layout.plot_right - columns - (step - 1) / 2.0) / frame.spacing
+    numbers = np.floor((index + 0.5) / frame.group)
+    place = np.minimum(np.searchsorted(ribbon.numbers, numbers), len(ribbon.numbers) - 1)
+    is_there, is_later = ribbon.numbers[place] == numbers, ribbon.is_later[place]
+    for low, high, colour in (
+        (ribbon.low_90, ribbon.high_90, frame.palette.band_90),
+        (ribbon.low_50, ribbon.high_50, frame.palette.band_50),
+    ):
+        top, bottom = (frame.ys(np.interp(index, ribbon.index, edge)) for edge in (high, low))
+        strips = rects(columns, np.maximum(top, pane.top), columns + step - 1, np.minimum(bottom, pane.bottom))
+        for later in (False, True):
+            chosen = strips[is_there & (is_later == later)]
+            fill_rects(painter, np.ascontiguousarray(chosen), _paler(colour, is_later=later))
+    if frame.spacing >= _NARROWEST_EDGES_PX * frame.ratio:
+        _paint_edges(painter, frame, ribbon)
+
+
+def _paint_edges(painter: QPainter, frame: Frame, ribbon: _Ribbon) -> None:
+    colour = QColor(frame.palette.ghost_text)
+    colour.setAlpha(round(_EDGE_ALPHA * (_LATER_SHARE if ribbon.is_later.all() else 1.0)))
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing, True)
+    painter.setPen(QPen(colour, frame.pixel))
+    columns = frame.layout.plot_right - (frame.right - ribbon.index) * frame.spacing + 0.5
+    for edge in (ribbon.low_90, ribbon.high_90):
+        rows = np.insert(frame.ys(edge) + 0.5, ribbon.breaks, np.nan)
+        draw_polyline(painter, np.insert(columns, ribbon.breaks, np.nan), rows)
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
+
+
+def _paint_ghosts(painter: QPainter, frame: Frame, view: PastView) -> None:
+    """Frames around the real bodies, so that both can be read; a flat ghost is a dash. A halo parts them from what
+    they lie on."""
+    falling = view.past["close"] < view.past["open"]
+    later = view.is_later
+    halos, lines = _ghost_rects(frame, view)
+    ground = QColor(frame.palette.background)
+    ground.setAlpha(_HALO_ALPHA)
+    fill_rects(painter, _flat(halos), ground)
+    for is_rising in (True, False):
+        for is_later in (False, True):
+            chosen = (falling != is_rising) & (later == is_later)
+            colour = _paler(frame.palette.ghost(is_rising), is_later=is_later)
+            fill_rects(painter, _flat(lines[chosen]), colour)
+            if frame.spacing >= _NARROWEST_WHISKERS_PX * frame.ratio:
+                _paint_whiskers(painter, frame, lines[chosen], view.past[chosen], colour)
+
+
+def _ghost_rects(frame: Frame, view: PastView) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """Halos [n, 4, 4] and lines [n, 4, 4]: the four edges of each frame; those of a flat ghost lie on each other."""
+    pixel = frame.pixel
+    width = _ghost_width(frame)
+    left = frame.xs(view.index) - frame.widths.wick // 2 - (width - frame.widths.wick) // 2
+    right = left + width - 1
+    opens, closes = frame.ys(view.past["open"]), frame.ys(view.past["close"])
+    top, bottom = np.minimum(opens, closes), np.maximum(opens, closes)
+    is_flat = bottom - top < _FLATTEST_FRAMED_PX * pixel
+    bottom = np.where(is_flat, closes + pixel, bottom)
+    top = np.where(is_flat, closes, top)
+    edges = (
+        (left, top, right, np.where(is_flat, bottom, top + pixel - 1)),
+        (left, np.where(is_flat, top, bottom - pixel + 1), right, bottom),
+        (left, top, np.where(is_flat, right, left + pixel - 1), bottom),
+        (np.where(is_flat, left, right - pixel + 1), top, right, bottom),
+    )
+    lines = np.stack([rects(*edge) for edge in edges], axis=1)
+    grown = np.array([-pixel, -pixel, pixel, pixel], dtype=np.int32)
+    return (lines + grown).astype(np.int32), lines
+
+
+def _paint_whiskers(painter: QPainter, frame: Frame, lines: NDArray[np.int32], ghosts: Past, colour: QColor) -> None:
+    """From the frame's left edge to high and low: in the middle they would lie on the real wick."""
+    left = lines[:, 0, 0].astype(np.int64)
+    top, bottom = lines[:, 0, 1], lines[:, 1, 3]
+    right = left + frame.pixel - 1
+    shade = QColor(colour)
+    shade.setAlpha(min(colour.alpha(), _WHISKER_ALPHA))
+    up, down = frame.ys(ghosts["high"]), frame.ys(ghosts["low"])
+    whiskers = np.concatenate((rects(left, up, right, top - 1), rects(left, bottom + 1, right, down)))
+    fill_rects(painter, np.ascontiguousarray(whiskers[whiskers[:, 3] >= whiskers[:, 1]]), shade)
+
+
+def _ghost_width(frame: Frame) -> int:
+    """A little wider than a candle's body, with a pixel left between neighbours."""
+    body, wick = frame.widths.body, frame.widths.wick
+    most = max(int(frame.spacing) - frame.pixel, body)
+    width = min(body + 2 * max(frame.pixel, body // 6), most)
+    return width - (width - wick) % 2
+
+
+def _paint_medians(painter: QPainter, frame: Frame, view: PastView) -> None:
+    """The forecast closes as a line, broken where there is none; of a group its last."""
+    group = frame.group
+    ends = np.flatnonzero(np.diff(view.index // group, append=np.inf))
+    index, close = view.index[ends] // group * group + (group - 1) / 2.0, view.past["close"][ends]
+    rows = frame.ys(close) + 0.5
+    gaps = np.flatnonzero(np.diff(index) > group) + 1
+    xs = np.insert(frame.xs(index) + 0.5, gaps, np.nan)
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing, True)
+    width = 1.5 if frame.spacing >= _NARROWEST_EDGES_PX * frame.ratio else 1.0
+    painter.setPen(QPen(frame.palette.ghost_text, width * frame.ratio))
+    draw_polyline(painter, xs, np.insert(rows, gaps, np.nan))
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
+
+
+def _flat(shapes: NDArray[np.int32]) -> Rects:
+    return np.ascontiguousarray(shapes.reshape(-1, 4))
+
+
+def _paler(colour: QColor, *, is_later: bool) -> QColor:
+    if not is_later:
+        return colour
+    shade = QColor(colour)
+    shade.setAlpha(round(shade.alpha() * _LATER_SHARE))
+    return shade

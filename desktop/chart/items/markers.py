@@ -1,0 +1,204 @@
+"""Marks at the foot of the prices, where training had something to tell."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+
+from PySide6.QtCore import QPoint, QRect, QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QPainter, QPixmap
+
+from desktop import formatting
+from desktop.chart.data.markers import Marker, MarkerGroup, MarkerKind, MarkerTrack
+from desktop.chart.data.model import ChartModel
+from desktop.chart.painting.fonts import Fonts
+from desktop.chart.painting.text import Box, Row, Span, box_size
+from desktop.chart.panes.frame import Frame
+from desktop.chart.panes.layer import PriceLayer
+from desktop.chart.panes.pane import Pane
+from desktop.icons import glyph, glyph_font
+from desktop.plain_text import words_with_whole_figures
+from desktop.theme import Palette
+from desktop.translation import translate
+
+_SIDE_PX = 15
+_GAP_PX = 1
+_FOOT_PX = 2
+_MOST_STACKED = 3
+_MOST_TOLD = 4
+_TEXT_CHARACTERS = 52
+_HALO_ALPHA = 215
+_GLYPHS = {
+    MarkerKind.ERROR: "alert-circle",
+    MarkerKind.ROLLBACK: "arrow-u-left-top-bold",
+    MarkerKind.WARNING: "alert",
+    MarkerKind.BEST: "trophy",
+    MarkerKind.RESTORE: "backup-restore",
+    MarkerKind.INFO: "information",
+}
+
+
+@dataclass(frozen=True)
+class _Cell:
+    """One mark of a stack, or the number of those that are not drawn."""
+
+    rect: QRect
+    marker: Marker
+    group: MarkerGroup
+    more: int = 0
+
+
+class MarkersLayer(PriceLayer):
+    """Painted with the closed candles and kept with them, so that a tick draws no marker."""
+
+    def __init__(self) -> None:
+        self._track = MarkerTrack()
+        self._is_visible = True
+        self._cells: list[_Cell] = []
+        self._cells_key: tuple[object, ...] | None = None
+        self._stamps: dict[MarkerKind, QPixmap] = {}
+        self._stamps_key: tuple[object, ...] | None = None
+
+    @property
+    def track(self) -> MarkerTrack:
+        return self._track
+
+    def show(self, track: MarkerTrack) -> None:
+        """Draw these instead."""
+        self._track = track
+
+    def set_visible(self, is_visible: bool) -> None:
+        self._is_visible = is_visible
+
+    def key(self, model: ChartModel) -> Hashable:
+        return self._track, self._is_visible, model.time_at(model.count)
+
+    def paint(self, painter: QPainter, frame: Frame, pane: Pane, model: ChartModel) -> None:
+        stamps = self._stamps_for(frame)
+        painter.setFont(frame.fonts.bold)
+        for cell in self._cells_of(frame, model):
+            if cell.more:
+                painter.fillRect(cell.rect, _halo(frame))
+                painter.setPen(frame.palette.text)
+                painter.drawText(cell.rect, Qt.AlignmentFlag.AlignCenter, f"+{cell.more}")
+            else:
+                painter.drawPixmap(cell.rect.topLeft(), stamps[cell.marker.kind])
+
+    def marker_at(self, frame: Frame, model: ChartModel, pixel: QPoint) -> Marker | None:
+        """The marker at a device pixel."""
+        cell = self._cell_at(frame, model, pixel)
+        return None if cell is None else cell.marker
+
+    def tooltip(self, frame: Frame, model: ChartModel, cursor: QPoint) -> Box | None:
+        cell = self._cell_at(frame, model, cursor)
+        if cell is None:
+            return None
+        rows = _rows(cell, frame)
+        size = box_size(rows, frame.fonts, is_table=True)
+        rect = QRect(_above(frame, cell.rect, size), size)
+        return Box(rect, rows, frame.palette.raised, frame.palette.border, is_table=True)
+
+    def _cell_at(self, frame: Frame, model: ChartModel, pixel: QPoint) -> _Cell | None:
+        return next((cell for cell in self._cells_of(frame, model) if cell.rect.contains(pixel)), None)
+
+    def _cells_of(self, frame: Frame, model: ChartModel) -> list[_Cell]:
+        key = (*frame.base_key(model.version), self.key(model))
+        if key != self._cells_key:
+            self._cells_key = key
+            self._cells = self._laid_out(frame, model) if self._is_visible else []
+        return self._cells
+
+    def _laid_out(self, frame: Frame, model: ChartModel) -> list[_Cell]:
+        side, gap = frame.scaled(_SIDE_PX), frame.scaled(_GAP_PX)
+        foot = frame.layout.price_bottom - frame.scaled(_FOOT_PX)
+        cells = []
+        for group in self._track.groups(model, frame.left - 1, frame.right + 1, (side + gap) / frame.spacing):
+            exact = frame.layout.plot_right - (frame.right - group.index) * frame.spacing
+            left = round(exact) - side // 2
+            hidden = len(group.markers) - _MOST_STACKED
+            drawn = group.markers if hidden <= 0 else group.markers[: _MOST_STACKED - 1]
+            for level, marker in enumerate(drawn):
+                cells.append(_Cell(QRect(left, foot - (level + 1) * (side + gap), side, side), marker, group))
+            if hidden > 0:
+                rest = len(group.markers) - len(drawn)
+                area = QRect(left - side // 4, foot - _MOST_STACKED * (side + gap), side + side // 2, side)
+                cells.append(_Cell(area, group.markers[len(drawn)], group, rest))
+        return cells
+
+    def _stamps_for(self, frame: Frame) -> dict[MarkerKind, QPixmap]:
+        key = (id(frame.palette), frame.ratio)
+        if key != self._stamps_key:
+            self._stamps_key = key
+            self._stamps = {kind: _stamp(kind, frame) for kind in MarkerKind}
+        return self._stamps
+
+
+def marker_colour(kind: MarkerKind, palette: Palette) -> QColor:
+    """A marker's colour; what went wrong has that of its severity."""
+    return {
+        MarkerKind.ERROR: palette.bad,
+        MarkerKind.ROLLBACK: palette.bad,
+        MarkerKind.WARNING: palette.warning,
+        MarkerKind.BEST: palette.good,
+        MarkerKind.RESTORE: palette.accent,
+        MarkerKind.INFO: palette.muted_text,
+    }[kind]
+
+
+def _stamp(kind: MarkerKind, frame: Frame) -> QPixmap:
+    """The glyph on a ground that parts it from candles."""
+    side = frame.scaled(_SIDE_PX)
+    pixmap = QPixmap(QSize(side, side))
+    pixmap.fill(Qt.GlobalColor.transparent)
+    painter = QPainter(pixmap)
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing, True)
+    painter.setPen(Qt.PenStyle.NoPen)
+    painter.setBrush(_halo(frame))
+    painter.drawEllipse(QRectF(0, 0, side, side))
+    painter.setFont(glyph_font(round(side * 0.86)))
+    painter.setPen(marker_colour(kind, frame.palette))
+    painter.drawText(pixmap.rect(), Qt.AlignmentFlag.AlignCenter, glyph(_GLYPHS[kind]))
+    painter.end()
+    return pixmap
+
+
+def _halo(frame: Frame) -> QColor:
+    halo = QColor(frame.palette.background)
+    halo.setAlpha(_HALO_ALPHA)
+    return halo
+
+
+def _rows(cell: _Cell, frame: Frame) -> tuple[Row, ...]:
+    """The marker under the cursor first, then the others of its group."""
+    told = [cell.marker, *(marker for marker in cell.group.markers if marker is not cell.marker)]
+    rows: list[Row] = []
+    for marker in told[:_MOST_TOLD]:
+        colour = marker_colour(marker.kind, frame.palette)
+        when = formatting.format_time(marker.time_ms, frame.time_zone)
+        rows.append((Span(marker.title, colour, bold=True), Span(when, frame.palette.muted_text)))
+        rows += [(Span(line, frame.palette.text),) for line in _lines(marker.sentence, frame.fonts)]
+    if len(told) > _MOST_TOLD:
+        more = translate("Chart", "and {0} more").format(len(told) - _MOST_TOLD)
+        rows.append((Span(more, frame.palette.muted_text),))
+    return tuple(rows)
+
+
+def _lines(text: str, fonts: Fonts) -> list[str]:
+    """The text in lines of a width that is read at a glance."""
+    widest = fonts.metrics.averageCharWidth() * _TEXT_CHARACTERS
+    lines: list[str] = []
+    for word in words_with_whole_figures(text):
+        longer = f"{lines[-1]} {word}" if lines else word
+        if lines and fonts.metrics.horizontalAdvance(longer) <= widest:
+            lines[-1] = longer
+        else:
+            lines.append(word)
+    return lines
+
+
+def _above(frame: Frame, mark: QRect, size: QSize) -> QPoint:
+    away = frame.scaled(6)
+    left = min(mark.center().x() - size.width() // 2, frame.layout.plot_right - size.width() - away)
+    stack = _MOST_STACKED * (frame.scaled(_SIDE_PX) + frame.scaled(_GAP_PX))
+    top = frame.layout.price_bottom - stack - away - size.height()
+    return QPoint(max(left, away), top if top >= 0 else mark.bottom() + away)

@@ -1,0 +1,152 @@
+"""What checkpoints would forecast, beside each other on the candles to come: no forecast that stands is among them."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from PySide6.QtCore import QPoint, QRect, Qt
+from PySide6.QtGui import QColor, QPainter, QPen
+
+from core.events import ForecastMade
+from desktop.chart.data.ghosts import PlacedGhost, band
+from desktop.chart.data.model import ChartModel
+from desktop.chart.painting.primitives import fill_rects, rects
+from desktop.chart.painting.text import Row, Span
+from desktop.chart.panes.frame import Frame
+from desktop.chart.panes.layer import PriceLayer
+from desktop.chart.panes.pane import Pane
+from desktop.translation import QT_TRANSLATE_NOOP, translate
+
+MOST_SHOWN = 4
+_FILL_ALPHA = 90
+_BAND_ALPHA = 150
+_STUDIES = (4, 1, 2, 5)
+"""Of the indicators' colours, which no candle and no ghost has: those that read best on either ground."""
+
+_WHAT = QT_TRANSLATE_NOOP("Chart", "Preview, not committed:")
+
+
+@dataclass(frozen=True)
+class Preview:
+    """One checkpoint's forecast; `label` says whose."""
+
+    label: str
+    forecast: ForecastMade
+
+
+class PreviewLayer(PriceLayer):
+    """Bodies and wicks of several forecasts share each candle's column; dotted lines are their 90 % bands."""
+
+    shares_row = False
+
+    def __init__(self) -> None:
+        self._shown: tuple[Preview, ...] = ()
+
+    @property
+    def shown(self) -> tuple[Preview, ...]:
+        return self._shown
+
+    def show(self, previews: Sequence[Preview]) -> None:
+        """Show these instead, at most `MOST_SHOWN`."""
+        self._shown = tuple(previews[:MOST_SHOWN])
+
+    def key(self, model: ChartModel) -> Hashable:
+        opens_at = None if model.forming is None else model.forming.open_time_ms
+        return (*(preview.forecast for preview in self._shown), model.version, opens_at, model.moment)
+
+    def extent(self, frame_first: int, frame_stop: int, model: ChartModel) -> tuple[float, float] | None:
+        """Of what is to come, where the newest candle is in view."""
+        placed = [each.ghost for preview in self._shown for each in _placed(preview.forecast, model)]
+        if not placed or frame_stop < model.count:
+            return None
+        return min(ghost.low for ghost in placed), max(ghost.high for ghost in placed)
+
+    def paint(self, painter: QPainter, frame: Frame, pane: Pane, model: ChartModel) -> None:
+        for number, preview in enumerate(self._shown):
+            ghosts = _placed(preview.forecast, model)
+            colour = self.colour(frame, number)
+            _paint_band(painter, frame, ghosts, colour)
+            for placed in ghosts:
+                _paint_ghost(painter, frame, placed, _columns(frame, placed.index, number, len(self._shown)), colour)
+
+    def rows(self, frame: Frame, model: ChartModel, index: int | None) -> Sequence[Row]:
+        """Whose colour is which."""
+        colours = [self.colour(frame, number) for number in range(len(self._shown))]
+        return () if model.moment is not None else self._words(frame.palette.muted_text, colours)
+
+    def sample_rows(self, model: ChartModel) -> Sequence[Row]:
+        """Always the same, while there are previews: the forecast's label stands below them."""
+        return () if model.moment is not None else self._words(QColor(), [QColor()] * len(self._shown))
+
+    def _words(self, muted: QColor, colours: Sequence[QColor]) -> Sequence[Row]:
+        if not self._shown:
+            return ()
+        named = zip(self._shown, colours, strict=True)
+        what = Span(translate("Chart", _WHAT), muted)
+        return ((what, *(Span(f" {preview.label}", colour) for preview, colour in named)),)
+
+    def colour(self, frame: Frame, number: int) -> QColor:
+        """Of the preview in this place."""
+        return frame.palette.studies[_STUDIES[number % len(_STUDIES)]]
+
+
+def _placed(forecast: ForecastMade, model: ChartModel) -> list[PlacedGhost]:
+    """Its ghosts that have not closed yet; none at another interval, and none in the past: they are of now."""
+    series = model.series
+    if series is None or not forecast.ghosts or model.moment is not None:
+        return []
+    if forecast.ghosts[0].open_time_ms - forecast.origin_open_time_ms != series.interval.duration_ms:
+        return []
+    indices = [model.index_of(ghost.open_time_ms) for ghost in forecast.ghosts]
+    return [
+        PlacedGhost(index, ahead, ghost)
+        for ahead, (index, ghost) in enumerate(zip(indices, forecast.ghosts, strict=True), start=1)
+        if index is not None and index >= model.count
+    ]
+
+
+def _columns(frame: Frame, index: int, number: int, count: int) -> tuple[int, int]:
+    """First and last pixel column of one forecast's body: the candle's slot is shared out."""
+    slot = max(int(frame.spacing * 0.84), count)
+    left = frame.x(index) - slot // 2 + number * slot // count
+    right = frame.x(index) - slot // 2 + (number + 1) * slot // count - 1
+    gap = frame.pixel if count > 1 and right - left > 3 * frame.pixel else 0
+    return left, max(right - gap, left)
+
+
+def _paint_ghost(
+    painter: QPainter, frame: Frame, placed: PlacedGhost, columns: tuple[int, int], colour: QColor
+) -> None:
+    ghost, (left, right) = placed.ghost, columns
+    top, bottom = sorted((frame.y(ghost.open), frame.y(ghost.close)))
+    middle = (left + right) // 2
+    line = frame.pixel - 1
+    fill_rects(painter, rects(middle, frame.y(ghost.high), middle + line, frame.y(ghost.low)), colour)
+    ground = QColor(frame.palette.background)
+    fill_rects(painter, rects(left, top, right, bottom), ground)
+    fill = QColor(colour)
+    fill.setAlpha(_FILL_ALPHA if ghost.close >= ghost.open else 255)
+    fill_rects(painter, rects(left, top, right, max(bottom, top + line)), fill)
+    painter.setPen(QPen(colour, frame.pixel))
+    painter.setBrush(Qt.BrushStyle.NoBrush)
+    painter.drawRect(QRect(QPoint(left, top), QPoint(max(right - 1, left), max(bottom - 1, top))))
+
+
+def _paint_band(painter: QPainter, frame: Frame, ghosts: Sequence[PlacedGhost], colour: QColor) -> None:
+    edges = [band(placed.ghost, 90) for placed in ghosts]
+    if any(each is None for each in edges) or not ghosts:
+        return
+    pen_colour = QColor(colour)
+    pen_colour.setAlpha(_BAND_ALPHA)
+    pen = QPen(pen_colour, frame.pixel)
+    pen.setDashPattern([1.0, 3.0])
+    painter.setPen(pen)
+    xs = frame.xs(np.array([placed.index for placed in ghosts], dtype=np.float64))
+    for side in (0, 1):
+        values = np.array([each[side] for each in edges if each is not None], dtype=np.float64)
+        points = [QPoint(int(x), int(y)) for x, y in zip(xs, frame.ys(values), strict=True)]
+        for one, other in pairwise(points):
+            painter.drawLine(one, other)

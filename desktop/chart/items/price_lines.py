@@ -1,0 +1,268 @@
+"""Alerts and notes: a line across the plot, a label on it, and its price on the axis."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import partial
+
+from PySide6.QtCore import QPoint, QPointF, QRect, QRectF, Qt
+from PySide6.QtGui import QColor, QPainter, QPen
+
+from core.market.price_lines import LineKind, PriceLine
+from desktop import formatting
+from desktop.chart.axes.price_scale import ScaleKind
+from desktop.chart.data.model import ChartModel
+from desktop.chart.labels.axis_labels import price_label_rect
+from desktop.chart.labels.spread import spread_around
+from desktop.chart.painting.text import Box, Row, Span
+from desktop.chart.panes.frame import Frame
+from desktop.chart.panes.layer import PlotLabel, PriceLayer
+from desktop.chart.panes.pane import Pane
+from desktop.icons import glyph, glyph_font
+from desktop.translation import translate
+
+_REACH_PX = 4
+_LABEL_LEFT_PX = 12
+_LONGEST_LABEL = 48
+_FAINT_ALPHA = 120
+_TINT_ALPHA = 46
+_DAY_MS = 86_400_000
+
+
+@dataclass(frozen=True)
+class LinesShown:
+    """What the layer draws. `preview` is a line that is about to be set."""
+
+    lines: tuple[PriceLine, ...] = ()
+    selected: int | None = None
+    hovered: int | None = None
+    preview: PriceLine | None = None
+    hint: str = ""
+    """What the readout says meanwhile."""
+
+
+@dataclass(frozen=True)
+class _Placed:
+    """A line in view: its pixel row, and where its label and its tag are, which may have had to move aside."""
+
+    line: PriceLine
+    row: int
+    label: QRect
+    tag: Box
+
+
+class PriceLinesLayer(PriceLayer):
+    """Drawn over everything with each paint: lines are few, and no tick moves them. Their words keep out of the way
+    of the readout, and their prices out of that of the last one."""
+
+    def __init__(self) -> None:
+        self.shown = LinesShown()
+
+    def paint_live(self, painter: QPainter, frame: Frame, pane: Pane, model: ChartModel) -> None:
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing, True)
+        for line in self._back_to_front():
+            row = row_of(frame, line)
+            if row is not None:
+                self._paint_line(painter, frame, line, row)
+
+    def plot_labels(self, frame: Frame, model: ChartModel, taken: Sequence[QRect]) -> Sequence[PlotLabel]:
+        return [self._plot_label(frame, each) for each in self._placed(frame, taken)]
+
+    def _plot_label(self, frame: Frame, placed: _Placed) -> PlotLabel:
+        is_selected = self._is(self.shown.selected, placed.line)
+        is_hovered = self._is(self.shown.hovered, placed.line)
+        paint = partial(_paint_label, frame=frame, placed=placed, is_filled=is_selected, is_tinted=is_hovered)
+        return PlotLabel(placed.label, (placed.line, is_selected, is_hovered), paint)
+
+    def rows(self, frame: Frame, model: ChartModel, index: int | None) -> Sequence[Row]:
+        if self.shown.hint:
+            return ((Span(self.shown.hint, frame.palette.accent),),)
+        selected = next((line for line in self.shown.lines if self._is(self.shown.selected, line)), None)
+        if selected is None or row_of(frame, selected) is not None:
+            return ()
+        said = translate("Chart", "Selected: {0}, at {1}, below the prices in view")
+        if frame.price_pane.y(selected.price) < frame.price_pane.top:
+            said = translate("Chart", "Selected: {0}, at {1}, above the prices in view")
+        price = formatting.format_price(selected.price, frame.decimals)
+        return ((Span(said.format(_words(frame, selected), price), frame.palette.accent),),)
+
+    def axis_tags(self, frame: Frame, model: ChartModel, taken: Sequence[QRect]) -> Sequence[Box]:
+        return [each.tag for each in self._placed(frame, taken)]
+
+    @contextmanager
+    def at_rest(self) -> Iterator[None]:
+        """Meanwhile no line is selected, under the mouse or being set."""
+        shown = self.shown
+        self.shown = replace(shown, selected=None, hovered=None, preview=None, hint="")
+        try:
+            yield
+        finally:
+            self.shown = shown
+
+    def line_at(self, frame: Frame, pixel: QPoint, taken: Sequence[QRect]) -> PriceLine | None:
+        """The topmost label, axis tag or line at a device pixel, where they stand beside what is `taken`."""
+        reach = frame.scaled(_REACH_PX)
+        placed = [each for each in reversed(self._placed(frame, taken)) if each.line is not self.shown.preview]
+        for each in placed:  # a label that moved aside may lie on another's line
+            if each.label.contains(pixel) or each.tag.rect.contains(pixel):
+                return each.line
+        nearest = min(placed, key=lambda each: abs(pixel.y() - each.row), default=None)
+        is_on_plot = pixel.x() < frame.layout.plot_right
+        if nearest is None or not is_on_plot or abs(pixel.y() - nearest.row) > reach:
+            return None
+        return nearest.line
+
+    def _placed(self, frame: Frame, taken: Sequence[QRect]) -> list[_Placed]:
+        """What is in view, back to front. A line that is being set moves none aside, and its price stays at the
+        mouse."""
+        rows = [(line, row) for line in self._back_to_front() if (row := row_of(frame, line)) is not None]
+        labels = [_label_rect(frame, line, row) for line, row in rows]
+        tags = [self._tag(frame, line, row) for line, row in rows]
+        pane, axis = frame.price_pane, frame.layout.price_axis
+        # From the highest price down: of two in one row the higher one's words are above.
+        order = sorted(range(len(rows)), key=lambda place: -rows[place][0].price)
+        still = [place for place in order if rows[place][0] is not self.shown.preview]
+        _part([labels[place] for place in still], pane.top, pane.bottom, taken)
+        for place in set(order).difference(still):
+            if any(labels[place].intersects(each) for each in taken):
+                around = (*taken, *(labels[other] for other in still))
+                _part([labels[place]], pane.top, pane.bottom, around)
+        _part([tags[place].rect for place in still], 0, axis.height(), taken)
+        return [_Placed(*row, label, tag) for row, label, tag in zip(rows, labels, tags, strict=True)]
+
+    def _back_to_front(self) -> list[PriceLine]:
+        shown = self.shown
+        lines = sorted(shown.lines, key=lambda line: (line.line_id == shown.selected, line.line_id == shown.hovered))
+        return lines if shown.preview is None else [*lines, shown.preview]
+
+    def _paint_line(self, painter: QPainter, frame: Frame, line: PriceLine, row: int) -> None:
+        is_selected, is_hovered = self._is(self.shown.selected, line), self._is(self.shown.hovered, line)
+        colour, is_bold = _colour(frame, line), is_selected or is_hovered
+        width = frame.pixel * (2 if is_bold else 1)
+        pen = QPen(colour, width)
+        pen.setCapStyle(Qt.PenCapStyle.FlatCap)
+        if line.crossed_at_ms is not None or line is self.shown.preview:
+            pen.setDashPattern([6.0, 4.0])
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
+        painter.setPen(pen)
+        painter.drawLine(0, row, frame.layout.plot_right, row)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing, True)
+        if is_selected:
+            _paint_grip(painter, frame, row, colour)
+
+    def _is(self, line_id: int | None, line: PriceLine) -> bool:
+        return line_id is not None and line.line_id == line_id
+
+    def _tag(self, frame: Frame, line: PriceLine, row: int) -> Box:
+        colour = _colour(frame, line)
+        is_filled = line.is_watched or self._is(self.shown.selected, line)
+        quiet = colour if colour.alpha() == 255 else frame.palette.muted_text
+        ink = frame.palette.inverse_text if is_filled else quiet
+        price = formatting.format_price(line.price, frame.decimals)
+        rows: tuple[Row, ...] = ((Span(price, ink, bold=is_filled),),)
+        if frame.prices.kind is ScaleKind.PERCENT:
+            rows += ((Span(frame.price_text(line.price), ink),),)
+        ground = _solid(colour) if is_filled else frame.palette.background
+        return Box(price_label_rect(frame, row, rows), rows, ground, None if is_filled else colour)
+
+
+def _part(boxes: Sequence[QRect], first: int, stop: int, taken: Sequence[QRect]) -> None:
+    """Move boxes of one column apart, and out of the way of what is `taken` of it."""
+    if not boxes:
+        return
+    left, right = min(box.left() for box in boxes), max(box.right() for box in boxes)
+    in_the_way = [(each.top(), each.bottom() + 1) for each in taken if each.left() <= right and each.right() >= left]
+    tops = spread_around([box.top() for box in boxes], boxes[0].height(), first, stop, in_the_way)
+    for box, top in zip(boxes, tops, strict=True):
+        box.moveTop(top)
+
+
+def row_of(frame: Frame, line: PriceLine) -> int | None:
+    """The pixel row of a line; None where it lies outside the prices' pane."""
+    pane = frame.price_pane
+    row = pane.y(line.price)
+    return row if pane.top <= row < pane.inner_bottom else None
+
+
+def _colour(frame: Frame, line: PriceLine) -> QColor:
+    palette = frame.palette
+    colour = QColor(palette.warning if line.kind is LineKind.ALERT else palette.curves[4])
+    if line.kind is LineKind.ALERT and not line.is_armed:
+        colour.setAlpha(_FAINT_ALPHA)
+    return colour
+
+
+def _solid(colour: QColor) -> QColor:
+    """A text on a ground that lets something through could not be read."""
+    solid = QColor(colour)
+    solid.setAlpha(255)
+    return solid
+
+
+def _glyph_name(line: PriceLine) -> str:
+    if line.kind is LineKind.NOTE:
+        return "note-text"
+    return "bell" if line.is_armed else "bell-check-outline" if line.crossed_at_ms is not None else "bell-off-outline"
+
+
+def _words(frame: Frame, line: PriceLine) -> str:
+    text = line.text or (translate("Chart", "Alert") if line.kind is LineKind.ALERT else translate("Chart", "Note"))
+    if len(text) > _LONGEST_LABEL:
+        text = text[: _LONGEST_LABEL - 1].rstrip() + "…"
+    if line.crossed_at_ms is not None:
+        when = formatting.format_time(line.crossed_at_ms, frame.time_zone)
+        crossed = translate("Chart", "crossed {0}").format(when)
+        text = f"{text}  ·  {crossed}"
+    return text
+
+
+def _label_rect(frame: Frame, line: PriceLine, row: int) -> QRect:
+    fonts = frame.fonts
+    inset, glyph_width = frame.scaled(6), round(fonts.line * 1.15)
+    width = fonts.width(_words(frame, line)) + glyph_width + 2 * inset + frame.scaled(4)
+    height = fonts.line + frame.scaled(4)
+    top = min(max(row - height // 2, frame.price_pane.top), frame.price_pane.bottom - height)
+    return QRect(frame.scaled(_LABEL_LEFT_PX), top, width, height)
+
+
+def _paint_label(painter: QPainter, frame: Frame, placed: _Placed, *, is_filled: bool, is_tinted: bool) -> None:
+    line, area = placed.line, placed.label
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing, True)
+    colour = _colour(frame, line)
+    edge = QRectF(area).adjusted(0.5, 0.5, -0.5, -0.5)
+    round_px = frame.scaled(4)
+    painter.setPen(QPen(colour, frame.pixel))
+    painter.setBrush(frame.palette.background)
+    painter.drawRoundedRect(edge, round_px, round_px)
+    if is_filled or is_tinted:
+        ground = _solid(colour)
+        ground.setAlpha(255 if is_filled else _TINT_ALPHA)
+        painter.setBrush(ground)
+        painter.drawRoundedRect(edge, round_px, round_px)
+    is_dim = line.kind is LineKind.ALERT and not line.is_armed
+    quiet = frame.palette.muted_text if is_dim and not is_filled else frame.palette.text
+    inks = (frame.palette.inverse_text,) * 2 if is_filled else (quiet if is_dim else _solid(colour), quiet)
+    _write_label(painter, frame, line, area, inks)
+
+
+def _write_label(painter: QPainter, frame: Frame, line: PriceLine, area: QRect, inks: tuple[QColor, QColor]) -> None:
+    """The glyph and the words, each in its ink."""
+    inset, glyph_width = frame.scaled(6), round(frame.fonts.line * 1.15)
+    at_left = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+    painter.setFont(glyph_font(round(frame.fonts.line * 0.95)))
+    painter.setPen(inks[0])
+    painter.drawText(area.adjusted(inset, 0, 0, 0), at_left, glyph(_glyph_name(line)))
+    painter.setFont(frame.fonts.regular)
+    painter.setPen(inks[1])
+    painter.drawText(area.adjusted(inset + glyph_width, 0, 0, 0), at_left, _words(frame, line))
+
+
+def _paint_grip(painter: QPainter, frame: Frame, row: int, colour: QColor) -> None:
+    """What one takes hold of, at the line's end."""
+    size = frame.scaled(5)
+    centre = QPointF(frame.layout.plot_right - 2.5 * size, row + frame.pixel / 2)
+    painter.setPen(QPen(colour, 2 * frame.pixel))
+    painter.setBrush(frame.palette.background)
+    painter.drawEllipse(centre, size, size)

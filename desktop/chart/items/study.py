@@ -1,0 +1,288 @@
+"""An indicator over the candles, or in a pane of its own below them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+from PySide6.QtCore import QPoint
+from PySide6.QtGui import QColor, QPainter, QPen
+
+from core.indicators.registry import INDICATORS, Drawing, IndicatorInfo, Place, label
+from core.indicators.series import IndicatorSeries
+from core.indicators.spec import IndicatorSpec
+from desktop import formatting
+from desktop.chart.axes.price_scale import flat_below
+from desktop.chart.data.model import ChartModel
+from desktop.chart.painting.fonts import Fonts
+from desktop.chart.painting.geometry import Positions
+from desktop.chart.painting.primitives import draw_polyline, fill_rects, rects
+from desktop.chart.painting.text import Row, Span, wrapped
+from desktop.chart.panes.frame import Frame
+from desktop.chart.panes.layer import PaneScale
+from desktop.chart.panes.pane import PRICE_PANE, Pane
+from desktop.chart.style import Style
+from desktop.translation import translate
+
+_AT_ONCE = 8_192
+"""Candles whose values are worked out within a frame: about a millisecond."""
+_IN_A_TURN = 32_768
+"""Those of a turn between frames: a few milliseconds. A million take some dozens of turns."""
+_LINE_WIDTH = 1.5
+_FILL_ALPHA = 20
+_EDGE_ALPHA = 170
+_SAMPLE_VALUE = -88.0
+_LARGEST_STEP = 0.001
+
+Values = NDArray[np.float64]
+
+
+class StudyLayer:
+    """Follows whatever series the chart shows. Where that takes longer than a frame, it paints nothing until all its
+    values are right."""
+
+    shares_row = True
+
+    def __init__(self, spec: IndicatorSpec, number: int, ordinal: int = 0) -> None:
+        """number: chooses the colours; ordinal: tells the panes of one kind apart."""
+        self.spec = spec
+        self.number, self.ordinal = number, ordinal
+        self._info: IndicatorInfo = INDICATORS[spec.kind]
+        self._series: IndicatorSeries | None = None
+        self._series_of: int | None = None
+        self._ahead: tuple[float, ...] | None = None
+        self._ahead_key: tuple[object, ...] = ()
+        self._decimals = 2
+        self._step = 0.0
+
+    @property
+    def pane(self) -> str:
+        if self._info.place is Place.PRICE_PANE:
+            return PRICE_PANE
+        return f"{self.spec.kind.value} {self.ordinal}"
+
+    @property
+    def pane_scale(self) -> PaneScale:
+        fixed = self._info.fixed_range
+        if fixed is not None:
+            return PaneScale(fixed, self._info.levels, 0)
+        return PaneScale(decimals=self._decimals, step=self._step)
+
+    def key(self, model: ChartModel) -> Hashable:
+        is_shown = self._follow(model) is not None
+        return (self.spec, self.number, model.version, is_shown)
+
+    def is_waiting(self, model: ChartModel) -> bool:
+        series = self._followed(model)
+        return series is not None and series.count_missing() > _AT_ONCE
+
+    def work(self, model: ChartModel) -> None:
+        series = self._followed(model)
+        if series is not None:
+            series.work(_IN_A_TURN)
+
+    def extent(self, frame_first: int, frame_stop: int, model: ChartModel) -> tuple[float, float] | None:
+        series = self._follow(model)
+        return None if series is None else series.extent(frame_first, frame_stop)
+
+    def paint(self, painter: QPainter, frame: Frame, pane: Pane, model: ChartModel) -> None:
+        series = self._follow(model)
+        if series is None or frame.first >= frame.stop:
+            return
+        indices = sampled(frame, len(series))
+        values = self._without_rounding(series.values[:, indices])
+        across = frame.xs(indices.astype(np.float64))
+        if self._is_band():
+            self._paint_band(painter, frame, pane, across, values)
+        for output, colour, row in zip(self._info.outputs, self.colours(frame), values, strict=True):
+            if output.drawing is Drawing.HISTOGRAM:
+                _paint_bars(painter, frame, pane, across, row)
+            else:
+                _paint_line(painter, frame, pane, across, row, colour)
+
+    def paint_live(self, painter: QPainter, frame: Frame, pane: Pane, model: ChartModel) -> None:
+        """From the newest closed candle's value to what it would be if the forming one closed as it is."""
+        series = self._follow(model)
+        ahead = None if series is None else self._preview(series, model)
+        if series is None or ahead is None or len(series) == 0 or not pane.has_scale:
+            return
+        across = frame.xs(np.array([model.count - 1, model.count], dtype=np.float64))
+        rows = self._without_rounding(np.stack((series.values[:, -1], np.array(ahead)), axis=1))
+        for output, colour, row in zip(self._info.outputs, self.colours(frame), rows, strict=True):
+            if output.drawing is Drawing.HISTOGRAM:
+                _paint_bars(painter, frame, pane, across[1:], row[1:])
+            else:
+                _paint_line(painter, frame, pane, across, row, colour)
+
+    def distance(self, frame: Frame, pixel: QPoint, model: ChartModel) -> float:
+        """From a pixel of the prices' pane up or down to the nearest of its lines there, in device pixels."""
+        if self.pane != PRICE_PANE:
+            return math.inf
+        index = frame.right - (frame.layout.plot_right - pixel.x()) / frame.spacing
+        left = math.floor(index)
+        here, there = self._values_at(model, left), self._values_at(model, left + 1)
+        if here is None or there is None:
+            return math.inf
+        values = (first + (index - left) * (second - first) for first, second in zip(here, there, strict=True))
+        reached = [abs(frame.y(value) - pixel.y()) for value in values if math.isfinite(value)]
+        return min(reached, default=math.inf)
+
+    def rows(self, frame: Frame, model: ChartModel, index: int | None) -> Sequence[Row]:
+        palette = frame.palette
+        if self.is_waiting(model):
+            words = translate("Chart", "computing …")
+            return ((Span(label(self.spec), palette.muted_text), Span(words, palette.muted_text)),)
+        needed = self._needed(model)
+        if needed is not None:
+            words = translate("Chart", "needs {0}").format(formatting.format_candles(needed))
+            return ((Span(label(self.spec), palette.muted_text), Span(words, palette.muted_text)),)
+        values = self._values_at(model, index)
+        if values is None:
+            return ()
+        spans = [Span(label(self.spec), palette.muted_text)]
+        for output, value, colour in zip(self._info.outputs, values, self.colours(frame), strict=True):
+            is_bar = output.drawing is Drawing.HISTOGRAM
+            ink = QColor(palette.candle(value >= -flat_below(self._step)) if is_bar else colour)
+            ink.setAlpha(255)  # an edge is fainter than its middle, its number is not
+            spans.append(Span(f" {formatting.format_number(value, self._decimals)}", ink, glue=True))
+        return (tuple(spans),)
+
+    def sample_rows(self, model: ChartModel) -> Sequence[Row]:
+        """Values are as wide as prices."""
+        newest = model.newest
+        if newest is None:
+            return ()
+        return (self._sample(formatting.format_price(newest.close, model.decimals())),)
+
+    def title_lines(self, model: ChartModel, style: Style, fonts: Fonts, width: int) -> int:
+        decimals = model.decimals() if self._info.has_price_unit else 2
+        return len(wrapped(self._sample(formatting.format_number(_SAMPLE_VALUE, decimals)), fonts, width))
+
+    def _sample(self, value: str) -> Row:
+        plain = QColor()
+        return Span(label(self.spec), plain), *[Span(f" {value}", plain, glue=True)] * len(self._info.outputs)
+
+    def colours(self, frame: Frame) -> tuple[QColor, ...]:
+        """One for each output: band edges are those of their middle, fainter."""
+        curves = frame.palette.studies
+        lines = 0
+        found = []
+        for output in self._info.outputs:
+            colour = QColor(curves[(self.number + lines) % len(curves)])
+            if output.drawing is Drawing.BAND_EDGE:
+                colour.setAlpha(_EDGE_ALPHA)
+            elif self._info.place is Place.OWN_PANE:
+                lines += 2
+            found.append(colour)
+        return tuple(found)
+
+    def _follow(self, model: ChartModel) -> IndicatorSeries | None:
+        """The values over the series that is shown now, up to date; None while they are not all worked out."""
+        series = self._followed(model)
+        if series is None or series.is_current:
+            return series
+        if series.count_missing() > _AT_ONCE:
+            return None
+        series.sync()
+        return series
+
+    def _followed(self, model: ChartModel) -> IndicatorSeries | None:
+        if model.series is None:
+            self._series = self._series_of = None
+            return None
+        if self._series is None or self._series_of != id(model.series):
+            self._series = IndicatorSeries(self.spec, model.series, is_worked_out=False)
+            self._series_of = id(model.series)
+        self._decimals = model.decimals() if self._info.has_price_unit else 2
+        self._step = _price_step(model) if self._info.has_price_unit else 0.0
+        return self._series
+
+    def _needed(self, model: ChartModel) -> int | None:
+        """How many candles its first value takes, while there are fewer; None once there is a value."""
+        series = self._followed(model)
+        if series is None:
+            return None
+        count = model.count + (model.forming is not None)
+        return series.first_defined + 1 if count <= series.first_defined else None
+
+    def _without_rounding(self, values: Values) -> Values:
+        """What is too small to mean anything is zero: it would tremble about it, in either colour."""
+        return np.where(np.abs(values) < flat_below(self._step), 0.0, values)
+
+    def _values_at(self, model: ChartModel, index: int | None) -> tuple[float, ...] | None:
+        series = self._follow(model)
+        if series is None:
+            return None
+        wanted = model.count if index is None else index
+        ahead = self._preview(series, model) if wanted == model.count else None
+        if ahead is not None:
+            return ahead
+        wanted = len(series) - 1 if index is None else wanted
+        return tuple(series.values[:, wanted].tolist()) if 0 <= wanted < len(series) else None
+
+    def _is_band(self) -> bool:
+        return any(output.drawing is Drawing.BAND_EDGE for output in self._info.outputs)
+
+    def _paint_band(self, painter: QPainter, frame: Frame, pane: Pane, across: Positions, values: Values) -> None:
+        outputs = enumerate(self._info.outputs)
+        upper, lower = (values[row] for row, output in outputs if output.drawing is Drawing.BAND_EDGE)
+        known = np.isfinite(upper) & np.isfinite(lower)
+        if known.sum() < 2:
+            return
+        xs, tops, bottoms = across[known], pane.ys(upper[known]), pane.ys(lower[known])
+        # Column by column, the pixels of the polygon: Qt takes several times as long for one of as many corners.
+        columns = np.arange(max(int(xs[0]), 0), min(int(xs[-1]) + 1, frame.layout.plot_right))
+        top, bottom = np.interp(columns, xs, tops), np.interp(columns, xs, bottoms)
+        fill = QColor(self.colours(frame)[0])
+        fill.setAlpha(_FILL_ALPHA)
+        fill_rects(painter, rects(columns, np.floor(top + 0.5), columns, np.floor(bottom + 0.5) - 1), fill)
+
+    def _preview(self, series: IndicatorSeries, model: ChartModel) -> tuple[float, ...] | None:
+        """What the forming candle would make of it; None without one, or while one that has just closed is still
+        there. The readout and the picture of a tick ask for the same."""
+        if model.forming is None or model.series is None:
+            return None
+        if model.count and model.forming.open_time_ms <= int(model.series.open_time_ms[-1]):
+            return None
+        key = (id(series), model.version, model.forming)
+        if key != self._ahead_key:
+            self._ahead, self._ahead_key = series.preview(model.forming), key
+        return self._ahead
+
+
+def _price_step(model: ChartModel) -> float:
+    """The smallest step of the market's prices; of such as are smaller than any decimals, a part of the price."""
+    newest = model.newest
+    return 0.0 if newest is None else min(10.0 ** -model.decimals(), newest.close * _LARGEST_STEP)
+
+
+def sampled(frame: Frame, count: int) -> NDArray[np.int64]:
+    """The candles in view, or of each group the last one; the ones beside the view too, so that lines run out of it."""
+    group = frame.group
+    first = max(0, (frame.first // group - 1) * group)
+    last = min(count, (-(-frame.stop // group) + 1) * group)
+    return np.minimum(np.arange(first + group - 1, last + group - 1, group, dtype=np.int64), count - 1)
+
+
+def _paint_line(painter: QPainter, frame: Frame, pane: Pane, across: Positions, row: Values, colour: QColor) -> None:
+    known = np.isfinite(row)
+    if known.sum() < 2:
+        return
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing, True)
+    painter.setPen(QPen(colour, _LINE_WIDTH * frame.ratio))
+    # The warm-up is the only part without values, and it comes first: what is known is one piece.
+    draw_polyline(painter, across[known] + 0.5, pane.ys(row[known]) + 0.5)
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
+
+
+def _paint_bars(painter: QPainter, frame: Frame, pane: Pane, across: Positions, row: Values) -> None:
+    """Bars from zero, in the market's colours."""
+    known = np.isfinite(row)
+    zero, ends = pane.y(0.0), pane.ys(row[known])
+    left = across[known] - frame.widths.wick // 2 - (frame.widths.body - frame.widths.wick) // 2
+    bars = rects(left, np.minimum(ends, zero), left + frame.widths.body - 1, np.maximum(ends, zero))
+    rising = row[known] >= 0
+    fill_rects(painter, bars[rising], frame.palette.volume_up)
+    fill_rects(painter, bars[~rising], frame.palette.volume_down)

@@ -1,0 +1,122 @@
+"""How much was traded at each price, of the candles in view: bars from the left edge, behind the candles."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from PySide6.QtGui import QColor, QPainter
+
+from core.indicators.volume_profile import FloatArray, volume_by_price
+from desktop import formatting
+from desktop.chart.data.model import ChartModel
+from desktop.chart.painting.primitives import fill_rects, rects
+from desktop.chart.painting.text import Row, Span
+from desktop.chart.panes.frame import Frame
+from desktop.chart.panes.layer import PriceLayer
+from desktop.chart.panes.pane import Pane
+from desktop.theme import mixed
+from desktop.translation import translate
+
+_WIDEST_SHARE = 0.25
+"""Of the plot's width, for the price at which most was traded."""
+_BAR_PX = 10
+_FEWEST_BARS, _MOST_BARS = 6, 80
+_INK, _INK_OF_LARGEST = 0.28, 0.5
+"""Of the colours of rising and falling candles, in the ground."""
+
+
+@dataclass(frozen=True)
+class VolumeProfile:
+    """edges: of the bars, as prices; rising, falling: the volume of candles that closed higher, and lower."""
+
+    edges: FloatArray
+    rising: FloatArray
+    falling: FloatArray
+
+    @property
+    def total(self) -> FloatArray:
+        return self.rising + self.falling
+
+    @property
+    def largest(self) -> int:
+        """The bar with the most volume; the lowest of several."""
+        return int(np.argmax(self.total))
+
+
+class VolumeProfileLayer(PriceLayer):
+    """Bars of equal height in pixels, so on a logarithmic scale of equal shares."""
+
+    shares_row = False
+
+    def __init__(self) -> None:
+        self._found: VolumeProfile | None = None
+        self._found_in: Frame | None = None
+
+    def paint_behind(self, painter: QPainter, frame: Frame, pane: Pane, model: ChartModel) -> None:
+        found = self._in_view(frame)
+        if found is None:
+            return
+        widest = found.total.max()
+        widths = frame.layout.plot_right * _WIDEST_SHARE / widest
+        rows = frame.ys(found.edges)
+        split = np.round(found.rising * widths).astype(np.int64)
+        ends = np.round(found.total * widths).astype(np.int64)
+        top, bottom = rows[1:] + frame.pixel, rows[:-1] - 1
+        for left, right, colour in ((0 * split, split, frame.palette.up), (split, ends, frame.palette.down)):
+            areas = rects(left, np.minimum(top, bottom), right - 1, bottom)
+            is_largest = np.arange(len(ends)) == found.largest
+            for chosen, ink in ((~is_largest, _INK), (is_largest, _INK_OF_LARGEST)):
+                shown = np.ascontiguousarray(areas[chosen & (right > left)])
+                fill_rects(painter, shown, mixed(colour, frame.palette.background, ink))
+
+    def rows(self, frame: Frame, model: ChartModel, index: int | None) -> Sequence[Row]:
+        found = self._in_view(frame)
+        if found is None:
+            return (_row(frame.palette.text, frame.palette.muted_text, translate("Chart", "nothing traded in view")),)
+        at, total = found.largest, found.total
+        low, high = (formatting.format_price(float(edge), frame.decimals) for edge in found.edges[at : at + 2])
+        share = formatting.format_percent(float(total[at] / total.sum()))
+        said = translate("Chart", "most traded at {0} to {1} ({2})").format(low, high, share)
+        return (_row(frame.palette.text, frame.palette.muted_text, said),)
+
+    def _in_view(self, frame: Frame) -> VolumeProfile | None:
+        """Worked out once a view: the readout asks with every tick."""
+        known = self._found_in
+        if known is None or known.drawn is not frame.drawn or known.price_pane != frame.price_pane:
+            self._found, self._found_in = profile_in_view(frame), frame
+        return self._found
+
+    def sample_rows(self, model: ChartModel) -> Sequence[Row]:
+        newest, plain = model.newest, QColor()
+        price = formatting.format_price(newest.close if newest is not None else 0.0, model.decimals())
+        said = translate("Chart", "most traded at {0} to {1} ({2})").format(
+            price, price, formatting.format_percent(0.88)
+        )
+        return (_row(plain, plain, said),)
+
+
+def profile_in_view(frame: Frame) -> VolumeProfile | None:
+    """Of the closed candles in view, over the prices that they and the scale show. None where nothing was traded."""
+    drawn = frame.drawn
+    if drawn is None or not drawn.volume.sum() > 0.0:
+        return None
+    low, high = max(drawn.low.min(), frame.prices.low), min(drawn.high.max(), frame.prices.high)
+    if not low < high:
+        return None
+    height = frame.y(low) - frame.y(high)
+    bars = int(np.clip(height / frame.scaled(_BAR_PX), _FEWEST_BARS, _MOST_BARS))
+    shares = np.linspace(frame.prices.share(low), frame.prices.share(high), bars + 1)
+    edges = np.array([low, *(frame.prices.value_at(float(share)) for share in shares[1:-1]), high])
+    if not (np.diff(edges) > 0.0).all():
+        return None
+    rises = drawn.close >= drawn.open
+    rising, falling = (
+        volume_by_price(drawn.low[kind], drawn.high[kind], drawn.volume[kind], edges) for kind in (rises, ~rises)
+    )
+    return VolumeProfile(edges, rising, falling) if (rising + falling).max() > 0.0 else None
+
+
+def _row(strong: QColor, muted: QColor, said: str) -> Row:
+    return Span(translate("Chart", "Volume profile"), strong, bold=True), Span(said, muted)

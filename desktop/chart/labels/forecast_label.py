@@ -1,0 +1,88 @@
+"""How the shown forecast was made, and how long ago: over it on the chart, in its readout and to a screen reader."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QPoint, QRect
+
+from core.events import ForecastMode
+from desktop.chart.data.model import ChartModel
+from desktop.chart.labels.room import has_label
+from desktop.chart.painting.text import Box, Row, Span, box_size
+from desktop.chart.panes.frame import Frame
+from desktop.formatting import format_candles, format_clock, format_duration, format_time
+from desktop.translation import translate
+from desktop.words import word
+
+_FIRST_AND_NEXT = 2
+_DAY_MS = 86_400_000
+_LONG_INTERVAL_MS = 10 * 60_000
+"""On shorter ones the next forecast is there before this has been read."""
+
+
+def kind_words(model: ChartModel) -> str:
+    """``forecast (replay)``. Only a live forecast goes without saying how it was made."""
+    made = model.forecast
+    if made is None or made.mode is ForecastMode.LIVE:
+        return translate("Chart", "forecast")
+    if made.is_by_simple_rules:
+        return translate("Chart", "forecast (simple rules, not scored)")
+    return translate("Chart", "forecast ({0})").format(word(made.mode))
+
+
+def age_words(model: ChartModel) -> str:
+    """``made 3 candles ago``; empty for a forecast that has seen the newest closed candle."""
+    age = model.forecast_age
+    return translate("Chart", "made {0} ago").format(format_candles(age)) if age else ""
+
+
+def divider_x(frame: Frame, model: ChartModel) -> int:
+    """The pixel column between the newest closed candle and what is ahead of it."""
+    return (frame.x(model.count - 1) + frame.x(model.count)) // 2
+
+
+def forecast_label(frame: Frame, model: ChartModel) -> Box | None:
+    """How the ghosts were made, at the divider before them; None where there are none, or no room."""
+    ghosts = model.ghosts()
+    x = divider_x(frame, model)
+    if not ghosts or not 0 <= x < frame.layout.plot_right:
+        return None
+    if not has_label(frame.layout.price_bottom, frame.fonts, frame.ratio):
+        return None
+    row = divider_row(frame, model)
+    size = box_size((row,), frame.fonts)
+    # Over the candles before the divider rather than cut: how a forecast was made is part of what it says.
+    column = min(x + frame.scaled(4), frame.layout.plot_right - size.width())
+    corner = QPoint(max(column, 0), frame.layout.price_top - size.height())
+    return Box(QRect(corner, size), (row,), frame.palette.background)
+
+
+def divider_row(frame: Frame, model: ChartModel) -> Row:
+    """How the forecast was made and how long ago, why it is no live one, and why it is dimmed: as much as there is room
+    for. That it is old is said in any case."""
+    palette, late, age, oddity = frame.palette, _lateness(frame, model), age_words(model), model.forecast_oddity
+    old = (Span(age, palette.warning),) if age else ()
+    made = (Span(kind_words(model), palette.ghost_text), *old)
+    after = (Span(late, palette.muted_text),) if late else ()
+    why = (
+        (Span(translate("Chart", "dimmed: unlike any before ({0})").format(oddity), palette.warning),) if oddity else ()
+    )
+    dimmed = (Span(translate("Chart", "dimmed"), palette.warning),) if oddity else ()
+    rows = (made + after + why, made + after + dimmed, made + why)
+    shortest = old or made + dimmed
+    return next((row for row in rows if box_size((row,), frame.fonts).width() <= frame.layout.plot_right), shortest)
+
+
+def _lateness(frame: Frame, model: ChartModel) -> str:
+    """Of a forecast that was made within its first candle, as after a start: on a long interval it stands for hours.
+    Empty where there is nothing to say."""
+    made, series = model.forecast, model.series
+    if made is None or made.mode is not ForecastMode.CATCH_UP or len(made.ghosts) < _FIRST_AND_NEXT:
+        return ""
+    first_ms, next_ms = (ghost.open_time_ms for ghost in made.ghosts[:_FIRST_AND_NEXT])
+    is_past = series is not None and len(series) > 0 and int(series.open_time_ms[-1]) >= first_ms
+    if is_past or not first_ms < made.made_at_ms < next_ms or next_ms - first_ms < _LONG_INTERVAL_MS:
+        return ""
+    late = format_duration((made.made_at_ms - first_ms) / 1_000)
+    form = format_clock if next_ms - first_ms < _DAY_MS else format_time
+    words = translate("Chart", "made {0} after its first candle had begun; a live one is due at {1}")
+    return words.format(late, form(next_ms, frame.time_zone))

@@ -1,1 +1,0 @@
-"""What is painted, from what changes least to what changes with the mouse."""

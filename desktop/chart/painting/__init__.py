@@ -1,0 +1,1 @@
+"""Shapes, fonts and text as a painter draws them, in device pixels."""

@@ -1,0 +1,134 @@
+"""Candles and volume bars as device-pixel rectangles. Pure arithmetic on arrays, no loop over candles."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from desktop.chart.data.columns import CandleColumns
+from desktop.chart.painting.primitives import Rects, rects
+
+_BODY_SHARE = 0.72
+
+Positions = NDArray[np.int64]
+ToPixels = Callable[[NDArray[np.float64]], Positions]
+
+
+@dataclass(frozen=True, slots=True)
+class CandleWidths:
+    """Device pixels. Body and wick are both odd or both even, so that the wick stands in the body's middle."""
+
+    body: int
+    wick: int
+
+
+@dataclass(frozen=True, slots=True)
+class CandleRects:
+    """Wicks and bodies, parted by colour."""
+
+    up_wicks: Rects
+    up_bodies: Rects
+    down_wicks: Rects
+    down_bodies: Rects
+
+
+def candle_widths(slot_px: float, ratio: float) -> CandleWidths:
+    """Widths for candles `slot_px` device pixels apart on a screen of `ratio` device pixels per logical one."""
+    wick = max(1, int(ratio))
+    if slot_px < 4 * wick:
+        wick = 1
+    # A pixel between neighbours, while there is room for one.
+    widest = max(int(slot_px) - 1, 1)
+    body = min(round_to_parity(slot_px * _BODY_SHARE, wick), widest)
+    if (body - wick) % 2:
+        body -= 1
+    return CandleWidths(max(body, wick), wick)
+
+
+def round_to_parity(width: float, like: int) -> int:
+    """The whole number nearest to `width` that is odd or even as `like` is."""
+    return 2 * round((width - like) / 2) + like
+
+
+def candle_rects(drawn: CandleColumns, widths: CandleWidths, to_x: ToPixels, to_y: ToPixels) -> CandleRects:
+    """Rectangles of these candles; one that closes where it opened counts as rising and is a pixel high."""
+    centre = to_x(drawn.index)
+    open_y, close_y = to_y(drawn.open), to_y(drawn.close)
+    wick_left = centre - widths.wick // 2
+    body_left = wick_left - (widths.body - widths.wick) // 2
+    wicks = rects(wick_left, to_y(drawn.high), wick_left + widths.wick - 1, to_y(drawn.low))
+    bodies = rects(body_left, np.minimum(open_y, close_y), body_left + widths.body - 1, np.maximum(open_y, close_y))
+    rising = drawn.close >= drawn.open
+    return CandleRects(wicks[rising], bodies[rising], wicks[~rising], bodies[~rising])
+
+
+def hollow_rects(
+    drawn: CandleColumns, widths: CandleWidths, to_x: ToPixels, to_y: ToPixels, close_before: float | None
+) -> tuple[Rects, Rects]:
+    """Rectangles of two colours, by the close against the one before; bodies that rose are outlines with the wick
+    outside them only."""
+    centre = to_x(drawn.index)
+    open_y, close_y = to_y(drawn.open), to_y(drawn.close)
+    left = centre - widths.wick // 2
+    body_left = left - (widths.body - widths.wick) // 2
+    body_right = body_left + widths.body - 1
+    top, bottom = np.minimum(open_y, close_y), np.maximum(open_y, close_y)
+    hollow = drawn.close > drawn.open
+    inner = np.where(hollow, top, bottom + 1)
+    line = widths.wick - 1
+    parts = np.stack(
+        (
+            rects(left, to_y(drawn.high), left + line, np.maximum(top - 1, to_y(drawn.high) - 1)),
+            rects(left, np.minimum(bottom + 1, to_y(drawn.low) + 1), left + line, to_y(drawn.low)),
+            rects(body_left, top, body_right, np.where(hollow, top + line, bottom)),
+            rects(body_left, np.where(hollow, bottom - line, bottom), body_right, bottom),
+            rects(body_left, inner, body_left + line, bottom),
+            rects(body_right - line, inner, body_right, bottom),
+        ),
+        axis=1,
+    )
+    rising = _rose(drawn, close_before)
+    return _with_height(parts[rising]), _with_height(parts[~rising])
+
+
+def bar_rects(drawn: CandleColumns, widths: CandleWidths, to_x: ToPixels, to_y: ToPixels) -> tuple[Rects, Rects]:
+    """A line from low to high, the open to its left, the close to its right; by colour, rising first."""
+    centre = to_x(drawn.index)
+    open_y, close_y = to_y(drawn.open), to_y(drawn.close)
+    line = widths.wick - 1
+    left = centre - widths.wick // 2
+    reach = (widths.body - widths.wick) // 2
+    parts = np.stack(
+        (
+            rects(left, to_y(drawn.high), left + line, to_y(drawn.low)),
+            rects(left - reach, open_y - line, left + line, open_y),
+            rects(left, close_y - line, left + line + reach, close_y),
+        ),
+        axis=1,
+    )
+    rising = drawn.close >= drawn.open
+    return parts[rising].reshape(-1, 4), parts[~rising].reshape(-1, 4)
+
+
+def _rose(drawn: CandleColumns, close_before: float | None) -> NDArray[np.bool_]:
+    first = drawn.open[:1] if close_before is None else np.array([close_before])
+    return np.asarray(drawn.close >= np.concatenate((first, drawn.close[:-1])), dtype=np.bool_)
+
+
+def _with_height(parts: NDArray[np.int32]) -> Rects:
+    """Without those whose bottom lies above their top: a wick that does not reach out of its body."""
+    flat = parts.reshape(-1, 4)
+    return np.ascontiguousarray(flat[flat[:, 3] >= flat[:, 1]])
+
+
+def volume_rects(
+    drawn: CandleColumns, widths: CandleWidths, to_x: ToPixels, to_y: ToPixels, bottom: int
+) -> tuple[Rects, Rects]:
+    """Bars of rising and of falling candles, standing on pixel row `bottom`; a volume of zero has none."""
+    left = to_x(drawn.index) - widths.wick // 2 - (widths.body - widths.wick) // 2
+    bars = rects(left, np.minimum(to_y(drawn.volume), bottom), left + widths.body - 1, bottom)
+    rising, traded = drawn.close >= drawn.open, drawn.volume > 0
+    return bars[rising & traded], bars[~rising & traded]

@@ -1,0 +1,145 @@
+"""Blocks of coloured text on the chart: measured, wrapped, painted in device pixels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from PySide6.QtCore import QPoint, QRect, QSize, Qt
+from PySide6.QtGui import QColor, QPainter, QPen
+
+from desktop.chart.painting.fonts import Fonts
+from desktop.plain_text import words_with_whole_figures
+
+
+@dataclass(frozen=True)
+class Span:
+    """A run of text in one colour. `glue` keeps it on the line of the span before it, without a gap."""
+
+    text: str
+    colour: QColor
+    bold: bool = False
+    glue: bool = False
+
+    def width(self, fonts: Fonts) -> int:
+        return fonts.width(self.text, bold=self.bold)
+
+
+Row = tuple[Span, ...]
+
+
+@dataclass(frozen=True)
+class Box:
+    """Text on a ground of its own. `rect` includes the padding. In a table the last span of each row of several
+    stands at the right edge."""
+
+    rect: QRect
+    rows: tuple[Row, ...]
+    ground: QColor
+    border: QColor | None = None
+    is_table: bool = False
+
+
+def padding_px(fonts: Fonts) -> int:
+    """The room between a box's text and its edge."""
+    return max(2, fonts.line // 3)
+
+
+def row_width(row: Sequence[Span], fonts: Fonts) -> int:
+    """The width of a row in pixels."""
+    gaps = sum(not span.glue for span in row[1:])
+    return sum(span.width(fonts) for span in row) + gaps * fonts.gap
+
+
+def wrapped(row: Sequence[Span], fonts: Fonts, width: int) -> list[Row]:
+    """Break a row so that each part fits `width`: before a glued span only where it has to be, and between the words of
+    a span that is too long by itself."""
+    if row_width(row, fonts) <= width:  # nearly always, and asked for with every tick
+        return [tuple(row)] if row else []
+    lines: list[Row] = []
+    filled = 0
+    for whole in _pieces(row):
+        for loose in _loosened(whole, fonts, width):
+            for piece in _broken(loose, fonts, width, width - filled - fonts.gap if lines else width):
+                needed = row_width(piece, fonts)
+                joined = filled + needed + (0 if piece[0].glue else fonts.gap)
+                if lines and joined <= width:
+                    lines[-1] += piece
+                    filled = joined
+                else:
+                    lines.append(piece)
+                    filled = needed
+    return lines
+
+
+def _loosened(piece: Row, fonts: Fonts, width: int) -> list[Row]:
+    """The piece, or each of its spans by itself where it is too wide."""
+    if row_width(piece, fonts) <= width:
+        return [piece]
+    return [(replace(span, text=span.text.strip(), glue=False),) for span in piece]
+
+
+def _broken(piece: Row, fonts: Fonts, width: int, left: int) -> list[Row]:
+    """The piece, or parts of whole words of a span that is too wide, the first of which may go where `left` is left."""
+    if len(piece) > 1 or row_width(piece, fonts) <= width:
+        return [piece]
+    parts: list[Span] = []
+    for word in words_with_whole_figures(piece[0].text):
+        longer = replace(parts[-1], text=f"{parts[-1].text} {word}") if parts else None
+        if longer is not None and longer.width(fonts) <= (left if len(parts) == 1 else width):
+            parts[-1] = longer
+        else:
+            parts.append(replace(piece[0], text=word))
+    return [(part,) for part in parts]
+
+
+def _pieces(row: Sequence[Span]) -> list[Row]:
+    """Spans with those glued to them."""
+    pieces: list[Row] = []
+    for span in row:
+        if span.glue and pieces:
+            pieces[-1] += (span,)
+        else:
+            pieces.append((span,))
+    return pieces
+
+
+def box_size(rows: Sequence[Row], fonts: Fonts, *, is_table: bool = False) -> QSize:
+    """The size of a box around these rows."""
+    padding = padding_px(fonts)
+    widest = max((row_width(row, fonts) for row in rows), default=0)
+    height = len(rows) * fonts.line
+    if is_table:
+        return QSize(widest + 4 * padding, height + 3 * padding)
+    return QSize(widest + 2 * padding, height + padding)
+
+
+def paint_box(painter: QPainter, box: Box, fonts: Fonts) -> None:
+    """Paint ground, border and text."""
+    painter.fillRect(box.rect, box.ground)
+    if box.border is not None:
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.setPen(QPen(box.border, 1))
+        painter.drawRect(box.rect.adjusted(0, 0, -1, -1))
+    padding = padding_px(fonts) * (2 if box.is_table else 1)
+    height = len(box.rows) * fonts.line
+    corner = box.rect.topLeft() + QPoint(padding, (box.rect.height() - height) // 2)
+    right = box.rect.right() + 1 - padding if box.is_table else None
+    paint_rows(painter, box.rows, fonts, corner, right)
+
+
+def paint_rows(painter: QPainter, rows: Sequence[Row], fonts: Fonts, corner: QPoint, right: int | None = None) -> None:
+    """Paint rows with their top left at `corner`; with `right`, rows of several spans end there."""
+    baseline = corner.y() + fonts.metrics.ascent()
+    for row in rows:
+        x = corner.x()
+        for position, span in enumerate(row):
+            if position and not span.glue:
+                x += fonts.gap
+            if right is not None and 0 < position == len(row) - 1:
+                x = right - span.width(fonts)
+            painter.setFont(fonts.bold if span.bold else fonts.regular)
+            painter.setPen(span.colour)
+            painter.drawText(x, baseline, span.text)
+            x += span.width(fonts)
+        baseline += fonts.line

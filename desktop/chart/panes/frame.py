@@ -1,0 +1,216 @@
+"""One frame's geometry: areas, scales and fonts in device pixels. Layers read it and change nothing."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import tzinfo
+
+import numpy as np
+from numpy.typing import NDArray
+from PySide6.QtCore import QRect
+
+from desktop import formatting
+from desktop.chart.axes.price_scale import PriceRange, ScaleKind, percent_decimals
+from desktop.chart.data.columns import CandleColumns
+from desktop.chart.painting.fonts import Fonts
+from desktop.chart.painting.geometry import CandleWidths, Positions
+from desktop.chart.panes.pane import FAR_PX, PRICE_PANE, Pane, PaneArea
+from desktop.chart.style import Style
+from desktop.theme import Palette
+
+_VOLUME_SHARE = 0.17
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Device pixels; right and bottom edges are exclusive. The axes take plot_right..width, plot_bottom..height."""
+
+    width: int
+    height: int
+    plot_right: int
+    plot_bottom: int
+    main_bottom: int
+    """Where the pane of the prices ends; those below it go down to plot_bottom."""
+    price_top: int
+    price_bottom: int
+    """The prices in view lie between the two: volume below, down to main_bottom; above, room for the readout."""
+    lower: tuple[PaneArea, ...] = ()
+
+    @classmethod
+    def of(
+        cls,
+        size: tuple[int, int],
+        price_axis: int,
+        time_axis: int,
+        readout: int,
+        *,
+        has_volume: bool,
+        shares: Mapping[str, float] | None = None,
+    ) -> Layout:
+        """Share a widget of this size out. Too small a widget gets areas of at least one pixel.
+
+        shares: the panes below the prices, from top to bottom, with their shares of the plot's height.
+        """
+        width, height = size
+        plot_right = max(1, width - price_axis)
+        plot_bottom = max(2, height - time_axis)
+        lower = _lower_panes(plot_bottom, shares or {})
+        main_bottom = lower[0].top if lower else plot_bottom
+        volume = int(main_bottom * _VOLUME_SHARE) if has_volume else 0
+        price_bottom = max(2, main_bottom - volume)
+        top = min(readout, price_bottom // 2)
+        return cls(width, height, plot_right, plot_bottom, main_bottom, top, price_bottom, lower)
+
+    @property
+    def plot(self) -> QRect:
+        return QRect(0, 0, self.plot_right, self.plot_bottom)
+
+    @property
+    def main(self) -> QRect:
+        """The pane of the prices."""
+        return QRect(0, 0, self.plot_right, self.main_bottom)
+
+    @property
+    def price_axis(self) -> QRect:
+        return QRect(self.plot_right, 0, self.width - self.plot_right, self.plot_bottom)
+
+    @property
+    def time_axis(self) -> QRect:
+        return QRect(0, self.plot_bottom, self.width, self.height - self.plot_bottom)
+
+
+def _lower_panes(plot_bottom: int, shares: Mapping[str, float]) -> tuple[PaneArea, ...]:
+    heights = {name: int(plot_bottom * share) for name, share in shares.items()}
+    top = max(plot_bottom - sum(heights.values()), 2)
+    areas = []
+    for name, height in heights.items():
+        areas.append(PaneArea(name, top, min(top + height, plot_bottom)))
+        top = areas[-1].bottom
+    return tuple(areas)
+
+
+@dataclass(frozen=True)
+class Frame:
+    """All that placing something on the chart needs. Lengths are device pixels."""
+
+    layout: Layout
+    ratio: float
+    spacing: float
+    right: float
+    """The index at the plot's right edge."""
+    first: int
+    stop: int
+    """The closed candles in view are first..stop - 1."""
+    group: int
+    drawn: CandleColumns | None = field(compare=False)
+    """Those candles as the style draws them, grouped where they are too narrow; None where there are none."""
+    price_pane: Pane
+    panes: tuple[Pane, ...]
+    """Those below the prices, from top to bottom."""
+    top_volume: float
+    """The volume that reaches the top of its area; 0 where nothing was traded."""
+    decimals: int
+    widths: CandleWidths
+    fonts: Fonts
+    style: Style
+    is_held: bool = False
+    """Whether the range of prices is held by hand."""
+
+    @property
+    def palette(self) -> Palette:
+        return self.style.palette
+
+    @property
+    def time_zone(self) -> tzinfo | None:
+        """None is the machine's."""
+        return self.style.time_zone
+
+    @property
+    def left(self) -> float:
+        """The index at the left edge."""
+        return self.right - self.layout.plot_right / self.spacing
+
+    @property
+    def pixel(self) -> int:
+        """The width of a hairline."""
+        return max(1, int(self.ratio))
+
+    def scaled(self, logical: float) -> int:
+        """A logical length in device pixels."""
+        return round(logical * self.ratio)
+
+    def x(self, index: float) -> int:
+        """The pixel column of a candle's centre."""
+        exact = self.layout.plot_right - (self.right - index) * self.spacing
+        return math.floor(min(max(exact, -FAR_PX), FAR_PX) + 0.5)
+
+    @property
+    def prices(self) -> PriceRange:
+        """The range of prices in view."""
+        return self.price_pane.shown
+
+    def y(self, price: float) -> int:
+        """The pixel row of a price."""
+        return self.price_pane.y(price)
+
+    def xs(self, index: NDArray[np.float64]) -> Positions:
+        """Pixel columns of candles' centres."""
+        exact = self.layout.plot_right - (self.right - index) * self.spacing
+        return np.floor(np.clip(exact, -FAR_PX, FAR_PX) + 0.5).astype(np.int64)
+
+    def ys(self, price: NDArray[np.float64]) -> Positions:
+        """Pixel rows of prices."""
+        return self.price_pane.ys(price)
+
+    def volume_ys(self, volume: NDArray[np.float64] | np.float64) -> Positions:
+        """Pixel rows of volumes' tops."""
+        bottom = self.layout.main_bottom - 1
+        height = bottom - self.layout.price_bottom - self.scaled(4)
+        share = volume / self.top_volume if self.top_volume > 0 else np.zeros_like(volume)
+        return np.floor(bottom - share * height + 0.5).astype(np.int64)
+
+    def price_at(self, y: float) -> float:
+        """The price at a pixel row."""
+        return self.price_pane.value_at(y)
+
+    def pane_at(self, y: float) -> Pane:
+        """The pane at a pixel row; above and below the plot the nearest one."""
+        return next((pane for pane in reversed(self.panes) if pane.top <= y), self.price_pane)
+
+    def pane(self, name: str) -> Pane:
+        """A pane by its name. Raises KeyError where there is none of it."""
+        if name == PRICE_PANE:
+            return self.price_pane
+        for pane in self.panes:
+            if pane.name == name:
+                return pane
+        raise KeyError(name)
+
+    def price_text(self, price: float) -> str:
+        """A price as the axis writes it: in percent where the scale is."""
+        if self.prices.kind is ScaleKind.PERCENT:
+            return (
+                f"{formatting.format_level(self.prices.percent(price), percent_decimals(self.prices), signed=True)} %"
+            )
+        return formatting.format_level(price, self.decimals)
+
+    def index_at(self, x: float) -> int:
+        """The candle at a pixel column."""
+        return round(self.right - (self.layout.plot_right - x) / self.spacing)
+
+    def base_key(self, version: int) -> tuple[object, ...]:
+        """What the closed candles' picture depends on: while it stays, the picture is kept."""
+        return (
+            self.layout,
+            self.ratio,
+            self.spacing,
+            self.right,
+            self.price_pane,
+            self.panes,
+            self.top_volume,
+            self.decimals,
+            self.style,
+            version,
+        )

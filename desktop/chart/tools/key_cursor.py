@@ -1,0 +1,120 @@
+"""The crosshair by keys: candle by candle, so that each can be read without a mouse."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from PySide6.QtCore import QPointF, Qt
+from PySide6.QtGui import QKeyEvent
+
+from desktop.chart.axes.time_scale import TimeScale
+from desktop.chart.data.measurement import Mark
+from desktop.chart.data.model import ChartModel
+from desktop.chart.panes.frame import Frame
+from desktop.chart.panes.pane import PRICE_PANE, Pane
+from desktop.chart.tools.pointer import Pointer
+
+_FAR_STEP = 10
+_PANE_DIRECTIONS = {Qt.Key.Key_PageUp: -1, Qt.Key.Key_PageDown: 1}
+_DIRECTIONS = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}
+
+
+class KeyCursor:
+    """Ctrl+Left and Ctrl+Right, with Shift by ten; Ctrl+PgUp and Ctrl+PgDown to the pane above or below. It stays at
+    its candle, whatever closes, comes late or moves; the view is moved along where a step leads out of it."""
+
+    def __init__(self, model: ChartModel, scale: TimeScale, pointer: Pointer) -> None:
+        self._model, self._scale, self._pointer = model, scale, pointer
+        self._time_ms: int | None = None
+        self._pane = PRICE_PANE
+
+    def let_go(self) -> None:
+        """The mouse points now, or another market is shown."""
+        self._time_ms, self._pane = None, PRICE_PANE
+
+    @property
+    def is_pointing(self) -> bool:
+        """Whether the crosshair is the keys'."""
+        return self._time_ms is not None
+
+    def mark(self) -> Mark | None:
+        """The candle or ghost that it is at, and its close. None while it points at none."""
+        index = self._pointed_at()
+        time_ms, price = (None, None) if index is None else (self._model.time_at(index), self._close(index))
+        return None if time_ms is None or price is None else Mark(time_ms, price)
+
+    def position(self, shown: Frame) -> QPointF | None:
+        """Where it is in this frame, in logical pixels: at its candle's close, or in the middle of a lower pane. None
+        while it points at none."""
+        index = self._pointed_at()
+        if index is None:
+            return None
+        pane, price = self._pane_of(shown), self._close(index)
+        if pane is not shown.price_pane:
+            row = (pane.top + pane.bottom) // 2
+        else:
+            row = shown.layout.price_bottom // 2 if price is None else shown.y(price)
+        return QPointF((shown.x(index) + 0.5) / shown.ratio, (row + 0.5) / shown.ratio)  # the middle of the pixel
+
+    def key(self, event: QKeyEvent, frame: Callable[[], Frame]) -> bool:
+        """Carry out a key. False for one that means nothing here. frame: gives the geometry as the scale has it now."""
+        direction, down = _DIRECTIONS.get(Qt.Key(event.key())), _PANE_DIRECTIONS.get(Qt.Key(event.key()))
+        modifiers = event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
+        control, shift = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier
+        if self._model.is_empty:
+            return False
+        if down is not None and modifiers == control:
+            self._go_down(frame(), down)
+            return True
+        if direction is None or modifiers not in (control, control | shift):
+            return False
+        self._walk(frame(), direction * (_FAR_STEP if modifiers & shift else 1))
+        return True
+
+    def _walk(self, shown: Frame, step: int) -> None:
+        pointed_at, position = self._pointed_at(), self._pointer.position
+        if pointed_at is not None:
+            self._go_to(pointed_at + step)
+        elif position is not None:
+            self._go_to(shown.index_at(position.x() * shown.ratio) + step)
+        else:
+            self._go_to(self._first(shown))
+
+    def _go_down(self, shown: Frame, panes: int) -> None:
+        """At the candle where it is, or where reading begins."""
+        if self._pointed_at() is None:
+            self._walk(shown, 0)
+        names = [pane.name for pane in (shown.price_pane, *shown.panes)]
+        place = names.index(self._pane_of(shown).name) + panes
+        self._pane = names[min(max(place, 0), len(names) - 1)]
+
+    def _pane_of(self, shown: Frame) -> Pane:
+        """Where its row is; the prices' where the pane has been taken away."""
+        return next((pane for pane in shown.panes if pane.name == self._pane), shown.price_pane)
+
+    def _pointed_at(self) -> int | None:
+        """The candle of its time, also at an interval at which that is within a longer candle."""
+        return None if self._time_ms is None else self._model.index_around(self._time_ms)
+
+    def _close(self, index: int) -> float | None:
+        candle = self._model.candle(index)
+        placed = next((each for each in self._model.ghosts() if each.index == index), None)
+        return candle.close if candle is not None else None if placed is None else placed.ghost.close
+
+    def _first(self, shown: Frame) -> int:
+        """Where reading begins: at the newest candle, or the newest one in view."""
+        newest = self._model.count if self._model.forming is not None else self._model.count - 1
+        return min(newest, math.floor(shown.right))
+
+    def _last(self) -> int:
+        """The forming candle, the newest closed one, or the last ghost."""
+        ghosts = self._model.ghosts()
+        forming = self._model.count if self._model.forming is not None else self._model.count - 1
+        return max([forming, *(placed.index for placed in ghosts)])
+
+    def _go_to(self, wanted: int) -> None:
+        index = min(max(wanted, 0), self._last())
+        if not self._scale.left <= index <= self._scale.right:
+            self._scale.center(index)
+        self._time_ms = self._model.time_at(index)

@@ -1,0 +1,155 @@
+"""The plot in one's hand: drag to pan, let go in motion and it runs out."""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from collections.abc import Callable
+
+from PySide6.QtCore import QObject, Qt, QTimer, Slot
+
+from core.clock import Clock
+from desktop.chart.axes.held_range import HeldRange
+from desktop.chart.axes.price_scale import PriceRange
+from desktop.chart.axes.time_scale import TimeScale
+from desktop.chart.frame_clock import FRAME_MS
+from desktop.chart.tools.tool import Area, ChartPoint
+
+_DRAG_THRESHOLD_PX = 3.0
+_WATCHED_S = 0.08
+"""How much of the hand's last motion counts for its speed."""
+_SLOWEST_PX_PER_S = 120.0
+_FASTEST_PX_PER_S = 6_000.0
+_HALF_LIFE_S = 0.12
+
+
+class PanTool:
+    """Drags the time scale, and the prices too where they are held by hand."""
+
+    def __init__(self, scale: TimeScale, held: HeldRange, kinetic: Kinetic, clock: Clock | None) -> None:
+        self._scale, self._held, self._kinetic, self._clock = scale, held, kinetic, clock
+        self._grabbed: tuple[float, float] | None = None
+        self._grabbed_right = 0.0
+        self._grabbed_range: PriceRange | None = None
+        self._is_dragging = False
+        self._trail: deque[tuple[float, float]] = deque(maxlen=16)
+
+    @property
+    def is_dragging(self) -> bool:
+        """Whether the plot is held: then nothing but the hand may move it."""
+        return self._is_dragging
+
+    def press(self, at: ChartPoint) -> bool:
+        """Take hold of the plot."""
+        self._kinetic.stop()
+        if at.area is not Area.PLOT:
+            return False
+        self._grab(at)
+        self._trail.clear()
+        return True
+
+    def move(self, at: ChartPoint) -> None:
+        """Drag what is held along. A trembling click does not count as a drag."""
+        if self._grabbed is None:
+            return
+        across, down = at.position.x() - self._grabbed[0], at.position.y() - self._grabbed[1]
+        if not self._is_dragging and max(abs(across), abs(down)) < _DRAG_THRESHOLD_PX:
+            return
+        self._is_dragging = True
+        self._scale.pan_to(self._grabbed_right - across / self._scale.spacing)
+        if self._grabbed_range is not None:
+            height = at.frame.price_pane.height / at.frame.ratio
+            self._held.shift(self._grabbed_range, -down / height)
+        if self._clock is not None:
+            self._trail.append((self._clock.monotonic_s(), at.position.x()))
+
+    def release(self, at: ChartPoint) -> None:
+        """Let go."""
+        speed = self._speed() if self._is_dragging else 0.0
+        self.cancel()
+        self._kinetic.start(speed)
+
+    def cancel(self) -> None:
+        self._grabbed, self._is_dragging = None, False
+
+    def double_click(self, at: ChartPoint) -> bool:
+        """Show everything as it was at first."""
+        if at.area is not Area.PLOT:
+            return False
+        self._held.release()
+        self._scale.reset()
+        return True
+
+    def shape_at(self, at: ChartPoint) -> Qt.CursorShape | None:
+        if self._grabbed is not None:
+            return Qt.CursorShape.ClosedHandCursor
+        return Qt.CursorShape.CrossCursor if at.area is Area.PLOT else None
+
+    def candles_shifted(self, count: int) -> None:
+        """Candles were inserted before the view: what is held got other indices."""
+        self._grabbed_right += count
+
+    def regrab(self, at: ChartPoint) -> None:
+        """The view was zoomed while it is held: go on from there."""
+        if self._grabbed is not None:
+            self._grab(at)
+
+    def _grab(self, at: ChartPoint) -> None:
+        self._grabbed = (at.position.x(), at.position.y())
+        self._grabbed_right, self._grabbed_range = self._scale.right, self._held.range
+
+    def _speed(self) -> float:
+        """Pixels a second at the end of the drag; 0 where the hand had come to rest."""
+        if self._clock is None or len(self._trail) < 2:
+            return 0.0
+        now = self._clock.monotonic_s()
+        recent = [(when, x) for when, x in self._trail if now - when <= _WATCHED_S]
+        if len(recent) < 2 or now <= recent[0][0]:
+            return 0.0
+        return (recent[-1][1] - recent[0][1]) / (now - recent[0][0])
+
+
+class Kinetic(QObject):
+    """Lets the view run on and slow down after a throw."""
+
+    def __init__(
+        self, scale: TimeScale, on_moved: Callable[[], None], clock: Clock | None, parent: QObject | None = None
+    ) -> None:
+        """Without a clock nothing runs on."""
+        super().__init__(parent)
+        self._scale, self._on_moved, self._clock = scale, on_moved, clock
+        self._speed = 0.0
+        self._last_s = 0.0
+        self._timer = QTimer(self)
+        self._timer.setInterval(FRAME_MS)
+        self._timer.setTimerType(Qt.TimerType.PreciseTimer)
+        self._timer.timeout.connect(self._tick)
+
+    @property
+    def is_running(self) -> bool:
+        return self._timer.isActive()
+
+    def start(self, speed_px_per_s: float) -> None:
+        """Go on at this speed; positive goes back in time. One that is too slow is none."""
+        if self._clock is None or abs(speed_px_per_s) < _SLOWEST_PX_PER_S:
+            return
+        self._speed = math.copysign(min(abs(speed_px_per_s), _FASTEST_PX_PER_S), speed_px_per_s)
+        self._last_s = self._clock.monotonic_s()
+        self._timer.start()
+
+    def stop(self) -> None:
+        self._timer.stop()
+
+    @Slot()
+    def _tick(self) -> None:
+        if self._clock is None:
+            return
+        now = self._clock.monotonic_s()
+        elapsed, self._last_s = now - self._last_s, now
+        before = self._scale.right
+        self._scale.pan_to(before - self._speed * elapsed / self._scale.spacing)
+        self._speed *= 0.5 ** (elapsed / _HALF_LIFE_S)
+        is_at_end = elapsed > 0 and self._scale.right == before
+        if is_at_end or abs(self._speed) < _SLOWEST_PX_PER_S / 4:
+            self.stop()
+        self._on_moved()

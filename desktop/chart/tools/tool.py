@@ -1,0 +1,79 @@
+"""What the mouse can take hold of, and where on the chart it is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum, auto
+from typing import Protocol
+
+from PySide6.QtCore import QPoint, QPointF, Qt
+
+from desktop.chart.panes.frame import Frame
+from desktop.chart.panes.pane import Pane
+
+
+class Area(Enum):
+    """The parts of the chart."""
+
+    PLOT = auto()
+    PRICE_AXIS = auto()
+    TIME_AXIS = auto()
+    CORNER = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class ChartPoint:
+    """A place on the chart. `position` is in the widget's logical pixels, `pixel` in the picture's device pixels."""
+
+    position: QPointF
+    pixel: QPoint
+    area: Area
+    pane: Pane
+    index: float
+    """The candle's index, with the share of the way to the next."""
+    value: float
+    """On the pane's scale: a price, in the pane of the prices."""
+    modifiers: Qt.KeyboardModifier
+    frame: Frame
+
+    @classmethod
+    def of(cls, position: QPointF, pixel: QPoint, modifiers: Qt.KeyboardModifier, frame: Frame) -> ChartPoint:
+        """What lies at a position of this frame."""
+        pane = frame.pane_at(pixel.y())
+        index = frame.right - (frame.layout.plot_right - pixel.x()) / frame.spacing
+        area = _area(pixel, frame)
+        return cls(position, pixel, area, pane, index, pane.value_at(pixel.y()), modifiers, frame)
+
+    @property
+    def is_on_prices(self) -> bool:
+        """Whether it lies in the plot's pane of prices."""
+        return self.area is Area.PLOT and self.pane is self.frame.price_pane
+
+
+def _area(pixel: QPoint, frame: Frame) -> Area:
+    is_right, is_below = pixel.x() >= frame.layout.plot_right, pixel.y() >= frame.layout.plot_bottom
+    if is_right:
+        return Area.CORNER if is_below else Area.PRICE_AXIS
+    return Area.TIME_AXIS if is_below else Area.PLOT
+
+
+class Tool(Protocol):
+    """Asked in turn; the first that takes a press has the mouse until the button is let go."""
+
+    def press(self, at: ChartPoint) -> bool:
+        """Whether it takes the mouse."""
+
+    def move(self, at: ChartPoint) -> None:
+        """The mouse moved while it has it."""
+
+    def release(self, at: ChartPoint) -> None:
+        """The button was let go."""
+
+    def cancel(self) -> None:
+        """Let go at once: the market changed, or Escape was pressed."""
+
+    def double_click(self, at: ChartPoint) -> bool:
+        """Whether it makes something of a double click."""
+
+    def shape_at(self, at: ChartPoint) -> Qt.CursorShape | None:
+        """The mouse's shape where it would take a press; None where it would not."""

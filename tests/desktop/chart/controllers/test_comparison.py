@@ -1,0 +1,184 @@
+"""Compare with another stored market: chosen from what is stored, read beside the window, followed, taken away."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from pytestqt.qtbot import QtBot
+
+from core.market.candle import Candle, Interval, Market
+from core.settings import Settings
+from core.storage.folder import DataFolder
+from desktop.actions import ActionId
+from desktop.candle_loader import HistoryLoading
+from desktop.chart.axes.price_scale import ScaleKind
+from desktop.chart.controllers.appearance import ChartAppearance
+from desktop.chart.controllers.candles import ChartCandles
+from desktop.chart.controllers.comparison import ChartComparison
+from desktop.database import WindowDatabase
+from desktop.dialogs.compared_market import ComparedMarketDialog
+from tests.desktop.chart.support import random_series
+from tests.desktop.conftest import Bench, MakeBench
+
+OWN, ETH, SOL = (Market("binance", f"{name}/USDT", Interval.parse("1m")) for name in ("BTC", "ETH", "SOL"))
+COARSE = Market("kraken", "ETH/USDT", Interval.parse("5m"))
+SIMULATED = Market("simulated", "SIM/USD", Interval.parse("1m"))
+
+
+class Shown:
+    """A window over a real database that knows five markets."""
+
+    def __init__(self, bench: Bench, folder: Path) -> None:
+        data = DataFolder(folder / "data")
+        data.ensure()
+        self.database = WindowDatabase(data)
+        self.database.open()
+        self.sources = {}
+        for seed, market in enumerate((OWN, ETH, SOL, COARSE, SIMULATED), start=1):
+            source = list(random_series(300, seed=seed))
+            step = market.interval.duration_ms
+            source = [each for each in source if each.open_time_ms % step == 0]
+            self.sources[market] = source
+            self.database.candles.save(market, source)
+        self.bench, self.chart = bench, bench.chart
+        ChartAppearance(bench.window, bench.chart)
+        histories = [HistoryLoading(data.database, bench.window) for _ in range(2)]
+        self.candles = ChartCandles(bench.window, bench.chart, self.database, histories[0])
+        self.comparison = ChartComparison(bench.window, bench.chart, self.database, histories[1])
+        self.show(OWN)
+
+    def show(self, market: Market) -> None:
+        self.candles.show_market(market)
+        self.comparison.show_market(market)
+        self.chart.flush()
+
+    def trigger(self, action_id: ActionId) -> None:
+        self.bench.window.actions_of_window[action_id].trigger()
+
+    def closes(self) -> list[float] | None:
+        """Of the other market, as the chart has them."""
+        shown = self.comparison.layer.shown
+        return None if shown is None or shown.series is None else shown.series.close.tolist()
+
+    def told(self) -> str:
+        self.chart.flush()
+        return " ".join(span.text for row in self.chart.overlay.readout.rows for span in row)
+
+    def choose(self, qtbot: QtBot, words: str) -> None:
+        """By the action and the keys, as a hand does it."""
+        self.trigger(ActionId.COMPARE)
+        dialog = self.bench.window.findChildren(ComparedMarketDialog)[-1]
+        (item,) = dialog.list.findItems(words, Qt.MatchFlag.MatchStartsWith)
+        dialog.list.setCurrentItem(item)
+        QTest.keyClick(dialog.list, Qt.Key.Key_Return)
+        qtbot.waitUntil(lambda: not self.comparison.history.is_loading, timeout=60_000)
+
+
+@pytest.fixture
+def shown(make_chart_bench: MakeBench, tmp_path: Path) -> Iterator[Shown]:
+    made = Shown(make_chart_bench(), tmp_path)
+    yield made
+    made.comparison.history.cancel()
+    assert made.comparison.history.wait()
+    made.database.close()
+
+
+def test_chosen_it_is_there_in_percent_and_chosen_again_all_is_as_before(shown: Shown, qtbot: QtBot) -> None:
+    stop = shown.bench.window.actions_of_window[ActionId.COMPARE_STOP]
+    shown.trigger(ActionId.SCALE_LOG)
+    assert not stop.isEnabled()
+    shown.choose(qtbot, "ETH/USDT")
+    assert shown.closes() == [each.close for each in shown.sources[ETH]]
+    assert shown.chart.style_shown.scale is ScaleKind.PERCENT and stop.isEnabled()
+    first = shown.chart.frame.first
+    closes = [each.close for each in shown.sources[ETH]]
+    wanted = (closes[-1] / closes[first] - 1.0) * 100.0
+    assert f"ETH/USDT {wanted:+.2f} %".replace("-", "−") in shown.told()
+    shown.choose(qtbot, "ETH/USDT")
+    assert shown.closes() is None or "ETH/USDT" not in shown.told()
+    assert shown.chart.style_shown.scale is ScaleKind.LOG and not stop.isEnabled()
+    assert "ETH/USDT" not in shown.told()
+
+
+def test_another_takes_its_place_and_the_former_scale_is_still_known(shown: Shown, qtbot: QtBot) -> None:
+    shown.choose(qtbot, "ETH/USDT")
+    shown.choose(qtbot, "SOL/USDT")
+    assert shown.closes() == [each.close for each in shown.sources[SOL]]
+    shown.trigger(ActionId.COMPARE_STOP)
+    assert shown.chart.style_shown.scale is ScaleKind.LINEAR and "SOL/USDT" not in shown.told()
+
+
+def test_a_scale_that_was_chosen_meanwhile_stays(shown: Shown, qtbot: QtBot) -> None:
+    shown.choose(qtbot, "ETH/USDT")
+    shown.trigger(ActionId.SCALE_LOG)
+    shown.trigger(ActionId.COMPARE_STOP)
+    assert shown.chart.style_shown.scale is ScaleKind.LOG
+
+
+def test_those_are_offered_that_are_stored_fit_and_are_another(shown: Shown) -> None:
+    def offered() -> list[str]:
+        dialog = shown.comparison.open()
+        assert dialog is not None
+        texts = [dialog.list.item(row).text().split(" of ")[0] for row in range(dialog.list.count())]
+        dialog.reject()
+        return texts
+
+    assert offered() == ["ETH/USDT · 1m", "SOL/USDT · 1m", "SIM/USD · 1m"]
+    shown.trigger(ActionId.INTERVAL_5M)
+    assert offered() == ["ETH/USDT · 1m", "SOL/USDT · 1m", "ETH/USDT · 5m", "SIM/USD · 1m"]
+
+
+def test_it_follows_the_charts_interval_and_market(shown: Shown, qtbot: QtBot) -> None:
+    shown.choose(qtbot, "ETH/USDT")
+    shown.trigger(ActionId.INTERVAL_5M)
+    fives = shown.closes()
+    wanted: dict[int, float] = {}
+    for each in shown.sources[ETH]:
+        wanted[each.open_time_ms // 300_000] = each.close
+    assert fives == list(wanted.values())
+    shown.trigger(ActionId.INTERVAL_MARKET)
+    shown.show(SOL)
+    assert shown.closes() == [each.close for each in shown.sources[ETH]] and "ETH/USDT" in shown.told()
+    shown.trigger(ActionId.INTERVAL_15M)
+    shown.show(COARSE)
+    assert "ETH/USDT (Binance)" in shown.told()
+
+
+def test_candles_too_coarse_for_the_chart_are_told_not_drawn(shown: Shown, qtbot: QtBot) -> None:
+    shown.trigger(ActionId.INTERVAL_5M)
+    shown.choose(qtbot, "ETH/USDT · 5m")
+    assert "ETH/USDT (Kraken)" in shown.told() and len(shown.closes() or ()) == len(shown.sources[COARSE])
+    shown.trigger(ActionId.INTERVAL_MARKET)
+    assert shown.closes() is None and "nothing is stored that could be shown as 1m" in shown.told()
+
+
+def test_it_is_kept_in_the_settings_and_read_when_a_market_is_shown(
+    make_chart_bench: MakeBench, tmp_path: Path, qtbot: QtBot
+) -> None:
+    settings = Settings()
+    kept = replace(settings, chart=replace(settings.chart, compare=str(ETH), scale="percent"))
+    shown = Shown(make_chart_bench(kept), tmp_path)
+    qtbot.waitUntil(lambda: shown.closes() is not None, timeout=60_000)
+    assert "ETH/USDT" in shown.told()
+    assert shown.comparison.history.wait()
+    shown.database.close()
+
+
+def test_what_is_stored_later_is_read_when_that_is_told(shown: Shown, qtbot: QtBot) -> None:
+    shown.choose(qtbot, "ETH/USDT")
+    newest = shown.sources[ETH][-1]
+    later = Candle(newest.open_time_ms + 60_000, 5.0, 5.0, 5.0, 5.0, 1.0)
+    shown.database.candles.save(ETH, [later])
+    shown.comparison.reload(ETH)
+    qtbot.waitUntil(lambda: (shown.closes() or [0.0])[-1] == 5.0, timeout=60_000)
+
+
+@pytest.mark.parametrize("text", ["ETH/USDT", "ETH/USDT 1m", "1m (binance)", "ETH/USDT 0m (binance)"])
+def test_a_setting_that_names_no_market_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match=r"market|interval"):
+        replace(Settings().chart, compare=text)

@@ -1,0 +1,101 @@
+from __future__ import annotations
+
+import pytest
+
+from core.clock import ManualClock
+from core.events import JobProgress, TrainerFailed, TrainerState
+from core.market.series import CandleSeries
+from core.training.catch_up import CatchUpMeter
+from desktop.chart.controllers.forecast_note import ForecastNote
+from desktop.chart.widget import ChartWidget
+from desktop.formatting import format_time
+from desktop.state import RunState
+from desktop.theme import Theme
+from tests.desktop import scenario
+
+
+@pytest.fixture
+def chart(qtbot: object, theme: Theme, state: RunState) -> ChartWidget:
+    chart = ChartWidget(theme)
+    qtbot.addWidget(chart)  # type: ignore[attr-defined]
+    ForecastNote(state, chart)
+    return chart
+
+
+def test_a_forecast_that_is_kept_fresh_needs_no_word(chart: ChartWidget, state: RunState) -> None:
+    state.apply(scenario.ready())
+    state.apply(scenario.forecast(scenario.market()))
+    for trainer_state in (TrainerState.TRAINING, TrainerState.PAUSED):  # who is paused forecasts on
+        state.apply(scenario.status(trainer_state))
+        assert chart.model.note == ""
+
+
+@pytest.mark.parametrize("over", [TrainerState.STOPPED, TrainerState.RESTARTING, TrainerFailed("It cannot go on.")])
+def test_a_forecast_that_no_trainer_renews_says_of_when_it_is(
+    chart: ChartWidget, state: RunState, over: TrainerState | TrainerFailed
+) -> None:
+    forecast = scenario.forecast(scenario.market())
+    state.apply(scenario.ready())
+    state.apply(forecast)
+    state.apply(over if isinstance(over, TrainerFailed) else scenario.status(over))
+    assert format_time(forecast.inputs_until_ms) in chart.model.note
+    state.apply(scenario.ready())
+    state.apply(scenario.status(TrainerState.TRAINING))
+    assert chart.model.note == ""
+
+
+def test_while_it_learns_from_stored_candles_it_says_when_forecasts_begin(
+    chart: ChartWidget, state: RunState, clock: ManualClock
+) -> None:
+    meter = CatchUpMeter(clock)
+    state.apply(scenario.ready())
+    state.apply(scenario.status(TrainerState.CATCHING_UP))
+    for behind in (1_000, 500):
+        report = meter.report(behind)
+        assert report is not None
+        state.apply(report)
+        clock.advance_ms(34_000)
+    assert "34 s" in chart.model.note
+    state.apply(JobProgress("other", "Something else", 1, 2))
+    last = meter.report(3)
+    assert last is not None
+    state.apply(last)
+    assert chart.model.note == ""
+
+
+@pytest.mark.parametrize("trainer_state", [TrainerState.CATCHING_UP, TrainerState.TRAINING, TrainerState.PAUSED])
+def test_ghosts_that_are_all_past_do_not_vanish_without_a_word(
+    chart: ChartWidget, state: RunState, trainer_state: TrainerState
+) -> None:
+    """As in a replay that runs faster than the trainer: the chart is 40 candles ahead of what was learned."""
+    candles = scenario.market()
+    series = CandleSeries(scenario.MINUTE)
+    series.extend(candles)
+    chart.set_series(series, "")
+    state.apply(scenario.ready())
+    for made_after, is_told in ((candles[:-40], True), (candles[:-20], True), (candles, False)):
+        forecast = scenario.forecast(made_after)
+        state.apply(forecast)
+        chart.set_forecast(forecast)
+        state.apply(scenario.status(trainer_state))
+        assert bool(chart.model.ghosts()) is not is_told
+        assert (str(len(candles) - len(made_after)) in chart.model.note) is is_told
+        assert bool(chart.model.note) is is_told
+
+
+def test_before_the_first_forecast_a_catch_up_is_told_too(chart: ChartWidget, state: RunState) -> None:
+    series = CandleSeries(scenario.MINUTE)
+    series.extend(scenario.market())
+    chart.set_series(series, "")
+    state.apply(scenario.ready())
+    state.apply(scenario.status(TrainerState.CATCHING_UP))
+    assert "forecasts follow" in chart.model.note
+    state.apply(scenario.status(TrainerState.TRAINING))
+    assert chart.model.note == ""
+
+
+def test_another_run_leaves_no_word_of_the_former(chart: ChartWidget, state: RunState) -> None:
+    state.apply(scenario.status(TrainerState.STOPPED))
+    assert chart.model.note
+    state.begin(None)
+    assert chart.model.note == ""

@@ -1,0 +1,661 @@
+"""Alerts and notes, by mouse, by keys alone, by menu; and what becomes of them after a restart."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QContextMenuEvent
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
+
+from core.events import Severity
+from core.market.candle import Candle, Market
+from core.market.price_lines import LineKind, PriceLine
+from core.storage.folder import DataFolder
+from desktop.actions import ActionId
+from desktop.chart.axes.price_scale import PriceRange, ScaleKind
+from desktop.dialogs.line_text import LineTextDialog
+from tests.desktop.chart.controllers.tools import LEFT, MARKET, OTHER, ToolBench, opened, send_move
+from tests.desktop.conftest import MakeBench
+
+CONTROL, SHIFT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    root = tmp_path / "data"
+    DataFolder(root).ensure()
+    return root
+
+
+@pytest.fixture
+def bench(make_chart_bench: MakeBench, folder: Path) -> Iterator[ToolBench]:
+    with opened(make_chart_bench, folder) as made:
+        yield made
+
+
+def lines(bench: ToolBench) -> tuple[PriceLine, ...]:
+    return bench.tools.lines.book.lines
+
+
+def the_line(bench: ToolBench) -> PriceLine:
+    (line,) = lines(bench)
+    return line
+
+
+def set_alert(bench: ToolBench, at: QPoint) -> PriceLine:
+    bench.hover(at)
+    bench.act(Qt.Key.Key_A)
+    bench.click(at)
+    return lines(bench)[-1]
+
+
+def write(bench: ToolBench, text: str) -> None:
+    """Write into the dialog that is open, and accept it."""
+    (dialog,) = bench.bench.window.findChildren(LineTextDialog)
+    dialog.edit.setText(text)
+    dialog.accept()
+    QApplication.sendPostedEvents(dialog, 52)  # QEvent.DeferredDelete
+    bench.bench.chart.flush()
+
+
+def tick(bench: ToolBench, price: float, minute: int = 1) -> None:
+    opens = bench.newest.open_time_ms + minute * MARKET.interval.duration_ms
+    bench.tools.see_forming(Candle(opens, price, price, price, price, 1.0))
+
+
+def test_a_click_sets_an_alert_at_the_price_under_the_mouse(bench: ToolBench) -> None:
+    at = bench.middle()
+    line = set_alert(bench, at)
+    assert line.kind is LineKind.ALERT and line.is_armed
+    assert line.price == pytest.approx(bench.price_at(at), abs=0.01)
+    assert line.price == round(line.price, 2), "in the market's decimals"
+    assert not bench.tools.lines.is_placing and bench.tools.lines.selected == line
+
+
+def test_with_ctrl_it_snaps_to_a_price_of_the_candle(bench: ToolBench) -> None:
+    index = len(bench.candles) - 30
+    candle = bench.candles[index]
+    at = bench.point(index, candle.high) - QPoint(0, 6)
+    bench.hover(at)
+    bench.act(Qt.Key.Key_A)
+    bench.click(at, CONTROL)
+    assert the_line(bench).price == candle.high
+
+
+def test_escape_ends_placing(bench: ToolBench) -> None:
+    bench.hover(bench.middle())
+    bench.act(Qt.Key.Key_A)
+    assert bench.tools.lines.is_placing
+    bench.key(Qt.Key.Key_Escape)
+    bench.click(bench.middle())
+    assert lines(bench) == ()
+
+
+def test_a_drag_moves_it_and_the_view_stays(bench: ToolBench) -> None:
+    line = set_alert(bench, bench.middle(0.6))
+    right = bench.bench.chart.scale.right
+    bench.drag(bench.middle(0.6), bench.middle(0.4))
+    moved = the_line(bench)
+    assert moved.line_id == line.line_id
+    assert moved.price == pytest.approx(bench.price_at(bench.middle(0.4)), abs=0.01)
+    assert bench.bench.chart.scale.right == right
+
+
+def test_a_drag_is_given_up_with_escape(bench: ToolBench) -> None:
+    line = set_alert(bench, bench.middle(0.6))
+    bench.drag(bench.middle(0.6), bench.middle(0.4), release=False)
+    bench.key(Qt.Key.Key_Escape)
+    QTest.mouseRelease(bench.bench.chart.viewport(), LEFT, Qt.KeyboardModifier.NoModifier, bench.middle(0.4))
+    assert the_line(bench) == line
+
+
+def test_beside_a_line_the_plot_pans_and_a_double_click_resets_as_ever(bench: ToolBench) -> None:
+    set_alert(bench, bench.middle(0.6))
+    chart = bench.bench.chart
+    rested = chart.scale.right
+    place = bench.middle(0.3)
+    bench.drag(place, place + QPoint(120, 0))
+    assert chart.scale.right < rested
+    QTest.mouseDClick(chart.viewport(), LEFT, Qt.KeyboardModifier.NoModifier, bench.middle(0.3))
+    assert chart.scale.right == rested
+    assert bench.tools.lines.selected is None, "a click elsewhere lets it go"
+
+
+def test_a_double_click_on_a_line_edits_its_words_and_leaves_the_view(bench: ToolBench) -> None:
+    at = bench.middle()
+    set_alert(bench, at)
+    bench.bench.chart.zoom(2.0)
+    bench.bench.chart.flush()
+    spacing = bench.bench.chart.scale.spacing
+    frame = bench.bench.chart.frame
+    on_line = QPoint(at.x(), round(frame.y(the_line(bench).price) / frame.ratio))
+    QTest.mouseDClick(bench.bench.chart.viewport(), LEFT, Qt.KeyboardModifier.NoModifier, on_line)
+    write(bench, "  Take profit ")
+    assert the_line(bench).text == "Take profit"
+    assert bench.bench.chart.scale.spacing == spacing
+
+
+def test_delete_removes_and_undo_brings_back(bench: ToolBench) -> None:
+    line = set_alert(bench, bench.middle())
+    bench.key(Qt.Key.Key_Delete)
+    assert lines(bench) == ()
+    bench.key(Qt.Key.Key_Z, CONTROL)
+    assert (the_line(bench).price, the_line(bench).line_id) == (line.price, line.line_id)
+    bench.drag(bench.middle(), bench.middle(0.3))
+    bench.key(Qt.Key.Key_Z, CONTROL)
+    assert the_line(bench).price == line.price
+    bench.key(Qt.Key.Key_Z, CONTROL)
+    assert lines(bench) == (), "at last the line that was set"
+    assert not bench.bench.window.actions_of_window[ActionId.UNDO_LINE].isEnabled()
+
+
+def test_by_keys_alone(bench: ToolBench) -> None:
+    """No mouse over the plot: set at the last price, moved by the arrows, written on, another selected, removed."""
+    bench.act(Qt.Key.Key_A)
+    assert the_line(bench).price == bench.newest.close
+    for _ in range(3):
+        bench.key(Qt.Key.Key_Up, CONTROL)
+    bench.key(Qt.Key.Key_Down, CONTROL)
+    assert the_line(bench).price == pytest.approx(bench.newest.close + 0.02)
+    bench.key(Qt.Key.Key_F2)
+    write(bench, "Stop")
+    assert the_line(bench).text == "Stop"
+    bench.act(Qt.Key.Key_N)
+    write(bench, "Note")
+    assert [line.kind for line in lines(bench)] == [LineKind.ALERT, LineKind.NOTE]
+    bench.act(Qt.Key.Key_L)
+    bench.key(Qt.Key.Key_Delete)
+    assert [line.text for line in lines(bench)] == ["Note"]
+    spacing = bench.bench.chart.scale.spacing
+    bench.key(Qt.Key.Key_Escape)
+    bench.key(Qt.Key.Key_Up)
+    assert bench.bench.chart.scale.spacing > spacing, "with nothing selected the arrows are the view's"
+
+
+def test_a_line_out_of_view_that_the_keys_select_is_told(bench: ToolBench) -> None:
+    far = 2 * bench.newest.close
+    bench.tools.lines.add(LineKind.ALERT, far)
+    bench.key(Qt.Key.Key_Escape)
+    assert "above" not in readout(bench)
+    bench.act(Qt.Key.Key_L)
+    assert f"{far:,.2f}" in readout(bench) and "above" in readout(bench)
+    bench.key(Qt.Key.Key_Up, CONTROL)
+    assert f"{far + 0.01:,.2f}" in readout(bench), "and where the arrows move it"
+    bench.key(Qt.Key.Key_Delete)
+    assert "above" not in readout(bench)
+
+
+@pytest.mark.parametrize("scale", list(ScaleKind))
+def test_the_arrows_move_a_line_by_what_can_be_seen(bench: ToolBench, scale: ScaleKind) -> None:
+    """About a 200th of the height, whatever the price; by ten such steps with Shift."""
+    chart = bench.bench.chart
+    chart.restyle(scale=scale)
+    chart.flush()
+    bench.act(Qt.Key.Key_A)
+    start = the_line(bench).price
+    bench.key(Qt.Key.Key_Up)
+    step = the_line(bench).price - start
+    assert chart.frame.prices.span / 210 <= step <= chart.frame.prices.span / 60
+    assert f"{step:.2e}"[0] in "125", "a round step"
+    bench.key(Qt.Key.Key_Down, SHIFT)
+    assert the_line(bench).price == pytest.approx(start - 9 * step, abs=0.01)
+    chart.zoom(30.0)
+    chart.flush()
+    before = the_line(bench).price
+    bench.key(Qt.Key.Key_Up)
+    assert 0.01 <= the_line(bench).price - before < step, "less where less is in view"
+
+
+def dialog_of(bench: ToolBench) -> LineTextDialog:
+    (dialog,) = (each for each in bench.bench.window.findChildren(LineTextDialog) if each.isVisible())
+    return dialog
+
+
+@pytest.mark.parametrize("opener", [Qt.Key.Key_F2, Qt.Key.Key_Return])
+def test_a_price_can_be_typed(bench: ToolBench, opener: Qt.Key) -> None:
+    bench.act(Qt.Key.Key_A)
+    bench.key(opener)
+    dialog = dialog_of(bench)
+    dialog.price_edit.selectAll()
+    QTest.keyClicks(dialog.price_edit, "65,432.1")
+    QTest.keyClicks(dialog.edit, "Sell")
+    QTest.keyClick(dialog.edit, Qt.Key.Key_Return)
+    assert not dialog.isVisible()
+    line = the_line(bench)
+    assert (line.price, line.text, line.is_armed) == (65_432.1, "Sell", True)
+    bench.key(Qt.Key.Key_Z, CONTROL)
+    assert (the_line(bench).price, the_line(bench).text) == (bench.newest.close, ""), "one change"
+
+
+@pytest.mark.parametrize("typed", ["", "abc", "0", "-5", "nan", "inf", "1e5", "1.234", "12,34", "."])
+def test_what_is_no_price_is_said_and_the_question_stays(bench: ToolBench, typed: str) -> None:
+    bench.act(Qt.Key.Key_A)
+    before = the_line(bench)
+    bench.key(Qt.Key.Key_F2)
+    dialog = dialog_of(bench)
+    dialog.price_edit.selectAll()
+    QTest.keyClick(dialog.price_edit, Qt.Key.Key_Delete)
+    QTest.keyClicks(dialog.price_edit, typed)
+    QTest.keyClick(dialog.price_edit, Qt.Key.Key_Return)
+    assert dialog.isVisible() and dialog.message.isVisible() and dialog.message.text().endswith(".")
+    assert the_line(bench) == before
+    dialog.reject()
+
+
+def test_words_alone_leave_the_price_where_it_was_moved_meanwhile(bench: ToolBench) -> None:
+    bench.act(Qt.Key.Key_A)
+    bench.key(Qt.Key.Key_F2)
+    dialog = dialog_of(bench)
+    bench.key(Qt.Key.Key_Up)
+    moved = the_line(bench)
+    dialog.edit.setText("Stop")
+    dialog.accept()
+    assert the_line(bench) == replace(moved, text="Stop")
+
+
+@pytest.mark.parametrize("key", [Qt.Key.Key_A, Qt.Key.Key_N])
+def test_at_the_keys_crosshair_a_line_is_set_at_its_close(bench: ToolBench, key: Qt.Key) -> None:
+    bench.hover(bench.middle())
+    for _ in range(7):
+        bench.key(Qt.Key.Key_Left, CONTROL)
+    bench.key(Qt.Key.Key_Left, CONTROL | SHIFT)
+    chart = bench.bench.chart
+    cross = chart.overlay.cross
+    assert cross is not None
+    pointed_at = bench.candles[chart.frame.index_at(cross.x())]
+    assert pointed_at.close != bench.newest.close
+    bench.act(key)
+    if key == Qt.Key.Key_N:
+        write(bench, "Here")
+    assert the_line(bench).price == pointed_at.close
+
+
+def test_the_menu_key_opens_at_the_keys_crosshair(bench: ToolBench) -> None:
+    bench.key(Qt.Key.Key_Left, CONTROL | SHIFT)
+    bench.key(Qt.Key.Key_Left, CONTROL | SHIFT)
+    pointed_at = bench.candles[-11]
+    chart, place = bench.bench.chart, bench.middle()
+    reason = QContextMenuEvent.Reason.Keyboard
+    QApplication.sendEvent(chart.viewport(), QContextMenuEvent(reason, place, chart.mapToGlobal(place)))
+    menu = QApplication.activePopupWidget()
+    assert menu is not None
+    QTest.keyClick(menu, Qt.Key.Key_Down)
+    QTest.keyClick(menu, Qt.Key.Key_Return)
+    assert the_line(bench).price == pointed_at.close
+
+
+def test_no_line_gets_to_zero_or_below(bench: ToolBench) -> None:
+    chart = bench.bench.chart
+    bench.tools.lines.add(LineKind.ALERT, 0.05)
+    chart.hold_prices(PriceRange(-1_000.0, 1_000.0))
+    bench.key(Qt.Key.Key_Down, SHIFT)
+    assert the_line(bench).price == 0.01
+    bench.key(Qt.Key.Key_Down, CONTROL)
+    assert the_line(bench).price == 0.01
+    at = bench.point(len(bench.candles) - 30, the_line(bench).price)
+    bench.drag(at, at + QPoint(0, 60))
+    assert the_line(bench).price == 0.01
+    bench.hover(at + QPoint(0, 60))
+    bench.act(Qt.Key.Key_A)
+    bench.click(at + QPoint(0, 60))
+    assert {line.price for line in lines(bench)} == {0.01}
+
+
+def test_two_alerts_at_one_price_are_told_once(bench: ToolBench) -> None:
+    price = bench.newest.close + 3
+    for text in ("First", "Second"):
+        bench.tools.lines.add(LineKind.ALERT, price)
+        bench.key(Qt.Key.Key_F2)
+        write(bench, text)
+    bench.tools.lines.add(LineKind.ALERT, price + 1)
+    tick(bench, price + 5)
+    assert all(line.crossed_at_ms is not None for line in lines(bench))
+    banner, said = bench.bench.window.banner, []
+    while banner.shown is not None:
+        said.append(banner.shown.text)
+        banner.dismiss()
+    assert len(said) == 2 and len(set(said)) == 2
+    (both,) = (text for text in said if "2 alerts" in text)
+    assert "First" in both and "Second" in both
+
+
+def readout(bench: ToolBench) -> str:
+    return " ".join(span.text for row in bench.bench.chart.overlay.readout.rows for span in row)
+
+
+def test_many_steps_of_the_arrows_are_taken_back_at_once(bench: ToolBench) -> None:
+    bench.act(Qt.Key.Key_A)
+    for _ in range(5):
+        bench.key(Qt.Key.Key_Up)
+    bench.key(Qt.Key.Key_Z, CONTROL)
+    assert the_line(bench).price == bench.newest.close
+
+
+def test_letters_are_typed_where_a_text_is(make_bench: MakeBench, folder: Path) -> None:
+    """In the whole window: what the chart does not take is typed."""
+    with opened(make_bench, folder) as whole:
+        browser = whole.bench.window.checkpoints
+        browser.table.setFocus()
+        QTest.keyClick(browser.table, Qt.Key.Key_A)
+        QTest.keyClick(browser.filter, Qt.Key.Key_A)
+        assert lines(whole) == () and browser.filter.text() == "a"
+
+
+def test_another_market_takes_the_question_for_a_note_away(bench: ToolBench) -> None:
+    """It may open while the question stands: the words would land on it, at a price of the former one."""
+    bench.act(Qt.Key.Key_N)
+    bench.click(bench.middle())
+    (dialog,) = bench.bench.window.findChildren(LineTextDialog)
+    bench.tools.show_market(OTHER, None)
+    assert not dialog.isVisible()
+    assert lines(bench) == () and bench.tools.lines._layer.shown.preview is None
+    bench.tools.show_market(MARKET, bench.newest)
+    assert lines(bench) == ()
+
+
+def test_another_market_closes_the_menu_of_the_former_one(bench: ToolBench) -> None:
+    chart, at = bench.bench.chart, bench.middle()
+    reason = QContextMenuEvent.Reason.Mouse
+    QApplication.sendEvent(chart.viewport(), QContextMenuEvent(reason, at, chart.mapToGlobal(at)))
+    assert QApplication.activePopupWidget() is not None
+    bench.tools.show_market(OTHER, None)
+    assert QApplication.activePopupWidget() is None
+
+
+def test_a_note_that_is_called_off_leaves_nothing(bench: ToolBench) -> None:
+    bench.act(Qt.Key.Key_N)
+    (dialog,) = bench.bench.window.findChildren(LineTextDialog)
+    dialog.reject()
+    assert lines(bench) == ()
+
+
+def test_the_menu_sets_switches_off_arms_and_removes(bench: ToolBench) -> None:
+    at = bench.middle()
+    assert [text.split(" at ")[0] for text in bench.menu_texts(at)] == ["Alert", "Note", "Measure from here"]
+    bench.choose(at, "Alert at")
+    assert the_line(bench).is_armed
+    bench.choose(at, "Switch off")
+    assert not the_line(bench).is_armed
+    bench.choose(at, "Arm again")
+    assert the_line(bench).is_armed
+    bench.choose(at, "Remove")
+    assert lines(bench) == ()
+
+
+def test_the_lines_of_a_symbol_survive_a_restart_and_are_shared_by_its_intervals(
+    make_chart_bench: MakeBench, folder: Path
+) -> None:
+    with opened(make_chart_bench, folder) as first:
+        line = set_alert(first, first.middle())
+        first.tools.show_market(OTHER, None)
+        assert lines(first) == ()
+    with opened(make_chart_bench, folder) as second:
+        assert lines(second) == (line,)
+        hourly = Market(MARKET.venue, MARKET.symbol, type(MARKET.interval).parse("1h"))
+        second.tools.show_market(hourly, second.newest)
+        assert lines(second) == (line,)
+
+
+def test_a_tick_over_the_line_is_told_once_and_remembered(make_chart_bench: MakeBench, folder: Path) -> None:
+    with opened(make_chart_bench, folder) as bench:
+        banner = bench.bench.window.banner
+        bench.act(Qt.Key.Key_A)
+        bench.key(Qt.Key.Key_Up, SHIFT)
+        price = the_line(bench).price
+        tick(bench, price - 0.05)
+        assert the_line(bench).is_armed and banner.shown is None
+        tick(bench, price + 3)
+        assert not the_line(bench).is_armed and the_line(bench).crossed_at_ms is not None
+        assert banner.shown is not None and "rose to" in banner.shown.text and "BTC/USDT" in banner.shown.text
+        banner.dismiss()
+        tick(bench, price - 3, 2)
+        tick(bench, price + 3, 3)
+        assert banner.shown is None
+        crossed = the_line(bench)
+    with opened(make_chart_bench, folder) as again:
+        assert the_line(again) == crossed
+
+
+def test_a_closed_candle_whose_wick_nobody_saw_is_told_too(bench: ToolBench) -> None:
+    bench.act(Qt.Key.Key_A)
+    bench.key(Qt.Key.Key_Down, SHIFT)
+    price = the_line(bench).price
+    opens = bench.newest.open_time_ms + 5 * MARKET.interval.duration_ms
+    bench.tools.see_closed([Candle(opens, price + 5, price + 6, price - 1, price + 5, 1.0)])
+    assert the_line(bench).crossed_at_ms is not None
+
+
+def forming(bench: ToolBench, high: float, close: float) -> Candle:
+    opens = bench.newest.open_time_ms + MARKET.interval.duration_ms
+    return Candle(opens, bench.newest.close, high, bench.newest.close, close, 1.0)
+
+
+def test_an_alert_set_in_mid_candle_knows_after_a_restart_what_the_candle_had_done(
+    make_chart_bench: MakeBench, folder: Path
+) -> None:
+    with opened(make_chart_bench, folder) as first:
+        close = first.newest.close
+        first.tools.see_forming(forming(first, close + 5, close))
+        first.tools.lines.add(LineKind.ALERT, close + 4)
+        first.tools.lines.add(LineKind.ALERT, close + 6)
+    with opened(make_chart_bench, folder) as second:
+        second.tools.see_forming(forming(second, close + 5, close))
+        assert [line.is_armed for line in lines(second)] == [True, True]
+        second.tools.see_forming(forming(second, close + 6, close + 1))
+        assert [line.is_armed for line in lines(second)] == [False, False]
+
+
+@pytest.mark.parametrize("offset_s", [-600, -45, 45, 600])
+def test_a_clock_that_is_wrong_neither_invents_nor_loses_a_crossing(bench: ToolBench, offset_s: int) -> None:
+    """The exchange's times are ahead of the computer's, or behind."""
+    shift = round(offset_s / 60) * MARKET.interval.duration_ms
+    there = replace(forming(bench, 0, 0), open_time_ms=bench.newest.open_time_ms + max(shift, 60_000))
+    close = bench.newest.close
+    bench.bench.clock.advance_ms(max(-shift, 0))
+    made = replace(there, open=close, high=close + 5, low=close, close=close)
+    bench.tools.see_forming(made)
+    bench.tools.lines.add(LineKind.ALERT, close + 4)
+    bench.tools.see_closed([replace(made, open_time_ms=made.open_time_ms - 60_000)])
+    bench.tools.see_forming(made)
+    assert the_line(bench).is_armed
+    bench.tools.see_closed([made, replace(made, open_time_ms=made.open_time_ms + 60_000)])
+    assert not the_line(bench).is_armed
+
+
+def test_candles_that_were_missed_before_it_was_set_are_silent(bench: ToolBench) -> None:
+    """There is no connection for ten minutes, and the candles of that time come after the alert was set."""
+    close, minute_ms = bench.newest.close, MARKET.interval.duration_ms
+    bench.tools.see_forming(forming(bench, close, close))
+    bench.bench.clock.advance_ms(10 * minute_ms)
+    bench.tools.lines.add(LineKind.ALERT, close + 4)
+    missed = [
+        replace(forming(bench, close + 5, close), open_time_ms=bench.newest.open_time_ms + minute_ms * number)
+        for number in range(1, 11)
+    ]
+    bench.tools.see_closed(missed)
+    assert the_line(bench).is_armed
+    bench.tools.see_closed([replace(missed[-1], open_time_ms=missed[-1].open_time_ms + 2 * minute_ms)])
+    assert not the_line(bench).is_armed
+
+
+def test_the_words_of_a_note_go_to_the_market_it_was_begun_on(bench: ToolBench) -> None:
+    bench.act(Qt.Key.Key_N)
+    bench.tools.show_market(OTHER, bench.newest)
+    write(bench, "Here")
+    assert lines(bench) == ()
+    bench.tools.show_market(MARKET, bench.newest)
+    note = the_line(bench)
+    assert (note.text, note.price) == ("Here", bench.newest.close)
+    bench.tools.lines.edit(note)
+    bench.tools.show_market(OTHER, bench.newest)
+    write(bench, "There")
+    assert lines(bench) == ()
+    bench.tools.show_market(MARKET, bench.newest)
+    assert the_line(bench) == replace(note, text="There")
+
+
+def test_nothing_is_told_where_that_is_switched_off(bench: ToolBench) -> None:
+    window = bench.bench.window
+    notifications = replace(window.settings.notifications, price_alerts=False)
+    window.change_settings(replace(window.settings, notifications=notifications))
+    bench.act(Qt.Key.Key_A)
+    bench.key(Qt.Key.Key_Up, SHIFT)
+    tick(bench, the_line(bench).price)
+    assert not the_line(bench).is_armed and window.banner.shown is None
+
+
+def test_placing_a_note_lets_the_chart_follow_the_newest_candle(bench: ToolBench) -> None:
+    """The dialog opens over the chart, so that the chart never sees the button go up."""
+    chart, where = bench.bench.chart, bench.middle()
+    assert chart.scale.is_newest_in_view
+    ahead = chart.scale.right - chart.scale.count
+    bench.hover(where)
+    bench.act(Qt.Key.Key_N)
+    QTest.mousePress(chart.viewport(), LEFT, pos=where)
+    held_by = next(iter(bench.bench.window.findChildren(LineTextDialog)), chart.viewport())
+    QTest.mouseRelease(held_by, LEFT)
+    write(bench, "Here")
+    assert the_line(bench).text == "Here"
+    series, newest = chart.model.series, bench.newest
+    assert series is not None
+    for number in range(1, 4):
+        series.add(replace(newest, open_time_ms=newest.open_time_ms + number * 60_000))
+        chart.refresh()
+        chart.flush()
+    assert chart.scale.right - chart.scale.count == ahead
+
+
+@pytest.mark.parametrize("has_sound", [True, False])
+def test_an_alert_says_so_before_all_other_banners_and_makes_a_sound(bench: ToolBench, has_sound: bool) -> None:
+    window, sounds = bench.bench.window, list[None]()
+    window.messages.sounded.connect(lambda: sounds.append(None))
+    notifications = replace(window.settings.notifications, alert_sound=has_sound)
+    window.change_settings(replace(window.settings, notifications=notifications))
+    window.tell("The exchange does not answer.", Severity.ERROR, key="feed", is_answer=True)
+    bench.act(Qt.Key.Key_A)
+    bench.key(Qt.Key.Key_Up, SHIFT)
+    tick(bench, the_line(bench).price)
+    assert window.banner.text.text().startswith("Alert: BTC/USDT rose to ")
+    assert len(sounds) == has_sound
+    window.banner.dismiss()
+    assert window.banner.text.text() == "The exchange does not answer."
+
+
+def test_a_crossed_line_that_is_moved_is_watched_again(bench: ToolBench) -> None:
+    bench.act(Qt.Key.Key_A)
+    bench.key(Qt.Key.Key_Up)
+    tick(bench, the_line(bench).price)
+    assert not the_line(bench).is_armed
+    bench.key(Qt.Key.Key_Up, SHIFT)
+    assert the_line(bench).is_armed and the_line(bench).crossed_at_ms is None
+
+
+def cross(bench: ToolBench, line: PriceLine, minute: int = 1) -> None:
+    """By a tick far beyond it, on the side that it is watched from."""
+    tick(bench, line.price + 5 if line.price > bench.newest.close else line.price - 5, minute)
+
+
+def test_undo_brings_a_line_back_as_the_market_left_it(bench: ToolBench) -> None:
+    """Moved, crossed, removed: taking both back moves it back, and it has still been crossed."""
+    bench.act(Qt.Key.Key_A)
+    for _ in range(2):
+        bench.key(Qt.Key.Key_Up, SHIFT)
+    set_at = bench.newest.close
+    moved = the_line(bench)
+    cross(bench, moved)
+    crossed = the_line(bench)
+    assert crossed.crossed_at_ms is not None and not crossed.is_armed
+    bench.key(Qt.Key.Key_Delete)
+    bench.key(Qt.Key.Key_Z, CONTROL)
+    assert the_line(bench) == crossed
+    bench.key(Qt.Key.Key_Z, CONTROL)
+    assert the_line(bench) == replace(crossed, price=set_at)
+    tick(bench, set_at, 2)
+    assert the_line(bench).crossed_at_ms == crossed.crossed_at_ms, "nothing watches it"
+
+
+def test_a_line_that_comes_back_is_watched_from_now_on(bench: ToolBench) -> None:
+    """What the market did while it was away is not told when it comes back."""
+    bench.act(Qt.Key.Key_A)
+    bench.key(Qt.Key.Key_Up, SHIFT)
+    line = the_line(bench)
+    bench.key(Qt.Key.Key_Delete)
+    cross(bench, line)
+    bench.key(Qt.Key.Key_Z, CONTROL)
+    assert the_line(bench).is_armed and the_line(bench).crossed_at_ms is None
+    tick(bench, line.price + 1)
+    assert the_line(bench).is_armed, "it is watched from above now"
+    tick(bench, line.price)
+    assert the_line(bench).crossed_at_ms is not None
+
+
+def test_a_line_that_is_removed_in_the_hand_stays_removed(bench: ToolBench) -> None:
+    line = set_alert(bench, bench.middle(0.6))
+    bench.drag(bench.middle(0.6), bench.middle(0.4), release=False)
+    bench.key(Qt.Key.Key_Delete)
+    send_move(bench.bench.chart, bench.middle(0.3), LEFT, Qt.KeyboardModifier.NoModifier)
+    QTest.mouseRelease(bench.bench.chart.viewport(), LEFT, Qt.KeyboardModifier.NoModifier, bench.middle(0.3))
+    assert lines(bench) == ()
+    bench.bench.chart.flush()
+    assert bench.bench.chart.overlay.axis_tags == ()
+    bench.key(Qt.Key.Key_Z, CONTROL)
+    assert the_line(bench).price == line.price, "where it was before the drag"
+
+
+def test_an_old_menu_does_what_it_says_to_the_line_of_now(bench: ToolBench) -> None:
+    bench.act(Qt.Key.Key_A)
+    bench.key(Qt.Key.Key_Up, SHIFT)
+    old = the_line(bench)
+    cross(bench, old)
+    crossed = the_line(bench)
+    bench.tools.lines.arm(old, is_armed=False)
+    assert the_line(bench) == crossed, "switched off it is already, and when it was crossed is kept"
+    bench.tools.lines.select(crossed)
+    bench.key(Qt.Key.Key_Up, SHIFT)
+    moved = the_line(bench)
+    bench.tools.lines.arm(crossed, is_armed=False)
+    assert the_line(bench) == replace(moved, is_armed=False)
+    bench.tools.lines.arm(crossed, is_armed=True)
+    assert the_line(bench).is_armed and the_line(bench).price == moved.price
+    bench.key(Qt.Key.Key_Delete)
+    bench.tools.lines.arm(moved, is_armed=True)
+    bench.tools.lines.arm(moved, is_armed=False)
+    assert lines(bench) == (), "a line that was removed does not come back"
+
+
+def test_a_tick_and_a_mouse_move_paint_no_closed_candle_and_dragging_a_line_neither(bench: ToolBench) -> None:
+    for share in (0.2, 0.4, 0.6):
+        set_alert(bench, bench.middle(share))
+    chart = bench.bench.chart
+    chart.grab()
+    painted = chart.closed_paints
+    bench.hover(bench.middle(0.5))
+    bench.hover(bench.middle(0.4))
+    bench.drag(bench.middle(0.4), bench.middle(0.5))
+    chart.set_forming(Candle(bench.newest.open_time_ms + 60_000, *[bench.newest.close] * 4, 1.0))
+    chart.flush()
+    chart.grab()
+    assert chart.closed_paints == painted
+
+
+def test_the_line_is_on_the_plot_and_its_price_on_the_axis(bench: ToolBench) -> None:
+    at = bench.middle()
+    bench.key(Qt.Key.Key_Escape)
+    before = bench.bench.chart.grab().toImage()
+    line = set_alert(bench, at)
+    bench.key(Qt.Key.Key_Escape)
+    bench.hover(bench.middle(0.2))
+    chart = bench.bench.chart
+    after, frame = chart.grab().toImage(), chart.frame
+    row, colour = frame.y(line.price), frame.palette.warning
+    columns = range(frame.layout.plot_right // 2, frame.layout.plot_right)
+    hits = sum(after.pixelColor(x, row) == colour for x in columns)
+    assert hits > 0.9 * len(columns)
+    assert after.pixelColor(frame.layout.width - 2, row) == colour != before.pixelColor(frame.layout.width - 2, row)
+    (tag,) = chart.overlay.axis_tags
+    assert tag.rows[0][0].text == frame.price_text(line.price)

@@ -1,0 +1,149 @@
+"""The right mouse button at an axis, an indicator, a ghost and a past candle: what is offered, and what comes of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QPoint
+from PySide6.QtGui import QContextMenuEvent
+from PySide6.QtWidgets import QApplication, QMenu
+
+from core.indicators.spec import IndicatorKind, IndicatorSpec
+from core.settings import ChartSettings, Settings
+from desktop.actions import ActionId
+from desktop.app import Application
+from desktop.chart.controllers.appearance import ChartAppearance
+from desktop.chart.controllers.context_menu import ChartMenu
+from desktop.chart.controllers.place_menu import PlaceMenu
+from desktop.chart.controllers.studies import ChartStudies
+from desktop.chart.items.error_strip import ErrorStripLayer
+from desktop.chart.widget import ChartWidget
+from desktop.dialogs.indicators import IndicatorsDialog
+from tests.desktop.conftest import Bench, MakeBench, fill
+from tests.desktop.whole_window import CandleGate, context, run_window, until
+
+AVERAGE, RSI = IndicatorSpec.of(IndicatorKind.SMA), IndicatorSpec.of(IndicatorKind.RSI)
+SETTINGS = Settings(chart=ChartSettings(indicators=(AVERAGE.to_json(), RSI.to_json())))
+
+
+class Placed:
+    """A chart with an average over its candles and an oscillator below them."""
+
+    def __init__(self, bench: Bench) -> None:
+        self.bench, self.chart = bench, bench.chart
+        ChartAppearance(bench.window, bench.chart)
+        self.studies = ChartStudies(bench.window, bench.chart)
+        place, menu = PlaceMenu(bench.window, bench.chart, self.studies), ChartMenu(bench.chart)
+        for part in (place.add_checkpoint, place.add_indicator, place.add_axis):
+            menu.add(part)
+        fill(bench)
+        bench.chart.flush()
+
+    def at_average(self, above_px: float = 0.0) -> QPoint:
+        """On its line, or so far above."""
+        frame, model = self.chart.frame, self.chart.model
+        index = model.count - 20
+        closes = [candle.close for candle in (model.candle(each) for each in range(model.count)) if candle is not None]
+        period = int(AVERAGE.parameters()["period"])
+        value = sum(closes[index + 1 - period : index + 1]) / period
+        return QPoint(round(frame.x(index) / frame.ratio), round(frame.y(value) / frame.ratio - above_px))
+
+    def at_pane(self, name: str) -> QPoint:
+        pane = next(each for each in self.chart.frame.panes if each.name == name)
+        return QPoint(200, round((pane.top + pane.bottom) / 2 / self.chart.frame.ratio))
+
+
+@pytest.fixture
+def placed(make_chart_bench: MakeBench) -> Placed:
+    return Placed(make_chart_bench(SETTINGS))
+
+
+def right_click(chart: ChartWidget, point: QPoint) -> QMenu | None:
+    reason = QContextMenuEvent.Reason.Mouse
+    QApplication.sendEvent(chart.viewport(), QContextMenuEvent(reason, point, chart.mapToGlobal(point)))
+    menu = QApplication.activePopupWidget()
+    assert menu is None or isinstance(menu, QMenu)
+    return menu
+
+
+def offered(chart: ChartWidget, point: QPoint) -> list[str]:
+    menu = right_click(chart, point)
+    if menu is None:
+        return []
+    texts = [action.text().replace("&", "") for action in menu.actions() if not action.isSeparator()]
+    menu.close()
+    return texts
+
+
+def choose(chart: ChartWidget, point: QPoint, text: str) -> None:
+    menu = right_click(chart, point)
+    assert menu is not None
+    next(action for action in menu.actions() if text in action.text().replace("&", "")).trigger()
+    menu.close()
+    chart.flush()
+
+
+def test_each_axis_offers_what_is_its_own(placed: Placed) -> None:
+    chart, layout = placed.chart, placed.chart.frame.layout
+    right, below = layout.plot_right + 10, layout.plot_bottom + 5
+    zones = ["Local", "UTC", "Exchange", "Other…"]
+    assert offered(chart, QPoint(right, 50)) == ["Fit prices", "Linear", "Logarithmic", "Percent"]
+    assert offered(chart, QPoint(100, below)) == ["Go to newest candle", "Go to date…", *zones]
+    assert offered(chart, QPoint(right, below)) == zones
+    choose(chart, QPoint(right, 50), "Logarithmic")
+    assert placed.bench.window.settings.chart.scale == "log"
+    choose(chart, QPoint(100, below), "UTC")
+    assert placed.bench.window.settings.chart.time_zone == "UTC"
+
+
+def test_an_indicator_is_set_and_removed_where_it_runs(placed: Placed) -> None:
+    chart = placed.chart
+    names = ["Settings of SMA 20…", "Remove SMA 20"]
+    assert offered(chart, placed.at_average()) == offered(chart, placed.at_average(3)) == names
+    assert offered(chart, placed.at_average(25)) == []
+    choose(chart, placed.at_pane("rsi 0"), "Settings of RSI")
+    dialog = placed.bench.window.findChild(IndicatorsDialog)
+    assert isinstance(dialog, IndicatorsDialog) and dialog.list.currentItem().text().startswith("RSI")
+    dialog.reject()
+    choose(chart, placed.at_average(), "Remove SMA")
+    assert [spec.kind for spec in placed.studies.specs] == [IndicatorKind.RSI]
+    choose(chart, placed.at_pane("rsi 0"), "Remove RSI")
+    assert placed.studies.specs == () and placed.bench.window.settings.chart.indicators == ()
+
+
+def test_the_strip_of_errors_can_be_put_away_where_it_is(placed: Placed) -> None:
+    placed.chart.add_layer(ErrorStripLayer())
+    placed.chart.flush()
+    assert offered(placed.chart, placed.at_pane("forecast error")) == ["Forecast errors"]
+
+
+def places_of_forecasts(application: Application) -> Iterator[tuple[str, QPoint]]:
+    """On a ghost, and on a closed candle that was forecast."""
+    chart = application.chart
+    frame, model = chart.frame, chart.model
+    ghost, candle = model.ghosts()[0], model.candle(model.count - 2)
+    assert candle is not None
+    for name, index, price in (("ghost", ghost.index, ghost.ghost.close), ("past", model.count - 2, candle.close)):
+        yield name, QPoint(round(frame.x(index) / frame.ratio), round(frame.y(price) / frame.ratio))
+
+
+def test_a_ghost_and_a_past_candle_lead_to_their_checkpoint(
+    qapp: QApplication, learned: Path, gate: CandleGate
+) -> None:
+    async def story(application: Application) -> None:
+        chart, window = application.chart, application.window
+        await until(lambda: bool(chart.model.ghosts() and window.source.checkpoints()), "ghosts and checkpoints", 40)
+        await until(lambda: chart.model.past_forecast(chart.model.count - 2) is not None, "past forecasts", 40)
+        known = {each.checkpoint_id for each in window.source.checkpoints()}
+        for name, point in places_of_forecasts(application):
+            window.show_dock(ActionId.SHOW_LOG)
+            (entry,) = [text for text in offered(chart, point) if "heckpoint" in text]
+            assert "step" in entry, name
+            choose(chart, point, "heckpoint")
+            (selected,) = window.checkpoints.selected()
+            assert selected.checkpoint_id in known and f"{selected.step:,}" in entry
+            assert window.docks[ActionId.SHOW_CHECKPOINTS].isVisible()
+
+    run_window(qapp, context(learned), story)

@@ -1,0 +1,206 @@
+"""The chart's picture and candles, in real files and the real clipboard."""
+
+import threading
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PySide6.QtGui import QGuiApplication, QImage, QPainter
+from PySide6.QtSvg import QSvgRenderer
+from pytestqt.qtbot import QtBot
+
+from core.market.export import csv_pieces
+from core.market.files import read_candle_file
+from core.market.series import CandleSeries, FloatArray, TimeArray
+from desktop.actions import ActionId
+from desktop.chart.controllers.csv_writer import CsvWriter
+from desktop.chart.controllers.saving import ChartSaving
+from desktop.chart.export import image_of
+from tests.desktop import scenario
+from tests.desktop.chart.items.test_scene import pixels
+from tests.desktop.chart.support import random_series
+from tests.desktop.conftest import Bench, MakeBench, fill
+
+
+@pytest.fixture
+def bench(make_chart_bench: MakeBench) -> Bench:
+    made = make_chart_bench()
+    fill(made)
+    while made.window.banner.shown is not None:
+        made.window.banner.dismiss()
+    return made
+
+
+@pytest.fixture
+def saving(bench: Bench) -> ChartSaving:
+    return ChartSaving(bench.window, bench.chart, bench.clock)
+
+
+def test_a_picture_is_the_chart_without_the_mouse(
+    qtbot: QtBot, bench: Bench, saving: ChartSaving, tmp_path: Path
+) -> None:
+    still = image_of(bench.chart)
+    qtbot.mouseMove(bench.chart.viewport(), bench.chart.rect().center())
+    bench.chart.flush()
+    assert bench.chart.overlay.cross is not None
+    path = tmp_path / "chart.png"
+    saving.save_picture(path)
+    saved = QImage(str(path))
+    assert saved.size() == still.size()
+    assert saved.convertToFormat(still.format()) == still
+    assert bench.chart.overlay.cross is not None
+
+
+def test_a_drawing_shows_what_the_picture_shows(
+    qtbot: QtBot, bench: Bench, saving: ChartSaving, tmp_path: Path
+) -> None:
+    qtbot.mouseMove(bench.chart.viewport(), bench.chart.rect().center())
+    path = tmp_path / "chart.svg"
+    saving.save_picture(path)
+    assert b"<image" not in path.read_bytes(), "nothing of it is made of pixels"
+    drawn = QImage(bench.chart.size(), QImage.Format.Format_RGB32)
+    painter = QPainter(drawn)
+    QSvgRenderer(str(path)).render(painter)
+    painter.end()
+    shown, wanted = (pixels(each).astype(np.int16) for each in (drawn, image_of(bench.chart)))
+    assert (np.abs(shown - wanted).max(axis=-1) > 64).mean() < 0.05, "edges and texts lie a part of a pixel elsewhere"
+
+
+def test_the_clipboard_gets_the_picture(bench: Bench, saving: ChartSaving) -> None:
+    still = image_of(bench.chart)
+    bench.window.actions_of_window[ActionId.COPY_PICTURE].trigger()
+    copied = QGuiApplication.clipboard().image()
+    assert copied.convertToFormat(still.format()) == still
+    assert bench.window.banner.shown is not None
+
+
+def written(qtbot: QtBot, saving: ChartSaving) -> None:
+    qtbot.waitUntil(lambda: not saving.is_writing)
+
+
+def test_the_candles_in_view_are_exported_and_read_back(
+    qtbot: QtBot, bench: Bench, saving: ChartSaving, tmp_path: Path
+) -> None:
+    path = tmp_path / "view.csv"
+    saving.save_csv(path)
+    written(qtbot, saving)
+    frame, series = bench.chart.frame, bench.chart.model.series
+    assert series is not None and frame.first > 0
+    assert list(read_candle_file(path).candles) == [series[index] for index in range(frame.first, frame.stop)]
+
+
+def test_a_forming_candle_alone_is_no_table(make_chart_bench: MakeBench, tmp_path: Path) -> None:
+    bench = make_chart_bench()
+    saving = ChartSaving(bench.window, bench.chart, bench.clock)
+    bench.chart.set_series(CandleSeries(scenario.MINUTE), "NEW/USDT")
+    bench.chart.set_forming(scenario.market()[-1])
+    bench.chart.flush()
+    assert saving.ask_for_csv() is None
+    saving.save_csv(tmp_path / "view.csv")
+    assert not saving.is_writing and list(tmp_path.glob("*.csv")) == []
+    shown = bench.window.banner.shown
+    assert shown is not None and "closed" in shown.text
+    assert saving.ask_for_picture() is not None, "a picture of it there is"
+
+
+@pytest.fixture
+def gate(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
+    """The writer waits for it when half of the lines are written."""
+    opened = threading.Event()
+
+    def pieces(open_time_ms: TimeArray, values: FloatArray) -> Iterator[str]:
+        for number, piece in enumerate(csv_pieces(open_time_ms, values)):
+            assert number != 3 or opened.wait(60.0)
+            yield piece
+
+    monkeypatch.setattr("desktop.chart.controllers.csv_writer.csv_pieces", pieces)
+    return opened
+
+
+def in_view(bench: Bench) -> str:
+    """What a file of all that is in view holds: four pieces of it."""
+    series = random_series(1_000)
+    bench.chart.set_series(series, "many")
+    bench.chart.zoom(1e-9)
+    bench.chart.flush()
+    assert bench.chart.frame.stop - bench.chart.frame.first == len(series)
+    return "".join(csv_pieces(series.open_time_ms, series.values))
+
+
+def test_they_are_written_beside_the_window_as_they_were_when_asked_for(
+    qtbot: QtBot, bench: Bench, saving: ChartSaving, gate: threading.Event, tmp_path: Path
+) -> None:
+    before, path = in_view(bench), tmp_path / "many.csv"
+    saving.save_csv(path)
+    qtbot.waitUntil(lambda: "%" in told(bench))
+    assert saving.is_writing and not path.exists(), "the window goes on"
+    series = bench.chart.model.series
+    assert series is not None
+    series.add(replace(series[5], close=series[5].close + 0.5))
+    saving.save_csv(tmp_path / "another.csv")
+    assert "still being written" in told(bench)
+    gate.set()
+    written(qtbot, saving)
+    assert path.read_text(encoding="utf-8") == before
+    assert "went to" in told(bench)
+    assert [file.name for file in tmp_path.glob("*.csv")] == ["many.csv"]
+
+
+def told(bench: Bench) -> str:
+    shown = bench.window.banner.shown
+    return "" if shown is None else shown.text
+
+
+def test_the_file_is_whole_when_the_window_goes_meanwhile(
+    bench: Bench, saving: ChartSaving, gate: threading.Event, tmp_path: Path
+) -> None:
+    whole, path = in_view(bench), tmp_path / "many.csv"
+    saving.save_csv(path)
+    bench.window.close()
+    assert not path.exists()
+    gate.set()
+    assert saving.finish()
+    assert path.read_text(encoding="utf-8") == whole
+
+
+def test_a_writer_that_is_cancelled_leaves_the_file_as_it_was(
+    tmp_path: Path, qapp: object, gate: threading.Event
+) -> None:
+    path = tmp_path / "many.csv"
+    path.write_text("former", encoding="utf-8")
+    count = 2_000
+    writer = CsvWriter(path, np.arange(count, dtype=np.int64), np.random.default_rng(1).random((5, count)))
+    writer.start()
+    writer.cancel()
+    gate.set()
+    assert writer.wait(60_000)
+    assert path.read_text(encoding="utf-8") == "former" and list(tmp_path.iterdir()) == [path]
+
+
+def test_a_place_that_cannot_be_written_is_said(
+    qtbot: QtBot, bench: Bench, saving: ChartSaving, tmp_path: Path
+) -> None:
+    saving.save_csv(tmp_path / "nowhere" / "view.csv")
+    written(qtbot, saving)
+    notice = bench.window.banner.shown
+    assert notice is not None and "could not be written" in notice.text
+
+
+def test_the_dialog_suggests_a_name_and_writes_what_is_chosen(
+    bench: Bench, saving: ChartSaving, tmp_path: Path
+) -> None:
+    dialog = saving.ask_for_picture()
+    assert dialog is not None and dialog.isVisible()
+    assert all(Path(name).name.startswith("BTC-USDT") for name in dialog.selectedFiles())
+    dialog.fileSelected.emit(str(tmp_path / "chosen.png"))
+    dialog.close()
+    assert not QImage(str(tmp_path / "chosen.png")).isNull()
+
+
+def test_without_a_candle_nothing_is_asked(make_chart_bench: MakeBench) -> None:
+    bench = make_chart_bench()
+    saving = ChartSaving(bench.window, bench.chart, bench.clock)
+    assert saving.ask_for_csv() is None
+    assert bench.window.banner.shown is not None

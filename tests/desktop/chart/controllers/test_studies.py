@@ -1,0 +1,139 @@
+"""Indicators: added, set and removed in their dialog, remembered in the settings."""
+
+from dataclasses import replace
+
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QComboBox
+from pytestqt.qtbot import QtBot
+
+from core.indicators.registry import INDICATORS, Place
+from core.indicators.spec import IndicatorKind, IndicatorSpec
+from core.settings import Settings, from_dict, to_dict
+from desktop.actions import ActionId
+from desktop.chart.controllers.studies import ChartStudies
+from desktop.dialogs.indicators import IndicatorsDialog
+from tests.desktop.conftest import Bench, MakeBench, fill
+
+RSI = IndicatorSpec.of(IndicatorKind.RSI)
+
+
+@pytest.fixture
+def bench(make_chart_bench: MakeBench) -> Bench:
+    made = make_chart_bench()
+    fill(made)
+    return made
+
+
+@pytest.fixture
+def studies(bench: Bench) -> ChartStudies:
+    return ChartStudies(bench.window, bench.chart)
+
+
+def opened(bench: Bench) -> IndicatorsDialog:
+    bench.window.actions_of_window[ActionId.INDICATORS].trigger()
+    dialog = bench.window.findChild(IndicatorsDialog)
+    assert isinstance(dialog, IndicatorsDialog)
+    return dialog
+
+
+def test_what_is_added_is_on_the_chart_and_stored(bench: Bench, studies: ChartStudies) -> None:
+    dialog = opened(bench)
+    menu = dialog.add_button.menu()
+    assert menu is not None
+    for action in menu.actions():
+        action.trigger()
+    assert [spec.kind for spec in studies.specs] == list(IndicatorKind)
+    assert len(bench.chart.frame.panes) == sum(info.place is Place.OWN_PANE for info in INDICATORS.values())
+    stored = from_dict(to_dict(bench.window.settings))[0].chart.indicators
+    assert tuple(IndicatorSpec.from_json(each) for each in stored) == studies.specs
+
+
+def test_what_is_edited_changes_at_once(bench: Bench, studies: ChartStudies) -> None:
+    dialog = opened(bench)
+    dialog.add(IndicatorKind.BOLLINGER)
+    period = dialog.editor("period")
+    assert not isinstance(period, QComboBox)
+    period.setValue(50)
+    source = dialog.editor("source")
+    assert isinstance(source, QComboBox)
+    source.setCurrentText("hl2")
+    assert studies.specs == (IndicatorSpec.of(IndicatorKind.BOLLINGER, period=50, source="hl2"),)
+    assert dialog.list.item(0).text() == "BB 50 2 hl2"
+
+
+def test_what_does_not_fit_is_said_and_the_chart_keeps_what_it_has(bench: Bench, studies: ChartStudies) -> None:
+    dialog = opened(bench)
+    dialog.add(IndicatorKind.MACD)
+    before = studies.specs
+    fast = dialog.editor("fast")
+    assert not isinstance(fast, QComboBox)
+    fast.setValue(40)
+    assert studies.specs == before
+    assert "fast period" in dialog.message.text()
+    fast.setValue(10)
+    assert dialog.message.text() == "" and studies.specs != before
+
+
+def test_what_is_not_changed_stays_worked_out(bench: Bench, studies: ChartStudies) -> None:
+    dialog = opened(bench)
+    for kind in (IndicatorKind.EMA, IndicatorKind.RSI, IndicatorKind.SMA):
+        dialog.add(kind)
+    before = studies.layers
+    period = dialog.editor("period")
+    assert not isinstance(period, QComboBox)
+    period.setValue(33)
+    after = studies.layers
+    assert [one is other for one, other in zip(before, after, strict=True)] == [True, True, False]
+    dialog.list.setCurrentRow(0)
+    dialog.remove_button.click()
+    left = studies.layers
+    assert left == after[1:] and [layer.number for layer in left] == [0, 1], "coloured as if it were the first"
+
+
+def test_what_is_removed_is_gone(bench: Bench, studies: ChartStudies) -> None:
+    dialog = opened(bench)
+    dialog.add(IndicatorKind.RSI)
+    dialog.add(IndicatorKind.EMA)
+    dialog.list.setCurrentRow(0)
+    dialog.remove_button.click()
+    assert [spec.kind for spec in studies.specs] == [IndicatorKind.EMA]
+    assert bench.chart.frame.panes == ()
+    dialog.remove_button.click()
+    assert studies.specs == () and not dialog.remove_button.isEnabled()
+
+
+def test_stored_indicators_are_there_at_the_start(make_chart_bench: MakeBench) -> None:
+    chart = replace(Settings().chart, indicators=(RSI.to_json(),), pane_heights={"rsi 0": 0.3})
+    bench = make_chart_bench(settings=replace(Settings(), chart=chart))
+    fill(bench)
+    studies = ChartStudies(bench.window, bench.chart)
+    assert studies.specs == (RSI,)
+    layout = bench.chart.frame.layout
+    assert layout.plot_bottom - layout.main_bottom == pytest.approx(0.3 * layout.plot_bottom, abs=2)
+
+
+def test_a_stored_indicator_that_is_broken_is_dropped_and_the_others_stay() -> None:
+    data = to_dict(Settings())
+    data["chart"]["indicators"] = [RSI.to_json(), {"kind": "tea leaves"}, {"kind": "ema", "parameters": {"period": 9}}]
+    settings, warnings = from_dict(data)
+    kinds = [IndicatorSpec.from_json(each).kind for each in settings.chart.indicators]
+    assert kinds == [IndicatorKind.RSI, IndicatorKind.EMA]
+    assert len(warnings) == 1 and "tea leaves" in warnings[0]
+
+
+def test_a_pane_that_is_dragged_keeps_its_height(qtbot: QtBot, bench: Bench, studies: ChartStudies) -> None:
+    opened(bench).add(IndicatorKind.RSI)
+    bench.chart.flush()
+    edge = QPoint(200, bench.chart.frame.panes[0].top)
+    with qtbot.waitSignal(bench.window.settings_changed) as stored:
+        QTest.mousePress(bench.chart.viewport(), Qt.MouseButton.LeftButton, pos=edge)
+        QTest.mouseMove(bench.chart.viewport(), edge - QPoint(0, 40))
+        QTest.mouseRelease(bench.chart.viewport(), Qt.MouseButton.LeftButton, pos=edge - QPoint(0, 40))
+    bench.chart.flush()
+    layout = bench.chart.frame.layout
+    assert layout.main_bottom == pytest.approx(edge.y() - 40, abs=2)
+    assert stored.args[0].chart.pane_heights["rsi 0"] == pytest.approx(
+        1 - layout.main_bottom / layout.plot_bottom, abs=0.01
+    )

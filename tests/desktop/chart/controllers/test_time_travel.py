@@ -1,0 +1,318 @@
+"""The chart at a past candle, over a real record: the ghosts as they were stored, and nothing later."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QImage
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+from sqlite_utils import Database
+
+from core.indicators.spec import IndicatorKind, IndicatorSpec
+from core.market.candle import Interval
+from core.market.series import CandleSeries
+from core.storage.reader import RecordReader
+from core.storage.record import TrainingRecord
+from core.training.drawn import drawn_from_rows
+from desktop.actions import ActionId
+from desktop.chart.controllers.context_menu import ChartMenu
+from desktop.chart.controllers.time_travel import TimeTravel
+from desktop.chart.data.markers import Marker, MarkerKind, MarkerTrack
+from desktop.chart.export import image_of
+from desktop.chart.items.error_strip import ErrorStripLayer
+from desktop.chart.items.hindsight import HindsightLayer
+from desktop.chart.items.markers import MarkersLayer
+from desktop.chart.items.previews import Preview, PreviewLayer
+from desktop.chart.items.study import StudyLayer
+from desktop.chart.widget import ChartWidget
+from tests.desktop import scenario
+from tests.desktop.chart.conftest import settle
+from tests.desktop.chart.controllers.test_hindsight import wait_for_keys
+from tests.desktop.chart.past_support import HORIZONS, conditions_at, issued, open_recorded, scores_of, stored
+from tests.desktop.chart.support import MINUTE_MS, forecast_after, forming_after, point_over, random_series
+from tests.desktop.conftest import Bench, MakeBench
+
+SERIES = random_series(400)
+FIRST_TRAINED = 100
+"""Candles before it have no forecast."""
+
+
+@dataclass
+class Traveller:
+    """A window over a real record, at now: with a forming candle, the newest forecast and a note on it."""
+
+    bench: Bench
+    travel: TimeTravel
+    series: CandleSeries
+    record: TrainingRecord
+    db: Database
+
+    @property
+    def chart(self) -> ChartWidget:
+        return self.bench.chart
+
+    def press(self, key: Qt.Key, modifier: Qt.KeyboardModifier = Qt.KeyboardModifier.NoModifier) -> None:
+        QTest.keyClick(self.bench.window, key, modifier)
+        self.settle()
+
+    def step_back(self, times: int = 1) -> None:
+        for _ in range(times):
+            self.press(Qt.Key.Key_Left, Qt.KeyboardModifier.AltModifier)
+
+    def settle(self) -> None:
+        QApplication.processEvents()  # reads what was stored
+        settle(self.chart)
+
+
+@pytest.fixture
+def at_now(qtbot: QtBot, make_chart_bench: MakeBench, tmp_path: Path) -> Iterator[Traveller]:
+    with open_recorded(tmp_path, SERIES, 1) as (db, record):
+        with record.write():
+            for index in range(FIRST_TRAINED, len(SERIES)):
+                record.add_forecasts(stored(SERIES[index]))
+                record.add_conditions(SERIES[index].open_time_ms, conditions_at(SERIES[index].open_time_ms))
+            for index in range(FIRST_TRAINED + HORIZONS, len(SERIES)):
+                record.add_scores(scores_of(SERIES, index))
+        bench, series = make_chart_bench(), first_of(SERIES, len(SERIES))
+        reader = record.reader
+        travel = TimeTravel(bench.window, bench.chart, bench.state, lambda _run: reader)
+        bench.state.begin(None, MINUTE_MS)
+        bench.state.apply(scenario.ready(reader.run_id))
+        bench.chart.set_series(series, "BTC/USDT · 1m")
+        bench.chart.set_forming(forming_after(series))
+        bench.chart.set_forecast(made_at(len(series) - 1, reader))
+        bench.chart.set_live(True)
+        wait_for_keys(qtbot, bench)
+        made = Traveller(bench, travel, series, record, db)
+        made.settle()
+        yield made
+
+
+def first_of(series: CandleSeries, count: int) -> CandleSeries:
+    return CandleSeries.from_columns(series.interval, series.open_time_ms[:count], series.values[:, :count])
+
+
+def made_at(index: int, reader: RecordReader):  # type: ignore[no-untyped-def]
+    origin = SERIES[index].open_time_ms
+    return drawn_from_rows(reader.forecasts_of(origin), reader.run_id, SERIES.interval, reader.conditions_of(origin))
+
+
+def picture_of(traveller: Traveller, count: int, chart: ChartWidget) -> QImage:
+    """Of a chart that was given nothing but the first candles and the forecast that was made with the last of them, in
+    the same view."""
+    shown = traveller.chart
+    chart.resize(shown.size())
+    chart.set_series(first_of(SERIES, count), "BTC/USDT · 1m")
+    chart.set_forecast(made_at(count - 1, traveller.record.reader))
+    chart.restyle(**{name: getattr(shown.style_shown, name) for name in ("palette", "font", "time_zone")})
+    settle(chart)
+    while chart.scale.spacing != shown.scale.spacing:
+        chart.scale.zoom_at(shown.scale.spacing / chart.scale.spacing, 0.0)
+    chart.scale.pan_to(shown.scale.right)
+    learn_of_the_past(chart, traveller.record.reader)
+    return image_of(chart)
+
+
+def learn_of_the_past(chart: ChartWidget, reader: RecordReader) -> None:
+    """All past forecasts that the picture of now asks for."""
+    chart.model.past.begin(reader, MINUTE_MS)
+    chart.layers_changed()
+    image_of(chart)
+    while chart.model.past.is_waiting:
+        chart.model.past.load_next()
+        chart.layers_changed()
+        image_of(chart)
+
+
+def test_ten_steps_back_show_the_ghosts_that_were_stored_with_that_candle(at_now: Traveller) -> None:
+    at_now.step_back(10)
+    model = at_now.chart.model
+    assert model.count == len(SERIES) - 10 and model.newest == SERIES[-11]
+    assert model.forming is None
+    assert [placed.ghost for placed in model.ghosts()] == list(issued(SERIES[-11 + len(SERIES)]).ghosts)
+    assert model.forecast_age == 0 and model.note == ""
+    assert at_now.travel.bar.isVisible() and "10 candles ago" in at_now.travel.bar.said.text()
+
+
+def test_nothing_later_is_drawn(at_now: Traveller, qtbot: QtBot) -> None:
+    """Pixel by pixel the picture of a chart that knows no more, with all that could tell of later switched on."""
+    chart = at_now.chart
+    chart.set_note("the newest forecast is from now")
+    previews, markers = PreviewLayer(), MarkersLayer()
+    previews.show([Preview("best", forecast_after(SERIES))])
+    times = [SERIES[index].open_time_ms for index in (-12, -11, -10, -3)]
+    markers.show(MarkerTrack([Marker(time, MarkerKind.BEST, "New best", "It was.", None) for time in times]))
+    alone = ChartWidget(at_now.bench.theme, at_now.bench.clock)
+    qtbot.addWidget(alone)
+    study = IndicatorSpec.of(IndicatorKind.EMA)
+    for layer in (previews, markers, StudyLayer(study, 0), HindsightLayer(), ErrorStripLayer()):
+        chart.add_layer(layer)
+    learn_of_the_past(chart, at_now.record.reader)
+    now = image_of(chart)
+    at_now.step_back(10)
+    then = image_of(chart)
+    shown = MarkersLayer()
+    shown.show(
+        MarkerTrack([Marker(times[0], MarkerKind.BEST, "", "", None), Marker(times[1], MarkerKind.BEST, "", "", None)])
+    )
+    for layer in (shown, StudyLayer(study, 0), HindsightLayer(), ErrorStripLayer()):
+        alone.add_layer(layer)
+    assert then == picture_of(at_now, len(SERIES) - 10, alone)
+    assert alone.model.past_forecast(len(SERIES) - 11) is not None, "there is a hindsight to be equal"
+    assert then != now
+
+
+def test_now_comes_back_as_it_is_by_then(at_now: Traveller) -> None:
+    chart, before = at_now.chart, image_of(at_now.chart)
+    at_now.step_back(25)
+    for key in (Qt.Key.Key_Escape, Qt.Key.Key_End):
+        QTest.keyClick(chart, key)
+        at_now.settle()
+        assert chart.model.moment is None and not at_now.travel.bar.isVisible()
+        assert image_of(chart) == before
+        at_now.step_back(2)
+    at_now.press(Qt.Key.Key_F9, Qt.KeyboardModifier.ShiftModifier)
+    assert image_of(chart) == before
+
+
+def test_stepping_on_from_the_last_but_one_is_now(at_now: Traveller) -> None:
+    at_now.step_back(2)
+    assert at_now.travel.shown == len(SERIES) - 3
+    for _ in range(2):
+        assert at_now.travel.is_past
+        at_now.press(Qt.Key.Key_Right, Qt.KeyboardModifier.AltModifier)
+    assert not at_now.travel.is_past and at_now.chart.model.forming is not None
+
+
+def test_the_view_stands_still_while_the_candle_is_in_it(at_now: Traveller) -> None:
+    scale = at_now.chart.scale
+    before = (scale.left, scale.right)
+    at_now.step_back(10)
+    assert (scale.left, scale.right) == before
+    at_now.travel.go_to(150)
+    assert scale.left < 150 < scale.right - 3, "with room for what was forecast"
+
+
+def test_candles_that_come_meanwhile_are_kept_until_one_goes_on(at_now: Traveller) -> None:
+    chart, newest = at_now.chart, forming_after(SERIES)
+    at_now.step_back(3)
+    then = image_of(chart)
+    at_now.series.add(newest)
+    chart.set_forming(replace(newest, open_time_ms=newest.open_time_ms + MINUTE_MS))
+    chart.set_forecast(forecast_after(at_now.series))
+    chart.refresh()
+    at_now.travel.present()
+    at_now.settle()
+    assert image_of(chart) == then
+    assert "4 candles ago" in at_now.travel.bar.said.text()
+    at_now.travel.back_to_now()
+    assert chart.model.count == len(SERIES) + 1 and chart.model.forming is not None
+    assert chart.model.forecast == forecast_after(at_now.series)
+
+
+def test_a_history_that_is_read_meanwhile_changes_nothing_of_what_is_shown(at_now: Traveller) -> None:
+    chart = at_now.chart
+    chart.set_series(CandleSeries.from_columns(SERIES.interval, SERIES.open_time_ms[200:], SERIES.values[:, 200:]), "x")
+    at_now.travel.go_to(100)
+    at_now.settle()
+    shown, at_left = chart.model.newest, chart.model.time_at(round(chart.scale.left) + 30)
+    chart.replace_series(first_of(SERIES, len(SERIES)))
+    at_now.settle()
+    assert chart.model.newest == shown and chart.model.count == 301
+    assert chart.model.time_at(round(chart.scale.left) + 30) == at_left
+
+
+def test_a_candle_without_a_forecast_says_so(at_now: Traveller) -> None:
+    at_now.travel.go_to(FIRST_TRAINED - 1)
+    at_now.settle()
+    assert not at_now.chart.model.ghosts()
+    assert at_now.chart.model.note == "No forecast was stored with this candle"
+    at_now.travel.go_to(FIRST_TRAINED)
+    at_now.settle()
+    assert at_now.chart.model.ghosts() and at_now.chart.model.note == ""
+
+
+def test_of_a_candle_whose_detail_was_thinned_the_ghosts_are_still_there(at_now: Traveller) -> None:
+    with at_now.db.conn:
+        at_now.db.execute("DELETE FROM forecast_details")  # as `Thinner` does
+    at_now.step_back(10)
+    shown = [placed.ghost for placed in at_now.chart.model.ghosts()]
+    exact = issued(SERIES[len(SERIES) - 11]).ghosts
+    assert [ghost.close for ghost in shown] == pytest.approx([ghost.close for ghost in exact], rel=1e-6)
+    assert [ghost.high for ghost in shown] == pytest.approx([ghost.high for ghost in exact], rel=1e-6)
+
+
+def test_at_a_coarser_interval_the_ghosts_of_the_last_own_candle_are_joined(at_now: Traveller) -> None:
+    coarse = CandleSeries(Interval.parse("5m"))
+    coarse.extend(SERIES[index] for index in range(0, len(SERIES), 5))
+    at_now.step_back(7)
+    time_ms = at_now.chart.model.moment.time_ms  # type: ignore[union-attr]
+    at_now.chart.set_series(coarse, "5m", is_same_market=True)
+    at_now.settle()
+    model = at_now.chart.model
+    assert model.moment is not None and model.moment.time_ms == time_ms
+    assert model.newest is not None and coarse.interval.close_time_ms(model.newest.open_time_ms) <= time_ms
+
+
+def test_another_market_is_shown_as_it_stands_now(at_now: Traveller) -> None:
+    at_now.step_back(10)
+    at_now.chart.set_series(random_series(50, seed=3), "another")
+    at_now.settle()
+    assert not at_now.travel.is_past and at_now.chart.model.count == 50 and not at_now.travel.bar.isVisible()
+
+
+def test_without_candles_there_is_no_past(at_now: Traveller) -> None:
+    at_now.step_back()
+    at_now.chart.set_series(CandleSeries(SERIES.interval), "nothing yet")
+    at_now.travel.step_back()
+    assert not at_now.travel.is_past
+    assert not at_now.bench.window.actions_of_window[ActionId.TRAVEL_BACK].isEnabled()
+
+
+def test_the_menu_of_a_candle_goes_back_to_it(at_now: Traveller) -> None:
+    chart, index = at_now.chart, len(SERIES) - 20
+    menu = ChartMenu(chart)
+    menu.add(at_now.travel.add_to_menu)
+    at = chart.point_at(point_over(chart, index, SERIES[index].close).toPointF())
+    here = next(action for action in menu.build(at).actions() if "here" in action.text())
+    here.trigger()
+    at_now.settle()
+    assert at_now.travel.shown == index
+    names = [action.text() for action in menu.build(at).actions()]
+    assert any("now" in name for name in names)
+
+
+def test_the_slider_seeks_by_mouse_and_keys(at_now: Traveller) -> None:
+    at_now.step_back()
+    slider = at_now.travel.bar.slider
+    assert (slider.minimum(), slider.maximum(), slider.value()) == (0, len(SERIES) - 1, len(SERIES) - 2)
+    slider.setFocus()
+    QTest.keyClick(slider, Qt.Key.Key_PageDown)
+    at_now.settle()
+    assert at_now.travel.shown == len(SERIES) - 12
+    QTest.mouseClick(slider, Qt.MouseButton.LeftButton, pos=QPoint(4, slider.height() // 2))
+    at_now.settle()
+    assert at_now.travel.shown == len(SERIES) - 22, "a page towards the click"
+    QTest.keyClick(slider, Qt.Key.Key_Home)
+    at_now.settle()
+    assert at_now.chart.model.count == 1
+    QTest.keyClick(slider, Qt.Key.Key_End)
+    assert not at_now.travel.is_past
+
+
+def test_playing_walks_on_until_now(at_now: Traveller, qtbot: QtBot) -> None:
+    at_now.travel.bar.speed_chosen.emit(30.0)
+    at_now.step_back(5)
+    seen: list[int] = []
+    actions = at_now.bench.window.actions_of_window
+    at_now.press(Qt.Key.Key_F9)
+    assert "Pause" in actions[ActionId.TRAVEL_PLAY].text()
+    qtbot.waitUntil(lambda: seen.append(at_now.travel.shown) or not at_now.travel.is_past)  # type: ignore[func-returns-value]
+    assert sorted(seen) == seen and set(seen) >= {len(SERIES) - 5, len(SERIES) - 3}
+    assert at_now.chart.model.forming is not None and "Play" in actions[ActionId.TRAVEL_PLAY].text()

@@ -1,0 +1,36 @@
+"""The volume profile is switched on by its action, and kept in the settings."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from pytestqt.qtbot import QtBot
+
+from desktop.actions import ActionId
+from desktop.chart.controllers.volume_profile import ChartVolumeProfile
+from tests.desktop.chart.test_painting import picture
+from tests.desktop.conftest import Bench, MakeBench, fill
+
+
+@pytest.fixture
+def bench(make_chart_bench: MakeBench) -> Bench:
+    made = make_chart_bench()
+    fill(made)
+    ChartVolumeProfile(made.window, made.chart)
+    made.chart.flush()
+    return made
+
+
+def told(bench: Bench) -> str:
+    return " ".join(span.text for row in bench.chart.overlay.readout.rows for span in row)
+
+
+def test_the_action_shows_it_keeps_it_and_takes_it_away(bench: Bench, qtbot: QtBot) -> None:
+    action = bench.window.actions_of_window[ActionId.VOLUME_PROFILE]
+    before = picture(bench.chart)
+    for is_shown in (True, False):
+        action.trigger()
+        bench.chart.flush()
+        assert bench.window.settings.chart.volume_profile is is_shown is action.isChecked()
+        assert ("Volume profile" in told(bench)) is is_shown
+        assert (picture(bench.chart) != before).any() is np.bool_(is_shown)

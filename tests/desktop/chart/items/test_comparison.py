@@ -1,0 +1,101 @@
+"""Another market's line: it starts with the candles, breaks where it has none, and is always in view."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from core.market.candle import Candle
+from core.market.series import CandleSeries
+from desktop.chart.axes.price_scale import ScaleKind
+from desktop.chart.items.comparison import Comparison, ComparisonLayer, colour_of
+from desktop.chart.widget import ChartWidget
+from tests.desktop.chart.conftest import ShowChart, settle
+from tests.desktop.chart.support import random_series
+from tests.desktop.chart.test_painting import picture
+
+
+def grown(series: CandleSeries, factor: float, skip: frozenset[int] = frozenset()) -> CandleSeries:
+    """At a tenth of the prices, so many times as high at the end as at the beginning; the candles in `skip` lack."""
+    made = CandleSeries(series.interval)
+    for index, each in enumerate(series):
+        if index not in skip:
+            close = each.close / 10.0 * factor ** (index / len(series))
+            made.add(Candle(each.open_time_ms, close, close, close, close, 1.0))
+    return made
+
+
+def compare(chart: ChartWidget, other: CandleSeries) -> ComparisonLayer:
+    layer = ComparisonLayer()
+    layer.show(Comparison("ETH/USDT", other))
+    chart.add_layer(layer)
+    settle(chart)
+    return layer
+
+
+def line_columns(chart: ChartWidget) -> set[int]:
+    """Where the line's own colour is, below the readout."""
+    frame = chart.frame
+    ink = colour_of(frame.palette).rgb() & 0xFFFFFF
+    rows, columns = np.nonzero(picture(chart)[frame.layout.price_top : frame.layout.plot_bottom] == ink)
+    assert rows.size
+    return set(columns.tolist())
+
+
+def told(chart: ChartWidget) -> str:
+    return " ".join(span.text for row in chart.overlay.readout.rows for span in row)
+
+
+@pytest.mark.parametrize("kind", ScaleKind)
+@pytest.mark.parametrize("factor", [0.2, 5.0])
+def test_it_starts_with_the_candles_and_is_whole_in_view(show_chart: ShowChart, kind: ScaleKind, factor: float) -> None:
+    own = random_series(400)
+    chart = show_chart(own)
+    chart.restyle(scale=kind)
+    other = grown(own, factor)
+    compare(chart, other)
+    frame = chart.frame
+    first, last = frame.first, frame.stop - 1
+    drawn = other.close[first : last + 1] / other.close[first] * own.close[first]
+    assert frame.prices.low < drawn.min() and drawn.max() < frame.prices.high
+    wanted = (other.close[last] / other.close[first] - 1.0) * 100.0
+    assert f"ETH/USDT {wanted:+.2f} %".replace("-", "−") in told(chart)
+    ink = colour_of(frame.palette).rgb() & 0xFFFFFF
+    column = picture(chart)[:, frame.x(last - 3)]
+    assert abs(int(np.flatnonzero(column == ink).mean()) - frame.y(float(drawn[-4]))) <= 6 * frame.ratio
+
+
+def test_a_candle_that_it_lacks_breaks_the_line_and_one_by_itself_is_a_dot(show_chart: ShowChart) -> None:
+    own = random_series(60)
+    chart = show_chart(own)
+    compare(chart, grown(own, 1.5, skip=frozenset({30, 31, 33})))
+    frame, columns = chart.frame, line_columns(chart)
+    assert frame.first <= 20
+    assert {frame.x(each) for each in (25, 29, 32, 34, 40)} <= columns
+    for left, right in ((29, 32), (32, 34)):
+        between = range(frame.x(left) + 4, frame.x(right) - 4)
+        assert between and not columns.intersection(between)
+
+
+def test_zoomed_far_out_it_has_what_each_group_ends_with(show_chart: ShowChart) -> None:
+    own = random_series(20_000)
+    chart = show_chart(own)
+    layer = compare(chart, grown(own, 3.0, skip=frozenset(range(9_000, 11_000))))
+    chart.zoom(1e-6)
+    settle(chart)
+    frame, columns = chart.frame, line_columns(chart)
+    assert frame.group > 1 and frame.stop - frame.first == 20_000
+    edges = layer.extent(frame.first, frame.stop, chart.model)
+    assert edges is not None and frame.prices.low <= edges[0] and edges[1] <= frame.prices.high
+    assert not columns.intersection(range(frame.x(9_000) + 4, frame.x(11_000) - 4))
+    assert columns.intersection(range(frame.x(5_000), frame.x(8_000)))
+
+
+def test_markets_that_share_no_candle_have_no_line_and_the_readout_says_so(show_chart: ShowChart) -> None:
+    own = random_series(60)
+    late = CandleSeries(own.interval)
+    late.add(Candle(own[-1].open_time_ms + 60_000, 1.0, 1.0, 1.0, 1.0, 1.0))
+    chart = show_chart(own)
+    before = chart.frame.prices
+    compare(chart, late)
+    assert "ETH/USDT –" in told(chart) and chart.frame.prices.span == pytest.approx(before.span, rel=0.2)

@@ -1,0 +1,171 @@
+"""The shade behind the candles, by its pixels: it stands under the candles that it is about."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from core.events import ForecastMade, ForecastMode
+from core.market.candle import Interval
+from core.market.series import CandleSeries
+from core.regimes import MarketConditions, Regime, RegimeProbabilities
+from desktop.chart.items.regimes import RegimeLayer, _shade
+from desktop.chart.labels.past import past_rows
+from desktop.chart.style import CandleStyle
+from desktop.chart.widget import ChartWidget
+from desktop.theme import build_palette
+from tests.desktop.chart.conftest import ShowChart, settle
+from tests.desktop.chart.support import forecast_after, outcome_of, random_series, texts
+from tests.desktop.chart.test_painting import picture
+
+COUNT = 120
+KNOWN_FROM = 40
+SERIES = random_series(COUNT)
+
+
+def regime_of(index: int) -> tuple[Regime, bool]:
+    """Of each candle, and whether that is sure."""
+    return tuple(Regime)[index // 8 % 3], index // 8 % 2 == 0
+
+
+def probabilities(index: int) -> RegimeProbabilities:
+    regime, is_sure = regime_of(index)
+    likeliest = 0.9 if is_sure else 0.6
+    rest = {each: (1.0 - likeliest) / 2.0 for each in Regime}
+    return RegimeProbabilities(*(rest | {regime: likeliest}).values())
+
+
+def tell(chart: ChartWidget) -> None:
+    for index in range(KNOWN_FROM, COUNT):
+        time_ms, conditions = int(SERIES.open_time_ms[index]), MarketConditions(probabilities(index))
+        chart.model.regimes.add(ForecastMade("run", time_ms, 0, 0, ForecastMode.LIVE, 1, None, 1.0, (), conditions))
+    chart.layers_changed()
+    settle(chart)
+
+
+def shaded(chart: ChartWidget) -> RegimeLayer:
+    layer = RegimeLayer()
+    chart.add_layer(layer)
+    tell(chart)
+    return layer
+
+
+def expected_kind(index: int) -> int:
+    regime, is_sure = regime_of(index)
+    return 2 * tuple(Regime).index(regime) + is_sure
+
+
+def test_each_column_has_the_shade_of_its_candle_and_what_is_not_known_has_none(show_chart: ShowChart) -> None:
+    chart = show_chart(SERIES)
+    chart.restyle(candles=CandleStyle.LINE, shows_volume=False)
+    shaded(chart)
+    frame, shown = chart.frame, picture(chart)
+    row = frame.layout.price_top + 3  # above the line of closes
+    checked = 0
+    for index in range(frame.first, frame.stop):
+        edge, following = (frame.xs(np.array([index + half]))[0] for half in (-0.5, 0.5))
+        colour = frame.palette.background if index < KNOWN_FROM else _shade(frame.palette, expected_kind(index))
+        columns = shown[row - 3 : row + 60, max(edge, 0) : following]
+        share = (columns == (colour.rgb() & 0xFFFFFF)).mean()
+        assert share > 0.5, f"candle {index}"
+        checked += 1
+    assert checked > 50
+    ahead = shown[row, frame.x(COUNT) + 2 : frame.layout.plot_right]
+    kinds = [_shade(frame.palette, kind).rgb() & 0xFFFFFF for kind in range(6)]
+    assert not np.isin(ahead, kinds).any(), "nothing is known of what has not closed"
+
+
+def test_candles_lie_over_it(show_chart: ShowChart) -> None:
+    chart = show_chart(SERIES)
+    chart.add_layer(RegimeLayer())
+    settle(chart)
+    without, palette = picture(chart), chart.frame.palette
+    tell(chart)
+    with_shade = picture(chart)
+    candles = np.isin(without, [colour.rgb() & 0xFFFFFF for colour in (palette.up, palette.down)])
+    candles[: chart.frame.layout.price_top] = False
+    assert candles.sum() > 500
+    assert (with_shade[candles] == without[candles]).all()
+    assert (with_shade != without).mean() > 0.3
+
+
+@pytest.mark.parametrize("factor", [0.1, 0.01])
+def test_zoomed_out_groups_have_the_regime_of_their_mean(show_chart: ShowChart, factor: float) -> None:
+    long = random_series(20_000)
+    chart = show_chart(long)
+    for index in range(len(long)):
+        regime = Regime.CALM if index < 19_000 else Regime.VOLATILE
+        shares = {each: 0.0 for each in Regime} | {regime: 1.0}
+        conditions = MarketConditions(RegimeProbabilities(*shares.values()))
+        time_ms = int(long.open_time_ms[index])
+        chart.model.regimes.add(ForecastMade("run", time_ms, 0, 0, ForecastMode.LIVE, 1, None, 1.0, (), conditions))
+    chart.add_layer(RegimeLayer())
+    settle(chart)
+    chart.zoom(factor)
+    settle(chart)
+    frame, shown = chart.frame, picture(chart)
+    kinds = [_shade(frame.palette, kind).rgb() & 0xFFFFFF for kind in (1, 5)]
+    boundary = frame.x(19_000)
+    for kind, columns in ((0, slice(0, max(boundary - 4, 0))), (1, slice(max(boundary + 4, 0), frame.x(19_990)))):
+        area = shown[frame.layout.price_bottom - 30 : frame.layout.price_bottom, columns]
+        if area.shape[1] > 10:
+            assert (area == kinds[kind]).mean() > 0.3
+            assert not (area == kinds[1 - kind]).any()
+
+
+def test_the_readout_tells_the_probabilities_of_the_candle_pointed_at(show_chart: ShowChart) -> None:
+    chart = show_chart(SERIES)
+    layer = shaded(chart)
+    told = texts(tuple(layer.rows(chart.frame, chart.model, 48)))
+    assert "Regime" in told and "90 %" in told and told.count("5 %") == 2
+    assert "trending 60 %" in texts(tuple(layer.rows(chart.frame, chart.model, 58)))
+    assert "not known" in texts(tuple(layer.rows(chart.frame, chart.model, 3)))
+    newest = texts(tuple(layer.rows(chart.frame, chart.model, COUNT - 1)))
+    for index in (None, COUNT, COUNT + 5):
+        assert texts(tuple(layer.rows(chart.frame, chart.model, index))) == newest, "the newest that has closed"
+
+
+def test_at_another_interval_there_is_no_shade(show_chart: ShowChart) -> None:
+    chart = show_chart(SERIES)
+    chart.set_forecast(forecast_after(SERIES))
+    layer = shaded(chart)
+    coarse = CandleSeries(Interval.parse("5m"))
+    coarse.extend(SERIES[index] for index in range(0, COUNT, 5))
+    chart.model.past.begin(None, 60_000)
+    chart.set_series(coarse, "5m", is_same_market=True)
+    settle(chart)
+    shown, palette = picture(chart), chart.frame.palette
+    assert not np.isin(shown, [_shade(palette, kind).rgb() & 0xFFFFFF for kind in range(6)]).any()
+    assert not layer.rows(chart.frame, chart.model, 3)
+
+
+def test_a_new_candle_is_shaded_when_its_regime_is_told_and_ticks_paint_nothing_anew(show_chart: ShowChart) -> None:
+    chart = show_chart(SERIES)
+    shaded(chart)
+    paints = chart.closed_paints
+    chart.set_forming(None)
+    chart.overlay_changed()
+    settle(chart)
+    assert chart.closed_paints == paints
+
+
+def test_the_tooltip_of_a_past_forecast_tells_the_regime_that_it_was_made_in(show_chart: ShowChart) -> None:
+    chart = show_chart(SERIES)
+    shaded(chart)
+    chart.model.past.add(outcome_of(SERIES[49]))
+    past = chart.model.past_forecast(49)
+    assert past is not None and past.origin_ms == int(SERIES.open_time_ms[48])
+    told = texts(tuple(past_rows(past, chart.frame, chart.model.regimes.at(past.origin_ms))))
+    assert f"{regime_of(48)[0].value}, 90 %" in told
+    assert "Market then" not in texts(tuple(past_rows(past, chart.frame, None)))
+
+
+@pytest.mark.parametrize("is_dark", [True, False])
+def test_shades_can_be_told_apart_and_leave_text_readable(is_dark: bool) -> None:
+    palette = build_palette(is_dark, "green-red")
+    shades = [_shade(palette, kind) for kind in range(6)]
+    ground = palette.background
+    for shade in shades:
+        assert abs(shade.lightness() - ground.lightness()) < 40
+        assert shade.alpha() == 255
+    assert len({shade.rgb() for shade in shades}) == 6

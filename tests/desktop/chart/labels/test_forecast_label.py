@@ -1,0 +1,115 @@
+"""The word over the forecast, by its pixels."""
+
+from dataclasses import replace
+
+import pytest
+
+from core.events import ForecastMade, ForecastMode
+from core.market.candle import Interval
+from core.market.series import CandleSeries
+from desktop.chart.axes.price_scale import PriceRange
+from desktop.chart.labels.forecast_label import divider_row, divider_x
+from desktop.chart.painting.text import Span, box_size
+from tests.desktop.chart.conftest import ShowChart, settle
+from tests.desktop.chart.support import candle, forecast_after, random_series
+from tests.desktop.chart.test_painting import picture
+
+HOUR, FIVE_MINUTES = Interval.parse("1h"), Interval.parse("5m")
+LATE = "made 15 min after its first candle had begun; a live one is due at "
+
+
+def test_no_line_runs_through_the_word(show_chart: ShowChart) -> None:
+    """Neither a candle's nor the divider's, where the word has to stand over them."""
+    series = random_series(100)
+    series.add(candle(100, 19_500.0, opened=20_500.0))
+    chart = show_chart(series, width=300, height=500)
+    chart.set_forecast(forecast_after(series, mode=ForecastMode.REPLAY))
+    chart.hold_prices(PriceRange(19_300.0, 20_000.0))
+    settle(chart)
+    frame, palette = chart.frame, chart.frame.palette
+    size = box_size(((Span("forecast (replay)", palette.ghost_text),),), frame.fonts)
+    left, top = frame.layout.plot_right - size.width(), frame.layout.price_top - size.height()
+    assert left < divider_x(frame, chart.model) and frame.y(20_500.0) < top < frame.y(19_500.0)
+    pixels = picture(chart)[top : top + size.height(), left : frame.layout.plot_right]
+    ground = palette.background.rgb() & 0xFFFFFF
+    assert (pixels[0] == ground).all() and (pixels[-1] == ground).all()
+    assert (pixels != ground).any()
+
+
+def test_half_a_word_is_never_left(show_chart: ShowChart) -> None:
+    were_there = set()
+    series = random_series(100)
+    chart = show_chart(series, width=300)
+    chart.set_forecast(forecast_after(series))
+    for height in range(40, 200, 10):
+        chart.resize(300, height)
+        settle(chart)
+        frame, readout = chart.frame, chart.overlay.readout.rect
+        top = frame.layout.price_top - box_size(((Span("f", frame.palette.text),),), frame.fonts).height()
+        ink = frame.palette.ghost_text.rgb() & 0xFFFFFF
+        is_there = (picture(chart)[: frame.layout.price_top, : frame.layout.plot_right] == ink).any()
+        were_there.add(bool(is_there))
+        assert not is_there or readout.isEmpty() or readout.bottom() - 4 <= top
+    assert were_there == {False, True}
+
+
+def made_within(interval: Interval, late_ms: int, mode: ForecastMode) -> tuple[CandleSeries, ForecastMade]:
+    """A series, and a forecast that was made so long after the first candle that it is of had opened."""
+    series, step = CandleSeries(interval), interval.duration_ms
+    for number in range(60):
+        series.add(replace(candle(number, 20_000.0 + number), open_time_ms=number * step))
+    made = forecast_after(series, mode=mode)
+    opens_ms = 60 * step
+    ghosts = (replace(ghost, open_time_ms=opens_ms + ahead * step) for ahead, ghost in enumerate(made.ghosts))
+    return series, replace(made, ghosts=tuple(ghosts), inputs_until_ms=opens_ms, made_at_ms=opens_ms + late_ms)
+
+
+@pytest.mark.parametrize(
+    ("interval", "late_ms", "mode", "is_told"),
+    [
+        (HOUR, 900_000, ForecastMode.CATCH_UP, True),
+        (HOUR, 500, ForecastMode.LIVE, False),
+        (HOUR, -1, ForecastMode.CATCH_UP, False),
+        (HOUR, 900_000, ForecastMode.REPLAY, False),
+        (FIVE_MINUTES, 120_000, ForecastMode.CATCH_UP, False),
+    ],
+)
+def test_a_forecast_of_a_long_candle_that_had_begun_says_so(
+    show_chart: ShowChart, interval: Interval, late_ms: int, mode: ForecastMode, is_told: bool
+) -> None:
+    series, made = made_within(interval, late_ms, mode)
+    chart = show_chart(series, width=900, height=500)
+    chart.set_forecast(made)
+    settle(chart)
+    row = divider_row(chart.frame, chart.model)
+    assert [span.text.startswith(LATE) for span in row[1:]] == [True] * is_told
+    chart.resize(260, 500)
+    settle(chart)
+    assert len(divider_row(chart.frame, chart.model)) == 1, "there is no room for it"
+
+
+def test_when_its_candle_has_closed_it_says_so_no_more(show_chart: ShowChart) -> None:
+    series, made = made_within(HOUR, 900_000, ForecastMode.CATCH_UP)
+    chart = show_chart(series, width=900, height=500)
+    chart.set_forecast(made)
+    series.add(replace(candle(60, 20_050.0), open_time_ms=60 * HOUR.duration_ms))
+    settle(chart)
+    assert not any(LATE in span.text for span in divider_row(chart.frame, chart.model))
+
+
+@pytest.mark.parametrize("width", [300, 640, 1200])
+def test_a_note_hides_neither_the_word_nor_the_readout(show_chart: ShowChart, width: int) -> None:
+    """The word says how old the ghosts are, just when a note says why."""
+    series = random_series(100)
+    chart = show_chart(series, width=width)
+    chart.set_forecast(forecast_after(series, mode=ForecastMode.CATCH_UP))
+    series.add(candle(100, series[-1].close))
+    chart.refresh()
+    chart.set_note("Learning from stored candles: until then the simple rules forecast (about 4 min 58 s)")
+    settle(chart)
+    label, note = chart.overlay.forecast_label, chart.overlay.note
+    assert label is not None and note is not None
+    assert not note.rect.intersects(label.rect) and not note.rect.intersects(chart.overlay.readout.rect)
+    shown = picture(chart)
+    ink = chart.frame.palette.warning.rgb() & 0xFFFFFF
+    assert (shown[label.rect.top() : label.rect.bottom(), label.rect.left() : label.rect.right()] == ink).any()

@@ -1,0 +1,70 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from PySide6.QtGui import QColor, QImage, QPainter
+from PySide6.QtWidgets import QApplication
+
+from desktop.chart.data.columns import columns
+from desktop.chart.painting.geometry import CandleWidths, candle_rects, candle_widths, volume_rects
+from desktop.chart.painting.primitives import fill_rects, rects
+from tests.desktop.chart.support import random_series
+
+
+@given(st.floats(1, 300), st.sampled_from([1.0, 1.25, 1.5, 2.0, 3.0]))
+def test_wicks_stand_in_the_middle_and_neighbours_do_not_touch(slot: float, ratio: float) -> None:
+    widths = candle_widths(slot, ratio)
+    assert (widths.body - widths.wick) % 2 == 0
+    assert 1 <= widths.wick <= widths.body
+    assert widths.body <= max(int(slot) - 1, 1)
+
+
+def test_candles_cover_exactly_the_pixels_of_their_prices() -> None:
+    series = random_series(40)
+    drawn = columns(series, 0, 40, 1)
+    found = candle_rects(drawn, CandleWidths(5, 1), lambda index: (index * 8 + 4).astype(np.int64), to_row)
+    wicks = {int(left): (int(top), int(bottom)) for left, top, _, bottom in [*found.up_wicks, *found.down_wicks]}
+    bodies = {int(left) + 2: (int(top), int(bottom)) for left, top, _, bottom in [*found.up_bodies, *found.down_bodies]}
+    for index, candle in enumerate(series):
+        high, low, opened, closed = (
+            int(to_row(np.float64(p))) for p in (candle.high, candle.low, candle.open, candle.close)
+        )
+        assert wicks[index * 8 + 4] == (high, low)
+        assert bodies[index * 8 + 4] == (min(opened, closed), max(opened, closed))
+    assert len(found.up_bodies) == sum(candle.close >= candle.open for candle in series)
+
+
+def test_a_bar_for_every_traded_candle() -> None:
+    series = random_series(10)
+    drawn = columns(series, 0, 10, 1)
+    up, down = volume_rects(
+        drawn, CandleWidths(3, 1), lambda index: index.astype(np.int64), lambda v: (100 - v / 10).astype(np.int64), 100
+    )
+    assert len(up) + len(down) == 10
+    assert {int(rect[3]) for rect in [*up, *down]} == {100}
+
+
+def test_rectangles_are_filled_to_the_pixel(qapp: QApplication) -> None:
+    image = QImage(40, 20, QImage.Format.Format_RGB32)
+    image.fill(QColor("black"))
+    painter = QPainter(image)
+    fill_rects(
+        painter, rects(np.array([2, 30]), np.array([3, 0]), np.array([4, 30]), np.array([7, 19])), QColor("white")
+    )
+    painter.end()
+    white = {(x, y) for x in range(40) for y in range(20) if image.pixelColor(x, y) == QColor("white")}
+    assert white == {(x, y) for x in (2, 3, 4) for y in range(3, 8)} | {(30, y) for y in range(20)}
+
+
+def test_a_buffer_of_another_form_is_refused(qapp: QApplication) -> None:
+    image = QImage(4, 4, QImage.Format.Format_RGB32)
+    painter = QPainter(image)
+    with pytest.raises(ValueError, match="int32"):
+        fill_rects(painter, np.zeros((2, 4), dtype=np.float64), QColor("white"))
+    with pytest.raises(ValueError, match="contiguous"):
+        fill_rects(painter, np.zeros((4, 4), dtype=np.int32)[::2], QColor("white"))
+    painter.end()
+
+
+def to_row(price: np.ndarray | np.float64) -> np.ndarray:
+    return np.floor((20_500 - price) + 0.5).astype(np.int64)
