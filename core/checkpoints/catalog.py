@@ -59,6 +59,7 @@ _NUMBERS: dict[str, Callable[[Kept], float | None]] = {
     "evaluated_at": lambda kept: None if kept.evaluation is None else kept.evaluation.at_ms,
     "evaluated_low": lambda kept: None if kept.evaluation is None else kept.evaluation.close_low,
     "evaluated_high": lambda kept: None if kept.evaluation is None else kept.evaluation.close_high,
+    "wrecked": lambda kept: not kept.info.is_known_good or kept.info.health == Disease.DIVERGED,
     "sequence": lambda kept: kept.sequence,
     "interval_ms": lambda kept: kept.interval_ms,
 }
@@ -80,6 +81,13 @@ _TEXTS: dict[str, Callable[[Kept], str]] = {
     "digits": lambda kept: str(kept.info.step),
 }
 _SEARCHED = ("reason", "reason_words", "health", "run", "symbol", "device", "name", "note", "tags")
+_MERITS = frozenset(
+    {
+        *("skill", "skill_low", "skill_high", "shown_skill", "model_gain", "loss", "coverage", "direction"),
+        *("evaluated", "evaluated_low", "evaluated_high"),
+    }
+)
+"""Columns that say how good a checkpoint is."""
 _MARKS = {"best": "best", "in use": "in_use", "pinned": "pinned"}
 
 
@@ -226,14 +234,16 @@ class Catalog:
         return self._texts[name]
 
     def ordered(self, rows: Rows, name: str, is_descending: bool) -> Rows:
-        """These rows by a column. Of equals the newest first; what is unknown comes last in either order."""
+        """These rows by a column. Of equals the newest first; what is unknown comes last in either order, and by a
+        column that says how good they are the wrecks after it: an old score does not lift them over a healthy one."""
         if name == "interval":
             values = self.number("interval_ms")[rows]
         else:
             values = self.text(name).ranks()[rows] if name in _TEXTS else self.number(name)[rows]
         newest_first = np.argsort(-self.number("sequence")[rows], kind="stable")
         values = (-values if is_descending else values)[newest_first]
-        return rows[newest_first[np.argsort(values, kind="stable")]]
+        order = rows[newest_first[np.argsort(values, kind="stable")]]
+        return order[np.argsort(self.number("wrecked")[order], kind="stable")] if name in _MERITS else order
 
     def best_of(self, run_id: str) -> CheckpointInfo | None:
         """The highest finite skill of a sound one in a run, of equals the newest; None where none is known."""

@@ -79,7 +79,28 @@ def test_a_number_that_is_none_is_never_the_best(four: Catalog) -> None:
     assert four.best_of("run-2") is None, "one is no number, the other not known good"
     for is_descending in (False, True):
         order = four.ordered(np.arange(4), "skill", is_descending)
-        assert {four[row].sequence for row in order[2:]} == {2, 3}
+        assert [four[row].sequence for row in order] == [1, 3, 2, 4]
+
+
+@pytest.mark.parametrize("name", ["skill", "shown_skill", "loss", "coverage", "evaluated"])
+def test_no_wreck_ranks_above_a_healthy_one_that_was_not_scored_yet(name: str) -> None:
+    """Such as the checkpoint that was restored: it has no score of its own before 100 candles."""
+    rows = [
+        samples.kept(1, skill=0.02, shown_skill=0.03, loss=0.3, coverage=0.9, health="healthy"),
+        samples.kept(2, skill=-0.85, shown_skill=0.01, loss=14.2, coverage=0.1, health="diverged"),
+        samples.kept(3, skill=0.05, shown_skill=0.04, loss=0.2, coverage=0.95, health="diverged"),
+        samples.kept(4, skill=0.01, shown_skill=0.02, loss=0.4, coverage=0.8, health="always clipping"),
+        samples.kept(5, skill=0.9, shown_skill=0.9, loss=0.1, coverage=1.0, is_known_good=False),
+        samples.kept(6, health="too early to say", reason="restore"),
+        samples.kept(7),
+    ]
+    catalog = samples.catalog(*rows)
+    for is_descending in (False, True):
+        order = [catalog[row].sequence for row in catalog.ordered(np.arange(len(rows)), name, is_descending)]
+        assert set(order[:4]) == {1, 4, 6, 7} and set(order[4:]) == {2, 3, 5}
+        assert name == "evaluated" or order[2:4] == [7, 6], "what is not known comes after what is"
+    by_step = [catalog[row].sequence for row in catalog.ordered(np.arange(len(rows)), "step", False)]
+    assert by_step == [1, 2, 3, 4, 5, 6, 7], "an order of time is one of all"
 
 
 def test_in_use_moves(four: Catalog) -> None:
@@ -103,6 +124,7 @@ def kept_rows(draw: st.DrawFn) -> list[Kept]:
             loss=draw(NUMBERS),
             note=draw(st.sampled_from(["", "a", "B", "ab"])),
             is_known_good=draw(st.booleans()),
+            health=draw(st.sampled_from([None, "healthy", "diverged"])),
         )
         for number in range(count)
     ]
@@ -115,15 +137,16 @@ def test_sorting_agrees_with_pythons(rows: list[Kept], name: str, is_descending:
 
     def key(row: int) -> tuple:
         info = catalog.info(row)
+        is_wreck = name in ("skill", "loss") and (info.health == "diverged" or not info.is_known_good)
         value = {"note": info.note.casefold(), "run": info.run_id, "best": float(info.is_best)}.get(
             name, getattr(info, name, None)
         )
         if value is None or value == "" or (isinstance(value, float) and not math.isfinite(value)):
-            return (1, 0, -catalog[row].sequence)
+            return (is_wreck, 1, 0, -catalog[row].sequence)
         if isinstance(value, str):
             rank = sorted({"a", "ab", "b", "run-1", "run-2"}).index(value)
             value = rank
-        return (0, -value if is_descending else value, -catalog[row].sequence)
+        return (is_wreck, 0, -value if is_descending else value, -catalog[row].sequence)
 
     assert list(order) == sorted(range(len(rows)), key=key)
 
