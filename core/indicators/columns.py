@@ -1,13 +1,13 @@
-"""A stretch of candles as columns, and the number of each candle that an indicator is made from."""
+"""What an indicator reads of candles, by name: their numbers, means of their prices, their volume."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from core.indicators.spec import Source
 from core.market.candle import Candle
 from core.market.series import CandleSeries
 
@@ -16,7 +16,7 @@ FloatArray = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """Candles in ascending time, [n] each. `close_before` is the close before the first one, NaN where none is."""
+    """Candles in ascending time, [n] each."""
 
     open_time_ms: NDArray[np.int64]
     open: FloatArray
@@ -24,7 +24,6 @@ class Columns:
     low: FloatArray
     close: FloatArray
     volume: FloatArray
-    close_before: float
 
     @classmethod
     def of_series(cls, candles: CandleSeries, first: int, stop: int) -> Columns:
@@ -37,34 +36,46 @@ class Columns:
             candles.low[part],
             candles.close[part],
             candles.volume[part],
-            float(candles.close[first - 1]) if first else np.nan,
         )
 
     @classmethod
-    def of_candle(cls, candle: Candle, close_before: float) -> Columns:
+    def of_candle(cls, candle: Candle) -> Columns:
         """One candle."""
-        return cls(
-            np.array([candle.open_time_ms], np.int64),
-            np.array([candle.open], np.float64),
-            np.array([candle.high], np.float64),
-            np.array([candle.low], np.float64),
-            np.array([candle.close], np.float64),
-            np.array([candle.volume], np.float64),
-            close_before,
+        numbers = (candle.open, candle.high, candle.low, candle.close, candle.volume)
+        return cls(np.array([candle.open_time_ms], np.int64), *(np.array([number], np.float64) for number in numbers))
+
+    def followed_by(self, candle: Candle) -> Columns:
+        """These and one more: copies."""
+        one = Columns.of_candle(candle)
+        return Columns(
+            np.append(self.open_time_ms, one.open_time_ms),
+            np.append(self.open, one.open),
+            np.append(self.high, one.high),
+            np.append(self.low, one.low),
+            np.append(self.close, one.close),
+            np.append(self.volume, one.volume),
         )
 
-    def source(self, source: Source) -> FloatArray:
-        """The number of each candle: [n]."""
-        if source is Source.HL2:
-            return (self.high + self.low) / 2.0
-        if source is Source.HLC3:
-            return (self.high + self.low + self.close) / 3.0
-        if source is Source.OHLC4:
-            return (self.open + self.high + self.low + self.close) / 4.0
-        plain = {Source.OPEN: self.open, Source.HIGH: self.high, Source.LOW: self.low, Source.CLOSE: self.close}
-        return plain[source]
 
-    def true_range(self) -> FloatArray:
-        """The distance that the price went since the close before: [n]; the range where there is none before."""
-        before = np.concatenate(([self.close_before], self.close[:-1]))
-        return np.fmax(self.high, before) - np.fmin(self.low, before)
+Candles = TypeVar("Candles", Columns, Candle)
+
+
+def column(of: Columns, name: str) -> FloatArray:
+    """A number of each candle: [n]. name: a `Source`, or "volume"."""
+    return cast("FloatArray", _number(of, name))
+
+
+def number(of: Candle, name: str) -> float:
+    """The same of one candle, to the last bit."""
+    return cast("float", _number(of, name))
+
+
+def _number(of: Candles, name: str) -> object:
+    match name:
+        case "hl2":
+            return (of.high + of.low) / 2.0
+        case "hlc3":
+            return (of.high + of.low + of.close) / 3.0
+        case "ohlc4":
+            return (of.open + of.high + of.low + of.close) / 4.0
+    return getattr(of, name)

@@ -1,13 +1,17 @@
-"""How each indicator is named and drawn."""
+"""The indicators: one row each. A row is all that there is to say of one: dialog, menu, legend, pane, settings file
+and arithmetic follow from it. A kind is written in the settings, so it never changes."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from types import MappingProxyType
 
-from core.indicators.spec import IndicatorKind, IndicatorSpec, Parameter, parameters_of
+from core.indicators.parameters import Anchor, Choice, Number, Parameter, Source
+
+Numbers = Mapping[str, float]
+"""The numeric parameters by name."""
 
 
 class Drawing(StrEnum):
@@ -16,13 +20,23 @@ class Drawing(StrEnum):
     LINE = "line"
     BAND_EDGE = "band edge"
     HISTOGRAM = "histogram"
+    DOTS = "dots"
 
 
 class Place(StrEnum):
-    """Where an indicator is drawn: over the candles, at their prices, or in a pane of its own beneath them."""
+    """Where an indicator is drawn: over the candles, at their prices, or in its own pane beneath them."""
 
     PRICE_PANE = "price pane"
     OWN_PANE = "own pane"
+
+
+class Unit(StrEnum):
+    """What its values are: prices or differences of prices, written with the market's decimals; volumes, rounded to
+    three digits or so; or plain numbers."""
+
+    PRICE = "price"
+    VOLUME = "volume"
+    NUMBER = "number"
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,101 +48,305 @@ class Output:
 
 
 @dataclass(frozen=True, slots=True)
-class IndicatorInfo:
-    """All that a dialog, a legend and a pane need to know of a kind.
+class Call:
+    """A function of TA-Lib (https://ta-lib.org/functions/), by its name there.
 
-    `levels` are drawn as fixed lines, `fixed_range` is the pane's whole scale where it has one. `has_price_unit`:
-    values are prices or differences of prices, and are written with the market's decimals.
+    inputs: what it reads of each candle: open, high, low, close, volume, or the source that the user chose. arguments:
+    what it is given after them, in its order; a word is the parameter of that name.
     """
 
-    kind: IndicatorKind
+    function: str
+    inputs: tuple[str, ...] = ("source",)
+    arguments: tuple[str | float, ...] = ("period",)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Indicator:
+    """One row of the table.
+
+    calls: what works it out, their outputs one after the other; none where we do it ourselves (`calculation_for`).
+    warm_up: how many candles have no value yet, in all outputs. is_scanning: a candle costs its period, not the same
+    each. scale and shift: an output is scale x TA-Lib's + shift. levels are drawn as fixed lines, fixed_range is the
+    pane's whole scale where it has one. objection: a sentence where values do not go together, empty where they do.
+    """
+
+    kind: str
     title: str
     short: str
     words: str
+    parameters: tuple[Parameter, ...] = ()
+    calls: tuple[Call, ...] = ()
+    warm_up: Callable[[Numbers], float]
     outputs: tuple[Output, ...]
     place: Place
-    has_price_unit: bool = True
+    unit: Unit = Unit.PRICE
+    is_scanning: bool = False
+    scale: float = 1.0
+    shift: float = 0.0
     levels: tuple[float, ...] = ()
     fixed_range: tuple[float, float] | None = None
-
-    @property
-    def parameters(self) -> tuple[Parameter, ...]:
-        """What can be set, in a dialog's order."""
-        return parameters_of(self.kind)
+    objection: Callable[[Numbers], str] | None = None
 
 
-_INFOS = (
-    IndicatorInfo(
-        kind=IndicatorKind.SMA,
+_LONGEST_PERIOD = 5000
+_LONGEST_SCAN = 500
+"""Where each candle costs its period: a million take most of a second."""
+_SOURCE = Choice("source", "source", Source.CLOSE.value, tuple(source.value for source in Source))
+_HIGH_LOW = ("high", "low")
+_HIGH_LOW_CLOSE = (*_HIGH_LOW, "close")
+_SIMPLE = 0
+"""TA-Lib's number of a simple average."""
+_BANDS = (Output("upper", Drawing.BAND_EDGE), Output("middle"), Output("lower", Drawing.BAND_EDGE))
+
+
+def _period(default: int, name: str = "period", words: str = "period", minimum: int = 2) -> Number:
+    return Number(name, words, default, minimum, _LONGEST_PERIOD)
+
+
+def _scanned(default: int) -> Number:
+    return Number("period", "period", default, 2, _LONGEST_SCAN)
+
+
+def _macd_objection(given: Numbers) -> str:
+    if given["fast"] < given["slow"]:
+        return ""
+    return f"The fast period of MACD ({given['fast']}) must be below the slow one ({given['slow']})."
+
+
+_OVER_PRICES = (
+    Indicator(
+        kind="sma",
         title="Simple moving average",
         short="SMA",
-        words="The mean of the newest prices.",
+        words="The mean of the last prices.",
+        parameters=(_period(20), _SOURCE),
+        calls=(Call("SMA"),),
+        warm_up=lambda given: given["period"] - 1,
         outputs=(Output("average"),),
         place=Place.PRICE_PANE,
     ),
-    IndicatorInfo(
-        kind=IndicatorKind.EMA,
+    Indicator(
+        kind="ema",
         title="Exponential moving average",
         short="EMA",
-        words="A mean in which a price counts the less the older it is.",
+        words="A mean in which older prices count less and less. It follows faster than SMA.",
+        parameters=(_period(20), _SOURCE),
+        calls=(Call("EMA"),),
+        warm_up=lambda given: given["period"] - 1,
         outputs=(Output("average"),),
         place=Place.PRICE_PANE,
     ),
-    IndicatorInfo(
-        kind=IndicatorKind.BOLLINGER,
+    Indicator(
+        kind="wma",
+        title="Weighted moving average",
+        short="WMA",
+        words="The mean of the last prices, the newest counting most.",
+        parameters=(_period(20), _SOURCE),
+        calls=(Call("WMA"),),
+        warm_up=lambda given: given["period"] - 1,
+        outputs=(Output("average"),),
+        place=Place.PRICE_PANE,
+    ),
+    Indicator(
+        kind="bollinger",
         title="Bollinger bands",
         short="BB",
-        words="The mean of the newest prices, and so many standard deviations above and below it.",
-        outputs=(Output("upper", Drawing.BAND_EDGE), Output("middle"), Output("lower", Drawing.BAND_EDGE)),
+        words="The mean of the last prices, and so many standard deviations above and below it.",
+        parameters=(
+            _period(20),
+            Number("deviations", "distance of the bands", 2.0, 0.1, 10.0, False, "standard deviations", 0.1),
+            _SOURCE,
+        ),
+        calls=(Call("BBANDS", arguments=("period", "deviations", "deviations", _SIMPLE)),),
+        warm_up=lambda given: given["period"] - 1,
+        outputs=_BANDS,
         place=Place.PRICE_PANE,
     ),
-    IndicatorInfo(
-        kind=IndicatorKind.VWAP,
+    Indicator(
+        kind="donchian",
+        title="Donchian channel",
+        short="DC",
+        words="The highest high and the lowest low of the last candles, and the middle between them.",
+        parameters=(_scanned(20),),
+        calls=(Call("DONCHIAN", _HIGH_LOW),),
+        warm_up=lambda given: given["period"] - 1,
+        outputs=_BANDS,
+        place=Place.PRICE_PANE,
+        is_scanning=True,
+    ),
+    Indicator(
+        kind="sar",
+        title="Parabolic SAR",
+        short="SAR",
+        words="Stop and reverse: a trailing stop below a rising market, above a falling one.",
+        parameters=(
+            Number("acceleration", "acceleration", 0.02, 0.001, 1.0, is_whole=False, unit="", step=0.01),
+            Number("maximum", "largest acceleration", 0.2, 0.001, 1.0, is_whole=False, unit="", step=0.01),
+        ),
+        calls=(Call("SAR", _HIGH_LOW, ("acceleration", "maximum")),),
+        warm_up=lambda _given: 1,
+        outputs=(Output("stop", Drawing.DOTS),),
+        place=Place.PRICE_PANE,
+    ),
+    Indicator(
+        kind="vwap",
         title="Volume-weighted average price",
         short="VWAP",
-        words="What was paid on average since the session began.",
+        words="The average price paid since the session began.",
+        parameters=(Choice("anchor", "session", Anchor.DAY.value, tuple(anchor.value for anchor in Anchor)),),
+        warm_up=lambda _given: 0,
         outputs=(Output("average"),),
         place=Place.PRICE_PANE,
     ),
-    IndicatorInfo(
-        kind=IndicatorKind.RSI,
+)
+_IN_OWN_PANES = (
+    Indicator(
+        kind="rsi",
         title="Relative strength index",
         short="RSI",
-        words="The share of gains in all changes of the price, in percent.",
+        words="Momentum, 0 to 100: above 70 overbought, below 30 oversold.",
+        parameters=(_period(14), _SOURCE),
+        # By the same averages CMO is 100 (gains - losses) / (gains + losses), and 0 where there are neither; TA-Lib's
+        # RSI is 0 there, as if all had fallen.
+        calls=(Call("CMO"),),
+        scale=0.5,
+        shift=50.0,
+        warm_up=lambda given: given["period"],
         outputs=(Output("strength"),),
         place=Place.OWN_PANE,
-        has_price_unit=False,
+        unit=Unit.NUMBER,
         levels=(30.0, 70.0),
         fixed_range=(0.0, 100.0),
     ),
-    IndicatorInfo(
-        kind=IndicatorKind.MACD,
+    Indicator(
+        kind="macd",
         title="Moving average convergence divergence",
         short="MACD",
-        words="How far a fast average lies above a slow one, and how that compares with its own average.",
+        words="A fast average less a slow one, and how that compares with its own average, the signal.",
+        parameters=(
+            _period(12, "fast", "fast period"),
+            _period(26, "slow", "slow period", minimum=3),
+            _period(9, "signal", "signal period"),
+            _SOURCE,
+        ),
+        calls=(Call("MACD", arguments=("fast", "slow", "signal")),),
+        warm_up=lambda given: given["slow"] + given["signal"] - 2,
         outputs=(Output("line"), Output("signal"), Output("histogram", Drawing.HISTOGRAM)),
         place=Place.OWN_PANE,
         levels=(0.0,),
+        objection=_macd_objection,
     ),
-    IndicatorInfo(
-        kind=IndicatorKind.ATR,
+    Indicator(
+        kind="atr",
         title="Average true range",
         short="ATR",
-        words="How far the price usually goes within a candle, jumps since the close before it included.",
+        words="How far the price usually goes within a candle, jumps from the close before included.",
+        parameters=(_period(14, minimum=1),),
+        calls=(Call("ATR", _HIGH_LOW_CLOSE),),
+        warm_up=lambda given: given["period"],
         outputs=(Output("range"),),
         place=Place.OWN_PANE,
     ),
+    Indicator(
+        kind="stochastic",
+        title="Stochastic oscillator",
+        short="Stoch",
+        words="The close within the range of the last candles, 0 to 100: above 80 overbought, below 20 oversold.",
+        parameters=(
+            _scanned(14),
+            _period(3, "smoothing", "smoothing of %K", minimum=1),
+            _period(3, "average", "smoothing of %D", minimum=1),
+        ),
+        calls=(Call("STOCH", _HIGH_LOW_CLOSE, ("period", "smoothing", _SIMPLE, "average", _SIMPLE)),),
+        warm_up=lambda given: given["period"] + given["smoothing"] + given["average"] - 3,
+        outputs=(Output("%K"), Output("%D")),
+        place=Place.OWN_PANE,
+        unit=Unit.NUMBER,
+        is_scanning=True,
+        levels=(20.0, 80.0),
+        fixed_range=(0.0, 100.0),
+    ),
+    Indicator(
+        kind="williams_r",
+        title="Williams %R",
+        short="%R",
+        words="The close within the range of the last candles, -100 to 0: above -20 overbought, below -80 oversold.",
+        parameters=(_scanned(14),),
+        calls=(Call("WILLR", _HIGH_LOW_CLOSE),),
+        warm_up=lambda given: given["period"] - 1,
+        outputs=(Output("place"),),
+        place=Place.OWN_PANE,
+        unit=Unit.NUMBER,
+        is_scanning=True,
+        levels=(-80.0, -20.0),
+        fixed_range=(-100.0, 0.0),
+    ),
+    Indicator(
+        kind="cci",
+        title="Commodity channel index",
+        short="CCI",
+        words="How far the price is from its mean, in usual distances: beyond 100 or -100 unusually far.",
+        parameters=(_scanned(20),),
+        calls=(Call("CCI", _HIGH_LOW_CLOSE),),
+        warm_up=lambda given: given["period"] - 1,
+        outputs=(Output("index"),),
+        place=Place.OWN_PANE,
+        unit=Unit.NUMBER,
+        is_scanning=True,
+    ),
+    Indicator(
+        kind="roc",
+        title="Rate of change",
+        short="ROC",
+        words="By how many percent the price has changed over the last candles.",
+        parameters=(_period(10, minimum=1), _SOURCE),
+        calls=(Call("ROC"),),
+        warm_up=lambda given: given["period"],
+        outputs=(Output("change"),),
+        place=Place.OWN_PANE,
+        unit=Unit.NUMBER,
+    ),
+    Indicator(
+        kind="adx",
+        title="Average directional index",
+        short="ADX",
+        words="How strong the trend is, 0 to 100: above 25 strong. +DI above -DI: upwards.",
+        parameters=(_period(14),),
+        calls=tuple(Call(function, _HIGH_LOW_CLOSE) for function in ("ADX", "PLUS_DI", "MINUS_DI")),
+        warm_up=lambda given: 2 * given["period"] - 1,
+        outputs=(Output("ADX"), Output("+DI"), Output("-DI")),
+        place=Place.OWN_PANE,
+        unit=Unit.NUMBER,
+        levels=(25.0,),
+        fixed_range=(0.0, 100.0),
+    ),
+    Indicator(
+        kind="mfi",
+        title="Money flow index",
+        short="MFI",
+        words="RSI weighted by volume, 0 to 100: above 80 overbought, below 20 oversold.",
+        parameters=(_period(14),),
+        calls=(Call("MFI", (*_HIGH_LOW_CLOSE, "volume")),),
+        warm_up=lambda given: given["period"],
+        outputs=(Output("flow"),),
+        place=Place.OWN_PANE,
+        unit=Unit.NUMBER,
+        levels=(20.0, 80.0),
+        fixed_range=(0.0, 100.0),
+    ),
+    Indicator(
+        kind="obv",
+        title="On-balance volume",
+        short="OBV",
+        words="The volume of all rising candles less that of all falling ones. Its course counts, not its height.",
+        parameters=(),
+        calls=(Call("OBV", ("close", "volume"), ()),),
+        warm_up=lambda _given: 0,
+        outputs=(Output("balance"),),
+        place=Place.OWN_PANE,
+        unit=Unit.VOLUME,
+    ),
 )
 
-INDICATORS: Mapping[IndicatorKind, IndicatorInfo] = MappingProxyType({info.kind: info for info in _INFOS})
-"""All indicators, in the order in which a menu shows them."""
-
-
-def label(spec: IndicatorSpec) -> str:
-    """The short name with its settings, as ``RSI 14`` or ``EMA 20 hl2``; the source only where it is not the usual."""
-    parts = [INDICATORS[spec.kind].short]
-    for parameter in parameters_of(spec.kind):
-        value = spec.parameters()[parameter.name]
-        if parameter.name != "source" or value != parameter.default:
-            parts.append(value if isinstance(value, str) else f"{value:g}")
-    return " ".join(parts)
+INDICATORS: Mapping[str, Indicator] = MappingProxyType({row.kind: row for row in (*_OVER_PRICES, *_IN_OWN_PANES)})
+"""All indicators by kind, in the order in which a menu shows them: those over the candles first."""

@@ -8,8 +8,7 @@ import sys
 import numpy as np
 from numpy.typing import NDArray
 
-from core.indicators.calculations import calculation_for
-from core.indicators.columns import Columns
+from core.indicators.calculation import calculation_for
 from core.indicators.extremes import Extremes
 from core.indicators.spec import IndicatorSpec
 from core.market.candle import Candle
@@ -25,10 +24,10 @@ class IndicatorSeries:
     """Growable rows of values, one column a candle.
 
     However the candles came, the values are the same, bit by bit, as those of a new series over the same candles. An
-    appended candle costs O(period) at most; one that was replaced or inserted costs a recomputation from there on, up
-    to where its effect ends: a period later (SMA, Bollinger), with the session (VWAP), else with the newest candle.
-    Candles must be finite; `core.market.validate` sees to that. A million candles take a tenth of a second: who cannot
-    wait that long calls `work` again and again instead of `sync`.
+    appended candle costs the same after a thousand candles and after a million. One that was replaced or inserted
+    costs those after it where it is one of the last few hundred, all of them where it is not. Candles must be finite;
+    `core.market.validate` sees to that. A million candles take 2 to 25 milliseconds at once: who cannot wait that long
+    calls `work` again and again instead of `sync`.
     """
 
     def __init__(self, spec: IndicatorSpec, candles: CandleSeries, *, is_worked_out: bool = True) -> None:
@@ -38,7 +37,7 @@ class IndicatorSeries:
         self._calculation = calculation_for(spec)
         self._size = 0
         self._version = 0
-        self._first_missing, self._missing_until = 0, 0
+        self._first_missing = 0
         self._table = np.empty((self._calculation.rows, _FIRST_CAPACITY))
         self._extremes = Extremes()
         if is_worked_out:
@@ -64,12 +63,12 @@ class IndicatorSeries:
     @property
     def is_current(self) -> bool:
         """Whether the values are those of the candles as they are now."""
-        return self._version == self._candles.version and self._first_missing == self._missing_until
+        return self._version == self._candles.version and self._first_missing == self._size
 
     def count_missing(self) -> int:
         """For how many candles values have to be worked out. Works none out."""
         self._note_changes()
-        return self._missing_until - self._first_missing
+        return self._size - self._first_missing
 
     def sync(self) -> bool:
         """Bring the values up to date with the candles. Says whether anything had changed."""
@@ -79,12 +78,13 @@ class IndicatorSeries:
         return True
 
     def work(self, most: int) -> None:
-        """Work out the values of at most so many of the candles that miss theirs, oldest first. The values are right
-        when `is_current`, not before; in whatever pieces they are worked out, and whatever changes meanwhile."""
+        """Work out the values of so many of the candles that miss theirs, oldest first, or of more where these are as
+        quick. The values are right when `is_current`, not before; in whatever pieces they are worked out, and whatever
+        changes meanwhile."""
         self._note_changes()
-        first, until = self._first_missing, min(self._missing_until, self._first_missing + most)
-        self._calculation.load(Columns.of_series(self._candles, first, until), self._table[:, first:until])
-        self._calculation.compute(self._table, first, until)
+        first = self._first_missing
+        until = min(self._size, max(first + most, self._calculation.at_once))
+        self._calculation.fill(self._candles, self._table, first, until)
         self._extremes.change(self._shown(), first, until)
         self._first_missing = until
 
@@ -98,12 +98,8 @@ class IndicatorSeries:
             raise ValueError(
                 f"The candle of {forming.open_time_ms} is not forming: a newer or the same one has closed."
             )
-        close_before = float(self._candles.close[-1]) if self._size else np.nan
-        # The column after the last one is free: its content is never shown, and the next sync writes over it.
         self._reserve(self._size + 1)
-        self._calculation.load(Columns.of_candle(forming, close_before), self._table[:, self._size : self._size + 1])
-        self._calculation.compute(self._table, self._size, self._size + 1)
-        return tuple(self._table[-self._calculation.outputs :, self._size].tolist())
+        return self._calculation.preview(self._candles, self._table, forming)
 
     def extent(self, first: int, stop: int) -> tuple[float, float] | None:
         """The lowest and highest value of all outputs over candles [first, stop), as of the last `sync`; None where
@@ -115,31 +111,19 @@ class IndicatorSeries:
         return self._table[-self._calculation.outputs :, : self._size]
 
     def _note_changes(self) -> None:
-        """Take over the candles' number, and find which of them need other values than those in the table."""
+        """Take over the candles' number, and find from which one on values have to be worked out."""
         if self._version == self._candles.version:
             return
-        first, unchanged_at_end = self._unchanged()
-        if self._first_missing < self._missing_until:  # it changed before all was worked out
-            first, unchanged_at_end = min(first, self._first_missing), 0
         size = len(self._candles)
         self._reserve(size + 1)
-        stop = size - unchanged_at_end
-        until = min(size, self._calculation.reach(self._candles.open_time_ms, stop))
-        if until < size and size != self._size:
-            kept = slice(self._size - unchanged_at_end, self._size)
-            self._table[:, stop:size] = self._table[:, kept].copy()
-            self._size = size
-            self._extremes.change(self._shown(), stop, size)
+        first = min(self._first_changed(), self._first_missing, size)
+        self._first_missing = self._calculation.resume(first)
         self._size, self._version = size, self._candles.version
-        self._first_missing, self._missing_until = first, until
 
-    def _unchanged(self) -> tuple[int, int]:
-        """How many candles at the beginning, and how many at the end, are as they were at the last look."""
+    def _first_changed(self) -> int:
+        """How many candles at the beginning are as they were at the last look."""
         changes = self._candles.changes_since(self._version)
-        if changes is None:
-            return 0, 0
-        first_ms, last_ms = min(first for first, _ in changes), max(last for _, last in changes)
-        return self._candles.insertion_index(first_ms), len(self._candles) - self._candles.insertion_index(last_ms + 1)
+        return 0 if changes is None else self._candles.insertion_index(min(first_ms for first_ms, _ in changes))
 
     def _reserve(self, size: int) -> None:
         if size <= self._table.shape[1]:

@@ -1,11 +1,11 @@
-"""Sessions of a market that never closes, in UTC, and sums that begin anew with each."""
+"""Sessions of a market that never closes, in UTC, and sums that begin again with each."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
 
-from core.indicators.spec import Anchor
+from core.indicators.parameters import Anchor
 
 FloatArray = NDArray[np.float64]
 
@@ -21,16 +21,6 @@ def session_numbers(open_time_ms: NDArray[np.int64], anchor: Anchor) -> NDArray[
     if anchor is Anchor.WEEK:
         return (open_time_ms - _FIRST_MONDAY_MS) // _WEEK_MS
     return open_time_ms.astype("datetime64[ms]").astype("datetime64[M]").astype(np.int64)
-
-
-def session_end_ms(open_time_ms: int, anchor: Anchor) -> int:
-    """The first millisecond after the session that this time lies in."""
-    if anchor is Anchor.DAY:
-        return (open_time_ms // _DAY_MS + 1) * _DAY_MS
-    if anchor is Anchor.WEEK:
-        return ((open_time_ms - _FIRST_MONDAY_MS) // _WEEK_MS + 1) * _WEEK_MS + _FIRST_MONDAY_MS
-    month = np.datetime64(open_time_ms, "ms").astype("datetime64[M]") + np.timedelta64(1, "M")
-    return int(month.astype("datetime64[ms]").astype(np.int64))
 
 
 def sums_within_sessions(rows: FloatArray, sessions: FloatArray) -> None:

@@ -21,8 +21,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from core.indicators.registry import INDICATORS, label
-from core.indicators.spec import Choice, IndicatorError, IndicatorKind, IndicatorSpec, Number, Value
+from core.indicators.parameters import Choice, IndicatorError, Number, Value
+from core.indicators.registry import INDICATORS
+from core.indicators.spec import IndicatorSpec
 from desktop.plain_text import Label, paragraphs
 from desktop.translation import translate
 
@@ -61,7 +62,7 @@ class IndicatorsDialog(QDialog):
         """What is in the list."""
         return tuple(self._specs)
 
-    def add(self, kind: IndicatorKind) -> None:
+    def add(self, kind: str) -> None:
         """Put one with its defaults at the end, and show its form."""
         self._specs.append(IndicatorSpec.of(kind))
         self._fill_list(len(self._specs) - 1)
@@ -112,7 +113,7 @@ class IndicatorsDialog(QDialog):
     def _fill_list(self, row: int) -> None:
         self.list.blockSignals(True)
         self.list.clear()
-        self.list.addItems([label(spec) for spec in self._specs])
+        self.list.addItems([spec.label for spec in self._specs])
         self.list.setCurrentRow(row)
         self.list.blockSignals(False)
         self.remove_button.setEnabled(bool(self._specs))
@@ -187,7 +188,7 @@ class IndicatorsDialog(QDialog):
         self.message.clear()
         self._specs[row] = changed
         item = self.list.item(row)
-        item.setText(label(changed))
+        item.setText(changed.label)
         self.changed.emit(self.specs)
 
 

@@ -9,7 +9,8 @@ from collections.abc import Iterator
 import pytest
 from pytestqt.qtbot import QtBot
 
-from core.indicators.spec import IndicatorKind, IndicatorSpec
+from core.indicators.registry import INDICATORS
+from core.indicators.spec import IndicatorSpec
 from desktop.benchmark.appends import Appends
 from desktop.benchmark.cursor import CursorMoves
 from desktop.benchmark.measure import Measure
@@ -130,7 +131,7 @@ def test_a_closed_candle_with_indicators_and_all_in_view_makes_no_array_of_all(q
     peaks = []
     for count in (MANY // 8, MANY // 2):
         rig, measure = Rig(count), AllInView(Appends(), "append_all_ms")
-        layers = [StudyLayer(IndicatorSpec.of(kind), number) for number, kind in enumerate(IndicatorKind)]
+        layers = [StudyLayer(IndicatorSpec.of(kind), number) for number, kind in enumerate(INDICATORS)]
         for layer in layers:
             rig.chart.add_layer(layer)
             while layer.is_waiting(rig.chart.model):

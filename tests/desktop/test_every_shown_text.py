@@ -18,7 +18,7 @@ from pytestqt.qtbot import QtBot
 from core.checkpoints.catalog import Kept
 from core.checkpoints.columns import _REASONS, reason_text
 from core.crashes import CrashReport
-from core.indicators.registry import INDICATORS, IndicatorInfo
+from core.indicators.registry import INDICATORS, Indicator
 from core.market.candle import FILE_VENUE, Market
 from core.market.drawings import Anchor, Drawing, DrawingKind
 from core.market.venue_names import venue_name
@@ -203,5 +203,5 @@ def _of_group(group: object) -> Iterator[str]:
         yield from (str(option) for option in get_args(info.annotation))
 
 
-def _of_study(info: IndicatorInfo) -> Iterator[str]:
+def _of_study(info: Indicator) -> Iterator[str]:
     yield from (info.title, info.words, f"{info.title} ({info.short})")

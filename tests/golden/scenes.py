@@ -11,7 +11,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
 from core.events import ForecastMade, ForecastMode
-from core.indicators.spec import IndicatorKind, IndicatorSpec
+from core.indicators.spec import IndicatorSpec
 from core.market.candle import Candle, Interval
 from core.market.price_lines import LineKind, PriceLine
 from core.market.series import CandleSeries
@@ -44,8 +44,8 @@ TITLE = "BTC/USDT · 1m · test"
 EVERY_SCALE = (1.0, 1.5, 2.0)
 COUNT = 120
 _GAPS = frozenset((*range(70, 79), 90, 100, 101))
-_OVER_PRICES = (IndicatorKind.SMA, IndicatorKind.EMA, IndicatorKind.BOLLINGER, IndicatorKind.VWAP)
-_IN_PANES = (IndicatorKind.RSI, IndicatorKind.MACD, IndicatorKind.ATR)
+_OVER_PRICES = ("sma", "ema", "bollinger", "vwap")
+_IN_PANES = ("rsi", "macd", "atr")
 
 
 def candles(stage: Stage, style: CandleStyle = CandleStyle.CANDLES, scale: ScaleKind = ScaleKind.LINEAR) -> None:
@@ -237,7 +237,7 @@ def held_prices(stage: Stage) -> None:
     stage.chart.hold_prices(stage.chart.frame.prices.between(0.35, 0.7))
 
 
-def studies(stage: Stage, kinds: tuple[IndicatorKind, ...]) -> None:
+def studies(stage: Stage, kinds: tuple[str, ...]) -> None:
     ghosts(stage)
     for number, kind in enumerate(kinds):
         stage.chart.add_layer(StudyLayer(IndicatorSpec.of(kind), number))

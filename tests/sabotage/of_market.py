@@ -198,16 +198,28 @@ FAULTS = (
         "int(known[0]) <= low and int(known[-1]) >= high",
     ),
     Fault(
-        "bollinger-of-the-sample",
-        "core/indicators/calculations.py",
-        "np.sqrt(squares / self.period)",
-        "np.sqrt(squares / (self.period - 1))",
+        "rsi-of-losses",
+        "core/indicators/registry.py",
+        "scale=0.5,",
+        "scale=-0.5,",
     ),
     Fault(
-        "rsi-of-losses",
-        "core/indicators/calculations.py",
-        "100.0 * (gains / both)",
-        "100.0 * (1.0 - gains / both)",
+        "stochastic-smooths-by-each-others-periods",
+        "core/indicators/registry.py",
+        '("period", "smoothing", _SIMPLE, "average", _SIMPLE)',
+        '("period", "average", _SIMPLE, "smoothing", _SIMPLE)',
+    ),
+    Fault(
+        "indicator-goes-on-from-after-a-correction",
+        "core/indicators/technical.py",
+        "while self._earlier and self._earlier[-1].count > first:",
+        "while self._earlier and self._earlier[-1].count > first + 1:",
+    ),
+    Fault(
+        "indicators-outputs-begin-apart",
+        "core/indicators/technical.py",
+        "written[: max(0, self.first_defined - first)] = np.nan",
+        "written[: max(0, self.first_defined - first - 1)] = np.nan",
     ),
     Fault(
         "week-begins-on-thursday",
@@ -218,8 +230,8 @@ FAULTS = (
     Fault(
         "indicator-forgets-a-late-candle",
         "core/indicators/series.py",
-        "first_ms, last_ms = min(first for first, _ in changes), max(last for _, last in changes)",
-        "first_ms, last_ms = changes[-1][0], max(last for _, last in changes)",
+        "self._candles.insertion_index(min(first_ms for first_ms, _ in changes))",
+        "self._candles.insertion_index(changes[-1][0])",
     ),
     Fault(
         "announced-end-of-the-stream-ignored",

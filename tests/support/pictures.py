@@ -20,7 +20,7 @@ from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPixmap
 from PySide6.QtWidgets import QApplication
 from qasync import QEventLoop
 
-from core.indicators.spec import IndicatorKind, IndicatorSpec
+from core.indicators.spec import IndicatorSpec
 from core.market.price_lines import LineKind, PriceLine
 from core.settings import MarketSettings, Settings, TrainingSettings, save
 from core.storage.folder import DataFolder
@@ -256,7 +256,7 @@ async def _regimes(application: Application, folder: Path) -> None:
 async def _indicators(application: Application, folder: Path) -> None:
     """Two over the candles and two below, on the light chart."""
     window, chart = application.window, application.chart
-    kinds = (IndicatorKind.EMA, IndicatorKind.BOLLINGER, IndicatorKind.RSI, IndicatorKind.MACD)
+    kinds = ("ema", "bollinger", "rsi", "macd")
     chosen = tuple(IndicatorSpec.of(kind).to_json() for kind in kinds)
     shown = dataclasses.replace(window.settings.chart, indicators=chosen)
     window.apply_settings(dataclasses.replace(window.settings, chart=shown))

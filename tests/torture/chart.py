@@ -9,7 +9,8 @@ import numpy as np
 from PySide6.QtGui import QFont
 
 from core.clock import ManualClock
-from core.indicators.spec import IndicatorKind, IndicatorSpec
+from core.indicators.registry import INDICATORS
+from core.indicators.spec import IndicatorSpec
 from desktop.chart.axes.price_scale import ScaleKind
 from desktop.chart.items.regimes import RegimeLayer
 from desktop.chart.items.study import StudyLayer
@@ -147,9 +148,9 @@ class ChartActs:
             layer = layers[int(self._random.integers(len(layers)))]
             self.chart.remove_layer(layer)
             return "one less"
-        kind = self._one_of(tuple(IndicatorKind))
+        kind = self._one_of(tuple(INDICATORS))
         self.chart.add_layer(StudyLayer(IndicatorSpec.of(kind), len(layers)))
-        return kind.value
+        return kind
 
     def shade(self) -> str:
         """The regimes behind the candles, or not."""

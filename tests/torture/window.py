@@ -13,7 +13,8 @@ from PySide6.QtWidgets import QApplication, QDialog, QMenu, QToolButton, QWidget
 
 from core.clock import ManualClock
 from core.events import CheckpointsChanged, TrainerState
-from core.indicators.spec import IndicatorKind, IndicatorSpec
+from core.indicators.registry import INDICATORS
+from core.indicators.spec import IndicatorSpec
 from core.settings import Settings
 from core.storage.folder import DataFolder
 from desktop.actions import ActionId
@@ -334,11 +335,11 @@ class WindowActs:
     def choose_indicators(self) -> str:
         """Any few, by way of the settings."""
         count = int(self._random.integers(0, 4))
-        kinds = [IndicatorKind(each) for each in self._random.choice([kind.value for kind in IndicatorKind], count)]
+        kinds = [str(kind) for kind in self._random.choice(list(INDICATORS), count)]
         chosen = tuple(IndicatorSpec.of(kind).to_json() for kind in kinds)
         settings = self.window.settings
         self.window.change_settings(replace(settings, chart=replace(settings.chart, indicators=chosen)))
-        return ", ".join(kind.value for kind in kinds)
+        return ", ".join(kinds)
 
     def hear_from_trainer(self) -> str:
         """A status, a step, an incident, or that there are other checkpoints."""

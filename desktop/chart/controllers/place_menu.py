@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from PySide6.QtWidgets import QMenu
 
-from core.indicators.registry import label
 from desktop import formatting
 from desktop.actions import ActionId
 from desktop.chart.controllers.studies import ChartStudies
@@ -44,7 +43,7 @@ class PlaceMenu:
         study = self._studies.study_at(at)
         if study is None:
             return
-        name, ink = label(study.spec).replace("&", "&&"), self._chart.style_shown.palette.text
+        name, ink = study.spec.label.replace("&", "&&"), self._chart.style_shown.palette.text
         settings = menu.addAction(icon("cog", ink), translate("Chart", "&Settings of {0}…").format(name))
         settings.triggered.connect(lambda: self._studies.set_up(study))
         remove = menu.addAction(icon("delete-outline", ink), translate("Chart", "&Remove {0}").format(name))

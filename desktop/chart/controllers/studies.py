@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from PySide6.QtCore import QObject, QTimer
 
-from core.indicators.spec import IndicatorKind, IndicatorSpec
+from core.indicators.spec import IndicatorSpec
 from core.settings import Settings
 from desktop.actions import ActionId
 from desktop.chart.items.study import StudyLayer
@@ -91,7 +91,7 @@ class ChartStudies(QObject):
         former, self._layers = self._layers, []
         for layer in former:
             self._chart.remove_layer(layer)
-        seen: Counter[IndicatorKind] = Counter()
+        seen: Counter[str] = Counter()
         for number, spec in enumerate(wanted):
             self._layers.append(_placed(spec, number, seen[spec.kind], former))
             seen[spec.kind] += 1

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from PySide6.QtCore import QPoint
 from PySide6.QtGui import QColor, QPainter, QPen
 
-from core.indicators.registry import INDICATORS, Drawing, IndicatorInfo, Place, label
+from core.indicators.registry import INDICATORS, Drawing, Indicator, Place, Unit
 from core.indicators.series import IndicatorSeries
 from core.indicators.spec import IndicatorSpec
 from desktop import formatting
@@ -28,8 +28,8 @@ from desktop.translation import translate
 
 _AT_ONCE = 8_192
 """Candles whose values are worked out within a frame: about a millisecond."""
-_IN_A_TURN = 32_768
-"""Those of a turn between frames: a few milliseconds. A million take some dozens of turns."""
+_IN_A_TURN = 16_384
+"""Those of a turn between frames, at least: a few milliseconds. A million take a turn, or some dozens."""
 _LINE_WIDTH = 1.5
 _FILL_ALPHA = 20
 _EDGE_ALPHA = 170
@@ -49,7 +49,7 @@ class StudyLayer:
         """number: chooses the colours; ordinal: tells the panes of one kind apart."""
         self.spec = spec
         self.number, self.ordinal = number, ordinal
-        self._info: IndicatorInfo = INDICATORS[spec.kind]
+        self._info: Indicator = INDICATORS[spec.kind]
         self._series: IndicatorSeries | None = None
         self._series_of: int | None = None
         self._ahead: tuple[float, ...] | None = None
@@ -61,7 +61,7 @@ class StudyLayer:
     def pane(self) -> str:
         if self._info.place is Place.PRICE_PANE:
             return PRICE_PANE
-        return f"{self.spec.kind.value} {self.ordinal}"
+        return f"{self.spec.kind} {self.ordinal}"
 
     @property
     def pane_scale(self) -> PaneScale:
@@ -99,6 +99,8 @@ class StudyLayer:
         for output, colour, row in zip(self._info.outputs, self.colours(frame), values, strict=True):
             if output.drawing is Drawing.HISTOGRAM:
                 _paint_bars(painter, frame, pane, across, row)
+            elif output.drawing is Drawing.DOTS:
+                _paint_dots(painter, frame, pane, across, row, colour)
             else:
                 _paint_line(painter, frame, pane, across, row, colour)
 
@@ -113,6 +115,8 @@ class StudyLayer:
         for output, colour, row in zip(self._info.outputs, self.colours(frame), rows, strict=True):
             if output.drawing is Drawing.HISTOGRAM:
                 _paint_bars(painter, frame, pane, across[1:], row[1:])
+            elif output.drawing is Drawing.DOTS:
+                _paint_dots(painter, frame, pane, across[1:], row[1:], colour)
             else:
                 _paint_line(painter, frame, pane, across, row, colour)
 
@@ -133,20 +137,20 @@ class StudyLayer:
         palette = frame.palette
         if self.is_waiting(model):
             words = translate("Chart", "computing …")
-            return ((Span(label(self.spec), palette.muted_text), Span(words, palette.muted_text)),)
+            return ((Span(self.spec.label, palette.muted_text), Span(words, palette.muted_text)),)
         needed = self._needed(model)
         if needed is not None:
             words = translate("Chart", "needs {0}").format(formatting.format_candles(needed))
-            return ((Span(label(self.spec), palette.muted_text), Span(words, palette.muted_text)),)
+            return ((Span(self.spec.label, palette.muted_text), Span(words, palette.muted_text)),)
         values = self._values_at(model, index)
         if values is None:
             return ()
-        spans = [Span(label(self.spec), palette.muted_text)]
+        spans = [Span(self.spec.label, palette.muted_text)]
         for output, value, colour in zip(self._info.outputs, values, self.colours(frame), strict=True):
             is_bar = output.drawing is Drawing.HISTOGRAM
             ink = QColor(palette.candle(value >= -flat_below(self._step)) if is_bar else colour)
             ink.setAlpha(255)  # an edge is fainter than its middle, its number is not
-            spans.append(Span(f" {formatting.format_number(value, self._decimals)}", ink, glue=True))
+            spans.append(Span(f" {self._text(value)}", ink, glue=True))
         return (tuple(spans),)
 
     def sample_rows(self, model: ChartModel) -> Sequence[Row]:
@@ -157,12 +161,17 @@ class StudyLayer:
         return (self._sample(formatting.format_price(newest.close, model.decimals())),)
 
     def title_lines(self, model: ChartModel, style: Style, fonts: Fonts, width: int) -> int:
-        decimals = model.decimals() if self._info.has_price_unit else 2
+        decimals = model.decimals() if self._info.unit is Unit.PRICE else 2
         return len(wrapped(self._sample(formatting.format_number(_SAMPLE_VALUE, decimals)), fonts, width))
+
+    def _text(self, value: float) -> str:
+        if self._info.unit is Unit.VOLUME:
+            return formatting.format_volume(value)
+        return formatting.format_number(value, self._decimals)
 
     def _sample(self, value: str) -> Row:
         plain = QColor()
-        return Span(label(self.spec), plain), *[Span(f" {value}", plain, glue=True)] * len(self._info.outputs)
+        return Span(self.spec.label, plain), *[Span(f" {value}", plain, glue=True)] * len(self._info.outputs)
 
     def colours(self, frame: Frame) -> tuple[QColor, ...]:
         """One for each output: band edges are those of their middle, fainter."""
@@ -195,8 +204,8 @@ class StudyLayer:
         if self._series is None or self._series_of != id(model.series):
             self._series = IndicatorSeries(self.spec, model.series, is_worked_out=False)
             self._series_of = id(model.series)
-        self._decimals = model.decimals() if self._info.has_price_unit else 2
-        self._step = _price_step(model) if self._info.has_price_unit else 0.0
+        self._decimals = model.decimals() if self._info.unit is Unit.PRICE else 2
+        self._step = _price_step(model) if self._info.unit is Unit.PRICE else 0.0
         return self._series
 
     def _needed(self, model: ChartModel) -> int | None:
@@ -286,3 +295,10 @@ def _paint_bars(painter: QPainter, frame: Frame, pane: Pane, across: Positions, 
     rising = row[known] >= 0
     fill_rects(painter, bars[rising], frame.palette.volume_up)
     fill_rects(painter, bars[~rising], frame.palette.volume_down)
+
+
+def _paint_dots(painter: QPainter, frame: Frame, pane: Pane, across: Positions, row: Values, colour: QColor) -> None:
+    known = np.isfinite(row)
+    side = max(2, round(2.0 * _LINE_WIDTH * frame.ratio))
+    left, top = across[known] - side // 2, pane.ys(row[known]) - side // 2
+    fill_rects(painter, rects(left, top, left + side - 1, top + side - 1), colour)

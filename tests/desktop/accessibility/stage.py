@@ -11,7 +11,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QDialog, QWidget
 
 from core.crashes import CrashReport
-from core.indicators.spec import IndicatorKind, IndicatorSpec
+from core.indicators.spec import IndicatorSpec
 from core.market.candle import Interval, Market
 from core.market.drawings import Anchor, Drawing, DrawingKind
 from core.market.price_lines import LineKind
@@ -46,7 +46,7 @@ def play(qapp: QApplication, root: Path, story: Story) -> None:
 def dress(application: Application, settings: Settings) -> None:
     """Everything that can be switched on, on: indicators, past forecasts, regimes, a line, what went wrong."""
     window = application.window
-    kinds = (IndicatorKind.BOLLINGER, IndicatorKind.RSI)
+    kinds = ("bollinger", "rsi")
     chart = replace(
         settings.chart,
         indicators=tuple(IndicatorSpec.of(kind).to_json() for kind in kinds),

@@ -8,7 +8,7 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from core.clock import ManualClock
-from core.indicators.registry import INDICATORS, label
+from core.indicators.registry import INDICATORS
 from core.indicators.spec import IndicatorSpec
 from desktop.chart.painting.text import Span
 from desktop.chart.widget import ChartWidget
@@ -60,6 +60,6 @@ def test_no_word_on_the_chart_stays_english(
     stage.settle()
     chart.grab()
     assert spans or chart.model.is_empty
-    names = frozenset((*chart.model.title.split(" · "), *(label(IndicatorSpec.of(kind)) for kind in INDICATORS)))
+    names = frozenset((*chart.model.title.split(" · "), *(IndicatorSpec.of(kind).label for kind in INDICATORS)))
     found = {text for text in spans if untranslated(text, names)}
     assert not found

@@ -13,7 +13,8 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
 from core.clock import ManualClock
-from core.indicators.spec import IndicatorKind, IndicatorSpec
+from core.indicators.registry import INDICATORS
+from core.indicators.spec import IndicatorSpec
 from desktop.chart.items.study import StudyLayer
 from desktop.chart.style import CandleStyle
 from desktop.chart.widget import ChartWidget
@@ -58,7 +59,7 @@ def test_any_mixture_leaves_the_picture_that_a_whole_paint_gives(
     series, seed = random_series(400), 2 * list(CandleStyle).index(style) + with_studies
     chart = show_chart(series)
     if with_studies:
-        for number, kind in enumerate(IndicatorKind):
+        for number, kind in enumerate(INDICATORS):
             chart.add_layer(StudyLayer(IndicatorSpec.of(kind), number))
     chart.restyle(candles=style)
     chart.set_forecast(forecast_after(series))

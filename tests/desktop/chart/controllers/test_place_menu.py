@@ -10,7 +10,7 @@ from PySide6.QtCore import QPoint
 from PySide6.QtGui import QContextMenuEvent
 from PySide6.QtWidgets import QApplication, QMenu
 
-from core.indicators.spec import IndicatorKind, IndicatorSpec
+from core.indicators.spec import IndicatorSpec
 from core.settings import ChartSettings, Settings
 from desktop.actions import ActionId
 from desktop.app import Application
@@ -24,7 +24,7 @@ from desktop.dialogs.indicators import IndicatorsDialog
 from tests.desktop.conftest import Bench, MakeBench, fill
 from tests.desktop.whole_window import CandleGate, context, run_window, until
 
-AVERAGE, RSI = IndicatorSpec.of(IndicatorKind.SMA), IndicatorSpec.of(IndicatorKind.RSI)
+AVERAGE, RSI = IndicatorSpec.of("sma"), IndicatorSpec.of("rsi")
 SETTINGS = Settings(chart=ChartSettings(indicators=(AVERAGE.to_json(), RSI.to_json())))
 
 
@@ -108,7 +108,7 @@ def test_an_indicator_is_set_and_removed_where_it_runs(placed: Placed) -> None:
     assert isinstance(dialog, IndicatorsDialog) and dialog.list.currentItem().text().startswith("RSI")
     dialog.reject()
     choose(chart, placed.at_average(), "Remove SMA")
-    assert [spec.kind for spec in placed.studies.specs] == [IndicatorKind.RSI]
+    assert [spec.kind for spec in placed.studies.specs] == ["rsi"]
     choose(chart, placed.at_pane("rsi 0"), "Remove RSI")
     assert placed.studies.specs == () and placed.bench.window.settings.chart.indicators == ()
 

@@ -9,14 +9,14 @@ from PySide6.QtWidgets import QComboBox
 from pytestqt.qtbot import QtBot
 
 from core.indicators.registry import INDICATORS, Place
-from core.indicators.spec import IndicatorKind, IndicatorSpec
+from core.indicators.spec import IndicatorSpec
 from core.settings import Settings, from_dict, to_dict
 from desktop.actions import ActionId
 from desktop.chart.controllers.studies import ChartStudies
 from desktop.dialogs.indicators import IndicatorsDialog
 from tests.desktop.conftest import Bench, MakeBench, fill
 
-RSI = IndicatorSpec.of(IndicatorKind.RSI)
+RSI = IndicatorSpec.of("rsi")
 
 
 @pytest.fixture
@@ -44,7 +44,7 @@ def test_what_is_added_is_on_the_chart_and_stored(bench: Bench, studies: ChartSt
     assert menu is not None
     for action in menu.actions():
         action.trigger()
-    assert [spec.kind for spec in studies.specs] == list(IndicatorKind)
+    assert [spec.kind for spec in studies.specs] == list(INDICATORS)
     assert len(bench.chart.frame.panes) == sum(info.place is Place.OWN_PANE for info in INDICATORS.values())
     stored = from_dict(to_dict(bench.window.settings))[0].chart.indicators
     assert tuple(IndicatorSpec.from_json(each) for each in stored) == studies.specs
@@ -52,20 +52,20 @@ def test_what_is_added_is_on_the_chart_and_stored(bench: Bench, studies: ChartSt
 
 def test_what_is_edited_changes_at_once(bench: Bench, studies: ChartStudies) -> None:
     dialog = opened(bench)
-    dialog.add(IndicatorKind.BOLLINGER)
+    dialog.add("bollinger")
     period = dialog.editor("period")
     assert not isinstance(period, QComboBox)
     period.setValue(50)
     source = dialog.editor("source")
     assert isinstance(source, QComboBox)
     source.setCurrentText("hl2")
-    assert studies.specs == (IndicatorSpec.of(IndicatorKind.BOLLINGER, period=50, source="hl2"),)
+    assert studies.specs == (IndicatorSpec.of("bollinger", period=50, source="hl2"),)
     assert dialog.list.item(0).text() == "BB 50 2 hl2"
 
 
 def test_what_does_not_fit_is_said_and_the_chart_keeps_what_it_has(bench: Bench, studies: ChartStudies) -> None:
     dialog = opened(bench)
-    dialog.add(IndicatorKind.MACD)
+    dialog.add("macd")
     before = studies.specs
     fast = dialog.editor("fast")
     assert not isinstance(fast, QComboBox)
@@ -78,7 +78,7 @@ def test_what_does_not_fit_is_said_and_the_chart_keeps_what_it_has(bench: Bench,
 
 def test_what_is_not_changed_stays_worked_out(bench: Bench, studies: ChartStudies) -> None:
     dialog = opened(bench)
-    for kind in (IndicatorKind.EMA, IndicatorKind.RSI, IndicatorKind.SMA):
+    for kind in ("ema", "rsi", "sma"):
         dialog.add(kind)
     before = studies.layers
     period = dialog.editor("period")
@@ -94,11 +94,11 @@ def test_what_is_not_changed_stays_worked_out(bench: Bench, studies: ChartStudie
 
 def test_what_is_removed_is_gone(bench: Bench, studies: ChartStudies) -> None:
     dialog = opened(bench)
-    dialog.add(IndicatorKind.RSI)
-    dialog.add(IndicatorKind.EMA)
+    dialog.add("rsi")
+    dialog.add("ema")
     dialog.list.setCurrentRow(0)
     dialog.remove_button.click()
-    assert [spec.kind for spec in studies.specs] == [IndicatorKind.EMA]
+    assert [spec.kind for spec in studies.specs] == ["ema"]
     assert bench.chart.frame.panes == ()
     dialog.remove_button.click()
     assert studies.specs == () and not dialog.remove_button.isEnabled()
@@ -119,12 +119,12 @@ def test_a_stored_indicator_that_is_broken_is_dropped_and_the_others_stay() -> N
     data["chart"]["indicators"] = [RSI.to_json(), {"kind": "tea leaves"}, {"kind": "ema", "parameters": {"period": 9}}]
     settings, warnings = from_dict(data)
     kinds = [IndicatorSpec.from_json(each).kind for each in settings.chart.indicators]
-    assert kinds == [IndicatorKind.RSI, IndicatorKind.EMA]
+    assert kinds == ["rsi", "ema"]
     assert len(warnings) == 1 and "tea leaves" in warnings[0]
 
 
 def test_a_pane_that_is_dragged_keeps_its_height(qtbot: QtBot, bench: Bench, studies: ChartStudies) -> None:
-    opened(bench).add(IndicatorKind.RSI)
+    opened(bench).add("rsi")
     bench.chart.flush()
     edge = QPoint(200, bench.chart.frame.panes[0].top)
     with qtbot.waitSignal(bench.window.settings_changed) as stored:

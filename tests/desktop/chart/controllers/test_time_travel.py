@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 from sqlite_utils import Database
 
-from core.indicators.spec import IndicatorKind, IndicatorSpec
+from core.indicators.spec import IndicatorSpec
 from core.market.candle import Interval
 from core.market.series import CandleSeries
 from core.storage.reader import RecordReader
@@ -150,7 +150,7 @@ def test_nothing_later_is_drawn(at_now: Traveller, qtbot: QtBot) -> None:
     markers.show(MarkerTrack([Marker(time, MarkerKind.BEST, "New best", "It was.", None) for time in times]))
     alone = ChartWidget(at_now.bench.theme, at_now.bench.clock)
     qtbot.addWidget(alone)
-    study = IndicatorSpec.of(IndicatorKind.EMA)
+    study = IndicatorSpec.of("ema")
     for layer in (previews, markers, StudyLayer(study, 0), HindsightLayer(), ErrorStripLayer()):
         chart.add_layer(layer)
     learn_of_the_past(chart, at_now.record.reader)

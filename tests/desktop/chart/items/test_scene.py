@@ -12,7 +12,7 @@ from PySide6.QtGui import QImage, QPainter
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QGraphicsItem
 
-from core.indicators.spec import IndicatorKind, IndicatorSpec
+from core.indicators.spec import IndicatorSpec
 from desktop.chart.items.axis import ChartAxis
 from desktop.chart.items.item import ChartItem
 from desktop.chart.items.study import StudyLayer
@@ -35,7 +35,7 @@ def chart(show_chart: ShowChart) -> ChartWidget:
     chart = show_chart(series)
     chart.set_forecast(forecast_after(series))
     chart.set_forming(forming_after(series))
-    for number, kind in enumerate((IndicatorKind.SMA, IndicatorKind.RSI)):
+    for number, kind in enumerate(("sma", "rsi")):
         chart.add_layer(StudyLayer(IndicatorSpec.of(kind), number))
     QTest.mouseMove(chart.viewport(), QPoint(300, 200))
     settle(chart)

@@ -10,7 +10,8 @@ from PySide6.QtTest import QTest
 
 from core.clock import ManualClock
 from core.events import ForecastMode
-from core.indicators.spec import IndicatorKind, IndicatorSpec
+from core.indicators.registry import INDICATORS
+from core.indicators.spec import IndicatorSpec
 from core.market.candle import Interval
 from core.market.series import CandleSeries
 from desktop import formatting
@@ -34,7 +35,7 @@ from tests.desktop.chart.support import (
     texts,
 )
 
-OVER_THE_CANDLES = (IndicatorKind.SMA, IndicatorKind.EMA, IndicatorKind.BOLLINGER, IndicatorKind.VWAP)
+OVER_THE_CANDLES = ("sma", "ema", "bollinger", "vwap")
 
 
 def hover(chart: ChartWidget, index: int, price: float) -> None:
@@ -121,7 +122,7 @@ def test_the_readout_goes_to_the_other_top_corner_with_all_it_says(show_chart: S
 def test_a_small_chart_reads_out_less_and_keeps_its_candles(show_chart: ShowChart, size: tuple[int, int]) -> None:
     series = random_series(400)
     chart = show_chart(series)
-    for number, kind in enumerate(IndicatorKind):
+    for number, kind in enumerate(INDICATORS):
         chart.add_layer(StudyLayer(IndicatorSpec.of(kind), number))
     chart.set_forecast(forecast_after(series))
     chart.resize(*size)
@@ -139,7 +140,7 @@ def test_what_a_small_chart_leaves_out_is_marked_and_the_close_stays(show_chart:
     series = random_series(400)
     chart = show_chart(series, width=300, height=200)
     assert formatting.format_price(series[-1].close, 2) in readout(chart)
-    chart.add_layer(StudyLayer(IndicatorSpec.of(IndicatorKind.RSI), 0))
+    chart.add_layer(StudyLayer(IndicatorSpec.of("rsi"), 0))
     for number, kind in enumerate(OVER_THE_CANDLES):
         chart.add_layer(StudyLayer(IndicatorSpec.of(kind), number))
     chart.resize(300, 240)

@@ -8,7 +8,7 @@ from PySide6.QtCore import QPoint
 from PySide6.QtTest import QTest
 
 from core.indicators.series import IndicatorSeries
-from core.indicators.spec import IndicatorKind, IndicatorSpec
+from core.indicators.spec import IndicatorSpec
 from core.market.candle import Interval
 from core.market.series import CandleSeries
 from desktop.chart.items.error_strip import ErrorStripLayer
@@ -19,7 +19,7 @@ from tests.desktop.chart.conftest import ShowChart, settle
 from tests.desktop.chart.support import candle, forming_after, outcome_of, random_series
 from tests.desktop.chart.test_painting import picture
 
-OWN_PANES = [IndicatorKind.RSI, IndicatorKind.MACD, IndicatorKind.ATR]
+OWN_PANES = ["rsi", "macd", "atr"]
 
 
 def series_of(prices: list[float], reach: float = 0.0) -> CandleSeries:
@@ -29,7 +29,7 @@ def series_of(prices: list[float], reach: float = 0.0) -> CandleSeries:
     return series
 
 
-def with_study(show_chart: ShowChart, series: CandleSeries, kind: IndicatorKind) -> tuple[ChartWidget, StudyLayer]:
+def with_study(show_chart: ShowChart, series: CandleSeries, kind: str) -> tuple[ChartWidget, StudyLayer]:
     chart, layer = show_chart(series), StudyLayer(IndicatorSpec.of(kind), 0)
     chart.add_layer(layer)
     settle(chart)
@@ -43,7 +43,7 @@ def said(layer: StudyLayer, chart: ChartWidget) -> str:
 @pytest.mark.parametrize("price", [64_200.1, 1.3e-8, 0.3, 1.1e9])
 def test_what_rounding_leaves_over_is_drawn_flat(show_chart: ShowChart, price: float) -> None:
     series = series_of([price] * 300)
-    chart, layer = with_study(show_chart, series, IndicatorKind.MACD)
+    chart, layer = with_study(show_chart, series, "macd")
     pane = chart.frame.pane(layer.pane)
     values = IndicatorSeries(layer.spec, series).values[:, -100:]
     assert np.ptp(pane.ys(values.ravel())) <= 1
@@ -51,7 +51,7 @@ def test_what_rounding_leaves_over_is_drawn_flat(show_chart: ShowChart, price: f
 
 
 def test_flat_values_neither_tremble_nor_change_their_colour(show_chart: ShowChart) -> None:
-    chart, layer = with_study(show_chart, series_of([64_200.1] * 300), IndicatorKind.MACD)
+    chart, layer = with_study(show_chart, series_of([64_200.1] * 300), "macd")
     pane = chart.frame.pane(layer.pane)
     pixels = picture(chart)[pane.inner_top : pane.inner_bottom, : chart.frame.x(chart.model.count - 1)]
     assert not np.any(pixels == chart.frame.palette.volume_down.rgb() & 0xFFFFFF)
@@ -64,7 +64,7 @@ def test_flat_values_neither_tremble_nor_change_their_colour(show_chart: ShowCha
 def test_moves_of_a_single_tick_fill_the_pane(show_chart: ShowChart, tick: float) -> None:
     prices = [round(13_000 * tick + tick * (index // 40 % 2), 12) for index in range(300)]
     series = series_of(prices)
-    chart, layer = with_study(show_chart, series, IndicatorKind.MACD)
+    chart, layer = with_study(show_chart, series, "macd")
     pane = chart.frame.pane(layer.pane)
     values = IndicatorSeries(layer.spec, series).values[:, chart.frame.first : chart.frame.stop]
     assert np.ptp(pane.ys(values.ravel())) >= 0.8 * pane.height
@@ -73,7 +73,7 @@ def test_moves_of_a_single_tick_fill_the_pane(show_chart: ShowChart, tick: float
 @pytest.mark.parametrize("height", [120, 200, 320, 560, 1_000])
 def test_labels_of_levels_never_overlap(show_chart: ShowChart, height: int) -> None:
     series = random_series(300)
-    chart, layer = with_study(show_chart, series, IndicatorKind.RSI)
+    chart, layer = with_study(show_chart, series, "rsi")
     chart.add_layer(ErrorStripLayer())
     for index in range(200, 300):
         chart.model.past.add(outcome_of(series[index]))
@@ -87,9 +87,7 @@ def test_labels_of_levels_never_overlap(show_chart: ShowChart, height: int) -> N
 
 
 @pytest.mark.parametrize("kind", OWN_PANES)
-def test_a_pane_without_a_value_has_no_scale_and_says_what_it_waits_for(
-    show_chart: ShowChart, kind: IndicatorKind
-) -> None:
+def test_a_pane_without_a_value_has_no_scale_and_says_what_it_waits_for(show_chart: ShowChart, kind: str) -> None:
     needed = IndicatorSeries(IndicatorSpec.of(kind), random_series(100)).first_defined + 1
     series = random_series(needed - 1)
     chart, layer = with_study(show_chart, series, kind)
@@ -110,7 +108,7 @@ def test_a_pane_without_a_value_has_no_scale_and_says_what_it_waits_for(
 
 def test_the_forming_candle_counts_among_those_that_are_needed(show_chart: ShowChart) -> None:
     series = random_series(19)
-    chart, layer = with_study(show_chart, series, IndicatorKind.SMA)
+    chart, layer = with_study(show_chart, series, "sma")
     assert "needs 20 candles" in said(layer, chart)
     chart.set_forming(forming_after(series))
     settle(chart)

@@ -4,7 +4,7 @@ import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 
-from core.indicators.spec import IndicatorKind, IndicatorSpec
+from core.indicators.spec import IndicatorSpec
 from desktop.chart.axes.price_scale import PriceRange, ScaleKind
 from desktop.chart.items.study import StudyLayer
 from desktop.chart.widget import ChartWidget
@@ -80,7 +80,7 @@ def test_the_axis_gives_back_what_it_took(show_chart: ShowChart, way: str) -> No
 def test_the_axis_keeps_its_width_while_ticks_come(show_chart: ShowChart) -> None:
     series = random_series(300)
     chart = show_chart(series)
-    chart.add_layer(StudyLayer(IndicatorSpec.of(IndicatorKind.MACD), 0))
+    chart.add_layer(StudyLayer(IndicatorSpec.of("macd"), 0))
     series.add(candle(300, 200_000.0))
     chart.refresh()
     settle(chart)

@@ -1,0 +1,81 @@
+"""What can be set of an indicator: numbers within a range, and choices of a few words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+Value = int | float | str
+
+
+class IndicatorError(ValueError):
+    """An indicator cannot be had as asked for. The message is a sentence for the user."""
+
+
+class Source(StrEnum):
+    """The number of a candle that an indicator is made from."""
+
+    OPEN = "open"
+    HIGH = "high"
+    LOW = "low"
+    CLOSE = "close"
+    HL2 = "hl2"
+    HLC3 = "hlc3"
+    OHLC4 = "ohlc4"
+
+
+class Anchor(StrEnum):
+    """The session, in UTC, at whose beginning VWAP begins again. A week begins on Monday."""
+
+    DAY = "day"
+    WEEK = "week"
+    MONTH = "month"
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A parameter that is a number, from `minimum` to `maximum`. `unit` is empty where there is none."""
+
+    name: str
+    words: str
+    default: int | float
+    minimum: int | float
+    maximum: int | float
+    is_whole: bool = True
+    unit: str = "candles"
+    step: float = 1.0
+    """By which an arrow of its editor changes it."""
+
+    def checked(self, value: object) -> int | float:
+        """The value, a whole one as an int. Raises IndicatorError where it does not fit."""
+        if isinstance(value, bool) or not isinstance(value, int | float) or value != value:
+            raise IndicatorError(f"The {self.words} is a number from {self._range()}, not {value!r}.")
+        if not self.minimum <= value <= self.maximum:
+            raise IndicatorError(f"The {self.words} was {value}; choose a number from {self._range()}.")
+        if not self.is_whole:
+            return float(value)
+        if value != int(value):
+            raise IndicatorError(f"The {self.words} was {value}; choose a whole number from {self._range()}.")
+        return int(value)
+
+    def _range(self) -> str:
+        return f"{self.minimum} to {self.maximum}" + (f" {self.unit}" if self.unit else "")
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A parameter that is one of a few words."""
+
+    name: str
+    words: str
+    default: str
+    options: tuple[str, ...]
+
+    def checked(self, value: object) -> str:
+        """The option. Raises IndicatorError where there is none such."""
+        if not isinstance(value, str) or value not in self.options:
+            raise IndicatorError(f"The {self.words} is one of {', '.join(self.options)}, not {value!r}.")
+        return str(value)
+
+
+Parameter = Number | Choice

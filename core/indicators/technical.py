@@ -1,0 +1,190 @@
+"""Indicators by TA-Lib: https://ta-lib.org.
+
+Its functions work out all candles at once, a few nanoseconds each. Its streams go on from there: they keep what a
+function knows after a candle, so that the next one, or the forming one, costs the same after a thousand candles and
+after a million, and gives the same bits as all at once.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.indicators.columns import Columns, column, number
+from core.indicators.registry import INDICATORS, Call
+from core.indicators.spec import IndicatorSpec
+from core.market.candle import Candle
+from core.market.series import CandleSeries
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+FloatArray = NDArray[np.float64]
+
+_STEP_BACK = 256
+"""So many candles behind the newest one is a state to go on from when one of the last is corrected."""
+_AT_ONCE = 1_048_576
+"""Values: outputs times candles. They take some ten milliseconds."""
+_SCANNED_AT_ONCE = 10_000_000
+"""Candles times their period, where each candle costs its period."""
+_FED_FOR_ONE_AT_ONCE = 16
+"""A stream takes at least so many times as long for a candle as a function over all of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Bound:
+    """A call with the values that the user chose."""
+
+    function: str
+    inputs: tuple[str, ...]
+    arguments: tuple[float, ...]
+
+    def over(self, candles: Columns) -> tuple[FloatArray, ...]:
+        """All outputs, [n] each."""
+        function = getattr(_library(), self.function)
+        return _outputs(function(*(column(candles, name) for name in self.inputs), *self.arguments))
+
+    def opened(self, candles: Columns) -> tuple[Any, tuple[FloatArray, ...]]:
+        """A stream that has seen these candles, and all outputs. Raises InsufficientHistory."""
+        stream = getattr(_library().stream, self.function)
+        opened, found = stream.open_and_fill(*(column(candles, name) for name in self.inputs), *self.arguments)
+        return opened, _outputs(found)
+
+    def numbers(self, candle: Candle) -> tuple[float, ...]:
+        """What a stream is given of a candle."""
+        return tuple(number(candle, name) for name in self.inputs)
+
+    def fed(self, stream: Any, candles: Columns) -> tuple[FloatArray, ...]:
+        """Give it each of these: all outputs, [n] each."""
+        given = (column(candles, name).tolist() for name in self.inputs)
+        found: Iterable[Any] = map(stream.update, *given)
+        count, value = candles.close.size, stream.value
+        if not isinstance(value, tuple):
+            return (np.fromiter(found, np.float64, count),)
+        flat = np.fromiter(chain.from_iterable(found), np.float64, count * len(value))
+        return tuple(flat.reshape(count, len(value)).T)
+
+
+@dataclass(frozen=True, slots=True)
+class _Streams:
+    """One for each call, after the first `count` candles."""
+
+    count: int
+    streams: tuple[Any, ...]
+
+    def copy(self) -> _Streams:
+        return _Streams(self.count, tuple(stream.copy() for stream in self.streams))
+
+
+class TechnicalAnalysis:
+    """The values of an indicator whose row names functions of TA-Lib."""
+
+    def __init__(self, spec: IndicatorSpec) -> None:
+        self._row = INDICATORS[spec.kind]
+        values = spec.parameters()
+        self._calls = tuple(_bound(call, values) for call in self._row.calls)
+        self._now: _Streams | None = None
+        """None while there are too few candles to open streams."""
+        self._earlier: deque[_Streams] = deque(maxlen=2)
+        self.outputs = self.rows = len(self._row.outputs)
+        self.first_defined = int(self._row.warm_up(spec.numbers()))
+        longest = max([1.0, *(argument for call in self._calls for argument in call.arguments)])
+        quick = int(_SCANNED_AT_ONCE / longest) if self._row.is_scanning else _AT_ONCE
+        self.at_once = min(quick, _AT_ONCE // self.outputs)
+
+    def resume(self, first: int) -> int:
+        if self._now is None:
+            return 0
+        if self._now.count <= first:
+            return self._now.count
+        while self._earlier and self._earlier[-1].count > first:
+            self._earlier.pop()
+        self._now = self._earlier[-1].copy() if self._earlier else None
+        return self._now.count if self._now else 0
+
+    def fill(self, candles: CandleSeries, table: FloatArray, first: int, stop: int) -> None:
+        if first >= stop:
+            return
+        if self._now is None or self._is_quicker_at_once(first, stop):
+            self._now = self._open(candles, table, stop - _STEP_BACK) or self._open(candles, table, stop)
+        if self._now is None:
+            self._write(table, 0, [call.over(Columns.of_series(candles, 0, stop)) for call in self._calls])
+        elif self._now.count < stop:
+            self._feed(candles, table, stop)
+
+    def preview(self, candles: CandleSeries, table: FloatArray, forming: Candle) -> tuple[float, ...]:
+        size = len(candles)
+        if size < self.first_defined:
+            return (np.nan,) * self.outputs
+        if self._now is not None:
+            pairs = zip(self._calls, self._now.streams, strict=True)
+            found = [stream.peek(*call.numbers(forming)) for call, stream in pairs]
+            flat = chain.from_iterable(one if isinstance(one, tuple) else (one,) for one in found)
+            return tuple(value * self._row.scale + self._row.shift for value in flat)
+        whole = Columns.of_series(candles, 0, size).followed_by(forming)
+        self._write(table, 0, [call.over(whole) for call in self._calls])  # the column after the last one is free
+        return tuple(table[:, size].tolist())
+
+    def _is_quicker_at_once(self, first: int, stop: int) -> bool:
+        return not self._row.is_scanning and stop - first > max(_STEP_BACK, stop // _FED_FOR_ONE_AT_ONCE)
+
+    def _open(self, candles: CandleSeries, table: FloatArray, count: int) -> _Streams | None:
+        """Streams over the first `count`; None where these are too few."""
+        if count <= self.first_defined:
+            return None
+        columns = Columns.of_series(candles, 0, count)
+        try:
+            opened = [call.opened(columns) for call in self._calls]
+        except _library().InsufficientHistory:
+            return None
+        self._write(table, 0, [found for _, found in opened])
+        streams = _Streams(count, tuple(stream for stream, _ in opened))
+        self._earlier.clear()
+        self._earlier.append(streams.copy())
+        return streams
+
+    def _feed(self, candles: CandleSeries, table: FloatArray, stop: int) -> None:
+        assert self._now is not None
+        first = self._now.count
+        columns = Columns.of_series(candles, first, stop)
+        pairs = zip(self._calls, self._now.streams, strict=True)
+        self._write(table, first, [call.fed(stream, columns) for call, stream in pairs])
+        self._now = _Streams(stop, self._now.streams)
+        if stop - self._earlier[-1].count >= _STEP_BACK:
+            self._earlier.append(self._now.copy())
+
+    def _write(self, table: FloatArray, first: int, found: list[tuple[FloatArray, ...]]) -> None:
+        """Put the outputs of one call after another into the table's rows, from column `first` on."""
+        for row, output in zip(table, chain.from_iterable(found), strict=True):
+            written = row[first : first + output.size]
+            if self._row.scale == 1.0 and self._row.shift == 0.0:
+                written[:] = output
+            else:
+                np.add(np.multiply(output, self._row.scale, out=written), self._row.shift, out=written)
+            if len(self._calls) > 1:  # they begin together
+                written[: max(0, self.first_defined - first)] = np.nan
+
+
+def _bound(call: Call, values: dict[str, Any]) -> _Bound:
+    source = str(values.get("source", ""))
+    inputs = tuple(source if name == "source" else name for name in call.inputs)
+    given = (values[each] if isinstance(each, str) else each for each in call.arguments)
+    return _Bound(call.function, inputs, tuple(given))
+
+
+def _outputs(found: Any) -> tuple[FloatArray, ...]:
+    return found if isinstance(found, tuple) else (found,)
+
+
+def _library() -> ModuleType:
+    """TA-Lib, which brings pandas along: a quarter of a second, unless the database, opened before there are candles,
+    has done so."""
+    import talib  # noqa: PLC0415 - after the first paint
+
+    return talib

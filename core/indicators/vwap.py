@@ -1,0 +1,54 @@
+"""The volume-weighted average price, which TA-Lib has without sessions only."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.indicators.columns import Columns, column
+from core.indicators.parameters import Anchor
+from core.indicators.sessions import session_numbers, sums_within_sessions
+from core.indicators.spec import IndicatorSpec
+from core.market.candle import Candle
+from core.market.series import CandleSeries
+
+FloatArray = NDArray[np.float64]
+
+
+class VolumeWeightedPrice:
+    """VWAP of (high + low + close) / 3 since the session began, from the first candle on. As long as nothing was
+    traded in a session it is the candle's own price.
+
+    Rows of the table: the session's number, what was paid since it began, the volume since then, and what is shown.
+    """
+
+    rows, outputs = 4, 1
+    first_defined = 0
+    at_once = 0
+
+    def __init__(self, spec: IndicatorSpec) -> None:
+        self._anchor = Anchor(str(spec.parameters()["anchor"]))
+
+    def resume(self, first: int) -> int:
+        return first
+
+    def fill(self, candles: CandleSeries, table: FloatArray, first: int, stop: int) -> None:
+        self._fill(Columns.of_series(candles, first, stop), table, first, stop)
+
+    def preview(self, candles: CandleSeries, table: FloatArray, forming: Candle) -> tuple[float, ...]:
+        size = len(candles)
+        # The column after the last one is free: its content is never shown, and the next candle writes over it.
+        self._fill(Columns.of_candle(forming), table, size, size + 1)
+        return (float(table[-1, size]),)
+
+    def _fill(self, columns: Columns, table: FloatArray, first: int, stop: int) -> None:
+        session, traded, volume, price = table[:, first:stop]
+        session[:] = session_numbers(columns.open_time_ms, self._anchor)
+        price[:] = column(columns, "hlc3")
+        volume[:] = columns.volume
+        np.multiply(price, volume, out=traded)
+        sums = table[1:3, first:stop]
+        if 0 < first < stop and session[0] == table[0, first - 1]:
+            sums[:, 0] += table[1:3, first - 1]
+        sums_within_sessions(sums, session)
+        np.divide(sums[0], sums[1], out=price, where=sums[1] > 0.0)
