@@ -67,7 +67,9 @@ def chart(
     """Time the real chart, offscreen: from the call that brings the news to the return of the paint that shows it."""
     from desktop.benchmark.rig import MeasureError  # noqa: PLC0415
     from desktop.benchmark.run import ChartBench  # noqa: PLC0415 - Qt only for this command
+    from desktop.garbage import freeze_imports  # noqa: PLC0415
 
+    freeze_imports()  # as the window does
     say = (lambda sentence: None) if context.as_json else (lambda sentence: click.echo(sentence, err=True))
     wanted = ChartBench(sizes, repeats, peers, seconds if while_training else None)
     try:
