@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from pydantic import ValidationError
-from PySide6.QtCore import QSignalBlocker, Signal
+from PySide6.QtCore import QEvent, QSignalBlocker, Signal
 from PySide6.QtWidgets import (
     QComboBox,
     QDialog,
@@ -26,8 +26,11 @@ from core.market.candle import FILE_VENUE, SIMULATED_VENUE, Interval
 from core.settings import MarketSettings
 from desktop.dialogs.forms import all_field_infos, editable
 from desktop.dialogs.messages import open_dialog
+from desktop.dialogs.path_line import PathLine
 from desktop.dialogs.problem import Problem
+from desktop.dialogs.replay_file import ReplayFileCheck
 from desktop.dialogs.setting_facts import description
+from desktop.interface_size import enlarged
 from desktop.market_feed import WATCHABLE_SPEED
 from desktop.plain_text import paragraphs
 from desktop.translation import QT_TRANSLATE_NOOP, translate
@@ -40,6 +43,7 @@ _FEEDS = (
     ("simulate", QT_TRANSLATE_NOOP("Dialogs", "Simulated ticks")),
 )
 _VENUES = ("binance", "binanceus", "bitfinex", "bitstamp", "bybit", "coinbase", "gemini", "kraken", "kucoin", "okx")
+_WIDTH = 460
 USUAL_SYMBOLS = ("BTC/USDT", "ETH/USDT", "SOL/USDT", "XRP/USDT", "BTC/USD", "ETH/USD", "BTC/EUR")
 """Offered before an exchange's own list is known."""
 _INTERVALS = ("1m", "3m", "5m", "15m", "30m", "1h", "4h", "1d")
@@ -67,7 +71,12 @@ class MarketDialog(QDialog):
         self.venue = editable(_VENUES, market.venue)
         self.symbol = editable(USUAL_SYMBOLS, market.symbol)
         self.interval = editable(_INTERVALS, market.interval)
-        self.file = QLineEdit(market.file or "")
+        self.file = PathLine(market.file or "")
+        self._check = ReplayFileCheck(self)
+        self._check.answered.connect(self._on_checked)
+        self.finished.connect(lambda _result: self._check.end())
+        self._is_accepting = False
+        """Watch was pressed, and the file is still being looked at."""
         self.file.setAccessibleName(translate("Dialogs", "File of candles"))
         self.file.setPlaceholderText(translate("Dialogs", "A file of candles: CSV, Feather, Parquet"))
         self.browse = QPushButton(translate("Dialogs", "Browse…"))
@@ -110,10 +119,8 @@ class MarketDialog(QDialog):
             )
         if "symbol" in used and not is_stored and "/" not in self.symbol.currentText().strip("/ "):
             raise ValueError(translate("Dialogs", "Write the symbol as BASE/QUOTE, for example BTC/USDT."))
-        if "file" in used and not Path(self.file.text().strip()).is_file():
-            named = self.file.text().strip()
-            missing = translate("Dialogs", "There is no file {0}.").format(named)
-            raise ValueError(missing if named else translate("Dialogs", "Choose the file of candles to replay."))
+        if "file" in used:
+            self._require_file()
         return replace(
             self._market,
             feed=feed,
@@ -125,6 +132,14 @@ class MarketDialog(QDialog):
             catch_up_candles=self.catch_up.value(),
             fallback_venues=self._fallback() if "fallback_venues" in used else self._market.fallback_venues,
         )
+
+    def _require_file(self) -> None:
+        """Raises ValueError where none is named, or where what is named is known to be of no use."""
+        named = self.file.text().strip()
+        if not named:
+            raise ValueError(translate("Dialogs", "Choose the file of candles to replay."))
+        if problem := self._check.problem(named):
+            raise ValueError(problem)
 
     def _has_no_exchange(self) -> bool:
         """Whether the venue is that of a file's candles, or of simulated ones."""
@@ -154,8 +169,33 @@ class MarketDialog(QDialog):
             market = self.market()
         except ValueError:
             return
+        self._is_accepting = market.feed == "replay" and self._check.problem(self.file.text().strip()) is None
+        if self._is_accepting:
+            self._show_problem()
+            return
         super().accept()
         self.chosen.emit(market)
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Somebody comes back to the dialog, perhaps with a file that was mended."""
+        super().changeEvent(event)
+        is_back = event.type() is QEvent.Type.ActivationChange and self.isActiveWindow()
+        if is_back and self._check.problem(self.file.text().strip()):
+            self._check.ask_again()
+
+    def _on_checked(self) -> None:
+        """The file is known now: it is replayed, where that was waited for, or said to be of no use."""
+        was_accepting, self._is_accepting = self._is_accepting, False
+        self._show_problem()
+        if was_accepting:
+            self.accept()
+
+    def _show_problem(self) -> None:
+        self._message.check(self.market, self.buttons)
+        if self._is_accepting:
+            self._message.setText(translate("Dialogs", "Reading {0} …").format(Path(self.file.text().strip()).name))
+            self._message.show()
+            self.buttons.button(QDialogButtonBox.StandardButton.Ok).setEnabled(False)
 
     def _build_layout(self) -> None:
         file = QWidget()
@@ -195,7 +235,7 @@ class MarketDialog(QDialog):
         layout.addWidget(self._message)
         layout.addStretch(1)
         layout.addWidget(self.buttons)
-        self.setMinimumWidth(460)
+        self.setMinimumWidth(enlarged(_WIDTH))
 
     def _connect(self) -> None:
         self.feed.currentIndexChanged.connect(lambda _index: self._on_change())
@@ -209,11 +249,15 @@ class MarketDialog(QDialog):
         used = _USED[self.feed.currentData()]
         for name, widget in self._rows.items():
             self._form.setRowVisible(widget, name == "feed" or name in used)
+        if self.isVisible():
+            self.resize(self.size().expandedTo(self.sizeHint()))
         self._show_speed()
         if self.feed.currentData() in ("auto", "live") and self._market.feed == "stored" and self._has_no_exchange():
             with QSignalBlocker(self.venue):  # the stored market's own
                 self.venue.setCurrentText(_VENUES[0])
-        self._message.check(self.market, self.buttons)
+        self._is_accepting = False
+        self._check.ask(self.file.text().strip() if "file" in used else "")
+        self._show_problem()
 
     def _on_speed(self) -> None:
         self._has_speed = True

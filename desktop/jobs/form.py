@@ -22,6 +22,7 @@ from PySide6.QtWidgets import (
 from core.market.history.errors import CandleFileError
 from core.market.history.source import require_readable
 from desktop.dialogs.messages import open_dialog
+from desktop.dialogs.path_line import PathLine
 from desktop.dialogs.problem import Problem
 from desktop.interface_size import enlarged
 from desktop.jobs.orders import Order
@@ -97,7 +98,7 @@ class FilePicker(QWidget):
     def __init__(self, *, several: bool, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._several = several
-        self.line = QLineEdit()
+        self.line = PathLine()
         self.line.setPlaceholderText(translate("Jobs", "CSV (also .gz, .zip), Feather or Parquet"))
         self.browse = QPushButton(translate("Jobs", "Browse…"))
         self.browse.setAccessibleName(

@@ -91,7 +91,7 @@ class ImportDialog(JobDialog):
         """What is told below already is not told twice."""
         self._is_unreadable = is_unreadable
         super().check()
-        self.found.setText(text.replace(self.message.text(), "").strip() if self.message.text() else text)
+        self.found.setText(_without(text, self.message.text()))
 
     def _looked_at(self) -> Sequence[str]:
         """The command line for what is chosen so far; empty where there is nothing to read yet."""
@@ -125,6 +125,13 @@ class ImportDialog(JobDialog):
             time_zone=self.zone.text().strip(),
             replaces=self.replaces.isChecked(),
         )
+
+
+def _without(text: str, sentence: str) -> str:
+    """The text without a sentence of it, and without the blank before or after that."""
+    if not sentence:
+        return text
+    return text.replace(f"{sentence} ", "").replace(f" {sentence}", "").replace(sentence, "").strip()
 
 
 def _require_telling_names(files: Iterable[Path]) -> None:

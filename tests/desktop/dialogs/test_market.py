@@ -1,15 +1,18 @@
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QComboBox, QDialogButtonBox, QFileDialog
+from PySide6.QtCore import QEvent, Qt
+from PySide6.QtWidgets import QApplication, QComboBox, QDialogButtonBox, QFileDialog
 from pytestqt.qtbot import QtBot
 
 from core.settings import MarketSettings
+from desktop.dialogs import replay_file
 from desktop.dialogs.market import MarketDialog
 from desktop.market_feed import WATCHABLE_SPEED
+from tests.support.candles import random_walk
 
 OK = QDialogButtonBox.StandardButton.Ok
 
@@ -21,6 +24,15 @@ def dialog(qtbot: QtBot) -> MarketDialog:
     dialog.open()
     qtbot.waitExposed(dialog)
     return dialog
+
+
+def write_csv(path: Path, count: int = 30) -> Path:
+    """That many candles."""
+    rows = (
+        f"{one.open_time_ms},{one.open},{one.high},{one.low},{one.close},{one.volume}" for one in random_walk(count)
+    )
+    path.write_text("\n".join(("time,open,high,low,close,volume", *rows)))
+    return path
 
 
 def choose_feed(dialog: MarketDialog, feed: str) -> None:
@@ -118,15 +130,93 @@ def test_only_what_the_feed_uses_is_shown(dialog: MarketDialog) -> None:
     assert dialog.venue.isVisible() and not dialog.file.isVisible()
 
 
-def test_a_replay_needs_a_file_that_exists(dialog: MarketDialog, tmp_path: Path) -> None:
+def test_a_replay_needs_a_file_that_exists(qtbot: QtBot, dialog: MarketDialog, tmp_path: Path) -> None:
     choose_feed(dialog, "replay")
     assert not dialog.buttons.button(OK).isEnabled()
     dialog.file.setText(str(tmp_path / "missing.csv"))
-    assert "There is no file" in dialog._message.text()
-    path = tmp_path / "candles.csv"
-    path.write_text("time,open\n")
+    qtbot.waitUntil(lambda: "There is no file" in dialog._message.text())
+    assert not dialog.buttons.button(OK).isEnabled()
+    path = write_csv(tmp_path / "candles.csv")
     dialog.file.setText(str(path))
-    assert dialog.market().file == str(path)
+    with qtbot.waitSignal(dialog.chosen) as chosen:
+        qtbot.mouseClick(dialog.buttons.button(OK), Qt.MouseButton.LeftButton)
+    assert chosen.args[0].file == str(path) and not dialog.isVisible()
+
+
+WRONG = {
+    "no table": b"Dear diary,\nnothing happened.\n",
+    "nothing": b"",
+    "a column too few": b"time,open,high,low\n1700000000,1,2,1\n",
+    "no text": bytes(range(256)),
+}
+
+
+@pytest.mark.parametrize("kind", WRONG)
+def test_a_file_that_cannot_be_replayed_is_refused_in_the_dialog(
+    qtbot: QtBot, dialog: MarketDialog, tmp_path: Path, kind: str
+) -> None:
+    """The walk's: the dialog had closed by the time its file was refused."""
+    wrong = tmp_path / "wrong.csv"
+    wrong.write_bytes(WRONG[kind])
+    choose_feed(dialog, "replay")
+    with qtbot.assertNotEmitted(dialog.chosen):
+        dialog.file.setText(str(wrong))
+        qtbot.mouseClick(dialog.buttons.button(OK), Qt.MouseButton.LeftButton)
+        assert dialog.isVisible() and dialog._message.text() == "Reading wrong.csv …"
+        assert not dialog.buttons.button(OK).isEnabled()
+        qtbot.waitUntil(lambda: dialog._message.text() not in ("", "Reading wrong.csv …"))
+    assert dialog.isVisible() and wrong.name in dialog._message.text()
+    assert not dialog.buttons.button(OK).isEnabled()
+    with pytest.raises(ValueError, match=r"wrong\.csv"):
+        dialog.market()
+    choose_feed(dialog, "simulate")
+    assert not dialog._message.isVisible() and dialog.buttons.button(OK).isEnabled()
+
+
+def test_a_file_that_was_mended_meanwhile_is_looked_at_again(
+    qtbot: QtBot, dialog: MarketDialog, tmp_path: Path
+) -> None:
+    path = tmp_path / "candles.csv"
+    path.write_bytes(b"")
+    choose_feed(dialog, "replay")
+    dialog.file.setText(str(path))
+    qtbot.waitUntil(lambda: "is empty" in dialog._message.text())
+    write_csv(path)
+    QApplication.sendEvent(dialog, QEvent(QEvent.Type.ActivationChange))
+    qtbot.waitUntil(dialog.buttons.button(OK).isEnabled)
+    assert dialog._message.text() == ""
+
+
+def test_no_disk_is_asked_on_the_windows_thread(
+    qtbot: QtBot, dialog: MarketDialog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A drive on a network may not answer for minutes: other fields can be used meanwhile, and Cancel."""
+    asked_on: list[threading.Thread] = []
+    answers = threading.Event()
+
+    def slow(path: Path) -> None:
+        asked_on.append(threading.current_thread())
+        answers.wait(30.0)
+
+    monkeypatch.setattr(replay_file, "require_readable", slow)
+    choose_feed(dialog, "replay")
+    dialog.file.setText(str(write_csv(tmp_path / "candles.csv")))
+    qtbot.mouseClick(dialog.buttons.button(OK), Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: bool(asked_on))
+    dialog.speed.setValue(3.0)
+    assert dialog.market().speed == 3.0 and dialog.isVisible()
+    dialog.reject()
+    answers.set()
+    assert not dialog.isVisible() and threading.current_thread() not in asked_on
+
+
+def test_a_path_can_be_read_in_the_field(qtbot: QtBot, dialog: MarketDialog) -> None:
+    choose_feed(dialog, "replay")
+    path = "/home/somebody/Downloads/binance-BTCUSDT-15m-2024.csv"
+    dialog.grab()  # which lays it out
+    assert dialog.file.width() > dialog.file.fontMetrics().horizontalAdvance(path)
+    dialog.file.setText(path)
+    assert path in dialog.file.toolTip()
 
 
 def test_a_replay_runs_at_a_speed_that_can_be_watched_unless_another_is_chosen(

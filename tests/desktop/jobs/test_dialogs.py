@@ -243,3 +243,16 @@ def test_what_the_name_does_not_tell_is_said_once(qtbot: QtBot, candles: Path) -
     more = {"rejected": {}, "holes": 0, "missing": 0, "unnamed": naming}
     dialog = looked_at(qtbot, candles, Ending({"files": [{**found, **more}]}))
     assert dialog.message.text() == naming and naming not in dialog.found.text() and "1 rows" in dialog.found.text()
+    asked_too = "Nothing in my candles.csv tells which market it is of."
+    dialog = looked_at(qtbot, candles, Ending({"files": [{**found, **more, "unnamed": f"{naming} {asked_too}"}]}))
+    assert dialog.found.text().endswith(f". {asked_too}"), "one blank, where a sentence was taken out"
+
+
+def test_a_path_can_be_read_in_the_field(qtbot: QtBot) -> None:
+    path = "/home/somebody/Downloads/binance-BTCUSDT-15m-2024.csv"
+    dialog = ImportDialog(files=[Path(path)])
+    qtbot.addWidget(dialog)
+    dialog.show()
+    qtbot.waitExposed(dialog)
+    line = dialog.picker.line
+    assert line.fontMetrics().horizontalAdvance(path) < line.width() and path in line.toolTip()
