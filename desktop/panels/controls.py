@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 
 from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QSlider, QToolBar, QToolButton, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QToolBar, QToolButton, QWidget
 
 from desktop.actions import ActionId, ActionRegistry
 from desktop.icons import tabular
 from desktop.interface_size import enlarged
 from desktop.panels.inputs import LogSpinBox
 from desktop.plain_text import Label
+from desktop.seek_slider import SeekSlider
 from desktop.translation import QT_TRANSLATE_NOOP, translate
 
 _SMALLEST_RATE, _LARGEST_RATE = 1e-12, 1.0
@@ -107,8 +108,8 @@ class TrainingInputs(QWidget):
     def _show_percent(self, percent: int) -> None:
         self.duty_percent.setText(f"{percent} %")
 
-    def _make_slider(self) -> QSlider:
-        slider = QSlider(Qt.Orientation.Horizontal)
+    def _make_slider(self) -> SeekSlider:
+        slider = SeekSlider()
         slider.setRange(1, 100 // _DUTY_STEP)
         slider.setPageStep(2)
         slider.setTracking(False)

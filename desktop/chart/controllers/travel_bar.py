@@ -6,12 +6,13 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QSignalBlocker, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QPainter, QPaintEvent
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QSlider, QToolButton, QWidget
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QToolButton, QWidget
 
 from desktop.accessible import name_box
 from desktop.actions import ActionId, ActionRegistry
 from desktop.icons import tabular
 from desktop.plain_text import Label
+from desktop.seek_slider import SeekSlider
 from desktop.theme import Palette
 from desktop.translation import translate
 
@@ -39,7 +40,7 @@ class TravelBar(QWidget):
         self._palette_now = palette_now
         self._is_past = False
         self.setAccessibleName(translate("Charting", "Time travel"))
-        self.slider = QSlider(Qt.Orientation.Horizontal)
+        self.slider = SeekSlider()
         self.slider.setAccessibleName(translate("Charting", "Candle that is shown"))
         self.slider.setToolTip(translate("Charting", "Which candle is the newest that the chart shows"))
         self.slider.setPageStep(_PAGE)

@@ -162,6 +162,31 @@ def test_the_share_of_the_time_is_sent_when_the_slider_is_let_go(qtbot: QtBot, i
     assert inputs.duty_percent.text() == f"{changed.args[0]} %"
 
 
+@pytest.mark.parametrize("share", [0.25, 0.6])
+def test_a_click_on_the_groove_takes_the_slider_there(qtbot: QtBot, inputs: TrainingInputs, share: float) -> None:
+    """It went a tenth of the way at a time."""
+    slider, sent = inputs.duty, list[int]()
+    inputs.duty_changed.connect(sent.append)
+    place = QPoint(round(share * slider.width()), slider.height() // 2)
+    qtbot.mousePress(slider, Qt.MouseButton.LeftButton, pos=place)
+    assert inputs.duty_percent.text() != "100 %" and sent == [], "it is shown, and sent when the mouse is let go"
+    qtbot.mouseRelease(slider, Qt.MouseButton.LeftButton, pos=place)
+    assert len(sent) == 1 and abs(sent[0] - 100 * share) <= 10 and inputs.duty_percent.text() == f"{sent[0]} %"
+    assert slider.handle_rect().contains(place) and not slider.isSliderDown()
+
+
+def test_what_was_clicked_is_dragged_on(qtbot: QtBot, inputs: TrainingInputs) -> None:
+    slider, sent = inputs.duty, list[int]()
+    inputs.duty_changed.connect(sent.append)
+    there, back = (QPoint(round(share * slider.width()), slider.height() // 2) for share in (0.2, 0.7))
+    qtbot.mousePress(slider, Qt.MouseButton.LeftButton, pos=there)
+    for place in (QPoint((there.x() + back.x()) // 2, back.y()), back):
+        qtbot.mouseMove(slider, place)
+    qtbot.waitUntil(lambda: slider.sliderPosition() > 10)
+    qtbot.mouseRelease(slider, Qt.MouseButton.LeftButton, pos=back)
+    assert len(sent) == 1 and 60 <= sent[0] <= 80
+
+
 def test_the_slider_moves_by_keys_and_never_to_nothing(qtbot: QtBot, inputs: TrainingInputs) -> None:
     sent: list[int] = []
     inputs.duty_changed.connect(sent.append)

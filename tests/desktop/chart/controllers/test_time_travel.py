@@ -296,9 +296,13 @@ def test_the_slider_seeks_by_mouse_and_keys(at_now: Traveller) -> None:
     QTest.keyClick(slider, Qt.Key.Key_PageDown)
     at_now.settle()
     assert at_now.travel.shown == len(SERIES) - 12
-    QTest.mouseClick(slider, Qt.MouseButton.LeftButton, pos=QPoint(4, slider.height() // 2))
-    at_now.settle()
-    assert at_now.travel.shown == len(SERIES) - 22, "a page towards the click"
+    for share in (0.5, 0.1, 0.75):
+        place = QPoint(round(share * slider.width()), slider.height() // 2)
+        QTest.mouseClick(slider, Qt.MouseButton.LeftButton, pos=place)
+        at_now.settle()
+        shown = at_now.travel.shown
+        assert shown is not None and abs(shown - share * len(SERIES)) < 0.1 * len(SERIES), "the place clicked, no page"
+        assert slider.handle_rect().contains(place)
     QTest.keyClick(slider, Qt.Key.Key_Home)
     at_now.settle()
     assert at_now.chart.model.count == 1
