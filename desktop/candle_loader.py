@@ -1,10 +1,10 @@
-"""All stored candles of a market, read beside the window: it shows the newest at once and gets the whole later."""
+"""Stored candles of a market, all or those after a time, read beside the window: it shows the newest at once."""
 
 from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +13,7 @@ from PySide6.QtCore import QObject, QThread, Signal, Slot
 
 from core.market.candle import Candle, Market
 from core.market.series import CandleSeries
-from core.storage.candles import CandleStore, StoredColumns
+from core.storage.candles import CHUNK_ROWS, CandleStore, StoredColumns
 from core.storage.database import open_database
 from core.storage.errors import CorruptDatabaseError, StorageError
 from core.storage.holes import HoleStore
@@ -28,6 +28,8 @@ _log = logging.getLogger("ghostcandle")
 class CandleLoader(QThread):
     """Reads one market once, on a connection of its own. `start` begins; it ends by itself.
 
+    after_ms: only candles that opened after it; None: all, and the holes of the exchange.
+
     Signals, queued to the window's thread, one of them unless it was cancelled:
         loaded: its number, a whole CandleSeries with its pyramid, which belongs to the receiver from then on, and what
             the exchange is known not to have, shape (n, 2).
@@ -37,12 +39,14 @@ class CandleLoader(QThread):
     loaded = Signal(int, object, object)
     failed = Signal(int, str)
 
-    def __init__(self, number: int, database: Path, market: Market, parent: QObject | None = None) -> None:
+    def __init__(
+        self, number: int, database: Path, market: Market, after_ms: int | None, parent: QObject | None = None
+    ) -> None:
         super().__init__(parent)
         self.setObjectName("CandleLoader")
         self._number = number
         self._database = database
-        self._market = market
+        self._market, self._after_ms = market, after_ms
         self._cancelled = threading.Event()
         self._holes: NDArray[np.int64] = np.empty((0, 2), np.int64)
 
@@ -75,18 +79,25 @@ class CandleLoader(QThread):
             self.failed.emit(self._number, sentence)
 
     def _read(self) -> CandleSeries | None:
-        """The whole series, or None where it was cancelled on the way."""
+        """The series that was asked for, or None where it was cancelled on the way."""
         parts: list[StoredColumns] = []
         db = open_database(self._database, readonly=True)
         try:
-            for part in CandleStore(db).column_chunks(self._market):
+            for part in self._chunks(CandleStore(db)):
                 if self._cancelled.is_set():
                     return None
                 parts.append(part)
-            self._holes = HoleStore(db).of_exchange_from(self._market, 0)
+            if self._after_ms is None:
+                self._holes = HoleStore(db).of_exchange_from(self._market, 0)
         finally:
             db.close()
-        return self._joined(parts[::-1])
+        return self._joined(parts[::-1] if self._after_ms is None else parts)
+
+    def _chunks(self, store: CandleStore) -> Iterator[StoredColumns]:
+        """All candles from the newest chunk back; those after a time from the oldest on."""
+        if self._after_ms is None:
+            return store.column_chunks(self._market)
+        return store.ascending_chunks(self._market, self._after_ms + 1, chunk=CHUNK_ROWS)
 
     def _joined(self, parts: Sequence[StoredColumns]) -> CandleSeries:
         if not parts:
@@ -108,6 +119,8 @@ class HistoryLoading(QObject):
     loaded = Signal(object, object)
     """CandleSeries: all that is stored of the market that `start` was last called with. And what its exchange is known
     not to have, shape (n, 2)."""
+    later_loaded = Signal(object)
+    """CandleSeries: what is stored of it after the time that `start_after` was last called with."""
     failed = Signal(str)
     """A sentence: why there is no more than what the window has."""
 
@@ -115,20 +128,27 @@ class HistoryLoading(QObject):
         super().__init__(parent)
         self._database = database
         self._number = 0
-        self._is_loading = False
+        self._is_loading = self._is_whole = False
         self._stored_meanwhile: list[Candle] = []
         self._loaders: list[CandleLoader] = []
 
     @property
     def is_loading(self) -> bool:
-        """Whether `loaded` or `failed` is still to come."""
+        """Whether one of the signals is still to come."""
         return self._is_loading
 
     def start(self, market: Market) -> None:
         """Begin to read a market; what was being read is let go."""
+        self._start(market, None)
+
+    def start_after(self, market: Market, after_ms: int) -> None:
+        """Begin to read what opened after that; what was being read is let go."""
+        self._start(market, after_ms)
+
+    def _start(self, market: Market, after_ms: int | None) -> None:
         self.cancel()
-        self._is_loading = True
-        loader = CandleLoader(self._number, self._database, market, self)
+        self._is_loading, self._is_whole = True, after_ms is None
+        loader = CandleLoader(self._number, self._database, market, after_ms, self)
         loader.loaded.connect(self._on_loaded)
         loader.failed.connect(self._on_failed)
         loader.finished.connect(self._on_finished)
@@ -141,7 +161,7 @@ class HistoryLoading(QObject):
             self._stored_meanwhile.extend(candles)
 
     def cancel(self) -> None:
-        """Let go of what is being read; neither signal comes for it any more. Does not wait."""
+        """Let go of what is being read; no signal comes for it any more. Does not wait."""
         self._number += 1  # what is queued already carries the former number
         self._is_loading = False
         self._stored_meanwhile = []
@@ -158,7 +178,10 @@ class HistoryLoading(QObject):
             return
         series.extend(self._stored_meanwhile)
         self._is_loading, self._stored_meanwhile = False, []
-        self.loaded.emit(series, holes)
+        if self._is_whole:
+            self.loaded.emit(series, holes)
+        else:
+            self.later_loaded.emit(series)
 
     @Slot(int, str)
     def _on_failed(self, number: int, sentence: str) -> None:

@@ -117,6 +117,19 @@ def test_what_closes_during_the_load_is_there_whether_it_was_read_or_not(
         assert index is not None and series[index] == candle
 
 
+def test_what_was_stored_after_a_time_comes_alone_and_in_order(
+    qtbot: QtBot, loading: HistoryLoading, db: Database
+) -> None:
+    whole = QSignalSpy(loading.loaded)
+    CandleStore(db).save(MARKET, NEXT)
+    with qtbot.waitSignal(loading.later_loaded) as found:
+        loading.start_after(MARKET, CANDLES[-9_001].open_time_ms)
+    assert list(found.args[0]) == [*CANDLES[-9_000:], *NEXT]
+    with qtbot.waitSignal(loading.later_loaded) as found:
+        loading.start_after(MARKET, NEXT[-1].open_time_ms)
+    assert len(found.args[0]) == 0 and whole.count() == 0 and not loading.is_loading
+
+
 def test_another_market_during_the_load_gets_its_own_candles(qtbot: QtBot, loading: HistoryLoading) -> None:
     spy = QSignalSpy(loading.loaded)
     loading.start(MARKET)

@@ -28,8 +28,8 @@ _NOTICE = "compare"
 
 
 class ChartComparison(QObject):
-    """Its candles are read beside the window, and joined where the chart's are coarser. Before the window goes,
-    `history` must have ended (`cancel` and `wait`)."""
+    """Its candles are read beside the window, and joined where the chart's are coarser; what was stored since is
+    read whenever one of the chart's closes. Before the window goes, `history` must have ended (`cancel` and `wait`)."""
 
     def __init__(
         self, window: MainWindow, chart: ChartWidget, database: WindowDatabase, history: HistoryLoading
@@ -40,8 +40,10 @@ class ChartComparison(QObject):
         self._market: Market | None = None
         self._source: Market | None = None
         self._stored: CandleSeries | None = None
+        self._coarse: ResampledSeries | None = None
         self._wanted = ""
         history.loaded.connect(self._on_loaded)
+        history.later_loaded.connect(self._on_later)
         history.failed.connect(self._on_failed)
         window.actions_of_window.wire({ActionId.COMPARE: self.open, ActionId.COMPARE_STOP: self.stop})
         window.settings_shown.connect(self._on_settings)
@@ -57,6 +59,17 @@ class ChartComparison(QObject):
         """This one is shown from now on. The database is open."""
         self._market = market
         self._follow()
+        self.read_on()  # it may have been the one that was shown until now
+
+    def read_on(self) -> None:
+        """Read what has been stored of the other market since. Where that is under way already, the next call does."""
+        source, stored = self._source, self._stored
+        if source is None or stored is None or self.history.is_loading:
+            return
+        if len(stored):
+            self.history.start_after(source, int(stored.open_time_ms[-1]))
+        else:
+            self.history.start(source)
 
     def reload(self, market: Market) -> None:
         """Stored candles of a market have changed anywhere: read them anew, if they are shown here."""
@@ -119,7 +132,7 @@ class ChartComparison(QObject):
 
     def _let_go(self) -> None:
         self.history.cancel()
-        self._source = self._stored = None
+        self._source = self._stored = self._coarse = None
         if self._is_added:
             self._is_added = False
             self._chart.remove_layer(self.layer)
@@ -132,7 +145,8 @@ class ChartComparison(QObject):
             words = translate("Chart", "reading …")
         else:
             is_own = self._stored.interval == interval
-            series = self._stored if is_own else ResampledSeries(self._stored, interval).series
+            self._coarse = None if is_own else ResampledSeries(self._stored, interval)
+            series = self._stored if self._coarse is None else self._coarse.series
         self.layer.show(Comparison(self._name_of(wanted), series, words))
         if not self._is_added:
             self._is_added = True
@@ -178,10 +192,19 @@ class ChartComparison(QObject):
         self._stored = series
         self._follow()
 
+    @Slot(object)
+    def _on_later(self, later: CandleSeries) -> None:
+        if self._stored is None or not len(later):
+            return
+        self._stored.extend_columns(later.open_time_ms, later.values)
+        if self._coarse is not None:
+            self._coarse.sync()
+        self._chart.layers_changed()
+
     @Slot(str)
     def _on_failed(self, sentence: str) -> None:
         wanted = self.compared
-        if wanted is not None:
+        if wanted is not None and self._stored is None:
             self.layer.show(Comparison(self._name_of(wanted), None, translate("Chart", "could not be read")))
             self._chart.layers_changed()
         words = translate("Chart", "{0} cannot be compared. {1}").format(self._source, sentence)

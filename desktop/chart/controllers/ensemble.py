@@ -106,6 +106,7 @@ class ChartEnsemble(QObject):
     def add_closed(self, candles: Sequence[Candle]) -> None:
         """These have closed and are stored, in ascending time."""
         self.candles.add(candles)
+        self.comparison.read_on()
         self.tools.see_closed(candles)
         self.travel.present()
 

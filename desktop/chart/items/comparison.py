@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from datetime import tzinfo
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,12 +22,14 @@ from desktop.chart.panes.frame import Frame
 from desktop.chart.panes.layer import PriceLayer
 from desktop.chart.panes.pane import Pane
 from desktop.theme import Palette
+from desktop.translation import translate
 
 _LINE_WIDTH = 2.0
 _COLOUR = 3
 """Of the palette's curves: one that no candle, ghost or indicator has."""
 _SCANNED_AT_MOST = 16_384
 _SAMPLE_PERCENT = -888.88
+_MINUTE_MS = 60_000
 
 
 @dataclass(frozen=True)
@@ -98,27 +101,40 @@ class ComparisonLayer(PriceLayer):
         shown = self.shown
         if shown is None:
             return ()
-        said = shown.words
+        said, until_ms = shown.words, self._ended_ms(model)
         if shown.series is not None:
             start = self._start_in(frame.first, frame.stop, model)
             said = _percent_text(None if start is None else self._percent(start, model, index))
-        return (_row(shown.name, said, colour_of(frame.palette)),)
+        until = () if until_ms is None else (_until(until_ms, model, frame.time_zone, frame.palette.muted_text),)
+        return (_row(shown.name, said, colour_of(frame.palette)) + until,)
 
     def sample_rows(self, model: ChartModel) -> Sequence[Row]:
         if self.shown is None:
             return ()
         said = self.shown.words if self.shown.series is None else _percent_text(_SAMPLE_PERCENT)
-        return (_row(self.shown.name, said, QColor()),)
+        until_ms = self._ended_ms(model)
+        until = () if until_ms is None else (_until(until_ms, model, None, QColor()),)
+        return (_row(self.shown.name, said, QColor()) + until,)
+
+    def _ended_ms(self, model: ChartModel) -> int | None:
+        """When the other market's last candle opened, where newer ones of the chart have closed; else None."""
+        series, own = self._series(), model.series
+        if series is None or own is None or not len(series) or not len(own):
+            return None
+        last_ms = int(series.open_time_ms[-1])
+        return last_ms if last_ms < int(own.open_time_ms[-1]) else None
 
     def _series(self) -> CandleSeries | None:
         return None if self.shown is None else self.shown.series
 
     def _percent(self, start: _Start, model: ChartModel, index: int | None) -> float | None:
+        """At a candle of the chart; at its newest, where the other market ended before, at that one's last."""
         wanted = model.count - 1 if index is None else index
         series, own = self._series(), model.series
         if series is None or own is None or not 0 <= wanted < model.count:
             return None
-        found = series.index_at(int(own.open_time_ms[wanted]))
+        has_ended = index is None and self._ended_ms(model) is not None
+        found = len(series) - 1 if has_ended else series.index_at(int(own.open_time_ms[wanted]))
         return None if found is None else (float(series.close[found]) / start.other - 1.0) * 100.0
 
     def _start_in(self, first: int, stop: int, model: ChartModel) -> _Start | None:
@@ -162,3 +178,12 @@ def _percent_text(percent: float | None) -> str:
 
 def _row(name: str, said: str, colour: QColor) -> Row:
     return Span(name, colour, bold=True), Span(said, colour)
+
+
+def _until(until_ms: int, model: ChartModel, zone: tzinfo | None, colour: QColor) -> Span:
+    """By the clock alone on the newest candle's day."""
+    newest_ms = until_ms if model.series is None else int(model.series.open_time_ms[-1])
+    is_today = formatting.format_date(until_ms, zone) == formatting.format_date(newest_ms, zone)
+    seconds = model.series is not None and model.series.interval.duration_ms % _MINUTE_MS != 0
+    write = formatting.format_clock if is_today else formatting.format_time
+    return Span(translate("Chart", "stored until {0}").format(write(until_ms, zone, seconds=seconds)), colour)

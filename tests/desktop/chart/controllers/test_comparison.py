@@ -178,6 +178,54 @@ def test_what_is_stored_later_is_read_when_that_is_told(shown: Shown, qtbot: QtB
     qtbot.waitUntil(lambda: (shown.closes() or [0.0])[-1] == 5.0, timeout=60_000)
 
 
+def later_candle(shown: Shown, market: Market, close: float) -> Candle:
+    newest = shown.sources[market][-1]
+    return Candle(newest.open_time_ms + market.interval.duration_ms, close, close, close, close, 1.0)
+
+
+@pytest.mark.parametrize("action", [ActionId.INTERVAL_MARKET, ActionId.INTERVAL_5M])
+def test_what_was_stored_since_is_there_once_a_candle_of_the_chart_has_closed(
+    shown: Shown, qtbot: QtBot, action: ActionId
+) -> None:
+    shown.choose(qtbot, "ETH/USDT")
+    shown.trigger(action)
+    before = shown.closes()
+    assert before
+    start = shown.sources[ETH][-1].open_time_ms // 300_000 * 300_000 + 300_000
+    later = [Candle(start + step * 60_000, 5.0, 5.0, 5.0, 5.0, 1.0) for step in range(10)]
+    shown.database.candles.save(ETH, later)
+    assert shown.closes() == before
+    shown.comparison.read_on()
+    qtbot.waitUntil(lambda: (shown.closes() or [0.0])[-1] == 5.0, timeout=60_000)
+    closes = shown.closes()
+    assert closes and closes[: len(before)] == before and len(closes) > len(before)
+    shown.comparison.read_on()  # nothing new is stored
+    qtbot.waitUntil(lambda: not shown.comparison.history.is_loading, timeout=60_000)
+    assert shown.closes() == closes
+
+
+def test_of_a_market_that_ended_earlier_the_readout_says_when_until_there_is_more(shown: Shown, qtbot: QtBot) -> None:
+    shown.choose(qtbot, "ETH/USDT")
+    own = later_candle(shown, OWN, shown.sources[OWN][-1].close)
+    shown.database.candles.save(OWN, [own])
+    shown.candles.add([own])
+    assert "stored until" in shown.told()
+    shown.database.candles.save(ETH, [later_candle(shown, ETH, shown.sources[ETH][-1].close)])
+    shown.comparison.read_on()
+    qtbot.waitUntil(lambda: "stored until" not in shown.told(), timeout=60_000)
+    assert "ETH/USDT" in shown.told()
+
+
+def test_one_that_was_watched_meanwhile_has_its_new_candles_beside_another(shown: Shown, qtbot: QtBot) -> None:
+    shown.choose(qtbot, "ETH/USDT")
+    shown.show(ETH)
+    later = later_candle(shown, ETH, 5.0)
+    shown.database.candles.save(ETH, [later])
+    shown.candles.add([later])
+    shown.show(OWN)
+    qtbot.waitUntil(lambda: (shown.closes() or [0.0])[-1] == 5.0, timeout=60_000)
+
+
 @pytest.mark.parametrize("text", ["ETH/USDT", "ETH/USDT 1m", "1m (binance)", "ETH/USDT 0m (binance)"])
 def test_a_setting_that_names_no_market_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"market|interval"):

@@ -10,7 +10,9 @@ from core.market.series import CandleSeries
 from desktop.chart.axes.price_scale import ScaleKind
 from desktop.chart.items.comparison import Comparison, ComparisonLayer, colour_of
 from desktop.chart.widget import ChartWidget
+from desktop.formatting import format_clock
 from tests.desktop.chart.conftest import ShowChart, settle
+from tests.desktop.chart.labels.test_readout import hover
 from tests.desktop.chart.support import random_series
 from tests.desktop.chart.test_painting import picture
 
@@ -99,3 +101,18 @@ def test_markets_that_share_no_candle_have_no_line_and_the_readout_says_so(show_
     before = chart.frame.prices
     compare(chart, late)
     assert "ETH/USDT –" in told(chart) and chart.frame.prices.span == pytest.approx(before.span, rel=0.2)
+
+
+def test_where_it_has_ended_the_readout_says_how_far_it_came_and_until_when(show_chart: ShowChart) -> None:
+    own = random_series(60)
+    chart = show_chart(own)
+    other = grown(own, 1.5, skip=frozenset(range(50, 60)))
+    compare(chart, other)
+    percent = (other.close[-1] / other.close[chart.frame.first] - 1.0) * 100.0
+    clock = format_clock(int(own.open_time_ms[49]), chart.frame.time_zone)
+    assert f"ETH/USDT {percent:+.2f} % stored until {clock}".replace("-", "−") in told(chart)
+    hover(chart, 45, own[45].close)
+    here = (other.close[45] / other.close[chart.frame.first] - 1.0) * 100.0
+    assert f"ETH/USDT {here:+.2f} %".replace("-", "−") in told(chart)
+    hover(chart, 55, own[55].close)
+    assert f"ETH/USDT – stored until {clock}" in told(chart)
