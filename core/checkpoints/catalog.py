@@ -322,8 +322,7 @@ class Catalog:
     def _best(self) -> NDArray[np.float64]:
         """1 for the best of each run that was trained here."""
         flags = np.zeros(len(self))
-        is_wreck = self.text("health").where(lambda health: health == Disease.DIVERGED)
-        may_be = (self.number("known_good") > 0.0) & ~is_wreck & ~self.text("run").where(is_imported)
+        may_be = (self.number("wrecked") == 0.0) & ~self.text("run").where(is_imported)
         skills = np.where(may_be, self.number("skill"), np.nan)
         known = np.flatnonzero(~np.isnan(skills))
         runs = self.text("run").codes[known]
