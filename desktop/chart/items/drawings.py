@@ -14,6 +14,7 @@ from core.market.drawings import Drawing, DrawingKind
 from desktop.chart.data.model import ChartModel
 from desktop.chart.items.drawing_shapes import Grip, Shape, grip_of, shape_of, text_font
 from desktop.chart.labels.axis_labels import price_label_rect
+from desktop.chart.painting.primitives import dashes
 from desktop.chart.painting.text import Box, Row, Span
 from desktop.chart.panes.frame import Frame
 from desktop.chart.panes.layer import PlotLabel, PriceLayer
@@ -21,6 +22,7 @@ from desktop.chart.panes.layer import PlotLabel, PriceLayer
 _AREA_ALPHAS = (22, 36)
 _GROUND_ALPHA = 205
 _HANDLE_PX = 4
+_DASH_WIDTHS = 4
 _BEYOND_PX = _HANDLE_PX + 2
 """That far beyond its lines a drawing has handles and edges."""
 
@@ -136,9 +138,7 @@ def _paint(painter: QPainter, frame: Frame, shape: Shape, *, is_held: bool) -> N
     painter.drawLines(list(shape.lines))
     painter.setRenderHint(QPainter.RenderHint.Antialiasing, True)
     if shape.guides:
-        pen.setDashPattern([4.0, 4.0])
-        painter.setPen(pen)
-        painter.drawLines(list(shape.guides))
+        painter.drawLines([dash for guide in shape.guides for dash in dashes(guide, _DASH_WIDTHS * pen.widthF())])
     if shape.words:
         _write(painter, frame, shape, colour)
     if is_held:

@@ -67,6 +67,14 @@ def draw_polyline(painter: QPainter, xs: Any, ys: Any) -> None:
     cast(Any, painter).drawLines(first, len(segments))
 
 
+def dashes(line: QLineF, length: float) -> list[QLineF]:
+    """Parts of a line of this length, and as far from each other. Qt's own dashes of a line that begins out of the
+    device begin where the device does: they would be others in a window, in a file, and beside another dock."""
+    whole = line.length()
+    starts = np.arange(0.0, whole, 2.0 * length).tolist()
+    return [QLineF(line.pointAt(start / whole), line.pointAt(min(start + length, whole) / whole)) for start in starts]
+
+
 def draw_parts(painter: QPainter, picture: QPixmap, corner: QPoint, wanted: QRegion) -> None:
     """Draw the parts of a picture whose top left is at `corner` that lie in `wanted`, each clipped to itself: where
     the painter's clip is one rectangle Qt copies rows of pixels, where it is a region it goes span by span, at several

@@ -10,8 +10,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from PySide6.QtCore import QLineF, QPoint, QPointF, QRectF
+from PySide6.QtCore import QLineF, QPoint, QPointF, QRect, QRectF
+from PySide6.QtWidgets import QVBoxLayout, QWidget
+from pytestqt.qtbot import QtBot
 
+from core.clock import ManualClock
 from core.market.drawings import FIBONACCI_LEVELS, Anchor, Drawing, DrawingKind
 from desktop.chart.axes.price_scale import PriceRange, ScaleKind
 from desktop.chart.data.anchors import time_at
@@ -25,7 +28,8 @@ from desktop.dialogs.drawing import COLOURS
 from desktop.theme import Theme
 from tests.desktop.chart.conftest import ShowChart, settle
 from tests.desktop.chart.support import forming_after, random_series
-from tests.desktop.chart.test_painting import picture
+from tests.desktop.chart.test_painting import picture, pixels
+from tests.desktop.chart.test_partial_paints import NOISE
 
 SERIES = random_series(120)
 CLOSE = SERIES[-1].close
@@ -264,3 +268,34 @@ def test_where_levels_lie_close_together_those_that_traders_look_for_first_are_w
         has_room = all(abs(row - of_levels[level]) >= fonts.line for row in before)
         assert (level in rows) is has_room, f"{level} of {sorted(rows)}"
     assert "0.618" in rows or height_px < 3 * fonts.line
+
+
+@pytest.mark.parametrize("width_px", [1, 2, 3])
+def test_a_dashed_line_that_begins_out_of_view_is_the_same_wherever_the_chart_lies(
+    qtbot: QtBot, clock: ManualClock, width_px: int
+) -> None:
+    """Qt begins its own dashes where the device begins: another picture in a window, and in a file."""
+    host, chart = QWidget(), ChartWidget(Theme("dark"), clock)
+    layout = QVBoxLayout(host)
+    layout.setContentsMargins(90, 70, 50, 60)
+    layout.addWidget(chart)
+    qtbot.addWidget(host)
+    host.resize(760, 480)
+    chart.set_series(SERIES, "BTC/USDT · 1m · test")
+    layer = DrawingsLayer()
+    chart.add_layer(layer)
+    with qtbot.waitExposed(host):
+        host.show()
+    settle(chart)
+    prices, random = chart.frame.price_pane.shown, np.random.default_rng(3)
+    for _ in range(12):
+        heights = prices.low + prices.span * random.uniform(-3.0, 4.0, 2)
+        places = zip(random.integers(20, 119, 2).tolist(), heights.tolist(), strict=True)
+        anchors = tuple(Anchor(SERIES[index].open_time_ms, price) for index, price in places)
+        layer.shown = DrawingsShown((Drawing(DrawingKind.FIBONACCI, anchors, width_px=width_px, drawing_id=1),))
+        chart.layers_changed()
+        settle(chart)
+        area = QRect(chart.mapTo(host, QPoint(0, 0)), chart.size())
+        on_screen = pixels(host.screen().grabWindow(host.winId()).toImage().copy(area))
+        apart = on_screen[..., None].view(np.uint8).astype(int) - picture(chart)[..., None].view(np.uint8)
+        assert np.abs(apart).max() <= NOISE, f"{anchors}"
