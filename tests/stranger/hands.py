@@ -151,6 +151,15 @@ class Hands:
             await act(lambda: _key_window().requestActivate())
         await self.until(_has_keys, "a window that has the keys")
 
+    async def has_within_a_moment(self, condition: Callable[[], bool]) -> bool:
+        """Whether a desktop has done something for a window: without a window manager, nobody does."""
+        await pause(_DESKTOP_MS)
+        return condition()
+
+    async def place(self, window: QWidget, rect: QRect) -> None:
+        """Put a window where a desktop would have, on a screen that has none."""
+        await act(lambda: window.setGeometry(rect))
+
     async def picture(self, step: str) -> Path:
         """Photograph what is on the screen."""
         await pause(250)

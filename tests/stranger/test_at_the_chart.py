@@ -1,0 +1,187 @@
+"""A trader at the chart: another market by its letters, two compared, the whole screen; a replay, and its past."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import astuple, replace
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QPoint, QRect
+from PySide6.QtWidgets import QApplication, QDockWidget, QToolButton
+
+from core.events import ForecastMade
+from core.market.candle import Candle
+from core.settings import MarketSettings
+from core.storage.folder import DataFolder
+from desktop.chart.axes.price_scale import ScaleKind
+from desktop.chart.controllers.market_bar import MarketBar
+from desktop.commands.options import Context
+from tests.stranger import eyes
+from tests.stranger.hands import Hands
+from tests.stranger.program import chart, has_ghosts_of_the_model, main_window, play, title, words_of_chart
+from tests.stranger.test_first_day import MINUTE, QUICK, exchange
+from tests.support.exchange.clock import wall_ms
+from tests.support.market_hall import priced_tape
+
+pytestmark = [pytest.mark.stranger, pytest.mark.slow, pytest.mark.timeout(700)]
+
+STEPS = 10
+AT_ONCE = 60
+"""Candles of the replay that are there at its start."""
+
+
+def test_another_market_by_its_letters_compared_and_on_the_whole_screen(
+    qt: QApplication, hands: Hands, tmp_path: Path
+) -> None:
+    with exchange() as hall:
+        context = Context(QUICK, DataFolder(tmp_path / "data"), as_json=False, urls=hall.urls)
+        play(qt, context, two_markets, hands, longest_s=300.0)
+
+
+def test_a_replay_is_paused_stepped_back_and_played_on(qt: QApplication, hands: Hands, tmp_path: Path) -> None:
+    file = tmp_path / "a-morning.csv"
+    write_candles(file, priced_tape(64_250.0, MINUTE, wall_ms(), 400).closed(wall_ms()))
+    market = MarketSettings(feed="replay", file=str(file), speed=2.0, catch_up_candles=AT_ONCE)
+    context = Context(replace(QUICK, market=market), DataFolder(tmp_path / "data"), as_json=False)
+    play(qt, context, a_replay, hands, longest_s=300.0)
+
+
+async def two_markets(hands: Hands) -> None:
+    await hands.read("Live")
+    await hands.until(lambda: shown_in_bar() == "BTC/USDT" and not chart().model.is_empty, "the first market")
+    await type_a_market(hands)
+    await compare(hands)
+    await whole_screen(hands)
+    await stop_comparing(hands)
+    await hands.menu("File", "Quit")
+
+
+async def type_a_market(hands: Hands) -> None:
+    await hands.click_at(chart(), middle())
+    await hands.type("eth")
+    await hands.read("ETH/USDT")
+    await hands.picture("30-letters-on-the-chart")
+    await hands.press("Return")
+    await hands.until(lambda: shown_in_bar() == "ETH/USDT", "the market of these letters in the bar")
+    await hands.until(lambda: "ETH/USDT" in title() and not chart().model.is_empty, "its candles")
+    await hands.until(has_ghosts_of_the_model, "the model's candles", patience_s=180.0)
+    await hands.picture("31-the-market-of-these-letters")
+
+
+async def compare(hands: Hands) -> None:
+    """With the market of before: what is stored of it."""
+    await hands.press("Ctrl+Alt+C")
+    await hands.picture("32-which-to-compare")
+    await hands.click("BTC/USDT · 1m of Binance", within="Compare with")
+    await hands.click("Compare", within="Compare with")
+    await hands.until(lambda: "BTC/USDT" in words_of_chart() and "%" in compared_row(), "the other market, in percent")
+    assert chart().style_shown.scale is ScaleKind.PERCENT
+    await hands.picture("33-compared")
+
+
+async def whole_screen(hands: Hands) -> None:
+    window, before, docks = main_window(), main_window().geometry(), places_of_docks()
+    whole, there = window.screen().geometry(), shown_docks()
+    await hands.press("F11")
+    await hands.until(window.isFullScreen, "the whole screen")
+    has_desktop = await hands.has_within_a_moment(lambda: window.geometry() == whole)
+    if not has_desktop:
+        await hands.place(window, whole)
+    await hands.until(lambda: window.geometry() == whole, "all of it")
+    assert shown_docks() == there
+    await hands.picture("34-whole-screen")
+    await hands.press("F11")
+    await hands.until(lambda: not window.isFullScreen(), "a window again")
+    if not has_desktop:
+        await hands.place(window, before)
+    await hands.until(lambda: window.geometry() == before and places_of_docks() == docks, "all where it was")
+    await hands.picture("35-a-window-again")
+
+
+async def stop_comparing(hands: Hands) -> None:
+    await hands.menu("Chart", "Stop comparing")
+    await hands.until(lambda: not compared_row(), "one market alone")
+    assert chart().style_shown.scale is ScaleKind.LINEAR
+
+
+async def a_replay(hands: Hands) -> None:
+    model, made = chart().model, Made()
+    await hands.read("Replay at")
+    await hands.until(made.is_of_the_newest, "a trainer that has caught up")
+    first = model.count
+    await hands.until(lambda: made.is_of_the_newest() and model.count > first + STEPS, "candles of the replay")
+    await hands.press("F9")
+    await hands.read("Paused at")
+    await hands.until(made.is_of_the_newest, "the forecast of the newest candle")
+    newest = model.count
+    await hands.picture("36-a-replay-paused")
+    for _ in range(STEPS):
+        await hands.press("Alt+Left")
+    await hands.read(f"{STEPS} candles ago")
+    await hands.until(lambda: model.count == newest - STEPS and model.forecast is not None, "the ghosts of then")
+    assert_shown_as_then(made)
+    await hands.picture("37-ten-candles-back")
+    await hands.press("F9")
+    await hands.read("Replay at")
+    await hands.until(lambda: model.count > newest, "candles that had not come before")
+    await hands.picture("38-going-on")
+    await hands.press("Ctrl+Q")
+
+
+class Made:
+    """The forecasts that were seen as they were made, by the candle they were made at."""
+
+    def __init__(self) -> None:
+        self.by_candle: dict[int, ForecastMade] = {}
+
+    def is_of_the_newest(self) -> bool:
+        """Whether the model's forecast of what follows the newest candle is on the chart; remembered, if so."""
+        newest, made = chart().model.newest, chart().model.forecast
+        if newest is None or made is None or made.is_by_simple_rules:
+            return False
+        self.by_candle[made.origin_open_time_ms] = made
+        return made.origin_open_time_ms == newest.open_time_ms
+
+
+def assert_shown_as_then(made: Made) -> None:
+    """Nothing that came later, and the ghosts that were there when this candle was the newest."""
+    model = chart().model
+    assert model.series is not None and model.whole is not None and model.forecast is not None
+    assert model.forming is None and len(model.series) == model.count < len(model.whole)
+    then = made.by_candle[model.series[-1].open_time_ms]
+    assert model.forecast.origin_open_time_ms == then.origin_open_time_ms
+    assert [placed.index for placed in model.ghosts()] == [model.count + place for place in range(len(then.ghosts))]
+    for placed, ghost in zip(model.ghosts(), then.ghosts, strict=True):
+        assert astuple(placed.ghost)[:-1] == pytest.approx(astuple(ghost)[:-1])
+        assert placed.ghost.close_quantiles == pytest.approx(ghost.close_quantiles)
+
+
+def shown_in_bar() -> str:
+    """The market that the button over the chart names."""
+    bar = main_window().findChild(MarketBar)
+    texts = [eyes.plain(button.text()) for button in bar.findChildren(QToolButton)]
+    return texts[0]
+
+
+def compared_row() -> str:
+    """What the readout says of the other market; nothing where there is none."""
+    return next((row for row in words_of_chart().splitlines() if row.startswith("BTC/USDT")), "")
+
+
+def places_of_docks() -> dict[str, tuple[bool, QRect]]:
+    docks = main_window().findChildren(QDockWidget)
+    return {dock.objectName(): (dock.isVisible(), dock.geometry()) for dock in docks}
+
+
+def shown_docks() -> list[str]:
+    return [name for name, (is_shown, _place) in places_of_docks().items() if is_shown]
+
+
+def middle() -> QPoint:
+    return QPoint(chart().width() // 2, chart().height() // 2)
+
+
+def write_candles(path: Path, candles: Sequence[Candle]) -> None:
+    rows = [f"{c.open_time_ms},{c.open},{c.high},{c.low},{c.close},{c.volume}" for c in candles]
+    path.write_text("\n".join(["open_time_ms,open,high,low,close,volume", *rows]) + "\n", encoding="utf-8")
