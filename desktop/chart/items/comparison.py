@@ -8,16 +8,20 @@ from datetime import tzinfo
 
 import numpy as np
 from numpy.typing import NDArray
+from PySide6.QtCore import QRect
 from PySide6.QtGui import QColor, QPainter, QPen
 
 from core.market.alignment import closes_within, first_shared
 from core.market.series import CandleSeries
 from desktop import formatting
+from desktop.chart.axes.price_scale import ScaleKind
 from desktop.chart.data.model import ChartModel
 from desktop.chart.items.study import sampled
+from desktop.chart.labels.axis_labels import price_label_rect
+from desktop.chart.labels.spread import spread_around
 from desktop.chart.painting.geometry import Positions
 from desktop.chart.painting.primitives import draw_polyline, fill_rects, rects
-from desktop.chart.painting.text import Row, Span
+from desktop.chart.painting.text import Box, Row, Span
 from desktop.chart.panes.frame import Frame
 from desktop.chart.panes.layer import PriceLayer
 from desktop.chart.panes.pane import Pane
@@ -97,6 +101,22 @@ class ComparisonLayer(PriceLayer):
         closes = closes_within(series, times[firsts], times[lasts])
         _paint_line(painter, frame, pane, frame.xs(lasts.astype(np.float64)), closes * start.factor)
 
+    def axis_tags(self, frame: Frame, model: ChartModel, taken: Sequence[QRect]) -> Sequence[Box]:
+        """How far it has come, level with the line's end; on the axis of percents alone, as it has no price here."""
+        start, close = self._start_in(frame.first, frame.stop, model), self._last_close(model)
+        if start is None or close is None or frame.prices.kind is not ScaleKind.PERCENT:
+            return ()
+        price = close * start.factor
+        if not frame.prices.low <= price <= frame.prices.high:
+            return ()
+        colour = colour_of(frame.palette)
+        rows: tuple[Row, ...] = ((Span(_percent_text((close / start.other - 1.0) * 100.0), colour),),)
+        rect = price_label_rect(frame, frame.y(price), rows)
+        in_the_way = [(each.top(), each.bottom() + 1) for each in taken if each.right() >= rect.left()]
+        (top,) = spread_around([rect.top()], rect.height(), 0, frame.layout.price_axis.height(), in_the_way)
+        rect.moveTop(top)
+        return (Box(rect, rows, frame.palette.background, colour),)
+
     def rows(self, frame: Frame, model: ChartModel, index: int | None) -> Sequence[Row]:
         shown = self.shown
         if shown is None:
@@ -126,6 +146,14 @@ class ComparisonLayer(PriceLayer):
 
     def _series(self) -> CandleSeries | None:
         return None if self.shown is None else self.shown.series
+
+    def _last_close(self, model: ChartModel) -> float | None:
+        """Of its last candle that is no newer than the chart's newest closed one."""
+        series, own = self._series(), model.series
+        if series is None or own is None or not len(own):
+            return None
+        place = series.insertion_index(int(own.open_time_ms[-1]) + 1) - 1
+        return float(series.close[place]) if place >= 0 else None
 
     def _percent(self, start: _Start, model: ChartModel, index: int | None) -> float | None:
         """At a candle of the chart; at its newest, where the other market ended before, at that one's last."""

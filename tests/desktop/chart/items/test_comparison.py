@@ -116,3 +116,24 @@ def test_where_it_has_ended_the_readout_says_how_far_it_came_and_until_when(show
     assert f"ETH/USDT {here:+.2f} %".replace("-", "−") in told(chart)
     hover(chart, 55, own[55].close)
     assert f"ETH/USDT – stored until {clock}" in told(chart)
+
+
+def tags(chart: ChartWidget) -> list[str]:
+    return [" ".join(span.text for row in box.rows for span in row) for box in chart.overlay.axis_tags]
+
+
+def test_on_the_axis_of_percents_a_label_beside_the_last_price_says_how_far_it_has_come(show_chart: ShowChart) -> None:
+    own = random_series(60)
+    chart = show_chart(own)
+    other = grown(own, 1.02)
+    compare(chart, other)
+    assert tags(chart) == [], "on an axis of prices it has no place"
+    chart.restyle(scale=ScaleKind.PERCENT)
+    settle(chart)
+    percent = (other.close[-1] / other.close[chart.frame.first] - 1.0) * 100.0
+    assert tags(chart) == [f"{percent:+.2f} %".replace("-", "−")]
+    (tag,), last = chart.overlay.axis_tags, chart.overlay.last_price
+    assert last is not None and not tag.rect.intersects(last.rect)
+    assert chart.frame.layout.price_axis.contains(tag.rect)
+    level = chart.frame.y(float(other.close[-1] / other.close[chart.frame.first] * own.close[chart.frame.first]))
+    assert abs(tag.rect.center().y() - level) <= 2 * tag.rect.height() + last.rect.height()
