@@ -57,9 +57,11 @@ class ChartComparison(QObject):
 
     def show_market(self, market: Market) -> None:
         """This one is shown from now on. The database is open."""
-        self._market = market
+        former, self._market = self._market, market
         self._follow()
-        self.read_on()  # it may have been the one that was shown until now
+        if former is not None and former == self._source:  # its feed may have mended more than what came last
+            self.history.start(former)
+        self.read_on()
 
     def read_on(self) -> None:
         """Read what has been stored of the other market since. Where that is under way already, the next call does."""

@@ -220,10 +220,12 @@ def test_one_that_was_watched_meanwhile_has_its_new_candles_beside_another(shown
     shown.choose(qtbot, "ETH/USDT")
     shown.show(ETH)
     later = later_candle(shown, ETH, 5.0)
-    shown.database.candles.save(ETH, [later])
-    shown.candles.add([later])
+    corrected = replace(shown.sources[ETH][-2], low=4.0, close=4.0)
+    shown.database.candles.save(ETH, [corrected, later])
+    shown.candles.add([corrected, later])
     shown.show(OWN)
     qtbot.waitUntil(lambda: (shown.closes() or [0.0])[-1] == 5.0, timeout=60_000)
+    assert (shown.closes() or [])[-3] == 4.0
 
 
 @pytest.mark.parametrize("text", ["ETH/USDT", "ETH/USDT 1m", "1m (binance)", "ETH/USDT 0m (binance)"])
