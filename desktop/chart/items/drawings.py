@@ -20,7 +20,8 @@ from desktop.chart.panes.frame import Frame
 from desktop.chart.panes.layer import PlotLabel, PriceLayer
 
 _AREA_ALPHAS = (22, 36)
-_GROUND_ALPHA = 205
+_GROUND_ALPHA = 230
+"""Lets a hint of the candles through; any more, and words over a candle are below 4.5 to 1."""
 _HANDLE_PX = 4
 _DASH_WIDTHS = 4
 _BEYOND_PX = _HANDLE_PX + 2
