@@ -86,7 +86,7 @@ def torture(acts: WindowActs, qtbot: QtBot, part: int) -> Torture:
         assert acts.window.isVisible()
         assert_shows_what_is_stored(acts)
         acts.notice()
-        differs = where([on_screen(acts.chart), picture(acts.chart)])
+        differs = where([seen(acts.chart, each) for each in (on_screen(acts.chart), picture(acts.chart))])
         assert not differs, f"what was painted in parts is not the whole: {differs}"
         differs = difference(acts.chart, acts.theme, acts.clock)
         assert not differs, f"the chart is not what a fresh one shows: {differs}"
@@ -101,13 +101,21 @@ def come_to_rest(acts: WindowActs, qtbot: QtBot) -> None:
     acts.close_popups()
     acts.hands.rest()
     stop_running_on(chart, acts.clock)
-    qtbot.waitUntil(lambda: not (acts.charting.history.is_loading or acts.charting.comparison.history.is_loading))
+    load_all(acts, qtbot)
     acts.tick()  # a market that was just opened has no forming candle yet
+    settle(chart)
+    load_all(acts, qtbot)  # the candle that it closed lets more of a compared market be read
     settle(chart)
     chart.overlay  # noqa: B018 - asks for the past forecasts that are in view and under the mouse
     read_all(acts, qtbot)
     acts.charting.tools.markers.gather()  # what waits to be merged comes now, not between two pictures
     settle(chart)
+
+
+def load_all(acts: WindowActs, qtbot: QtBot) -> None:
+    """No candles are being read, of the market or of the one that it is compared with."""
+    charting = acts.charting
+    qtbot.waitUntil(lambda: not (charting.history.is_loading or charting.comparison.history.is_loading))
 
 
 def read_all(acts: WindowActs, qtbot: QtBot) -> None:
@@ -121,6 +129,12 @@ def on_screen(chart: ChartWidget) -> NDArray[np.uint32]:
     window = chart.window()
     area = QRect(chart.mapTo(window, QPoint(0, 0)), chart.size())
     return pixels(window.screen().grabWindow(window.winId()).toImage().copy(area))
+
+
+def seen(chart: ChartWidget, whole: NDArray[np.uint32]) -> NDArray[np.uint32]:
+    """The part of its pixels that its window shows: one at its least size cuts the last row off."""
+    area = chart.geometry().intersected(chart.parentWidget().rect()).translated(-chart.pos())
+    return whole[area.top() : area.bottom() + 1, area.left() : area.right() + 1]
 
 
 def assert_shows_what_is_stored(acts: WindowActs) -> None:
