@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, Field, field_validator
 from pydantic.dataclasses import dataclass
 
-from core.indicators.spec import IndicatorSpec
+from core.indicators.shown import ShownIndicator
 from core.market import time_zones
 from core.market.candle import Market
 from core.market.watchlist import DEFAULT_WATCHLIST, MOST_WATCHED, WatchedMarket
@@ -17,7 +17,7 @@ ChartInterval = Literal["market", "1m", "5m", "15m", "1h", "4h", "1d"]
 
 
 def _indicator(data: dict[str, Any]) -> dict[str, Any]:
-    return IndicatorSpec.from_json(data).to_json()
+    return ShownIndicator.from_json(data).to_json()
 
 
 def _market(text: str) -> str:

@@ -87,6 +87,12 @@ class Indicator:
     fixed_range: tuple[float, float] | None = None
     objection: Callable[[Numbers], str] | None = None
 
+    @property
+    def inks(self) -> tuple[str, ...]:
+        """The outputs whose colour can be chosen: edges of a band have their middle's, bars have the market's."""
+        own = (Drawing.LINE, Drawing.DOTS)
+        return tuple(output.name for output in self.outputs if output.drawing in own)
+
 
 _LONGEST_PERIOD = 5000
 _LONGEST_SCAN = 500

@@ -7,7 +7,6 @@ from dataclasses import replace
 
 from PySide6.QtGui import QColor
 from PySide6.QtWidgets import (
-    QComboBox,
     QDialog,
     QDialogButtonBox,
     QFormLayout,
@@ -18,22 +17,9 @@ from PySide6.QtWidgets import (
 )
 
 from core.market.drawings import LONGEST_TEXT, WIDEST_PX, Drawing, DrawingKind, text_of
+from desktop.dialogs.colour_box import ColourBox
 from desktop.dialogs.messages import open_dialog
-from desktop.icons import icon
-from desktop.translation import QT_TRANSLATE_NOOP, translate
-
-COLOURS = (
-    (QT_TRANSLATE_NOOP("Dialogs", "As the theme"), ""),
-    (QT_TRANSLATE_NOOP("Dialogs", "Red"), "#e0454a"),
-    (QT_TRANSLATE_NOOP("Dialogs", "Orange"), "#d9730d"),
-    (QT_TRANSLATE_NOOP("Dialogs", "Yellow"), "#a98600"),
-    (QT_TRANSLATE_NOOP("Dialogs", "Green"), "#2f9348"),
-    (QT_TRANSLATE_NOOP("Dialogs", "Teal"), "#12909e"),
-    (QT_TRANSLATE_NOOP("Dialogs", "Purple"), "#9657e0"),
-    (QT_TRANSLATE_NOOP("Dialogs", "Pink"), "#d1499a"),
-    (QT_TRANSLATE_NOOP("Dialogs", "Grey"), "#808893"),
-)
-"""Each can be seen on the ground of a dark and of a light chart."""
+from desktop.translation import translate
 
 
 class DrawingDialog(QDialog):
@@ -49,19 +35,14 @@ class DrawingDialog(QDialog):
         self.edit = QLineEdit(drawing.text)
         self.edit.setMaxLength(LONGEST_TEXT)
         self.edit.setMinimumWidth(360)
-        self.colour = QComboBox()
-        for name, colour in COLOURS:
-            self.colour.addItem(icon("circle", QColor(colour or accent)), translate("Dialogs", name), colour)
-        if self.colour.findData(drawing.colour) < 0:  # of another version of this list
-            self.colour.addItem(icon("circle", QColor(drawing.colour)), drawing.colour, drawing.colour)
-        self.colour.setCurrentIndex(self.colour.findData(drawing.colour))
+        self.colour = ColourBox(accent, drawing.colour)
         self.width_px = QSpinBox()
         self.width_px.setRange(1, WIDEST_PX)
         self.width_px.setValue(drawing.width_px)
         self._lay_out()
 
     def accept(self) -> None:
-        changed = replace(self._drawing, colour=self.colour.currentData(), width_px=self.width_px.value())
+        changed = replace(self._drawing, colour=self.colour.colour, width_px=self.width_px.value())
         if self._has_text:
             said = text_of(self.edit.text())
             if not said:

@@ -1,8 +1,10 @@
-"""The indicators dialog: which are on the chart, and how each is set. Every change shows at once."""
+"""The indicators dialog: which are on the chart, how each is set and how it looks. Every change shows at once."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
@@ -22,24 +24,30 @@ from PySide6.QtWidgets import (
 )
 
 from core.indicators.parameters import Choice, IndicatorError, Number, Value
-from core.indicators.registry import INDICATORS
-from core.indicators.spec import IndicatorSpec
+from core.indicators.registry import INDICATORS, Place
+from core.indicators.shown import NARROWEST_PX, WIDEST_PX, Look, ShownIndicator
+from desktop.dialogs.colour_box import ColourBox
 from desktop.plain_text import Label, paragraphs
+from desktop.study_colours import study_colours
+from desktop.theme import Palette
 from desktop.translation import translate
 
 _LIST_WIDTH, _FORM_WIDTH = 200, 300
 
 
 class IndicatorsDialog(QDialog):
-    """`changed` carries all specs, as a tuple, after each change that is valid. Open it with `open`."""
+    """`changed` carries all, as a tuple of ShownIndicator, after each change that is valid. Open it with `open`."""
 
     changed = Signal(object)
 
-    def __init__(self, specs: Sequence[IndicatorSpec], parent: QWidget | None = None) -> None:
+    def __init__(self, shown: Sequence[ShownIndicator], palette: Palette, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setWindowTitle(translate("Dialogs", "Indicators"))
-        self._specs = list(specs)
+        self._shown, self._palette = list(shown), palette
         self._editors: dict[str, QSpinBox | QDoubleSpinBox | QComboBox] = {}
+        self._colours: dict[str, ColourBox] = {}
+        self._width = QDoubleSpinBox()
+        self._reset = QPushButton()
         self.list = QListWidget()
         self.list.setFixedWidth(_LIST_WIDTH)
         self.list.setAccessibleName(translate("Dialogs", "Indicators on the chart"))
@@ -58,30 +66,44 @@ class IndicatorsDialog(QDialog):
         self._show_form(self.list.currentRow())
 
     @property
-    def specs(self) -> tuple[IndicatorSpec, ...]:
+    def shown(self) -> tuple[ShownIndicator, ...]:
         """What is in the list."""
-        return tuple(self._specs)
+        return tuple(self._shown)
 
     def add(self, kind: str) -> None:
         """Put one with its defaults at the end, and show its form."""
-        self._specs.append(IndicatorSpec.of(kind))
-        self._fill_list(len(self._specs) - 1)
+        self._shown.append(ShownIndicator.of(kind))
+        self._fill_list(len(self._shown) - 1)
         self._show_form(self.list.currentRow())
-        self.changed.emit(self.specs)
+        self.changed.emit(self.shown)
 
     def remove_current(self) -> None:
         """Take the one that is chosen away."""
         row = self.list.currentRow()
         if row < 0:
             return
-        del self._specs[row]
-        self._fill_list(min(row, len(self._specs) - 1))
+        del self._shown[row]
+        self._fill_list(min(row, len(self._shown) - 1))
         self._show_form(self.list.currentRow())
-        self.changed.emit(self.specs)
+        self.changed.emit(self.shown)
 
     def editor(self, name: str) -> QSpinBox | QDoubleSpinBox | QComboBox:
         """The editor of one parameter of the chosen indicator. Raises KeyError."""
         return self._editors[name]
+
+    def colour(self, output: str) -> ColourBox:
+        """The colour of one line of the chosen indicator. Raises KeyError."""
+        return self._colours[output]
+
+    @property
+    def line_width(self) -> QDoubleSpinBox:
+        """Of the chosen indicator's lines."""
+        return self._width
+
+    @property
+    def reset_button(self) -> QPushButton:
+        """Gives the chosen indicator the theme's colours and the usual width again."""
+        return self._reset
 
     def _build(self) -> None:
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
@@ -104,7 +126,12 @@ class IndicatorsDialog(QDialog):
     def _make_menu(self) -> QMenu:
         menu = QMenu(self)
         menu.setToolTipsVisible(True)
+        place = None
         for kind, info in INDICATORS.items():
+            if info.place is not place:
+                place = info.place
+                over, below = translate("Dialogs", "Over the candles"), translate("Dialogs", "Below the candles")
+                menu.addSection(over if place is Place.PRICE_PANE else below)
             action = menu.addAction(f"{info.title} ({info.short})")
             action.setToolTip(paragraphs(info.words))
             action.triggered.connect(lambda _checked=False, kind=kind: self.add(kind))
@@ -113,10 +140,10 @@ class IndicatorsDialog(QDialog):
     def _fill_list(self, row: int) -> None:
         self.list.blockSignals(True)
         self.list.clear()
-        self.list.addItems([spec.label for spec in self._specs])
+        self.list.addItems([shown.spec.label for shown in self._shown])
         self.list.setCurrentRow(row)
         self.list.blockSignals(False)
-        self.remove_button.setEnabled(bool(self._specs))
+        self.remove_button.setEnabled(bool(self._shown))
 
     def _show_form(self, row: int) -> None:
         while self._form.count():
@@ -125,29 +152,55 @@ class IndicatorsDialog(QDialog):
                 old.hide()
                 old.deleteLater()
         self._editors.clear()
+        self._colours.clear()
         self.message.clear()
-        if not 0 <= row < len(self._specs):
+        if not 0 <= row < len(self._shown):
             self._form.addWidget(_text(translate("Dialogs", "No indicator is on the chart. Add one.")))
             self._form.addStretch(1)
             return
-        info = INDICATORS[self._specs[row].kind]
+        shown = self._shown[row]
+        info = INDICATORS[shown.spec.kind]
         title = _text(info.title)
         title.setStyleSheet("font-weight: 600")
         self._form.addWidget(title)
         self._form.addWidget(_text(info.words))
-        self._form.addWidget(self._make_fields(self._specs[row]))
+        self._form.addWidget(self._make_fields(shown, row))
         self._form.addStretch(1)
 
-    def _make_fields(self, spec: IndicatorSpec) -> QWidget:
+    def _make_fields(self, shown: ShownIndicator, number: int) -> QWidget:
         host = QWidget()
         fields = QFormLayout(host)
         fields.setContentsMargins(0, 8, 0, 0)
-        for parameter in INDICATORS[spec.kind].parameters:
-            value = spec.parameters()[parameter.name]
+        for parameter, value in zip(INDICATORS[shown.spec.kind].parameters, shown.spec.values, strict=True):
             editor = self._choice(parameter, value) if isinstance(parameter, Choice) else self._number(parameter, value)
             self._editors[parameter.name] = editor
-            fields.addRow(parameter.words.capitalize(), editor)
+            fields.addRow(parameter.words[:1].upper() + parameter.words[1:], editor)
+        self._add_look(fields, shown, number)
         return host
+
+    def _add_look(self, fields: QFormLayout, shown: ShownIndicator, number: int) -> None:
+        row = INDICATORS[shown.spec.kind]
+        of_theme = study_colours(row, number, Look(), self._palette)
+        for output, colour in zip(row.outputs, of_theme, strict=True):
+            if output.name in row.inks:
+                box = ColourBox(colour, shown.look.colour_of(output.name))
+                box.currentIndexChanged.connect(lambda _index: self._on_look())
+                self._colours[output.name] = box
+                one = translate("Dialogs", "Colour")
+                fields.addRow(one if len(row.inks) == 1 else f"{one}, {output.name}", box)
+        self._width = QDoubleSpinBox()
+        self._width.setRange(NARROWEST_PX, WIDEST_PX)
+        self._width.setDecimals(1)
+        self._width.setSingleStep(0.5)
+        self._width.setSuffix(" px")
+        self._width.setKeyboardTracking(False)
+        self._width.setValue(shown.look.width_px)
+        self._width.valueChanged.connect(lambda _width: self._on_look())
+        fields.addRow(translate("Dialogs", "Width"), self._width)
+        self._reset = QPushButton(translate("Dialogs", "Reset colours and width"))
+        self._reset.setEnabled(shown.look != Look())
+        self._reset.clicked.connect(self._reset_look)
+        fields.addRow("", self._reset)
 
     def _choice(self, parameter: Choice, value: Value) -> QComboBox:
         box = QComboBox()
@@ -165,7 +218,8 @@ class IndicatorsDialog(QDialog):
         else:
             spin = QDoubleSpinBox()
             spin.setRange(parameter.minimum, parameter.maximum)
-            spin.setSingleStep(0.1)
+            spin.setDecimals(_decimals(parameter.minimum))
+            spin.setSingleStep(parameter.step)
             spin.setValue(float(value))
         spin.setSuffix(f" {parameter.unit}" if parameter.unit else "")
         spin.setStepType(QAbstractSpinBox.StepType.DefaultStepType)
@@ -175,21 +229,40 @@ class IndicatorsDialog(QDialog):
 
     def _on_edited(self) -> None:
         row = self.list.currentRow()
-        spec = self._specs[row]
         given = {
             name: editor.currentText() if isinstance(editor, QComboBox) else editor.value()
             for name, editor in self._editors.items()
         }
         try:
-            changed = IndicatorSpec.of(spec.kind, **given)
+            changed = self._shown[row].with_values(given)
         except IndicatorError as error:
             self.message.setText(str(error))
             return
         self.message.clear()
-        self._specs[row] = changed
+        self._shown[row] = changed
         item = self.list.item(row)
-        item.setText(changed.label)
-        self.changed.emit(self.specs)
+        item.setText(changed.spec.label)
+        self.changed.emit(self.shown)
+
+    def _on_look(self) -> None:
+        chosen = tuple((output, box.colour) for output, box in self._colours.items() if box.colour)
+        self._show_look(Look(chosen, self._width.value()))
+        self._reset.setEnabled(self._shown[self.list.currentRow()].look != Look())
+
+    def _reset_look(self) -> None:
+        self._show_look(Look())
+        self._show_form(self.list.currentRow())
+        self._width.setFocus()
+
+    def _show_look(self, look: Look) -> None:
+        row = self.list.currentRow()
+        self._shown[row] = replace(self._shown[row], look=look)
+        self.changed.emit(self.shown)
+
+
+def _decimals(smallest: float) -> int:
+    """So many that the smallest value can be typed."""
+    return max(1, -math.floor(math.log10(smallest)))
 
 
 def _text(words: str) -> Label:

@@ -54,7 +54,7 @@ OPENERS: dict[str, Callable[[Bench], QWidget]] = {
     "preferences": lambda bench: bench.window.open_preferences(),
     "market": lambda bench: bench.window.open_market(),
     "welcome": lambda bench: WelcomeDialog(Settings(), bench.window),
-    "indicators": lambda bench: IndicatorsDialog((), bench.window),
+    "indicators": lambda bench: IndicatorsDialog((), bench.theme.palette, bench.window),
     "zone": lambda bench: ZoneDialog("Europe/Berlin", bench.window),
     "comparison": lambda bench: ComparedMarketDialog((_COMPARED,), _COMPARED, bench.window),
     "date": lambda bench: DateDialog(bench.chart, bench.window),

@@ -23,7 +23,8 @@ from desktop.chart.tools.price_steps import price_step
 from desktop.chart.tools.tool import ChartPoint
 from desktop.chart.widget import ChartWidget
 from desktop.database import WindowDatabase
-from desktop.dialogs.drawing import COLOURS, DrawingDialog, open_drawing
+from desktop.dialogs.colour_box import COLOURS
+from desktop.dialogs.drawing import DrawingDialog, open_drawing
 from desktop.icons import icon
 from desktop.panels.banner import Notice
 from desktop.translation import translate

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from PySide6.QtCore import QObject, QTimer
 
+from core.indicators.shown import ShownIndicator
 from core.indicators.spec import IndicatorSpec
 from core.settings import Settings
 from desktop.actions import ActionId
@@ -46,13 +47,18 @@ class ChartStudies(QObject):
         return tuple(layer.spec for layer in self._layers)
 
     @property
+    def shown(self) -> tuple[ShownIndicator, ...]:
+        """The same with how they look."""
+        return tuple(ShownIndicator(layer.spec, layer.look) for layer in self._layers)
+
+    @property
     def layers(self) -> tuple[StudyLayer, ...]:
         """Their layers."""
         return tuple(self._layers)
 
     def open(self) -> IndicatorsDialog:
         """Let the user add, change and remove; the chart follows at once."""
-        dialog = IndicatorsDialog(self.specs, self._window)
+        dialog = IndicatorsDialog(self.shown, self._chart.style_shown.palette, self._window)
         dialog.changed.connect(self._change)
         open_dialog(dialog)
         return dialog
@@ -65,7 +71,8 @@ class ChartStudies(QObject):
     def remove(self, study: StudyLayer) -> None:
         """Take it off the chart."""
         if study in self._layers:
-            self._change(tuple(layer.spec for layer in self._layers if layer is not study))
+            pairs = zip(self._layers, self.shown, strict=True)
+            self._change(tuple(shown for layer, shown in pairs if layer is not study))
 
     def study_at(self, at: ChartPoint) -> StudyLayer | None:
         """The one whose pane this is, or of those over the candles the nearest whose line runs here."""
@@ -79,22 +86,23 @@ class ChartStudies(QObject):
         reach = at.frame.scaled(_REACH_PX)
         return min((each for each in near if each[0] <= reach), key=lambda each: each[0], default=(0.0, None))[1]
 
-    def _change(self, specs: tuple[IndicatorSpec, ...]) -> None:
+    def _change(self, wanted: tuple[ShownIndicator, ...]) -> None:
         settings = self._window.settings
-        chosen = tuple(spec.to_json() for spec in specs)
+        chosen = tuple(shown.to_json() for shown in wanted)
         self._window.change_settings(replace(settings, chart=replace(settings.chart, indicators=chosen)))
 
     def _show(self, settings: Settings) -> None:
-        wanted = tuple(IndicatorSpec.from_json(each) for each in settings.chart.indicators)
-        if wanted == self.specs:
+        wanted = tuple(ShownIndicator.from_json(each) for each in settings.chart.indicators)
+        if wanted == self.shown:
             return
         former, self._layers = self._layers, []
         for layer in former:
             self._chart.remove_layer(layer)
         seen: Counter[str] = Counter()
-        for number, spec in enumerate(wanted):
-            self._layers.append(_placed(spec, number, seen[spec.kind], former))
-            seen[spec.kind] += 1
+        for number, shown in enumerate(wanted):
+            kind = shown.spec.kind
+            self._layers.append(_placed(shown, number, seen[kind], former))
+            seen[kind] += 1
         for layer in self._layers:
             self._chart.add_layer(layer)
 
@@ -104,11 +112,11 @@ class ChartStudies(QObject):
         self._window.change_settings(replace(settings, chart=replace(settings.chart, pane_heights=heights)))
 
 
-def _placed(spec: IndicatorSpec, number: int, ordinal: int, former: list[StudyLayer]) -> StudyLayer:
+def _placed(shown: ShownIndicator, number: int, ordinal: int, former: list[StudyLayer]) -> StudyLayer:
     """The layer of this indicator: the one of `former` where there is one, for its values are worked out already."""
-    kept = next((layer for layer in former if layer.spec == spec), None)
+    kept = next((layer for layer in former if layer.spec == shown.spec), None)
     if kept is None:
-        return StudyLayer(spec, number, ordinal)
+        return StudyLayer(shown.spec, number, ordinal, shown.look)
     former.remove(kept)
-    kept.number, kept.ordinal = number, ordinal
+    kept.number, kept.ordinal, kept.look = number, ordinal, shown.look
     return kept

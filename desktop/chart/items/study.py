@@ -12,6 +12,7 @@ from PySide6.QtGui import QColor, QPainter, QPen
 
 from core.indicators.registry import INDICATORS, Drawing, Indicator, Place, Unit
 from core.indicators.series import IndicatorSeries
+from core.indicators.shown import Look
 from core.indicators.spec import IndicatorSpec
 from desktop import formatting
 from desktop.chart.axes.price_scale import flat_below
@@ -24,15 +25,14 @@ from desktop.chart.panes.frame import Frame
 from desktop.chart.panes.layer import PaneScale
 from desktop.chart.panes.pane import PRICE_PANE, Pane
 from desktop.chart.style import Style
+from desktop.study_colours import study_colours
 from desktop.translation import translate
 
 _AT_ONCE = 8_192
 """Candles whose values are worked out within a frame: about a millisecond."""
 _IN_A_TURN = 16_384
 """Those of a turn between frames, at least: a few milliseconds. A million take a turn, or some dozens."""
-_LINE_WIDTH = 1.5
 _FILL_ALPHA = 20
-_EDGE_ALPHA = 170
 _SAMPLE_VALUE = -88.0
 _LARGEST_STEP = 0.001
 
@@ -45,9 +45,9 @@ class StudyLayer:
 
     shares_row = True
 
-    def __init__(self, spec: IndicatorSpec, number: int, ordinal: int = 0) -> None:
-        """number: chooses the colours; ordinal: tells the panes of one kind apart."""
-        self.spec = spec
+    def __init__(self, spec: IndicatorSpec, number: int, ordinal: int = 0, look: Look | None = None) -> None:
+        """number: chooses the theme's colours; ordinal: tells panes of one kind apart; look: what the user chose."""
+        self.spec, self.look = spec, look or Look()
         self.number, self.ordinal = number, ordinal
         self._info: Indicator = INDICATORS[spec.kind]
         self._series: IndicatorSeries | None = None
@@ -72,7 +72,7 @@ class StudyLayer:
 
     def key(self, model: ChartModel) -> Hashable:
         is_shown = self._follow(model) is not None
-        return (self.spec, self.number, model.version, is_shown)
+        return (self.spec, self.look, self.number, model.version, is_shown)
 
     def is_waiting(self, model: ChartModel) -> bool:
         series = self._followed(model)
@@ -96,13 +96,7 @@ class StudyLayer:
         across = frame.xs(indices.astype(np.float64))
         if self._is_band():
             self._paint_band(painter, frame, pane, across, values)
-        for output, colour, row in zip(self._info.outputs, self.colours(frame), values, strict=True):
-            if output.drawing is Drawing.HISTOGRAM:
-                _paint_bars(painter, frame, pane, across, row)
-            elif output.drawing is Drawing.DOTS:
-                _paint_dots(painter, frame, pane, across, row, colour)
-            else:
-                _paint_line(painter, frame, pane, across, row, colour)
+        self._paint_outputs(painter, frame, pane, across, values, 0)
 
     def paint_live(self, painter: QPainter, frame: Frame, pane: Pane, model: ChartModel) -> None:
         """From the newest closed candle's value to what it would be if the forming one closed as it is."""
@@ -112,13 +106,20 @@ class StudyLayer:
             return
         across = frame.xs(np.array([model.count - 1, model.count], dtype=np.float64))
         rows = self._without_rounding(np.stack((series.values[:, -1], np.array(ahead)), axis=1))
-        for output, colour, row in zip(self._info.outputs, self.colours(frame), rows, strict=True):
+        self._paint_outputs(painter, frame, pane, across, rows, 1)
+
+    def _paint_outputs(
+        self, painter: QPainter, frame: Frame, pane: Pane, across: Positions, values: Values, first: int
+    ) -> None:
+        """Lines through all values, bars and dots at those from `first` on."""
+        width = self.look.width_px * frame.ratio
+        for output, colour, row in zip(self._info.outputs, self.colours(frame), values, strict=True):
             if output.drawing is Drawing.HISTOGRAM:
-                _paint_bars(painter, frame, pane, across[1:], row[1:])
+                _paint_bars(painter, frame, pane, across[first:], row[first:])
             elif output.drawing is Drawing.DOTS:
-                _paint_dots(painter, frame, pane, across[1:], row[1:], colour)
+                _paint_dots(painter, pane, across[first:], row[first:], max(2, round(2.0 * width)), colour)
             else:
-                _paint_line(painter, frame, pane, across, row, colour)
+                _paint_line(painter, pane, across, row, QPen(colour, width))
 
     def distance(self, frame: Frame, pixel: QPoint, model: ChartModel) -> float:
         """From a pixel of the prices' pane up or down to the nearest of its lines there, in device pixels."""
@@ -174,18 +175,8 @@ class StudyLayer:
         return Span(self.spec.label, plain), *[Span(f" {value}", plain, glue=True)] * len(self._info.outputs)
 
     def colours(self, frame: Frame) -> tuple[QColor, ...]:
-        """One for each output: band edges are those of their middle, fainter."""
-        curves = frame.palette.studies
-        lines = 0
-        found = []
-        for output in self._info.outputs:
-            colour = QColor(curves[(self.number + lines) % len(curves)])
-            if output.drawing is Drawing.BAND_EDGE:
-                colour.setAlpha(_EDGE_ALPHA)
-            elif self._info.place is Place.OWN_PANE:
-                lines += 2
-            found.append(colour)
-        return tuple(found)
+        """One for each output."""
+        return study_colours(self._info, self.number, self.look, frame.palette)
 
     def _follow(self, model: ChartModel) -> IndicatorSeries | None:
         """The values over the series that is shown now, up to date; None while they are not all worked out."""
@@ -275,12 +266,12 @@ def sampled(frame: Frame, count: int) -> NDArray[np.int64]:
     return np.minimum(np.arange(first + group - 1, last + group - 1, group, dtype=np.int64), count - 1)
 
 
-def _paint_line(painter: QPainter, frame: Frame, pane: Pane, across: Positions, row: Values, colour: QColor) -> None:
+def _paint_line(painter: QPainter, pane: Pane, across: Positions, row: Values, pen: QPen) -> None:
     known = np.isfinite(row)
     if known.sum() < 2:
         return
     painter.setRenderHint(QPainter.RenderHint.Antialiasing, True)
-    painter.setPen(QPen(colour, _LINE_WIDTH * frame.ratio))
+    painter.setPen(pen)
     # The warm-up is the only part without values, and it comes first: what is known is one piece.
     draw_polyline(painter, across[known] + 0.5, pane.ys(row[known]) + 0.5)
     painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
@@ -297,8 +288,7 @@ def _paint_bars(painter: QPainter, frame: Frame, pane: Pane, across: Positions, 
     fill_rects(painter, bars[~rising], frame.palette.volume_down)
 
 
-def _paint_dots(painter: QPainter, frame: Frame, pane: Pane, across: Positions, row: Values, colour: QColor) -> None:
+def _paint_dots(painter: QPainter, pane: Pane, across: Positions, row: Values, side: int, colour: QColor) -> None:
     known = np.isfinite(row)
-    side = max(2, round(2.0 * _LINE_WIDTH * frame.ratio))
     left, top = across[known] - side // 2, pane.ys(row[known]) - side // 2
     fill_rects(painter, rects(left, top, left + side - 1, top + side - 1), colour)

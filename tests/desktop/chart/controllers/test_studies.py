@@ -137,3 +137,71 @@ def test_a_pane_that_is_dragged_keeps_its_height(qtbot: QtBot, bench: Bench, stu
     assert stored.args[0].chart.pane_heights["rsi 0"] == pytest.approx(
         1 - layout.main_bottom / layout.plot_bottom, abs=0.01
     )
+
+
+def test_colours_and_width_show_at_once_are_stored_and_go_back_to_the_themes(
+    bench: Bench, studies: ChartStudies
+) -> None:
+    dialog = opened(bench)
+    dialog.add("macd")
+    (layer,) = studies.layers
+    of_theme = layer.colours(bench.chart.frame)
+    series = layer._series
+    dialog.colour("signal").setCurrentIndex(dialog.colour("signal").findData("#d1499a"))
+    dialog.line_width.setValue(3.0)
+    assert studies.layers == (layer,) and layer._series is series, "nothing is worked out again"
+    line, signal, _bars = layer.colours(bench.chart.frame)
+    assert (line, signal.name()) == (of_theme[0], "#d1499a") and layer.look.width_px == 3.0
+    stored = from_dict(to_dict(bench.window.settings))[0].chart.indicators[0]
+    assert stored["colours"] == {"signal": "#d1499a"} and stored["width_px"] == 3.0
+    fast = dialog.editor("fast")
+    assert not isinstance(fast, QComboBox)
+    fast.setValue(10)
+    assert studies.shown[0].look == layer.look, "kept where a parameter changes"
+    dialog.reset_button.click()
+    (layer,) = studies.layers
+    assert layer.colours(bench.chart.frame) == of_theme and not dialog.reset_button.isEnabled()
+    assert bench.window.settings.chart.indicators[0].keys() == {"kind", "parameters"}
+    assert dialog.colour("signal").colour == "" and dialog.line_width.value() == 1.5
+
+
+def test_each_of_two_alike_keeps_its_own_look(bench: Bench, studies: ChartStudies) -> None:
+    dialog = opened(bench)
+    for colour in ("#e0454a", "#12909e"):
+        dialog.add("sma")
+        dialog.colour("average").setCurrentIndex(dialog.colour("average").findData(colour))
+    names = [layer.colours(bench.chart.frame)[0].name() for layer in studies.layers]
+    assert names == ["#e0454a", "#12909e"]
+    dialog.list.setCurrentRow(0)
+    assert dialog.colour("average").colour == "#e0454a"
+    dialog.remove_button.click()
+    assert [layer.colours(bench.chart.frame)[0].name() for layer in studies.layers] == ["#12909e"]
+
+
+def test_the_edges_of_a_band_are_of_their_middles_colour(bench: Bench, studies: ChartStudies) -> None:
+    dialog = opened(bench)
+    dialog.add("donchian")
+    dialog.colour("middle").setCurrentIndex(dialog.colour("middle").findData("#9657e0"))
+    upper, middle, lower = studies.layers[0].colours(bench.chart.frame)
+    assert {colour.name() for colour in (upper, middle, lower)} == {"#9657e0"}
+    assert upper.alpha() == lower.alpha() < middle.alpha() == 255
+
+
+def test_a_stored_colour_of_no_list_is_kept_and_shown(bench: Bench, studies: ChartStudies) -> None:
+    own = {**RSI.to_json(), "colours": {"strength": "#123456"}}
+    settings = bench.window.settings
+    bench.window.change_settings(replace(settings, chart=replace(settings.chart, indicators=(own,))))
+    dialog = opened(bench)
+    assert dialog.colour("strength").colour == "#123456"
+    dialog.line_width.setValue(2.0)
+    assert studies.shown[0].look.colour_of("strength") == "#123456"
+
+
+def test_the_menu_names_where_each_is_drawn(bench: Bench, studies: ChartStudies) -> None:
+    menu = opened(bench).add_button.menu()
+    assert menu is not None
+    assert [action.text() for action in menu.actions() if action.isSeparator()] == [
+        "Over the candles",
+        "Below the candles",
+    ]
+    assert len([action for action in menu.actions() if not action.isSeparator()]) == len(INDICATORS)

@@ -24,7 +24,7 @@ from desktop.chart.items.drawing_shapes import cut, distance_to, grip_of, reshap
 from desktop.chart.items.drawings import DrawingsLayer, DrawingsShown
 from desktop.chart.tools.drawing_tool import moved_by
 from desktop.chart.widget import ChartWidget
-from desktop.dialogs.drawing import COLOURS
+from desktop.dialogs.colour_box import COLOURS
 from desktop.theme import Theme
 from tests.desktop.chart.conftest import ShowChart, settle
 from tests.desktop.chart.support import forming_after, random_series

@@ -6,6 +6,7 @@ from pytestqt.qtbot import QtBot
 
 from core.indicators.registry import INDICATORS, Place
 from core.indicators.series import IndicatorSeries
+from core.indicators.shown import Look
 from core.indicators.spec import IndicatorSpec
 from core.market.candle import Interval
 from core.market.series import CandleSeries
@@ -286,3 +287,15 @@ def test_the_history_that_takes_the_newest_candles_place_is_followed(qtbot: QtBo
     assert text_of(layer, chart, None)[1] == "computing …"
     qtbot.waitUntil(lambda: not layer.is_waiting(chart.model))
     assert text_of(layer, chart, None)[1] == f"{IndicatorSeries(layer.spec, whole).values[0, -1]:,.2f}"
+
+
+def test_a_wider_line_paints_more_and_in_its_colour(show_chart: ShowChart) -> None:
+    chart = show_chart(random_series(400))
+    painted = []
+    for width_px in (1.0, 4.0):
+        layer = StudyLayer(IndicatorSpec.of("sma"), 0, look=Look((("average", "#9657e0"),), width_px))
+        chart.add_layer(layer)
+        settle(chart)
+        painted.append(int((picture(chart) == 0x9657E0).sum()))
+        chart.remove_layer(layer)
+    assert 100 < 2 * painted[0] < painted[1]

@@ -1,0 +1,68 @@
+"""How an indicator looks is kept with it; what is left to the theme is left out."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.indicators.parameters import IndicatorError
+from core.indicators.registry import INDICATORS
+from core.indicators.shown import NARROWEST_PX, WIDEST_PX, Look, ShownIndicator
+from core.indicators.spec import IndicatorSpec
+
+
+@st.composite
+def _shown(draw: st.DrawFn) -> ShownIndicator:
+    kind = draw(st.sampled_from(sorted(INDICATORS)))
+    inks = draw(st.lists(st.sampled_from(INDICATORS[kind].inks), unique=True))
+    colours = tuple((ink, f"#{draw(st.integers(0, 0xFFFFFF)):06x}") for ink in inks)
+    return ShownIndicator(IndicatorSpec.of(kind), Look(colours, draw(st.floats(NARROWEST_PX, WIDEST_PX))))
+
+
+@given(_shown())
+def test_what_is_written_is_read_again(shown: ShownIndicator) -> None:
+    assert ShownIndicator.from_json(json.loads(json.dumps(shown.to_json()))) == shown
+
+
+@pytest.mark.parametrize("kind", sorted(INDICATORS))
+def test_settings_from_before_there_were_looks_are_read_and_written_as_they_were(kind: str) -> None:
+    spec = IndicatorSpec.of(kind)
+    assert ShownIndicator.from_json(spec.to_json()) == ShownIndicator(spec, Look())
+    assert ShownIndicator(spec).to_json() == spec.to_json()
+
+
+def test_edges_and_bars_have_no_colour_of_their_own() -> None:
+    assert INDICATORS["bollinger"].inks == ("middle",)
+    assert INDICATORS["macd"].inks == ("line", "signal")
+    assert INDICATORS["sar"].inks == ("stop",)
+    assert all(row.inks for row in INDICATORS.values())
+
+
+@pytest.mark.parametrize(
+    ("data", "says"),
+    [
+        ([], "written as"),
+        ({"kind": "rsi", "shade": "red"}, "shade"),
+        ({"kind": "rsi", "colours": "#ff0000"}, "Colours are written as"),
+        ({"kind": "rsi", "colours": {"signal": "#ff0000"}}, "no line 'signal'; it has strength"),
+        ({"kind": "rsi", "colours": {"strength": "red"}}, "#rrggbb"),
+        ({"kind": "rsi", "colours": {"strength": 5}}, "#rrggbb"),
+        ({"kind": "rsi", "width_px": 60}, "from 0.5 to 6.0 pixels"),
+        ({"kind": "rsi", "width_px": float("nan")}, "not nan"),
+        ({"kind": "rsi", "width_px": "wide"}, "not 'wide'"),
+        ({"kind": "rsi", "width_px": True}, "not True"),
+    ],
+)
+def test_what_does_not_fit_is_refused_in_a_sentence(data: object, says: str) -> None:
+    with pytest.raises(IndicatorError, match=says) as refused:
+        ShownIndicator.from_json(data)
+    assert str(refused.value).endswith(".")
+
+
+def test_other_parameters_leave_the_look() -> None:
+    look = Look((("average", "#d1499a"),), 3.0)
+    changed = ShownIndicator(IndicatorSpec.of("ema"), look).with_values({"period": 9})
+    assert changed.look == look and changed.spec == IndicatorSpec.of("ema", period=9)
