@@ -16,7 +16,7 @@ PACKAGES = ("core", "models", "desktop")
 MOST_LINES = 450
 MEDIAN_FUNCTION_LINES = 10
 LONGEST_FUNCTION_LINES = 60
-HEAVY = ("torch", "ccxt", "pandas")
+HEAVY = ("torch", "ccxt", "pandas", "talib")
 WINDOW = ("desktop.__main__", "desktop.worker", "desktop.window", "desktop.app", "desktop.running")
 
 

@@ -33,9 +33,8 @@ class Calculation(Protocol):
     def first_defined(self) -> int:
         """The index of the first candle with values; NaN before it, and nowhere after it."""
 
-    @property
-    def at_once(self) -> int:
-        """How many candles from the first one on take only a few milliseconds."""
+    def piece(self, first: int) -> int:
+        """How many candles from `first` on are worked out in some ten milliseconds."""
 
     def resume(self, first: int) -> int:
         """Candles from this index on are others than they were: from which one on to fill the table again."""

@@ -77,13 +77,13 @@ class IndicatorSeries:
         self.work(self.count_missing())
         return True
 
-    def work(self, most: int) -> None:
-        """Work out the values of so many of the candles that miss theirs, oldest first, or of more where these are as
-        quick. The values are right when `is_current`, not before; in whatever pieces they are worked out, and whatever
-        changes meanwhile."""
+    def work(self, most: int | None = None) -> None:
+        """Work out the values of at most so many of the candles that miss theirs, oldest first; where that is left
+        open, of as many as take some ten milliseconds. The values are right when `is_current`, not before; in whatever
+        pieces they are worked out, and whatever changes meanwhile."""
         self._note_changes()
         first = self._first_missing
-        until = min(self._size, max(first + most, self._calculation.at_once))
+        until = min(self._size, first + (self._calculation.piece(first) if most is None else most))
         self._calculation.fill(self._candles, self._table, first, until)
         self._extremes.change(self._shown(), first, until)
         self._first_missing = until

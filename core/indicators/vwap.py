@@ -14,6 +14,8 @@ from core.market.series import CandleSeries
 
 FloatArray = NDArray[np.float64]
 
+_PIECE = 65_536
+
 
 class VolumeWeightedPrice:
     """VWAP of (high + low + close) / 3 since the session began, from the first candle on. As long as nothing was
@@ -24,10 +26,12 @@ class VolumeWeightedPrice:
 
     rows, outputs = 4, 1
     first_defined = 0
-    at_once = 0
 
     def __init__(self, spec: IndicatorSpec) -> None:
         self._anchor = Anchor(str(spec.parameters()["anchor"]))
+
+    def piece(self, first: int) -> int:
+        return _PIECE
 
     def resume(self, first: int) -> int:
         return first

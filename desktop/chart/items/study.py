@@ -30,8 +30,6 @@ from desktop.translation import translate
 
 _AT_ONCE = 8_192
 """Candles whose values are worked out within a frame: about a millisecond."""
-_IN_A_TURN = 16_384
-"""Those of a turn between frames, at least: a few milliseconds. A million take a turn, or some dozens."""
 _FILL_ALPHA = 20
 _SAMPLE_VALUE = -88.0
 _LARGEST_STEP = 0.001
@@ -81,7 +79,7 @@ class StudyLayer:
     def work(self, model: ChartModel) -> None:
         series = self._followed(model)
         if series is not None:
-            series.work(_IN_A_TURN)
+            series.work()
 
     def extent(self, frame_first: int, frame_stop: int, model: ChartModel) -> tuple[float, float] | None:
         series = self._follow(model)
