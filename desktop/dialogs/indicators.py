@@ -192,7 +192,7 @@ class IndicatorsDialog(QDialog):
         self._width.setRange(NARROWEST_PX, WIDEST_PX)
         self._width.setDecimals(1)
         self._width.setSingleStep(0.5)
-        self._width.setSuffix(" px")
+        self._width.setSuffix(translate("Dialogs", " px"))
         self._width.setKeyboardTracking(False)
         self._width.setValue(shown.look.width_px)
         self._width.valueChanged.connect(lambda _width: self._on_look())
