@@ -24,8 +24,9 @@ Rects = NDArray[np.int32]
 
 def rects(left: Any, top: Any, right: Any, bottom: Any) -> Rects:
     """Rectangles from their inclusive device pixels; arguments broadcast against each other."""
-    edges = np.broadcast_arrays(left, top, right, bottom)
-    return np.ascontiguousarray(np.stack(edges, axis=-1).reshape(-1, FIELDS), dtype=np.int32)
+    areas = np.empty((*np.broadcast(left, top, right, bottom).shape, FIELDS), dtype=np.int32)
+    areas[..., 0], areas[..., 1], areas[..., 2], areas[..., 3] = left, top, right, bottom
+    return areas.reshape(-1, FIELDS)
 
 
 def fill_rects(painter: QPainter, areas: Rects, colour: QColor) -> None:
