@@ -75,9 +75,9 @@ class MainWindow(QMainWindow):
     preview_requested = Signal(str)
     """A checkpoint's id: its ghosts are wanted on the chart, before the model is taken back to it."""
     restore_requested = Signal(str)
+    """A checkpoint's id."""
     way_back_taken = Signal(object)
     """WayBack: its settings were announced; its checkpoint is to be restored."""
-    """A checkpoint's id."""
     deletions_requested = Signal()
     """Requests to delete checkpoints lie in the table."""
     device_requested = Signal(str)

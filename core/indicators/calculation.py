@@ -40,7 +40,8 @@ class Calculation(Protocol):
         """Candles from this index on are others than they were: from which one on to fill the table again."""
 
     def fill(self, candles: CandleSeries, table: FloatArray, first: int, stop: int) -> None:
-        """Write columns `first` to `stop` - 1; `first` is where the last call stopped, or what `resume` said."""
+        """Write columns `first` to `stop` - 1, at least one; `first` is where the last call stopped, or what `resume`
+        said."""
 
     def preview(self, candles: CandleSeries, table: FloatArray, forming: Candle) -> tuple[float, ...]:
         """The outputs of a candle after all others, of which nothing is kept; the table is filled up to there, and has

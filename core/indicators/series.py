@@ -84,7 +84,8 @@ class IndicatorSeries:
         self._note_changes()
         first = self._first_missing
         until = min(self._size, first + (self._calculation.piece(first) if most is None else most))
-        self._calculation.fill(self._candles, self._table, first, until)
+        if first < until:
+            self._calculation.fill(self._candles, self._table, first, until)
         self._extremes.change(self._shown(), first, until)
         self._first_missing = until
 

@@ -121,8 +121,6 @@ class TechnicalAnalysis:
         return self._now.count if self._now else 0
 
     def fill(self, candles: CandleSeries, table: FloatArray, first: int, stop: int) -> None:
-        if first >= stop:
-            return
         if self._now is None or self._is_quicker_at_once(first, stop):
             before = stop - _STEP_BACK
             self._now = self._open(candles, table, first, before) or self._open(candles, table, first, stop)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QSize, Qt, QTimer
 from PySide6.QtGui import QColor, QPainter, QPaintEvent
-from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QToolButton, QWidget
+from PySide6.QtWidgets import QApplication, QHBoxLayout, QPushButton, QSizePolicy, QToolButton, QWidget
 
 from core.events import Severity
 from desktop.icons import icon, severity_colour, severity_icon_name
@@ -138,9 +138,15 @@ class Banner(QWidget):
             notice.on_action()
 
     def _pass(self) -> None:
-        """Not while nobody can have read it, nor under the mouse, which may be on its way to the button."""
-        if self._timed is not None and self.isVisible() and not self.window().isMinimized() and not self.underMouse():
+        """Not while nobody can have read it, nor under the mouse or with the keyboard's focus in it: both may be on
+        their way to the button, and the focus would fall on some other widget."""
+        is_seen = self.isVisible() and not self.window().isMinimized()
+        if self._timed is not None and is_seen and not self.underMouse() and not self._has_focus():
             self.withdraw(self._timed.key)
+
+    def _has_focus(self) -> bool:
+        focused = QApplication.focusWidget()
+        return focused is not None and self.isAncestorOf(focused)
 
     def _time(self, notice: Notice | None) -> None:
         timed = notice if notice is not None and notice.passes else None

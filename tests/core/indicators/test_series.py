@@ -169,6 +169,15 @@ def test_no_candles_and_one_candle(spec: IndicatorSpec) -> None:
 
 
 @every_kind
+def test_work_where_nothing_is_missing_changes_nothing(spec: IndicatorSpec) -> None:
+    for candles in (CandleSeries(HOUR), series_of(random_walk(40, seed=3))):
+        followed = IndicatorSeries(spec, candles)
+        before = followed.values.copy()
+        followed.work()
+        assert followed.is_current and same(followed.values, before)
+
+
+@every_kind
 @settings(max_examples=25)
 @given(first=st.integers(-5, _LENGTH + 5), stop=st.integers(-5, _LENGTH + 5))
 def test_the_extent_is_that_of_what_is_defined_in_view(spec: IndicatorSpec, first: int, stop: int) -> None:

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QLineEdit, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
 from core.diagnosis import Disease, SettingChange, WayBack
@@ -102,6 +103,31 @@ def test_what_was_done_passes_once_it_has_been_seen(banner: Banner) -> None:
     assert left == 30_000
     banner.passing.timeout.emit()
     assert banner.isHidden() and not banner.passing.isActive()
+
+
+def test_what_was_done_stays_while_it_cannot_be_read_or_somebody_is_at_its_button(qtbot: QtBot, theme: Theme) -> None:
+    window, banner, elsewhere = QWidget(), Banner(theme), QLineEdit()
+    qtbot.addWidget(window)
+    layout = QVBoxLayout(window)
+    layout.addWidget(banner)
+    layout.addWidget(elsewhere)
+    banner.tell(Notice("done", Severity.INFO, "It was done.", action="Open", on_action=list, passes=True))
+    banner.passing.timeout.emit()
+    assert banner.shown is not None, "the window is not there yet"
+    window.show()
+    window.activateWindow()
+    banner.action.setFocus()
+    qtbot.waitUntil(banner.action.hasFocus)
+    banner.passing.timeout.emit()
+    assert banner.shown is not None, "Return would have gone to another widget"
+    elsewhere.setFocus()
+    banner.setAttribute(Qt.WidgetAttribute.WA_UnderMouse, True)
+    banner.passing.timeout.emit()
+    assert banner.shown is not None, "the mouse is over it"
+    banner.setAttribute(Qt.WidgetAttribute.WA_UnderMouse, False)
+    assert banner.passing.isActive()
+    banner.passing.timeout.emit()
+    assert banner.shown is None
 
 
 def test_only_what_was_done_passes_with_the_market(banner: Banner) -> None:
