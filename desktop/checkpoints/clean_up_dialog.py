@@ -99,8 +99,8 @@ class CleanUpDialog(QDialog):
             translate(
                 "Checkpoints",
                 "One reason is enough to stay. The best, the newest, the newest healthy ones, the one in use, the one "
-                "with the lowest loss, the one that a diverged model can go back to, and those that are pinned, named, "
-                "tagged, noted or saved by hand always stay.",
+                "with the lowest loss, the one saved before the newest change of a setting, the one that a diverged "
+                "model can go back to, and those that are pinned, named, tagged, noted or saved by hand always stay.",
             )
         )
         always.setWordWrap(True)
