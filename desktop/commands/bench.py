@@ -165,7 +165,9 @@ def frames(context: Context, host: Literal["none", "process", "thread"], seconds
     from desktop.benchmark.chart import application  # noqa: PLC0415 - Qt only for this command
     from desktop.benchmark.rig import MeasureError  # noqa: PLC0415
     from desktop.benchmark.while_training import measure_frames  # noqa: PLC0415
+    from desktop.garbage import freeze_imports  # noqa: PLC0415
 
+    freeze_imports()  # as the window does
     try:
         print_json(measure_frames(context.settings, host, seconds, application()))
     except MeasureError as error:
