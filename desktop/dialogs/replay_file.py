@@ -17,6 +17,8 @@ _PAUSE_MS = 200
 _ASKED_EVERY_MS = 50
 _ENOUGH_BYTES = 16 << 20
 """What is wrong with a file is seen in its first part, but for a few slips; the market that runs outlives those too."""
+_ENOUGH_PIECES = 4
+"""The same of Feather and Parquet, of which nobody knows how many bytes were read."""
 _log = logging.getLogger("ghostcandle")
 
 
@@ -31,7 +33,7 @@ class _Look:
         self.problem: str | None = None
         """What is wrong with it; empty where nothing is; None while it is looked at."""
         self.is_cancelled = threading.Event()
-        self._path = Path(name)
+        self._path, self._pieces = Path(name), 0
 
     def start(self) -> None:
         threading.Thread(target=self._run, name="look at a replay file", daemon=True).start()
@@ -50,7 +52,8 @@ class _Look:
         self.problem = problem
 
     def _watch(self, done: int, _total: int) -> None:
-        if self.is_cancelled.is_set() or done >= _ENOUGH_BYTES:
+        self._pieces += 1
+        if self.is_cancelled.is_set() or done >= _ENOUGH_BYTES or self._pieces > _ENOUGH_PIECES:
             raise _EnoughError
 
 
