@@ -42,6 +42,8 @@ class ChartComparison(QObject):
         self._stored: CandleSeries | None = None
         self._coarse: ResampledSeries | None = None
         self._wanted = ""
+        self._has_failed = False
+        """The last reading did, and that was told."""
         history.loaded.connect(self._on_loaded)
         history.later_loaded.connect(self._on_later)
         history.failed.connect(self._on_failed)
@@ -64,11 +66,12 @@ class ChartComparison(QObject):
         self.read_on()
 
     def read_on(self) -> None:
-        """Read what has been stored of the other market since. Where that is under way already, the next call does."""
+        """Read what has been stored of the other market since, or all where that failed before. Where it is under way
+        already, the next call does."""
         source, stored = self._source, self._stored
-        if source is None or stored is None or self.history.is_loading:
+        if source is None or self.history.is_loading:
             return
-        if len(stored):
+        if stored is not None and len(stored):
             self.history.start_after(source, int(stored.open_time_ms[-1]))
         else:
             self.history.start(source)
@@ -135,6 +138,7 @@ class ChartComparison(QObject):
     def _let_go(self) -> None:
         self.history.cancel()
         self._source = self._stored = self._coarse = None
+        self._has_failed = False
         if self._is_added:
             self._is_added = False
             self._chart.remove_layer(self.layer)
@@ -191,11 +195,12 @@ class ChartComparison(QObject):
 
     @Slot(object, object)
     def _on_loaded(self, series: CandleSeries, _holes: object) -> None:
-        self._stored = series
+        self._stored, self._has_failed = series, False
         self._follow()
 
     @Slot(object)
     def _on_later(self, later: CandleSeries) -> None:
+        self._has_failed = False
         if self._stored is None or not len(later):
             return
         self._stored.extend_columns(later.open_time_ms, later.values)
@@ -209,8 +214,12 @@ class ChartComparison(QObject):
         if wanted is not None and self._stored is None:
             self.layer.show(Comparison(self._name_of(wanted), None, translate("Chart", "could not be read")))
             self._chart.layers_changed()
-        words = translate("Chart", "{0} cannot be compared. {1}").format(self._source, sentence)
-        self._window.tell(words, Severity.WARNING, _NOTICE)
+        words = translate("Chart", "{0} cannot be compared. {1}")
+        if self._stored is not None:
+            words = translate("Chart", "What was stored of {0} since cannot be read. {1}")
+        if not self._has_failed:  # the next candle's reading may fail as well
+            self._window.tell(words.format(self._source, sentence), Severity.WARNING, _NOTICE)
+        self._has_failed = True
 
 
 def _name(market: Market) -> tuple[str, str]:

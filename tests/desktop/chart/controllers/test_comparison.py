@@ -13,7 +13,9 @@ from pytestqt.qtbot import QtBot
 
 from core.market.candle import Candle, Interval, Market
 from core.settings import Settings
+from core.storage.errors import StorageError
 from core.storage.folder import DataFolder
+from desktop import candle_loader
 from desktop.actions import ActionId
 from desktop.candle_loader import HistoryLoading
 from desktop.chart.axes.price_scale import ScaleKind
@@ -202,6 +204,32 @@ def test_what_was_stored_since_is_there_once_a_candle_of_the_chart_has_closed(
     shown.comparison.read_on()  # nothing new is stored
     qtbot.waitUntil(lambda: not shown.comparison.history.is_loading, timeout=60_000)
     assert shown.closes() == closes
+
+
+def test_a_reading_that_fails_is_told_once_and_tried_again_with_the_next_candle(
+    shown: Shown, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(*_given: object, **_options: object) -> None:
+        raise StorageError("The disk did not answer.")
+
+    def read_on() -> str:
+        banner.dismiss()
+        shown.comparison.read_on()
+        qtbot.waitUntil(lambda: not shown.comparison.history.is_loading, timeout=60_000)
+        return "" if banner.shown is None else banner.shown.text
+
+    banner = shown.bench.window.banner
+    with monkeypatch.context() as broken:
+        broken.setattr(candle_loader, "open_database", fails)
+        shown.choose(qtbot, "ETH/USDT")
+        assert banner.text.text() == "ETH/USDT 1m (binance) cannot be compared. The disk did not answer."
+        assert "could not be read" in shown.told() and read_on() == ""
+    assert read_on() == "" and shown.closes()
+    with monkeypatch.context() as broken:
+        broken.setattr(candle_loader, "open_database", fails)
+        assert read_on().startswith("What was stored of ETH/USDT 1m (binance) since cannot be read.")
+        assert read_on() == "" and shown.closes()
+    assert "could not be read" not in shown.told()
 
 
 def test_of_a_market_that_ended_earlier_the_readout_says_when_until_there_is_more(shown: Shown, qtbot: QtBot) -> None:
