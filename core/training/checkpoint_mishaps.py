@@ -42,7 +42,7 @@ def restored(step: int, set_back: Mapping[str, float]) -> Mishap:
     return Mishap(
         Severity.INFO,
         RESTORED,
-        f"The model was taken back to the checkpoint of step {step}, as asked.{settings}",
+        f"The model was taken back to the checkpoint of step {step:,}, as asked.{settings}",
         "Forecasts from the next candle on are its own; stored forecasts and scores stay as they are.",
         "What was learned since then.",
     )

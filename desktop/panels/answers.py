@@ -120,7 +120,8 @@ def _learning(online: OnlineGain | None) -> Answer | None:
     if online is None:
         return None
     found, value = found_in(online.gain), _measured(online.gain)
-    have, needed = (online.age, online.needed) if online.age < online.needed else (online.gain.n, FEWEST_FOR_A_PROOF)
+    needed = online.needed + FEWEST_FOR_A_PROOF
+    have = online.age if online.age < online.needed else online.needed + online.gain.n
     texts = {
         Found.YES: translate("Panels", "Learning helps: {0}").format(value),
         Found.NO: translate("Panels", "Learning does harm: {0}").format(value),

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from decimal import Decimal
 
 from core.diagnosis import NonFiniteOrigin, SettingChange
 from core.settings import Settings
@@ -24,6 +25,7 @@ _SMALLEST_THRESHOLD, _LARGEST_THRESHOLD = 1e-12, 1e6
 _USUAL_VALUE = 0.5
 _USUAL_PERCENTILE = 90.0
 _EARLY_STEPS = 300
+_SMALLEST_WITHOUT_EXPONENT = 1e-6
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +187,9 @@ def threshold_of(evidence: Evidence, settings: Settings) -> float | None:
 
 
 def text(value: float) -> str:
-    """Three digits, for people: 0.25, 1.2e-7."""
+    """Three digits, as the window's fields write them: 0.25, 0.00003, 1.2e-7."""
+    if _SMALLEST_WITHOUT_EXPONENT <= abs(value) < 1:
+        return f"{Decimal(f'{value:.3g}').normalize():f}"
     return f"{value:.3g}".replace("e-0", "e-").replace("e+0", "e").replace("e+", "e")
 
 

@@ -191,7 +191,7 @@ class RecoveryLadder:
         self._tell(
             Severity.WARNING,
             "bad batch",
-            f"The batch of step {step} held numbers that are not finite (in its {' and '.join(bad)}).",
+            f"The batch of step {step:,} held numbers that are not finite (in its {' and '.join(bad)}).",
             f"It was not trained on. {where}",
             _ONE_STEP,
         )
@@ -222,7 +222,7 @@ class RecoveryLadder:
             Severity.ERROR,
             ROLLED_BACK,
             because,
-            f"Everything went back to the known good state of step {self.known_good.step}, and the learning rate was "
+            f"Everything went back to the known good state of step {self.known_good.step:,}, and the learning rate was "
             f"halved to {self._engine.rate_now:.3g}.{fresh}",
             self._since_known_good(step),
         )
@@ -251,7 +251,7 @@ class RecoveryLadder:
             Severity.ERROR,
             "step failed",
             f"Step {step} failed: {failure.sentence}.",
-            f"The known good state of step {self.known_good.step} was taken again, and the step is tried once more.",
+            f"The known good state of step {self.known_good.step:,} was taken again, and the step is tried once more.",
             self._since_known_good(step),
             failure.details,
         )
@@ -283,8 +283,8 @@ class RecoveryLadder:
             Severity.ERROR,
             kind,
             happened,
-            f"Training is paused with the known good state of step {self.known_good.step}. Candles are still forecast "
-            "and scored. Look at the Gradients panel, change what it advises, and press Resume.",
+            f"Training is paused with the known good state of step {self.known_good.step:,}. Candles are still "
+            "forecast and scored. Look at the Gradients panel, change what it advises, and press Resume.",
             "Nothing is learned until then.",
             details,
         )
@@ -294,7 +294,7 @@ class RecoveryLadder:
         went_back, cost = "", "Time: each step takes a little longer."
         if self._engine.is_half_done:
             self._restore()
-            went_back = f" The step was half done, so the known good state of step {self.known_good.step} came first."
+            went_back = f" The step was half done, so the known good state of step {self.known_good.step:,} came first."
             cost = self._since_known_good(step)
         self._tell(
             Severity.WARNING,
@@ -321,7 +321,7 @@ class RecoveryLadder:
         self._tell(
             Severity.WARNING if was_eased else Severity.INFO,
             "loss spike",
-            f"The loss of step {step} was more than {self._settings.spike_factor:g} times its running median.",
+            f"The loss of step {step:,} was more than {self._settings.spike_factor:g} times its running median.",
             f"{done} {where}",
             _ONE_STEP if result.loss is None else _PERHAPS_MORE,
         )

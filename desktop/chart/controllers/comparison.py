@@ -122,9 +122,9 @@ class ChartComparison(QObject):
 
     @Slot()
     def _follow(self) -> None:
-        """Another market or interval is shown, or another is wanted beside it."""
+        """Another market or interval is shown, or another is wanted beside it: never a market beside itself."""
         wanted, shown = self.compared, self._chart.model.whole
-        if wanted is None or self._market is None or shown is None:
+        if wanted is None or self._market is None or shown is None or _name(wanted) == _name(self._market):
             self._let_go()
             return
         source = self._source_of(wanted, shown.interval)

@@ -21,7 +21,7 @@ from tests.core.known_answers.sessions import SMALLEST, of_baselines, of_session
 from tests.core.training.rigs import newest_run
 
 IS_LONG = "GHOSTCANDLE_SOAK" in os.environ
-CANDLES, WALKS, MOST_CLAIMS = 1500, 100, 10
+CANDLES, WALKS, MOST_CLAIMS = 2000, 100, 10
 
 
 def is_claimed(close: Estimate) -> bool:
@@ -44,6 +44,9 @@ def test_hardly_any_walk_is_said_to_be_beaten(tmp_path: Path) -> None:
         root = tmp_path / str(seed)
         of_session(random_walk(CANDLES, seed), root, SMALLEST, seed)
         close = _judged(root)
+        assert close.low is not None and close.n >= FEWEST_FOR_AN_EDGE, (
+            "so few that nothing can be claimed show nothing"
+        )
         claims.append(is_claimed(close))
         print(f"walk {seed}: {close}")
     assert sum(claims) <= MOST_CLAIMS, [seed for seed, claimed in enumerate(claims) if claimed]

@@ -56,7 +56,7 @@ def test_the_headline_is_green_only_for_a_live_edge_that_the_model_has_a_proven_
         (ABOVE, "Learning helps: +2.0 % (1.0 to 3.0)"),
         (BELOW, "Learning does harm: −2.0 % (−3.0 to −1.0)"),
         (AROUND, "Learning is not proven to help: 0.0 % (−1.0 to 1.0)"),
-        (EARLY, "Learning: too early to tell (200 of 750 candles)"),
+        (EARLY, "Learning: too early to tell (2,200 of 2,750 candles)"),
     ],
 )
 def test_what_learning_was_worth(learning: Estimate, text: str) -> None:
@@ -66,7 +66,7 @@ def test_what_learning_was_worth(learning: Estimate, text: str) -> None:
 
 def test_before_the_copy_is_old_enough_its_age_is_said() -> None:
     found = answers_of(run(ABOVE, ABOVE), scenario.online_gain(gain=NOTHING, age=1_200)).learning
-    assert found is not None and "1,200 of 2,000 candles" in found.text
+    assert found is not None and "1,200 of 2,750 candles" in found.text
 
 
 numbers = st.floats(-0.5, 0.5)

@@ -247,6 +247,7 @@ def test_of_a_market_that_ended_earlier_the_readout_says_when_until_there_is_mor
 def test_one_that_was_watched_meanwhile_has_its_new_candles_beside_another(shown: Shown, qtbot: QtBot) -> None:
     shown.choose(qtbot, "ETH/USDT")
     shown.show(ETH)
+    assert shown.told().count("ETH/USDT") == 1, "no market stands beside itself"
     later = later_candle(shown, ETH, 5.0)
     corrected = replace(shown.sources[ETH][-2], low=4.0, close=4.0)
     shown.database.candles.save(ETH, [corrected, later])
