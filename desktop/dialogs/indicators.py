@@ -12,13 +12,11 @@ from PySide6.QtWidgets import (
     QComboBox,
     QDialog,
     QDialogButtonBox,
-    QDoubleSpinBox,
     QFormLayout,
     QHBoxLayout,
     QListWidget,
     QMenu,
     QPushButton,
-    QSpinBox,
     QVBoxLayout,
     QWidget,
 )
@@ -27,12 +25,17 @@ from core.indicators.parameters import Choice, IndicatorError, Number, Value
 from core.indicators.registry import INDICATORS, Place
 from core.indicators.shown import NARROWEST_PX, WIDEST_PX, Look, ShownIndicator
 from desktop.dialogs.colour_box import ColourBox
+from desktop.interface_size import enlarged
+from desktop.panels.inputs import BoundedBox, DecimalSpinBox, WholeSpinBox
+from desktop.panels.scrolling import DownScrolling
 from desktop.plain_text import Label, paragraphs
 from desktop.study_colours import study_colours
 from desktop.theme import Palette
 from desktop.translation import translate
 
 _LIST_WIDTH, _FORM_WIDTH = 200, 300
+_SIZE = 640, 520
+"""Before a screen of 1280 x 720 there is room for it, and every form fits at the usual text size without scrolling."""
 
 
 class IndicatorsDialog(QDialog):
@@ -44,9 +47,9 @@ class IndicatorsDialog(QDialog):
         super().__init__(parent)
         self.setWindowTitle(translate("Dialogs", "Indicators"))
         self._shown, self._palette = list(shown), palette
-        self._editors: dict[str, QSpinBox | QDoubleSpinBox | QComboBox] = {}
+        self._editors: dict[str, WholeSpinBox | DecimalSpinBox | QComboBox] = {}
         self._colours: dict[str, ColourBox] = {}
-        self._width = QDoubleSpinBox()
+        self._width = DecimalSpinBox(NARROWEST_PX, WIDEST_PX)
         self._reset = QPushButton()
         self.list = QListWidget()
         self.list.setFixedWidth(_LIST_WIDTH)
@@ -87,7 +90,7 @@ class IndicatorsDialog(QDialog):
         self._show_form(self.list.currentRow())
         self.changed.emit(self.shown)
 
-    def editor(self, name: str) -> QSpinBox | QDoubleSpinBox | QComboBox:
+    def editor(self, name: str) -> WholeSpinBox | DecimalSpinBox | QComboBox:
         """The editor of one parameter of the chosen indicator. Raises KeyError."""
         return self._editors[name]
 
@@ -96,7 +99,7 @@ class IndicatorsDialog(QDialog):
         return self._colours[output]
 
     @property
-    def line_width(self) -> QDoubleSpinBox:
+    def line_width(self) -> DecimalSpinBox:
         """Of the chosen indicator's lines."""
         return self._width
 
@@ -116,12 +119,12 @@ class IndicatorsDialog(QDialog):
         left.addLayout(under_list)
         sides = QHBoxLayout()
         sides.addLayout(left)
-        sides.addWidget(self._form_host, 1)
+        sides.addWidget(DownScrolling(self._form_host, translate("Dialogs", "The chosen indicator")), 1)
         layout = QVBoxLayout(self)
         layout.addLayout(sides)
         layout.addWidget(self.message)
         layout.addWidget(buttons)
-        self.resize(560, 360)
+        self.resize(*map(enlarged, _SIZE))
 
     def _make_menu(self) -> QMenu:
         menu = QMenu(self)
@@ -174,7 +177,11 @@ class IndicatorsDialog(QDialog):
         for parameter, value in zip(INDICATORS[shown.spec.kind].parameters, shown.spec.values, strict=True):
             editor = self._choice(parameter, value) if isinstance(parameter, Choice) else self._number(parameter, value)
             self._editors[parameter.name] = editor
-            fields.addRow(parameter.words[:1].upper() + parameter.words[1:], editor)
+            words = parameter.words[:1].upper() + parameter.words[1:]
+            if isinstance(editor, QComboBox):
+                fields.addRow(words, editor)
+            else:
+                self._add_bounded(fields, words, editor)
         self._add_look(fields, shown, number)
         return host
 
@@ -188,19 +195,22 @@ class IndicatorsDialog(QDialog):
                 self._colours[output.name] = box
                 one = translate("Dialogs", "Colour")
                 fields.addRow(one if len(row.inks) == 1 else f"{one}, {output.name}", box)
-        self._width = QDoubleSpinBox()
-        self._width.setRange(NARROWEST_PX, WIDEST_PX)
+        self._width = DecimalSpinBox(NARROWEST_PX, WIDEST_PX)
         self._width.setDecimals(1)
         self._width.setSingleStep(0.5)
         self._width.setSuffix(translate("Dialogs", " px"))
-        self._width.setKeyboardTracking(False)
         self._width.setValue(shown.look.width_px)
         self._width.valueChanged.connect(lambda _width: self._on_look())
-        fields.addRow(translate("Dialogs", "Width"), self._width)
+        self._add_bounded(fields, translate("Dialogs", "Width"), self._width)
         self._reset = QPushButton(translate("Dialogs", "Reset colours and width"))
         self._reset.setEnabled(shown.look != Look())
         self._reset.clicked.connect(self._reset_look)
         fields.addRow("", self._reset)
+
+    def _add_bounded(self, fields: QFormLayout, words: str, box: BoundedBox) -> None:
+        box.setAccessibleName(words)
+        box.refused.connect(self.message.setText)
+        fields.addRow(words, box)
 
     def _choice(self, parameter: Choice, value: Value) -> QComboBox:
         box = QComboBox()
@@ -209,21 +219,18 @@ class IndicatorsDialog(QDialog):
         box.currentIndexChanged.connect(lambda _index: self._on_edited())
         return box
 
-    def _number(self, parameter: Number, value: Value) -> QSpinBox | QDoubleSpinBox:
-        spin: QSpinBox | QDoubleSpinBox
+    def _number(self, parameter: Number, value: Value) -> WholeSpinBox | DecimalSpinBox:
+        spin: WholeSpinBox | DecimalSpinBox
         if parameter.is_whole:
-            spin = QSpinBox()
-            spin.setRange(int(parameter.minimum), int(parameter.maximum))
+            spin = WholeSpinBox(int(parameter.minimum), int(parameter.maximum))
             spin.setValue(int(value))
         else:
-            spin = QDoubleSpinBox()
-            spin.setRange(parameter.minimum, parameter.maximum)
+            spin = DecimalSpinBox(parameter.minimum, parameter.maximum)
             spin.setDecimals(_decimals(parameter.minimum))
             spin.setSingleStep(parameter.step)
             spin.setValue(float(value))
         spin.setSuffix(f" {parameter.unit}" if parameter.unit else "")
         spin.setStepType(QAbstractSpinBox.StepType.DefaultStepType)
-        spin.setKeyboardTracking(False)
         spin.valueChanged.connect(lambda _value: self._on_edited())
         return spin
 
@@ -256,6 +263,7 @@ class IndicatorsDialog(QDialog):
 
     def _show_look(self, look: Look) -> None:
         row = self.list.currentRow()
+        self.message.clear()
         self._shown[row] = replace(self._shown[row], look=look)
         self.changed.emit(self.shown)
 

@@ -50,15 +50,17 @@ class _RefusingBox(QDoubleSpinBox):
         return readable_decimal(value, self.digits)
 
     def valueFromText(self, text: str) -> float:
-        number = _parse(text)
+        number = _parse(text.removesuffix(self.suffix()))
         return self.value() if number is None else number
 
     def validate(self, text: str, position: int) -> object:
-        return _state(text, _parse(text), self.minimum(), self.maximum()), text, position
+        bare = text.removesuffix(self.suffix())
+        return _state(bare, _parse(bare), self.minimum(), self.maximum()), text, position
 
     def fixup(self, text: str) -> str:
-        self.refused.emit(_refusal(text, _parse(text), self) + _stays(self))
-        return self.textFromValue(self.value())
+        bare = text.removesuffix(self.suffix())
+        self.refused.emit(_refusal(bare, _parse(bare), self) + _stays(self))
+        return f"{self.textFromValue(self.value())}{self.suffix()}"
 
     def entered(self) -> float:
         """The number as it is typed so far. Raises ValueError with the sentence, where it is none of the range."""
