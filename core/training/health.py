@@ -54,10 +54,15 @@ class GradientHealth:
         way = None if self._told is None else self._told.way_back
         return None if way is None else way.checkpoint_id
 
-    def prime(self, steps: Iterable[StepDone]) -> Diagnosis:
-        """Take up what the record holds. Returns the verdict on it."""
+    def prime(self, steps: Iterable[StepDone], line_after_ms: int | None = None) -> Diagnosis:
+        """Take up what the record holds. Returns the verdict on it.
+
+        line_after_ms: what was learned of candles up to here, other weights learned: of their steps, only numbers that
+        were not finite say something of this model.
+        """
         for step in steps:
-            self._doctor.observe(step)
+            if line_after_ms is None or step.candle_open_time_ms > line_after_ms or step.loss is None:
+                self._doctor.observe(step)
         self._told = self._diagnose()
         return self._told
 

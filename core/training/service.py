@@ -139,7 +139,7 @@ class TrainingService:
             parameters=session.engine.parameters,
             layers=session.engine.layers,
         )
-        verdict = self._health.prime(self._record.reader.steps(WINDOW))
+        verdict = self._health.prime(self._record.reader.steps(WINDOW), session.scores.line_after_ms)
         asked_meanwhile = self._apply_deletions()
         return (*self._opening_incidents, ready, verdict, *asked_meanwhile, *self._opening_rescores, self.status())
 

@@ -12,7 +12,7 @@ import torch
 
 from core.clock import SystemClock
 from core.commands import RestoreCheckpoint, SaveCheckpoint, SetLearningRate
-from core.diagnosis import Disease
+from core.diagnosis import Diagnosis, Disease
 from core.events import CheckpointInfo, CheckpointsChanged, Incident, TrainerEvent, Trend
 from core.market.candle import Interval, Market
 from core.settings import CheckpointSettings
@@ -225,6 +225,18 @@ def test_a_loss_says_where_it_goes_only_within_a_line(place: Path) -> None:
     assert now.trend is Trend.UNKNOWN and now.current is not None and now.current < 1.0
     assert told["trend"] == Trend.UNKNOWN.value and told["current"] == pytest.approx(now.current)
     session.close()
+
+
+def test_a_start_after_a_restore_judges_no_steps_of_the_wreck(place: Path) -> None:
+    """The loss that fell with the restore was not learned."""
+    session, healthy, _ = resumed(place)
+    restored(session, healthy.checkpoint_id)
+    fed(session, WRECKED + 13)
+    session.close()
+    again = rigs.service(place, SETTINGS)
+    (verdict,) = [event for event in again.opening_events() if isinstance(event, Diagnosis)]
+    assert verdict.disease is Disease.UNKNOWN and "13 steps" in verdict.evidence
+    again.close()
 
 
 def test_a_diverged_model_does_not_improve(place: Path) -> None:
