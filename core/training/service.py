@@ -93,10 +93,8 @@ class TrainingService:
     """
 
     def __init__(self, spec: SessionSpec, clock: Clock) -> None:
-        prepare_thread()
         self._spec = spec
         self._clock = clock
-        self._device = device_with_threads(spec.settings, DataFolder(spec.root).threads, clock)
         self._state = TrainerState.STARTING
         self._status_at_s: float | None = None
         self._step_times: deque[float] = deque(maxlen=_RATE_WINDOW)
@@ -106,6 +104,8 @@ class TrainingService:
         self._found_in_pause: list[TrainerEvent] = []
         self._db = open_database(DataFolder(spec.root).database)
         try:
+            prepare_thread()
+            self._device = device_with_threads(spec.settings, DataFolder(spec.root).threads, clock)
             opened = open_run(spec, self._db, self._device, clock)
             self._run, self._session = opened.run, opened.session
             self._record, self._keeper = opened.record, opened.keeper

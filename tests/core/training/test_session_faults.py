@@ -72,6 +72,7 @@ def test_a_forecast_that_is_not_finite_is_told_by_the_step_before_it(tmp_path: P
     assert step.gradients is not None and step.gradients.non_finite is NonFiniteOrigin.PARAMETERS
     (verdict,) = [event for event in events if isinstance(event, Diagnosis)]
     assert verdict.disease is Disease.NOT_FINITE
+    session.close()
 
 
 def test_a_moment_that_is_not_finite_is_found_at_the_next_look_and_training_goes_on(
