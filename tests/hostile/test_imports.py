@@ -31,6 +31,7 @@ from core.storage.browsing import BrowsedRows
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
 from core.storage.importing_checkpoints import take_in
+from core.training.device import release_thread
 from core.training.service import TrainingService
 from tests.core.training import rigs
 from tests.hostile.windows import TRACEBACK
@@ -265,6 +266,7 @@ def trainer(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Trainer]:
     root = tmp_path_factory.mktemp("attacked") / "data"
     found = Trainer(root, rigs.service(root))
     found.learn(40)
+    release_thread()  # it stays open between tests, which are checked for denormals left flushed
     yield found
     found.session.close()
 
