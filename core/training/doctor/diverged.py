@@ -18,9 +18,10 @@ _SMALLEST_PERCENT = 0.05
 
 def diverged(found: Divergence, evidence: Evidence, settings: Settings) -> Verdict:
     """With a tenth of the rate as the remedy, for want of anything to go back to."""
+    loss, anchor_loss = text(found.loss), text(found.anchor_loss)
     sentence = (
-        f"Over the last {RECENT} steps the loss was {text(found.loss)}, {_beside(found.level)} the "
-        f"{text(found.anchor_loss)} that the uncorrected forecast has."
+        f"In the median of the last {RECENT} steps the loss was {loss}, {_beside(_as_shown(loss, anchor_loss))} the "
+        f"{anchor_loss} that the uncorrected forecast has."
     )
     if found.before is not None:
         sentence += f" Before the change at step {found.changed_at} it was {_beside(found.before)} that."
@@ -28,6 +29,11 @@ def diverged(found: Divergence, evidence: Evidence, settings: Settings) -> Verdi
         sentence += f" At its best it was {_beside(found.best)} that."
     why = "The model does worse than without its corrections, on candles that it was trained on"
     return Verdict(Disease.DIVERGED, sentence, lower_rate(evidence, settings, 0.1, why))
+
+
+def _as_shown(loss: str, anchor_loss: str) -> float:
+    """The level that a reader works out of the two figures: they are rounded, so it is not quite that of the losses."""
+    return math.log(float(loss)) - math.log(float(anchor_loss))
 
 
 def _beside(level: float) -> str:

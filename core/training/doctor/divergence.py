@@ -41,7 +41,9 @@ class Divergence:
     sound_until: int | None
     """The newest step after which the model was sound; None where it was not seen so."""
     loss: float
+    """Of the step in the middle of those that make the level: medians of losses would not have the median ratio."""
     anchor_loss: float
+    """Of the same step."""
     level: float
     changed_at: int | None
     """The step after which the setting was changed that it is laid to; None where none was, lately."""
@@ -155,12 +157,11 @@ class DivergenceWatch:
         return _MAD_TO_SPREAD * statistics.median(abs(excess - middle) for excess in known)
 
     def _divergence(self) -> Divergence:
-        loss = statistics.median(each.loss for each in self._recent)
-        anchor_loss = statistics.median(each.anchor_loss for each in self._recent)
+        middle = sorted(self._recent, key=lambda each: each.excess)[RECENT // 2]
         until = self._sound_until if self._changed_at is None else self._changed_at
         is_answered = self.found is not None and self.found.is_answered
         changed_at, before, best = self._changed_at, self._before, self._best
-        return Divergence(until, loss, anchor_loss, self._level, changed_at, before, best, is_answered)
+        return Divergence(until, middle.loss, middle.anchor_loss, self._level, changed_at, before, best, is_answered)
 
 
 def _measured(step: StepDone) -> _Measured | None:

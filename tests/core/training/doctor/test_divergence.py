@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from itertools import pairwise
@@ -14,6 +15,7 @@ from core.diagnosis import Disease, NonFiniteOrigin
 from core.events import StepDone
 from core.training.doctor.divergence import RECENT, Divergence, DivergenceWatch
 from core.training.doctor.doctor import GradientDoctor
+from core.training.doctor.remedies import text
 from tests.core.training.doctor.steps import NAMES, settings, step
 
 ANCHOR = 0.2
@@ -143,6 +145,19 @@ def test_steps_without_a_loss_or_an_anchor_say_nothing() -> None:
         watch.observe(step(number, origin=NonFiniteOrigin.LOSS))
         watch.observe(replace(beside(number, 2.0), loss=math.inf))
     assert watch.found is None
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_sentence_names_a_ratio_that_its_two_losses_have(seed: int) -> None:
+    """Anchors differ from step to step, so a ratio of medians is not the median of ratios."""
+    generator, doctor = np.random.default_rng(seed), GradientDoctor("run", NAMES, lambda: settings(rate=0.3))
+    for number in range(1, 31):
+        doctor.observe(beside(number, generator.normal(1.5, 1.0), generator.uniform(0.05, 2.0)))
+    words = re.search(r"the loss was (\S+), (\S+) (times|% above) the (\S+) that", doctor.diagnose().evidence)
+    assert words is not None, doctor.diagnose().evidence
+    loss, shown, unit, anchor = words.groups()
+    ratio = float(loss) / float(anchor)
+    assert shown == (text(ratio) if unit == "times" else f"{100.0 * (ratio - 1.0):.1f}")
 
 
 def test_the_doctor_puts_it_first_and_names_its_numbers() -> None:
