@@ -36,6 +36,8 @@ _SMOOTHING_STEPS = 25
 _WIDEST_LINEAR_SPAN = 100.0
 """The largest loss of those in view over the smallest. Beyond it, as after a divergence, a linear scale shows the rest
 as one flat line."""
+_NARROWEST_LOGARITHMIC_SPAN = 50.0
+"""Below it a scale that is logarithmic becomes linear again. A span about one limit alone would have it flicker."""
 _SPEED_HOLDS_MS = 10_000
 """The trainer tells a speed with its steps: so long after the last one, that is not the speed of now."""
 _TRENDS = {
@@ -220,8 +222,9 @@ class LossPanel(Panel):
         loss, before = steps.column("loss"), smoothed_mean(steps.column("prequential_loss"), _SMOOTHING_STEPS)
         mean = smoothed_mean(loss, _SMOOTHING_STEPS)
         span = _shown_span(loss, mean, before)
-        is_logarithmic = span is not None and 0.0 < span[0] * _WIDEST_LINEAR_SPAN < span[1]
-        self.plot.getAxis("left").set_logarithmic(is_logarithmic)
+        axis = self.plot.getAxis("left")
+        is_logarithmic = _wants_logarithms(span, axis.is_logarithmic)
+        axis.set_logarithmic(is_logarithmic)
         for curve, values in ((self._raw, loss), (self._mean, mean), (self._prequential, before)):
             curve.setData(*thinned(x, logarithm(values) if is_logarithmic else values, most))
         rate = steps.column("learning_rate")
@@ -247,6 +250,11 @@ class LossPanel(Panel):
         if took:
             more = translate("Panels", "The last one took {0}.").format(took)
             self._values[name].setToolTip(paragraphs(f"{translate('Panels', _TERMS[name])}\n{more}"))
+
+
+def _wants_logarithms(span: tuple[float, float] | None, has_them: bool) -> bool:
+    limit = _NARROWEST_LOGARITHMIC_SPAN if has_them else _WIDEST_LINEAR_SPAN
+    return span is not None and 0.0 < span[0] * limit < span[1]
 
 
 def _shown_span(raw: FloatArray, *curves: FloatArray) -> tuple[float, float] | None:

@@ -184,3 +184,15 @@ def test_a_single_spike_leaves_the_scale_as_it_was(panel: LossPanel, state: RunS
     state.apply(EventBatch(tuple(replace(step, prequential_loss=0.3) for step in steps)))
     panel.refresh()
     assert not panel.plot.getAxis("left").is_logarithmic
+
+
+def test_a_span_about_a_limit_does_not_change_the_scale_to_and_fro(panel: LossPanel, state: RunState) -> None:
+    was_logarithmic = []
+    for count, top in enumerate((80.0, 120.0, 80.0, 110.0, 60.0, 40.0, 80.0)):
+        steps = [replace(step, step=step.step + 1_000 * count) for step in scenario.steps(1_000)]
+        losses = [1.0] * 500 + [top] * 500
+        measured = zip(steps, losses, strict=True)
+        state.apply(EventBatch(tuple(replace(step, loss=loss, prequential_loss=1.0) for step, loss in measured)))
+        panel.refresh()
+        was_logarithmic.append(panel.plot.getAxis("left").is_logarithmic)
+    assert was_logarithmic == [False, True, True, True, True, False, False]
