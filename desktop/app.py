@@ -104,6 +104,8 @@ class Application(QObject):
         self.charting = self._make_charting(context.folder)
         self.run_watch = RunWatch(self.window, self.state, self.window.messages)
         holds = VenueHolds(self._clock)
+        is_stored = self._database.has_candles
+        self.watching = Watching(self.window, self.state, context.folder, self._clock, context.urls, is_stored, holds)
         self.runs = RunController(
             context.folder,
             self._database,
@@ -112,8 +114,10 @@ class Application(QObject):
             limit=context.candles,
             new_run=context.new_run,
             holds=holds,
+            check=self.watching.check,
             parent=self,
         )
+        self.watching.check.is_watching = lambda: self.runs.is_watching
         self.browser = CheckpointTools(
             self.window,
             self.chart,
@@ -124,7 +128,6 @@ class Application(QObject):
             self.runs.send,
             self._clock,
         )
-        self.watching = Watching(self.window, self.state, context.folder, self._clock, context.urls, holds=holds)
         self.finder = self._make_finder()
         self._make_side_work()
         self._market: Market | None = None
@@ -330,7 +333,7 @@ class Application(QObject):
         runs.training_over.connect(state.trainer_is_over)
         runs.notice.connect(lambda sentence: self.window.tell(sentence, Severity.WARNING, key=_FELL_BACK))
         runs.opening.connect(self._on_opening)
-        runs.failed.connect(self.chart.set_empty_text)
+        runs.asking.connect(lambda sentence: self.window.tell(sentence, key=_REFUSED, is_answer=True))
         runs.refused.connect(self._on_refused)
         runs.reading.connect(state.apply)
         state.ready.connect(self._on_ready)
@@ -416,6 +419,8 @@ class Application(QObject):
         self.state.apply(event)  # type: ignore[arg-type]
         if isinstance(event, FeedStatus):
             self.chart.set_live(event.state in (FeedState.LIVE, FeedState.SIMULATED))
+            if event.state is FeedState.FAILED:
+                self.chart.set_empty_text(event.sentence)
 
     def _on_ready(self, ready: TrainerReady) -> None:
         """The run is known: show what it has done so far."""

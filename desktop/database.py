@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from core.storage.errors import StorageError
 from core.storage.folder import DataFolder
 
 if TYPE_CHECKING:
@@ -59,6 +60,13 @@ class WindowDatabase:
     def stored_markets(self) -> tuple[Market, ...]:
         """Of which candles are stored; none before it was opened. Raises StorageError."""
         return self.candles.markets() if self.is_open else ()
+
+    def has_candles(self, market: Market) -> bool:
+        """Whether candles of this market are stored, as far as that can be read."""
+        try:
+            return self.is_open and self.candles.latest_open_time_ms(market) is not None
+        except StorageError:
+            return False  # whoever opens it meets it again, and says so
 
     @property
     def holes(self) -> HoleStore:

@@ -31,8 +31,11 @@ from desktop.database import WindowDatabase
 from desktop.file_reading import FileReading
 from desktop.market_feed import MarketFeed
 from desktop.translation import translate
+from desktop.watch.market_check import EXCHANGE_FEEDS, MarketCheck, MarketQuestion
 from desktop.worker import TrainingWorker
 
+_BUILT_FIRST = ("replay", "stored")
+"""Feeds that are built before the market that is watched ends: building them asks nobody."""
 _log = logging.getLogger("ghostcandle")
 
 
@@ -48,7 +51,9 @@ class RunController(QObject):
     failed = Signal(str)
     """A sentence: the market cannot be watched."""
     refused = Signal(str)
-    """A sentence: the file that was asked for cannot be replayed; the market that is watched stays."""
+    """A sentence: what was asked for cannot be opened; the market that is watched stays."""
+    asking = Signal(str)
+    """A sentence: an exchange is being asked for a market; the one that is watched stays meanwhile."""
     reading = Signal(object)
     """JobProgress of the file of a replay."""
     closed = Signal(object)
@@ -80,11 +85,14 @@ class RunController(QObject):
         limit: int | None = None,
         new_run: bool = False,
         holds: VenueHolds | None = None,
+        check: MarketCheck | None = None,
         parent: QObject | None = None,
     ) -> None:
-        """holds: shared with all others who ask exchanges."""
+        """holds: shared with all others who ask exchanges. check: whether an exchange has a market; None: nobody asks
+        before the one that is watched ends."""
         super().__init__(parent)
         self._holds = holds or VenueHolds(clock)
+        self._check = check
         self._folder = folder
         self._database = database
         self._clock = clock
@@ -98,6 +106,7 @@ class RunController(QObject):
         self._settings = Settings()
         self._pending: Settings | None = None
         self._file: FileReading | None = None
+        self._question: MarketQuestion | None = None
         self._tasks: set[asyncio.Task[None]] = set()
         self._turn = asyncio.Lock()
 
@@ -107,6 +116,11 @@ class RunController(QObject):
         return self._settings
 
     @property
+    def is_watching(self) -> bool:
+        """Whether a market was opened that has not ended."""
+        return self._market is not None
+
+    @property
     def is_training(self) -> bool:
         return self._worker is not None and self._worker.isRunning()
 
@@ -114,20 +128,23 @@ class RunController(QObject):
         """Watch the market that the settings name, instead of the one that is watched now.
 
         Of several that are asked for while one is still being opened, the last is opened; asking twice is asking once.
-        A file is read first, so that one that is refused ends nothing.
+        A file is read first and an exchange asked for the market, so that what is refused ends nothing.
         """
         if self._pending is not None and self._pending.market == settings.market:
             return
         self._pending = settings
         self.cancel_reading()
-        if settings.market.feed != "replay" or self._market is None:
+        is_asked_for = self._market is not None and self._check is not None and settings.market.feed in EXCHANGE_FEEDS
+        if not is_asked_for and (settings.market.feed not in _BUILT_FIRST or self._market is None):
             self._leave_for(settings.market)
-        self._spawn(self._open(settings))
+        self._spawn(self._open(settings, is_asked_for=is_asked_for))
 
     def cancel_reading(self) -> None:
-        """Read the file of a replay no further: the market that is watched stays."""
+        """Read the file of a replay no further, wait for no exchange's word: the market that is watched stays."""
         if self._file is not None:
             self._file.cancel()
+        if self._question is not None:
+            self._question.cancel()
 
     def try_again(self) -> None:
         """Connect anew at once, whatever wait the exchange has asked for: it may ask again. Training goes on meanwhile
@@ -172,15 +189,32 @@ class RunController(QObject):
         self.opening.emit(market)
         self._say(FeedState.CONNECTING, translate("Window", "Looking for candles …"))
 
-    async def _open(self, settings: Settings) -> None:
+    async def _open(self, settings: Settings, *, is_asked_for: bool) -> None:
         async with self._turn:
             if self._pending is not settings:
                 return  # another was chosen meanwhile
             try:
+                if is_asked_for:
+                    if not await self._may_open(settings):
+                        return
+                    self._leave_for(settings.market)
                 await self._open_market(settings)
             finally:
                 if self._pending is settings:
                     self._pending = None
+
+    async def _may_open(self, settings: Settings) -> bool:
+        """Whether the exchange has the market. Where it has not, that has been said, unless another was chosen."""
+        assert self._check is not None
+        self._question = question = self._check.ask(settings.market)
+        question.asking.connect(self.asking)
+        try:
+            objection = await question.answer()
+        finally:
+            self._question = None
+        if objection is not None:
+            self._give_up(settings, objection.sentence)
+        return objection is None and not self._is_left(settings)
 
     def _is_left(self, settings: Settings) -> bool:
         """Whether another market was chosen meanwhile."""
@@ -188,7 +222,7 @@ class RunController(QObject):
 
     async def _open_market(self, settings: Settings, *, trains: bool = True) -> None:
         feed, built = self._make_feed(), None
-        if settings.market.feed == "replay":
+        if settings.market.feed in _BUILT_FIRST:
             built = await self._build(feed, settings)
             if built is None or self._is_left(settings):
                 return
@@ -259,7 +293,7 @@ class RunController(QObject):
         async with self._turn:
             asked = self._settings.market
             if self._market is None or self._market.venue != asked.venue or asked.feed not in ("auto", "live"):
-                if asked.feed != "replay" or self._market is None:
+                if asked.feed not in _BUILT_FIRST or self._market is None:
                     self._announce(asked)
                 await self._open_market(self._settings, trains=trains)
                 return
@@ -273,7 +307,7 @@ class RunController(QObject):
     def _give_up(self, settings: Settings, sentence: str, *, needs_room: bool = False) -> None:
         if self._is_left(settings):
             return
-        if settings.market.feed == "replay" and self._market is not None:
+        if self._market is not None:
             self.refused.emit(sentence)
             return
         self._say(FeedState.FAILED, sentence, needs_room=needs_room)

@@ -21,7 +21,7 @@ from desktop.action_table import standard_actions
 from desktop.actions import ActionId, ActionRegistry
 from desktop.checkpoints.panel import CheckpointsPanel
 from desktop.checkpoints.source import CheckpointLibrary, CheckpointSource
-from desktop.dialogs.market import MarketDialog
+from desktop.dialogs.market import AskMarket, MarketDialog
 from desktop.dialogs.messages import open_about, open_dialog
 from desktop.dialogs.preferences import PreferencesDialog
 from desktop.dialogs.setting_words import with_change
@@ -114,6 +114,8 @@ class MainWindow(QMainWindow):
         self._state, self._theme, self._settings = state, theme, settings
         self._data_folder, self._layout_store = data_folder, layout_store
         self.chart = chart
+        self.ask_market: AskMarket | None = None
+        """Asks an exchange whether it has a market that was typed."""
         self.source = CheckpointSource(library, state, self)
         self.banner = Banner(theme)
         self.messages = DesktopMessages(self)
@@ -188,7 +190,7 @@ class MainWindow(QMainWindow):
 
     def open_market(self) -> MarketDialog:
         """Ask for another market."""
-        dialog = MarketDialog(self._settings.market, self)
+        dialog = MarketDialog(self._settings.market, self, ask=self.ask_market)
         dialog.chosen.connect(self._on_market)
         open_dialog(dialog)
         return dialog

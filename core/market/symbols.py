@@ -15,12 +15,12 @@ from core.market.feeds.ccxt_objects import make_exchange
 from core.market.feeds.holds import VenueHold
 from core.market.feeds.trouble import Answer, VenueError, explain
 from core.market.feeds.urls import ExchangeUrls
+from core.market.near_symbols import USUAL_QUOTES
 from core.storage.durable import write_durably
 
 FRESH_MS = 86_400_000
 """A list that is older is asked for anew; it is used until the new one has come."""
 _REQUEST_S = 30.0
-_USUAL_QUOTES = ("USDT", "USD", "USDC", "EUR", "BTC", "ETH")
 
 _log = logging.getLogger("ghostcandle.feed")
 
@@ -131,7 +131,7 @@ class _Row:
 
 def _row(symbol: str) -> _Row:
     base, _, quote = symbol.upper().partition("/")
-    rank = _USUAL_QUOTES.index(quote) if quote in _USUAL_QUOTES else len(_USUAL_QUOTES)
+    rank = USUAL_QUOTES.index(quote) if quote in USUAL_QUOTES else len(USUAL_QUOTES)
     return _Row(symbol, base, _plain(symbol), rank)
 
 

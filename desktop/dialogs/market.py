@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -23,6 +24,7 @@ from PySide6.QtWidgets import (
 )
 
 from core.market.candle import FILE_VENUE, SIMULATED_VENUE, Interval
+from core.market.feeds.market_check import Objection
 from core.settings import MarketSettings
 from desktop.dialogs.forms import all_field_infos, editable
 from desktop.dialogs.messages import open_dialog
@@ -34,6 +36,7 @@ from desktop.interface_size import enlarged
 from desktop.market_feed import WATCHABLE_SPEED
 from desktop.plain_text import paragraphs
 from desktop.translation import QT_TRANSLATE_NOOP, translate
+from desktop.watch.market_check import EXCHANGE_FEEDS, MarketQuestion
 
 _FEEDS = (
     ("auto", QT_TRANSLATE_NOOP("Dialogs", "Automatic: live, else the sample")),
@@ -56,15 +59,25 @@ _USED = {
 }
 
 
+AskMarket = Callable[[MarketSettings], MarketQuestion]
+"""Asks an exchange for a market; the question is under way."""
+
+
 class MarketDialog(QDialog):
     """`chosen` carries the MarketSettings when they were accepted. Open it with `open`."""
 
     chosen = Signal(object)
 
-    def __init__(self, market: MarketSettings, parent: QWidget | None = None) -> None:
+    def __init__(self, market: MarketSettings, parent: QWidget | None = None, *, ask: AskMarket | None = None) -> None:
+        """ask: an exchange whether it has the market, before that is chosen; None: nobody asks."""
         super().__init__(parent)
         self.setWindowTitle(translate("Dialogs", "Choose market"))
         self._market = market
+        self._ask = ask
+        self._question: MarketQuestion | None = None
+        """Watch was pressed, and the exchange is still being asked."""
+        self._refused: tuple[MarketSettings, str] | None = None
+        """What the exchange does not have, and the sentence that says so."""
         self.feed = QComboBox()
         for value, text in _FEEDS:
             self.feed.addItem(translate("Dialogs", text), value)
@@ -74,7 +87,7 @@ class MarketDialog(QDialog):
         self.file = PathLine(market.file or "")
         self._check = ReplayFileCheck(self)
         self._check.answered.connect(self._on_checked)
-        self.finished.connect(lambda _result: self._check.end())
+        self.finished.connect(lambda _result: self._end_checks())
         self._is_accepting = False
         """Watch was pressed, and the file is still being looked at."""
         self.file.setAccessibleName(translate("Dialogs", "File of candles"))
@@ -133,6 +146,12 @@ class MarketDialog(QDialog):
             fallback_venues=self._fallback() if "fallback_venues" in used else self._market.fallback_venues,
         )
 
+    def _require_market(self) -> None:
+        """Raises ValueError where what is chosen makes no market, or one that the exchange is known not to have."""
+        market = self.market()
+        if self._refused is not None and self._refused[0] == market:
+            raise ValueError(self._refused[1])
+
     def _require_file(self) -> None:
         """Raises ValueError where none is named, or where what is named is known to be of no use."""
         named = self.file.text().strip()
@@ -166,15 +185,50 @@ class MarketDialog(QDialog):
 
     def accept(self) -> None:
         try:
+            self._require_market()
             market = self.market()
         except ValueError:
             return
         self._is_accepting = market.feed == "replay" and self._check.problem(self.file.text().strip()) is None
         if self._is_accepting:
             self._show_problem()
-            return
+        elif self._ask is not None and market.feed in EXCHANGE_FEEDS:
+            self._ask_exchange(self._ask, market)
+        else:
+            self._choose(market)
+
+    def _choose(self, market: MarketSettings) -> None:
         super().accept()
         self.chosen.emit(market)
+
+    def _ask_exchange(self, ask: AskMarket, market: MarketSettings) -> None:
+        """What it does not have is refused here, where it was typed."""
+        if self._question is not None:
+            return
+        self._question = question = ask(market)
+        question.answered.connect(lambda objection: self._on_answer(question, market, objection))
+        self._show_problem()
+
+    def _on_answer(self, question: MarketQuestion, market: MarketSettings, objection: Objection | None) -> None:
+        if question is not self._question:
+            return  # something else was typed meanwhile
+        self._question = None
+        if objection is None:
+            self._choose(market)
+            return
+        self._refused = (market, objection.sentence) if objection.is_certain else None
+        self._show_problem()
+        self._message.setText(objection.sentence)
+        self._message.show()
+
+    def _end_question(self) -> None:
+        question, self._question = self._question, None
+        if question is not None:
+            question.cancel()
+
+    def _end_checks(self) -> None:
+        self._check.end()
+        self._end_question()
 
     def changeEvent(self, event: QEvent) -> None:
         """Somebody comes back to the dialog, perhaps with a file that was mended."""
@@ -191,9 +245,10 @@ class MarketDialog(QDialog):
             self.accept()
 
     def _show_problem(self) -> None:
-        self._message.check(self.market, self.buttons)
-        if self._is_accepting:
-            self._message.setText(translate("Dialogs", "Reading {0} …").format(Path(self.file.text().strip()).name))
+        self._message.check(self._require_market, self.buttons)
+        if self._is_accepting or self._question is not None:
+            reading = translate("Dialogs", "Reading {0} …").format(Path(self.file.text().strip()).name)
+            self._message.setText(reading if self._question is None else self._question.words)
             self._message.show()
             self.buttons.button(QDialogButtonBox.StandardButton.Ok).setEnabled(False)
 
@@ -256,6 +311,7 @@ class MarketDialog(QDialog):
             with QSignalBlocker(self.venue):  # the stored market's own
                 self.venue.setCurrentText(_VENUES[0])
         self._is_accepting = False
+        self._end_question()
         self._check.ask(self.file.text().strip() if "file" in used else "")
         self._show_problem()
 

@@ -30,7 +30,7 @@ from PySide6.QtWidgets import (
 )
 
 from core.plain import plain
-from desktop.finder.search import Entry, found
+from desktop.finder.search import Entry, EntryKind, found
 from desktop.plain_text import Label, paragraphs
 from desktop.theme import Palette, Theme
 from desktop.translation import QT_TRANSLATE_NOOP, translate
@@ -88,6 +88,9 @@ class FinderDialog(QDialog):
         self.list.setModel(self.model)
         self.list.setItemDelegate(_LineDelegate(theme.palette, self.list))
         self.empty = Label(translate("Finder", question.nothing), alignment=Qt.AlignmentFlag.AlignCenter)
+        self.note = Label()
+        """Why none of what fits is marked."""
+        self.note.setWordWrap(True)
         self._build()
         self.line.textChanged.connect(self._search)
         self.line.installEventFilter(self)
@@ -134,6 +137,7 @@ class FinderDialog(QDialog):
         inner.addWidget(self.line)
         inner.addWidget(self.list, 1)
         inner.addWidget(self.empty, 1)
+        inner.addWidget(self.note)
 
     def _place(self, window: QWidget) -> None:
         """In the upper middle of the window."""
@@ -146,8 +150,12 @@ class FinderDialog(QDialog):
         self.model.show(entries)
         self.list.setVisible(bool(entries))
         self.empty.setVisible(not entries)
+        is_other = bool(entries) and _is_another_market(typed, entries)
+        words = translate("Finder", "No market here is called {0}. Choose one of these.")
+        self.note.setText(words.format(typed.strip().upper()) if is_other else "")
+        self.note.setVisible(is_other)
         if entries:
-            self.list.setCurrentIndex(self.model.index(0))
+            self.list.setCurrentIndex(self.model.index(-1 if is_other else 0))
             self.list.scrollToTop()
 
     def _choose(self, index: QModelIndex) -> None:
@@ -160,6 +168,14 @@ class FinderDialog(QDialog):
         """Only now: what it opens must not lie under this box."""
         if self._chosen is not None:
             self._chosen.run()
+
+
+def _is_another_market(typed: str, entries: Sequence[Entry]) -> bool:
+    """Whether a symbol was typed with its quote, and the best that fits is the market of another: Enter must not take
+    BTC/USDT for BTC/USD."""
+    base, _, quote = typed.strip().partition("/")
+    is_symbol = bool(base and quote) and entries[0].kind is EntryKind.MARKET
+    return is_symbol and entries[0].text.casefold() != typed.strip().casefold()
 
 
 class _FoundModel(QAbstractListModel):

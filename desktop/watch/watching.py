@@ -1,13 +1,16 @@
-"""What stands behind the watchlist's panel: prices while it is seen, lists of markets when they are searched."""
+"""What stands behind the watchlist's panel: prices while it is seen, lists of markets when they are searched, and
+whether an exchange has the one that is chosen."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Callable
 
 from PySide6.QtCore import QObject, Slot
 
 from core.clock import Clock
+from core.market.candle import Market
 from core.market.feeds.base import FeedState
 from core.market.feeds.holds import VenueHolds
 from core.market.feeds.ticker_poller import PollTimes
@@ -16,6 +19,7 @@ from core.market.symbols import SymbolCache
 from core.settings import Settings
 from core.storage.folder import DataFolder
 from desktop.state import RunState
+from desktop.watch.market_check import MarketCheck
 from desktop.watch.quote_feed import QuoteFeed
 from desktop.watch.symbol_lists import SymbolLists
 from desktop.window import MainWindow
@@ -33,13 +37,18 @@ class Watching(QObject):
         folder: DataFolder,
         clock: Clock,
         urls: ExchangeUrls | None,
-        times: PollTimes | None = None,
+        is_stored: Callable[[Market], bool] = lambda _market: False,
         holds: VenueHolds | None = None,
+        times: PollTimes | None = None,
     ) -> None:
-        """holds: shared with all others who ask exchanges."""
+        """is_stored: whether candles of a market are stored. holds: shared with all others who ask exchanges."""
         super().__init__(window)
+        holds = holds or VenueHolds(clock)
         self.quotes = QuoteFeed(clock, urls, times, holds, self)
-        self.lists = SymbolLists(SymbolCache(folder.symbols), clock, urls, holds, self)
+        cache = SymbolCache(folder.symbols)
+        self.lists = SymbolLists(cache, clock, urls, holds, self)
+        self.check = MarketCheck(cache, clock, urls, holds, is_stored, self)
+        window.ask_market = self.check.ask
         panel = window.watchlist
         self.quotes.told.connect(state.quotes.take)
         panel.prices_wanted.connect(self.quotes.set_wanted)
@@ -62,7 +71,8 @@ class Watching(QObject):
 
     async def close(self) -> None:
         """End the threads, and wait for them while the window goes on."""
-        if not all(await asyncio.gather(*(asyncio.to_thread(part.close) for part in (self.quotes, self.lists)))):
+        parts = (self.quotes, self.lists, self.check)
+        if not all(await asyncio.gather(*(asyncio.to_thread(part.close) for part in parts))):
             _log.error("A thread of the watchlist did not end in time.")
 
     def _on_feed(self) -> None:

@@ -35,8 +35,10 @@ from desktop.commands.options import Context
 from tests.desktop.finder.typing import type_on
 from tests.desktop.whole_window import IdleWorker, context, run_window, until
 from tests.support.candles import MINUTE, random_walk
+from tests.support.loopback_tickers import LoopbackTickers
 
 ROWS = (WatchedMarket("binance", "BTC/USDT", "1m"), WatchedMarket("binanceus", "BTC/USDT", "1m"))
+LISTED = ("BTC/USDC", "BTC/USDT", "ETH/BTC", "ETH/USDT")
 CANDLES = random_walk(30)
 
 
@@ -93,6 +95,8 @@ def feeds(monkeypatch: pytest.MonkeyPatch) -> Feeds:
 
 def over(root: Path, **market: object) -> Context:
     chosen = context(root, feed="live", venue="binance", symbol="BTC/USDT", interval="1m", file=None, **market)
+    for venue in {row.venue for row in ROWS}:
+        SymbolCache(chosen.folder.symbols).save(SymbolList(venue, LISTED, SystemClock().now_ms()))
     settings = dataclasses.replace(chosen.settings, watchlist=WatchlistSettings(markets=ROWS))
     return dataclasses.replace(chosen, settings=settings)
 
@@ -139,10 +143,6 @@ def test_markets_of_the_watchlist_are_switched_by_clicks_and_keys(
 def test_letters_typed_on_the_chart_put_another_market_there(
     qapp: QApplication, tmp_path: Path, idle_trainer: None, feeds: Feeds
 ) -> None:
-    chosen = over(tmp_path)
-    listed = SymbolList("binance", ("BTC/USDT", "ETH/BTC", "ETH/USDT"), SystemClock().now_ms())
-    SymbolCache(chosen.folder.symbols).save(listed)
-
     async def story(application: Application) -> None:
         await until(lambda: application.runs.is_training, "the first market")
         await stored(application, feeds[0], CANDLES)
@@ -155,7 +155,7 @@ def test_letters_typed_on_the_chart_put_another_market_there(
         assert str(feeds[1].market) == "ETH/USDT 1m (binance)" and feeds[0].is_closed
         assert "ETH/USDT" in application.chart.model.title
 
-    run_window(qapp, chosen, story)
+    run_window(qapp, over(tmp_path), story)
 
 
 def test_the_forming_candle_and_a_correction_reach_the_chart_and_the_trainer(
@@ -222,3 +222,57 @@ def test_an_exchange_that_refuses_is_left_for_the_next_by_a_click_alone(
         assert window.settings.market.venue == "binanceus" == feeds[1].market.venue
 
     run_window(qapp, over(tmp_path, fallback_venues=("binance", "binanceus")), story)
+
+
+def test_a_mistyped_market_leaves_the_one_that_runs_alone(
+    qapp: QApplication, tmp_path: Path, idle_trainer: None, feeds: Feeds, exchange: LoopbackTickers
+) -> None:
+    chosen = dataclasses.replace(over(tmp_path), urls=exchange.urls)
+
+    async def story(application: Application) -> None:
+        window, runs = application.window, application.runs
+        await until(lambda: runs.is_training, "the first market")
+        feeds[0].tell(FeedState.LIVE)
+        await stored(application, feeds[0], CANDLES[:20])
+        trainer, asked = runs._worker, window.settings.market
+        for said, answer in (("Did you mean BTC/USDT or BTC/USDC?", exchange.resume), ("not known", exchange.refuse)):
+            answer()
+            window.watch(WatchedMarket("binance", "BTC/USD", "1m"))
+            await until(lambda said=said: said in window.banner.text.text(), "why not")  # type: ignore[misc]
+            assert "still BTC/USDT 1m (binance)" in window.banner.text.text()
+            assert window.settings.market == asked and state_of(application) is FeedState.LIVE
+        await stored(application, feeds[0], CANDLES[20:])
+        assert len(feeds) == 1 and not feeds[0].is_closed and runs._worker is trainer and runs.is_training
+
+    run_window(qapp, chosen, story)
+
+
+def test_of_a_market_that_is_asked_for_and_one_chosen_meanwhile_the_last_is_opened(
+    qapp: QApplication, tmp_path: Path, idle_trainer: None, feeds: Feeds, exchange: LoopbackTickers
+) -> None:
+    chosen = dataclasses.replace(over(tmp_path), urls=exchange.urls)
+
+    async def story(application: Application) -> None:
+        window = application.window
+        await until(lambda: application.runs.is_training, "the first market")
+        window.watch(WatchedMarket("binance", "BTC/USD", "1m"))
+        window.watch(WatchedMarket("binance", "ETH/USDT", "1m"))
+        await until(lambda: len(feeds) == 2 and application.runs.is_training, "the other market")
+        assert feeds[1].market.symbol == "ETH/USDT" and window.settings.market.symbol == "ETH/USDT"
+        assert window.banner.shown is None
+
+    run_window(qapp, chosen, story)
+
+
+def test_a_market_that_fails_at_a_start_says_so_on_the_empty_chart(
+    qapp: QApplication, tmp_path: Path, idle_trainer: None, feeds: Feeds
+) -> None:
+    """It said that it waits for candles."""
+
+    async def story(application: Application) -> None:
+        await until(lambda: bool(feeds), "a feed")
+        feeds[0].tell(FeedState.FAILED, "Binance has no spot market BTC/USD.")
+        await until(lambda: state_of(application) is FeedState.FAILED, "the failure")
+        assert application.chart._stage.empty.text == "Binance has no spot market BTC/USD."
+
+    run_window(qapp, over(tmp_path), story)

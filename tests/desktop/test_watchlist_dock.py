@@ -93,7 +93,9 @@ def test_prices_come_from_the_exchange_and_symbols_are_found_there(
     rows = (WatchedMarket("binance", "BTC/USDT"), WatchedMarket("binance", "NO/SUCH"))
     bench = make_bench(settings=Settings(watchlist=WatchlistSettings(markets=rows)))
     window, panel, table = bench.window, bench.window.watchlist, bench.window.watchlist.model
-    watching = Watching(window, bench.state, DataFolder(tmp_path), SystemClock(), exchange.urls, PollTimes(every_s=0.2))
+    watching = Watching(
+        window, bench.state, DataFolder(tmp_path), SystemClock(), exchange.urls, times=PollTimes(every_s=0.2)
+    )
     try:
         feed_scenario.connected(bench.state)
         window.show_dock(ActionId.SHOW_WATCHLIST)

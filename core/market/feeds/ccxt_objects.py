@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import difflib
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from core.market.candle import Interval, Market
 from core.market.feeds.trouble import Answer, VenueError
 from core.market.feeds.urls import ExchangeUrls
+from core.market.near_symbols import did_you_mean, near_symbols
 from core.market.venue_names import venue_name
 
 BINANCE_MARKET_DATA = ExchangeUrls("https://data-api.binance.vision/api/v3", "wss://data-stream.binance.vision/ws")
@@ -104,10 +106,12 @@ def timeframe_of(exchange: Any, interval: Interval) -> str:
     )
 
 
-def no_such_market(name: str, symbol: str, markets: dict[str, Any] | None) -> str:
-    """The sentence, with the names that come closest."""
-    known = {str(market["id"]).upper(): found for found, market in (markets or {}).items() if market.get("spot")}
-    wanted = symbol.replace("/", "").replace("-", "").upper()
-    close = [known[key] for key in difflib.get_close_matches(wanted, known, n=3)]
-    hint = f" Did you mean {' or '.join(close)}?" if close else " Symbols are written like BTC/USDT."
-    return f"{name} has no spot market {symbol}.{hint}"
+def no_such_market(name: str, symbol: str, markets: Mapping[str, Mapping[str, Any]] | None) -> str:
+    """The sentence, with the names that come closest. markets: ccxt's descriptions, by symbol."""
+    traded = (found for found, each in (markets or {}).items() if each.get("spot") and each.get("active") is not False)
+    return not_at(name, symbol, traded)
+
+
+def not_at(name: str, symbol: str, known: Iterable[str]) -> str:
+    """The same where the exchange's symbols are known."""
+    return f"{name} has no spot market {symbol}.{did_you_mean(near_symbols(symbol, known))}"

@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any, TypeVar
 
 from core.market.candle import Candle, Interval, Market
-from core.market.feeds.ccxt_objects import make_exchange, no_such_market, only_this_market
+from core.market.feeds.ccxt_objects import make_exchange, no_such_market, only_this_market, timeframe_of
 from core.market.feeds.holds import VenueHold
 from core.market.feeds.trouble import Answer, VenueError, explain
 from core.market.feeds.urls import ExchangeUrls
@@ -81,6 +81,10 @@ class TickerSource:
     def markets(self) -> tuple[Mapping[str, Any], ...]:
         """ccxt's descriptions of all markets that were learned."""
         return tuple(self._described.values())
+
+    def require_candles(self, interval: Interval) -> None:
+        """Raises VenueError where the exchange has no candles of this interval. Asks nobody."""
+        timeframe_of(self._exchange, interval)
 
     async def learn(self, symbols: Iterable[str]) -> dict[str, str]:
         """Learn what these markets are. Returns those that the exchange does not have, each with a sentence."""

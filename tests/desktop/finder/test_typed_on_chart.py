@@ -146,3 +146,21 @@ def test_digits_offer_intervals_first_and_what_cannot_be_shown_is_not_done(typin
     box = typing.type("1inch")
     assert shown(box) == ["1INCH/USDT"]
     box.reject()
+
+
+def test_another_quote_than_the_typed_one_is_not_taken(typing: Typing) -> None:
+    """ETH/USD became ETH/USDT by Return."""
+    box = typing.type("eth/usd")
+    assert shown(box)[0] == "ETH/USDT" and "No market here is called ETH/USD." in box.note.text()
+    press(typing.bench.chart, Qt.Key.Key_Return)
+    assert not typing.chosen and box.isVisible()
+    press(typing.bench.chart, Qt.Key.Key_Down)
+    press(typing.bench.chart, Qt.Key.Key_Return)
+    assert [market.symbol for market in typing.chosen] == ["ETH/USDT"]
+
+
+def test_a_symbol_that_is_typed_whole_is_taken(typing: Typing) -> None:
+    box = typing.type("eth/usdt")
+    assert not box.note.isVisible()
+    press(typing.bench.chart, Qt.Key.Key_Return)
+    assert [market.symbol for market in typing.chosen] == ["ETH/USDT"]

@@ -1,0 +1,88 @@
+"""Whether an exchange has a market, found out before anything that runs is stopped for it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from core.clock import Clock
+from core.market.candle import Market
+from core.market.feeds.ccxt_objects import not_at
+from core.market.feeds.holds import VenueHold
+from core.market.feeds.tickers import TickerSource
+from core.market.feeds.trouble import BY_ITSELF, VenueError
+from core.market.feeds.urls import ExchangeUrls
+from core.market.symbols import SymbolCache, SymbolList, fetch_symbols
+from core.market.venue_names import venue_name
+
+_REQUEST_S = 8.0
+_NAMES_S = 15.0
+"""For the list that near names are found in: without it, the refusal names none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Objection:
+    """Why a market is not opened, in a sentence. is_certain: else the exchange could not be asked."""
+
+    sentence: str
+    is_certain: bool
+
+
+async def object_to(
+    market: Market,
+    cache: SymbolCache,
+    urls: ExchangeUrls | None,
+    clock: Clock,
+    hold: VenueHold,
+    on_asking: Callable[[], object] = lambda: None,
+) -> Objection | None:
+    """None where the exchange has this market.
+
+    cache: a market that it lists is asked for no more. on_asking: called before the exchange is asked. An exchange's
+    answer may take seconds to read: await it on a loop that nothing else waits for.
+    """
+    source: TickerSource | None = None
+    try:
+        source = TickerSource(market.venue, urls, _REQUEST_S, hold)
+        source.require_candles(market.interval)
+        listed = cache.load(market.venue)
+        if listed is not None and market.symbol in listed.symbols:
+            return None
+        on_asking()
+        async with asyncio.timeout(2.0 * _REQUEST_S):
+            unknown = await source.learn([market.symbol])
+        if not unknown:
+            return None
+        listed = await _newest(market.venue, listed, cache, urls, clock, hold)
+        return Objection(not_at(source.name, market.symbol, listed.symbols if listed else ()), is_certain=True)
+    except TimeoutError:
+        return _not_known(f"{venue_name(market.venue)} did not answer in time.", market)
+    except VenueError as trouble:
+        if trouble.is_final and not trouble.is_of_venue:
+            return Objection(str(trouble), is_certain=True)
+        return _not_known(str(trouble), market)
+    finally:
+        if source is not None:
+            await source.close()
+
+
+async def _newest(
+    venue: str, listed: SymbolList | None, cache: SymbolCache, urls: ExchangeUrls | None, clock: Clock, hold: VenueHold
+) -> SymbolList | None:
+    if listed is not None and listed.is_fresh(clock.now_ms()):
+        return listed
+    try:
+        async with asyncio.timeout(_NAMES_S):
+            newest = await fetch_symbols(venue, urls, clock, hold)
+    except (VenueError, TimeoutError):
+        return listed
+    cache.save(newest)
+    return newest
+
+
+def _not_known(trouble: str, market: Market) -> Objection:
+    """Nothing is tried again by itself here."""
+    trouble = " ".join(trouble.replace(BY_ITSELF, "").split())
+    name = venue_name(market.venue)
+    return Objection(f"{trouble} So it is not known whether {name} has {market.symbol}.", is_certain=False)

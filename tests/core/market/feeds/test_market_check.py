@@ -1,0 +1,68 @@
+"""Whether an exchange has a market, asked of one on 127.0.0.1."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from core.clock import ManualClock
+from core.market.candle import Interval, Market
+from core.market.feeds.holds import VenueHold
+from core.market.feeds.market_check import Objection, object_to
+from core.market.symbols import SymbolCache, SymbolList
+from tests.support.loopback_tickers import LoopbackTickers
+
+PRICES = {"BTC/USDT": 1.0, "BTC/USDC": 1.0, "ETH/BTC": 2.0}
+
+
+def market(symbol: str, venue: str = "binance", interval: str = "1m") -> Market:
+    return Market(venue, symbol, Interval.parse(interval))
+
+
+async def ask(
+    exchange: LoopbackTickers, asked: Market, folder: Path, told: list[str] | None = None
+) -> Objection | None:
+    clock, told = ManualClock(77), [] if told is None else told
+    cache, hold = SymbolCache(folder), VenueHold(clock)
+    return await object_to(asked, cache, exchange.urls, clock, hold, lambda: told.append("asked"))
+
+
+async def test_a_market_that_the_exchange_has_is_no_matter(tmp_path: Path) -> None:
+    async with LoopbackTickers(PRICES) as exchange:
+        assert await ask(exchange, market("ETH/BTC"), tmp_path) is None
+
+
+async def test_one_that_it_does_not_have_is_refused_with_those_it_has(tmp_path: Path) -> None:
+    async with LoopbackTickers(PRICES) as exchange:
+        found = await ask(exchange, market("BTC/USD"), tmp_path)
+        said = "Binance has no spot market BTC/USD. Did you mean BTC/USDT or BTC/USDC?"
+        assert found == Objection(said, is_certain=True)
+        assert SymbolCache(tmp_path).load("binance") is not None, "and the next search knows them"
+
+
+async def test_a_listed_one_is_not_asked_for_and_one_that_is_new_is(tmp_path: Path) -> None:
+    SymbolCache(tmp_path).save(SymbolList("binance", ("BTC/USDT",), 77))
+    async with LoopbackTickers(PRICES) as exchange:
+        told: list[str] = []
+        assert await ask(exchange, market("BTC/USDT"), tmp_path, told) is None
+        assert not told and not exchange.requests
+        assert await ask(exchange, market("ETH/BTC"), tmp_path, told) is None
+        assert told == ["asked"]
+
+
+async def test_an_exchange_that_does_not_answer_leaves_it_open_and_that_is_said(tmp_path: Path) -> None:
+    async with LoopbackTickers(PRICES) as exchange:
+        exchange.answer(503)
+        found = await ask(exchange, market("BTC/USD"), tmp_path)
+    assert found is not None and not found.is_certain
+    assert found.sentence == (
+        "Binance is down for maintenance or overloaded (503). So it is not known whether Binance has BTC/USD."
+    )
+
+
+async def test_an_interval_and_an_exchange_that_there_is_not_are_refused_without_asking(tmp_path: Path) -> None:
+    async with LoopbackTickers(PRICES) as exchange:
+        interval = await ask(exchange, market("BTC/USDT", interval="7m"), tmp_path)
+        venue = await ask(exchange, market("BTC/USDT", venue="binanse"), tmp_path)
+        assert not exchange.requests
+    assert interval is not None and interval.is_certain and "no candles of 7m" in interval.sentence
+    assert venue is not None and venue.is_certain and "Did you mean" in venue.sentence

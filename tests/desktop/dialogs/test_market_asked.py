@@ -1,0 +1,98 @@
+"""The market dialog asks the exchange, played on 127.0.0.1, for what was typed before it lets go of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QDialogButtonBox
+from pytestqt.qtbot import QtBot
+
+from core.clock import SystemClock
+from core.market.feeds.holds import VenueHolds
+from core.market.symbols import SymbolCache
+from core.settings import MarketSettings
+from desktop.dialogs.market import MarketDialog
+from desktop.watch.market_check import MarketCheck
+from tests.support.loopback_tickers import LoopbackTickers
+
+OK = QDialogButtonBox.StandardButton.Ok
+
+
+@pytest.fixture
+def check(qapp: object, exchange: LoopbackTickers, tmp_path: Path) -> Iterator[MarketCheck]:
+    clock = SystemClock()
+    made = MarketCheck(SymbolCache(tmp_path), clock, exchange.urls, VenueHolds(clock), lambda _market: False)
+    made.is_watching = lambda: True
+    yield made
+    assert made.close()
+
+
+@pytest.fixture
+def dialog(qtbot: QtBot, check: MarketCheck) -> MarketDialog:
+    dialog = MarketDialog(MarketSettings(), ask=check.ask)
+    qtbot.addWidget(dialog)
+    dialog.open()
+    qtbot.waitExposed(dialog)
+    return dialog
+
+
+def watch(qtbot: QtBot, dialog: MarketDialog, symbol: str) -> None:
+    dialog.symbol.setCurrentText(symbol)
+    qtbot.mouseClick(dialog.buttons.button(OK), Qt.MouseButton.LeftButton)
+
+
+def test_a_symbol_that_the_exchange_does_not_have_is_refused_where_it_was_typed(
+    qtbot: QtBot, dialog: MarketDialog
+) -> None:
+    chosen: list[MarketSettings] = []
+    dialog.chosen.connect(chosen.append)
+    watch(qtbot, dialog, "BTC/USD")
+    assert not dialog.buttons.button(OK).isEnabled() and dialog._message.text() == "Asking Binance for BTC/USD …"
+    said = "Binance has no spot market BTC/USD. Did you mean BTC/USDT?"
+    qtbot.waitUntil(lambda: dialog._message.text() == said)
+    assert dialog.isVisible() and not chosen and not dialog.buttons.button(OK).isEnabled()
+    with qtbot.waitSignal(dialog.chosen):
+        watch(qtbot, dialog, "BTC/USDT")
+    assert [market.symbol for market in chosen] == ["BTC/USDT"] and not dialog.isVisible()
+
+
+def test_an_exchange_that_does_not_answer_is_said_and_can_be_asked_again(
+    qtbot: QtBot, dialog: MarketDialog, exchange: LoopbackTickers
+) -> None:
+    exchange.answer(503)
+    watch(qtbot, dialog, "ETH/USDT")
+    qtbot.waitUntil(lambda: "not known whether Binance has ETH/USDT" in dialog._message.text())
+    assert dialog.isVisible() and dialog.buttons.button(OK).isEnabled()
+    exchange.resume()
+    with qtbot.waitSignal(dialog.chosen):
+        watch(qtbot, dialog, "ETH/USDT")
+
+
+def test_what_is_typed_meanwhile_takes_the_question_back(qtbot: QtBot, dialog: MarketDialog) -> None:
+    watch(qtbot, dialog, "BTC/USD")
+    dialog.symbol.setCurrentText("ETH/USDT")
+    assert not dialog._message.isVisible() and dialog.buttons.button(OK).isEnabled()
+    with qtbot.waitSignal(dialog.chosen) as chosen:
+        watch(qtbot, dialog, "ETH/USDT")
+    assert chosen.args[0].symbol == "ETH/USDT"
+
+
+def test_where_nothing_runs_an_exchange_that_does_not_answer_is_waited_for(
+    qtbot: QtBot, dialog: MarketDialog, check: MarketCheck, exchange: LoopbackTickers
+) -> None:
+    check.is_watching = lambda: False
+    exchange.answer(503)
+    with qtbot.waitSignal(dialog.chosen):
+        watch(qtbot, dialog, "BTC/USDT")
+
+
+def test_a_dialog_that_is_closed_meanwhile_chooses_nothing(
+    qtbot: QtBot, dialog: MarketDialog, check: MarketCheck
+) -> None:
+    watch(qtbot, dialog, "BTC/USDT")
+    with qtbot.assertNotEmitted(dialog.chosen):
+        dialog.reject()
+        qtbot.waitUntil(lambda: not check._threads)
