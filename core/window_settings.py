@@ -33,7 +33,10 @@ class AppearanceSettings:
         default="green-red", description="Rising and falling candles; blue-orange is safe for the colour-blind."
     )
     interface_percent: int | None = Field(
-        default=None, ge=75, le=300, description="The size of all text, in percent. Not set: by the screen."
+        default=None,
+        ge=75,
+        le=300,
+        description="The size of all text, in percent. Not set: by the screen and the window.",
     )
     font: Literal["system", "bundled"] = Field(
         default="system", description="bundled: Golden Sans, whose digits all have one width."

@@ -11,7 +11,7 @@ from __future__ import annotations
 import html
 import re
 
-from PySide6.QtCore import QPoint, QRect, Qt
+from PySide6.QtCore import QEvent, QPoint, QRect, Qt
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QLabel, QMessageBox, QToolTip, QWidget
 
@@ -82,7 +82,13 @@ class WrappedLabel(Label):
         super().resizeEvent(event)
         self._keep_its_height()
 
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange:
+            self._keep_its_height()
+
     def _keep_its_height(self) -> None:
+        self.setMinimumHeight(0)  # else Qt answers with at least the height that it had
         self.setMinimumHeight(max(0, self.heightForWidth(self.width())) if self.text() else 0)
 
 

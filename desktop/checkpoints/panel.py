@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from PySide6.QtCore import QEvent, QPoint, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QPoint, Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QToolBar, QToolButton, QVBoxLayout, QWidget
 
 from core.checkpoints.catalog import Catalog, Kept, Rows
@@ -22,7 +22,7 @@ from desktop.checkpoints.words_dialogs import open_name, open_tags
 from desktop.dialogs.messages import open_dialog, open_note
 from desktop.formatting import format_count
 from desktop.icons import icon
-from desktop.interface_size import enlarged
+from desktop.interface_size import enlarge_icons
 from desktop.panel_action_table import checkpoint_actions
 from desktop.panels.base import EmptyState, Panel, colour_text, set_text
 from desktop.plain_text import Label
@@ -127,7 +127,7 @@ class CheckpointsPanel(Panel):
     def _build_layout(self) -> None:
         buttons = QToolBar(translate("Checkpoints", "Work on checkpoints"))
         buttons.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
-        buttons.setIconSize(QSize(enlarged(_ICON_SIZE), enlarged(_ICON_SIZE)))
+        enlarge_icons(buttons, _ICON_SIZE)
         self.actions_of_panel.fill_tool_bar(buttons)
         self._more.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self._more.setFocusPolicy(Qt.FocusPolicy.TabFocus)

@@ -162,7 +162,10 @@ DESCRIPTIONS = (
     QT_TRANSLATE_NOOP("SettingDescriptions", "Shares of the chart's height."),
     QT_TRANSLATE_NOOP("SettingDescriptions", "system follows the desktop."),
     QT_TRANSLATE_NOOP("SettingDescriptions", "Rising and falling candles; blue-orange is safe for the colour-blind."),
-    QT_TRANSLATE_NOOP("SettingDescriptions", "The size of all text, in percent. Not set: by the screen."),
+    QT_TRANSLATE_NOOP(
+        "SettingDescriptions",
+        "The size of all text, in percent. Not set: by the screen and the window.",
+    ),
     QT_TRANSLATE_NOOP("SettingDescriptions", "bundled: Golden Sans, whose digits all have one width."),
     QT_TRANSLATE_NOOP("SettingDescriptions", "Rising candles in the colour of falling ones and the other way round."),
     QT_TRANSLATE_NOOP("SettingDescriptions", "The watched markets, in order."),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from PySide6.QtCore import QPoint, QSize, Qt, QUrl, Signal
+from PySide6.QtCore import QPoint, Qt, QUrl, Signal
 from PySide6.QtGui import QAction, QDesktopServices
 from PySide6.QtWidgets import (
     QHBoxLayout,
@@ -21,7 +21,7 @@ from PySide6.QtWidgets import (
 from desktop.actions import ActionId, ActionRegistry
 from desktop.formatting import format_count, format_duration, format_time
 from desktop.icons import icon
-from desktop.interface_size import enlarged
+from desktop.interface_size import enlarge_icons
 from desktop.jobs.book import Job, JobState
 from desktop.jobs.table import JobsModel, make_table
 from desktop.panel_action_table import job_actions
@@ -108,7 +108,7 @@ class JobsPanel(Panel):
     def _build_layout(self) -> None:
         buttons = QToolBar(translate("Jobs", "Work on the jobs"))
         buttons.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
-        buttons.setIconSize(QSize(enlarged(15), enlarged(15)))
+        enlarge_icons(buttons, 15)
         self.start.setText(translate("Jobs", "&Start"))
         self.start.setToolTip(translate("Jobs", "Import candles, fetch history, pretrain, or evaluate"))
         self.start.setAccessibleName(translate("Jobs", "Start a job"))

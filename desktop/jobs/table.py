@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QHeaderView, QStyle, QStyledItemDelegate, QStyleOp
 from core.plain import plain
 from desktop.formatting import MISSING, format_count, format_duration, format_percent
 from desktop.icons import icon
+from desktop.interface_size import follow_interface_size, space_rows
 from desktop.jobs.book import Job, JobState
 from desktop.plain_text import paragraphs
 from desktop.tables import ROOT, Index, dress_rows, title_at
@@ -209,14 +210,17 @@ def make_table(model: JobsModel, theme: Theme, name: str, parent: QWidget | None
     table.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
     dress_rows(table, name, several=False)
     table.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-    table.verticalHeader().setDefaultSectionSize(table.fontMetrics().height() + 8)
+    space_rows(table, 8)
     header = table.horizontalHeader()
     header.setMinimumSectionSize(60)
     header.setSectionResizeMode(JOB, QHeaderView.ResizeMode.Fixed)
     header.setSectionResizeMode(RESULT, QHeaderView.ResizeMode.Stretch)
-    for column, width in ((PROGRESS, _BAR_WIDTH_PX), (LEFT, table.fontMetrics().horizontalAdvance("59 min 59 s") + 24)):
+    for column in (PROGRESS, LEFT):
         header.setSectionResizeMode(column, QHeaderView.ResizeMode.Fixed)
-        table.setColumnWidth(column, width)
+    table.setColumnWidth(PROGRESS, _BAR_WIDTH_PX)
+    follow_interface_size(
+        table, lambda: table.setColumnWidth(LEFT, table.fontMetrics().horizontalAdvance("59 min 59 s") + 24)
+    )
     model.modelReset.connect(table.fit)
     return table
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -98,6 +98,16 @@ def size(window: QMainWindow, docks: Docks, arrangement: Arrangement) -> None:
     room = max(height - _AROUND_PX, _LEAST_COLUMN_PX)
     heights = [round(share * room) for _tabs, share in arrangement.right]
     window.resizeDocks(column, heights, Qt.Orientation.Vertical)
+
+
+def scale(window: QMainWindow, docks: Iterable[QDockWidget], factor: float) -> None:
+    """Give the docks beside the chart as much more or less room as their text has grown or shrunk by."""
+    areas, directions = Qt.DockWidgetArea, Qt.Orientation
+    shown = [dock for dock in docks if not dock.isFloating() and not dock.visibleRegion().isEmpty()]
+    beside = [dock for dock in shown if window.dockWidgetArea(dock) is areas.RightDockWidgetArea]
+    below = [dock for dock in shown if window.dockWidgetArea(dock) is areas.BottomDockWidgetArea]
+    window.resizeDocks(beside, [round(factor * dock.width()) for dock in beside], directions.Horizontal)
+    window.resizeDocks(below, [round(factor * dock.height()) for dock in below], directions.Vertical)
 
 
 def _stack(window: QMainWindow, tabs: list[QDockWidget]) -> None:

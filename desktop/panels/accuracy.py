@@ -10,7 +10,8 @@ from core.events import AccuracySummary, ExpertShares
 from core.forecast.confidence import FEWEST_FOR_A_PROOF
 from core.forecast.score import FEWEST_FOR_AN_ESTIMATE
 from desktop.formatting import format_count, format_duration, format_percent
-from desktop.icons import icon, tabular
+from desktop.icons import icon
+from desktop.interface_size import scale_text
 from desktop.panels.accuracy_details import PAGES, AccuracyDetails
 from desktop.panels.accuracy_names import kind_word
 from desktop.panels.accuracy_table import AccuracyTable
@@ -123,13 +124,13 @@ class AccuracyPanel(Panel):
 
     def _build_layout(self) -> QWidget:
         self._verdict.setWordWrap(True)
-        self._verdict.setFont(tabular(self.font(), scale=1.15, bold=True))
+        scale_text(self._verdict, 1.15, bold=True)
         self._reason.setWordWrap(True)
         self._footer.setWordWrap(True)
         self.apart.setAutoRaise(True)
         self.apart.setCheckable(True)
         self.apart.hide()  # it has no text before there are scores to choose from
-        self.apart.setFont(tabular(self.font(), scale=0.9))
+        scale_text(self.apart, 0.9)
         top = QHBoxLayout()
         top.setSpacing(6)
         top.addWidget(self._verdict_icon, 0, Qt.AlignmentFlag.AlignTop)

@@ -19,6 +19,7 @@ from core.accuracy.findings import DrawnAccuracy, HorizonAccuracy, HorizonSkill,
 from core.events import ExpertShares
 from desktop.formatting import MISSING, format_count
 from desktop.icons import tabular
+from desktop.interface_size import scale_text, space_rows
 from desktop.panels.accuracy_names import expert_name
 from desktop.panels.accuracy_words import COIN, measured, not_yet, points, proof, proof_in_full, span
 from desktop.panels.base import colour_text, set_text
@@ -207,7 +208,7 @@ class SkillPage(Page):
         return label
 
     def _make_small(self, label: Label) -> None:
-        label.setFont(tabular(self.font(), scale=0.92))
+        scale_text(label, 0.92)
         self._muted.append(label)
 
     def _show_quantity(self, column: int, of: QuantityAccuracy) -> None:
@@ -322,8 +323,8 @@ class HorizonsPage(Page):
         )
         self.table.setHorizontalHeaderLabels([*heads, "n"])
         dress_rows(self.table, translate("Panels", "Skill by candles ahead"), several=False)
-        self.table.verticalHeader().setDefaultSectionSize(self.fontMetrics().height() + 5)
-        self.table.verticalHeader().setMinimumSectionSize(self.fontMetrics().height() + 2)
+        self.table.verticalHeader().setMinimumSectionSize(1)  # the default is a larger one
+        space_rows(self.table, 5)
         header = self.table.horizontalHeader()
         header.setMinimumSectionSize(30)
         for column in range(4):

@@ -19,7 +19,7 @@ from desktop.panels.accuracy_names import quantity_name
 from desktop.panels.accuracy_pages import Page
 from desktop.panels.accuracy_words import ahead, measured, points
 from desktop.panels.base import colour_text, set_text
-from desktop.panels.plots import NumberAxis, apply_plot_palette, plot_widget
+from desktop.panels.plots import NumberAxis, PlotAxis, apply_plot_palette, plot_widget
 from desktop.panels.scrolling import DownScrolling
 from desktop.plain_text import Label, paragraphs
 from desktop.theme import Palette, Theme
@@ -51,7 +51,7 @@ class PercentAxis(NumberAxis):
         return texts
 
 
-class TimeAxis(pg.AxisItem):  # type: ignore[misc]  # pyqtgraph has no types
+class TimeAxis(PlotAxis):
     """Seconds since 1970 as local days, or as days and times where a few of them are shown."""
 
     def tickValues(self, minimum: float, maximum: float, size: float) -> list[tuple[float, list[float]]]:

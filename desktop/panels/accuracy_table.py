@@ -15,6 +15,7 @@ from core.events import AccuracySummary, Estimate
 from core.forecast.score import FEWEST_FOR_AN_ESTIMATE
 from desktop.formatting import MISSING, format_count, format_percent
 from desktop.icons import tabular
+from desktop.interface_size import scale_text
 from desktop.panels.accuracy_terms import INTERVAL_MEANING, TERMS, Kind, Term, measured
 from desktop.panels.accuracy_words import span
 from desktop.panels.base import colour_text, set_text
@@ -229,7 +230,7 @@ class AccuracyTable(QWidget):
 
     def _header(self, text: str, tooltip: str) -> Label:
         header = Label(_shown(text), self)
-        header.setFont(tabular(self.font(), scale=0.9))
+        scale_text(header, 0.9)
         header.setToolTip(paragraphs(_shown(tooltip)))
         return header
 

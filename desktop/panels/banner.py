@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from PySide6.QtCore import QSize, Qt, QTimer
+from PySide6.QtCore import Qt, QTimer
 from PySide6.QtGui import QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import QApplication, QHBoxLayout, QPushButton, QSizePolicy, QToolButton, QWidget
 
 from core.events import Severity
 from desktop.icons import icon, severity_colour, severity_icon_name
-from desktop.interface_size import enlarged
+from desktop.interface_size import enlarge_icons
 from desktop.panels.base import colour_text
 from desktop.plain_text import Label, paragraphs
 from desktop.theme import Palette, Theme
@@ -69,7 +69,7 @@ class Banner(QWidget):
         self.dismiss_button.setAutoRaise(True)
         self.dismiss_button.setToolTip(translate("Panels", "Dismiss this notice"))
         self.dismiss_button.setAccessibleName(translate("Panels", "Dismiss"))
-        self.dismiss_button.setIconSize(QSize(enlarged(16), enlarged(16)))
+        enlarge_icons(self.dismiss_button, 16)
         self.dismiss_button.clicked.connect(self.dismiss)
         layout = QHBoxLayout(self)
         layout.setContentsMargins(12, 5, 6, 5)

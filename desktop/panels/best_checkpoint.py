@@ -9,6 +9,7 @@ from core.events import CheckpointInfo
 from desktop.checkpoints.source import SCORE_MEANING, CheckpointSource, score_text
 from desktop.formatting import format_age, format_count, format_number, format_percent, format_time
 from desktop.icons import icon, tabular
+from desktop.interface_size import scale_text
 from desktop.panels.base import EmptyState, Panel, colour_text, set_text
 from desktop.plain_text import Label, WrappedLabel, paragraphs
 from desktop.theme import Palette, Theme
@@ -32,7 +33,7 @@ class BestCheckpointPanel(Panel):
             translate("Panels", "Take the model back to this checkpoint. The record of forecasts and scores stays.")
         )
         self._restore.clicked.connect(self._on_restore)
-        self._step.setFont(tabular(self.font(), scale=1.25, bold=True))
+        scale_text(self._step, 1.25, bold=True)
         self._score.setFont(tabular(self.font(), bold=True))
         for label in (self._score, self._of):
             label.setToolTip(paragraphs(translate("Checkpoints", SCORE_MEANING)))

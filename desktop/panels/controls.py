@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 
-from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QToolBar, QToolButton, QWidget
 
 from desktop.actions import ActionId, ActionRegistry
 from desktop.icons import tabular
-from desktop.interface_size import enlarged
+from desktop.interface_size import enlarge_icons, follow_interface_size
 from desktop.panels.inputs import LogSpinBox
 from desktop.plain_text import Label
 from desktop.seek_slider import SeekSlider
@@ -132,14 +133,15 @@ class TrainingInputs(QWidget):
             part.setToolTip(self.duty.toolTip())
             layout.addWidget(part)
         self.duty_percent.setFont(tabular(self.duty_percent.font()))
-        self.duty_percent.setFixedWidth(self.duty_percent.fontMetrics().horizontalAdvance("100 %"))
+        label = self.duty_percent
+        follow_interface_size(label, lambda: label.setFixedWidth(label.fontMetrics().horizontalAdvance("100 %")))
         self.duty_percent.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
 
     def _make_input(self, low: float, high: float, name: str) -> LogSpinBox:
         box = LogSpinBox(low, high)
         box.setAccessibleName(name)
         box.setFont(tabular(box.font()))
-        box.setFixedWidth(box.fontMetrics().horizontalAdvance("0") * _WIDTH_LETTERS)
+        follow_interface_size(box, lambda: box.setFixedWidth(box.fontMetrics().horizontalAdvance("0") * _WIDTH_LETTERS))
         return box
 
 
@@ -148,7 +150,7 @@ def make_tool_bar(actions: ActionRegistry, inputs: TrainingInputs) -> QToolBar:
     bar = QToolBar(translate("Panels", "Training"))
     bar.setObjectName("tool_bar")
     bar.setMovable(False)
-    bar.setIconSize(QSize(enlarged(_ICON_SIZE), enlarged(_ICON_SIZE)))
+    enlarge_icons(bar, _ICON_SIZE)
     actions.fill_tool_bar(bar)
     bar.addSeparator()
     bar.addWidget(inputs)
@@ -163,8 +165,12 @@ def keep_room_for_resume(bar: QToolBar, actions: ActionRegistry) -> None:
     """What is beside `Pause` stays where it is when that says something longer. Call it once the actions have icons."""
     button = bar.widgetForAction(actions[ActionId.PAUSE])
     if isinstance(button, QToolButton):
-        button.ensurePolished()
-        metrics = button.fontMetrics()
-        texts = (translate("Actions", text).replace("&", "") for text in (RESUME, PAUSING, RESUMING))
-        longer = max(map(metrics.horizontalAdvance, texts)) - metrics.horizontalAdvance(button.text())
-        button.setMinimumWidth(button.sizeHint().width() + max(longer, 0))
+        follow_interface_size(button, partial(_keep_room, button))
+
+
+def _keep_room(button: QToolButton) -> None:
+    button.ensurePolished()
+    metrics = button.fontMetrics()
+    texts = (translate("Actions", text).replace("&", "") for text in (RESUME, PAUSING, RESUMING))
+    longer = max(map(metrics.horizontalAdvance, texts)) - metrics.horizontalAdvance(button.text())
+    button.setMinimumWidth(button.sizeHint().width() + max(longer, 0))

@@ -14,6 +14,7 @@ from core.settings import Settings
 from desktop.dialogs.setting_words import effect, is_at_once, setting, title, with_change
 from desktop.formatting import format_count, format_significant
 from desktop.icons import icon, tabular
+from desktop.interface_size import scale_text
 from desktop.panels.base import colour_text, set_text
 from desktop.panels.inputs import readable_decimal
 from desktop.panels.layer_names import with_titles
@@ -120,7 +121,7 @@ class DiagnosisCard(QWidget):
         painter.end()
 
     def _build_layout(self) -> None:
-        self.headline.setFont(tabular(self.font(), scale=1.15, bold=True))
+        scale_text(self.headline, 1.15, bold=True)
         self.step.setFont(tabular(self.font()))
         for label in (self.headline, self.evidence, self.advice, self.note):
             label.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)

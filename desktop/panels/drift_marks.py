@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QWidget
 
 from core.events import DriftFound
 from desktop.formatting import format_count, format_significant, format_time
-from desktop.icons import tabular
+from desktop.interface_size import scale_text
 from desktop.panels.base import colour_text, set_text
 from desktop.panels.elided import ElidedLabel
 from desktop.plain_text import paragraphs
@@ -37,7 +37,7 @@ class DriftMarks(ElidedLabel):
         self._plot = plot
         self._palette = palette
         self._lines: dict[DriftFound, pg.InfiniteLine] = {}
-        self.setFont(tabular(self.font(), scale=0.9))
+        scale_text(self, 0.9)
         self.setVisible(False)
 
     @property

@@ -13,6 +13,7 @@ from core.market.feeds.base import RejectedMessage
 from core.plain import plain
 from desktop.formatting import format_time
 from desktop.icons import icon
+from desktop.interface_size import follow_interface_size
 from desktop.panels.feed_words import Line, in_one_line, moment, state_colour
 from desktop.plain_text import paragraphs, with_whole_figures
 from desktop.tables import ROOT, Index, dress_rows, title_at
@@ -162,8 +163,13 @@ def feed_table(model: QAbstractTableModel, name: str) -> SentenceTable:
     table.setIconSize(QSize(_DOT, _DOT))
     table.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
     rows = table.verticalHeader()
-    rows.setMinimumSectionSize(table.fontMetrics().height() + 4)
-    rows.setDefaultSectionSize(rows.minimumSectionSize())
+
+    def space() -> None:
+        rows.setMinimumSectionSize(table.fontMetrics().height() + 4)
+        rows.setDefaultSectionSize(rows.minimumSectionSize())
+        table.resizeRowsToContents()
+
+    follow_interface_size(table, space)
     header = table.horizontalHeader()
     header.hide()  # a time and a sentence explain themselves, and the room is scarce
     header.setResizeContentsPrecision(0)  # what is in view

@@ -13,7 +13,6 @@ from PySide6.QtCore import (
     QModelIndex,
     QObject,
     QPoint,
-    QSize,
     Qt,
 )
 from PySide6.QtGui import QGuiApplication
@@ -33,7 +32,7 @@ from core.plain import plain
 from desktop.actions import ActionId, ActionRegistry
 from desktop.formatting import format_count, format_time
 from desktop.icons import icon, severity_colour, severity_icon_name
-from desktop.interface_size import enlarged
+from desktop.interface_size import enlarge_icons, follow_interface_size, space_rows
 from desktop.panel_action_table import incident_actions
 from desktop.panels.base import EmptyState, Panel, colour_text
 from desktop.plain_text import paragraphs
@@ -173,7 +172,7 @@ class IncidentsPanel(Panel):
     def _build_layout(self) -> None:
         buttons = QToolBar(translate("Panels", "Work on incidents"))
         buttons.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
-        buttons.setIconSize(QSize(enlarged(15), enlarged(15)))
+        enlarge_icons(buttons, 15)
         self.actions_of_panel.fill_tool_bar(buttons)
         side = QWidget()
         side_layout = QVBoxLayout(side)
@@ -254,11 +253,13 @@ def _table(model: IncidentsModel) -> QTableView:
     table.setModel(model)
     table.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
     dress_rows(table, translate("Panels", "Incidents, newest first"))
-    table.verticalHeader().setDefaultSectionSize(table.fontMetrics().height() + 6)
+    space_rows(table, 6)
     header = table.horizontalHeader()
     header.setMinimumSectionSize(26)
-    for number, width in enumerate((26, table.fontMetrics().horizontalAdvance(_sample_time()) + 16)):
-        header.resizeSection(number, width)
+    header.resizeSection(0, 26)
+    follow_interface_size(
+        table, lambda: header.resizeSection(1, table.fontMetrics().horizontalAdvance(_sample_time()) + 16)
+    )
     for number in (2, 3):
         header.setSectionResizeMode(number, QHeaderView.ResizeMode.Stretch)
     return table

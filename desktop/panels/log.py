@@ -6,7 +6,7 @@ import logging
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from PySide6.QtCore import QObject, QPoint, QSize, Qt, QUrl, Signal
+from PySide6.QtCore import QObject, QPoint, Qt, QUrl, Signal
 from PySide6.QtGui import QDesktopServices, QGuiApplication
 from PySide6.QtWidgets import (
     QComboBox,
@@ -30,7 +30,7 @@ from desktop.accessible import name_box
 from desktop.actions import ActionId, ActionRegistry
 from desktop.formatting import format_count, format_time
 from desktop.icons import icon, severity_colour, severity_icon_name
-from desktop.interface_size import enlarged
+from desktop.interface_size import enlarge_icons, space_rows
 from desktop.panel_action_table import log_actions
 from desktop.panels.base import EmptyState, Panel, colour_text, set_text
 from desktop.panels.feed_tables import NewestFirstModel
@@ -145,7 +145,7 @@ class LogPanel(Panel):
     def _build_layout(self) -> None:
         buttons = QToolBar(translate("Panels", "Work on the log"))
         buttons.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
-        buttons.setIconSize(QSize(enlarged(15), enlarged(15)))
+        enlarge_icons(buttons, 15)
         self.actions_of_panel.fill_tool_bar(buttons)
         top = QHBoxLayout()
         top.setSpacing(8)
@@ -233,7 +233,7 @@ def _table(model: LogModel) -> QTableView:
     table.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
     dress_rows(table, translate("Panels", "Lines of the log, newest first"))
     table.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-    table.verticalHeader().setDefaultSectionSize(table.fontMetrics().height() + 6)
+    space_rows(table, 6)
     header = table.horizontalHeader()
     header.setResizeContentsPrecision(0)  # what is in view
     for number in (0, 1):

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QHBoxLayout, QWidget
 from core.machine import GpuReading, MachineReading
 from desktop.formatting import MISSING, format_percent
 from desktop.icons import tabular
+from desktop.interface_size import follow_interface_size
 from desktop.panels.base import colour_text, set_text
 from desktop.plain_text import Label, paragraphs
 from desktop.theme import Palette, Theme
@@ -32,6 +33,7 @@ class MachineStrip(QWidget):
         self._layout.setContentsMargins(8, 3, 10, 0)  # level with the menus
         self._layout.setSpacing(16)
         theme.changed.connect(self._on_theme)
+        follow_interface_size(self, self._measure)
 
     def sizeHint(self) -> QSize:
         """Never below its least size: a menu bar of a new width puts its corner where the hint says, and one that is
@@ -60,6 +62,10 @@ class MachineStrip(QWidget):
             self._layout.addWidget(label)
             label.show()
         self.setMinimumWidth(0)
+
+    def _measure(self) -> None:
+        self.setMinimumWidth(0)
+        self._fit()
 
     def _fit(self) -> None:
         """A menu bar looks at the size of its corner only when that is shown. It never gets narrower: numbers that

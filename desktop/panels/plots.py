@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import math
+from functools import partial
+from typing import Any
 
 import numpy as np
 import pyqtgraph as pg
 from numpy.typing import NDArray
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QFontMetrics, QPainter
+from PySide6.QtWidgets import QApplication
 
 from desktop.formatting import format_number, format_significant, power_of_ten
-from desktop.interface_size import enlarged
+from desktop.interface_size import follow_interface_size
 from desktop.panels.inputs import readable_decimal
 from desktop.theme import Palette
 
@@ -21,8 +25,9 @@ _LARGEST_PLAIN_EXPONENT = 3
 _WHOLE = 1e-6
 _FEWEST_TICKS = 3
 _SMALLEST_DRAWN = 1e-30
-_HALF_A_LABEL = 8
-"""Of the topmost one, which stands half above its tick."""
+_LABEL_OFFSET_PX = 3
+_BETWEEN_LABELS_PX = 4
+_USUAL_LABEL = "0.0000"
 
 
 def smoothed_mean(values: FloatArray, window: int) -> FloatArray:
@@ -64,7 +69,23 @@ def thinned(x: FloatArray, y: FloatArray, most: int) -> tuple[FloatArray, FloatA
     return x[indices], y[indices]
 
 
-class NumberAxis(pg.AxisItem):  # type: ignore[misc]  # pyqtgraph has no types
+class PlotAxis(pg.AxisItem):  # type: ignore[misc]  # pyqtgraph has no types
+    """An axis none of whose labels touches another, however little room there is: it leaves out those that would."""
+
+    def generateDrawSpecs(self, painter: QPainter) -> tuple[Any, Any, list[Any]] | None:
+        specs = super().generateDrawSpecs(painter)
+        if specs is None:
+            return None
+        axis, ticks, labels = specs
+        kept: list[Any] = []
+        for label in labels:
+            apart = label[0].adjusted(-_BETWEEN_LABELS_PX, 0, _BETWEEN_LABELS_PX, 0)
+            if not any(apart.intersects(other[0]) for other in kept):
+                kept.append(label)
+        return axis, ticks, kept
+
+
+class NumberAxis(PlotAxis):
     """An axis that writes numbers as the rest of the window does, all with the same decimals."""
 
     def tickStrings(self, values: list[float], scale: float, spacing: float) -> list[str]:
@@ -72,7 +93,7 @@ class NumberAxis(pg.AxisItem):  # type: ignore[misc]  # pyqtgraph has no types
         return [format_number(value * scale, decimals) for value in values]
 
 
-class LogAxis(pg.AxisItem):  # type: ignore[misc]  # pyqtgraph has no types
+class LogAxis(PlotAxis):
     """An axis for curves that were given as logarithms to the base 10: it writes the numbers themselves."""
 
     def tickValues(self, minimum: float, maximum: float, size: float) -> list[tuple[float, list[float]]]:
@@ -160,11 +181,18 @@ def plot_widget(
     plot.setMouseEnabled(x=False, y=False)
     plot.hideButtons()
     plot.disableAutoRange()
-    plot.getPlotItem().layout.setContentsMargins(0, enlarged(_HALF_A_LABEL), 2, 0)
-    plot.getAxis("left").setWidth(enlarged(44))
-    plot.getAxis("bottom").setHeight(enlarged(18))
-    plot.getAxis("bottom").enableAutoSIPrefix(False)
-    plot.getAxis("left").enableAutoSIPrefix(False)
-    for name in ("left", "bottom"):
-        plot.getAxis(name).setStyle(tickLength=-3, tickTextOffset=3)
+    for axis in (plot.getAxis("left"), plot.getAxis("bottom")):
+        axis.enableAutoSIPrefix(False)
+        axis.setStyle(tickLength=-3, tickTextOffset=_LABEL_OFFSET_PX, autoReduceTextSpace=False)
+    follow_interface_size(plot, partial(_make_room_for_labels, plot))
     return plot
+
+
+def _make_room_for_labels(plot: pg.PlotWidget) -> None:
+    """For the text as large as it is now. The axis at the left becomes wider where a label needs it."""
+    metrics = QFontMetrics(QApplication.font())
+    plot.getPlotItem().layout.setContentsMargins(0, math.ceil(metrics.height() / 2), 2, 0)
+    left, bottom = plot.getAxis("left"), plot.getAxis("bottom")
+    left.textWidth = metrics.horizontalAdvance(_USUAL_LABEL)
+    left.setWidth(None)
+    bottom.setHeight(metrics.height() + _LABEL_OFFSET_PX)

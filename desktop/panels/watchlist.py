@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 
 from pydantic import ValidationError
-from PySide6.QtCore import QEvent, QObject, QPoint, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QObject, QPoint, Qt, Signal
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QToolBar, QVBoxLayout, QWidget
 
@@ -17,7 +17,7 @@ from core.market.venue_names import venue_name
 from core.market.watchlist import WatchedMarket, Watchlist, added, moved, without
 from desktop.actions import ActionId, ActionRegistry
 from desktop.formatting import format_age, format_count, format_duration
-from desktop.interface_size import enlarged
+from desktop.interface_size import enlarge_icons
 from desktop.panel_action_table import watchlist_actions
 from desktop.panels.base import EmptyState, Panel, colour_text, set_text
 from desktop.panels.watchlist_adder import MarketAdder
@@ -322,7 +322,7 @@ class WatchlistPanel(Panel):
     def _build_layout(self) -> None:
         self.note.setWordWrap(True)
         buttons = QToolBar(translate("Panels", "Work on the watchlist"))
-        buttons.setIconSize(QSize(enlarged(15), enlarged(15)))
+        enlarge_icons(buttons, 15)
         self.actions_of_panel.fill_tool_bar(buttons)
         foot = QHBoxLayout()
         foot.setSpacing(6)

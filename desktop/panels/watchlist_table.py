@@ -29,6 +29,7 @@ from PySide6.QtWidgets import (
 
 from desktop.formatting import format_age
 from desktop.icons import tabular
+from desktop.interface_size import follow_interface_size
 from desktop.panels.watchlist_model import (
     CHANGE,
     DAY,
@@ -188,16 +189,14 @@ class WatchTable(QTableView):
         self.setItemDelegateForColumn(MARKET, MarketDelegate(theme, self))
         self.setItemDelegateForColumn(DAY, SparkDelegate(theme, self))
         self.setItemDelegateForColumn(LAST, PriceDelegate(theme, self))
-        self._widest_word = _widest(
-            QFontMetrics(_small(self.font())), [*all_state_words(), format_age(0, _WIDEST_AGE_MS)]
-        )
+        self._widest_word = 0
         self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         dress_rows(self, translate("Panels", "Watched markets"), several=False)
         self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
-        self.verticalHeader().setDefaultSectionSize(2 * self.fontMetrics().height() + 6)
         header = self.horizontalHeader()
         header.setMinimumSectionSize(20)
         header.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+        follow_interface_size(self, self._measure)
         model.modelReset.connect(self.fit_columns)
         model.dataChanged.connect(self.fit_columns)
 
@@ -208,6 +207,13 @@ class WatchTable(QTableView):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
+        self.fit_columns()
+
+    def _measure(self) -> None:
+        self._widest_word = _widest(
+            QFontMetrics(_small(self.font())), [*all_state_words(), format_age(0, _WIDEST_AGE_MS)]
+        )
+        self.verticalHeader().setDefaultSectionSize(2 * self.fontMetrics().height() + 6)
         self.fit_columns()
 
     def fit_columns(self) -> None:

@@ -2,18 +2,32 @@
 
 from __future__ import annotations
 
+from itertools import combinations
+
 import pytest
-from PySide6.QtGui import QFontMetrics
-from PySide6.QtWidgets import QApplication
+from PySide6.QtCore import QRectF, QSize
+from PySide6.QtGui import QFontMetrics, QPainter, QPicture
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QAbstractSpinBox,
+    QApplication,
+    QComboBox,
+    QTableView,
+    QToolButton,
+)
 from pytestqt.qtbot import QtBot
 
 from core.window_settings import AppearanceSettings
 from desktop.actions import ActionId
 from desktop.dialogs.preferences import PreferencesDialog
-from desktop.interface_size import BUNDLED_FAMILY, automatic_factor, set_font
+from desktop.interface_size import BUNDLED_FAMILY, InterfaceSize, automatic_factor, factor_in_window, set_font
+from desktop.layouts.arrangements import scale
+from desktop.panels.base import Panel
 from desktop.panels.loss import LossPanel
+from desktop.panels.plots import NumberOrLogAxis, PlotAxis, plot_widget
+from desktop.plain_text import WrappedLabel
 from tests.desktop import scenario
-from tests.desktop.conftest import MakeBench, fill
+from tests.desktop.conftest import Bench, MakeBench, fill
 
 
 @pytest.mark.parametrize(
@@ -78,6 +92,126 @@ def test_what_stands_beside_text_grows_with_it(qapp: QApplication, make_bench: M
     assert plot.getAxis("bottom").height() >= height, "the labels below are whole"
     assert plot.getPlotItem().layout.getContentsMargins()[1] >= height / 2 - 1, "so is the topmost at the left"
     assert plot.getAxis("left").width() >= QFontMetrics(qapp.font()).horizontalAdvance("0.35")
+
+
+@pytest.mark.parametrize(
+    ("size", "factor"),
+    [
+        ((3840, 2160), 1.5),
+        ((1920, 1080), 1.5),
+        ((1919, 1080), 1.25),
+        ((1920, 800), 1.0),
+        ((1280, 720), 1.0),
+        ((640, 480), 1.0),
+    ],
+)
+def test_a_small_window_on_a_large_screen_gets_no_larger_text_than_it_has_room_for(
+    size: tuple[int, int], factor: float
+) -> None:
+    assert factor_in_window(1.5, *size) == factor
+    assert factor_in_window(1.0, *size) == 1.0
+
+
+def settled(bench: Bench, qapp: QApplication) -> Bench:
+    for _ in range(6):
+        qapp.processEvents()
+        for dock in bench.window.docks.values():
+            panel = dock.widget()
+            assert isinstance(panel, Panel)
+            panel.refresh_if_seen()
+    return bench
+
+
+def test_a_window_that_was_made_small_looks_as_one_that_began_so(qapp: QApplication, make_bench: MakeBench) -> None:
+    fresh = make_bench(scenario.checkpoints())
+    fill(fresh)
+    wanted = sizes_of(settled(fresh, qapp))
+    fresh.window.hide()
+    set_font(qapp, AppearanceSettings(interface_percent=150))
+    bench = make_bench(scenario.checkpoints(), size=(1920, 1080))
+    fill(bench)
+    window, large = settled(bench, qapp).window, qapp.font()
+    assert sizes_of(bench) != wanted
+    follower = InterfaceSize(window, AppearanceSettings(), screen_factor=1.5)
+    follower.changed.connect(lambda by: scale(window, window.docks.values(), by))
+    window.resize(1280, 720)
+    assert sizes_of(settled(bench, qapp)) == wanted
+    assert not any(part.isVisible() for part in window._tool_bar.findChildren(QToolButton, "qt_toolbar_ext_button"))
+    beside = window.docks[ActionId.SHOW_LOSS].width()
+    assert beside == pytest.approx(fresh.window.docks[ActionId.SHOW_LOSS].width(), rel=0.1)
+    window.resize(1920, 1080)
+    settled(bench, qapp)
+    assert window.font().pointSizeF() == large.pointSizeF()
+
+
+def sizes_of(bench: Bench) -> dict[str, tuple[float, QSize]]:
+    """The font and the least size of each control, seen or not; how high the rows of tables are."""
+    window = bench.window
+    boxes = window.findChildren(QComboBox) + window.findChildren(QAbstractSpinBox)
+    buttons = [each for each in window.findChildren(QAbstractButton) if each.text()]
+    sizes = {each.accessibleName(): (each.font().pointSizeF(), each.minimumSizeHint()) for each in boxes}
+    sizes |= {each.text(): (each.font().pointSizeF(), each.minimumSizeHint()) for each in buttons}
+    rows = {each.accessibleName(): each.verticalHeader() for each in window.findChildren(QTableView)}
+    return sizes | {name: (0.0, QSize(0, row.defaultSectionSize())) for name, row in rows.items()}
+
+
+def test_a_size_that_is_set_holds_in_a_small_window_too(qapp: QApplication, make_bench: MakeBench) -> None:
+    set_font(qapp, AppearanceSettings(interface_percent=150))
+    points = qapp.font().pointSizeF()
+    window = make_bench(size=(1920, 1080)).window
+    InterfaceSize(window, AppearanceSettings(interface_percent=150), screen_factor=1.5)
+    window.resize(1280, 720)
+    for _ in range(6):
+        qapp.processEvents()
+    assert window.font().pointSizeF() == points
+
+
+def test_a_wrapped_label_gives_back_the_room_of_larger_or_longer_text(qtbot: QtBot, qapp: QApplication) -> None:
+    label = WrappedLabel("A sentence that takes some lines in so narrow a label, but one is enough for a word")
+    qtbot.addWidget(label)
+    label.resize(200, 10)
+    label.show()
+    many = label.minimumHeight()
+    label.setText("Word")
+    assert label.minimumHeight() == label.fontMetrics().height() < many
+    large = label.font()
+    large.setPointSizeF(2.0 * large.pointSizeF())
+    usual = label.minimumHeight()
+    label.setFont(large)
+    assert label.minimumHeight() > usual
+    label.setFont(qapp.font())
+    assert label.minimumHeight() == usual
+
+
+@pytest.mark.parametrize("percent", [100, 200])
+@pytest.mark.parametrize("is_logarithmic", [False, True])
+def test_no_label_of_a_plot_touches_another_however_low_or_narrow_it_is(
+    qtbot: QtBot, qapp: QApplication, percent: int, is_logarithmic: bool
+) -> None:
+    set_font(qapp, AppearanceSettings(interface_percent=percent))
+    plot = plot_widget("Loss", NumberOrLogAxis)
+    qtbot.addWidget(plot)
+    left, bottom = plot.getAxis("left"), plot.getAxis("bottom")
+    left.set_logarithmic(is_logarithmic)
+    plot.setXRange(11_400.0, 12_400.0, padding=0.0)
+    plot.setYRange(-1.2, 0.9, padding=0.0)
+    plot.show()
+    for width, height in ((60, 40), (120, 60), (200, 80), (300, 120), (500, 300)):
+        plot.resize(width, height)
+        qapp.processEvents()
+        for axis in (left, bottom):
+            labels = labels_of(axis)
+            assert not any(one.intersects(other) for one, other in combinations(labels, 2)), (width, height)
+    assert len(labels) > 1
+
+
+def labels_of(axis: PlotAxis) -> list[QRectF]:
+    """Where they are drawn, and as large as they are."""
+    picture = QPicture()
+    painter = QPainter(picture)
+    specs = axis.generateDrawSpecs(painter)
+    painter.end()
+    return [] if specs is None else [rect for rect, _flags, _text in specs[2]]
 
 
 def test_preferences_are_no_higher_than_the_window(qtbot: QtBot, make_bench: MakeBench) -> None:
