@@ -15,7 +15,7 @@ from desktop.chart.axes.held_range import HeldRange
 from desktop.chart.axes.price_scale import PriceRange, ScaleKind
 from desktop.chart.axes.time_scale import TimeScale
 from desktop.chart.data.columns import CandleColumns, Extent, extent, group_size
-from desktop.chart.data.ghosts import band
+from desktop.chart.data.ghosts import PlacedGhost, band
 from desktop.chart.data.model import ChartModel
 from desktop.chart.data.shapes import shaped
 from desktop.chart.labels.room import readout_lines, readout_width
@@ -56,6 +56,8 @@ class FrameBuilder:
         self._drawn: CandleColumns | None = None
         self._extent: Extent | None = None
         self._drawn_key: tuple[object, ...] = ()
+        self._ghost_extents: list[Extent] = []
+        self._ghosts_key: tuple[object, ...] = ()
 
     def forget(self) -> None:
         """Another market or font: measure everything anew."""
@@ -149,13 +151,7 @@ class FrameBuilder:
         if model.forming is not None and lowest < model.count < highest:
             candle = model.forming
             seen.append(Extent(candle.low, candle.high, candle.volume))
-        for placed in model.ghosts():
-            if lowest < placed.index < highest:
-                ghost = placed.ghost
-                seen.append(Extent(ghost.low, ghost.high, ghost.volume))
-                edges = band(ghost, 90) if style.shows_bands else None
-                if edges is not None:
-                    seen.append(Extent(*edges, volume=0.0))
+        seen += self._ghosts_seen(model.ghosts(), lowest, highest, shows_bands=style.shows_bands)
         if not seen:
             newest = model.newest
             return Extent(0.0, 1.0, 0.0) if newest is None else Extent(newest.low, newest.high, newest.volume)
@@ -164,6 +160,18 @@ class FrameBuilder:
         low, high = _union([*((one.low, one.high) for one in seen), *beside])
         low, high = _widened(low, high, self._edges(others, model, (first, stop)))
         return Extent(low, high, max(one.volume for one in seen))
+
+    def _ghosts_seen(
+        self, ghosts: tuple[PlacedGhost, ...], lowest: float, highest: float, *, shows_bands: bool
+    ) -> list[Extent]:
+        key = (ghosts, lowest, highest, shows_bands)
+        if key != self._ghosts_key:
+            self._ghosts_key = key
+            shown = [placed.ghost for placed in ghosts if lowest < placed.index < highest]
+            bands = [band(ghost, 90) for ghost in shown] if shows_bands else []
+            self._ghost_extents = [Extent(ghost.low, ghost.high, ghost.volume) for ghost in shown]
+            self._ghost_extents += [Extent(*edges, volume=0.0) for edges in bands if edges is not None]
+        return self._ghost_extents
 
     def _edges(self, layers: Iterable[Layer], model: ChartModel, view: tuple[int, int]) -> list[_Edges]:
         found = (layer.extent(*view, model) for layer in layers)
@@ -206,7 +214,7 @@ def _needed_axis_width(frame: Frame) -> int:
         texts += [formatting.format_level(edge, frame.decimals) for edge in edges]
     for pane in (pane for pane in frame.panes if pane.has_scale):
         texts += [formatting.format_level(edge, pane.decimals) for edge in (pane.shown.low, pane.shown.high)]
-    widest = max(frame.fonts.bold_metrics.horizontalAdvance(text) for text in texts)
+    widest = max(frame.fonts.width(text, bold=True) for text in texts)
     logical = (widest + frame.fonts.line) / frame.ratio
     return math.ceil(logical / _AXIS_STEP) * _AXIS_STEP
 

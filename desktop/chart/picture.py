@@ -17,6 +17,7 @@ from desktop.chart.frame_builder import FrameBuilder
 from desktop.chart.frame_clock import Dirty
 from desktop.chart.labels.last_price import forming_area
 from desktop.chart.labels.overlay import Overlay, Patch, changed_region
+from desktop.chart.painting.device_pixels import DevicePixels
 from desktop.chart.panes.frame import Frame
 from desktop.chart.panes.layer import LayerSet
 from desktop.chart.panes.pane_heights import PaneHeights
@@ -33,11 +34,14 @@ class Picture:
         self._builder = FrameBuilder(scale, held, layers, heights)
         self._frame: Frame | None = None
         self._overlay: Overlay | None = None
+        self._before_tick: Overlay | None = None
+        """The labels that still hold while a tick, and nothing else, is brought up to date."""
         self._patches: tuple[Patch, ...] = ()
         self._live = QRect()
         self._ahead: tuple[object, ...] = ()
         self.wanted = QRegion()
         self.is_kept = False
+        self.device_pixels = DevicePixels()
 
     @property
     def frame(self) -> Frame | None:
@@ -87,7 +91,7 @@ class Picture:
         """The labels of this frame."""
         if self._overlay is None:
             cursor_px = None if cursor is None else to_px(cursor, frame)
-            self._overlay = Overlay.of(frame, self.model, self._layers, cursor_px, countdown)
+            self._overlay = Overlay.of(frame, self.model, self._layers, cursor_px, countdown, self._before_tick)
             self._patches = self._overlay.patches(frame)
             self._live = forming_area(frame, self.model, has_lines=len(self._layers) > 0)
         return self._overlay
@@ -105,16 +109,18 @@ class Picture:
         """Bring everything up to date. Returns the logical pixels that changed; None: all of them."""
         former, patches, live = self._frame, self._patches, self._live
         ahead, self._ahead = self._ahead, (self._next_ms(), self.model.forming is not None, self.model.ghosts())
-        self._overlay = None
+        before, self._overlay = self._overlay, None
         if dirty & ~Dirty.CURSOR:
             self._frame = None
         frame = build()
-        overlay()
-        is_new_view = former is None or bool(dirty & (Dirty.VIEW | Dirty.DATA))
+        is_same_view = former is not None and former.base_key(0) == frame.base_key(0)
         # A candle that forms after a hole takes grid, times and ghosts ahead of the closed ones along; each that begins
         # to form, or is taken away, widens or narrows the frame of its ghost. Joined ghosts change with it.
         has_moved = ahead != self._ahead
-        if former is None or not patches or is_new_view or has_moved or former.base_key(0) != frame.base_key(0):
+        self._before_tick = before if is_same_view and not has_moved and dirty == Dirty.TICK else None
+        overlay()
+        self._before_tick = None
+        if not is_same_view or not patches or has_moved or dirty & (Dirty.VIEW | Dirty.DATA):
             return None
         ticked = (live, self._live) if dirty & Dirty.TICK else ()
         return changed_region(patches, self._patches, ticked, frame.ratio)
@@ -124,7 +130,8 @@ class Picture:
         """While these logical areas are painted on the screen: what is kept is used."""
         self.wanted, self.is_kept = _device_region(areas, ratio), True
         try:
-            yield
+            with self.device_pixels.shared():
+                yield
         finally:
             self.is_kept = False
 

@@ -52,6 +52,7 @@ class Stage:
         self._scene, self._shown, self._layers = scene, shown, layers
         self._views: dict[str, _View] = {}
         self._of_layers: dict[Layer, tuple[ChartItem, ...]] = {}
+        self._placed_key: object = None
         box = self._add_view(PRICE_PANE).box
         self._forecast = ForecastItem(shown, box)
         candles = (GapsItem(shown, box), ClosedCandlesItem(shown, box), FormingCandleItem(shown, box))
@@ -77,6 +78,7 @@ class Stage:
 
     def forget(self) -> None:
         """Another series, style or font: measure and paint everything anew."""
+        self._placed_key = None
         self.ground.forget()
         self._forecast.forget()
         for axis in self._axes():
@@ -84,6 +86,10 @@ class Stage:
 
     def place(self, frame: Frame) -> None:
         """Bring views, axes and items to where this frame has them."""
+        key = (frame.base_key(0), tuple(self._layers))
+        if key == self._placed_key:  # as with nearly every tick
+            return
+        self._placed_key = key
         panes = {pane.name: pane for pane in (frame.price_pane, *frame.panes)}
         self._take_away([layer for layer in self._of_layers if layer not in self._layers])
         for name in [name for name in self._views if name not in panes]:

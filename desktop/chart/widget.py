@@ -179,7 +179,7 @@ class ChartWidget(pyqtgraph.GraphicsView):  # type: ignore[misc]  # pyqtgraph ha
 
     def overlay_changed(self) -> None:
         """What a layer draws live, or the readout says, is no longer what it was."""
-        self._frame_clock.request(Dirty.TICK)
+        self._frame_clock.request(Dirty.TICK | Dirty.CURSOR)
 
     def add_tool(self, tool: Tool) -> None:
         """Ask this tool first when the mouse is pressed."""

@@ -6,6 +6,18 @@ from tests.sabotage.fault import Fault
 
 FAULTS = (
     Fault(
+        "readout-of-the-forming-candle-kept-over-a-tick",
+        "desktop/chart/labels/overlay.py",
+        "index >= model.count or former.cursor",
+        "index > model.count or former.cursor",
+    ),
+    Fault(
+        "single-candle-a-pixel-too-short",
+        "desktop/chart/painting/geometry.py",
+        "widths.body, bottom - top + 1)\n\n\ndef volume_rect(",
+        "widths.body, bottom - top)\n\n\ndef volume_rect(",
+    ),
+    Fault(
         "view-of-a-pane-off-by-a-candle",
         "desktop/chart/panes/box.py",
         "half = _HALF_PX / frame.spacing",
@@ -86,8 +98,8 @@ FAULTS = (
     Fault(
         "ghosts-out-of-the-range",
         "desktop/chart/frame_builder.py",
-        "            if lowest < placed.index < highest:",
-        "            if placed.index < lowest:",
+        "if lowest < placed.index < highest]",
+        "if placed.index < lowest]",
     ),
     Fault(
         "price-axis-stretched-the-wrong-way",

@@ -9,7 +9,7 @@ from PySide6.QtCore import QRectF
 from PySide6.QtGui import QPainter
 from PySide6.QtWidgets import QStyleOptionGraphicsItem, QWidget
 
-from desktop.chart.items.item import Shown, on_device_pixels
+from desktop.chart.items.item import Shown
 from desktop.chart.labels.axis_labels import (
     Label,
     paint_labels,
@@ -63,7 +63,7 @@ class ChartAxis(pyqtgraph.AxisItem):  # type: ignore[misc]  # pyqtgraph has no t
         if self._key != self.shown.labels_key:
             self._labels, self._key = tuple(self._found(frame)), self.shown.labels_key
         painter.save()
-        on_device_pixels(painter, self, frame.ratio)
+        self.shown.device_pixels.use(painter, self, frame.ratio)
         taken = [box.rect for box in overlay.on_axes]
         paint_labels(painter, frame, self._labels, taken, self.shown.wanted)
         painter.restore()

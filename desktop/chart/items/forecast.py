@@ -172,7 +172,7 @@ def _paint_volumes(painter: QPainter, frame: Frame, ghosts: tuple[PlacedGhost, .
         if placed.ghost.volume <= 0:
             continue
         left, right = _body_columns(frame, placed.index, frame.widths)
-        top = int(frame.volume_ys(np.float64(placed.ghost.volume)))
+        top = frame.volume_y(placed.ghost.volume)
         colour = QColor(_colour(frame, placed))
         colour.setAlpha(_VOLUME_ALPHA)
         fill_rects(painter, rects(left, min(top, bottom), right, bottom), colour)

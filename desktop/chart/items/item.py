@@ -7,10 +7,11 @@ from typing import Protocol
 import pyqtgraph
 from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QPainter, QRegion
-from PySide6.QtWidgets import QGraphicsItem, QStyleOptionGraphicsItem, QWidget
+from PySide6.QtWidgets import QStyleOptionGraphicsItem, QWidget
 
 from desktop.chart.data.model import ChartModel
 from desktop.chart.labels.overlay import Overlay
+from desktop.chart.painting.device_pixels import DevicePixels
 from desktop.chart.panes.box import PaneBox
 from desktop.chart.panes.frame import Frame
 from desktop.chart.style import Style
@@ -45,6 +46,9 @@ class Shown(Protocol):
         """What the labels of the axes depend on."""
 
     @property
+    def device_pixels(self) -> DevicePixels: ...
+
+    @property
     def is_kept(self) -> bool:
         """Whether what closed candles, grid and studies look like is taken from the picture that was kept of them."""
 
@@ -72,7 +76,7 @@ class ChartItem(pyqtgraph.GraphicsObject):  # type: ignore[misc]  # pyqtgraph ha
         if frame is None or overlay is None:
             return
         painter.save()
-        on_device_pixels(painter, self, frame.ratio)
+        self.shown.device_pixels.use(painter, self, frame.ratio)
         if self._box is not None:  # which clips to half a logical pixel more
             painter.setClipRect(frame.pane(self._box.pane_name).rect, Qt.ClipOperation.IntersectClip)
         self.draw(painter, frame, overlay)
@@ -81,12 +85,3 @@ class ChartItem(pyqtgraph.GraphicsObject):  # type: ignore[misc]  # pyqtgraph ha
     def draw(self, painter: QPainter, frame: Frame, overlay: Overlay) -> None:
         """Draw. The painter's units are device pixels of the whole chart; it is clipped to the pane."""
         raise NotImplementedError
-
-
-def on_device_pixels(painter: QPainter, item: QGraphicsItem, ratio: float) -> None:
-    """Undo what views do to an item's places, so that edges fall between pixels at any zoom and on any screen."""
-    back, _ = item.sceneTransform().inverted()
-    painter.setWorldTransform(back * painter.worldTransform())
-    painter.scale(1 / ratio, 1 / ratio)
-    to_device = painter.deviceTransform()
-    painter.translate(round(to_device.dx()) - to_device.dx(), round(to_device.dy()) - to_device.dy())

@@ -47,17 +47,30 @@ class Overlay:
     taken: tuple[QRect, ...] = ()
     """What labels of layers keep out of: the readout's places, the note, the last price."""
     plot_labels: tuple[PlotLabel, ...] = ()
+    cursor: QPoint | None = None
+    """Where it was while these were laid out, in device pixels; None: not over the plot."""
 
     @classmethod
     def of(
-        cls, frame: Frame, model: ChartModel, layers: LayerSet, cursor: QPoint | None, countdown: str | None
+        cls,
+        frame: Frame,
+        model: ChartModel,
+        layers: LayerSet,
+        cursor: QPoint | None,
+        countdown: str | None,
+        former: Overlay | None = None,
     ) -> Overlay:
-        """Lay the boxes out for a cursor in device pixels, None when it is elsewhere."""
+        """Lay the boxes out for a cursor in device pixels, None when it is elsewhere.
+
+        former: the labels before a tick that changed nothing else: the forecast's and those of a closed candle hold.
+        """
         is_over = cursor is not None and frame.layout.plot.contains(cursor)
         index = max(frame.index_at(cursor.x()), 0) if cursor is not None and is_over else None
+        label = former.forecast_label if former else forecast_label(frame, model)
+        if former is not None and (index is None or index >= model.count or former.cursor != cursor):
+            former = None
         last_price = last_price_box(frame, model, countdown)
-        readout = readout_box(frame, model, layers, index, cursor if is_over else None)
-        label = forecast_label(frame, model)
+        readout = former.readout if former else readout_box(frame, model, layers, index, cursor if is_over else None)
         note = note_box(frame, model.note, [readout.rect, *([] if label is None else [label.rect])])
         taken = _taken(frame, readout.rect, note, last_price)
         plain = cls(
@@ -67,7 +80,7 @@ class Overlay:
             time_label=None,
             readout=readout,
             tooltip=None,
-            pane_readouts=pane_readouts(frame, model, layers, index),
+            pane_readouts=former.pane_readouts if former else pane_readouts(frame, model, layers, index),
             axis_tags=tuple(layers.axis_tags(frame, model, taken)),
             note=note,
             forecast_label=label,
@@ -75,12 +88,25 @@ class Overlay:
             taken=taken,
             plot_labels=tuple(layers.plot_labels(frame, model, taken)),
         )
+        if former is not None:
+            return plain._with_crosshair_of(former)
         return plain if cursor is None or index is None else plain._with_crosshair(frame, model, layers, index, cursor)
+
+    def _with_crosshair_of(self, former: Overlay) -> Overlay:
+        return replace(
+            self,
+            cursor=former.cursor,
+            cross=former.cross,
+            price_label=former.price_label,
+            time_label=former.time_label,
+            tooltip=former.tooltip,
+        )
 
     def _with_crosshair(self, frame: Frame, model: ChartModel, layers: LayerSet, index: int, cursor: QPoint) -> Overlay:
         price_label, time_label = _crosshair_labels(frame, model, index, cursor.y())
         return replace(
             self,
+            cursor=cursor,
             cross=QPoint(frame.x(index), cursor.y()),
             price_label=price_label,
             time_label=time_label,

@@ -16,6 +16,8 @@ from desktop.translation import QT_TRANSLATE_NOOP, translate
 HELD_WORDS = (QT_TRANSLATE_NOOP("Chart", "Prices are held by hand."), QT_TRANSLATE_NOOP("Chart", "Alt+A fits them."))
 HELD_IN_SHORT = QT_TRANSLATE_NOOP("Chart", "Held: Alt+A")
 
+_WIDE_DIGITS = str.maketrans(dict.fromkeys("012345679", "8"))
+"""Room is left for a price of so many digits, whichever: it must not come and go with each tick."""
 _USUAL_CHANGE = 0.001
 _VOLUME = 888.8
 _MARGIN_PX = 24
@@ -67,19 +69,28 @@ def held_words(title: str, fonts: Fonts, width: int) -> tuple[str, ...]:
 
 def readout_lines(model: ChartModel, layers: LayerSet, fonts: Fonts, width: int) -> int:
     """The lines that the readout always takes, whatever the digits of the moment."""
+    title = fonts.kept_count(("title", model.title, width), lambda: _title_lines(model.title, fonts, width))
+    further = sum(len(wrapped(row, fonts, width)) for row in layers.readout_samples(model))
+    return title + further + candle_lines(model, fonts, width)
+
+
+def _title_lines(title: str, fonts: Fonts, width: int) -> int:
     plain = QColor()
-    held = (Span(words, plain) for words in held_words(model.title, fonts, width))
-    rows: list[Row] = [(Span(model.title, plain, bold=True), *held)] if model.title else []
-    further = sum(len(wrapped(row, fonts, width)) for row in (*rows, *layers.readout_samples(model)))
-    return further + candle_lines(model, fonts, width)
+    held = (Span(words, plain) for words in held_words(title, fonts, width))
+    return len(wrapped((Span(title, plain, bold=True), *held), fonts, width)) if title else 0
 
 
 def candle_lines(model: ChartModel, fonts: Fonts, width: int) -> int:
     """The lines that there are for a candle's numbers: for the fewest of them, and more are told where they fit in."""
-    newest, plain = model.newest, QColor()
+    newest = model.newest
     if newest is None:
         return 0
-    price = formatting.format_price(newest.close, model.decimals())
+    price = formatting.format_price(newest.close, model.decimals()).translate(_WIDE_DIGITS)
+    return fonts.kept_count((price, "", width), lambda: _numbers_lines(price, fonts, width))
+
+
+def _numbers_lines(price: str, fonts: Fonts, width: int) -> int:
+    plain = QColor()
     texts = [("O", price), ("H", price), ("L", price), ("C", price), ("V", formatting.format_volume(_VOLUME))]
     spans = [span for name, text in texts for span in (Span(name, plain), Span(f" {text}", plain, glue=True))]
     percent = formatting.format_percent(_USUAL_CHANGE, signed=True)

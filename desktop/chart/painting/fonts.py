@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -19,6 +20,8 @@ class Fonts:
     metrics: QFontMetrics
     bold_metrics: QFontMetrics
     _widths: dict[tuple[str, bool], int] = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    _counts: dict[tuple[str, str, int], int] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @classmethod
     def of(cls, font: QFont, ratio: float) -> Fonts:
@@ -48,4 +51,13 @@ class Fonts:
             if len(self._widths) >= _MOST_WIDTHS:
                 self._widths.clear()
             found = self._widths[key] = (self.bold_metrics if bold else self.metrics).horizontalAdvance(text)
+        return found
+
+    def kept_count(self, key: tuple[str, str, int], count: Callable[[], int]) -> int:
+        """How many lines something takes, counted once for each key: that is asked with every tick."""
+        found = self._counts.get(key)
+        if found is None:
+            if len(self._counts) >= _MOST_WIDTHS:
+                self._counts.clear()
+            found = self._counts[key] = count()
         return found

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from PySide6.QtCore import QRect
 
 from desktop.chart.data.columns import CandleColumns
 from desktop.chart.painting.primitives import Rects, rects
@@ -63,6 +64,26 @@ def candle_rects(drawn: CandleColumns, widths: CandleWidths, to_x: ToPixels, to_
     bodies = rects(body_left, np.minimum(open_y, close_y), body_left + widths.body - 1, np.maximum(open_y, close_y))
     rising = drawn.close >= drawn.open
     return CandleRects(wicks[rising], bodies[rising], wicks[~rising], bodies[~rising])
+
+
+def candle_rect(
+    centre: int, open_y: int, high_y: int, low_y: int, close_y: int, widths: CandleWidths
+) -> tuple[QRect, QRect]:
+    """Wick and body of one candle from its device pixels, as `candle_rects` finds them for many."""
+    wick_left = centre - widths.wick // 2
+    top, bottom = min(open_y, close_y), max(open_y, close_y)
+    wick = QRect(wick_left, high_y, widths.wick, low_y - high_y + 1)
+    return wick, QRect(_body_left(centre, widths), top, widths.body, bottom - top + 1)
+
+
+def volume_rect(centre: int, top: int, bottom: int, widths: CandleWidths) -> QRect:
+    """The bar of one candle, as `volume_rects` finds them for many."""
+    top = min(top, bottom)
+    return QRect(_body_left(centre, widths), top, widths.body, bottom - top + 1)
+
+
+def _body_left(centre: int, widths: CandleWidths) -> int:
+    return centre - widths.wick // 2 - (widths.body - widths.wick) // 2
 
 
 def hollow_rects(

@@ -164,12 +164,19 @@ class Frame:
         """Pixel rows of prices."""
         return self.price_pane.ys(price)
 
-    def volume_ys(self, volume: NDArray[np.float64] | np.float64) -> Positions:
+    def volume_ys(self, volume: NDArray[np.float64]) -> Positions:
         """Pixel rows of volumes' tops."""
         bottom = self.layout.main_bottom - 1
         height = bottom - self.layout.price_bottom - self.scaled(4)
         share = volume / self.top_volume if self.top_volume > 0 else np.zeros_like(volume)
         return np.floor(bottom - share * height + 0.5).astype(np.int64)
+
+    def volume_y(self, volume: float) -> int:
+        """The pixel row of a volume's top."""
+        bottom = self.layout.main_bottom - 1
+        height = bottom - self.layout.price_bottom - self.scaled(4)
+        share = volume / self.top_volume if self.top_volume > 0 else 0.0
+        return math.floor(bottom - share * height + 0.5)
 
     def price_at(self, y: float) -> float:
         """The price at a pixel row."""

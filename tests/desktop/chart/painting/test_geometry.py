@@ -2,11 +2,20 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.typing import NDArray
+from PySide6.QtCore import QRect
 from PySide6.QtGui import QColor, QImage, QPainter
 from PySide6.QtWidgets import QApplication
 
-from desktop.chart.data.columns import columns
-from desktop.chart.painting.geometry import CandleWidths, candle_rects, candle_widths, volume_rects
+from desktop.chart.data.columns import CandleColumns, columns
+from desktop.chart.painting.geometry import (
+    CandleWidths,
+    candle_rect,
+    candle_rects,
+    candle_widths,
+    volume_rect,
+    volume_rects,
+)
 from desktop.chart.painting.primitives import fill_rects, rects
 from tests.desktop.chart.support import random_series
 
@@ -32,6 +41,42 @@ def test_candles_cover_exactly_the_pixels_of_their_prices() -> None:
         assert wicks[index * 8 + 4] == (high, low)
         assert bodies[index * 8 + 4] == (min(opened, closed), max(opened, closed))
     assert len(found.up_bodies) == sum(candle.close >= candle.open for candle in series)
+
+
+@given(
+    st.lists(st.integers(-50, 500), min_size=4, max_size=4).map(sorted),
+    st.booleans(),
+    st.floats(0, 1e6),
+    st.floats(1, 60),
+    st.sampled_from([1.0, 1.5, 2.0]),
+)
+def test_one_candle_covers_the_pixels_that_it_covers_among_many(
+    rows: list[int], is_rising: bool, volume: float, slot: float, ratio: float
+) -> None:
+    high, one, other, low = rows
+    opened, closed = (other, one) if is_rising else (one, other)
+    widths, centre = candle_widths(slot, ratio), 77
+    drawn = CandleColumns(*(np.array([float(value)]) for value in (0, -opened, -high, -low, -closed, volume)), group=1)
+
+    def to_y(value: NDArray[np.float64]) -> NDArray[np.int64]:
+        return (-value).astype(np.int64)
+
+    def to_x(index: NDArray[np.float64]) -> NDArray[np.int64]:
+        return np.full(index.shape, centre)
+
+    found = candle_rects(drawn, widths, to_x, to_y)
+    many = [*found.up_wicks, *found.down_wicks, *found.up_bodies, *found.down_bodies]
+    alone = candle_rect(centre, opened, high, low, closed, widths)
+    assert [edges(area) for area in alone] == [tuple(int(edge) for edge in area) for area in many]
+    bars = volume_rects(drawn, widths, to_x, to_y, 40)
+    top = int(to_y(drawn.volume)[0])
+    assert [tuple(int(edge) for edge in area) for bar in bars for area in bar] == (
+        [edges(volume_rect(centre, top, 40, widths))] if volume > 0 else []
+    )
+
+
+def edges(area: QRect) -> tuple[int, int, int, int]:
+    return area.left(), area.top(), area.right(), area.bottom()
 
 
 def test_a_bar_for_every_traded_candle() -> None:
