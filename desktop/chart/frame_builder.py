@@ -18,6 +18,8 @@ from desktop.chart.data.columns import CandleColumns, Extent, extent, group_size
 from desktop.chart.data.ghosts import PlacedGhost, band
 from desktop.chart.data.model import ChartModel
 from desktop.chart.data.shapes import shaped
+from desktop.chart.labels.forecast_label import usual_width
+from desktop.chart.labels.note import note_room
 from desktop.chart.labels.room import readout_lines, readout_width
 from desktop.chart.painting.fonts import Fonts
 from desktop.chart.painting.geometry import candle_widths
@@ -109,12 +111,13 @@ class FrameBuilder:
     def _layout(self, size: QSize, ratio: float, fonts: Fonts, model: ChartModel, style: Style) -> Layout:
         width = round(size.width() * ratio)
         axis = min(round(self._axis_width * ratio), round(width * _WIDEST_AXIS))
+        note = note_room(model.note, usual_width(model, fonts), fonts, ratio, width - axis)
         lines = readout_lines(model, self._layers, fonts, readout_width(width - axis, ratio))
         return Layout.of(
             (width, round(size.height() * ratio)),
             axis,
             fonts.line + fonts.line // 2,
-            round(fonts.line * (_LINES_UNDER_READOUT + lines)),
+            round(fonts.line * (_LINES_UNDER_READOUT + lines)) + note,
             has_volume=style.shows_volume,
             shares=self._heights.shares(self._layers.pane_names()),
         )

@@ -255,7 +255,7 @@ class ChartWidget(pyqtgraph.GraphicsView):  # type: ignore[misc]  # pyqtgraph ha
     def set_note(self, text: str) -> None:
         """What a user has to know of the forecast, near where it stands; nothing for an empty text."""
         if self._model.set_note(plain(text, LONGEST_TEXT)):
-            self._frame_clock.request(Dirty.TICK)
+            self._frame_clock.request(Dirty.VIEW)  # it may need room above the candles
 
     def set_live(self, is_live: bool) -> None:
         """Whether ticks come from a market that is open now: only then is there a countdown to the close."""

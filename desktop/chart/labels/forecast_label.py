@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QPoint, QRect
+from PySide6.QtGui import QColor
 
 from core.events import ForecastMode
 from desktop.chart.data.model import ChartModel
 from desktop.chart.labels.room import has_label
+from desktop.chart.painting.fonts import Fonts
 from desktop.chart.painting.text import Box, Row, Span, box_size
 from desktop.chart.panes.frame import Frame
 from desktop.formatting import format_candles, format_clock, format_duration, format_time
@@ -70,6 +72,12 @@ def divider_row(frame: Frame, model: ChartModel) -> Row:
     rows = (made + after + why, made + after + dimmed, made + why)
     shortest = old or made + dimmed
     return next((row for row in rows if box_size((row,), frame.fonts).width() <= frame.layout.plot_right), shortest)
+
+
+def usual_width(model: ChartModel, fonts: Fonts) -> int:
+    """Of the label while it says no more than how the forecast was made and how long ago; 0 where there is none."""
+    words = [word for word in (kind_words(model), age_words(model)) if word]
+    return box_size((tuple(Span(word, QColor()) for word in words),), fonts).width() if model.ghosts() else 0
 
 
 def _lateness(frame: Frame, model: ChartModel) -> str:

@@ -71,7 +71,7 @@ class Overlay:
             former = None
         last_price = last_price_box(frame, model, countdown)
         readout = former.readout if former else readout_box(frame, model, layers, index, cursor if is_over else None)
-        note = note_box(frame, model.note, [readout.rect, *([] if label is None else [label.rect])])
+        note = note_box(frame, model.note, readout.rect, None if label is None else label.rect)
         taken = _taken(frame, readout.rect, note, last_price)
         plain = cls(
             cross=None,

@@ -3,9 +3,10 @@ from __future__ import annotations
 import pytest
 from PySide6.QtCore import QSize
 
+from core.events import ForecastMode
 from desktop.chart.widget import ChartWidget
 from tests.desktop.chart.conftest import ShowChart, settle
-from tests.desktop.chart.support import random_series, texts
+from tests.desktop.chart.support import candle, forecast_after, random_series, texts
 
 NOTE = "Training is stopped: the newest forecast is from 1 Dec 2020 14:05"
 
@@ -27,6 +28,30 @@ def test_the_note_stands_on_the_right_beside_the_readout(show_chart: ShowChart, 
     assert frame.layout.plot.contains(note.rect)
     assert note.rect.top() < frame.layout.price_bottom
     assert note.rect.right() > frame.layout.plot_right * 0.9
+
+
+@pytest.mark.parametrize("panes", [0, 2])
+@pytest.mark.parametrize("size", [QSize(1_200, 700), QSize(896, 410), QSize(600, 600)])
+@pytest.mark.parametrize("newer", [0, 3])
+def test_neither_candles_nor_ghosts_are_behind_the_note(
+    show_chart: ShowChart, size: QSize, panes: int, newer: int
+) -> None:
+    series = random_series(100)
+    chart = show_chart(series)
+    for number in range(panes):
+        chart.add_pane(f"Pane {number}")
+    chart.set_forecast(forecast_after(series, mode=ForecastMode.REPLAY))
+    for number in range(newer):
+        series.add(candle(100 + number, series[-1].close))
+    chart.resize(size)
+    chart.set_note(NOTE)
+    settle(chart)
+    frame, note, label = chart.frame, chart.overlay.note, chart.overlay.forecast_label
+    highest = min(frame.y(series[index].high) for index in range(frame.first, len(series)))
+    highest = min(highest, *(frame.y(placed.ghost.high) for placed in chart.model.ghosts()))
+    assert note is not None and label is not None
+    assert note.rect.bottom() < frame.layout.price_top <= highest
+    assert not note.rect.intersects(label.rect) and not note.rect.intersects(chart.overlay.readout.rect)
 
 
 def test_the_note_is_painted_at_once_and_goes_without_a_trace(show_chart: ShowChart) -> None:
