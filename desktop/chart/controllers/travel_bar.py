@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QSignalBlocker, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QPainter, QPaintEvent
+from PySide6.QtCore import QEvent, QSignalBlocker, QSize, Qt, Signal
+from PySide6.QtGui import QPalette
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QToolButton, QWidget
 
 from desktop.accessible import name_box
@@ -13,7 +13,7 @@ from desktop.actions import ActionId, ActionRegistry
 from desktop.icons import tabular
 from desktop.plain_text import Label
 from desktop.seek_slider import SeekSlider
-from desktop.theme import Palette
+from desktop.theme import Palette, mixed
 from desktop.translation import translate
 
 SPEEDS = (0.5, 1.0, 2.0, 5.0, 10.0, 30.0)
@@ -22,7 +22,7 @@ _STEPS = (ActionId.TRAVEL_BACK, ActionId.TRAVEL_PLAY, ActionId.TRAVEL_FORWARD)
 _ICON_PX = 16
 _PAGE = 10
 _NARROWEST_SLIDER_PX = 60
-_TINT_ALPHA = 38
+_TINT_SHARE = 0.15
 
 
 class TravelBar(QWidget):
@@ -39,6 +39,7 @@ class TravelBar(QWidget):
         super().__init__(parent)
         self._palette_now = palette_now
         self._is_past = False
+        self.setAutoFillBackground(True)
         self.setAccessibleName(translate("Charting", "Time travel"))
         self.slider = SeekSlider()
         self.slider.setAccessibleName(translate("Charting", "Candle that is shown"))
@@ -76,7 +77,7 @@ class TravelBar(QWidget):
         self.said.setText(words)
         self._is_past = is_past
         self.now.setVisible(is_past)
-        self.update()
+        self._tint()
 
     def show_speed(self, speed: float) -> None:
         """The one that holds; one that is not offered is added."""
@@ -87,16 +88,19 @@ class TravelBar(QWidget):
                 self.speed.addItem(translate("Charting", "{0} a second").format(f"{each:g}"), each)
         self.speed.setCurrentIndex(offered.index(speed))
 
-    def paintEvent(self, event: QPaintEvent) -> None:
-        """In the past it is tinted, so that nobody takes the chart for that of now."""
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() is QEvent.Type.PaletteChange and hasattr(self, "_is_past"):  # the theme has changed under it
+            self._tint()
+
+    def _tint(self) -> None:
+        """In the past, so that nobody takes the chart for that of now."""
         palette = self._palette_now()
-        painter = QPainter(self)
-        if self._is_past:
-            tint = QColor(palette.warning)
-            tint.setAlpha(_TINT_ALPHA)
-            painter.fillRect(self.rect(), tint)
-        painter.fillRect(0, 0, self.width(), 1, palette.border)
-        painter.end()
+        colours = self.palette()
+        ground = mixed(palette.warning, palette.panel, _TINT_SHARE) if self._is_past else palette.panel
+        if colours.color(QPalette.ColorRole.Window) != ground:
+            colours.setColor(QPalette.ColorRole.Window, ground)
+            self.setPalette(colours)
 
 
 def _button(actions: ActionRegistry, action_id: ActionId) -> QToolButton:

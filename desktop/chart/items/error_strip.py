@@ -22,7 +22,7 @@ from desktop.chart.panes.frame import Frame
 from desktop.chart.panes.layer import PaneScale
 from desktop.chart.panes.pane import Pane
 from desktop.chart.style import Style
-from desktop.theme import Palette
+from desktop.theme import Palette, mixed
 
 ERROR_PANE = "forecast error"
 
@@ -115,16 +115,11 @@ def _view(model: ChartModel, first: int, stop: int) -> PastView | None:
 
 def class_colours(palette: Palette) -> tuple[QColor, QColor, QColor]:
     """Of a close inside the 50 % band, inside the 90 % band, and outside both."""
-    return palette.ghost_up, _mixed(palette.ghost_up, palette.background, _MIDDLE_SHARE), palette.warning
+    return palette.ghost_up, mixed(palette.ghost_up, palette.background, _MIDDLE_SHARE), palette.warning
 
 
 def _shade(colour: QColor, palette: Palette, *, is_later: bool) -> QColor:
-    return _mixed(colour, palette.background, _LATER_SHARE) if is_later else colour
-
-
-def _mixed(colour: QColor, ground: QColor, share: float) -> QColor:
-    channels = zip(colour.getRgb()[:3], ground.getRgb()[:3], strict=True)  # type: ignore[index]
-    return QColor(*(round(share * one + (1.0 - share) * other) for one, other in channels))
+    return mixed(colour, palette.background, _LATER_SHARE) if is_later else colour
 
 
 def _class_of(view: PastView) -> NDArray[np.int64]:
