@@ -401,7 +401,7 @@ class Application(QObject):
         self.window.change_settings(settings)
         self._save_settings(settings)
         words = translate("Window", "{0} The market is still {1}.")
-        self.window.tell(words.format(sentence, self._market), Severity.WARNING, key=_REFUSED)
+        self.window.tell(words.format(sentence, self._market), Severity.WARNING, key=_REFUSED, is_answer=True)
 
     def show_market(self, market: Market) -> None:
         """Put this market's stored candles on the chart; what came before is gone."""

@@ -24,7 +24,7 @@ def open_data_folder(window: MainWindow, folder: Path) -> None:
     """In the desktop's file manager; where none answers, the banner names the folder."""
     if not QDesktopServices.openUrl(QUrl.fromLocalFile(str(folder))):
         words = translate("Window", "No file manager answered. The data folder is {0}.")
-        window.tell(words.format(folder), key="data folder")
+        window.tell(words.format(folder), key="data folder", is_answer=True)
 
 
 def read_documentation(window: MainWindow) -> None:

@@ -197,8 +197,8 @@ def job_actions() -> tuple[ActionInfo, ...]:
         ),
         (
             ActionId.JOB_OPEN,
-            QT_TRANSLATE_NOOP("Actions", "&Open report"),
-            QT_TRANSLATE_NOOP("Actions", "Show the page that this job wrote"),
+            QT_TRANSLATE_NOOP("Actions", "&Open"),
+            QT_TRANSLATE_NOOP("Actions", "Show the report that this job wrote, or the market whose candles it stored"),
             "Return",
             "open-in-new",
         ),

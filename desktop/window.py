@@ -130,7 +130,10 @@ class MainWindow(QMainWindow):
         self._refresher = Refresher(self)
         self._build()
         self.layouts = LayoutMenu(
-            self, self.actions_of_window.menu_of(ActionId.KEEP_LAYOUT), layout_store, partial(self.tell, key="layout")
+            self,
+            self.actions_of_window.menu_of(ActionId.KEEP_LAYOUT),
+            layout_store,
+            partial(self.tell, key="layout", is_answer=True),
         )
         self._connect()
         self._wire_actions()
@@ -173,8 +176,11 @@ class MainWindow(QMainWindow):
     def tell(
         self, text: str, severity: Severity = Severity.INFO, key: str = "notice", *, is_answer: bool = False
     ) -> None:
-        """Show a sentence in the banner. One with the same key replaces the former."""
-        self.banner.tell(Notice(key, severity, text, is_answer=is_answer))
+        """Show a sentence in the banner. One with the same key replaces the former.
+
+        is_answer: it answers what the user has just done, so it is seen at once, and passes.
+        """
+        self.banner.tell(Notice(key, severity, text, is_answer=is_answer, passes=is_answer))
 
     def show_dock(self, action_id: ActionId) -> None:
         """Open a dock and bring it before those that share its place."""
@@ -294,7 +300,9 @@ class MainWindow(QMainWindow):
         self.inputs.learning_rate_changed.connect(self._on_learning_rate)
         self.inputs.clip_norm_changed.connect(self._on_clip_norm)
         self.inputs.duty_changed.connect(self._on_duty)
-        self.inputs.refused.connect(lambda sentence: self.tell(sentence, Severity.WARNING, key=_REFUSED))
+        self.inputs.refused.connect(
+            lambda sentence: self.tell(sentence, Severity.WARNING, key=_REFUSED, is_answer=True)
+        )
         self.gradients.change_requested.connect(self._on_change)
         self.gradients.way_back_requested.connect(lambda way: take_way_back(self, way))
         self.best_checkpoint.restore_requested.connect(self.preview_requested)
@@ -432,4 +440,4 @@ class MainWindow(QMainWindow):
     def _float_panel(self) -> None:
         if not float_dock_of(QApplication.focusWidget()):
             words = translate("Window", "No panel has the keys. Go to one with Tab or a click, then try again.")
-            self.tell(words, key="layout")
+            self.tell(words, key="layout", is_answer=True)

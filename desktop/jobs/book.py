@@ -9,6 +9,7 @@ from pathlib import Path
 
 from core.clock import Clock
 from core.events import JobProgress
+from core.market.candle import Market
 
 _MOST_JOBS = 64
 _MOST_KEPT = 50
@@ -44,6 +45,8 @@ class Job:
     """What came of it, or what went wrong: a sentence. While it runs, what it has found on the way."""
     page: Path | None = None
     """A report that can be opened."""
+    market: Market | None = None
+    """One whose candles it has stored, which can be opened."""
 
     @property
     def job_id(self) -> str:
@@ -116,7 +119,9 @@ class JobList:
             report = replace(job.report, seconds_left=None)
             self._running[job_id] = replace(job, state=JobState.CANCELLING, report=report, result=result)
 
-    def finish(self, job_id: str, state: JobState, result: str, page: Path | None = None) -> Job | None:
+    def finish(
+        self, job_id: str, state: JobState, result: str, page: Path | None = None, market: Market | None = None
+    ) -> Job | None:
         """It is over: as what. An unknown id is no error, and None."""
         job = self._running.pop(job_id, None)
         self._started.pop(job_id, None)
@@ -127,7 +132,7 @@ class JobList:
         report = replace(job.report, seconds_left=None)
         if state is JobState.DONE:
             report = replace(report, done=max(report.total, 1), total=max(report.total, 1))
-        over = Job(report, state, job.started_at_ms, "", self._clock.now_ms(), result, page)
+        over = Job(report, state, job.started_at_ms, "", self._clock.now_ms(), result, page, market)
         self._over = [*(each for each in self._over if each.job_id != job_id), over][-_MOST_KEPT:]
         return over
 

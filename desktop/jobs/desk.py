@@ -76,6 +76,7 @@ class JobDesk(QObject):
         panel = window.jobs
         panel.can_cancel = self.can_cancel
         panel.cancel_requested.connect(self.cancel)
+        panel.market_requested.connect(self._open_market)
         panel.trouble.connect(lambda sentence: self._tell(sentence, is_bad=True))
         window.checkpoints.evaluate_requested.connect(self.ask_evaluation)
         window.checkpoints.page_requested.connect(self._open_page)
@@ -285,7 +286,7 @@ class JobDesk(QObject):
         page = order.page if state is JobState.DONE and order.page is not None and order.page.is_file() else None
         if state is JobState.DONE and order.checkpoint_id is not None and ending.summary is not None:
             result = f"{result} {self._keep(ending.summary, page)}"
-        job = self._state.jobs.finish(job_id, state, result.strip(), page)
+        job = self._state.jobs.finish(job_id, state, result.strip(), page, market)
         self._state.jobs_changed.emit()
         if not self._children:
             self._idle.set()
@@ -324,12 +325,11 @@ class JobDesk(QObject):
         return translate("Jobs", "It is kept with the checkpoint, in the column Evaluated.")
 
     def _market(self, order: Order, summary: Mapping[str, Any] | None) -> Market | None:
-        """What to offer: not what is watched already. An answer of another form was told of before."""
+        """What can be opened. An answer of another form was told of before."""
         try:
-            market = None if summary is None else order.market_of(summary)
+            return None if summary is None else order.market_of(summary)
         except (KeyError, TypeError, ValueError):
             return None
-        return None if market == self._watched() else market
 
     def _watched(self) -> Market | None:
         asked = self._window.settings.market
@@ -352,13 +352,19 @@ class JobDesk(QObject):
                 action=translate("Jobs", "Open report"),
                 on_action=lambda: self._window.jobs.open_page(page),
             )
-        elif market is not None:
+        elif market is not None and market != self._watched():
             notice = replace(
                 notice,
                 action=translate("Jobs", "Open {0}").format(market.symbol),
                 on_action=lambda: self._window.open_stored(market),
             )
         self._window.banner.tell(notice)
+
+    def _open_market(self, market: Market) -> None:
+        if market == self._watched():
+            self._tell(translate("Jobs", "{0} is on the chart already.").format(market))
+        else:
+            self._window.open_stored(market)
 
     def _open_page(self, file: str) -> None:
         """file: relative to the data folder, as it is stored."""
@@ -368,4 +374,4 @@ class JobDesk(QObject):
             self._tell(str(error), is_bad=True)
 
     def _tell(self, sentence: str, *, is_bad: bool = False) -> None:
-        self._window.tell(sentence, Severity.WARNING if is_bad else Severity.INFO, key=_KEY)
+        self._window.tell(sentence, Severity.WARNING if is_bad else Severity.INFO, key=_KEY, is_answer=True)

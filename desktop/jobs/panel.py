@@ -33,9 +33,11 @@ from desktop.translation import translate
 
 
 class JobsPanel(Panel):
-    """`cancel_requested` carries a job's id; `trouble` a sentence."""
+    """`cancel_requested` carries a job's id; `market_requested` a Market that is to be on the chart; `trouble` a
+    sentence."""
 
     cancel_requested = Signal(str)
+    market_requested = Signal(object)
     trouble = Signal(str)
 
     def __init__(self, state: RunState, theme: Theme, parent: QWidget | None = None) -> None:
@@ -146,7 +148,7 @@ class JobsPanel(Panel):
         job, actions = self.selected(), self.actions_of_panel
         can_cancel = job is not None and job.state is JobState.RUNNING and self.can_cancel(job.job_id)
         actions[ActionId.JOB_CANCEL].setEnabled(can_cancel)
-        actions[ActionId.JOB_OPEN].setEnabled(job is not None and job.page is not None)
+        actions[ActionId.JOB_OPEN].setEnabled(_can_be_opened(job))
         actions[ActionId.JOB_CLEAR].setEnabled(any(each.state.is_over for each in self.model.jobs))
         self._show_details()
 
@@ -174,6 +176,8 @@ class JobsPanel(Panel):
         job = self.selected()
         if job is not None and job.page is not None:
             self.open_page(job.page)
+        elif job is not None and job.market is not None:
+            self.market_requested.emit(job.market)
 
     def open_page(self, page: Path) -> None:
         """Show a report in the browser."""
@@ -191,3 +195,7 @@ class JobsPanel(Panel):
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         menu.addActions(self.actions_of_panel.actions())
         menu.popup(self.table.viewport().mapToGlobal(position))
+
+
+def _can_be_opened(job: Job | None) -> bool:
+    return job is not None and (job.page is not None or job.market is not None)

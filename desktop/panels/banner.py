@@ -28,7 +28,7 @@ class Notice:
     on_action: called by the button named `action`, which also takes the notice away. on_dismiss: called when the user
     takes it away otherwise. is_answer: it answers what the user has just asked for, so it stands before graver ones
     that were there already. is_alert: a price alert of the user's, which stands before all else. passes: it says what
-    was done: it goes after half a minute on the screen, and with the market that was on the chart.
+    was done, or refused: it goes after half a minute on the screen, and with the market that was on the chart.
     """
 
     key: str

@@ -110,7 +110,7 @@ class NoticeWriter(QObject):
         )
 
     def _on_incident(self, incident: Incident) -> None:
-        """Only grave ones, offers, and what was asked for; all are in their panel."""
+        """Only grave ones, offers, and what was asked for, which passes; all are in their panel."""
         if incident.kind == GPU_IS_BACK:
             text = f"{incident.what_happened} {incident.what_was_done}"
             self._banner.tell(
@@ -123,7 +123,7 @@ class NoticeWriter(QObject):
                 )
             )
         if incident.kind == RESTORED:
-            self._banner.tell(Notice(_RESTORED, incident.severity, incident.what_happened))
+            self._banner.tell(Notice(_RESTORED, incident.severity, incident.what_happened, passes=True))
         if incident.severity is Severity.ERROR and incident.kind != BREAKER:  # its failure follows, with a button
             self._tell_grave(incident)
 

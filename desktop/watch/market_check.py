@@ -30,6 +30,7 @@ class MarketQuestion(QObject):
     """A sentence: the exchange is being asked."""
     answered = Signal(object)
     """Objection, or None: the market may be opened."""
+    _began = Signal()
     _found = Signal(object)
 
     def __init__(self, market: MarketSettings, parent: QObject) -> None:
@@ -38,6 +39,7 @@ class MarketQuestion(QObject):
         self.words = words.format(venue_name(market.venue), market.symbol)
         self._thread: LoopThread | None = None
         self._is_answered = False
+        self._began.connect(self._on_asking, Qt.ConnectionType.QueuedConnection)
         self._found.connect(self._answer, Qt.ConnectionType.QueuedConnection)
 
     def run(self, thread: LoopThread) -> None:
@@ -49,7 +51,7 @@ class MarketQuestion(QObject):
 
     def begin_to_ask(self) -> None:
         """Callable from any thread."""
-        self.asking.emit(self.words)
+        self._began.emit()
 
     def find(self, objection: Objection | None) -> None:
         """Callable from any thread."""
@@ -66,6 +68,11 @@ class MarketQuestion(QObject):
         came: asyncio.Future[Objection | None] = asyncio.get_running_loop().create_future()
         self.answered.connect(lambda objection: None if came.done() else came.set_result(objection))
         return await came
+
+    @Slot()
+    def _on_asking(self) -> None:
+        if not self._is_answered:
+            self.asking.emit(self.words)
 
     @Slot(str)
     def _on_failed(self, words: str) -> None:

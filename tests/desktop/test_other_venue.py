@@ -264,6 +264,23 @@ def test_of_a_market_that_is_asked_for_and_one_chosen_meanwhile_the_last_is_open
     run_window(qapp, chosen, story)
 
 
+def test_that_an_exchange_is_being_asked_is_said_until_it_has_answered(
+    qapp: QApplication, tmp_path: Path, idle_trainer: None, feeds: Feeds, exchange: LoopbackTickers
+) -> None:
+    exchange.prices["SOL/USDT"] = 150.0
+    chosen = dataclasses.replace(over(tmp_path), urls=exchange.urls)
+
+    async def story(application: Application) -> None:
+        window, said = application.window, list[str]()
+        await until(lambda: application.runs.is_training, "the first market")
+        application.runs.asking.connect(lambda _sentence: said.append(window.banner.text.text()))
+        window.watch(WatchedMarket("binance", "SOL/USDT", "1m"))
+        await until(lambda: len(feeds) == 2 and application.runs.is_training, "a market that is not in the kept list")
+        assert said == ["Asking Binance for SOL/USDT …"] and window.banner.shown is None
+
+    run_window(qapp, chosen, story)
+
+
 def test_a_market_that_fails_at_a_start_says_so_on_the_empty_chart(
     qapp: QApplication, tmp_path: Path, idle_trainer: None, feeds: Feeds
 ) -> None:

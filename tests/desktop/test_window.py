@@ -23,6 +23,7 @@ from core.events import (
     TrainerState,
 )
 from core.market.feeds.base import FeedState, FeedStatus
+from core.market.watchlist import WatchedMarket
 from core.settings import MarketSettings, Settings
 from desktop.actions import ActionId
 from desktop.checkpoints.columns import COLUMNS
@@ -375,3 +376,17 @@ def test_the_window_comes_up_without_torch() -> None:
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=Path(__file__).parents[2]
     )
     assert result.stdout.strip() == "[]"
+
+
+def test_a_refused_number_passes_and_goes_with_the_market(qtbot: QtBot, bench: Bench) -> None:
+    """It stood for minutes, also on another market's chart."""
+    window = bench.window
+    for ends in (window.banner.passing.timeout.emit, lambda: window.watch(WatchedMarket("binance", "SOL/USDT", "1h"))):
+        window.tell("The sample is replayed.", Severity.WARNING, key="fell back")
+        edit = window.inputs.learning_rate.lineEdit()
+        edit.selectAll()
+        qtbot.keyClicks(edit, "10")
+        qtbot.keyClick(edit, Qt.Key.Key_Return)
+        assert "10" in window.banner.text.text() and window.banner.passing.isActive(), "before what stood there"
+        ends()
+        assert window.banner.text.text() == "The sample is replayed.", "which still holds"

@@ -149,6 +149,29 @@ def test_an_import_ends_with_a_way_to_its_market(qtbot: QtBot, bench: Bench, des
     assert not banner.action.isVisible(), "it is watched already"
 
 
+def test_an_import_that_is_over_offers_its_market_in_the_list(
+    qtbot: QtBot, bench: Bench, desk: JobDesk, stub: Stub
+) -> None:
+    """The banner's button goes after half a minute."""
+    file = {"venue": "kraken", "symbol": "ETH/EUR", "interval": "1h", "stored": 9, "same": 0, "rejected": {}}
+    panel, chosen, opens = bench.window.jobs, list[MarketSettings](), ActionId.JOB_OPEN
+    bench.window.market_chosen.connect(chosen.append)
+    stub(answers({"files": [file]}))
+    job = done(qtbot, bench, desk, import_order([Path("eth.csv")]))
+    bench.window.banner.passing.timeout.emit()
+    panel.select(job.job_id)
+    assert panel.actions_of_panel[opens].isEnabled()
+    place = panel.table.visualRect(panel.model.index(0, 0)).center()
+    QTest.mouseClick(panel.table.viewport(), Qt.MouseButton.LeftButton, pos=place)
+    QTest.mouseDClick(panel.table.viewport(), Qt.MouseButton.LeftButton, pos=place)
+    assert [(one.venue, one.symbol, one.interval) for one in chosen] == [("kraken", "ETH/EUR", "1h")]
+    panel.actions_of_panel[opens].trigger()
+    assert len(chosen) == 1 and "on the chart already" in bench.window.banner.text.text()
+    stub(answers({"words": "Nothing to open."}))
+    panel.select(done(qtbot, bench, desk, order()).job_id)
+    assert not panel.actions_of_panel[opens].isEnabled()
+
+
 def test_the_way_to_an_imported_market_stands_before_older_notices_and_goes_with_the_chart(
     qtbot: QtBot, bench: Bench, desk: JobDesk, stub: Stub
 ) -> None:

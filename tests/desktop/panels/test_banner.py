@@ -12,6 +12,7 @@ from core.events import (
     BREAKER,
     GPU_IS_BACK,
     PAUSES,
+    RESTORED,
     TRAINER_ENDED,
     EventBatch,
     Incident,
@@ -321,3 +322,13 @@ def test_the_notice_of_a_diverged_model_goes_when_it_is_sound_again(banner: Bann
     assert banner.action.text() == "Lower the learning rate", "there is no checkpoint to go back to"
     state.apply(scenario.diagnosis(Disease.UNKNOWN))
     assert banner.isHidden()
+
+
+def test_that_the_model_was_taken_back_passes(banner: Banner, state: RunState) -> None:
+    """It stood for minutes, also on another market's chart."""
+    Wishes().writer(state, banner)
+    said = "The model was taken back to the checkpoint of step 40, as asked."
+    state.apply(EventBatch((Incident(None, scenario.NOW_MS, Severity.INFO, RESTORED, said, "", ""),)))
+    assert banner.text.text() == said and banner.passing.isActive()
+    banner.withdraw_passing()
+    assert banner.shown is None
