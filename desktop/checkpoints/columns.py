@@ -371,8 +371,8 @@ FIRST_COLUMNS = (
 """Shown until others are chosen, in this order."""
 WHERE_FILLED = frozenset({"name", "evaluated", "tags"})
 """Of those, which are shown only where some checkpoint has something in them."""
-LEAST_FIRST = ("size", "coverage", "direction", "when", "loss", "reason")
-"""Of those, which go first where there is no room."""
+LEAST_FIRST = ("size", "coverage", "direction", "loss", "reason", "when")
+"""Of those, which go first where there is no room, and come back as soon as there is."""
 
 
 def tooltip(kept: Kept) -> str:

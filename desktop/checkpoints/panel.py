@@ -211,7 +211,7 @@ class CheckpointsPanel(Panel):
 
     def choose_columns(self) -> ColumnDialog:
         """Ask which columns are shown, and how."""
-        dialog = ColumnDialog(self.table.settings, self.table.shown_columns(), self)
+        dialog = ColumnDialog(self.table.settings, self.table.wanted_columns(), self)
         dialog.chosen.connect(self._on_columns)
         open_dialog(dialog)
         return dialog

@@ -42,7 +42,8 @@ from desktop.translation import translate
 
 class CheckpointTable(QTableView):
     """Shows a CheckpointTableModel. Until columns are chosen, those whose numbers matter least go where there is no
-    room, and the tooltip has them; chosen ones stay, and the table scrolls."""
+    room, and the tooltip has them. Nothing that a user does takes one away: chosen ones stay, and so does one that was
+    given a width, and those beside a name that was given; the table scrolls."""
 
     arranged = Signal(object)
     """BrowserSettings: columns, widths or sorting were changed by hand."""
@@ -53,6 +54,7 @@ class CheckpointTable(QTableView):
         self._settings = BrowserSettings()
         self._is_arranging = False
         self._unfilled = WHERE_FILLED
+        self._crowded_out = frozenset[str]()
         self._widths = ColumnWidths()
         self.setModel(self.rows)
         self._dress(theme)
@@ -73,6 +75,12 @@ class CheckpointTable(QTableView):
         header = self.horizontalHeader()
         order = (header.logicalIndex(place) for place in range(header.count()))
         return tuple(COLUMNS[number].name for number in order if not self.isColumnHidden(number))
+
+    def wanted_columns(self) -> tuple[str, ...]:
+        """The same with those for which there is only no room."""
+        header = self.horizontalHeader()
+        order = (COLUMNS[header.logicalIndex(place)].name for place in range(header.count()))
+        return tuple(name for name in order if name in self._crowded_out or not self.isColumnHidden(PLACE[name]))
 
     def arrange(self, settings: BrowserSettings) -> None:
         """Take columns, widths and sorting; names that are not known are passed over. Emits nothing."""
@@ -151,20 +159,24 @@ class CheckpointTable(QTableView):
 
     def fit_columns(self) -> None:
         """Where none were chosen, hide as many as must be for the others to be whole."""
+        self._crowded_out = frozenset()
         if self._settings.columns:
             return
         widths = {
             **self._widths.natural(self.fontMetrics()),
             **self._settings.widths,
         }  # a hidden column has none of its own
-        hidden = set(self._unfilled)
+        counted = [name for name in FIRST_COLUMNS if name not in WHERE_FILLED]  # a first name must not cost a column
+        hidden = set[str]()
         for name in LEAST_FIRST:
-            if sum(widths[each] for each in FIRST_COLUMNS if each not in hidden) <= self.viewport().width():
+            if sum(widths[each] for each in counted if each not in hidden) <= self.viewport().width():
                 break
-            hidden.add(name)
+            if name not in self._settings.widths:
+                hidden.add(name)
+        self._crowded_out = frozenset(hidden)
         self._is_arranging = True
         for name in FIRST_COLUMNS:
-            self.setColumnHidden(PLACE[name], name in hidden)
+            self.setColumnHidden(PLACE[name], name in hidden | self._unfilled)
         self._is_arranging = False
 
     def size_columns(self) -> None:
@@ -185,7 +197,8 @@ class CheckpointTable(QTableView):
 
     def _on_moved(self) -> None:
         if not self._is_arranging:
-            self._tell(replace(self._settings, columns=self.shown_columns()))
+            self._tell(replace(self._settings, columns=self.wanted_columns()))
+            self.arrange(self._settings)
 
     def _on_resized(self, number: int, before: int, width: int) -> None:
         if self._is_arranging or not self.isVisible() or 0 in (before, width) or self._is_stretched(number):

@@ -79,6 +79,49 @@ def test_what_is_shown_is_whole_at_every_width(qtbot: QtBot, panel: CheckpointsP
     qtbot.waitUntil(lambda: table.shown_columns() == without)
 
 
+SOME_ROOM = 700
+"""Not enough for all columns."""
+
+
+def narrowed(qtbot: QtBot, panel: CheckpointsPanel, width: int = SOME_ROOM) -> tuple[str, ...]:
+    panel.resize(width, 220)
+    qtbot.waitUntil(lambda: panel.width() == width)
+    return panel.table.shown_columns()
+
+
+def test_a_name_that_is_given_takes_no_other_column_away(qtbot: QtBot, panel: CheckpointsPanel) -> None:
+    for width in (SOME_ROOM, 900):
+        before = narrowed(qtbot, panel, width)
+        assert "when" in before
+        panel._source.set_name(panel.model.kept(0).info.checkpoint_id, f"The champion of a calm {width}")
+        panel.refresh()
+        assert set(panel.table.shown_columns()) == {*before, "name"}
+        qtbot.waitUntil(lambda: panel.table.horizontalScrollBar().maximum() > 0)
+
+
+def test_a_column_that_was_given_a_width_stays_in_a_narrow_panel(qtbot: QtBot, panel: CheckpointsPanel) -> None:
+    narrowed(qtbot, panel, 1_400)
+    panel.table.horizontalHeader().resizeSection(COLUMN["Size"], 90)
+    assert "size" in narrowed(qtbot, panel) and "coverage" not in panel.table.shown_columns()
+
+
+@pytest.mark.parametrize("is_dragged", [True, False])
+def test_choosing_columns_in_a_narrow_panel_loses_none_that_had_no_room(
+    qtbot: QtBot, panel: CheckpointsPanel, is_dragged: bool
+) -> None:
+    whole = narrowed(qtbot, panel, 1_400)
+    assert set(narrowed(qtbot, panel)) < set(whole)
+    if is_dragged:
+        header = panel.table.horizontalHeader()
+        header.moveSection(header.visualIndex(COLUMN["Score"]), 1)
+        assert panel.table.shown_columns()[:2] == ("marks", "skill")
+    else:
+        dialog = panel.choose_columns()
+        dialog.descending.setChecked(not dialog.descending.isChecked())
+        dialog.reject()
+    assert set(panel.table.shown_columns()) == set(whole), "they stay as they were left, and the table scrolls"
+
+
 def test_what_is_not_shown_is_in_the_tooltip(panel: CheckpointsPanel) -> None:
     tooltip = with_usual_spaces(panel.model.index(0, 1).data(Qt.ItemDataRole.ToolTipRole))
     for title in ("Size", "Saved", "Loss"):
