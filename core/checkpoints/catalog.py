@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from core.checkpoints.columns import Column, Kind, reason_text
 from core.checkpoints.evaluation import Evaluation
 from core.checkpoints.expression import Compare, Every, Expression, Not, Operator, Some, Span, Words
+from core.checkpoints.merit import is_worse_than_none
 from core.checkpoints.provenance import is_imported
 from core.diagnosis import Disease
 from core.events import CheckpointInfo
@@ -60,6 +61,7 @@ _NUMBERS: dict[str, Callable[[Kept], float | None]] = {
     "evaluated_low": lambda kept: None if kept.evaluation is None else kept.evaluation.close_low,
     "evaluated_high": lambda kept: None if kept.evaluation is None else kept.evaluation.close_high,
     "wrecked": lambda kept: not kept.info.is_known_good or kept.info.health == Disease.DIVERGED,
+    "worse": lambda kept: is_worse_than_none(kept.info),
     "sequence": lambda kept: kept.sequence,
     "interval_ms": lambda kept: kept.interval_ms,
 }
@@ -246,7 +248,8 @@ class Catalog:
         return order[np.argsort(self.number("wrecked")[order], kind="stable")] if name in _MERITS else order
 
     def best_of(self, run_id: str) -> CheckpointInfo | None:
-        """The highest finite skill of a sound one in a run, of equals the newest; None where none is known."""
+        """The highest finite skill in a run of a sound one that is not worse than no model, of equals the newest; None
+        where none is known."""
         of_run = self.text("run").where(lambda run: run == run_id.casefold())
         found = np.flatnonzero(of_run & (self.number("best") > 0.0))
         return self.info(int(found[0])) if len(found) else None
@@ -322,7 +325,8 @@ class Catalog:
     def _best(self) -> NDArray[np.float64]:
         """1 for the best of each run that was trained here."""
         flags = np.zeros(len(self))
-        may_be = (self.number("wrecked") == 0.0) & ~self.text("run").where(is_imported)
+        is_sound = (self.number("wrecked") == 0.0) & (self.number("worse") == 0.0)
+        may_be = is_sound & ~self.text("run").where(is_imported)
         skills = np.where(may_be, self.number("skill"), np.nan)
         known = np.flatnonzero(~np.isnan(skills))
         runs = self.text("run").codes[known]

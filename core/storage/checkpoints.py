@@ -33,6 +33,7 @@ _BEST = f"""
 SELECT checkpoint_id FROM checkpoints
 WHERE run_id = ? AND run_id NOT LIKE '{IMPORTED_RUN}%'
 AND is_deleted = 0 AND is_known_good = 1 AND health IS NOT '{Disease.DIVERGED}' AND ABS(skill) <= 1.7976931348623157e308
+AND skill >= 0.0 AND (model_gain IS NULL OR model_gain >= 0.0)
 ORDER BY skill DESC, sequence DESC LIMIT 1
 """
 _NEWEST = """
@@ -63,7 +64,7 @@ class CheckpointRows:
         return next(iter(self.list(run_id)), None)
 
     def best(self, run_id: str) -> CheckpointInfo | None:
-        """The one with the highest finite skill; None where none has a skill yet."""
+        """See `core.storage.retention.best_of`."""
         return next((info for info in self.list(run_id) if info.is_best), None)
 
     def by_id(self, checkpoint_id: str) -> CheckpointInfo | None:

@@ -6,6 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from math import isfinite
 
+from core.checkpoints.merit import is_worse_than_none
 from core.diagnosis import Disease
 from core.events import CheckpointInfo
 from core.settings import CheckpointSettings
@@ -16,10 +17,9 @@ _HOUR_MS = 3_600_000
 
 
 def best_of(newest_first: Sequence[CheckpointInfo]) -> CheckpointInfo | None:
-    """The highest finite skill of a known good one that had not diverged, of equals the newest; None where none is
-    known."""
-    ranked = _by_skill(newest_first)
-    return ranked[0] if ranked else None
+    """The highest finite skill of a known good one that had not diverged and is not worse than no model, of equals the
+    newest; None where none is known."""
+    return next((info for info in _by_skill(newest_first) if not is_worse_than_none(info)), None)
 
 
 def lowest_loss_of(newest_first: Sequence[CheckpointInfo]) -> CheckpointInfo | None:
@@ -61,7 +61,7 @@ def reasons_to_keep(
     before_change = next((info for info in _sound(newest_first) if info.reason == CHANGE), None)
     newest = _ids(newest_first[: max(1, rules.keep_newest)])
     newest_good = _ids(good[:1]) | _ids(_healthy_first(newest_first, offered)[: max(1, rules.keep_newest)])
-    best = _ids(_by_skill(newest_first)[: max(1, rules.keep_best)])
+    best = _ids([*_by_skill(newest_first)[: max(1, rules.keep_best)], *_of_one(best_of(newest_first))])
     lowest = lowest_loss_of(newest_first)
     spaced = _spaced(newest_first, rules.keep_every_steps)
     kept_since_ms = now_ms - rules.keep_hours * _HOUR_MS
@@ -120,6 +120,10 @@ def _healthy_first(newest_first: Sequence[CheckpointInfo], offered: str | None) 
 
 def _sound(newest_first: Sequence[CheckpointInfo]) -> list[CheckpointInfo]:
     return [info for info in newest_first if info.is_known_good and info.health != Disease.DIVERGED]
+
+
+def _of_one(info: CheckpointInfo | None) -> list[CheckpointInfo]:
+    return [] if info is None else [info]
 
 
 def _ids(infos: Sequence[CheckpointInfo]) -> set[str]:

@@ -11,6 +11,7 @@ from typing import Any
 
 from torch import Tensor
 
+from core.checkpoints.merit import is_worse_than_none
 from core.checkpoints.provenance import learned_until_ms
 from core.clock import Clock
 from core.commands import EXIT
@@ -241,12 +242,7 @@ class CheckpointKeeper:
         scores = score_checkpoint(session.scores, session.history, session.engine, self._model.context)
         skill = _finite(scores.model)
         direction, coverage = session.scores.checkpoint_hits()
-        is_new_best = (
-            session.ladder.is_sound
-            and health != Disease.DIVERGED
-            and skill.value is not None
-            and (self._best_skill is None or skill.value > self._best_skill)
-        )
+        is_sound = session.ladder.is_sound and health != Disease.DIVERGED
         checkpoint_id = f"{self._run_id}-{session.step:08d}-{secrets.token_hex(3)}"
         path = self._folder.checkpoints(self._run_id) / f"step-{session.step:08d}-{checkpoint_id[-6:]}{_SUFFIX}"
         tensors, metadata = pack(session, self._model)
@@ -255,17 +251,15 @@ class CheckpointKeeper:
             written = write_weights(path, tensors, {**metadata, "checkpoint_id": checkpoint_id, "reason": reason})
         except OSError as error:
             raise CheckpointError(f"The checkpoint could not be written ({error.strerror or error}).") from error
-        if is_new_best:
-            self._best_skill = skill.value
         position = session.position_ms
         assert position is not None
-        return CheckpointInfo(
+        info = CheckpointInfo(
             checkpoint_id=checkpoint_id,
             run_id=self._run_id,
             step=session.step,
             candle_open_time_ms=position,
             created_at_ms=self._clock.now_ms(),
-            reason="best" if is_new_best and reason == "periodic" else reason,
+            reason=reason,
             skill=skill.value,
             skill_low=skill.low,
             skill_high=skill.high,
@@ -280,9 +274,18 @@ class CheckpointKeeper:
             is_known_good=session.ladder.is_sound,
             coverage=coverage.value,
             direction=direction.value,
-            is_best=is_new_best,
             is_in_use=True,
         )
+        return self._as_best(info) if is_sound and self._is_new_best(info) else info
+
+    def _is_new_best(self, info: CheckpointInfo) -> bool:
+        if info.skill is None or is_worse_than_none(info):
+            return False
+        return self._best_skill is None or info.skill > self._best_skill
+
+    def _as_best(self, info: CheckpointInfo) -> CheckpointInfo:
+        self._best_skill = info.skill
+        return replace(info, is_best=True, reason="best" if info.reason == "periodic" else info.reason)
 
 
 def _state_of(session: TrainingSession) -> _State:

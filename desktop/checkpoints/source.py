@@ -146,14 +146,16 @@ class CheckpointSource(QObject):
         return [catalog.info(int(row)) for row in rows[:count]]
 
     def best(self) -> CheckpointInfo | None:
-        """The one of the watched run with the highest skill."""
+        """The one of the watched run with the highest skill; None where none is better than no model."""
         run_id = self.run_id
         return None if run_id is None else self.catalog.best_of(run_id)
 
     def bests(self) -> list[CheckpointInfo]:
-        """Of the watched run, those that were the best when they were saved, and the one that is."""
+        """Of the watched run, those that were the best when they were saved, and the one that is. An older version took
+        also those for it that are worse than no model."""
         catalog = self.catalog
-        chosen = catalog.text("reason").where(lambda reason: reason == "best") | (catalog.number("best") > 0.0)
+        was_best = (catalog.text("reason").where(lambda reason: reason == "best")) & (catalog.number("worse") == 0.0)
+        chosen = was_best | (catalog.number("best") > 0.0)
         return [catalog.info(int(row)) for row in self.rows_of_run() if chosen[row]]
 
     def newest_ids(self) -> frozenset[str]:

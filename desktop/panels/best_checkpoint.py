@@ -40,7 +40,9 @@ class BestCheckpointPanel(Panel):
         self._build_layout()
         self._empty = EmptyState(
             translate(
-                "Panels", "No best checkpoint yet.\nIt appears when enough forecasts have been scored to compare."
+                "Panels",
+                "No best checkpoint yet.\nIt appears when enough forecasts have been scored, and a checkpoint is not "
+                "worse than no model.",
             ),
             self,
         )

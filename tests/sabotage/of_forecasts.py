@@ -140,8 +140,8 @@ FAULTS = (
     Fault(
         "unproven-checkpoint-is-best",
         "core/checkpoints/catalog.py",
-        'may_be = (self.number("wrecked") == 0.0) & ',
-        "may_be = ",
+        'is_sound = (self.number("wrecked") == 0.0) & ',
+        "is_sound = ",
     ),
     Fault(
         "not-equal-includes-the-unknown",

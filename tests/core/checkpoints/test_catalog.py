@@ -70,8 +70,16 @@ def test_what_was_imported_is_the_best_of_no_run_here() -> None:
 
 
 def test_a_wreck_is_never_the_best() -> None:
-    catalog = samples.catalog(samples.kept(1, skill=0.9, health="diverged"), samples.kept(2, skill=-0.1))
+    catalog = samples.catalog(samples.kept(1, skill=0.9, health="diverged"), samples.kept(2, skill=0.1))
     assert shown(catalog, "best") == [2]
+
+
+def test_one_that_is_worse_than_no_model_is_never_the_best() -> None:
+    harm = samples.kept(1, skill=0.9, model_gain=-0.003)
+    catalog = samples.catalog(harm, samples.kept(2, skill=-0.1), samples.kept(3, skill=-0.1, model_gain=0.01))
+    assert catalog.best_of("run-1") is None and shown(catalog, "best") == []
+    catalog.put([samples.kept(4, skill=0.02, model_gain=0.0)])
+    assert shown(catalog, "best") == [4]
 
 
 def test_a_number_that_is_none_is_never_the_best(four: Catalog) -> None:

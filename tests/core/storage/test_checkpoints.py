@@ -44,8 +44,9 @@ def test_the_newest_comes_first_and_other_runs_stay_out(db: Database, other: Dat
     ("skills", "best"),
     [
         ((0.1, 0.3, 0.2), 1),
-        ((NAN, -0.5, None), 1),
-        ((float("inf"), -1.0, float("-inf")), 1),
+        ((NAN, 0.5, None), 1),
+        ((float("inf"), 0.1, float("-inf")), 1),
+        ((-0.5, -0.1, None), None),
         ((None, NAN), None),
         ((0.2, 0.2), 1),
         ((-0.1, 0.0), 1),
@@ -61,6 +62,25 @@ def test_the_best_has_the_highest_finite_skill(
     found = CheckpointRows(db).best(record.reader.run_id)
     assert (found and found.step // 10) == best
     assert [info.skill for info in listed if info.skill != info.skill] == []
+
+
+@pytest.mark.parametrize(
+    ("gains", "best"), [((0.01, -0.003), 0), ((None, -0.003), 0), ((-0.01, 0.0), 1), ((-0.01, -0.003), None)]
+)
+def test_one_that_harms_the_simple_rules_is_not_the_best(
+    db: Database, gains: tuple[float | None, ...], best: int | None
+) -> None:
+    """Whatever its score is, and by whichever way it is asked for."""
+    record = open_record(db)
+    for number, gain in enumerate(gains):
+        with record.write():
+            info = checkpoint(record.reader.run_id, number, skill=0.1 + number)
+            record.add_checkpoint(replace(info, model_gain=gain))
+    rows = CheckpointRows(db)
+    listed = rows.list(record.reader.run_id)
+    assert numbers([info for info in listed if info.is_best]) == ([] if best is None else [best])
+    asked = [rows.by_id(info.checkpoint_id) for info in listed]
+    assert numbers([info for info in asked if info is not None and info.is_best]) == ([] if best is None else [best])
 
 
 def test_a_wreck_is_not_the_best(db: Database) -> None:

@@ -158,6 +158,13 @@ def test_a_healthy_one_is_kept_before_one_of_which_nothing_is_known_and_before_a
     assert best_of(table) is None, "a wreck is no best one"
 
 
+def test_the_best_stays_though_others_that_harm_the_simple_rules_have_higher_scores() -> None:
+    table = [checkpoint("run", number, skill=0.1 * number) for number in range(6)]
+    table = [replace(info, model_gain=0.01 if number == 1 else -0.01) for number, info in enumerate(table)][::-1]
+    assert best_of(table) == table[4]
+    assert set(checkpoints_to_delete(table, Rules(1, 1), 0)).isdisjoint({"run-1", "run-5"})
+
+
 def test_what_was_saved_before_the_newest_change_of_a_setting_stays() -> None:
     table = [replace(checkpoint("run", number), health="too early to say") for number in range(9)]
     table[2], table[4] = replace(table[2], reason="change"), replace(table[4], reason="change")

@@ -34,6 +34,7 @@ from core.storage.checkpoints import CheckpointRows
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
 from core.storage.weights import CheckpointError, read_weights, verify_weights, write_weights
+from core.training import keeper
 from core.training.ledger import CheckpointScores
 from tests.core.training import rigs
 from tests.core.training.conftest import SessionAfter
@@ -67,13 +68,36 @@ def test_every_ten_steps_and_every_row_has_its_file(tmp_path: Path) -> None:
     assert all(verify_weights(tmp_path / info.file, info.sha256) is None for info in kept)
 
 
-def test_best_needs_a_window_and_is_never_deleted(tmp_path: Path, session_after: SessionAfter) -> None:
+def score_as(monkeypatch: pytest.MonkeyPatch, skill: float, gain: float | None = None) -> None:
+    scores = CheckpointScores(Estimate(skill, skill - 0.1, skill + 0.1, 100), None, gain)
+    monkeypatch.setattr(keeper, "score_checkpoint", lambda *_: scores)
+
+
+def test_a_new_best_is_not_worse_than_no_model(
+    tmp_path: Path, session_after: SessionAfter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What one that does harm has reached raises the bar for none."""
+    session = session_after(tmp_path, 41)
+    infos = []
+    measured = [(-0.1, None), (-0.01, 0.1), (0.5, -0.003), (0.02, None), (0.01, 0.1), (0.03, 0.0)]
+    for skill, gain in measured:
+        score_as(monkeypatch, skill, gain)
+        infos += saved(rigs.feed(session, rigs.after(session)[:10]))
+    best = session._keeper._rows.best(session.status().run_id)
+    session.close()
+    assert [info.is_best for info in infos] == [False, False, False, True, False, True]
+    assert all((info.reason == "best") is info.is_best for info in infos)
+    assert best is not None and best.skill == 0.03
+
+
+def test_the_highest_score_needs_a_window_and_is_never_deleted(tmp_path: Path, session_after: SessionAfter) -> None:
     session = session_after(tmp_path, 121)
     run_id = session.status().run_id
     session.close()
     kept = rows(tmp_path, run_id)
-    best = [info for info in kept if info.is_best]
-    assert len(best) == 1 and best[0].skill == max(info.skill for info in kept if info.skill is not None)
+    scored = [info for info in kept if info.skill is not None]
+    best = sorted(scored, key=lambda info: info.skill or 0.0, reverse=True)
+    assert scored and not any(info.is_best for info in kept), "none is better than no model on a random walk"
     assert all(info.skill is None for info in kept if info.scored < 100)
     assert best[0].device == "CPU, 1 thread" and best[0].health
     assert best[0].coverage is not None and 0.0 <= best[0].coverage <= 1.0
@@ -95,10 +119,10 @@ def test_a_skill_that_is_not_finite_is_never_best_nor_stored(
     monkeypatch.undo()
     assert not asked.is_best and (asked.skill, asked.skill_low, asked.skill_high) == (None, None, None)
     assert asked.scored == 100
+    score_as(monkeypatch, 0.02)
     later = saved(rigs.feed(session, CANDLES[92:101]))
     session.close()
-    first_best = next(info for info in later if info.is_best)
-    assert first_best.skill is not None and first_best.skill == next(info.skill for info in later if info.skill)
+    assert [info.is_best for info in later] == [True]
 
 
 def saved(events: Iterable[TrainerEvent]) -> list[CheckpointInfo]:

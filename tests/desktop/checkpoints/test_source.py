@@ -100,3 +100,15 @@ def test_a_deletion_and_its_undo_reach_the_table(
     assert len(source.catalog) == MANY and source.catalog.row_of(ids[0]) is not None
     source.undo_stack.redo()
     assert len(source.catalog) == MANY - 2
+
+
+def test_what_an_older_version_took_for_the_best_and_is_worse_than_no_model_is_not_among_the_best(
+    source: CheckpointSource, record: TrainingRecord, state: RunState
+) -> None:
+    run_id = record.reader.run_id
+    for number, (skill, gain) in enumerate([(0.7, -0.003), (-0.2, None), (0.01, 0.01)], MANY):
+        with record.write():
+            saved = replace(checkpoint(run_id, number, skill=skill), reason="best", model_gain=gain)
+            record.add_checkpoint(saved)
+    state.apply(CheckpointsChanged(run_id, saved))
+    assert [info.skill for info in source.bests() if info.reason == "best"] == [0.01]
