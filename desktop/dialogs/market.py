@@ -26,11 +26,11 @@ from PySide6.QtWidgets import (
 from core.market.candle import FILE_VENUE, SIMULATED_VENUE, Interval
 from core.market.feeds.market_check import Objection
 from core.settings import MarketSettings
+from desktop.dialogs.file_check import FileCheck, look_whether_replayable
 from desktop.dialogs.forms import all_field_infos, editable
 from desktop.dialogs.messages import open_dialog
 from desktop.dialogs.path_line import PathLine
 from desktop.dialogs.problem import Problem
-from desktop.dialogs.replay_file import ReplayFileCheck
 from desktop.dialogs.setting_facts import description
 from desktop.interface_size import enlarged
 from desktop.market_feed import WATCHABLE_SPEED
@@ -85,7 +85,7 @@ class MarketDialog(QDialog):
         self.symbol = editable(USUAL_SYMBOLS, market.symbol)
         self.interval = editable(_INTERVALS, market.interval)
         self.file = PathLine(market.file or "")
-        self._check = ReplayFileCheck(self)
+        self._check = FileCheck(look_whether_replayable, self)
         self._check.answered.connect(self._on_checked)
         self.finished.connect(lambda _result: self._end_checks())
         self._is_accepting = False

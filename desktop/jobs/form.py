@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import QEvent, Signal
 from PySide6.QtWidgets import (
     QComboBox,
     QDialog,
@@ -19,8 +19,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from core.market.history.errors import CandleFileError
-from core.market.history.source import require_readable
+from desktop.dialogs.file_check import FileCheck, look_whether_readable
 from desktop.dialogs.messages import open_dialog
 from desktop.dialogs.path_line import PathLine
 from desktop.dialogs.problem import Problem
@@ -44,6 +43,9 @@ class JobDialog(QDialog):
         """about: what the job does, in a sentence or two. start: the words on its button."""
         super().__init__(parent)
         self.setWindowTitle(title)
+        self._picker: FilePicker | None = None
+        self._is_accepting = False
+        """Start was pressed, and the files are still being looked at."""
         self.form = QFormLayout()
         self.form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
         self.message = Problem()
@@ -76,8 +78,16 @@ class JobDialog(QDialog):
         for part in (widget, *widget.findChildren(QLineEdit)):
             part.setAccessibleName(title.replace("&", ""))
 
+    def follow(self, picker: FilePicker) -> None:
+        """The job is of this picker's files: say what is wrong with them, and start once nothing is."""
+        self._picker = picker
+        picker.changed.connect(self.check)
+        picker.answered.connect(self._on_answered)
+        self.finished.connect(lambda _result: picker.end())
+
     def check(self) -> None:
         """Say what is wrong, and let start only what is right."""
+        self._is_accepting = False
         self.message.check(self.order, self.buttons)
 
     def accept(self) -> None:
@@ -86,14 +96,37 @@ class JobDialog(QDialog):
         except ValueError:
             self.check()
             return
+        if self._picker is not None and not self._picker.is_known:
+            self._wait_for_files()
+            return
         super().accept()
         self.ordered.emit(order)
 
+    def changeEvent(self, event: QEvent) -> None:
+        """Somebody comes back to the dialog, perhaps with a file that was mended."""
+        super().changeEvent(event)
+        if event.type() is QEvent.Type.ActivationChange and self.isActiveWindow() and self._picker is not None:
+            self._picker.look_again()
+
+    def _on_answered(self) -> None:
+        was_accepting = self._is_accepting
+        self.check()
+        if was_accepting:
+            self.accept()
+
+    def _wait_for_files(self) -> None:
+        self._is_accepting = True
+        self.message.setText(translate("Jobs", "Reading …"))
+        self.message.show()
+        self.buttons.button(QDialogButtonBox.StandardButton.Ok).setEnabled(False)
+
 
 class FilePicker(QWidget):
-    """One file or several, typed or chosen."""
+    """One file or several, typed or chosen. They are looked at on another thread: a disk may not answer."""
 
     changed = Signal()
+    answered = Signal()
+    """What is wrong with them is known now."""
 
     def __init__(self, *, several: bool, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -109,21 +142,42 @@ class FilePicker(QWidget):
         row.addWidget(self.line, 1)
         row.addWidget(self.browse)
         self.setFocusProxy(self.line)
-        self.line.textChanged.connect(lambda _text: self.changed.emit())
+        self._check = FileCheck(look_whether_readable, self)
+        self._check.answered.connect(self.answered)
+        self.line.textChanged.connect(lambda _text: self._on_text())
         self.browse.clicked.connect(self.open)
 
+    @property
+    def is_known(self) -> bool:
+        """Whether the files that are named were looked at."""
+        return self._check.problem(*map(str, self._named())) is not None
+
     def files(self) -> list[Path]:
-        """Each can be read. Raises ValueError in a sentence."""
-        names = self.line.text().split(_BETWEEN_FILES) if self._several else [self.line.text()]
-        files = [Path(name.strip()).expanduser() for name in names if name.strip()]
+        """Those that are named. Raises ValueError in a sentence where none is, or one is known to be unreadable."""
+        files = self._named()
         if not files:
             raise ValueError(translate("Jobs", "Choose a file of candles."))
-        for file in files:
-            try:
-                require_readable(file)
-            except CandleFileError as error:
-                raise ValueError(str(error)) from error
-        return [file.resolve() for file in files]
+        if problem := self._check.problem(*map(str, files)):
+            raise ValueError(problem)
+        return files
+
+    def look_again(self) -> None:
+        """At what was of no use: it may have been mended meanwhile."""
+        if self._check.problem(*map(str, self._named())):
+            self._check.ask_again()
+
+    def end(self) -> None:
+        """Look at nothing any more."""
+        self._check.end()
+
+    def _named(self) -> list[Path]:
+        """In full, by their names alone: nothing asks the disk."""
+        names = self.line.text().split(_BETWEEN_FILES) if self._several else [self.line.text()]
+        return [_in_full(name.strip()) for name in names if name.strip()]
+
+    def _on_text(self) -> None:
+        self._check.ask(*map(str, self._named()))
+        self.changed.emit()
 
     def choose(self, files: Sequence[Path]) -> None:
         """Put these in the line; none leaves it as it is."""
@@ -147,6 +201,13 @@ class FilePicker(QWidget):
         dialog.filesSelected.connect(lambda names: self.line.setText(_BETWEEN_FILES.join(names)))
         open_dialog(dialog)
         return dialog
+
+
+def _in_full(name: str) -> Path:
+    try:
+        return Path(name).expanduser().absolute()
+    except RuntimeError:  # the home of nobody who is known
+        return Path(name).absolute()
 
 
 def chosen_device(value: str) -> QComboBox:

@@ -76,7 +76,7 @@ class ImportDialog(JobDialog):
             preview.told.connect(self._show_found)
             self.finished.connect(lambda _result: preview.end())
         self.picker.choose(files)
-        self.picker.changed.connect(self.check)
+        self.follow(self.picker)
         for box in (self.venue, self.symbol, self.interval):
             box.currentTextChanged.connect(lambda _text: self.check())
         self.zone.textChanged.connect(lambda _text: self.check())

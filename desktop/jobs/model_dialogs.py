@@ -55,7 +55,7 @@ class PretrainDialog(JobDialog):
             self.device,
             translate("Jobs", "Where it computes; training goes on beside it"),
         )
-        self.picker.changed.connect(self.check)
+        self.follow(self.picker)
         for box in (self.epochs, self.share, self.patience, self.batch_size):
             box.lineEdit().textEdited.connect(lambda _text: self.check())
             box.valueChanged.connect(lambda _value: self.check())
@@ -119,7 +119,7 @@ class EvaluateDialog(JobDialog):
             translate("Jobs", "Where it computes; training goes on beside it"),
         )
         self.form.addRow("", self.counts_seen)
-        self.picker.changed.connect(self.check)
+        self.follow(self.picker)
         self.checkpoint.currentIndexChanged.connect(lambda _index: self._on_checkpoint())
         self.checkpoint.setCurrentIndex(max(self.checkpoint.findData(chosen), 0) if chosen is not None else 0)
         self._on_checkpoint()

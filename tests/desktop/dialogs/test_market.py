@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QApplication, QComboBox, QDialogButtonBox, QFileDi
 from pytestqt.qtbot import QtBot
 
 from core.settings import MarketSettings
-from desktop.dialogs import replay_file
+from desktop.dialogs import file_check
 from desktop.dialogs.market import MarketDialog
 from desktop.market_feed import WATCHABLE_SPEED
 from tests.support.candles import random_walk
@@ -198,7 +198,7 @@ def test_no_disk_is_asked_on_the_windows_thread(
         asked_on.append(threading.current_thread())
         answers.wait(30.0)
 
-    monkeypatch.setattr(replay_file, "require_readable", slow)
+    monkeypatch.setattr(file_check, "require_readable", slow)
     choose_feed(dialog, "replay")
     dialog.file.setText(str(write_csv(tmp_path / "candles.csv")))
     qtbot.mouseClick(dialog.buttons.button(OK), Qt.MouseButton.LeftButton)

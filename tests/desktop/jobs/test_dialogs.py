@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -11,8 +12,10 @@ from PySide6.QtCore import QObject, QPoint, QRect, Qt, Signal
 from PySide6.QtWidgets import QAbstractButton, QAbstractSpinBox, QApplication, QComboBox, QLineEdit, QWidget
 from pytestqt.qtbot import QtBot
 
+from core.market.history.source import require_readable
 from core.settings import MarketSettings
 from core.window_settings import AppearanceSettings
+from desktop.dialogs import file_check
 from desktop.interface_size import set_font
 from desktop.jobs.child import Ending
 from desktop.jobs.form import JobDialog
@@ -119,15 +122,47 @@ def test_what_is_wrong_is_said_and_nothing_starts(qtbot: QtBot, tmp_path: Path, 
         dialog.since.setText("the other day")
     else:
         picker = dialog.picker  # type: ignore[attr-defined]
-        for wrong in ("", str(tmp_path), str(tmp_path / "none.csv")):
+        for wrong, words in (("", "Choose a file"), (str(tmp_path), "is a folder"), ("~none-such/none.csv", "no file")):
             picker.line.setText(wrong)
-            assert dialog.message.text().endswith("."), wrong
+            qtbot.waitUntil(lambda words=words: words in dialog.message.text())
     assert not dialog.buttons.button(dialog.buttons.StandardButton.Ok).isEnabled()
     assert dialog.message.text() and not dialog.message.isHidden()
     told: list[object] = []
     dialog.ordered.connect(told.append)
     dialog.accept()
     assert told == []
+
+
+@pytest.mark.parametrize("name", ["import", "pretrain", "evaluate"])
+def test_a_disk_that_does_not_answer_holds_no_dialog_up(
+    qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    """As of a share whose computer is gone. What was pressed meanwhile happens once it answers."""
+    named, disk, looks = tmp_path / "binance_BTCUSDT.csv", threading.Event(), []
+
+    def stalled(path: Path) -> None:
+        looks.append(threading.current_thread())
+        disk.wait(30.0)
+        require_readable(path)
+
+    monkeypatch.setattr(file_check, "require_readable", stalled)
+    dialog = MAKERS[name](tmp_path)
+    qtbot.addWidget(dialog)
+    ok = dialog.buttons.button(dialog.buttons.StandardButton.Ok)
+    for text, ends_well in (("", False), ("time,open,high,low,close,volume\n", True)):
+        named.write_text(text)
+        before = len(looks)
+        disk.clear()
+        dialog.picker.line.clear()  # type: ignore[attr-defined]
+        dialog.picker.line.setText(str(named))  # type: ignore[attr-defined]
+        qtbot.waitUntil(lambda before=before: len(looks) > before)
+        with qtbot.assertNotEmitted(dialog.ordered):
+            ok.click()
+        assert dialog.message.text() == "Reading …" and not ok.isEnabled()
+        with qtbot.waitSignals([dialog.ordered] if ends_well else [dialog.picker.answered]):  # type: ignore[attr-defined]
+            disk.set()
+        assert ends_well or "is empty" in dialog.message.text()
+    assert threading.main_thread() not in looks
 
 
 @pytest.mark.parametrize(

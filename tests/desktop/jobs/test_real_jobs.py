@@ -70,10 +70,15 @@ def live_with_door(qapp: QApplication, within: Context, story: Story) -> None:
 
 
 def newest(application: Application) -> Job:
-    return next(job for job in application.state.jobs.jobs() if job.job_id.startswith("own job"))
+    return own_jobs(application)[0]
+
+
+def own_jobs(application: Application) -> list[Job]:
+    return [job for job in application.state.jobs.jobs() if job.job_id.startswith("own job")]
 
 
 async def until_over(application: Application) -> Job:
+    await until(lambda: bool(own_jobs(application)), "the order, once the files were looked at")
     await until(lambda: newest(application).state.is_over, "the job", PATIENCE_S)
     return newest(application)
 
@@ -105,6 +110,7 @@ def test_a_checkpoint_is_evaluated_from_the_browser_and_what_was_found_stays_wit
         assert not ok(dialog).isEnabled() and "Choose" in dialog.message.text()
         dialog.picker.line.setText(str(file))
         ok(dialog).click()
+        await until(lambda: bool(own_jobs(application)), "the order, once the file was looked at")
         assert newest(application).state is JobState.RUNNING and not window.docks[ActionId.SHOW_JOBS].isHidden()
         told: set[str] = set()
         application.state.jobs_changed.connect(lambda: told.add(newest(application).doing))

@@ -10,8 +10,8 @@ from pytestqt.qtbot import QtBot
 
 from core.market.files import CandleFile, read_candle_file
 from core.market.history.reading import Watch
-from desktop.dialogs import replay_file
-from desktop.dialogs.replay_file import ReplayFileCheck
+from desktop.dialogs import file_check
+from desktop.dialogs.file_check import FileCheck, look_whether_readable, look_whether_replayable
 
 MINUTE_MS = 60_000
 START_MS = 1_600_000_000_000
@@ -43,10 +43,29 @@ def test_of_a_large_file_only_the_first_part_is_read(
         ends.append(found)
         return found
 
-    monkeypatch.setattr(replay_file, "read_candle_file", watched)
+    monkeypatch.setattr(file_check, "read_candle_file", watched)
     owner = QObject()
-    check = ReplayFileCheck(owner)
+    check = FileCheck(look_whether_replayable, owner)
     with qtbot.waitSignal(check.answered, timeout=20_000):
         check.ask(str(path))
     assert check.problem(str(path)) == ""
     assert looks and not ends, "it was read to its end"
+
+
+def test_of_several_files_the_first_that_is_of_no_use_is_told(qtbot: QtBot, tmp_path: Path) -> None:
+    sound, empty, lost = (tmp_path / f"{name}.csv" for name in ("sound", "empty", "lost"))
+    sound.write_text("time\n")
+    empty.touch()
+    owner = QObject()
+    check = FileCheck(look_whether_readable, owner)
+    for chosen, found in (
+        ((sound, empty, lost), "empty.csv is empty"),
+        ((sound, lost), "There is no file"),
+        ((sound,), ""),
+    ):
+        names = [str(path) for path in chosen]
+        with qtbot.waitSignal(check.answered):
+            check.ask(*names)
+        problem = check.problem(*names)
+        assert problem is not None and problem.startswith(found) and bool(problem) is bool(found)
+    assert check.problem(str(empty)) is None, "that alone was not asked for"

@@ -1,0 +1,134 @@
+"""Whether files are of use, found out on another thread while the dialog that names them is open."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from PySide6.QtCore import QObject, QTimer, Signal, Slot
+
+from core.market.files import read_candle_file
+from core.market.history.errors import CandleFileError
+from core.market.history.source import require_readable
+
+_PAUSE_MS = 200
+"""After the last key: a look a letter would help nobody."""
+_ASKED_EVERY_MS = 50
+_ENOUGH_BYTES = 16 << 20
+"""What is wrong with a file is seen in its first part, but for a few slips; the market that runs outlives those too."""
+_ENOUGH_PIECES = 4
+"""The same of Feather and Parquet, of which nobody knows how many bytes were read."""
+_log = logging.getLogger("ghostcandle")
+Watch = Callable[[int, int], None]
+"""Told how far reading has come: bytes done of how many. Raises where enough was read."""
+Look = Callable[[Path, Watch], object]
+"""Looks at one file. Raises CandleFileError for one that is of no use."""
+
+
+def look_whether_readable(path: Path, _watch: Watch) -> None:
+    """There is something in it that can be read, whatever it is."""
+    require_readable(path)
+
+
+def look_whether_replayable(path: Path, watch: Watch) -> None:
+    """It begins as a file of candles does."""
+    require_readable(path)
+    read_candle_file(path, watch)
+
+
+class _EnoughError(Exception):
+    """Enough of it was read, or nobody wants to know any more."""
+
+
+class _Looking:
+    """On a thread that may outlive the dialog: a disk that does not answer holds nobody up."""
+
+    def __init__(self, look: Look, names: Sequence[str]) -> None:
+        self.problem: str | None = None
+        """What is wrong with the first that is of no use; empty where none is; None while they are looked at."""
+        self.is_cancelled = threading.Event()
+        self._look, self._names, self._pieces = look, tuple(names), 0
+
+    def start(self) -> None:
+        threading.Thread(target=self._run, name="look at chosen files", daemon=True).start()
+
+    def _run(self) -> None:
+        self.problem = next((problem for problem in map(self._problem_of, self._names) if problem), "")
+
+    def _problem_of(self, name: str) -> str:
+        self._pieces = 0
+        try:
+            self._look(Path(name), self._watch)
+        except _EnoughError:
+            pass
+        except CandleFileError as error:
+            return str(error)
+        except Exception:  # who opens it says what came of it
+            _log.exception("A file that was chosen could not be looked at.")
+        return ""
+
+    def _watch(self, done: int, _total: int) -> None:
+        self._pieces += 1
+        if self.is_cancelled.is_set() or done >= _ENOUGH_BYTES or self._pieces > _ENOUGH_PIECES:
+            raise _EnoughError
+
+
+class FileCheck(QObject):
+    """Remembers what was found of the files that were asked for last."""
+
+    answered = Signal()
+
+    def __init__(self, look: Look, parent: QObject) -> None:
+        super().__init__(parent)
+        self._look, self._names = look, _wanted(())
+        self._looking: _Looking | None = None
+        self._pause, self._wait = QTimer(self), QTimer(self)
+        self._pause.setSingleShot(True)
+        self._pause.setInterval(_PAUSE_MS)
+        self._pause.timeout.connect(self._begin)
+        self._wait.setInterval(_ASKED_EVERY_MS)
+        self._wait.timeout.connect(self._ask_look)
+
+    def ask(self, *names: str) -> None:
+        """Look at these files; once they are known, `answered` comes. Asking twice is asking once."""
+        wanted = _wanted(names)
+        if wanted != self._names:
+            self.end()
+            self._names = wanted
+            if wanted:
+                self._pause.start()
+
+    def ask_again(self) -> None:
+        """A file may have been mended meanwhile."""
+        names, self._names = self._names, ()
+        self.ask(*names)
+
+    def end(self) -> None:
+        """Nobody wants to know any more."""
+        self._pause.stop()
+        self._wait.stop()
+        if self._looking is not None:
+            self._looking.is_cancelled.set()
+        self._names, self._looking = (), None
+
+    def problem(self, *names: str) -> str | None:
+        """What is wrong with these files, in a sentence; empty where nothing is; None while it is not known."""
+        return self._looking.problem if self._looking is not None and _wanted(names) == self._names else None
+
+    @Slot()
+    def _begin(self) -> None:
+        self._looking = _Looking(self._look, self._names)
+        self._looking.start()
+        self._wait.start()
+
+    @Slot()
+    def _ask_look(self) -> None:
+        if self._looking is not None and self._looking.problem is not None:
+            self._wait.stop()
+            self.answered.emit()
+
+
+def _wanted(names: Sequence[str]) -> tuple[str, ...]:
+    return tuple(name for name in names if name)
