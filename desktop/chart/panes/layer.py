@@ -231,8 +231,11 @@ class LayerSet:
             yield
 
     def axis_tags(self, frame: Frame, model: ChartModel, taken: Sequence[QRect]) -> list[Box]:
-        """What layers mark on the price axis."""
-        return [tag for layer in self._taggers for tag in layer.axis_tags(frame, model, taken)]
+        """What layers mark on the price axis, each beside what those before it mark."""
+        tags: list[Box] = []
+        for layer in self._taggers:
+            tags += layer.axis_tags(frame, model, (*taken, *(tag.rect for tag in tags)))
+        return tags
 
     def plot_labels(self, frame: Frame, model: ChartModel, taken: Sequence[QRect]) -> list[PlotLabel]:
         """The words of layers over the plot."""

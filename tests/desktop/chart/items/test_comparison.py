@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from itertools import combinations
+
 import numpy as np
 import pytest
 
 from core.market.candle import Candle
+from core.market.price_lines import LineKind, PriceLine
 from core.market.series import CandleSeries
 from desktop.chart.axes.price_scale import ScaleKind
 from desktop.chart.items.comparison import Comparison, ComparisonLayer, colour_of
+from desktop.chart.items.price_lines import PriceLinesLayer
 from desktop.chart.widget import ChartWidget
 from desktop.formatting import format_clock
 from tests.desktop.chart.conftest import ShowChart, settle
@@ -137,3 +142,23 @@ def test_on_the_axis_of_percents_a_label_beside_the_last_price_says_how_far_it_h
     assert chart.frame.layout.price_axis.contains(tag.rect)
     level = chart.frame.y(float(other.close[-1] / other.close[chart.frame.first] * own.close[chart.frame.first]))
     assert abs(tag.rect.center().y() - level) <= 2 * tag.rect.height() + last.rect.height()
+
+
+@pytest.mark.parametrize("away", [-3.0, 0.0, 3.0])
+def test_its_label_stands_beside_those_of_alerts(show_chart: ShowChart, away: float) -> None:
+    own = random_series(60)
+    chart, lines = show_chart(own), PriceLinesLayer()
+    other = grown(own, 1.02)
+    chart.add_layer(lines)
+    compare(chart, other)
+    chart.restyle(scale=ScaleKind.PERCENT)
+    settle(chart)
+    price = float(other.close[-1] / other.close[chart.frame.first] * own.close[chart.frame.first])
+    prices = (price + away, price + away + 2.0)
+    alerts = [PriceLine(each, LineKind.ALERT, is_armed=True, line_id=number) for number, each in enumerate(prices)]
+    lines.shown = replace(lines.shown, lines=tuple(alerts))
+    chart.layers_changed()
+    settle(chart)
+    rects = [tag.rect for tag in chart.overlay.axis_tags]
+    assert len(rects) == 3
+    assert not any(one.intersects(other) for one, other in combinations(rects, 2))
