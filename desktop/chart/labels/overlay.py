@@ -89,7 +89,7 @@ class Overlay:
             plot_labels=tuple(layers.plot_labels(frame, model, taken)),
         )
         if former is not None:
-            return plain._with_crosshair_of(former)
+            return plain._with_crosshair_of(former)._with_tags_aside(frame, model, layers)
         return plain if cursor is None or index is None else plain._with_crosshair(frame, model, layers, index, cursor)
 
     def _with_crosshair_of(self, former: Overlay) -> Overlay:
@@ -104,7 +104,7 @@ class Overlay:
 
     def _with_crosshair(self, frame: Frame, model: ChartModel, layers: LayerSet, index: int, cursor: QPoint) -> Overlay:
         price_label, time_label = _crosshair_labels(frame, model, index, cursor.y())
-        return replace(
+        crossed = replace(
             self,
             cursor=cursor,
             cross=QPoint(frame.x(index), cursor.y()),
@@ -112,6 +112,14 @@ class Overlay:
             time_label=time_label,
             tooltip=layers.tooltip(frame, model, cursor) or tooltip_box(frame, model, index, cursor),
         )
+        return crossed._with_tags_aside(frame, model, layers)
+
+    def _with_tags_aside(self, frame: Frame, model: ChartModel, layers: LayerSet) -> Overlay:
+        """A price on the axis that the crosshair's would hide stands beside it meanwhile."""
+        label = self.price_label
+        if label is None or not any(tag.rect.intersects(label.rect) for tag in self.axis_tags):
+            return self
+        return replace(self, axis_tags=tuple(layers.axis_tags(frame, model, (*self.taken, label.rect))))
 
     @property
     def on_axes(self) -> list[Box]:

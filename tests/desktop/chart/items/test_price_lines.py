@@ -183,3 +183,37 @@ def test_ticks_and_mouse_leave_no_trace_of_tags_and_words_that_moved(show_chart:
             send_move(chart, place, Qt.MouseButton.NoButton, Qt.KeyboardModifier.NoModifier)
         settle(chart)
         assert np.array_equal(screen(chart), picture(chart)), f"after act {number}"
+
+
+def test_every_tag_can_be_read_while_the_crosshair_passes_by(show_chart: ShowChart) -> None:
+    chart, _ = shown(show_chart, *(alert(CLOSE + step, number) for number, step in enumerate((9.0, 10.0, -20.0))))
+    steps = range(chart.frame.price_pane.inner_top, chart.frame.price_pane.inner_bottom, 3)
+    at_rest, has_moved = [tag.rect for tag in chart.overlay.axis_tags], False
+    for row in steps:
+        send_move(chart, QPoint(400, row), Qt.MouseButton.NoButton, Qt.KeyboardModifier.NoModifier)
+        settle(chart)
+        label, last = chart.overlay.price_label, chart.overlay.last_price
+        tags = [tag.rect for tag in chart.overlay.axis_tags]
+        assert label is not None and last is not None
+        for one, other in combinations((label.rect, *tags), 2):
+            assert not one.intersects(other), row
+        assert not any(tag.intersects(last.rect) for tag in tags)
+        has_moved = has_moved or tags != at_rest
+        assert np.array_equal(screen(chart), picture(chart)), row
+    assert has_moved
+    send_move(chart, QPoint(chart.width() - 10, steps[0]), Qt.MouseButton.NoButton, Qt.KeyboardModifier.NoModifier)
+    settle(chart)
+    assert [tag.rect for tag in chart.overlay.axis_tags] == at_rest, "a hand that comes to one finds it at its price"
+
+
+def test_a_tick_leaves_a_tag_beside_the_crosshair_where_it_is(show_chart: ShowChart) -> None:
+    chart, _ = shown(show_chart, alert(CLOSE + 10.0, 0))
+    place = QPoint(400, chart.frame.y(CLOSE + 10.0))
+    send_move(chart, place, Qt.MouseButton.NoButton, Qt.KeyboardModifier.NoModifier)
+    chart.set_forming(forming_after(SERIES, 0.1))
+    settle(chart)
+    for move in (0.2, 0.3):
+        chart.set_forming(forming_after(SERIES, move))
+        settle(chart)
+        (tag,), label = chart.overlay.axis_tags, chart.overlay.price_label
+        assert label is not None and not tag.rect.intersects(label.rect)
