@@ -152,7 +152,8 @@ class _Reader:
         interval = self.options.interval
         if interval is None:
             raise CandleFileError(
-                f"{self.path.name} holds trades. Name the interval of the candles to make of them: --interval 1m"
+                f"{self.path.name} holds trades, not candles. Name with --interval how long the candles made of them "
+                "last, such as 1m."
             )
         if _DAY_MS % interval.duration_ms:
             raise CandleFileError(

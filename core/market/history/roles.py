@@ -65,9 +65,11 @@ def roles_of(path: Path, table: pd.DataFrame, *, allows_trades: bool) -> Roles:
         return _by_place(path, table, allows_trades)
     by_name = {_plain(name): name for name in reversed(table.columns)}
     symbol = next((by_name[name] for name in _SYMBOL_NAMES if name in by_name), None)
-    if allows_trades and not any(_first_of(by_name, _spellings(name)) for name in PRICE_NAMES):
+    if not any(_first_of(by_name, _spellings(name)) for name in PRICE_NAMES):
         price, amount = _first_of(by_name, _TRADE_PRICE_NAMES), _first_of(by_name, _AMOUNT_NAMES)
         if price and amount:
+            if not allows_trades:
+                raise CandleFileError(f"{path.name} holds trades, not candles. Import it: they become candles then.")
             trade_id = _first_of(by_name, _TRADE_ID_NAMES)
             ids = by_name[trade_id] if trade_id else None
             time = _time(path, table, by_name)
@@ -181,9 +183,11 @@ def _find(path: Path, by_name: Mapping[str, object], wanted: tuple[str, ...], wh
     found = _first_of(by_name, wanted)
     if found is not None:
         return by_name[found]
-    there = ", ".join(reversed(tuple(by_name)))
+    names = (str(name) for name in reversed(tuple(by_name.values())))
+    there = ", ".join(name for name in names if not name.startswith("Unnamed:"))
     raise CandleFileError(
-        f"{path.name} has no column for {what}. Looked for {', '.join(wanted)} in its header; it has {plain(there)}."
+        f"{path.name} has no column for {what}. Its columns are named: {plain(there)}. Looked for {', '.join(wanted)}. "
+        "Rename its column, or choose another file."
     )
 
 

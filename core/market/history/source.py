@@ -19,6 +19,7 @@ LARGEST_BYTES = 2 * 1024**3
 """Of a file, and of what it unpacks to."""
 MOST_ROWS = 50_000_000
 """Of a file: a year and a half of candles of one second."""
+_SPREADSHEETS, _OLD_OFFICE = (".xlsx", ".xls", ".ods"), b"\xd0\xcf\x11\xe0"
 _GZIP, _ZIP = b"\x1f\x8b", b"PK\x03\x04"
 _UNPACKING_ERRORS = (zlib.error, EOFError, zipfile.BadZipFile, gzip.BadGzipFile, NotImplementedError, RuntimeError)
 
@@ -27,13 +28,13 @@ def require_readable(path: Path) -> None:
     """Raises CandleFileError for what is no file, cannot be read, or is too large."""
     try:
         if path.is_dir():
-            raise CandleFileError(f"{path} is a folder; name a candle file in it.")
+            raise CandleFileError(f"{path} is a folder; choose a candle file in it.")
         found = path.stat()
         if not stat.S_ISREG(found.st_mode):
-            raise CandleFileError(f"{path} is a pipe or a device, no file; save what it holds, and name that.")
+            raise CandleFileError(f"{path} is a pipe or a device, not a file; save what it holds, and choose that.")
         size = found.st_size
         with path.open("rb") as file:
-            file.read(1)
+            beginning = file.read(len(_ZIP))
     except FileNotFoundError as error:
         raise CandleFileError(f"There is no file {path}.") from error
     except OSError as error:
@@ -42,11 +43,15 @@ def require_readable(path: Path) -> None:
         raise CandleFileError(f"{path.name} is larger than 2 GiB; split it.")
     if size == 0:
         raise empty(path)
+    if path.suffix.lower() in _SPREADSHEETS and beginning in (_ZIP, _OLD_OFFICE):  # some programs name a CSV so
+        raise CandleFileError(f"{path.name} is a spreadsheet. Save its sheet as CSV, and choose that.")
 
 
 def empty(path: Path) -> CandleFileError:
     """The sentence for a file in which there is nothing."""
-    return CandleFileError(f"{path.name} is empty. A candle file has a time, open, high, low and close a line.")
+    return CandleFileError(
+        f"{path.name} is empty. A candle file has a line for each candle: time, open, high, low, close."
+    )
 
 
 def sha256_of(path: Path) -> str:
@@ -85,7 +90,7 @@ def opened(path: Path, on_file: Callable[[IO[bytes]], None] = lambda file: None)
 def _only_member(path: Path, archive: zipfile.ZipFile) -> str:
     names = [name for name in archive.namelist() if not name.endswith("/") and not name.startswith("__MACOSX")]
     if len(names) != 1:
-        raise CandleFileError(f"{path.name} holds {len(names)} files. Unpack it, and name those to be read.")
+        raise CandleFileError(f"{path.name} holds {len(names)} files. Unpack it, and choose those to be read.")
     return names[0]
 
 

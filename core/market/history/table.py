@@ -120,7 +120,7 @@ class TableFile:
                 yield from self._parsed(text, form)
         except UnicodeDecodeError as error:
             raise CandleFileError(
-                f"{name} is not text in UTF-8 or UTF-16 from some line on. A candle file is CSV; save it as UTF-8."
+                f"{name} is not text in UTF-8 or UTF-16 from some line on. Save it again as CSV in UTF-8."
             ) from error
         except pd.errors.EmptyDataError as error:
             raise empty(self.path) from error
@@ -173,7 +173,8 @@ def _form_of(path: Path) -> _TextForm:
         text = codecs.getincrementaldecoder(encoding)().decode(head)
     except UnicodeDecodeError as error:
         raise CandleFileError(
-            f"{path.name} is not text in UTF-8 or UTF-16 (byte {error.start}). A candle file is CSV; save it as UTF-8."
+            f"{path.name} is not text in UTF-8 or UTF-16 (see its byte {error.start}), nor Feather or Parquet, so no "
+            "candles can be read from it. Choose another file, or save it as CSV in UTF-8."
         ) from error
     if not text.strip():
         raise empty(path)

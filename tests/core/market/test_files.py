@@ -173,6 +173,8 @@ def test_the_fingerprint_is_of_the_bytes(tmp_path: Path) -> None:
         ("", "empty"),
         ("\n \n", "empty"),
         ("hello\nworld\n", "no column for"),
+        ("Dear Sir,\nbest regards,\n", "no column for open. Its columns are named: Dear Sir. Looked for"),
+        ("time,price,amount\n1600000000,2,3\n", "holds trades, not candles. Import it"),
         ("time,open,high,low\n1,2,3,4\n", "no column for close.*Looked for close"),
         ("moon,open,high,low,close\nx,2,3,1,2\n", "no column for the time.*Looked for"),
         (HEADER, "no number"),
@@ -189,6 +191,17 @@ def test_the_fingerprint_is_of_the_bytes(tmp_path: Path) -> None:
 def test_what_cannot_be_used_is_named(tmp_path: Path, text: str, said: str) -> None:
     with pytest.raises(CandleFileError, match=f"(?s)candles.csv.*{said}"):
         read(tmp_path, text)
+
+
+@pytest.mark.parametrize("name", ["book.xlsx", "book.XLS", "book.ods"])
+def test_a_spreadsheet_is_called_so(tmp_path: Path, name: str) -> None:
+    """It held nine files to unpack."""
+    (tmp_path / name).write_bytes(b"\xd0\xcf\x11\xe0" if name.endswith("XLS") else b"PK\x03\x04" + bytes(30))
+    with pytest.raises(CandleFileError, match=r"is a spreadsheet\. Save its sheet as CSV"):
+        read_candle_file(tmp_path / name)
+    text = tmp_path / "exported.xls"
+    text.write_text(HEADER + days("2020-01-01", "2020-01-02"))
+    assert len(read_candle_file(text).candles) == 2, "some programs name a CSV so"
 
 
 def test_no_file_a_folder_and_no_text_are_named(tmp_path: Path) -> None:

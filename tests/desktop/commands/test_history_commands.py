@@ -71,6 +71,20 @@ def written(path: Path, candles: list[Candle]) -> str:
     return str(path)
 
 
+@pytest.mark.parametrize("name", ["Binance_BTCUSDT_1m.csv", "mine.csv"])
+def test_reading_a_file_asks_no_exchange(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    asked: list[object] = []
+    for function in ("connect", "connect_ex"):
+        monkeypatch.setattr(f"socket.socket.{function}", lambda _socket, address: asked.append(address))
+    monkeypatch.setattr("socket.getaddrinfo", lambda *asked_for, **_more: asked.append(asked_for))
+    file, where = written(tmp_path / name, random_walk(30)), ("--json", "--data-dir", str(tmp_path / "data"))
+    named = ("--venue", "binance", "--symbol", "BTC/USDT") if name == "mine.csv" else ()
+    for options in (("--dry-run",), ("--dry-run", *named), named):
+        told = CliRunner().invoke(import_candles, [file, *options, *where])
+        assert told.exit_code == 0, told.output
+    assert stored(tmp_path / "data") == random_walk(30) and not asked
+
+
 @pytest.mark.parametrize("replaces", [False, True])
 def test_stored_candles_stay_unless_they_are_to_be_replaced(tmp_path: Path, replaces: bool) -> None:
     candles = random_walk(20)

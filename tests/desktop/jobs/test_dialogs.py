@@ -260,7 +260,7 @@ def test_the_import_shows_all_that_it_found(
 
 
 def test_of_a_file_that_cannot_be_read_only_that_is_said(qtbot: QtBot, candles: Path) -> None:
-    reason = "my candles.csv is not text in UTF-8 or UTF-16 (byte 0). A candle file is CSV; save it as UTF-8."
+    reason = "my candles.csv has no number in its columns open, high, low and close."
     dialog = looked_at(qtbot, candles, Ending(None, reason))
     assert dialog.found.text() == reason and "exchange" not in dialog.message.text().lower()
     assert not dialog.buttons.button(dialog.buttons.StandardButton.Ok).isEnabled()

@@ -236,7 +236,7 @@ def test_binances_trades_without_a_header(tmp_path: Path) -> None:
 
 def test_trades_need_an_interval(tmp_path: Path) -> None:
     text = f"time,price,qty\n{START_MS},1,1\n"
-    with pytest.raises(CandleFileError, match="--interval 1m"):
+    with pytest.raises(CandleFileError, match=r"Name with --interval how long .* such as 1m"):
         read(tmp_path, text)
     with pytest.raises(CandleFileError, match="divides a day"):
         read(tmp_path, text, options=ReadOptions(interval=Interval.parse("1w")))
