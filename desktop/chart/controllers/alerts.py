@@ -25,13 +25,14 @@ class AlertDesk:
         self._newest: Candle | None = None
         self._seen_at_s: float | None = None
         """On the monotonic clock, when the newest candle was last seen; None while it is a stored one."""
-        self._is_timeless = False
+        self.is_timeless = False
+        """Whether the times of its candles say nothing of now."""
         self._tick = 0.0
 
     def open(self, market: Market, newest: Candle | None) -> None:
         """Another market. Its newest stored candle is where watching begins: what came before has been."""
         self._watch, self._newest, self._seen_at_s = PriceWatch(market.interval), newest, None
-        self._is_timeless = market.venue in _TIMELESS
+        self.is_timeless = market.venue in _TIMELESS
         if newest is not None:
             self._watch.look(newest)
 
@@ -61,7 +62,7 @@ class AlertDesk:
     def armed(self, line: PriceLine, *, is_again: bool = False) -> PriceLine:
         """The line as it is watched from now on. is_again: it has gone off before."""
         if self._watch is None or self._newest is None:
-            from_ms = 0 if self._is_timeless else self._clock.now_ms()
+            from_ms = 0 if self.is_timeless else self._clock.now_ms()
             fresh = replace(line, is_armed=True, crossed_at_ms=None, direction=Direction.EITHER)
             return replace(fresh, known=None, watched_from_ms=from_ms)
         return self._watch.armed(line, self._market_ms(), tick=self._tick, is_again=is_again)
@@ -69,7 +70,7 @@ class AlertDesk:
     def _market_ms(self) -> int | None:
         """The least that the market's time can be. The computer's clock may differ from the exchange's, so it is asked
         only before the first candle has come."""
-        if self._is_timeless or self._newest is None:
+        if self.is_timeless or self._newest is None:
             return None
         if self._seen_at_s is None:
             return self._clock.now_ms()

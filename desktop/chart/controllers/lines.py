@@ -10,11 +10,11 @@ from PySide6.QtGui import QEnterEvent, QKeyEvent, QMouseEvent
 from PySide6.QtWidgets import QMenu
 
 from core.clock import Clock
-from core.events import Severity
 from core.market.candle import Candle, Market
-from core.market.price_lines import Direction, LineKind, PriceLine
+from core.market.price_lines import LineKind, PriceLine
 from desktop import formatting
 from desktop.actions import ActionId
+from desktop.chart.controllers.alert_messages import AlertMessages, late_time
 from desktop.chart.controllers.alerts import AlertDesk
 from desktop.chart.controllers.line_book import LineBook
 from desktop.chart.items.price_lines import LinesShown, PriceLinesLayer
@@ -25,7 +25,6 @@ from desktop.chart.widget import ChartWidget
 from desktop.database import WindowDatabase
 from desktop.dialogs.line_text import LineTextDialog, open_line_text
 from desktop.icons import icon
-from desktop.panels.banner import Notice
 from desktop.translation import translate
 from desktop.window import MainWindow
 
@@ -51,6 +50,7 @@ class ChartLines(QObject):
         self._window, self._chart, self._clock = window, chart, clock
         self.book = LineBook(lambda: database.lines, order, lambda sentence: window.notices.storage_trouble(sentence))
         self._alerts = AlertDesk(self.book, clock, self._on_crossed)
+        self._messages = AlertMessages(window, translate("Chart", "Show on chart"), self._show_moment)
         self._symbol = ""
         self._layer = PriceLinesLayer()
         self._tool = LineTool(self, chart.model)
@@ -345,34 +345,9 @@ class ChartLines(QObject):
         )
 
     def _on_crossed(self, lines: Sequence[PriceLine]) -> None:
-        """Told once for each price, however many alerts stand there."""
-        told: dict[str, list[PriceLine]] = {}
-        for line in lines if self._window.settings.notifications.price_alerts else ():
-            is_up = line.direction is Direction.UP
-            text = translate("Chart", "{0} rose to {1}") if is_up else translate("Chart", "{0} fell to {1}")
-            told.setdefault(text.format(self._symbol, self._price_text(line.price)), []).append(line)
-        for said, together in told.items():
-            self._tell_crossed(said, together)
-
-    def _tell_crossed(self, said: str, lines: Sequence[PriceLine]) -> None:
-        if len(lines) > 1:
-            said = translate("Chart", "{0} ({1} alerts)").format(said, len(lines))
-        said = translate("Chart", "Alert: {0}.").format(said)
-        text = " ".join((said, *dict.fromkeys(line.text for line in lines if line.text)))
-        key, crossed_at_ms = f"alert {lines[0].line_id}", lines[0].crossed_at_ms
-        self._window.banner.tell(
-            Notice(
-                key,
-                Severity.WARNING,
-                text,
-                action=translate("Chart", "Show on chart"),
-                on_action=lambda: self._show_moment(crossed_at_ms),
-                is_alert=True,
-            )
-        )
-        self._window.messages.tell(translate("Chart", "Price alert"), text)
-        if self._window.settings.notifications.alert_sound:
-            self._window.messages.sound()
+        zone = self._chart.frame.time_zone
+        time = "" if self._alerts.is_timeless else late_time(lines, self._clock.now_ms(), zone)
+        self._messages.tell(self._symbol, lines, self._chart.model.decimals(), time)
 
     def _show_moment(self, time_ms: int | None) -> None:
         series = self._chart.model.series

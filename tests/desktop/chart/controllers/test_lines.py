@@ -19,6 +19,7 @@ from core.storage.folder import DataFolder
 from desktop.actions import ActionId
 from desktop.chart.axes.price_scale import PriceRange, ScaleKind
 from desktop.dialogs.line_text import LineTextDialog
+from desktop.formatting import format_time
 from tests.desktop.chart.controllers.tools import LEFT, MARKET, OTHER, ToolBench, opened, send_move
 from tests.desktop.conftest import MakeBench
 
@@ -428,6 +429,25 @@ def test_a_closed_candle_whose_wick_nobody_saw_is_told_too(bench: ToolBench) -> 
     opens = bench.newest.open_time_ms + 5 * MARKET.interval.duration_ms
     bench.tools.see_closed([Candle(opens, price + 5, price + 6, price - 1, price + 5, 1.0)])
     assert the_line(bench).crossed_at_ms is not None
+
+
+@pytest.mark.parametrize(("minutes_ago", "is_late"), [(40, True), (0, False)])
+def test_a_crossing_that_is_found_late_is_told_with_its_time(
+    bench: ToolBench, minutes_ago: int, *, is_late: bool
+) -> None:
+    """As where another market was on the chart meanwhile."""
+    price, minute_ms = bench.newest.close, MARKET.interval.duration_ms
+    bench.tools.see_forming(forming(bench, price, price))
+    bench.tools.lines.add(LineKind.ALERT, price + 4)
+    closed = replace(forming(bench, price + 5, price), open_time_ms=bench.newest.open_time_ms + 2 * minute_ms)
+    ends_ms = closed.open_time_ms + minute_ms
+    bench.bench.clock.advance_ms(ends_ms + minutes_ago * minute_ms - bench.bench.clock.now_ms())
+    bench.tools.see_closed([closed])
+    shown = bench.bench.window.banner.shown
+    assert shown is not None and "rose to" in shown.text
+    when = format_time(ends_ms - 1, bench.bench.chart.frame.time_zone)
+    assert (f", crossed {when}." in shown.text) is is_late
+    assert ("crossed" in shown.text) is is_late
 
 
 def forming(bench: ToolBench, high: float, close: float) -> Candle:
