@@ -109,7 +109,7 @@ class TrainingSettings:
     seed: int | None = Field(
         default=None,
         ge=0,
-        lt=2**63,
+        le=2**63 - 1,
         description="Makes a run repeatable: one thread, and no wall time in any decision.",
     )
     learning_rate: float = Field(default=3e-5, gt=0.0, le=1.0, description="AdamW's learning rate.")

@@ -24,7 +24,7 @@ from core.setting_faults import sentence_of
 from core.setting_group import OWN_DIALOG
 from desktop.dialogs.setting_facts import description, facts, group_of
 from desktop.dialogs.setting_words import title
-from desktop.panels.inputs import BoundedBox, DecimalSpinBox, LogSpinBox, WholeSpinBox
+from desktop.panels.inputs import BoundedBox, DecimalSpinBox, LogSpinBox, whole_number_box
 from desktop.plain_text import Label, paragraphs
 from desktop.translation import translate
 
@@ -220,9 +220,9 @@ def _switch() -> FieldEditor:
 
 
 def _whole_number(low: float | None, high: float | None) -> FieldEditor:
-    lowest = -_LARGEST_INT if low is None else max(-_LARGEST_INT, int(low))
-    spin = WholeSpinBox(lowest, _LARGEST_INT if high is None else min(_LARGEST_INT, int(high)))  # Qt's are 32 bits wide
-    return _of_box(spin)
+    return _of_box(
+        whole_number_box(-_LARGEST_INT if low is None else int(low), _LARGEST_INT if high is None else int(high))
+    )
 
 
 def _number(low: float | None, high: float | None) -> FieldEditor:

@@ -22,7 +22,7 @@ from desktop.dialogs.setting_words import effect, is_at_once, title
 from desktop.plain_text import Label
 from desktop.translation import translate
 
-_WIDTH = 1080
+_WIDTH = 1140
 _SHARE_OF_SCREEN = 0.92
 OWN_DIALOG_GROUPS = frozenset({"market", "watchlist", "browser"})
 """Not among the pages."""

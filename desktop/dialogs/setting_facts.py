@@ -23,7 +23,6 @@ _BOUNDS = {
     "le": QT_TRANSLATE_NOOP("Settings", "to {0}"),
     "lt": QT_TRANSLATE_NOOP("Settings", "to below {0}"),
 }
-_LARGEST_SEED = 2**63
 _UNITS = {
     ("market", "speed"): QT_TRANSLATE_NOOP("Settings", "candles/s"),
     ("market", "catch_up_candles"): QT_TRANSLATE_NOOP("Settings", "candles"),
@@ -121,8 +120,6 @@ def facts(group: str, name: str, info: FieldInfo) -> str:
 
 def number(value: float) -> str:
     """As short as it can be: ``10,000``, ``3e-05``, ``0.01``."""
-    if value == _LARGEST_SEED:
-        return "2^63"
     if isinstance(value, int):
         return f"{value:,}"
     return f"{value:g}"

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import QSize, Signal
 from PySide6.QtGui import QValidator
-from PySide6.QtWidgets import QDoubleSpinBox, QSpinBox, QWidget
+from PySide6.QtWidgets import QAbstractSpinBox, QDoubleSpinBox, QSpinBox, QWidget
 
 from desktop.translation import translate
 
 _MOST_DECIMALS = 12
+_LARGEST_OF_QT = 2**31 - 1
 _LADDER = (1.0, 2.0, 5.0, 10.0)
 
 
@@ -130,15 +131,84 @@ class WholeSpinBox(QSpinBox):
         return int(_entered(self, self._parse(self.cleanText())))
 
     def _parse(self, text: str) -> int | None:
-        bare = text.removesuffix(self.suffix()).removeprefix(self.prefix())
-        plain = bare.replace(self.locale().groupSeparator(), "").replace(" ", "")
-        try:
-            return int(plain)
-        except ValueError:
-            return None
+        return _parse_whole(self, text.removesuffix(self.suffix()).removeprefix(self.prefix()))
 
 
-BoundedBox = _RefusingBox | WholeSpinBox
+class LongWholeBox(QAbstractSpinBox):
+    """A whole number of any size: Qt's own box counts to 2^31, and a double to 2^53. `refused` as of `LogSpinBox`."""
+
+    valueChanged = Signal(object)  # noqa: N815  # as Qt's boxes have it
+    refused = Signal(str)
+
+    def __init__(self, minimum: int, maximum: int, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._least, self._most = minimum, maximum
+        self._value = min(max(0, minimum), maximum)
+        self._show()
+        self.editingFinished.connect(self._on_finished)
+
+    def minimum(self) -> int:
+        return self._least
+
+    def maximum(self) -> int:
+        return self._most
+
+    def value(self) -> int:
+        return self._value
+
+    def setValue(self, value: int) -> None:
+        before, self._value = self._value, min(max(value, self._least), self._most)
+        self._show()
+        if self._value != before:
+            self.valueChanged.emit(self._value)
+
+    def cleanText(self) -> str:
+        return self.text()
+
+    def textFromValue(self, value: int) -> str:
+        """With its thousands apart."""
+        return f"{value:,}".replace(",", self.locale().groupSeparator())
+
+    def stepBy(self, steps: int) -> None:
+        self.setValue(self._value + steps)
+        self.selectAll()
+
+    def stepEnabled(self) -> QAbstractSpinBox.StepEnabledFlag:
+        kinds = QAbstractSpinBox.StepEnabledFlag
+        down = kinds.StepDownEnabled if self._value > self._least else kinds.StepNone
+        return down | (kinds.StepUpEnabled if self._value < self._most else kinds.StepNone)
+
+    def validate(self, text: str, position: int) -> object:
+        return _state(text, _parse_whole(self, text), self._least, self._most), text, position
+
+    def entered(self) -> int:
+        """As of `LogSpinBox`."""
+        return int(_entered(self, _parse_whole(self, self.text())))
+
+    def sizeHint(self) -> QSize:
+        text = self.fontMetrics().horizontalAdvance(self.textFromValue(self._most) + " ")
+        return super().sizeHint() + QSize(text, 0)
+
+    def _show(self) -> None:
+        self.lineEdit().setText(self.textFromValue(self._value))
+
+    def _on_finished(self) -> None:
+        """Take the number that was typed, or refuse it."""
+        number = _parse_whole(self, self.text())
+        if number is None or not self._least <= number <= self._most:
+            self.refused.emit(_refusal(self.text(), number, self) + _stays(self))
+            self._show()
+            return
+        self.setValue(number)
+
+
+BoundedBox = _RefusingBox | WholeSpinBox | LongWholeBox
+
+
+def whole_number_box(minimum: int, maximum: int) -> WholeSpinBox | LongWholeBox:
+    """The box for a range of whole numbers, however wide."""
+    is_long = max(-minimum, maximum) > _LARGEST_OF_QT
+    return LongWholeBox(minimum, maximum) if is_long else WholeSpinBox(minimum, maximum)
 
 
 def _entered(box: BoundedBox, number: float | None) -> float:
@@ -178,3 +248,10 @@ def _parse(text: str) -> float | None:
     except ValueError:
         return None
     return number if math.isfinite(number) else None
+
+
+def _parse_whole(box: QWidget, text: str) -> int | None:
+    try:
+        return int(text.replace(box.locale().groupSeparator(), "").replace(" ", ""))
+    except ValueError:
+        return None

@@ -5,7 +5,6 @@ from dataclasses import fields, replace
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
-    QAbstractSpinBox,
     QCheckBox,
     QComboBox,
     QDialogButtonBox,
@@ -17,7 +16,7 @@ from PySide6.QtWidgets import (
 from pytestqt.qtbot import QtBot
 
 from core.settings import Settings
-from desktop.dialogs.forms import field_infos, make_editor
+from desktop.dialogs.forms import bounded_boxes, field_infos, make_editor
 from desktop.dialogs.preferences import OWN_DIALOG_GROUPS, PreferencesDialog
 from desktop.dialogs.setting_words import title
 
@@ -25,13 +24,20 @@ GROUPS = [field.name for field in fields(Settings)]
 OK = QDialogButtonBox.StandardButton.Ok
 
 
-@pytest.fixture
-def dialog(qtbot: QtBot) -> PreferencesDialog:
-    dialog = PreferencesDialog(Settings())
+WITH_LARGE_SEED = replace(Settings(), training=replace(Settings().training, seed=3_000_000_000))
+
+
+def opened(qtbot: QtBot, settings: Settings) -> PreferencesDialog:
+    dialog = PreferencesDialog(settings)
     qtbot.addWidget(dialog)
     dialog.open()
     qtbot.waitExposed(dialog)
     return dialog
+
+
+@pytest.fixture
+def dialog(qtbot: QtBot) -> PreferencesDialog:
+    return opened(qtbot, Settings())
 
 
 def press(qtbot: QtBot, dialog: PreferencesDialog, button: QDialogButtonBox.StandardButton) -> None:
@@ -88,16 +94,17 @@ def test_a_change_is_applied_with_ok(qtbot: QtBot, dialog: PreferencesDialog) ->
         ("training", "replay_samples", "5000", "Replay samples: 5000 is out of range. Enter a number from 0 to 1,023."),
         ("training", "shrinkage", "11", "from 0 to 10."),
         ("gradients", "accumulation", "0", "is out of range"),
+        ("training", "seed", "9223372036854775808", "Enter a number from 0 to 9,223,372,036,854,775,807."),
         ("gradients", "clip_norm", "1e", "“1e” is not a number"),
     ],
 )
 def test_a_number_that_cannot_be_is_refused_with_its_range_and_never_replaced(
-    qtbot: QtBot, dialog: PreferencesDialog, group: str, name: str, text: str, words: str
+    qtbot: QtBot, group: str, name: str, text: str, words: str
 ) -> None:
     """The keys stopped where the range ends: 5000 became 500, and 10 became 1."""
+    dialog = opened(qtbot, WITH_LARGE_SEED)
     dialog.show_setting(group, name)
-    box = dialog.form(group).editor(name).widget
-    assert isinstance(box, QAbstractSpinBox)
+    (box,) = bounded_boxes(dialog.form(group).editor(name).widget)
     before = box.text()
     box.selectAll()
     qtbot.keyClicks(box, text)
@@ -186,6 +193,46 @@ def test_a_seed_can_be_set_and_unset(dialog: PreferencesDialog) -> None:
     assert editor.get() == 42
     editor.put(None)
     assert editor.get() is None
+
+
+@pytest.mark.parametrize("group", GROUPS)
+def test_every_whole_number_can_be_put_and_typed_up_to_the_ends_of_its_range(qtbot: QtBot, group: str) -> None:
+    """Qt's box has 32 bits, and a seed 63: Preferences could not be opened."""
+    default = getattr(Settings(), group)
+    for name, info in field_infos(type(default)).items():
+        if info.annotation not in (int, int | None):
+            continue
+        ends = [getattr(rule, bound) for rule in info.metadata for bound in ("ge", "le") if hasattr(rule, bound)]
+        assert len(ends) == 2, name
+        for end in ends:
+            assert getattr(replace(default, **{name: end}), name) == end
+            editor = make_editor(info)
+            qtbot.addWidget(editor.widget)
+            editor.put(end)
+            assert editor.get() == end, name
+            (box,) = bounded_boxes(editor.widget)
+            box.selectAll()
+            qtbot.keyClicks(box, str(end))
+            assert editor.get() == end, name
+
+
+def test_a_large_seed_is_shown_edited_and_applied_whole(qtbot: QtBot) -> None:
+    dialog = opened(qtbot, WITH_LARGE_SEED)
+    dialog.show_setting("training", "seed")
+    (box,) = bounded_boxes(dialog.form("training").editor("seed").widget)
+    assert box.text() == "3,000,000,000" and dialog.settings() == WITH_LARGE_SEED
+    qtbot.keyClick(box, Qt.Key.Key_Up)
+    assert dialog.settings().training.seed == 3_000_000_001
+    box.selectAll()
+    qtbot.keyClicks(box, "9223372036854775807")
+    with qtbot.waitSignal(dialog.applied) as applied:
+        press(qtbot, dialog, OK)
+    assert applied.args[0].training.seed == 2**63 - 1
+
+
+def test_the_page_names_the_range_of_a_seed_as_its_refusal_does(dialog: PreferencesDialog) -> None:
+    told = dialog.form("training").findChildren(QLabel)
+    assert any("from 0 to 9,223,372,036,854,775,807." in label.text() for label in told)
 
 
 def test_no_page_offers_the_market_which_has_its_own_dialog(dialog: PreferencesDialog) -> None:
