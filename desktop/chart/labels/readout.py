@@ -56,11 +56,21 @@ def _lines(
 ) -> tuple[Row, ...]:
     """What is read out in at most `room` lines of `width` pixels."""
     title = wrapped(_title_row(frame, model, width), frame.fonts, width)
-    title = cut(title, max(room - 1, 1), frame.fonts, width)  # a line is left for the candle
+    title = cut(title, _title_room(frame, model, index, width, room), frame.fonts, width)
     rows = _readout_rows(frame, model, index, width, room - len(title))
     rows += layers.readout_rows(frame, model, index)
     lines = [*title, *(line for row in rows for line in wrapped(row, frame.fonts, width))]
     return tuple(cut(lines, room, frame.fonts, width))
+
+
+def _title_room(frame: Frame, model: ChartModel, index: int | None, width: int, room: int) -> int:
+    """The lines that its prices leave it: the market's name stands over the chart too, they nowhere else."""
+    candle = model.candle(_newest_index(model) if index is None else index)
+    if candle is None:
+        return max(room - 1, 1)
+    prices = _prices(frame, candle, frame.palette.text)[:-_SPANS_EACH]
+    needed = len(wrapped(prices, frame.fonts, width))
+    return room - needed if needed <= room else max(room - 1, 0)
 
 
 def _corner(frame: Frame, lines: Sequence[Row], *, is_left: bool) -> QRect:

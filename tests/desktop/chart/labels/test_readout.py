@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
 
 from core.clock import ManualClock
 from core.events import ForecastMode
@@ -14,6 +15,7 @@ from core.indicators.registry import INDICATORS
 from core.indicators.spec import IndicatorSpec
 from core.market.candle import Interval
 from core.market.series import CandleSeries
+from core.window_settings import AppearanceSettings
 from desktop import formatting
 from desktop.chart.data.holes import KnownHoles
 from desktop.chart.data.past import PastForecast
@@ -22,6 +24,7 @@ from desktop.chart.labels.countdown import Countdown
 from desktop.chart.labels.past import past_rows
 from desktop.chart.painting.text import box_size
 from desktop.chart.widget import ChartWidget
+from desktop.interface_size import set_font
 from tests.desktop.chart.conftest import ShowChart, settle
 from tests.desktop.chart.support import (
     MINUTE_MS,
@@ -432,3 +435,20 @@ def test_keys_read_the_close_to_the_last_digit(show_chart: ShowChart, height: in
         label = chart.overlay.price_label
         assert label is not None and texts(label.rows).strip() == formatting.format_price(close, 2)
         QTest.keyClick(chart, Qt.Key.Key_Left, Qt.KeyboardModifier.ControlModifier)
+
+
+@pytest.mark.parametrize("percent", [100, 150])
+@pytest.mark.parametrize("size", [(900, 410), (900, 300), (670, 250), (450, 410)])
+def test_the_prices_of_the_candle_outlast_the_title(
+    qapp: QApplication, show_chart: ShowChart, size: tuple[int, int], percent: int
+) -> None:
+    set_font(qapp, AppearanceSettings(interface_percent=percent))
+    chart = show_chart(random_series(100), *size)
+    for name in ("RSI", "MACD"):
+        chart.add_pane(name)
+    settle(chart)
+    said = texts(chart.overlay.readout.rows)
+    newest = chart.model.newest
+    assert newest is not None
+    prices = (newest.open, newest.high, newest.low, newest.close)
+    assert all(formatting.format_price(each, chart.model.decimals()) in said for each in prices), said
