@@ -27,6 +27,7 @@ from core.market.candle import Market
 from core.market.feeds.base import FeedState, FeedStatus
 from core.market.feeds.holds import VenueHolds
 from core.market.series import CandleSeries
+from core.market.shown_names import shown_market
 from core.settings import MarketSettings, Settings
 from core.storage.errors import StorageError
 from core.storage.folder import DataFolder
@@ -401,14 +402,15 @@ class Application(QObject):
         self.window.change_settings(settings)
         self._save_settings(settings)
         words = translate("Window", "{0} The market is still {1}.")
-        self.window.tell(words.format(sentence, self._market), Severity.WARNING, key=_REFUSED, is_answer=True)
+        told = sentence if self._market is None else words.format(sentence, shown_market(self._market))
+        self.window.tell(told, Severity.WARNING, key=_REFUSED, is_answer=True)
 
     def show_market(self, market: Market) -> None:
         """Put this market's stored candles on the chart; what came before is gone."""
         self._market = market
         self.state.begin(None, market.interval.duration_ms, self._last_run_id(market))
         self.charting.show_market(market)
-        self.window.setWindowTitle(translate("Window", "{0} – Ghostcandle").format(market))
+        self.window.setWindowTitle(translate("Window", "{0} – Ghostcandle").format(shown_market(market)))
 
     def _last_run_id(self, market: Market | None = None) -> str | None:
         """Its checkpoints are listed until a trainer says which run it goes on with."""

@@ -27,6 +27,7 @@ from core.market.feeds.base import (
 )
 from core.market.feeds.ledger import REMEMBERED
 from core.market.history.spans import Span
+from core.market.shown_names import shown_market
 from core.market.validate import Rejection, RejectionReason, Validator
 from core.plain import plain
 from core.storage.errors import FullDiskError, StorageError
@@ -131,7 +132,7 @@ class MarketPipeline:
                 _log.exception("the feed of %s failed", self._feed.market)
                 said = f"{type(error).__name__}: {plain(str(error))}"
                 self._fail(
-                    f"The feed of {self._feed.market} failed unexpectedly ({said}). Stored "
+                    f"The feed of {shown_market(self._feed.market)} failed unexpectedly ({said}). Stored "
                     "candles stay; choose the market again to go on. The log has the details."
                 )
 

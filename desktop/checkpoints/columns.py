@@ -12,6 +12,7 @@ from core.checkpoints.columns import reason_text
 from core.checkpoints.evaluation import Evaluation
 from core.events import CheckpointInfo
 from core.market.candle import Interval
+from core.market.shown_names import shown_symbol
 from core.plain import plain
 from desktop.checkpoints.source import SCORE_MEANING, score_text
 from desktop.formatting import MISSING, format_count, format_number, format_percent, format_time
@@ -262,7 +263,7 @@ COLUMNS = (
         "symbol",
         QT_TRANSLATE_NOOP("Checkpoints", "Symbol"),
         QT_TRANSLATE_NOOP("Checkpoints", "The market of its run"),
-        lambda k: k.symbol,
+        lambda k: shown_symbol(k.venue, k.symbol),
         "BTC/USDT",
         is_number=False,
     ),

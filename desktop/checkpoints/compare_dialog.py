@@ -26,6 +26,7 @@ from core.checkpoints.catalog import Kept
 from core.checkpoints.compare import Compared, compare, settings_side_by_side
 from core.events import StepDone
 from core.market.candle import Interval
+from core.market.shown_names import shown_symbol
 from core.plain import plain
 from desktop.chart.items.previews import MOST_SHOWN
 from desktop.checkpoints.columns import evaluated_text, why_saved, yes_or_no
@@ -165,7 +166,10 @@ class CompareDialog(QDialog):
 
     def _rows_on_origin(self) -> list[Row]:
         return [
-            self._row(translate("Checkpoints", "Market"), lambda each: f"{each.symbol}, {Interval(each.interval_ms)}"),
+            self._row(
+                translate("Checkpoints", "Market"),
+                _market_text,
+            ),
             self._row(translate("Checkpoints", "Run"), lambda each: each.info.run_id),
             self._row(translate("Checkpoints", "Saved"), lambda each: format_time(each.info.created_at_ms)),
             self._row(translate("Checkpoints", "Reason"), lambda each: why_saved(each.info)),
@@ -275,3 +279,7 @@ def _fill(table: QTableWidget, rows: Sequence[Row]) -> None:
                 item.setFont(bold)
             table.setItem(place, column + 1, item)
     table.resizeRowsToContents()
+
+
+def _market_text(kept: Kept) -> str:
+    return f"{shown_symbol(kept.venue, kept.symbol)}, {Interval(kept.interval_ms)}"

@@ -18,7 +18,8 @@ from PySide6.QtWidgets import (
 )
 
 from core.checkpoints.catalog import Catalog, Kept
-from core.market.candle import Interval
+from core.market.candle import Interval, Market
+from core.market.shown_names import symbols_apart
 from core.plain import plain
 from desktop.checkpoints.columns import format_bytes
 from desktop.checkpoints.source import CheckpointSource, score_text
@@ -119,8 +120,9 @@ class RunsDialog(QDialog):
         self._lines = run_lines(self._source.catalog)
         self.table.setRowCount(len(self._lines))
         self.table.clearSelection()
+        symbols = symbols_apart(_market(line) for line in self._lines)
         for row, line in enumerate(self._lines):
-            for column, text in enumerate(_texts(line, self._source.run_id)):
+            for column, text in enumerate(_texts(line, symbols[_market(line)], self._source.run_id)):
                 item = QTableWidgetItem(plain(text))
                 item.setToolTip(paragraphs(plain(text)))
                 if column in (3, 4):
@@ -157,7 +159,11 @@ class RunsDialog(QDialog):
         self._source.set_archived([line.run_id for line in chosen], is_archived)
 
 
-def _texts(line: RunLine, watched: str | None) -> Sequence[str]:
+def _market(line: RunLine) -> Market:
+    return Market(line.newest.venue, line.newest.symbol, Interval(line.newest.interval_ms))
+
+
+def _texts(line: RunLine, symbol: str, watched: str | None) -> Sequence[str]:
     newest = line.newest
     states = (
         (translate("Checkpoints", "watched"), line.run_id == watched),
@@ -165,7 +171,7 @@ def _texts(line: RunLine, watched: str | None) -> Sequence[str]:
     )
     return (
         line.run_id,
-        newest.symbol,
+        symbol,
         str(Interval(newest.interval_ms)),
         format_count(line.count),
         format_bytes(line.size_bytes),

@@ -8,6 +8,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QListWidget, QVBoxLayout, QWidget
 
 from core.market.candle import Market
+from core.market.shown_names import symbols_apart
 from core.market.venue_names import venue_name
 from core.plain import plain
 from desktop.plain_text import Label
@@ -28,7 +29,9 @@ class ComparedMarketDialog(QDialog):
         self._markets = tuple(markets)
         self.list = QListWidget()
         self.list.setAccessibleName(translate("Dialogs", "Stored markets"))
-        self.list.addItems([_words(market, compared) for market in self._markets])
+        self.list.addItems(
+            [_words(market, symbol, compared) for market, symbol in symbols_apart(self._markets).items()]
+        )
         self.list.setCurrentRow(0)
         self.list.itemActivated.connect(self.accept)
         kinds = QDialogButtonBox.StandardButton
@@ -53,7 +56,7 @@ class ComparedMarketDialog(QDialog):
             self.chosen.emit(self._markets[row])
 
 
-def _words(market: Market, compared: Market | None) -> str:
+def _words(market: Market, symbol: str, compared: Market | None) -> str:
     text = translate("Dialogs", "{0} · {1} of {2}")
-    words = text.format(plain(market.symbol), market.interval, plain(venue_name(market.venue)))
+    words = text.format(plain(symbol), market.interval, plain(venue_name(market.venue)))
     return translate("Dialogs", "{0} · stop comparing").format(words) if market == compared else words

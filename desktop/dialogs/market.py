@@ -25,6 +25,7 @@ from PySide6.QtWidgets import (
 
 from core.market.candle import FILE_VENUE, SIMULATED_VENUE, Interval
 from core.market.feeds.market_check import Objection
+from core.market.shown_names import shown_symbol
 from core.settings import MarketSettings
 from desktop.dialogs.file_check import FileCheck, look_whether_replayable
 from desktop.dialogs.forms import all_field_infos, editable
@@ -82,7 +83,8 @@ class MarketDialog(QDialog):
         for value, text in _FEEDS:
             self.feed.addItem(translate("Dialogs", text), value)
         self.venue = editable(_VENUES, market.venue)
-        self.symbol = editable(USUAL_SYMBOLS, market.symbol)
+        self._shown_symbol = shown_symbol(market.venue, market.symbol)
+        self.symbol = editable(USUAL_SYMBOLS, self._shown_symbol)
         self.interval = editable(_INTERVALS, market.interval)
         self.file = PathLine(market.file or "")
         self._check = FileCheck(look_whether_replayable, self)
@@ -138,7 +140,7 @@ class MarketDialog(QDialog):
             self._market,
             feed=feed,
             venue=self.venue.currentText().strip().lower(),
-            symbol=self.symbol.currentText().strip() if is_stored else self.symbol.currentText().strip().upper(),
+            symbol=self._stored_symbol() if is_stored else self.symbol.currentText().strip().upper(),
             interval=self.interval.currentText().strip(),
             file=self.file.text().strip() or None,
             speed=self.speed.value() if self._has_speed else None,
@@ -151,6 +153,12 @@ class MarketDialog(QDialog):
         market = self.market()
         if self._refused is not None and self._refused[0] == market:
             raise ValueError(self._refused[1])
+
+    def _stored_symbol(self) -> str:
+        """The whole one of the market that is watched, where its name is still there as it was shown."""
+        named, venue = self.symbol.currentText().strip(), self.venue.currentText().strip().lower()
+        is_watched = named == self._shown_symbol and venue == self._market.venue
+        return self._market.symbol if is_watched else named
 
     def _require_file(self) -> None:
         """Raises ValueError where none is named, or where what is named is known to be of no use."""

@@ -8,6 +8,7 @@ from functools import partial
 
 from core.events import CheckpointInfo
 from core.market.candle import Market
+from core.market.shown_names import symbols_apart
 from core.market.venue_names import venue_name
 from core.market.watchlist import WatchedMarket
 from core.settings import Settings
@@ -65,11 +66,11 @@ def stored_entries(
 ) -> Iterator[Entry]:
     """Markets of which candles are stored, but for those that are `listed`; `open_stored` gets the one that is
     chosen."""
-    for market in markets:
+    for market, symbol in symbols_apart(markets).items():
         if market not in listed:
             details = translate("Finder", "{0} of {1}, stored").format(market.interval, venue_name(market.venue))
-            more = _joined(market.symbol)
-            yield Entry(EntryKind.MARKET, market.symbol, partial(open_stored, market), details, more=more)
+            more = f"{market.symbol} {_joined(market.symbol)}"
+            yield Entry(EntryKind.MARKET, symbol, partial(open_stored, market), details, more=more)
 
 
 def interval_entries(registry: ActionRegistry) -> Iterator[Entry]:

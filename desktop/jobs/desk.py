@@ -19,6 +19,7 @@ from core.dates import calendar_moment
 from core.events import Severity
 from core.market.candle import Interval, Market
 from core.market.feeds.urls import ExchangeUrls
+from core.market.shown_names import shown_market, shown_symbol
 from core.storage.errors import StorageError
 from core.storage.folder import DataFolder
 from desktop.actions import ActionId
@@ -355,14 +356,14 @@ class JobDesk(QObject):
         elif market is not None and market != self._watched():
             notice = replace(
                 notice,
-                action=translate("Jobs", "Open {0}").format(market.symbol),
+                action=translate("Jobs", "Open {0}").format(shown_symbol(market.venue, market.symbol)),
                 on_action=lambda: self._window.open_stored(market),
             )
         self._window.banner.tell(notice)
 
     def _open_market(self, market: Market) -> None:
         if market == self._watched():
-            self._tell(translate("Jobs", "{0} is on the chart already.").format(market))
+            self._tell(translate("Jobs", "{0} is on the chart already.").format(shown_market(market)))
         else:
             self._window.open_stored(market)
 

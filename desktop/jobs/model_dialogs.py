@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QCheckBox, QComboBox, QWidget
 
 from core.checkpoints.catalog import Kept
 from core.market.candle import Interval
+from core.market.shown_names import shown_symbol
 from desktop.formatting import format_time
 from desktop.jobs.form import FilePicker, JobDialog, chosen_device
 from desktop.jobs.orders import Order, checkpoint_words, evaluate_order, pretrain_order
@@ -162,7 +163,7 @@ class EvaluateDialog(JobDialog):
 def _title(kept: Kept) -> str:
     until = format_time(kept.info.candle_open_time_ms + kept.interval_ms)
     return translate("Jobs", "{0}: {1} {2}, up to {3}").format(
-        checkpoint_words(kept), kept.symbol, Interval(kept.interval_ms), until
+        checkpoint_words(kept), shown_symbol(kept.venue, kept.symbol), Interval(kept.interval_ms), until
     )
 
 

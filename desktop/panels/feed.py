@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from core.market.shown_names import shown_market
 from core.market.venue_names import venue_name
 from desktop.actions import ActionId, ActionRegistry
 from desktop.feed_record import OTHER_REASONS, FeedRecord
@@ -149,7 +150,7 @@ class FeedPanel(Panel):
         if record.market is not None and record.is_exchange:
             return f"{venue_name(record.market.venue)} · {record.market.symbol} {record.market.interval}"
         if record.market is not None:
-            return str(record.market)
+            return shown_market(record.market)
         return "" if record.asked is None else f"{venue_name(record.asked.venue)} · {record.asked.symbol}"
 
     def _sentence(self, now_ms: int) -> str:

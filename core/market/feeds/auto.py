@@ -21,6 +21,7 @@ from core.market.feeds.urls import ExchangeUrls
 from core.market.files import read_candle_file
 from core.market.history.reading import Watch
 from core.market.sample import sample_feed
+from core.market.shown_names import shown_market
 from core.settings import MarketSettings
 
 _PROBE_S = 4.0
@@ -109,7 +110,7 @@ def _exchange(
 def _stored(settings: MarketSettings, clock: Clock, is_known: Callable[[Market], bool]) -> StoredFeed:
     market = Market(settings.venue, settings.symbol, _interval(settings))
     if not is_known(market):
-        raise FeedError(f"No candles of {market} are stored. Import some, or choose another market.")
+        raise FeedError(f"No candles of {shown_market(market)} are stored. Import some, or choose another market.")
     return StoredFeed(market, clock)
 
 

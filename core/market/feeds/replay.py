@@ -14,6 +14,7 @@ from core.market.candle import FILE_VENUE, Candle, Market
 from core.market.feeds.base import CatchUpProgress, ClosedCandle, FeedEvent, FeedKind, FeedState, FeedStatus, Known
 from core.market.feeds.pace import ReplayPace
 from core.market.files import CandleFile, rejections_in_words
+from core.market.shown_names import file_symbol, shown_symbol
 
 _log = logging.getLogger("ghostcandle.feed")
 _YIELD_EVERY = 64
@@ -22,7 +23,7 @@ _YIELD_EVERY = 64
 
 def replay_name(path: Path, file: CandleFile) -> str:
     """The symbol under which a file's candles are kept: another content is another market."""
-    return f"{path.stem}#{file.fingerprint[:6]}"
+    return file_symbol(path.stem, file.fingerprint)
 
 
 class ReplayFeed:
@@ -42,6 +43,7 @@ class ReplayFeed:
         self._candles = file.candles[:limit]
         self._rejections = rejections_in_words(file.rejected)
         self._market = Market(FILE_VENUE, name, file.interval)
+        self._shown = shown_symbol(FILE_VENUE, name)
         self._clock = clock
         self.pace = None if speed == 0.0 else ReplayPace(speed)
         """By which its candles come after the first; None: all at once."""
@@ -67,7 +69,7 @@ class ReplayFeed:
             async for event in self._paced(left[at_once:], self.pace):
                 yield event
         if not self._closed.is_set():
-            yield self._status(FeedState.ENDED, f"The end of {self._market.symbol} was reached.")
+            yield self._status(FeedState.ENDED, f"The end of {self._shown} was reached.")
 
     async def aclose(self) -> None:
         self._closed.set()
@@ -76,7 +78,7 @@ class ReplayFeed:
         if candles:
             if self._rejections:
                 _log.warning("%s: rows of the file were passed over%s", self._market.symbol, self._rejections)
-            yield self._status(FeedState.CATCHING_UP, f"Reading {self._market.symbol}{self._rejections}.")
+            yield self._status(FeedState.CATCHING_UP, f"Reading {self._shown}{self._rejections}.")
         for index, candle in enumerate(candles, start=1):
             if self._closed.is_set():
                 return
@@ -99,8 +101,8 @@ class ReplayFeed:
 
     def _words(self, pace: ReplayPace) -> str:
         if pace.is_paused:
-            return f"{self._market.symbol} is paused."
-        return f"{self._market.symbol} at {pace.speed:g} candle{'' if pace.speed == 1.0 else 's'} a second."
+            return f"{self._shown} is paused."
+        return f"{self._shown} at {pace.speed:g} candle{'' if pace.speed == 1.0 else 's'} a second."
 
     async def _is_due(self, pace: ReplayPace) -> bool:
         """Wait for the next candle. False where the pace was changed or the feed closed before it was due."""

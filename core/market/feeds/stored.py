@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator
 from core.clock import Clock
 from core.market.candle import Market
 from core.market.feeds.base import FeedEvent, FeedKind, FeedState, FeedStatus, Known
+from core.market.shown_names import shown_market
 
 
 class StoredFeed:
@@ -24,7 +25,7 @@ class StoredFeed:
         return FeedKind.REPLAY
 
     async def events(self, after_ms: int | None = None, known: Known | None = None) -> AsyncIterator[FeedEvent]:
-        sentence = f"The stored candles of {self._market} are shown; none follow them."
+        sentence = f"The stored candles of {shown_market(self._market)} are shown; none follow them."
         yield FeedStatus(FeedState.ENDED, sentence, self._clock.now_ms())
 
     async def aclose(self) -> None:

@@ -15,6 +15,7 @@ from core.market.candle import FILE_VENUE, SIMULATED_VENUE, Candle, Interval, Ma
 from core.market.feeds.base import MissingCandles
 from core.market.resample import ResampledSeries
 from core.market.series import CandleSeries
+from core.market.shown_names import shown_market
 from core.settings import Settings
 from core.storage.errors import StorageError
 from core.window_settings import ChartInterval
@@ -84,7 +85,7 @@ class ChartCandles(QObject):
         """Stored candles to look at while the database is being checked: until `show_market`, and nothing but that."""
         if self._market is None:
             title = translate("Chart", "{0} · stored; the database is being checked")
-            self._chart.set_series(stored, title.format(market))
+            self._chart.set_series(stored, title.format(shown_market(market)))
 
     def reload(self, market: Market) -> None:
         """Stored candles of a market have changed anywhere: read them anew, beside the window, if they are shown."""
@@ -128,7 +129,9 @@ class ChartCandles(QObject):
         interval = _coarser(market.interval, self._wanted)
         self._coarse = None if interval is None else ResampledSeries(stored, interval)
         shown = stored if self._coarse is None else self._coarse.series
-        title = str(market) if interval is None else translate("Chart", "{0} · shown as {1}").format(market, interval)
+        title = shown_market(market)
+        if interval is not None:
+            title = translate("Chart", "{0} · shown as {1}").format(title, interval)
         self._chart.set_series(shown, title, is_same_market=is_same_market)
         self._show_forming()
         self._show_forecast()

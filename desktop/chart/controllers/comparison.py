@@ -10,6 +10,7 @@ from core.events import Severity
 from core.market.candle import Interval, Market
 from core.market.resample import ResampledSeries
 from core.market.series import CandleSeries
+from core.market.shown_names import shown_market, symbols_apart
 from core.market.venue_names import venue_name
 from core.settings import Settings
 from core.storage.errors import StorageError
@@ -162,9 +163,10 @@ class ChartComparison(QObject):
     def _name_of(self, wanted: Market) -> str:
         """With its venue where that is another one: also a simulated market is told as such."""
         own = self._market
+        symbol = symbols_apart([wanted] if own is None else [own, wanted])[wanted]
         if own is not None and own.venue == wanted.venue:
-            return wanted.symbol
-        return f"{wanted.symbol} ({venue_name(wanted.venue)})"
+            return symbol
+        return f"{symbol} ({venue_name(wanted.venue)})"
 
     def _source_of(self, wanted: Market, interval: Interval) -> Market | None:
         """Its candles as they were chosen, or those of another interval, where they fit the chart's."""
@@ -217,8 +219,8 @@ class ChartComparison(QObject):
         words = translate("Chart", "{0} cannot be compared. {1}")
         if self._stored is not None:
             words = translate("Chart", "What was stored of {0} since cannot be read. {1}")
-        if not self._has_failed:  # the next candle's reading may fail as well
-            self._window.tell(words.format(self._source, sentence), Severity.WARNING, _NOTICE)
+        if not self._has_failed and self._source is not None:  # the next candle's reading may fail as well
+            self._window.tell(words.format(shown_market(self._source), sentence), Severity.WARNING, _NOTICE)
         self._has_failed = True
 
 

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QMenu
 from core.clock import Clock
 from core.market.candle import Candle, Market
 from core.market.price_lines import LineKind, PriceLine
+from core.market.shown_names import shown_symbol
 from desktop import formatting
 from desktop.actions import ActionId
 from desktop.chart.controllers.alert_messages import AlertMessages, late_time
@@ -80,7 +81,8 @@ class ChartLines(QObject):
         for dialog in self._window.findChildren(LineTextDialog):
             dialog.reject()  # its words would land on this market, at a price of the former one
         self.end()
-        self._symbol, self._selected, self._hovered = market.symbol, None, None
+        self._symbol = shown_symbol(market.venue, market.symbol)
+        self._selected = self._hovered = None
         self.book.open(market.venue, market.symbol)
         self._alerts.open(market, newest)
         self._show()

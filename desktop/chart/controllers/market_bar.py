@@ -6,6 +6,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QSizePolicy, QToolButton, QVBoxLayout, QWidget
 
 from core.market.candle import Market
+from core.market.shown_names import shown_symbol
 from core.market.venue_names import venue_name
 from core.plain import plain
 from desktop.chart.widget import ChartWidget
@@ -41,15 +42,18 @@ class MarketBar(QWidget):
 
     def show_market(self, market: Market | None) -> None:
         """This market's candles are on the chart; None: not yet any."""
+        whole = ""
         if market is None:
             text, name = translate("Chart", "Market"), translate("Chart", "Choose a market")
         else:
-            text = plain(market.symbol, _LONGEST_SYMBOL)
+            text = plain(shown_symbol(market.venue, market.symbol), _LONGEST_SYMBOL)
             name = translate("Chart", "Market {0} of {1}").format(text, venue_name(market.venue))
+            if text != market.symbol:
+                whole = translate("Chart", "Stored as {0}").format(plain(market.symbol))
         self.symbol.setText(text.replace("&", "&&"))
         self.symbol.setAccessibleName(name)
         hint = translate("Chart", "Another market: click, or type its letters on the chart")
-        self.symbol.setToolTip(paragraphs(f"{name}\n{hint}"))
+        self.symbol.setToolTip(paragraphs("\n".join(filter(None, (name, whole, hint)))))
         self._show_interval()
 
     def _show_interval(self) -> None:

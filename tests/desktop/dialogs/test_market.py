@@ -242,3 +242,13 @@ def test_browse_opens_a_chooser_without_blocking(qtbot: QtBot, dialog: MarketDia
     chooser.fileSelected.emit(str(tmp_path / "candles.csv"))
     assert dialog.file.text() == str(tmp_path / "candles.csv")
     chooser.reject()
+
+
+def test_a_replayed_files_market_is_named_without_its_fingerprint_and_stays_the_same(qtbot: QtBot) -> None:
+    dialog = MarketDialog(MarketSettings(feed="stored", venue="file", symbol="walk#dd2831"))
+    qtbot.addWidget(dialog)
+    assert dialog.symbol.currentText() == "walk" and dialog.market().symbol == "walk#dd2831"
+    dialog.symbol.setCurrentText("walk#aaaaaa")
+    assert dialog.market().symbol == "walk#aaaaaa"
+    dialog.symbol.setCurrentText("other")
+    assert dialog.market().symbol == "other"

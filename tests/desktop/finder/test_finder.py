@@ -145,6 +145,22 @@ def test_stored_markets_are_found_and_opened(bench: Bench, qtbot: QtBot) -> None
     assert (chosen[-1].feed, chosen[-1].venue, chosen[-1].symbol) == ("live", "kraken", "XMR/EUR")
 
 
+def test_a_files_market_is_called_by_its_name_and_opened_as_it_is_stored(bench: Bench, qtbot: QtBot) -> None:
+    """Two of the same name are told apart by their fingerprints, and so they can be asked for."""
+    stored = tuple(Market("file", f"{name}#dd283{n}", MINUTE) for n, name in enumerate(("rates", "walk", "walk")))
+    chosen: list[MarketSettings] = []
+    bench.window.market_chosen.connect(chosen.append)
+    dialog = Finder(bench.window, bench.theme, lambda venue: SYMBOLS.get(venue, ()), lambda: stored).open()
+    qtbot.waitExposed(dialog)
+    QTest.keyClicks(dialog.line, "walk#dd283 stored")
+    assert set(shown(dialog)) == {"walk#dd2831", "walk#dd2832"}
+    dialog.line.selectAll()
+    QTest.keyClicks(dialog.line, "rates stored")
+    assert shown(dialog)[0] == "rates"
+    QTest.keyClick(dialog.line, KEYS.Key_Return)
+    assert (chosen[-1].feed, chosen[-1].symbol) == ("stored", "rates#dd2830")
+
+
 @pytest.mark.usefixtures("finder")
 def test_a_setting_opens_the_preferences_at_itself(bench: Bench, qtbot: QtBot) -> None:
     dialog = opened(bench, qtbot)

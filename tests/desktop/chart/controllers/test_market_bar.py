@@ -55,6 +55,9 @@ def test_it_names_market_and_interval_for_eyes_and_screen_readers(bench: Bench) 
     assert bar.interval.accessibleName() == "Interval 1m"
     bench.chart.set_series(CandleSeries(Interval.parse("5m")), "5m", is_same_market=True)
     assert bar.interval.text() == "5m"
+    bar.show_market(Market("file", "my-market-1m#dd2831", scenario.MINUTE))
+    assert bar.symbol.text() == "my-market-1m" and "#" not in bar.symbol.accessibleName()
+    assert "my-market-1m#dd2831" in bar.symbol.toolTip(), "what tells it from another file of that name"
     bar.show_market(Market("file", "Smith & Sons, all the rates of the last forty years", scenario.MINUTE))
     assert bar.symbol.text().startswith("Smith && Sons") and len(bar.symbol.text()) < 30
 

@@ -1,0 +1,39 @@
+"""What markets are called on the screen. A file's symbol ends in its content's fingerprint, which tells it from another
+file of that name in the record; nobody wants to read it."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+
+from core.market.candle import FILE_VENUE, Market
+
+_FINGERPRINT_LETTERS = 6
+_FINGERPRINT = re.compile(rf"(.+)#[0-9a-f]{{{_FINGERPRINT_LETTERS}}}")
+
+
+def file_symbol(name: str, fingerprint: str) -> str:
+    """The symbol under which a file's candles are stored, ``my-market-1m#dd2831``: another content, another market."""
+    return f"{name}#{fingerprint[:_FINGERPRINT_LETTERS]}"
+
+
+def shown_symbol(venue: str, symbol: str) -> str:
+    """``my-market-1m``, ``BTC/USDT``"""
+    match = _FINGERPRINT.fullmatch(symbol) if venue == FILE_VENUE else None
+    return symbol if match is None else match[1]
+
+
+def shown_market(market: Market) -> str:
+    """``my-market-1m 1m (file)``"""
+    return f"{shown_symbol(market.venue, market.symbol)} {market.interval} ({market.venue})"
+
+
+def symbols_apart(markets: Iterable[Market]) -> dict[Market, str]:
+    """As `shown_symbol`; of those that would look the same the whole symbols."""
+    shown = {market: shown_symbol(market.venue, market.symbol) for market in markets}
+    counts = Counter((market.venue, market.interval, symbol) for market, symbol in shown.items())
+    return {
+        market: symbol if counts[market.venue, market.interval, symbol] == 1 else market.symbol
+        for market, symbol in shown.items()
+    }

@@ -1,0 +1,32 @@
+"""What markets are called on the screen."""
+
+from __future__ import annotations
+
+import pytest
+
+from core.market.candle import FILE_VENUE, Interval, Market
+from core.market.shown_names import file_symbol, shown_market, shown_symbol, symbols_apart
+
+MINUTE = Interval.parse("1m")
+
+
+@pytest.mark.parametrize(
+    ("venue", "symbol", "shown"),
+    [
+        (FILE_VENUE, file_symbol("my-market-1m", "dd2831aa01"), "my-market-1m"),
+        (FILE_VENUE, file_symbol("a#b", "0123456789"), "a#b"),
+        (FILE_VENUE, "my-market", "my-market"),
+        (FILE_VENUE, "#dd2831", "#dd2831"),
+        (FILE_VENUE, "number#5", "number#5"),
+        ("binance", "BTC/USDT#dd2831", "BTC/USDT#dd2831"),
+    ],
+)
+def test_the_fingerprint_of_a_files_content_is_not_shown(venue: str, symbol: str, shown: str) -> None:
+    assert shown_symbol(venue, symbol) == shown
+    assert shown_market(Market(venue, symbol, MINUTE)) == f"{shown} 1m ({venue})"
+
+
+def test_two_files_of_one_name_are_told_apart_by_it() -> None:
+    first, second = (Market(FILE_VENUE, file_symbol("walk", print_), MINUTE) for print_ in ("aaaaaa", "bbbbbb"))
+    other = Market(FILE_VENUE, file_symbol("walk", "cccccc"), Interval.parse("5m"))
+    assert symbols_apart([first, second, other]) == {first: "walk#aaaaaa", second: "walk#bbbbbb", other: "walk"}
