@@ -5,13 +5,14 @@ from __future__ import annotations
 from itertools import combinations
 
 import pytest
-from PySide6.QtCore import QRectF, QSize
+from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QFontMetrics, QPainter, QPicture
 from PySide6.QtWidgets import (
     QAbstractButton,
     QAbstractSpinBox,
     QApplication,
     QComboBox,
+    QMainWindow,
     QTableView,
     QToolButton,
 )
@@ -23,6 +24,7 @@ from desktop.dialogs.preferences import PreferencesDialog
 from desktop.interface_size import BUNDLED_FAMILY, InterfaceSize, automatic_factor, factor_in_window, set_font
 from desktop.layouts.arrangements import scale
 from desktop.panels.base import Panel
+from desktop.panels.docks import Dock
 from desktop.panels.loss import LossPanel
 from desktop.panels.plots import NumberOrLogAxis, PlotAxis, plot_widget
 from desktop.plain_text import WrappedLabel
@@ -181,6 +183,26 @@ def test_a_wrapped_label_gives_back_the_room_of_larger_or_longer_text(qtbot: QtB
     assert label.minimumHeight() > usual
     label.setFont(qapp.font())
     assert label.minimumHeight() == usual
+
+
+def test_a_dock_draws_its_title_as_one_that_is_made_with_the_new_font(qtbot: QtBot, qapp: QApplication) -> None:
+    def shown_dock() -> Dock:
+        window = QMainWindow()
+        qtbot.addWidget(window)
+        dock = Dock("Loss", window)
+        window.addDockWidget(Qt.DockWidgetArea.RightDockWidgetArea, dock)
+        window.resize(400, 300)
+        window.show()
+        qtbot.waitExposed(window)
+        return dock
+
+    dock = shown_dock()
+    before = dock.grab().toImage()
+    set_font(qapp, AppearanceSettings(interface_percent=200))
+    qapp.processEvents()
+    fresh = shown_dock()
+    assert dock.size() == fresh.size()
+    assert dock.grab().toImage() == fresh.grab().toImage() != before
 
 
 @pytest.mark.parametrize("percent", [100, 200])
