@@ -84,6 +84,22 @@ def judge(line: PriceLine, seen: Seen, *, tick: float, now_ms: int) -> PriceLine
     return replace(line, is_armed=False, crossed_at_ms=moment)
 
 
+def judge_price(line: PriceLine, price: float, at_ms: int) -> PriceLine:
+    """The line after the price alone of a market whose candles are not followed. at_ms: when it was told.
+
+    What the price did between two of them is left to the candles: they are judged once the market is followed again.
+    """
+    if not line.is_watched:
+        return line
+    if line.direction is Direction.EITHER:
+        side = _side(line.price, price, margin(line.price, 0.0))
+        if side is Direction.EITHER:
+            return line
+        return replace(line, direction=side, known=None, watched_from_ms=at_ms)
+    has_crossed = price >= line.price if line.direction is Direction.UP else price <= line.price
+    return replace(line, is_armed=False, crossed_at_ms=at_ms) if has_crossed else line
+
+
 def margin(price: float, tick: float) -> float:
     """How far a price has to be from a line to have left it."""
     return max(tick, abs(price) * _MARGIN)

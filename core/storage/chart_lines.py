@@ -34,11 +34,16 @@ class ChartLineStore:
     def list(self, venue: str, symbol: str) -> list[PriceLine]:
         """A market's lines, in the order in which they were drawn."""
         sql = f"SELECT {_COLUMNS} FROM chart_lines WHERE venue = ? AND symbol = ? ORDER BY created_at_ms, id"
-        rows = select(self._db, sql, (venue, symbol))
-        try:
-            return [_to_line(row) for row in rows]
-        except ValueError as error:  # another program wrote it
-            raise StorageError(f"The lines of {symbol} cannot be read: {error}.") from error
+        return [_to_line(row, symbol) for row in select(self._db, sql, (venue, symbol))]
+
+    def armed(self) -> dict[tuple[str, str], tuple[PriceLine, ...]]:
+        """The alerts that are watched, by venue and symbol."""
+        sql = f"SELECT venue, symbol, {_COLUMNS} FROM chart_lines WHERE kind = 'alert' AND is_armed ORDER BY id"
+        found: dict[tuple[str, str], tuple[PriceLine, ...]] = {}
+        for venue, symbol, *row in select(self._db, sql):
+            key = (str(venue), str(symbol))
+            found[key] = (*found.get(key, ()), _to_line(tuple(row), key[1]))
+        return found
 
     def put(self, venue: str, symbol: str, line: PriceLine) -> PriceLine:
         """Store a new line, or change the one of the same number; one that was removed comes back under its number.
@@ -71,7 +76,14 @@ def _row(line: PriceLine) -> Row:
     )
 
 
-def _to_line(row: Row) -> PriceLine:
+def _to_line(row: Row, symbol: str) -> PriceLine:
+    try:
+        return _line(row)
+    except ValueError as error:  # another program wrote it
+        raise StorageError(f"The lines of {symbol} cannot be read: {error}.") from error
+
+
+def _line(row: Row) -> PriceLine:
     number, kind, price, text, direction, created, watched_from, crossed, is_armed, *known = row
     return PriceLine(
         price=float(price),

@@ -50,7 +50,7 @@ class WatchlistPanel(Panel):
         self._former: deque[Watchlist] = deque(maxlen=_CHANGES_KEPT)
         self._message = self._search_message = ""
         self._told_until_ms = 0
-        self._is_seen = self._is_wanted = False
+        self._is_seen = self._is_needed = self._is_wanted = False
         self._window: QWidget | None = None
         self.model = WatchlistModel(theme, self)
         self.table = WatchTable(self.model, theme)
@@ -65,8 +65,13 @@ class WatchlistPanel(Panel):
 
     @property
     def wants_prices(self) -> bool:
-        """Only where somebody looks, and the chart shows an exchange's market."""
+        """Only where somebody looks or an alert waits for them, and the chart shows an exchange's market."""
         return self._is_wanted
+
+    def need_prices(self, *, is_needed: bool) -> None:
+        """Whether an alert of a listed market waits for its price, whoever looks."""
+        self._is_needed = is_needed
+        self._update_wanted()
 
     def show_markets(self, markets: Watchlist) -> None:
         """The list as the settings have it."""
@@ -171,9 +176,8 @@ class WatchlistPanel(Panel):
         return Standing(QuoteState.OLD if is_old else QuoteState.FRESH, Quote(last.price, last.at_ms, day))
 
     def _update_wanted(self) -> None:
-        is_wanted = (
-            self._is_seen and not self.window().isMinimized() and self._record.is_exchange and bool(self._markets)
-        )
+        is_of_use = self._is_needed or (self._is_seen and not self.window().isMinimized())
+        is_wanted = is_of_use and self._record.is_exchange and bool(self._markets)
         if is_wanted != self._is_wanted:
             self._is_wanted = is_wanted
             self.prices_wanted.emit(is_wanted)
@@ -222,7 +226,7 @@ class WatchlistPanel(Panel):
             self._tell(str(error))
             return
         self.adder.search.clear()
-        self._keep(markets)
+        self.keep(markets)
         self._select(len(markets) - 1)
         self._tell(translate("Panels", "{0} of {1} was added.").format(market.symbol, venue_name(venue)))
 
@@ -231,7 +235,7 @@ class WatchlistPanel(Panel):
         if market is None:
             return
         row = self._markets.index(market)
-        self._keep(without(self._markets, market))
+        self.keep(without(self._markets, market))
         self._select(min(row, len(self._markets) - 1))
         undo = self.actions_of_panel[ActionId.WATCH_UNDO].shortcut().toString()
         text = translate("Panels", "{0} of {1} was taken off the list. {2} brings it back.")
@@ -239,7 +243,7 @@ class WatchlistPanel(Panel):
 
     def _move(self, row: int, place: int) -> None:
         if 0 <= row < len(self._markets) and 0 <= place < len(self._markets):
-            self._keep(moved(self._markets, self._markets[row], place))
+            self.keep(moved(self._markets, self._markets[row], place))
             self._select(place)
 
     def _move_by(self, step: int) -> None:
@@ -252,7 +256,8 @@ class WatchlistPanel(Panel):
             self._take(markets)
             self._tell(translate("Panels", "The last change of the list was taken back."))
 
-    def _keep(self, markets: Watchlist) -> None:
+    def keep(self, markets: Watchlist) -> None:
+        """Another list; the former one can be had back."""
         if markets != self._markets:
             self._former.append(self._markets)
             self._take(markets)

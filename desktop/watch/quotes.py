@@ -54,6 +54,8 @@ class QuoteBook(QObject):
     """Takes what the poller tells. Lives in the window's thread; holds what is watched and nothing else."""
 
     changed = Signal()
+    quoted = Signal(object)
+    """Quoted: new prices, as they come."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -70,6 +72,7 @@ class QuoteBook(QObject):
                     self._put((event.venue, symbol), quote)
                 for symbol, sentence in event.unknown.items():
                     self._unknown[event.venue, symbol] = sentence
+                self.quoted.emit(event)
             case PollTrouble():
                 self._troubles[event.venue] = event
         self.changed.emit()

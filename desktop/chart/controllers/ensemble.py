@@ -13,6 +13,7 @@ from core.market.feeds.base import MissingCandles
 from core.market.pipeline import FeedTold
 from core.storage.folder import DataFolder
 from desktop.candle_loader import HistoryLoading
+from desktop.chart.controllers.alerts_elsewhere import AlertsElsewhere
 from desktop.chart.controllers.appearance import ChartAppearance
 from desktop.chart.controllers.candles import ChartCandles
 from desktop.chart.controllers.comparison import ChartComparison
@@ -68,6 +69,7 @@ class ChartEnsemble(QObject):
         studies = ChartStudies(window, chart)
         self.travel = TimeTravel(window, chart, state, open_reader)
         self.tools = ChartTools(window, chart, state, database, clock)
+        self._alerts_elsewhere = AlertsElsewhere(window, state, database, clock)
         place = PlaceMenu(window, chart, studies)
         for part in (self.travel.add_to_menu, place.add_checkpoint, place.add_indicator, place.add_axis):
             self.tools.menu.add(part)
@@ -87,6 +89,7 @@ class ChartEnsemble(QObject):
         self.bar.show_market(market)
         stored = self.candles.stored
         self.tools.show_market(market, stored[-1] if stored is not None and len(stored) else None)
+        self._alerts_elsewhere.show_market(market)
         self.comparison.show_market(market)
 
     def reload(self, market: Market) -> None:

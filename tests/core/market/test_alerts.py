@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.market.alerts import PriceWatch, judge
+from core.market.alerts import PriceWatch, judge, judge_price
 from core.market.candle import Candle, Interval
 from core.market.price_lines import Direction, KnownCandle, LineKind, PriceLine
 
@@ -228,3 +228,31 @@ def test_notes_and_lines_that_are_off_are_not_watched() -> None:
 def test_a_line_without_a_finite_price_is_refused() -> None:
     with pytest.raises(ValueError, match="finite"):
         PriceLine(float("nan"), LineKind.NOTE)
+
+
+@given(prices=st.lists(st.integers(97, 103).map(float), min_size=1, max_size=12), direction=st.sampled_from(Direction))
+def test_by_prices_alone_it_goes_off_at_the_first_that_is_across(prices: list[float], direction: Direction) -> None:
+    """As the watchlist asks for them; one that stands at its line is decided by the first price that has left."""
+    line, is_below, crossed_at_ms = alert(100.0, direction), direction is Direction.UP, None
+    is_decided = direction is not Direction.EITHER
+    for number, price in enumerate(prices):
+        line = judge_price(line, price, number)
+        if not is_decided:
+            is_decided, is_below = price != 100.0, price < 100.0
+        elif crossed_at_ms is None and (price >= 100.0 if is_below else price <= 100.0):
+            crossed_at_ms = number
+    assert (line.crossed_at_ms, line.is_armed) == (crossed_at_ms, crossed_at_ms is None)
+
+
+def test_what_candles_know_of_a_line_goes_on_where_prices_have_left_off() -> None:
+    """A line at the price that left it at a price alone: the candles of before are over, those that follow count."""
+    minute_ms = MINUTE.duration_ms
+    line = judge_price(alert(100.0, Direction.EITHER), 99.0, 5 * minute_ms)
+    before, after = candle(3, 99, 102, 98, 99), candle(6, 99, 101, 98, 99)
+    assert watched(line, PriceWatch(MINUTE), [before]) is line
+    assert watched(line, PriceWatch(MINUTE), [before, after]).crossed_at_ms is not None
+
+
+def test_no_price_sets_off_a_note_or_a_line_that_is_off() -> None:
+    for line in (PriceLine(100, LineKind.NOTE, is_armed=True), replace(alert(100), is_armed=False)):
+        assert judge_price(line, 101.0, 0) is line

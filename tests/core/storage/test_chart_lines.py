@@ -52,6 +52,18 @@ def test_a_change_keeps_the_number_and_a_removed_line_comes_back_under_its_own(p
     db.close()
 
 
+def test_what_is_armed_is_listed_by_market(path: Path) -> None:
+    db = open_database(path)
+    store = ChartLineStore(db)
+    armed = replace(ALERT, is_armed=True)
+    bitcoin = store.put("binance", "BTC/USDT", armed)
+    store.put("binance", "BTC/USDT", replace(NOTE, is_armed=True))
+    store.put("binance", "BTC/USDT", replace(ALERT, is_armed=False, crossed_at_ms=5))
+    ether = tuple(store.put("kraken", "ETH/EUR", each) for each in (armed, replace(armed, price=7.0)))
+    assert store.armed() == {("binance", "BTC/USDT"): (bitcoin,), ("kraken", "ETH/EUR"): ether}
+    db.close()
+
+
 def test_a_row_that_no_line_can_be_made_of_is_told_in_words(path: Path) -> None:
     """SQLite takes a price without an end, which is how other programs write infinity."""
     db = open_database(path)

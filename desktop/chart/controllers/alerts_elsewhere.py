@@ -1,0 +1,149 @@
+"""Alerts of the markets that are not on the chart: they go off at the prices that the watchlist asks for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from PySide6.QtCore import QObject
+
+from core.clock import Clock
+from core.events import Severity
+from core.market.alerts import judge_price
+from core.market.candle import FILE_VENUE, SIMULATED_VENUE, Market
+from core.market.feeds.ticker_poller import MarketKey, Quoted
+from core.market.feeds.tickers import Quote
+from core.market.price_lines import PriceLine
+from core.market.watchlist import WatchedMarket, added
+from core.settings import Settings
+from core.storage.errors import StorageError
+from desktop import formatting
+from desktop.chart.controllers.alert_messages import AlertMessages
+from desktop.database import WindowDatabase
+from desktop.panels.banner import Notice
+from desktop.state import RunState
+from desktop.translation import translate
+from desktop.window import MainWindow
+
+_UNWATCHED = "alerts elsewhere"
+
+
+class AlertsElsewhere(QObject):
+    """Knows the armed lines of all markets but the one on the chart, whose candles tell more than prices do. While the
+    watchlist has a market with such lines, prices are asked for also where nobody looks at it."""
+
+    def __init__(self, window: MainWindow, state: RunState, database: WindowDatabase, clock: Clock) -> None:
+        super().__init__(window)
+        self._window, self._database, self._clock = window, database, clock
+        self._shown: Market | None = None
+        self._shown_since_ms = 0
+        self._armed: dict[MarketKey, tuple[PriceLine, ...]] = {}
+        state.quotes.quoted.connect(self._on_quoted)
+        window.settings_shown.connect(self._on_settings)
+        window.settings_changed.connect(self._on_settings)
+
+    def show_market(self, market: Market) -> None:
+        """Another market is on the chart, and its candles are followed. Says where alerts of the former one are
+        watched by nobody from now on."""
+        former, self._shown, self._shown_since_ms = self._shown, market, self._clock.now_ms()
+        self._window.banner.withdraw(_UNWATCHED)
+        self._read()
+        self._on_settings(self._window.settings)
+        if former is not None and _key(former) in self._armed:
+            self._say_whether_watched(former, market)
+
+    def _read(self) -> None:
+        try:
+            self._armed = self._database.lines.armed()
+        except StorageError as error:
+            self._window.notices.storage_trouble(str(error))
+            self._armed = {}
+        if self._shown is not None:
+            self._armed.pop(_key(self._shown), None)
+
+    def _on_settings(self, settings: Settings) -> None:
+        listed = {(each.venue, each.symbol) for each in settings.watchlist.markets}
+        self._window.watchlist.need_prices(is_needed=not listed.isdisjoint(self._armed))
+
+    def _on_quoted(self, quoted: Quoted) -> None:
+        if not any(self._judged(quoted)):
+            return
+        self._read()  # their words may have been changed since
+        crossed: dict[MarketKey, list[PriceLine]] = {}
+        for key, line in list(self._judged(quoted)):
+            self._keep(key, line)
+            if line.crossed_at_ms is not None:
+                crossed.setdefault(key, []).append(line)
+        for key, lines in crossed.items():
+            self._tell_crossed(key, lines, quoted.quotes[key[1]])
+        self._on_settings(self._window.settings)
+
+    def _judged(self, quoted: Quoted) -> Iterator[tuple[MarketKey, PriceLine]]:
+        """The lines that these prices change, as they are then. What was told while the market was on the chart is
+        known from its candles."""
+        for symbol, quote in quoted.quotes.items():
+            key = (quoted.venue, symbol)
+            for line in self._armed.get(key, ()) if quote.at_ms >= self._shown_since_ms else ():
+                after = judge_price(line, quote.last, quote.at_ms)
+                if after is not line:
+                    yield key, after
+
+    def _keep(self, key: MarketKey, line: PriceLine) -> None:
+        """Also where it cannot be stored: it has happened."""
+        kept = (line if each.line_id == line.line_id else each for each in self._armed[key])
+        self._armed[key] = tuple(each for each in kept if each.is_watched)
+        if not self._armed[key]:
+            del self._armed[key]
+        try:
+            self._database.lines.put(*key, line)
+        except StorageError as error:
+            self._window.notices.storage_trouble(str(error))
+
+    def _tell_crossed(self, key: MarketKey, lines: list[PriceLine], quote: Quote) -> None:
+        closes = () if quote.day is None else quote.day.closes
+        decimals = formatting.decimals_of_prices((*closes, quote.last, *(line.price for line in lines)))
+        messages = AlertMessages(self._window, translate("Chart", "Show market"), lambda _at_ms: self._open(key))
+        messages.tell(key[1], lines, decimals)
+
+    def _open(self, key: MarketKey) -> None:
+        """Put it on the chart, at the interval at which the watchlist has it."""
+        listed = self._window.settings.watchlist.markets
+        market = next((each for each in listed if (each.venue, each.symbol) == key), WatchedMarket(*key))
+        self._window.watch(market)
+
+    def _say_whether_watched(self, former: Market, shown: Market) -> None:
+        is_listed = any(_key(each.market) == _key(former) for each in self._window.settings.watchlist.markets)
+        is_exchange = shown.venue not in (FILE_VENUE, SIMULATED_VENUE)
+        if is_listed and is_exchange:
+            return
+        count = len(self._armed[_key(former)])
+        if count == 1:
+            said = translate("Chart", "1 alert on {0} is not watched while {1} is shown.")
+        else:
+            said = translate("Chart", "{2} alerts on {0} are not watched while {1} is shown.")
+        text = said.format(former.symbol, shown.symbol, count)
+        can_be_listed = is_exchange and former.venue not in (FILE_VENUE, SIMULATED_VENUE)
+        self._window.banner.tell(
+            Notice(
+                _UNWATCHED,
+                Severity.WARNING,
+                text,
+                action=translate("Chart", "Add to the watchlist") if can_be_listed else "",
+                on_action=(lambda: self._list(former)) if can_be_listed else None,
+                is_answer=True,
+                passes=True,
+            )
+        )
+
+    def _list(self, market: Market) -> None:
+        """Its prices are asked for from then on."""
+        wanted = WatchedMarket(market.venue, market.symbol, str(market.interval))
+        try:
+            markets = added(self._window.settings.watchlist.markets, wanted)
+        except ValueError as error:  # the list is full
+            self._window.tell(str(error), Severity.WARNING, key=_UNWATCHED, is_answer=True)
+        else:
+            self._window.watchlist.keep(markets)
+
+
+def _key(market: Market) -> MarketKey:
+    return market.venue, market.symbol

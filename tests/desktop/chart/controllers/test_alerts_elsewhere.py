@@ -1,0 +1,248 @@
+"""Alerts of a market that is not on the chart: what the watchlist's prices do to them, and what is said of those that
+nobody watches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+
+from core.market.candle import FILE_VENUE, Candle, Market
+from core.market.feeds.ticker_poller import Quoted
+from core.market.feeds.tickers import Quote
+from core.market.price_lines import Direction, LineKind, PriceLine
+from core.market.watchlist import WatchedMarket
+from core.settings import MarketSettings
+from core.storage.folder import DataFolder
+from core.window_settings import WatchlistSettings
+from desktop.chart.controllers.alerts_elsewhere import AlertsElsewhere
+from desktop.chart.controllers.ensemble import ChartEnsemble
+from desktop.chart.controllers.tools import ChartTools
+from desktop.database import WindowDatabase
+from desktop.dialogs.line_text import LineTextDialog
+from desktop.library import Library
+from desktop.panels.banner import Notice
+from tests.desktop import scenario
+from tests.desktop.chart.controllers.tools import MARKET, OTHER, ToolBench, opened
+from tests.desktop.conftest import Bench, MakeBench
+
+LISTED = (WatchedMarket("binance", "BTC/USDT", "15m"), WatchedMarket("binance", "ETH/USDT"))
+FILE = Market(FILE_VENUE, "EUR/USD sample", scenario.MINUTE)
+
+
+@dataclass
+class Two:
+    """Chart and watchlist in one window, and hands on both."""
+
+    hands: ToolBench
+    elsewhere: AlertsElsewhere
+
+    @property
+    def tools(self) -> ChartTools:
+        return self.hands.tools
+
+    @property
+    def bench(self) -> Bench:
+        return self.hands.bench
+
+    @property
+    def newest(self) -> Candle:
+        return self.hands.newest
+
+
+@pytest.fixture
+def bench(make_bench: MakeBench, tmp_path: Path) -> Iterator[Two]:
+    folder = DataFolder(tmp_path / "data")
+    folder.ensure()
+    with opened(make_bench, folder.root) as hands:
+        database = WindowDatabase(folder)
+        database.open()
+        made = Two(hands, AlertsElsewhere(hands.bench.window, hands.bench.state, database, hands.bench.clock))
+        made.bench.state.feed_record.opened(MARKET)
+        made.elsewhere.show_market(MARKET)
+        list_markets(made, *LISTED)
+        yield made
+        database.close()
+
+
+def list_markets(bench: Two, *markets: WatchedMarket) -> None:
+    settings = bench.bench.window.settings
+    bench.bench.window.apply_settings(replace(settings, watchlist=WatchlistSettings(markets=markets)))
+
+
+def leave(bench: Two, market: Market = OTHER) -> None:
+    bench.bench.clock.advance_ms(1_000)
+    bench.bench.state.feed_record.opened(market)
+    bench.tools.show_market(market, None)
+    bench.elsewhere.show_market(market)
+
+
+def price(bench: Two, last: float, symbol: str = "BTC/USDT", ago_ms: int = 0) -> None:
+    """Of the watchlist's next round."""
+    bench.bench.clock.advance_ms(5_000)
+    quote = Quote(last, bench.bench.clock.now_ms() - ago_ms)
+    bench.bench.state.quotes.take(Quoted("binance", {symbol: quote}, {}))
+
+
+def said(bench: Two) -> str:
+    shown = bench.bench.window.banner.shown
+    return "" if shown is None else shown.text
+
+
+def notice(bench: Two) -> Notice:
+    shown = bench.bench.window.banner.shown
+    assert shown is not None
+    return shown
+
+
+def back(bench: Two) -> tuple[PriceLine, ...]:
+    """The lines of the first market, on the chart again."""
+    bench.tools.show_market(MARKET, bench.newest)
+    bench.elsewhere.show_market(MARKET)
+    return bench.tools.lines.book.lines
+
+
+def test_it_goes_off_at_the_watchlist_s_price_and_once(bench: Two) -> None:
+    line_price = bench.newest.close + 4
+    bench.tools.lines.add(LineKind.ALERT, line_price)
+    leave(bench)
+    price(bench, line_price - 1)
+    price(bench, line_price + 1, "ETH/USDT")
+    assert said(bench) == ""
+    price(bench, line_price + 1)
+    assert said(bench).startswith("Alert: BTC/USDT rose to "), "and not late: it has just been told"
+    crossed_at_ms = bench.bench.clock.now_ms()
+    bench.bench.window.banner.dismiss()
+    price(bench, line_price - 1)
+    price(bench, line_price + 1)
+    assert said(bench) == ""
+    (line,) = back(bench)
+    assert (line.is_armed, line.crossed_at_ms) == (False, crossed_at_ms)
+
+
+def test_its_banner_shows_the_market_at_the_interval_of_the_list(bench: Two) -> None:
+    bench.tools.lines.add(LineKind.ALERT, bench.newest.close + 4)
+    leave(bench)
+    price(bench, bench.newest.close + 5)
+    chosen: list[MarketSettings] = []
+    bench.bench.window.market_chosen.connect(chosen.append)
+    bench.bench.window.banner.action.click()
+    assert [(each.venue, each.symbol, each.interval) for each in chosen] == [("binance", "BTC/USDT", "15m")]
+
+
+def test_the_market_on_the_chart_is_left_to_its_candles(bench: Two) -> None:
+    bench.tools.lines.add(LineKind.ALERT, bench.newest.close + 4)
+    price(bench, bench.newest.close + 5)
+    assert said(bench) == ""
+    leave(bench)
+    price(bench, bench.newest.close + 5, ago_ms=7_000)
+    assert said(bench) == "", "told while its candles were followed"
+    price(bench, bench.newest.close + 5)
+    assert "rose to" in said(bench)
+
+
+def test_words_that_were_written_after_leaving_are_told(bench: Two) -> None:
+    bench.tools.lines.add(LineKind.ALERT, bench.newest.close + 4)
+    (line,) = bench.tools.lines.book.lines
+    bench.tools.lines.edit(line)
+    (dialog,) = bench.bench.window.findChildren(LineTextDialog)
+    bench.tools.lines.show_market(OTHER, None)
+    leave(bench)
+    dialog.edit.setText("Sell")
+    dialog.accept()
+    bench.tools.lines.book.reword_elsewhere(("binance", "BTC/USDT"), line.line_id or 0, "Sell")
+    price(bench, bench.newest.close + 5)
+    assert said(bench).endswith("Sell")
+
+
+def test_a_price_across_while_none_was_asked_for_rings_with_the_next(bench: Two) -> None:
+    """Two at one price are one sentence, and those below stay armed."""
+    for away in (4, 4, -4):
+        bench.tools.lines.add(LineKind.ALERT, bench.newest.close + away)
+    leave(bench)
+    bench.bench.clock.advance_ms(3_600_000)
+    price(bench, bench.newest.close + 50)
+    assert "(2 alerts)" in said(bench)
+    assert [line.is_armed for line in back(bench)] == [False, False, True]
+
+
+def test_prices_are_asked_for_while_an_alert_needs_them_whoever_looks(bench: Two) -> None:
+    panel = bench.bench.window.watchlist
+    bench.tools.lines.add(LineKind.ALERT, bench.newest.close + 4)
+    assert not panel.wants_prices, "its market is on the chart"
+    leave(bench)
+    assert panel.wants_prices
+    list_markets(bench, LISTED[1])
+    assert not panel.wants_prices, "off the list"
+    list_markets(bench, *LISTED)
+    assert panel.wants_prices
+    price(bench, bench.newest.close + 5)
+    assert not panel.wants_prices, "it has gone off"
+
+
+@pytest.mark.parametrize(
+    ("count", "sentence"),
+    [
+        (1, "1 alert on BTC/USDT is not watched while ETH/USDT is shown."),
+        (2, "2 alerts on BTC/USDT are not watched while ETH/USDT is shown."),
+    ],
+)
+def test_on_leaving_it_is_said_once_that_nobody_watches(bench: Two, count: int, sentence: str) -> None:
+    list_markets(bench, LISTED[1])
+    for number in range(count):
+        bench.tools.lines.add(LineKind.ALERT, bench.newest.close + 4 + number)
+    leave(bench)
+    assert said(bench) == sentence
+    bench.bench.window.banner.dismiss()
+    leave(bench, replace(OTHER, interval=type(OTHER.interval).parse("1h")))
+    assert said(bench) == "", "once"
+
+
+def test_the_sentence_s_button_has_it_watched(bench: Two) -> None:
+    list_markets(bench, LISTED[1])
+    bench.tools.lines.add(LineKind.ALERT, bench.newest.close + 4)
+    leave(bench)
+    QTest.mouseClick(bench.bench.window.banner.action, Qt.MouseButton.LeftButton)
+    assert bench.bench.window.settings.watchlist.markets == (LISTED[1], WatchedMarket("binance", "BTC/USDT", "1m"))
+    assert bench.bench.window.watchlist.wants_prices and said(bench) == ""
+    price(bench, bench.newest.close + 5)
+    assert "rose to" in said(bench)
+
+
+def test_no_prices_come_during_a_replay_and_it_is_said_so(bench: Two) -> None:
+    bench.tools.lines.add(LineKind.ALERT, bench.newest.close + 4)
+    leave(bench, FILE)
+    assert said(bench) == "1 alert on BTC/USDT is not watched while EUR/USD sample is shown."
+    assert notice(bench).action == "" and not bench.bench.window.watchlist.wants_prices
+
+
+def test_nothing_is_said_of_alerts_that_are_watched_or_off(bench: Two) -> None:
+    bench.tools.lines.add(LineKind.ALERT, bench.newest.close + 4)
+    leave(bench)
+    assert said(bench) == ""
+    (line,) = back(bench)
+    bench.tools.lines.arm(line, is_armed=False)
+    list_markets(bench, LISTED[1])
+    leave(bench)
+    assert said(bench) == ""
+
+
+def test_the_chart_as_it_is_composed_hears_the_watchlist_s_prices(make_bench: MakeBench, tmp_path: Path) -> None:
+    folder = DataFolder(tmp_path / "data")
+    folder.ensure()
+    database, made = WindowDatabase(folder), make_bench()
+    database.open()
+    window, past = made.window, Library(database, made.clock).past
+    charting = ChartEnsemble(window, made.chart, made.state, database, folder, past, made.clock, made.theme)
+    line = PriceLine(100.0, LineKind.ALERT, direction=Direction.UP, is_armed=True)
+    database.lines.put(MARKET.venue, MARKET.symbol, line)
+    charting.show_market(OTHER)
+    made.state.quotes.take(Quoted("binance", {"BTC/USDT": Quote(101.0, made.clock.now_ms())}, {}))
+    assert window.banner.shown is not None and "BTC/USDT rose to 100" in window.banner.shown.text
+    charting.cancel_reading()
+    assert charting.wait_for_reading()
+    database.close()
