@@ -66,6 +66,7 @@ class ActionId(StrEnum):
     EDIT_LINE = "edit_line"
     DELETE_LINE = "delete_line"
     UNDO_LINE = "undo_line"
+    REDO_LINE = "redo_line"
     DRAW_TREND_LINE = "draw_trend_line"
     DRAW_RAY = "draw_ray"
     DRAW_HORIZONTAL = "draw_horizontal"

@@ -41,7 +41,7 @@ _BUTTONS_OF_CHECKPOINTS = (
         ActionId.CHECKPOINT_UNDO,
         QT_TRANSLATE_NOOP("Actions", "&Undo"),
         QT_TRANSLATE_NOOP("Actions", "Take the last change back"),
-        "Ctrl+Shift+Z",
+        "Ctrl+Z",
         "undo",
     ),
 )
@@ -290,7 +290,7 @@ def watchlist_actions() -> tuple[ActionInfo, ...]:
             ActionId.WATCH_UNDO,
             QT_TRANSLATE_NOOP("Actions", "U&ndo"),
             QT_TRANSLATE_NOOP("Actions", "Take the last change of the list back"),
-            "Ctrl+Shift+Z",
+            "Ctrl+Z",
             "undo",
         ),
     )

@@ -346,6 +346,13 @@ _LINE_TOOLS = (
         "Ctrl+Z",
         "undo",
     ),
+    (
+        ActionId.REDO_LINE,
+        QT_TRANSLATE_NOOP("Actions", "R&edo line change"),
+        QT_TRANSLATE_NOOP("Actions", "Do again what was taken back last"),
+        "Ctrl+Shift+Z",
+        "redo",
+    ),
 )
 
 

@@ -55,6 +55,7 @@ class Book(Generic[Kept]):
         self._market: tuple[str, str] | None = None
         self._kept: dict[int, Kept] = {}
         self._changes: list[Change[Kept]] = []
+        self._undone: list[Change[Kept]] = []
         self._merges_with: int | None = None
 
     @property
@@ -77,10 +78,16 @@ class Book(Generic[Kept]):
         """Its place among the changes of all books; -1 where nothing can be taken back."""
         return self._changes[-1].order if self._changes else -1
 
+    @property
+    def next_undone(self) -> int | None:
+        """The place, among the changes of all books, of the one that was taken back last; None where there is none."""
+        return self._undone[-1].order if self._undone else None
+
     def open(self, venue: str, symbol: str) -> None:
         """Show another symbol's."""
         self._market = (venue, symbol)
         self._changes.clear()
+        self._undone.clear()
         self._merges_with = None
         try:
             self._kept = self._by_number(self._open_store().list(venue, symbol))
@@ -120,16 +127,32 @@ class Book(Generic[Kept]):
         if not self._changes:
             return None
         change = self._changes.pop()
+        self._undone.append(change)
+        return self._set(change.after, change.before, renewed)
+
+    def redo(self, renewed: Callable[[Kept], Kept] = lambda kept: kept) -> Kept | None:
+        """Do again what was taken back last. `renewed` says how one that comes back is.
+
+        Returns what is there again, None where nothing is.
+        """
+        if not self._undone:
+            return None
+        change = self._undone.pop()
+        self._changes.append(change)
+        return self._set(change.before, change.after, renewed)
+
+    def _set(self, there: Kept | None, wanted: Kept | None, renewed: Callable[[Kept], Kept]) -> Kept | None:
         self._merges_with = None
-        if change.before is not None:
-            return self._store(renewed(change.before))
-        number = None if change.after is None else self._number_of(change.after)
+        if wanted is not None:
+            return self._store(renewed(wanted))
+        number = None if there is None else self._number_of(there)
         if number is not None:
             self._delete(number)
         return None
 
     def _remember(self, before: Kept | None, after: Kept | None, merges_with: int | None) -> None:
         self._changes = [*self._changes[1 - _CHANGES_KEPT :], Change(before, after, next(self._order))]
+        self._undone.clear()
         self._merges_with = merges_with
 
     def _store(self, kept: Kept) -> Kept | None:

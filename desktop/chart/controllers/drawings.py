@@ -187,8 +187,14 @@ class ChartDrawings(QObject):
 
     def undo(self) -> None:
         """Take the last change back."""
-        back = self.book.undo()
-        self._selected = None if back is None else back.drawing_id
+        self._show_changed(self.book.undo())
+
+    def redo(self) -> None:
+        """Do again what was taken back last."""
+        self._show_changed(self.book.redo())
+
+    def _show_changed(self, drawing: Drawing | None) -> None:
+        self._selected = None if drawing is None else drawing.drawing_id
         self._show()
 
     def add_to_menu(self, menu: QMenu, at: ChartPoint) -> None:

@@ -48,9 +48,10 @@ class LineBook(Book[PriceLine]):
         """Take over what the market did to a line; nobody can take that back."""
         assert line.line_id is not None
         self._kept[line.line_id] = line
-        self._changes = [
-            replace(each, before=_fated(each.before, line), after=_fated(each.after, line)) for each in self._changes
-        ]
+        for changes in (self._changes, self._undone):
+            changes[:] = [
+                replace(each, before=_fated(each.before, line), after=_fated(each.after, line)) for each in changes
+            ]
         self._store(line)
 
 

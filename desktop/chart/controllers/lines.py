@@ -176,8 +176,17 @@ class ChartLines(QObject):
 
     def undo(self) -> None:
         """Take the last change back."""
-        back = self.book.undo(lambda line: self._alerts.armed(line) if line.is_watched else line)
-        self._selected = None if back is None else back.line_id
+        self._show_changed(self.book.undo(self._as_it_comes_back))
+
+    def redo(self) -> None:
+        """Do again what was taken back last."""
+        self._show_changed(self.book.redo(self._as_it_comes_back))
+
+    def _as_it_comes_back(self, line: PriceLine) -> PriceLine:
+        return self._alerts.armed(line) if line.is_watched else line
+
+    def _show_changed(self, line: PriceLine | None) -> None:
+        self._selected = None if line is None else line.line_id
         self._show()
 
     def add_to_menu(self, menu: QMenu, at: ChartPoint) -> None:

@@ -23,6 +23,7 @@ class ChartSelection(QObject):
                 ActionId.EDIT_LINE: self._edit,
                 ActionId.DELETE_LINE: self._remove,
                 ActionId.UNDO_LINE: self._undo,
+                ActionId.REDO_LINE: self._redo,
             }
         )
         lines.changed.connect(self._show)
@@ -56,6 +57,18 @@ class ChartSelection(QObject):
         is_line = self._lines.book.newest_change > self._drawings.book.newest_change
         (self._lines if is_line else self._drawings).undo()
 
+    def _redo(self) -> None:
+        """What was undone last is of all that was undone the oldest change."""
+        undone = self._undone()
+        if undone:
+            undone[min(undone)].redo()
+
+    def _undone(self) -> dict[int, ChartLines | ChartDrawings]:
+        """By their places among all changes; nothing is done again over a newer change."""
+        newest = max(self._lines.book.newest_change, self._drawings.book.newest_change)
+        tops = {each.book.next_undone: each for each in (self._lines, self._drawings)}
+        return {order: each for order, each in tops.items() if order is not None and order > newest}
+
     def _show(self) -> None:
         """The newer selection stands; actions can be chosen where they do something."""
         is_line, is_drawing = self._lines.selected is not None, self._drawings.selected is not None
@@ -68,3 +81,4 @@ class ChartSelection(QObject):
         self._actions[ActionId.NEXT_LINE].setEnabled(bool(self._lines.book.lines or self._drawings.book.all))
         newest = max(self._lines.book.newest_change, self._drawings.book.newest_change)
         self._actions[ActionId.UNDO_LINE].setEnabled(newest >= 0)
+        self._actions[ActionId.REDO_LINE].setEnabled(bool(self._undone()))

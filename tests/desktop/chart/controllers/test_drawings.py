@@ -264,6 +264,38 @@ def test_lines_and_drawings_are_taken_back_in_the_order_in_which_they_changed(be
     assert kept == [(1, 1), (0, 1), (0, 0)]
 
 
+def test_what_was_taken_back_is_done_again_in_order_until_something_else_changes(bench: ToolBench) -> None:
+    draw(bench, DrawingKind.TREND_LINE, place(bench, 40, 0.6), place(bench, 15, 0.9))
+    bench.choose(place(bench, 30, 0.2), "Alert at")
+    draw(bench, DrawingKind.HORIZONTAL, place(bench, 30, 0.4))
+    actions = bench.bench.window.actions_of_window
+    everything = (bench.tools.lines.book.lines, drawings(bench))
+    assert not actions[ActionId.REDO_LINE].isEnabled()
+    for _ in range(3):
+        bench.key(Qt.Key.Key_Z, CONTROL)
+    kept = []
+    for _ in range(3):
+        bench.key(Qt.Key.Key_Z, CONTROL | Qt.KeyboardModifier.ShiftModifier)
+        kept.append((len(bench.tools.lines.book.lines), len(drawings(bench))))
+    assert kept == [(0, 1), (1, 1), (1, 2)]
+    assert [line.price for line in bench.tools.lines.book.lines] == [line.price for line in everything[0]]
+    assert drawings(bench) == everything[1] and not actions[ActionId.REDO_LINE].isEnabled()
+    for _ in range(2):
+        bench.key(Qt.Key.Key_Z, CONTROL)
+    draw(bench, DrawingKind.RAY, place(bench, 50, 0.3), place(bench, 20, 0.5))
+    assert not actions[ActionId.REDO_LINE].isEnabled(), "it would be done again over a newer change"
+
+
+def test_a_change_that_is_done_again_can_be_taken_back_again(bench: ToolBench) -> None:
+    drawing = draw(bench, DrawingKind.FIBONACCI, place(bench, 40, 0.6), place(bench, 15, 0.9))
+    bench.key(Qt.Key.Key_Delete)
+    for _ in range(2):
+        bench.key(Qt.Key.Key_Z, CONTROL)
+        assert drawings(bench) == (drawing,)
+        bench.key(Qt.Key.Key_Z, CONTROL | Qt.KeyboardModifier.ShiftModifier)
+        assert drawings(bench) == ()
+
+
 def test_one_thing_is_selected_at_most(bench: ToolBench) -> None:
     drawing = draw(bench, DrawingKind.TREND_LINE, place(bench, 40, 0.6), place(bench, 15, 0.9))
     tools, low = bench.tools, place(bench, 30, 0.2)
