@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QHBoxLayout, QTabBar, QToolButton, QVBoxLayout, QW
 from core.events import AccuracySummary, ExpertShares
 from core.forecast.confidence import FEWEST_FOR_A_PROOF
 from core.forecast.score import FEWEST_FOR_AN_ESTIMATE
+from desktop.ending import ending_words
 from desktop.formatting import format_count, format_duration, format_percent
 from desktop.icons import icon
 from desktop.interface_size import scale_text
@@ -54,6 +55,7 @@ class AccuracyPanel(Panel):
         self.apply_palette(theme.palette)
         self.apart.toggled.connect(self.mark_stale)
         state.status_changed.connect(self.mark_stale)
+        state.feed_changed.connect(self.mark_stale)
         state.run_changed.connect(self.mark_stale)
         state.accuracy_changed.connect(self.mark_stale)
         self.tabs.currentChanged.connect(self._on_tab)
@@ -99,7 +101,8 @@ class AccuracyPanel(Panel):
             self._show_apart(apart)
             shown = apart
         else:
-            self._show_answers(own, apart, answers_of(own, status.online))
+            has_ended = bool(ending_words(self._state))
+            self._show_answers(own, apart, answers_of(own, status.online, has_ended=has_ended))
             shown = own
         self._table.show_summary(shown)
         self._show_footer(own, shown)
@@ -169,6 +172,9 @@ class AccuracyPanel(Panel):
             reason = of.format(FEWEST_FOR_A_PROOF, format_count(own.skill_close.n))
         else:
             reason = ""
+        if reason and (ending := ending_words(self._state)):
+            stays = translate("Panels", "{0}: the answer stays open until more candles come. {1}")
+            reason = stays.format(ending, _with_capital(reason))
         colour = answers.colour(ghosts, palette)
         self._put_verdict(ghosts.text, _with_capital(reason), colour)
         self._verdict.setToolTip(paragraphs(ghosts.meaning))
@@ -198,7 +204,8 @@ class AccuracyPanel(Panel):
         """How many candles are missing to the first numbers, how long that is, and where there are some already."""
         have, fewest = own.skill_close.n, FEWEST_FOR_AN_ESTIMATE
         interval_ms = self._state.interval_ms
-        if own.group == _LIVE and interval_ms is not None and have < fewest:
+        is_coming = own.group == _LIVE and not ending_words(self._state)
+        if is_coming and interval_ms is not None and have < fewest:
             wait = format_duration((fewest - have) * interval_ms / 1000)
             words = translate("Panels", "first {0} numbers after {1} candles ({2} so far), in about {3}.")
             words = words.format(kind_word(own.group), fewest, format_count(have), wait)

@@ -68,9 +68,10 @@ class Answers:
         return palette.good if self.is_live and is_models_own else palette.accent
 
 
-def answers_of(accuracy: AccuracySummary, online: OnlineGain | None) -> Answers:
-    """Of the run's own scores."""
-    return Answers(_ghosts(accuracy), _model(accuracy), _learning(online), accuracy.group == _LIVE)
+def answers_of(accuracy: AccuracySummary, online: OnlineGain | None, *, has_ended: bool = False) -> Answers:
+    """Of the run's own scores. has_ended: no candle is to come any more."""
+    ghosts, model = _ghosts(accuracy, has_ended=has_ended), _model(accuracy, has_ended=has_ended)
+    return Answers(ghosts, model, _learning(online, has_ended=has_ended), accuracy.group == _LIVE)
 
 
 def found_in(estimate: Estimate) -> Found:
@@ -80,14 +81,16 @@ def found_in(estimate: Estimate) -> Found:
     return Found.YES if estimate.low > 0.0 else Found.NO if estimate.high < 0.0 else Found.OPEN
 
 
-def _ghosts(accuracy: AccuracySummary) -> Answer:
+def _ghosts(accuracy: AccuracySummary, *, has_ended: bool) -> Answer:
     skill = accuracy.skill_close
     found, where = found_in(skill), translate("Panels", _WHERE[accuracy.group]) if accuracy.group in _WHERE else ""
     texts = {
         Found.YES: translate("Panels", "Ghosts beat “no change” {0}"),
         Found.NO: translate("Panels", "Ghosts are worse than “no change” {0}"),
         Found.OPEN: translate("Panels", "Ghosts are not proven better than “no change” {0}"),
-        Found.EARLY: translate("Panels", "Ghosts: too early to tell {0}"),
+        Found.EARLY: translate("Panels", "Ghosts: open until more candles come")
+        if has_ended
+        else translate("Panels", "Ghosts: too early to tell {0}"),
     }
     text = " ".join(texts[found].format(where).split())
     if found is not Found.EARLY:
@@ -95,7 +98,7 @@ def _ghosts(accuracy: AccuracySummary) -> Answer:
     return Answer(translate("Panels", "Ghosts"), found, text, translate("Panels", _GHOSTS).format(FEWEST_FOR_A_PROOF))
 
 
-def _model(accuracy: AccuracySummary) -> Answer:
+def _model(accuracy: AccuracySummary, *, has_ended: bool) -> Answer:
     gain = Estimate(None, None, None, 0) if accuracy.model_gain is None else accuracy.model_gain[0]
     found, value = found_in(gain), _measured(gain)
     rules = "" if accuracy.model_weight is None else format_percent(1.0 - accuracy.model_weight, 0)
@@ -103,7 +106,11 @@ def _model(accuracy: AccuracySummary) -> Answer:
         Found.YES: translate("Panels", "The model adds {0} to the simple rules").format(value),
         Found.NO: translate("Panels", "The model does harm beside the simple rules: {0}").format(value),
         Found.OPEN: translate("Panels", "{0} simple rules: the model adds nothing yet").format(rules),
-        Found.EARLY: translate("Panels", "Model: too early to tell ({0} simple rules)").format(rules),
+        Found.EARLY: (
+            translate("Panels", "Model: open until more candles come ({0} simple rules)")
+            if has_ended
+            else translate("Panels", "Model: too early to tell ({0} simple rules)")
+        ).format(rules),
     }
     text = (
         texts[found] if rules or found in (Found.YES, Found.NO) else translate("Panels", "The model adds nothing yet")
@@ -116,7 +123,7 @@ def _model(accuracy: AccuracySummary) -> Answer:
     return Answer(translate("Panels", "Model"), found, text, meaning)
 
 
-def _learning(online: OnlineGain | None) -> Answer | None:
+def _learning(online: OnlineGain | None, *, has_ended: bool) -> Answer | None:
     if online is None:
         return None
     found, value = found_in(online.gain), _measured(online.gain)
@@ -126,9 +133,11 @@ def _learning(online: OnlineGain | None) -> Answer | None:
         Found.YES: translate("Panels", "Learning helps: {0}").format(value),
         Found.NO: translate("Panels", "Learning does harm: {0}").format(value),
         Found.OPEN: translate("Panels", "Learning is not proven to help: {0}").format(value),
-        Found.EARLY: translate("Panels", "Learning: too early to tell ({0} of {1} candles)").format(
-            format_count(min(have, needed)), format_count(needed)
-        ),
+        Found.EARLY: (
+            translate("Panels", "Learning: open until more candles come ({0} of {1})")
+            if has_ended
+            else translate("Panels", "Learning: too early to tell ({0} of {1} candles)")
+        ).format(format_count(min(have, needed)), format_count(needed)),
     }
     meaning = translate("Panels", _LEARNING).format(format_count(online.needed))
     if online.close.value is not None and online.range.value is not None:

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QHBoxLayout, QWidget
 from core.events import TrainerState
 from core.market.feeds.base import FeedState
 from core.training.catch_up import JOB_ID
+from desktop.ending import ending_words
 from desktop.formatting import MISSING, format_count, format_number
 from desktop.icons import tabular
 from desktop.jobs.bar import JobBar
@@ -125,7 +126,8 @@ class StatusPanel(Panel):
             self.loss,
             translate("Panels", "Loss {0}").format(format_number(None if status is None else status.loss.current, 4)),
         )
-        self._show_answers(None if status is None else answers_of(status.accuracy, status.online))
+        has_ended = bool(ending_words(self._state))
+        self._show_answers(None if status is None else answers_of(status.accuracy, status.online, has_ended=has_ended))
         trainer = self._state.trainer
         device = status.device if status is not None else trainer.device if trainer is not None else MISSING
         set_text(self.device, device)

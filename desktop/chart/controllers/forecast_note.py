@@ -7,6 +7,7 @@ from PySide6.QtCore import QObject, Slot
 from core.events import JobProgress, TrainerState
 from core.training.catch_up import JOB_ID
 from desktop.chart.widget import ChartWidget
+from desktop.ending import ending_words
 from desktop.formatting import format_candles, format_duration, format_time
 from desktop.state import RunState
 from desktop.training_words import break_words
@@ -27,7 +28,14 @@ class ForecastNote(QObject):
     def __init__(self, state: RunState, chart: ChartWidget) -> None:
         super().__init__(chart)
         self._state, self._chart = state, chart
-        for signal in (state.status_changed, state.forecast_changed, state.jobs_changed, state.run_changed):
+        changes = (
+            state.status_changed,
+            state.forecast_changed,
+            state.jobs_changed,
+            state.run_changed,
+            state.feed_changed,
+        )
+        for signal in changes:
             signal.connect(self._on_change)
         chart.series_changed.connect(self._on_change)
 
@@ -42,7 +50,9 @@ class ForecastNote(QObject):
         if trainer_state in _NOT_FORECASTING:
             return f"{self._why(trainer_state)}: {self._forecast_words(trainer_state)}"
         job = next((job for job in self._state.jobs.running() if job.job_id == JOB_ID), None)
-        return self._behind_words() if job is None else _catch_up_words(job, is_stopgap=self._has_stopgap())
+        if job is None:
+            return self._behind_words() or self._ending_words()
+        return _catch_up_words(job, is_stopgap=self._has_stopgap())
 
     def _behind_words(self) -> str:
         """While the trainer learns from candles of before, all that it forecast has come: no ghost is ahead."""
@@ -60,6 +70,14 @@ class ForecastNote(QObject):
         return translate("Chart", "Training is {0} behind: forecasts of coming candles follow").format(
             format_candles(behind)
         )
+
+    def _ending_words(self) -> str:
+        """The ghosts of a file's end would look as if their candles were about to come."""
+        ending = ending_words(self._state)
+        if not ending or self._state.shown_forecast is None:
+            return ""
+        words = translate("Chart", "{0}: whether this forecast is right stays open until more candles come")
+        return words.format(ending)
 
     def _has_stopgap(self) -> bool:
         """Whether the ghosts that are shown are those of the simple rules."""

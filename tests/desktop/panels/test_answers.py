@@ -7,7 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pytestqt.qtbot import QtBot
 
-from core.events import AccuracySummary, Estimate
+from core.events import AccuracySummary, Estimate, TrainerState
+from core.market.candle import FILE_VENUE, Market
+from core.market.feeds.base import FeedState, FeedStatus
 from desktop.panels.accuracy import AccuracyPanel
 from desktop.panels.answers import Answers, Found, answers_of, found_in
 from desktop.panels.status import StatusPanel
@@ -92,3 +94,28 @@ def test_status_bar_and_panel_say_the_same_in_the_same_colours(qtbot: QtBot, sta
     for label, line in zip(bar.answers, lines, strict=True):
         assert label.palette().windowText().color() == line.palette().windowText().color()
         assert label.accessibleName() in line.text()
+
+
+def test_once_a_file_has_ended_the_answers_stay_open_and_nothing_is_said_to_be_early(
+    qtbot: QtBot, state: RunState, theme: Theme
+) -> None:
+    bar, panel = StatusPanel(state, theme), AccuracyPanel(state, theme)
+    shown_panel(qtbot, panel)
+    qtbot.addWidget(bar)
+    state.feed_record.opened(Market(FILE_VENUE, "walk#dd2831", scenario.MINUTE))
+    summary, online = run(EARLY, EARLY, "replayed"), scenario.online_gain(gain=EARLY)
+    state.apply(scenario.status(TrainerState.CATCHING_UP, accuracy=summary, online=online))
+    state.apply(FeedStatus(FeedState.ENDED, "The end of walk was reached.", 0))
+
+    def words() -> str:
+        for each in (bar, panel):
+            each.refresh()
+        lines = (panel._verdict, panel._reason, panel._model, panel._learning)
+        return " | ".join([*(label.text() for label in lines), *(label.accessibleName() for label in bar.answers)])
+
+    assert "early" in words() and "ended" not in words(), "stored candles are still being learned from"
+    state.apply(scenario.status(TrainerState.TRAINING, accuracy=summary, online=online))
+    assert "early" not in words() and words().count("open until more candles come") == 7
+    assert "The file has ended: the answer stays open until more candles come. A proof takes" in panel._reason.text()
+    state.apply(FeedStatus(FeedState.REPLAYING, "walk at 1 candle a second.", 0))
+    assert "ended" not in words()

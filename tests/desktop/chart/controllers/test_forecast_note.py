@@ -4,6 +4,8 @@ import pytest
 
 from core.clock import ManualClock
 from core.events import JobProgress, TrainerFailed, TrainerState
+from core.market.candle import FILE_VENUE, Market
+from core.market.feeds.base import FeedState, FeedStatus
 from core.market.series import CandleSeries
 from core.training.catch_up import CatchUpMeter
 from desktop.chart.controllers.forecast_note import ForecastNote
@@ -99,3 +101,16 @@ def test_another_run_leaves_no_word_of_the_former(chart: ChartWidget, state: Run
     assert chart.model.note
     state.begin(None)
     assert chart.model.note == ""
+
+
+def test_the_forecast_at_the_end_of_a_file_says_that_no_candle_will_judge_it(
+    chart: ChartWidget, state: RunState
+) -> None:
+    state.feed_record.opened(Market(FILE_VENUE, "walk#dd2831", scenario.MINUTE))
+    state.apply(scenario.ready())
+    state.apply(scenario.forecast(scenario.market()))
+    state.apply(scenario.status(TrainerState.CATCHING_UP))
+    state.apply(FeedStatus(FeedState.ENDED, "The end of walk was reached.", 0))
+    assert "ended" not in chart.model.note
+    state.apply(scenario.status(TrainerState.TRAINING))
+    assert chart.model.note == "The file has ended: whether this forecast is right stays open until more candles come"
