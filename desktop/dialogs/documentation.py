@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from desktop.dialogs.fitting import keep_on_screen
 from desktop.interface_size import enlarged
 from desktop.plain_text import Label
 from desktop.translation import translate
@@ -97,6 +98,7 @@ class DocumentationDialog(QDialog):
         self._split.setStretchFactor(1, 1)
         QHBoxLayout(self).addWidget(self._split)
         self.resize(*map(enlarged, _SIZE))
+        keep_on_screen(self)
 
     def _offer(self, pages: Iterable[Path]) -> None:
         self.pages.clear()

@@ -17,13 +17,14 @@ from PySide6.QtWidgets import (
 )
 
 from core.settings import Settings
+from desktop.dialogs.fitting import room_on_screen
 from desktop.dialogs.forms import GroupForm, field_infos
 from desktop.dialogs.setting_words import effect, is_at_once, title
+from desktop.interface_size import enlarged
 from desktop.plain_text import Label
 from desktop.translation import translate
 
 _WIDTH = 1140
-_SHARE_OF_SCREEN = 0.92
 OWN_DIALOG_GROUPS = frozenset({"market", "watchlist", "browser"})
 """Not among the pages."""
 
@@ -33,7 +34,8 @@ class PreferencesDialog(QDialog):
 
     applied = Signal(object)
 
-    def __init__(self, settings: Settings, parent: QWidget | None = None) -> None:
+    def __init__(self, settings: Settings, parent: QWidget | None = None, room: QSize | None = None) -> None:
+        """room: how large it may be; None: as large as the screen allows."""
         super().__init__(parent)
         self.setWindowTitle(translate("Dialogs", "Preferences"))
         self._settings = settings
@@ -61,7 +63,7 @@ class PreferencesDialog(QDialog):
         layout.addWidget(self.message)
         layout.addWidget(self.buttons)
         self._check()
-        self.resize(self._fitting_size(layout))
+        self.resize(self._fitting_size(layout, room_on_screen(self) if room is None else room))
 
     def form(self, group: str) -> GroupForm[object]:
         """The form of one group."""
@@ -97,19 +99,19 @@ class PreferencesDialog(QDialog):
             return
         super().keyPressEvent(event)
 
-    def _fitting_size(self, layout: QVBoxLayout) -> QSize:
-        """As high as the longest page needs, so that none has to be scrolled; no higher than the screen, nor than the
-        window it stands before."""
+    def _fitting_size(self, layout: QVBoxLayout, room: QSize) -> QSize:
+        """As high as the longest page needs, so that none has to be scrolled; no larger than its room, nor higher than
+        the window it stands before."""
         self.ensurePolished()
-        room = self._room(layout)
-        tallest = max(form.heightForWidth(_WIDTH - room.width()) for form in self._forms.values())
-        highest = round(_SHARE_OF_SCREEN * self.screen().availableGeometry().height())
+        around = self._around(layout)
+        width, highest = min(enlarged(_WIDTH), room.width()), room.height()
+        tallest = max(form.heightForWidth(width - around.width()) for form in self._forms.values())
         parent = self.parentWidget()
         if parent is not None and parent.window().isVisible():
             highest = min(highest, parent.window().height())
-        return QSize(_WIDTH, min(tallest + room.height(), highest))
+        return QSize(width, min(tallest + around.height(), highest))
 
-    def _room(self, layout: QVBoxLayout) -> QSize:
+    def _around(self, layout: QVBoxLayout) -> QSize:
         """What stands around a page: margins, search, tabs, buttons, and a line of the message."""
         layout.activate()
         margins = layout.contentsMargins()

@@ -50,7 +50,7 @@ class LayoutMenu(QObject):
         """Ask what the layout as it is now is to be called, and keep it."""
         dialog = QInputDialog(self._window)
         dialog.setWindowTitle(translate("Layouts", "Keep this layout"))
-        dialog.setLabelText(translate("Layouts", "Name of the layout (one that is kept already is replaced):"))
+        dialog.setLabelText(translate("Layouts", "Name of the layout\n(one that is kept already is replaced):"))
         dialog.textValueSelected.connect(self.keep)
         open_dialog(dialog)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from desktop.dialogs.messages import ShortcutLine
+from desktop.dialogs.shortcuts import ShortcutLine
 from desktop.translation import QT_TRANSLATE_NOOP, translate
 
 _SECTION = QT_TRANSLATE_NOOP("Chart", "On the chart")

@@ -1,0 +1,149 @@
+"""The sheet of keyboard shortcuts, by menu and panel."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations_with_replacement, pairwise
+
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtGui import QFont, QKeySequence
+from PySide6.QtWidgets import (
+    QDialog,
+    QDialogButtonBox,
+    QGridLayout,
+    QHBoxLayout,
+    QScrollArea,
+    QVBoxLayout,
+    QWidget,
+)
+
+from desktop.actions import ActionInfo, translated
+from desktop.dialogs.fitting import room_on_screen
+from desktop.dialogs.messages import open_dialog
+from desktop.plain_text import Label, paragraphs
+from desktop.translation import translate
+
+_MOST_COLUMNS = 3
+_BETWEEN_COLUMNS_PX = 40
+_BETWEEN_SECTIONS_PX = 12
+_BEFORE_KEYS_PX = 24
+
+
+@dataclass(frozen=True, slots=True)
+class ShortcutLine:
+    """A line of the sheet: where it belongs, what it does, and the keys or the mouse for it."""
+
+    section: str
+    name: str
+    keys: str
+    tooltip: str = ""
+
+
+def shortcut_lines(infos: Iterable[ActionInfo]) -> list[ShortcutLine]:
+    """A line for each action that has keys."""
+    return [
+        ShortcutLine(
+            info.place or info.menu[0].replace("&", ""),
+            " › ".join(part.replace("&", "") for part in (*info.menu[1:], info.text)).rstrip("…"),
+            QKeySequence(info.shortcut).toString(QKeySequence.SequenceFormat.NativeText),
+            info.tooltip,
+        )
+        for info in map(translated, infos)
+        if info.shortcut
+    ]
+
+
+class ShortcutsDialog(QDialog):
+    """As many columns as there is room for; what is higher scrolls."""
+
+    def __init__(self, lines: Iterable[ShortcutLine], parent: QWidget | None = None, room: QSize | None = None) -> None:
+        """room: how large it may be; None: as large as the screen allows."""
+        super().__init__(parent)
+        self.setWindowTitle(translate("Dialogs", "Keyboard shortcuts"))
+        sections: dict[str, list[ShortcutLine]] = {}
+        for line in lines:
+            sections.setdefault(line.section, []).append(line)
+        room = room_on_screen(self) if room is None else room
+        self.area = QScrollArea()
+        self.area.setFrameShape(QScrollArea.Shape.NoFrame)
+        self.area.setWidgetResizable(True)
+        self.area.setAccessibleName(translate("Dialogs", "Keyboard shortcuts"))
+        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
+        buttons.rejected.connect(self.reject)
+        layout = QVBoxLayout(self)
+        layout.addWidget(self.area, 1)
+        layout.addWidget(buttons)
+        margins = layout.contentsMargins()
+        bar = self.area.verticalScrollBar().sizeHint().width()
+        around = QSize(
+            margins.left() + margins.right() + bar,
+            margins.top() + margins.bottom() + layout.spacing() + buttons.sizeHint().height(),
+        )
+        body = _widest_body(sections, room.width() - around.width())
+        self.area.setWidget(body)
+        self.resize((body.sizeHint() + around).boundedTo(room))
+
+
+def open_shortcuts(parent: QWidget, lines: Iterable[ShortcutLine]) -> QDialog:
+    """Show the sheet."""
+    return open_dialog(ShortcutsDialog(lines, parent))
+
+
+def _widest_body(sections: Mapping[str, Sequence[ShortcutLine]], width_px: int) -> QWidget:
+    """The sections side by side, where that much is wide enough."""
+    for count in range(_MOST_COLUMNS, 1, -1):
+        body = _body(sections, count)
+        if body.sizeHint().width() <= width_px:
+            return body
+        body.deleteLater()
+    return _body(sections, 1)
+
+
+def _body(sections: Mapping[str, Sequence[ShortcutLine]], count: int) -> QWidget:
+    body = QWidget()
+    columns = QHBoxLayout(body)
+    columns.setContentsMargins(0, 0, 0, 0)
+    columns.setSpacing(_BETWEEN_COLUMNS_PX)
+    for titles in _columns(sections, count):
+        column = QVBoxLayout()
+        column.setSpacing(_BETWEEN_SECTIONS_PX)
+        for title in titles:
+            column.addLayout(_section(title, sections[title]))
+        column.addStretch(1)
+        columns.addLayout(column)
+    columns.addStretch(1)
+    return body
+
+
+def _columns(sections: Mapping[str, Sequence[ShortcutLine]], count: int) -> list[list[str]]:
+    """The sections in so many columns, in their order, so that the tallest is as low as can be."""
+    titles = list(sections)
+    cuts = combinations_with_replacement(range(len(titles) + 1), count - 1)
+    parts = ([titles[start:end] for start, end in pairwise((0, *cut, len(titles)))] for cut in cuts)
+    best = min(parts, key=lambda columns: max(_height(sections, column) for column in columns))
+    return [column for column in best if column]
+
+
+def _height(sections: Mapping[str, Sequence[ShortcutLine]], titles: Iterable[str]) -> int:
+    """Rows of a column; a heading takes the room of two."""
+    return sum(len(sections[title]) + 2 for title in titles)
+
+
+def _section(title: str, lines: Iterable[ShortcutLine]) -> QGridLayout:
+    """Keys stand right after the names: a wide line of another section moves them no further away."""
+    grid = QGridLayout()
+    grid.setHorizontalSpacing(_BEFORE_KEYS_PX)
+    grid.setVerticalSpacing(4)
+    grid.setColumnStretch(1, 1)
+    heading = Label(title)
+    font = QFont(heading.font())
+    font.setBold(True)
+    heading.setFont(font)
+    grid.addWidget(heading, 0, 0, 1, 2)
+    for row, line in enumerate(lines, start=1):
+        name = Label(line.name)
+        name.setToolTip(paragraphs(line.tooltip))
+        grid.addWidget(name, row, 0)
+        grid.addWidget(Label(line.keys), row, 1, Qt.AlignmentFlag.AlignLeft)
+    return grid

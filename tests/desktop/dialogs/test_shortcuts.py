@@ -1,0 +1,71 @@
+"""The sheet of shortcuts: whole on any screen, its keys beside what they do."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+from PySide6.QtCore import QPoint, QSize
+from PySide6.QtWidgets import QApplication, QLabel
+from pytestqt.qtbot import QtBot
+
+from core.window_settings import AppearanceSettings
+from desktop.action_table import standard_actions
+from desktop.chart.controllers.gestures import chart_gestures
+from desktop.dialogs.shortcuts import ShortcutsDialog, shortcut_lines
+from desktop.interface_size import set_font
+from desktop.panel_action_table import panel_actions
+
+LINES = (*shortcut_lines((*standard_actions(), *panel_actions())), *chart_gestures())
+
+
+def opened(qtbot: QtBot, room: QSize | None = None) -> ShortcutsDialog:
+    dialog = ShortcutsDialog(LINES, room=room)
+    qtbot.addWidget(dialog)
+    dialog.show()
+    qtbot.waitExposed(dialog)
+    return dialog
+
+
+def columns(dialog: ShortcutsDialog) -> int:
+    """Counted where headings begin."""
+    sections = {line.section for line in LINES}
+    headings = [label for label in dialog.findChildren(QLabel) if label.text() in sections and label.font().bold()]
+    assert len(headings) >= len(sections)
+    return len({label.mapTo(dialog, QPoint(0, 0)).x() for label in headings})
+
+
+@pytest.mark.parametrize("percent", [100, 150, 200, 300])
+def test_it_is_no_larger_than_its_room_and_all_of_it_can_be_scrolled_to(
+    qtbot: QtBot, qapp: QApplication, percent: int
+) -> None:
+    set_font(qapp, AppearanceSettings(interface_percent=percent))
+    room = QSize(1470, 828)
+    dialog = opened(qtbot, room)
+    assert dialog.size().boundedTo(room) == dialog.size()
+    assert dialog.minimumSizeHint().boundedTo(room) == dialog.minimumSizeHint()
+    body, sight = dialog.area.widget(), dialog.area.viewport()
+    assert body.height() <= sight.height() + dialog.area.verticalScrollBar().maximum()
+    assert body.width() <= sight.width() + dialog.area.horizontalScrollBar().maximum()
+    assert dialog.area.horizontalScrollBar().maximum() == 0 or columns(dialog) == 1
+
+
+def test_it_has_fewer_columns_where_there_is_less_room(qtbot: QtBot) -> None:
+    counts = [columns(opened(qtbot, QSize(width, 700))) for width in (2000, 1000, 600)]
+    assert counts == [3, 2, 1]
+
+
+def test_keys_stand_beside_what_they_do(qtbot: QtBot) -> None:
+    """The widest line of a whole column moved them 375 px away."""
+    dialog = opened(qtbot, QSize(2000, 700))
+    sheet = dialog.area.widget()
+    placed = {label.mapTo(sheet, QPoint(0, 0)).toTuple(): label for label in sheet.findChildren(QLabel)}
+    in_order = [label for _place, label in sorted(placed.items(), key=lambda pair: (pair[0][1], pair[0][0]))]
+    beside = list(pairwise(in_order))
+    for section in {line.section for line in LINES}:
+        lines = [line for line in LINES if line.section == section]
+        widest = max(dialog.fontMetrics().horizontalAdvance(line.name) for line in lines)
+        for line in lines:
+            pairs = [(name, keys) for name, keys in beside if (name.text(), keys.text()) == (line.name, line.keys)]
+            assert pairs, line
+            assert any(0 < keys.x() - name.x() <= widest + 30 for name, keys in pairs), line
