@@ -174,6 +174,12 @@ FAULTS = (
         "                    if after.crossed_at_ms is None:",
     ),
     Fault(
+        "tags-out-of-order",
+        "desktop/chart/labels/axis_tags.py",
+        "0, axis_height, rows, above)",
+        "0, axis_height, rows)",
+    ),
+    Fault(
         "market-time-in-seconds",
         "desktop/chart/controllers/alerts.py",
         "round(1000.0 * (self._clock.monotonic_s() - self._seen_at_s))",

@@ -13,6 +13,7 @@ from core.market.candle import FILE_VENUE, SIMULATED_VENUE, Market
 from core.market.feeds.ticker_poller import MarketKey, Quoted
 from core.market.feeds.tickers import Quote
 from core.market.price_lines import PriceLine
+from core.market.shown_names import shown_symbol
 from core.market.watchlist import WatchedMarket, added
 from core.settings import Settings
 from core.storage.errors import StorageError
@@ -120,7 +121,7 @@ class AlertsElsewhere(QObject):
             said = translate("Chart", "1 alert on {0} is not watched while {1} is shown.")
         else:
             said = translate("Chart", "{2} alerts on {0} are not watched while {1} is shown.")
-        text = said.format(former.symbol, shown.symbol, count)
+        text = said.format(*(shown_symbol(each.venue, each.symbol) for each in (former, shown)), count)
         can_be_listed = is_exchange and former.venue not in (FILE_VENUE, SIMULATED_VENUE)
         self._window.banner.tell(
             Notice(

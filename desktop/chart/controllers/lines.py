@@ -134,7 +134,8 @@ class ChartLines(QObject):
             self.add(self._placing, price)
 
     def line_at(self, at: ChartPoint) -> PriceLine | None:
-        return self._layer.line_at(at.frame, at.pixel, self._chart.overlay.taken)
+        overlay = self._chart.overlay
+        return self._layer.line_at(at.frame, at.pixel, overlay.taken, overlay.taken_of_axis)
 
     def select(self, line: PriceLine | None) -> None:
         self._selected = None if line is None else line.line_id

@@ -8,7 +8,6 @@ from datetime import tzinfo
 
 import numpy as np
 from numpy.typing import NDArray
-from PySide6.QtCore import QRect
 from PySide6.QtGui import QColor, QPainter, QPen
 
 from core.market.alignment import closes_within, first_shared
@@ -18,7 +17,7 @@ from desktop.chart.axes.price_scale import ScaleKind
 from desktop.chart.data.model import ChartModel
 from desktop.chart.items.study import sampled
 from desktop.chart.labels.axis_labels import price_label_rect
-from desktop.chart.labels.spread import spread_around
+from desktop.chart.labels.axis_tags import stand_aside
 from desktop.chart.painting.geometry import Positions
 from desktop.chart.painting.primitives import draw_polyline, fill_rects, rects
 from desktop.chart.painting.text import Box, Row, Span
@@ -101,7 +100,7 @@ class ComparisonLayer(PriceLayer):
         closes = closes_within(series, times[firsts], times[lasts])
         _paint_line(painter, frame, pane, frame.xs(lasts.astype(np.float64)), closes * start.factor)
 
-    def axis_tags(self, frame: Frame, model: ChartModel, taken: Sequence[QRect]) -> Sequence[Box]:
+    def axis_tags(self, frame: Frame, model: ChartModel, taken: Sequence[Box]) -> Sequence[Box]:
         """How far it has come, level with the line's end; on the axis of percents alone, as it has no price here."""
         start, close = self._start_in(frame.first, frame.stop, model), self._last_close(model)
         if start is None or close is None or frame.prices.kind is not ScaleKind.PERCENT:
@@ -112,10 +111,9 @@ class ComparisonLayer(PriceLayer):
         colour = colour_of(frame.palette)
         rows: tuple[Row, ...] = ((Span(_percent_text((close / start.other - 1.0) * 100.0), colour),),)
         rect = price_label_rect(frame, frame.y(price), rows)
-        in_the_way = [(each.top(), each.bottom() + 1) for each in taken if each.right() >= rect.left()]
-        (top,) = spread_around([rect.top()], rect.height(), 0, frame.layout.price_axis.height(), in_the_way)
-        rect.moveTop(top)
-        return (Box(rect, rows, frame.palette.background, colour),)
+        tag = Box(rect, rows, frame.palette.background, colour, price=price)
+        stand_aside((tag,), frame.layout.price_axis.height(), taken)
+        return (tag,)
 
     def rows(self, frame: Frame, model: ChartModel, index: int | None) -> Sequence[Row]:
         shown = self.shown

@@ -58,12 +58,12 @@ class DrawingsLayer(PriceLayer):
     def rows(self, frame: Frame, model: ChartModel, index: int | None) -> Sequence[Row]:
         return ((Span(self.shown.hint, frame.palette.accent),),) if self.shown.hint else ()
 
-    def axis_tags(self, frame: Frame, model: ChartModel, taken: Sequence[QRect]) -> Sequence[Box]:
+    def axis_tags(self, frame: Frame, model: ChartModel, taken: Sequence[Box]) -> Sequence[Box]:
         """The prices of horizontal lines in view, where no other price stands."""
         self._place(frame, model)
         tags: list[Box] = []
         for tag in self._tags:
-            if not any(tag.rect.intersects(each) for each in (*taken, *(other.rect for other in tags))):
+            if not any(tag.rect.intersects(other.rect) for other in (*taken, *tags)):
                 tags.append(tag)
         return tags
 
@@ -124,7 +124,8 @@ def _tag(frame: Frame, drawing: Drawing) -> Box | None:
     if not pane.top <= row < pane.inner_bottom:
         return None
     rows: tuple[Row, ...] = ((Span(frame.price_text(price), frame.palette.text),),)
-    return Box(price_label_rect(frame, row, rows), rows, frame.palette.background, colour_of(frame, drawing))
+    ground, edge = frame.palette.background, colour_of(frame, drawing)
+    return Box(price_label_rect(frame, row, rows), rows, ground, edge, price=price)
 
 
 def _paint(painter: QPainter, frame: Frame, shape: Shape, *, is_held: bool) -> None:

@@ -15,6 +15,7 @@ from desktop import formatting
 from desktop.chart.axes.price_scale import ScaleKind
 from desktop.chart.data.model import ChartModel
 from desktop.chart.labels.axis_labels import price_label_rect
+from desktop.chart.labels.axis_tags import stand_aside
 from desktop.chart.labels.spread import spread_around
 from desktop.chart.painting.text import Box, Row, Span
 from desktop.chart.panes.frame import Frame
@@ -68,7 +69,7 @@ class PriceLinesLayer(PriceLayer):
                 self._paint_line(painter, frame, line, row)
 
     def plot_labels(self, frame: Frame, model: ChartModel, taken: Sequence[QRect]) -> Sequence[PlotLabel]:
-        return [self._plot_label(frame, each) for each in self._placed(frame, taken)]
+        return [self._plot_label(frame, each) for each in self._placed(frame, taken, ())]
 
     def _plot_label(self, frame: Frame, placed: _Placed) -> PlotLabel:
         is_selected = self._is(self.shown.selected, placed.line)
@@ -88,8 +89,8 @@ class PriceLinesLayer(PriceLayer):
         price = formatting.format_price(selected.price, frame.decimals)
         return ((Span(said.format(_words(frame, selected), price), frame.palette.accent),),)
 
-    def axis_tags(self, frame: Frame, model: ChartModel, taken: Sequence[QRect]) -> Sequence[Box]:
-        return [each.tag for each in self._placed(frame, taken)]
+    def axis_tags(self, frame: Frame, model: ChartModel, taken: Sequence[Box]) -> Sequence[Box]:
+        return [each.tag for each in self._placed(frame, (), taken)]
 
     @contextmanager
     def at_rest(self) -> Iterator[None]:
@@ -101,10 +102,11 @@ class PriceLinesLayer(PriceLayer):
         finally:
             self.shown = shown
 
-    def line_at(self, frame: Frame, pixel: QPoint, taken: Sequence[QRect]) -> PriceLine | None:
-        """The topmost label, axis tag or line at a device pixel, where they stand beside what is `taken`."""
+    def line_at(self, frame: Frame, pixel: QPoint, taken: Sequence[QRect], on_axis: Sequence[Box]) -> PriceLine | None:
+        """The topmost label, axis tag or line at a device pixel, where they stand beside what is taken of the plot, and
+        of the axis."""
         reach = frame.scaled(_REACH_PX)
-        placed = [each for each in reversed(self._placed(frame, taken)) if each.line is not self.shown.preview]
+        placed = [each for each in reversed(self._placed(frame, taken, on_axis)) if each.line is not self.shown.preview]
         for each in placed:  # a label that moved aside may lie on another's line
             if each.label.contains(pixel) or each.tag.rect.contains(pixel):
                 return each.line
@@ -114,7 +116,7 @@ class PriceLinesLayer(PriceLayer):
             return None
         return nearest.line
 
-    def _placed(self, frame: Frame, taken: Sequence[QRect]) -> list[_Placed]:
+    def _placed(self, frame: Frame, taken: Sequence[QRect], on_axis: Sequence[Box]) -> list[_Placed]:
         """What is in view, back to front. A line that is being set moves none aside, and its price stays at the
         mouse."""
         rows = [(line, row) for line in self._back_to_front() if (row := row_of(frame, line)) is not None]
@@ -129,7 +131,7 @@ class PriceLinesLayer(PriceLayer):
             if any(labels[place].intersects(each) for each in taken):
                 around = (*taken, *(labels[other] for other in still))
                 _part([labels[place]], pane.top, pane.bottom, around)
-        _part([tags[place].rect for place in still], 0, axis.height(), taken)
+        stand_aside([tags[place] for place in still], axis.height(), on_axis)
         return [_Placed(*row, label, tag) for row, label, tag in zip(rows, labels, tags, strict=True)]
 
     def _back_to_front(self) -> list[PriceLine]:
@@ -165,7 +167,7 @@ class PriceLinesLayer(PriceLayer):
         if frame.prices.kind is ScaleKind.PERCENT:
             rows += ((Span(frame.price_text(line.price), ink),),)
         ground = _solid(colour) if is_filled else frame.palette.background
-        return Box(price_label_rect(frame, row, rows), rows, ground, None if is_filled else colour)
+        return Box(price_label_rect(frame, row, rows), rows, ground, None if is_filled else colour, price=line.price)
 
 
 def _part(boxes: Sequence[QRect], first: int, stop: int, taken: Sequence[QRect]) -> None:

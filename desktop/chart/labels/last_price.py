@@ -66,4 +66,4 @@ def last_price_box(frame: Frame, model: ChartModel, countdown: str | None) -> Bo
     if countdown is not None:
         rows.append((Span(countdown, ink),))
     ground = last_price_colour(frame, newest)
-    return Box(price_label_rect(frame, row, rows), tuple(rows), ground)
+    return Box(price_label_rect(frame, row, rows), tuple(rows), ground, price=newest.close)

@@ -11,6 +11,7 @@ from PySide6.QtGui import QRegion
 
 from desktop.chart.data.model import ChartModel
 from desktop.chart.labels.axis_labels import price_label_rect, time_label_rect
+from desktop.chart.labels.axis_tags import leaving_room
 from desktop.chart.labels.forecast_label import forecast_label
 from desktop.chart.labels.last_price import LastPriceLine, last_price_box, last_price_line
 from desktop.chart.labels.note import note_box
@@ -45,7 +46,7 @@ class Overlay:
     forecast_label: Box | None = None
     last_price_line: LastPriceLine | None = None
     taken: tuple[QRect, ...] = ()
-    """What labels of layers keep out of: the readout's places, the note, the last price."""
+    """What labels of layers keep out of: the readout's places, the note."""
     plot_labels: tuple[PlotLabel, ...] = ()
     cursor: QPoint | None = None
     """Where it was while these were laid out, in device pixels; None: not over the plot."""
@@ -69,10 +70,10 @@ class Overlay:
         label = former.forecast_label if former else forecast_label(frame, model)
         if former is not None and (index is None or index >= model.count or former.cursor != cursor):
             former = None
-        last_price = last_price_box(frame, model, countdown)
+        last_price, axis_tags = _on_axis(frame, model, layers, countdown)
         readout = former.readout if former else readout_box(frame, model, layers, index, cursor if is_over else None)
         note = note_box(frame, model.note, readout.rect, None if label is None else label.rect)
-        taken = _taken(frame, readout.rect, note, last_price)
+        taken = _taken(frame, readout.rect, note)
         plain = cls(
             cross=None,
             last_price=last_price,
@@ -81,7 +82,7 @@ class Overlay:
             readout=readout,
             tooltip=None,
             pane_readouts=former.pane_readouts if former else pane_readouts(frame, model, layers, index),
-            axis_tags=tuple(layers.axis_tags(frame, model, taken)),
+            axis_tags=axis_tags,
             note=note,
             forecast_label=label,
             last_price_line=last_price_line(frame, model),
@@ -119,7 +120,12 @@ class Overlay:
         label = self.price_label
         if label is None or not any(tag.rect.intersects(label.rect) for tag in self.axis_tags):
             return self
-        return replace(self, axis_tags=tuple(layers.axis_tags(frame, model, (*self.taken, label.rect))))
+        return replace(self, axis_tags=tuple(layers.axis_tags(frame, model, (*self.taken_of_axis, label))))
+
+    @property
+    def taken_of_axis(self) -> tuple[Box, ...]:
+        """What prices of layers keep off on the axis while the crosshair is elsewhere."""
+        return () if self.last_price is None else (self.last_price,)
 
     @property
     def on_axes(self) -> list[Box]:
@@ -168,12 +174,26 @@ def changed_region(before: Sequence[Patch], after: Sequence[Patch], live: Sequen
     return region
 
 
-def _taken(frame: Frame, readout: QRect, note: Box | None, last_price: Box | None) -> tuple[QRect, ...]:
+def _on_axis(
+    frame: Frame, model: ChartModel, layers: LayerSet, countdown: str | None
+) -> tuple[Box | None, tuple[Box, ...]]:
+    """The last price, and what layers mark beside it."""
+    last_price = last_price_box(frame, model, countdown)
+    if last_price is None:
+        return None, tuple(layers.axis_tags(frame, model, ()))
+    tags = layers.axis_tags(frame, model, (last_price,))
+    aside = leaving_room(last_price, tags, frame.layout.price_axis.height())
+    if aside is not last_price:
+        tags = layers.axis_tags(frame, model, (aside,))
+    return aside, tuple(tags)
+
+
+def _taken(frame: Frame, readout: QRect, note: Box | None) -> tuple[QRect, ...]:
     """The readout's usual place counts too while it dodges the cursor: labels must not run from a hand that comes."""
     margin = frame.scaled(READOUT_MARGIN_PX)
     usual = QRect(QPoint(margin, margin), readout.size())
-    boxes = (box.rect for box in (note, last_price) if box is not None)
-    return (readout, *(() if usual == readout else (usual,)), *boxes)
+    places = (readout,) if usual == readout else (readout, usual)
+    return places if note is None else (*places, note.rect)
 
 
 def _areas(*areas: QRect | None) -> tuple[QRect, ...]:
@@ -198,7 +218,8 @@ def _crosshair_labels(frame: Frame, model: ChartModel, index: int, row: int) -> 
     if not pane.inner_top <= row < pane.inner_bottom and (pane is not frame.price_pane or row >= pane.inner_bottom):
         return None, time_label
     rect = price_label_rect(frame, row, price_rows)
-    return Box(rect, tuple(price_rows), palette.raised, palette.border), time_label
+    price = frame.price_at(row) if pane is frame.price_pane else None
+    return Box(rect, tuple(price_rows), palette.raised, palette.border, price=price), time_label
 
 
 def _logical(area: QRect, ratio: float) -> QRect:

@@ -30,26 +30,55 @@ def spread(wanted: Sequence[int], height: int, first: int, stop: int) -> list[in
 
 
 def spread_around(
-    wanted: Sequence[int], height: int, first: int, stop: int, taken: Sequence[tuple[int, int]]
+    wanted: Sequence[int],
+    height: int,
+    first: int,
+    stop: int,
+    taken: Sequence[tuple[int, int]],
+    above: Sequence[int | None] = (),
 ) -> list[int]:
     """`spread` that keeps out of the `taken` rows too, each pair a first row and the one after its last.
 
-    A box goes to the nearest room between them, or to the next where that is full; where they leave none at all, as
-    if nothing were taken.
+    above: how many boxes belong above each of the taken, None where that does not matter; what comes first in `taken`
+    comes first. A box goes to the nearest room on its side of them, or to the next where that is full; where they leave
+    none at all, as if nothing were taken.
     """
     rooms = [(top, bottom) for top, bottom in _rooms(first, stop, taken) if bottom - top >= height]
     if not rooms:
         return spread(wanted, height, first, stop)
+    sides = [(rows, count) for rows, count in zip(taken, above, strict=bool(above)) if count is not None]
     filled: list[list[int]] = [[] for _ in rooms]
-    for box in sorted(range(len(wanted)), key=lambda place: wanted[place]):
-        away = [abs(min(max(wanted[box], top), bottom - height) - wanted[box]) for top, bottom in rooms]
-        filled[away.index(min(away))].append(box)
-    _even_out(filled, [(bottom - top) // height for top, bottom in rooms])
+    for rank, box in enumerate(sorted(range(len(wanted)), key=lambda place: wanted[place])):
+        ranked = [(_wrong_sides(room, rank, sides), _away(room, wanted[box], height)) for room in rooms]
+        filled[ranked.index(min(ranked))].append(box)
+    _even_out_sides(filled, rooms, height, [rows for rows, _ in sides[:1]])
     tops = [0] * len(wanted)
     for boxes, (top, bottom) in zip(filled, rooms, strict=True):
         for box, found in zip(boxes, spread([wanted[box] for box in boxes], height, top, bottom), strict=True):
             tops[box] = found
     return tops
+
+
+def _wrong_sides(room: tuple[int, int], rank: int, sides: Sequence[tuple[tuple[int, int], int]]) -> tuple[bool, ...]:
+    """Of which of the taken rows this room is on the wrong side for the box that has `rank` others above it."""
+    return tuple((room[1] <= top) != (rank < count) for (top, _), count in sides)
+
+
+def _away(room: tuple[int, int], wanted: int, height: int) -> int:
+    return abs(min(max(wanted, room[0]), room[1] - height) - wanted)
+
+
+def _even_out_sides(
+    filled: list[list[int]], rooms: Sequence[tuple[int, int]], height: int, parting: Sequence[tuple[int, int]]
+) -> None:
+    """Hand what is too much on, first among the rooms on either side of the `parting` rows, then to the other side."""
+    most = [(bottom - top) // height for top, bottom in rooms]
+    for top, _ in parting:
+        count = sum(bottom <= top for _, bottom in rooms)
+        upper, lower = filled[:count], filled[count:]
+        _even_out(upper, most[:count])
+        _even_out(lower, most[count:])
+    _even_out(filled, most)
 
 
 def _rooms(first: int, stop: int, taken: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:

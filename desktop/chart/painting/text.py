@@ -31,13 +31,14 @@ Row = tuple[Span, ...]
 @dataclass(frozen=True)
 class Box:
     """Text on a ground of its own. `rect` includes the padding. In a table the last span of each row of several
-    stands at the right edge."""
+    stands at the right edge. `price` is what one on the price axis stands for."""
 
     rect: QRect
     rows: tuple[Row, ...]
     ground: QColor
     border: QColor | None = None
     is_table: bool = False
+    price: float | None = None
 
 
 def padding_px(fonts: Fonts) -> int:

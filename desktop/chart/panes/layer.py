@@ -86,8 +86,9 @@ class PriceLayer:
 class AxisTagger(Protocol):
     """A layer that marks prices on the price axis."""
 
-    def axis_tags(self, frame: Frame, model: ChartModel, taken: Sequence[QRect]) -> Sequence[Box]:
-        """Labels on the axis, in the order in which they are painted; beside what is `taken`, in device pixels."""
+    def axis_tags(self, frame: Frame, model: ChartModel, taken: Sequence[Box]) -> Sequence[Box]:
+        """Labels on the axis, each with its price, in the order in which they are painted; beside those that are
+        `taken`."""
 
 
 @dataclass(frozen=True)
@@ -230,11 +231,11 @@ class LayerSet:
                     stack.enter_context(layer.at_rest())
             yield
 
-    def axis_tags(self, frame: Frame, model: ChartModel, taken: Sequence[QRect]) -> list[Box]:
+    def axis_tags(self, frame: Frame, model: ChartModel, taken: Sequence[Box]) -> list[Box]:
         """What layers mark on the price axis, each beside what those before it mark."""
         tags: list[Box] = []
         for layer in self._taggers:
-            tags += layer.axis_tags(frame, model, (*taken, *(tag.rect for tag in tags)))
+            tags += layer.axis_tags(frame, model, (*taken, *tags))
         return tags
 
     def plot_labels(self, frame: Frame, model: ChartModel, taken: Sequence[QRect]) -> list[PlotLabel]:

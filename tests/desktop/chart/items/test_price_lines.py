@@ -41,7 +41,7 @@ def labels(chart: ChartWidget, layer: PriceLinesLayer) -> dict[int, tuple[int, i
     frame, found = chart.frame, {}
     x = frame.scaled(16)
     for y in range(frame.layout.price_bottom):
-        line = layer.line_at(frame, QPoint(x, y), chart.overlay.taken)
+        line = layer.line_at(frame, QPoint(x, y), chart.overlay.taken, chart.overlay.taken_of_axis)
         if line is not None and line.line_id is not None:
             first, _ = found.get(line.line_id, (y, y))
             found[line.line_id] = (first, y)
@@ -146,7 +146,7 @@ def test_a_hand_that_comes_to_a_label_beside_the_readout_finds_it_there(show_cha
     settle(chart)
     assert not chart.overlay.readout.rect.intersects(before), "the readout has dodged"
     assert drawn_labels(chart) == [before]
-    found = layer.line_at(chart.frame, before.center(), chart.overlay.taken)
+    found = layer.line_at(chart.frame, before.center(), chart.overlay.taken, chart.overlay.taken_of_axis)
     assert found is not None and found.line_id == 1
 
 
@@ -164,8 +164,23 @@ def test_tags_near_the_last_price_stand_beside_its_own(show_chart: ShowChart, sc
         assert not any(tag.intersects(last.rect) for tag in tags)
         assert not any(one.intersects(other) for one, other in combinations(tags, 2))
         for tag, number in zip(tags, range(len(steps)), strict=True):
-            found = layer.line_at(chart.frame, tag.center(), chart.overlay.taken)
+            found = layer.line_at(chart.frame, tag.center(), chart.overlay.taken, chart.overlay.taken_of_axis)
             assert found is not None and found.line_id == number
+
+
+def test_tags_keep_the_order_of_the_prices_while_the_last_one_passes_them(show_chart: ShowChart) -> None:
+    """Also where they are near the ends of the axis."""
+    steps = (-0.4, 0.4, -6.0, 6.0, 12.0)
+    chart, _ = shown(show_chart, *(alert(CLOSE + step, number) for number, step in enumerate(steps)))
+    chart.hold_prices(PriceRange(CLOSE - 25.0, CLOSE + 13.0))
+    for move in (*range(-26, 14), 12.7):
+        chart.set_forming(forming_after(SERIES, float(move)))
+        settle(chart)
+        boxes = [box for box in (*chart.overlay.axis_tags, chart.overlay.last_price) if box is not None]
+        assert len(boxes) == len(steps) + (-25 <= move <= 13)
+        from_above = sorted(boxes, key=lambda box: box.rect.top())
+        assert from_above == sorted(from_above, key=lambda box: -(box.price or 0.0)), move
+        assert not any(one.rect.intersects(other.rect) for one, other in combinations(boxes, 2)), move
 
 
 def test_ticks_and_mouse_leave_no_trace_of_tags_and_words_that_moved(show_chart: ShowChart) -> None:
