@@ -49,7 +49,10 @@ class LineTextDialog(QDialog):
         text: str,
         on_done: Callable[[float | None, str], object],
         parent: QWidget | None = None,
+        *,
+        asks_for_words: bool = False,
     ) -> None:
+        """asks_for_words: they are what is asked, the price was just chosen; else what is typed is the price."""
         super().__init__(parent)
         self.setWindowTitle(title)
         self._decimals, self._on_done = decimals, on_done
@@ -68,8 +71,9 @@ class LineTextDialog(QDialog):
         self.buttons.accepted.connect(self.accept)
         self.buttons.rejected.connect(self.reject)
         self._lay_out()
-        self.edit.selectAll()
-        self.edit.setFocus()
+        first = self.edit if asks_for_words else self.price_edit
+        first.selectAll()
+        first.setFocus()
 
     def accept(self) -> None:
         price = self._typed()
@@ -98,9 +102,16 @@ class LineTextDialog(QDialog):
 
 
 def open_line_text(
-    parent: QWidget, title: str, price: float, decimals: int, text: str, on_done: Callable[[float | None, str], object]
+    parent: QWidget,
+    title: str,
+    price: float,
+    decimals: int,
+    text: str,
+    on_done: Callable[[float | None, str], object],
+    *,
+    asks_for_words: bool = False,
 ) -> LineTextDialog:
-    """Ask, and return at once."""
-    dialog = LineTextDialog(title, price, decimals, text, on_done, parent)
+    """Ask, and return at once. asks_for_words: as of `LineTextDialog`."""
+    dialog = LineTextDialog(title, price, decimals, text, on_done, parent, asks_for_words=asks_for_words)
     open_dialog(dialog)
     return dialog

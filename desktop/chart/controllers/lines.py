@@ -121,7 +121,7 @@ class ChartLines(QObject):
         def put(typed: float | None, text: str) -> None:
             self._add(replace(line, price=line.price if typed is None else typed, text=text), home)
 
-        dialog = self._ask(line, put)
+        dialog = self._ask(line, put, is_new=True)
         dialog.rejected.connect(self._end_preview)
 
     def end(self) -> None:
@@ -243,9 +243,11 @@ class ChartLines(QObject):
         text = translate("Chart", "Alert on {0} at {1}") if is_alert else translate("Chart", "Note on {0} at {1}")
         return text.format(self._symbol, self._price_text(line.price))
 
-    def _ask(self, line: PriceLine, on_done: Callable[[float | None, str], object]) -> LineTextDialog:
-        decimals = self._chart.model.decimals()
-        return open_line_text(self._window, self._title(line), line.price, decimals, line.text, on_done)
+    def _ask(
+        self, line: PriceLine, on_done: Callable[[float | None, str], object], *, is_new: bool = False
+    ) -> LineTextDialog:
+        title, decimals = self._title(line), self._chart.model.decimals()
+        return open_line_text(self._window, title, line.price, decimals, line.text, on_done, asks_for_words=is_new)
 
     def _end_preview(self) -> None:
         """The words of a note were not given. Another line may be being set by now."""

@@ -233,6 +233,22 @@ def test_a_price_can_be_typed(bench: ToolBench, opener: Qt.Key) -> None:
     assert (the_line(bench).price, the_line(bench).text) == (bench.newest.close, ""), "one change"
 
 
+def test_what_is_typed_first_is_the_price_of_a_line_and_the_words_of_a_new_note(bench: ToolBench) -> None:
+    """The cursor stood in the words: a price that was typed became them."""
+    bench.act(Qt.Key.Key_A)
+    bench.key(Qt.Key.Key_F2)
+    dialog = dialog_of(bench)
+    QTest.keyClicks(dialog.focusWidget(), "65432.1")
+    QTest.keyClick(dialog.focusWidget(), Qt.Key.Key_Return)
+    assert (the_line(bench).price, the_line(bench).text) == (65_432.1, "")
+    bench.act(Qt.Key.Key_N)
+    dialog = dialog_of(bench)
+    price = dialog.price_edit.text()
+    QTest.keyClicks(dialog.focusWidget(), "Support")
+    assert (dialog.price_edit.text(), dialog.edit.text()) == (price, "Support")
+    dialog.reject()
+
+
 @pytest.mark.parametrize("typed", ["", "abc", "0", "-5", "nan", "inf", "1e5", "1.234", "12,34", "."])
 def test_what_is_no_price_is_said_and_the_question_stays(bench: ToolBench, typed: str) -> None:
     bench.act(Qt.Key.Key_A)
