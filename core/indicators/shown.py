@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import count
 
 from core.indicators.parameters import IndicatorError, Value
 from core.indicators.registry import INDICATORS
@@ -35,8 +36,13 @@ class ShownIndicator:
 
     spec: IndicatorSpec
     look: Look = field(default_factory=Look)
+    colour_number: int | None = None
+    """Where in the theme's colours its own begin; None: as its place among the indicators says (`colour_numbers`)."""
 
     def __post_init__(self) -> None:
+        number = self.colour_number
+        if number is not None and (isinstance(number, bool) or not isinstance(number, int) or number < 0):
+            raise IndicatorError(f"The number of a colour is a whole one from 0, not {number!r}.")
         inks = INDICATORS[self.spec.kind].inks
         for output, colour in self.look.colours:
             if output not in inks:
@@ -57,12 +63,12 @@ class ShownIndicator:
         """Read what `to_json` wrote; what is left out gets its default. Raises IndicatorError for anything else."""
         if not isinstance(data, Mapping):
             return cls(IndicatorSpec.from_json(data))
-        rest = {key: value for key, value in data.items() if key not in ("colours", "width_px")}
+        rest = {key: value for key, value in data.items() if key not in ("colours", "width_px", "colour_number")}
         spec, colours = IndicatorSpec.from_json(rest), data.get("colours", {})
         if not isinstance(colours, Mapping):
             raise IndicatorError(f"Colours are written as {{'line': '#rrggbb', ...}}, not as {colours!r}.")
         chosen = tuple((str(output), colour) for output, colour in colours.items())
-        return cls(spec, Look(chosen, data.get("width_px", USUAL_PX)))
+        return cls(spec, Look(chosen, data.get("width_px", USUAL_PX)), data.get("colour_number"))
 
     def to_json(self) -> dict[str, object]:
         """A plain dict for a JSON file; what is left to the theme is left out."""
@@ -71,8 +77,30 @@ class ShownIndicator:
             written["colours"] = dict(self.look.colours)
         if self.look.width_px != USUAL_PX:
             written["width_px"] = self.look.width_px
+        if self.colour_number is not None:
+            written["colour_number"] = self.colour_number
         return written
 
     def with_values(self, values: Mapping[str, Value]) -> ShownIndicator:
         """The same with other parameters. Raises IndicatorError."""
-        return ShownIndicator(IndicatorSpec.of(self.spec.kind, **values), self.look)
+        return replace(self, spec=IndicatorSpec.of(self.spec.kind, **values))
+
+
+def colour_numbers(shown: Sequence[ShownIndicator]) -> tuple[int, ...]:
+    """Of each its own; else its place, or where that is another's the lowest that is free."""
+    taken = {each.colour_number for each in shown if each.colour_number is not None}
+    found = []
+    for place, each in enumerate(shown):
+        number = each.colour_number
+        if number is None:
+            number = place if place not in taken else next(free for free in count() if free not in taken)
+            taken.add(number)
+        found.append(number)
+    return tuple(found)
+
+
+def without(shown: Sequence[ShownIndicator], place: int) -> tuple[ShownIndicator, ...]:
+    """All but one; the others keep their colours."""
+    numbers = colour_numbers(shown)
+    kept = [replace(each, colour_number=number) for each, number in zip(shown, numbers, strict=True)]
+    return tuple(kept[:place] + kept[place + 1 :])

@@ -23,7 +23,7 @@ from PySide6.QtWidgets import (
 
 from core.indicators.parameters import Choice, IndicatorError, Number, Value
 from core.indicators.registry import INDICATORS, Place
-from core.indicators.shown import NARROWEST_PX, WIDEST_PX, Look, ShownIndicator
+from core.indicators.shown import NARROWEST_PX, WIDEST_PX, Look, ShownIndicator, colour_numbers, without
 from desktop.dialogs.colour_box import ColourBox
 from desktop.interface_size import enlarged
 from desktop.panels.inputs import BoundedBox, DecimalSpinBox, WholeSpinBox
@@ -85,7 +85,7 @@ class IndicatorsDialog(QDialog):
         row = self.list.currentRow()
         if row < 0:
             return
-        del self._shown[row]
+        self._shown = list(without(self._shown, row))
         self._fill_list(min(row, len(self._shown) - 1))
         self._show_form(self.list.currentRow())
         self.changed.emit(self.shown)
@@ -167,7 +167,7 @@ class IndicatorsDialog(QDialog):
         title.setStyleSheet("font-weight: 600")
         self._form.addWidget(title)
         self._form.addWidget(_text(info.words))
-        self._form.addWidget(self._make_fields(shown, row))
+        self._form.addWidget(self._make_fields(shown, colour_numbers(self._shown)[row]))
         self._form.addStretch(1)
 
     def _make_fields(self, shown: ShownIndicator, number: int) -> QWidget:

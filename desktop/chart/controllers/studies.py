@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from PySide6.QtCore import QObject, QTimer
 
-from core.indicators.shown import ShownIndicator
+from core.indicators.shown import ShownIndicator, colour_numbers, without
 from core.indicators.spec import IndicatorSpec
 from core.settings import Settings
 from desktop.actions import ActionId
@@ -30,6 +30,7 @@ class ChartStudies(QObject):
     def __init__(self, window: MainWindow, chart: ChartWidget) -> None:
         super().__init__(window)
         self._window, self._chart = window, chart
+        self._shown: tuple[ShownIndicator, ...] = ()
         self._layers: list[StudyLayer] = []
         self._settling = QTimer(self)
         self._settling.setSingleShot(True)
@@ -49,7 +50,7 @@ class ChartStudies(QObject):
     @property
     def shown(self) -> tuple[ShownIndicator, ...]:
         """The same with how they look."""
-        return tuple(ShownIndicator(layer.spec, layer.look) for layer in self._layers)
+        return self._shown
 
     @property
     def layers(self) -> tuple[StudyLayer, ...]:
@@ -71,8 +72,7 @@ class ChartStudies(QObject):
     def remove(self, study: StudyLayer) -> None:
         """Take it off the chart."""
         if study in self._layers:
-            pairs = zip(self._layers, self.shown, strict=True)
-            self._change(tuple(shown for layer, shown in pairs if layer is not study))
+            self._change(without(self.shown, self._layers.index(study)))
 
     def study_at(self, at: ChartPoint) -> StudyLayer | None:
         """The one whose pane this is, or of those over the candles the nearest whose line runs here."""
@@ -95,11 +95,12 @@ class ChartStudies(QObject):
         wanted = tuple(ShownIndicator.from_json(each) for each in settings.chart.indicators)
         if wanted == self.shown:
             return
+        self._shown = wanted
         former, self._layers = self._layers, []
         for layer in former:
             self._chart.remove_layer(layer)
         seen: Counter[str] = Counter()
-        for number, shown in enumerate(wanted):
+        for number, shown in zip(colour_numbers(wanted), wanted, strict=True):
             kind = shown.spec.kind
             self._layers.append(_placed(shown, number, seen[kind], former))
             seen[kind] += 1

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from core.indicators.parameters import IndicatorError
 from core.indicators.registry import INDICATORS
-from core.indicators.shown import NARROWEST_PX, WIDEST_PX, Look, ShownIndicator
+from core.indicators.shown import NARROWEST_PX, WIDEST_PX, Look, ShownIndicator, colour_numbers, without
 from core.indicators.spec import IndicatorSpec
 
 
@@ -19,7 +19,8 @@ def _shown(draw: st.DrawFn) -> ShownIndicator:
     kind = draw(st.sampled_from(sorted(INDICATORS)))
     inks = draw(st.lists(st.sampled_from(INDICATORS[kind].inks), unique=True))
     colours = tuple((ink, f"#{draw(st.integers(0, 0xFFFFFF)):06x}") for ink in inks)
-    return ShownIndicator(IndicatorSpec.of(kind), Look(colours, draw(st.floats(NARROWEST_PX, WIDEST_PX))))
+    look = Look(colours, draw(st.floats(NARROWEST_PX, WIDEST_PX)))
+    return ShownIndicator(IndicatorSpec.of(kind), look, draw(st.none() | st.integers(0, 20)))
 
 
 @given(_shown())
@@ -54,12 +55,29 @@ def test_edges_and_bars_have_no_colour_of_their_own() -> None:
         ({"kind": "rsi", "width_px": float("nan")}, "not nan"),
         ({"kind": "rsi", "width_px": "wide"}, "not 'wide'"),
         ({"kind": "rsi", "width_px": True}, "not True"),
+        ({"kind": "rsi", "colour_number": -1}, "not -1"),
+        ({"kind": "rsi", "colour_number": "red"}, "not 'red'"),
+        ({"kind": "rsi", "colour_number": True}, "not True"),
     ],
 )
 def test_what_does_not_fit_is_refused_in_a_sentence(data: object, says: str) -> None:
     with pytest.raises(IndicatorError, match=says) as refused:
         ShownIndicator.from_json(data)
     assert str(refused.value).endswith(".")
+
+
+@given(st.lists(_shown(), min_size=1, max_size=8), st.data())
+def test_those_that_stay_keep_their_colours(shown: list[ShownIndicator], data: st.DataObject) -> None:
+    before, place = colour_numbers(shown), data.draw(st.integers(0, len(shown) - 1))
+    left = without(shown, place)
+    assert colour_numbers(left) == before[:place] + before[place + 1 :]
+    assert [each.spec for each in left] == [each.spec for each in shown[:place] + shown[place + 1 :]]
+
+
+def test_colours_begin_at_the_places_and_a_new_one_takes_what_is_free() -> None:
+    shown = [ShownIndicator.of(kind) for kind in ("sma", "ema", "rsi", "cci")]
+    assert colour_numbers(shown) == (0, 1, 2, 3)
+    assert colour_numbers([*without(shown, 1), ShownIndicator.of("obv")]) == (0, 2, 3, 1)
 
 
 def test_other_parameters_leave_the_look() -> None:

@@ -89,7 +89,9 @@ def test_what_is_not_changed_stays_worked_out(bench: Bench, studies: ChartStudie
     dialog.list.setCurrentRow(0)
     dialog.remove_button.click()
     left = studies.layers
-    assert left == after[1:] and [layer.number for layer in left] == [0, 1], "coloured as if it were the first"
+    assert left == after[1:] and [layer.number for layer in left] == [1, 2], "the others keep their colours"
+    dialog.add("vwap")
+    assert [layer.number for layer in studies.layers] == [1, 2, 0], "the colours that are free"
 
 
 def test_what_is_removed_is_gone(bench: Bench, studies: ChartStudies) -> None:
