@@ -173,9 +173,11 @@ def test_tags_keep_the_order_of_the_prices_while_the_last_one_passes_them(show_c
     steps = (-0.4, 0.4, -6.0, 6.0, 12.0)
     chart, _ = shown(show_chart, *(alert(CLOSE + step, number) for number, step in enumerate(steps)))
     chart.hold_prices(PriceRange(CLOSE - 25.0, CLOSE + 13.0))
+    chart.set_live(True)  # a countdown makes the last price's label two lines high
     for move in (*range(-26, 14), 12.7):
         chart.set_forming(forming_after(SERIES, float(move)))
         settle(chart)
+        assert chart.overlay.last_price is None or len(chart.overlay.last_price.rows) == 2
         boxes = [box for box in (*chart.overlay.axis_tags, chart.overlay.last_price) if box is not None]
         assert len(boxes) == len(steps) + (-25 <= move <= 13)
         from_above = sorted(boxes, key=lambda box: box.rect.top())

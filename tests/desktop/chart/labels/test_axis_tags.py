@@ -14,9 +14,11 @@ from desktop.chart.labels.axis_tags import leaving_room, stand_aside
 from desktop.chart.painting.text import Box
 
 HEIGHT = 14
-PRICES = st.floats(-20.0, 220.0)
+PRICES = st.integers(-80, 880).map(lambda quarters: quarters / 4)
 """One is the higher the higher up it is: row 0 is at 200, and the axis ends at row 199, a little below 1."""
 AXIS = 200
+STEPS = st.one_of(st.integers(-80, 80), st.integers(-800, 800)).map(lambda quarters: quarters / 4)
+"""From the last price, mostly where the labels meet."""
 
 
 @dataclass(frozen=True)
@@ -43,10 +45,10 @@ def laid_out(last: float, last_height: int, prices: list[float], crosshair: floa
 @given(
     last=PRICES,
     last_height=st.sampled_from([HEIGHT, 2 * HEIGHT]),
-    prices=st.lists(PRICES, max_size=(AXIS - 2 * HEIGHT) // HEIGHT),
+    steps=st.lists(STEPS, max_size=(AXIS - 2 * HEIGHT) // HEIGHT),
 )
-def test_none_is_above_one_of_a_higher_price(last: float, last_height: int, prices: list[float]) -> None:
-    axis = laid_out(last, last_height, prices)
+def test_none_is_above_one_of_a_higher_price(last: float, last_height: int, steps: list[float]) -> None:
+    axis = laid_out(last, last_height, [last + step for step in steps])
     ordered = sorted((*axis.tags, axis.last), key=lambda each: each.rect.top())
     for above, below in pairwise(ordered):
         assert above.price is not None and below.price is not None and above.price >= below.price
@@ -54,12 +56,12 @@ def test_none_is_above_one_of_a_higher_price(last: float, last_height: int, pric
     assert all(each.rect.top() >= 0 and each.rect.bottom() < AXIS for each in ordered)
 
 
-@given(last=PRICES, prices=st.lists(PRICES, max_size=5), crosshair=PRICES)
+@given(last=PRICES, steps=st.lists(STEPS, max_size=5), crosshair=PRICES)
 def test_beside_the_crosshair_too_the_last_price_parts_the_others(
-    last: float, prices: list[float], crosshair: float
+    last: float, steps: list[float], crosshair: float
 ) -> None:
     """The crosshair may leave no room on one side; the last price's side is kept while there is any."""
-    axis = laid_out(last, 2 * HEIGHT, prices, crosshair)
+    axis = laid_out(last, 2 * HEIGHT, [last + step for step in steps], crosshair)
     assert axis.crosshair is not None
     assert not any(one.rect.intersects(other.rect) for one, other in combinations(axis.tags, 2))
     assert not any(tag.rect.intersects(each.rect) for tag in axis.tags for each in (axis.last, axis.crosshair))
