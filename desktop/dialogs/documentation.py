@@ -118,7 +118,10 @@ class DocumentationDialog(QDialog):
 
     def _on_search(self, typed: str) -> None:
         words = typed.casefold().split()
-        self._offer(page for page, text in self._texts.items() if all(word in text.casefold() for word in words))
+        found = [page for page, text in self._texts.items() if all(word in text.casefold() for word in words)]
+        self._offer(found)
+        if found and self._page not in found:
+            self.browser.open(found[0])
 
     def _on_page(self, item: QListWidgetItem | None) -> None:
         page = None if item is None else item.data(_PAGE_ROLE)

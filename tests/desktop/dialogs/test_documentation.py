@@ -72,6 +72,21 @@ def test_pages_are_found_by_their_words(qtbot: QtBot, dialog: DocumentationDialo
     assert dialog.pages.count() == 0 and dialog.none.isVisible()
 
 
+def test_a_search_shows_a_page_that_has_its_words(qtbot: QtBot, dialog: DocumentationDialog) -> None:
+    """The page of before stayed, which has none of them."""
+    dialog.search.setText("sabotage")
+    assert dialog.pages.currentRow() == 0 and dialog.pages.count() > 1
+    assert dialog.page == dialog.pages.item(0).data(Qt.ItemDataRole.UserRole)
+    assert "sabotage" in dialog.browser.toPlainText().casefold()
+    dialog.pages.setCurrentRow(1)
+    chosen = dialog.page
+    dialog.search.clear()
+    dialog.search.setText("sabotage")
+    assert dialog.page == chosen and dialog.pages.currentRow() == 1, "a page that has the words stays"
+    qtbot.keyClicks(dialog.search, "zzzz")
+    assert dialog.page == chosen
+
+
 def test_all_that_pages_link_to_ships_with_them() -> None:
     """In the bundle and in the wheel are docs/, its pictures, and the pages beside it."""
     for page in pages_of(ROOT / "docs"):
