@@ -10,6 +10,7 @@ from typing import Any, Generic, Literal, TypeVar, cast, get_args, get_origin
 from pydantic import ValidationError
 from pydantic.fields import FieldInfo
 from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QMouseEvent
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
@@ -83,6 +84,19 @@ def all_field_infos(group: type) -> dict[str, FieldInfo]:
     return {field.name: described[field.name] for field in fields(group)}
 
 
+class _FieldLabel(Label):
+    """A click on the name of a field is one on its switch, or takes the keys to its editor."""
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        super().mouseReleaseEvent(event)
+        buddy = self.buddy()
+        if event.button() is not Qt.MouseButton.LeftButton or not self.rect().contains(event.position().toPoint()):
+            return
+        buddy.setFocus(Qt.FocusReason.MouseFocusReason)
+        if isinstance(buddy, QCheckBox):
+            buddy.click()
+
+
 class GroupForm(QWidget, Generic[T]):
     """All fields of one settings class, one in a row: name, editor, description."""
 
@@ -117,7 +131,7 @@ class GroupForm(QWidget, Generic[T]):
             about = description(info)
             editor.widget.setToolTip(paragraphs(about))
             editor.widget.setMinimumWidth(_EDITOR_WIDTH)
-            label = Label(title(name))
+            label = _FieldLabel(title(name))
             label.setBuddy(editor.widget)
             if editor.widget.focusPolicy() is Qt.FocusPolicy.NoFocus:  # a switch beside an editor
                 for part in editor.widget.findChildren(QWidget, options=_OWN_CHILDREN):

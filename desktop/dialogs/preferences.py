@@ -163,6 +163,7 @@ class PreferencesDialog(QDialog):
         buttons.accepted.connect(self.accept)
         buttons.rejected.connect(self.reject)
         defaults = buttons.button(kinds.RestoreDefaults)
+        defaults.setText(translate("Dialogs", "Restore this page's defaults"))
         defaults.setToolTip(translate("Dialogs", "Put the defaults on the page that is open"))
         defaults.clicked.connect(self._restore_page)
         return buttons

@@ -52,6 +52,15 @@ _UNITS = {
     ("chart", "hindsight_horizon"): QT_TRANSLATE_NOOP("Settings", "candles"),
     ("browser", "widths"): QT_TRANSLATE_NOOP("Settings", "px"),
 }
+_SINGULAR = {
+    "candles": QT_TRANSLATE_NOOP("Settings", "candle"),
+    "steps": QT_TRANSLATE_NOOP("Settings", "step"),
+    "threads": QT_TRANSLATE_NOOP("Settings", "thread"),
+    "samples": QT_TRANSLATE_NOOP("Settings", "sample"),
+    "micro-batches": QT_TRANSLATE_NOOP("Settings", "micro-batch"),
+    "checkpoints": QT_TRANSLATE_NOOP("Settings", "checkpoint"),
+    "days": QT_TRANSLATE_NOOP("Settings", "day"),
+}
 
 
 def unit(group: str, name: str) -> str:
@@ -113,9 +122,15 @@ def facts(group: str, name: str, info: FieldInfo) -> str:
     """``Default 30 s, from 1 to 3,600.`` Empty where there is nothing to add to what an editor shows."""
     said = default(group, name)
     if info.annotation is not bool:
-        measure, span = unit(group, name), span_of(info)
+        measure, span = _unit_after(said, group, name), span_of(info)
         said = f"{said}{f' {measure}' if measure else ''}{f', {span}' if span else ''}"
     return translate("Settings", "Default: {0}.").format(said)
+
+
+def _unit_after(value: str, group: str, name: str) -> str:
+    """1 candle, 2 candles."""
+    singular = _SINGULAR.get(_UNITS.get((group, name), ""))
+    return unit(group, name) if singular is None or value != "1" else translate("Settings", singular)
 
 
 def number(value: float) -> str:

@@ -18,6 +18,7 @@ from pytestqt.qtbot import QtBot
 from core.settings import Settings
 from desktop.dialogs.forms import bounded_boxes, field_infos, make_editor
 from desktop.dialogs.preferences import OWN_DIALOG_GROUPS, PreferencesDialog
+from desktop.dialogs.setting_facts import facts
 from desktop.dialogs.setting_words import title
 
 GROUPS = [field.name for field in fields(Settings)]
@@ -185,9 +186,33 @@ def test_defaults_come_back_for_the_page_that_is_open(qtbot: QtBot, dialog: Pref
     dialog.form("model").editor("layers").put(3)
     dialog.form("checkpoints").editor("keep_newest").put(9)
     dialog.tabs.setCurrentIndex(0)
-    press(qtbot, dialog, QDialogButtonBox.StandardButton.RestoreDefaults)
+    button = dialog.buttons.button(QDialogButtonBox.StandardButton.RestoreDefaults)
+    assert button.text() == "Restore this page's defaults"
+    button.click()
     assert dialog.settings().model == Settings().model
     assert dialog.settings().checkpoints.keep_newest == 9
+
+
+def test_a_click_on_the_name_of_a_switch_is_one_on_the_switch(qtbot: QtBot, dialog: PreferencesDialog) -> None:
+    dialog.show_setting("notifications", "alert_sound")
+    (name,) = (label for label in dialog.findChildren(QLabel) if label.text() == "Sound of price alerts")
+    before = dialog.settings().notifications.alert_sound
+    qtbot.mouseClick(name, Qt.MouseButton.LeftButton)
+    assert dialog.settings().notifications.alert_sound is not before
+    qtbot.mouseClick(name, Qt.MouseButton.LeftButton)
+    assert dialog.settings().notifications.alert_sound is before
+
+
+@pytest.mark.parametrize(
+    ("group", "name", "said"),
+    [
+        ("chart", "hindsight_horizon", "Default: 1 candle, from 1 to 64."),
+        ("gradients", "accumulation", "Default: 1 micro-batch, from 1 to 64."),
+        ("model", "horizons", "Default: 8 candles, from 1 to 64."),
+    ],
+)
+def test_one_of_a_unit_is_said_in_the_singular(group: str, name: str, said: str) -> None:
+    assert facts(group, name, field_infos(type(getattr(Settings(), group)))[name]) == said
 
 
 def test_a_seed_can_be_set_and_unset(dialog: PreferencesDialog) -> None:
