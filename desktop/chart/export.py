@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import re
+
 from PySide6.QtCore import QRectF
 from PySide6.QtGui import QImage, QPainter
 
 from desktop.chart.widget import ChartWidget
+
+_CLIP = re.compile(rb"(<clipPath\b[^>]*>\s*<path)\b")
+"""What pyqtgraph cuts a pane to. Readers of SVG Tiny, such as Qt's, know no such thing, and would draw its outline with
+the pen of the group that it stands in: black."""
 
 
 def image_of(chart: ChartWidget) -> QImage:
@@ -25,4 +31,5 @@ def svg_of(chart: ChartWidget) -> bytes:
     from pyqtgraph.exporters import SVGExporter  # noqa: PLC0415 - seldom wanted, and it brings all exporters
 
     with chart.at_rest():
-        return bytes(SVGExporter(chart.scene()).export(toBytes=True))
+        drawing = bytes(SVGExporter(chart.scene()).export(toBytes=True))
+    return _CLIP.sub(rb'\1 stroke="none"', drawing)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 from PySide6.QtCore import QPoint, QPointF, QRect, Qt
-from PySide6.QtGui import QBrush, QColor, QLinearGradient, QPainter, QPen, QPixmap, QPolygonF, QRegion
+from PySide6.QtGui import QBrush, QColor, QLinearGradient, QPaintEngine, QPainter, QPen, QPixmap, QPolygonF, QRegion
 
 from desktop.chart.data.ghosts import PlacedGhost, band
 from desktop.chart.data.model import ChartModel
@@ -22,6 +24,8 @@ _VOLUME_ALPHA = 70
 _EDGE_ALPHA = 110
 _FADED = 0.3
 """What is left of a band's colour at its far end."""
+_STEPS = 32
+"""Of a band that fades without a gradient."""
 _DIMMED = 0.45
 _NARROWEST_FRAMED_PX = 5
 _FLATTEST_FRAMED_PX = 3
@@ -118,31 +122,66 @@ def _paint_forecast(painter: QPainter, frame: Frame, model: ChartModel, ghosts: 
 
 
 def _paint_bands(painter: QPainter, frame: Frame, model: ChartModel, ghosts: tuple[PlacedGhost, ...]) -> None:
-    """They fade the further ahead they are."""
+    """They fade the further ahead they are. Qt writes no gradient of a pen into an SVG drawing, and misplaces that of a
+    brush: there they fade by steps too small to see."""
     painter.setRenderHint(QPainter.RenderHint.Antialiasing, True)
+    paint = _paint_steps if painter.paintEngine().type() is QPaintEngine.Type.SVG else _paint_gradient
     for percent, colour in ((90, frame.palette.band_90), (50, frame.palette.band_50)):
         lower, upper = _band_edges(frame, model, ghosts, percent)
         if not lower:
             continue
-        span = lower[0].x(), lower[-1].x()
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(_fading(colour, span))
-        painter.drawPolygon(QPolygonF([*upper, *reversed(lower)]))
         edge = QColor(colour)
         edge.setAlpha(_EDGE_ALPHA)
-        painter.setPen(QPen(_fading(edge, span), frame.pixel))
-        painter.drawPolyline(QPolygonF(upper))
-        painter.drawPolyline(QPolygonF(lower))
+        paint(painter, lower, upper, colour, QPen(edge, frame.pixel))
     painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
+
+
+def _paint_gradient(painter: QPainter, lower: list[QPointF], upper: list[QPointF], colour: QColor, edge: QPen) -> None:
+    span = lower[0].x(), lower[-1].x()
+    painter.setPen(Qt.PenStyle.NoPen)
+    painter.setBrush(_fading(colour, span))
+    painter.drawPolygon(QPolygonF([*upper, *reversed(lower)]))
+    painter.setPen(QPen(_fading(edge.color(), span), edge.widthF()))
+    painter.drawPolyline(QPolygonF(upper))
+    painter.drawPolyline(QPolygonF(lower))
+
+
+def _paint_steps(painter: QPainter, lower: list[QPointF], upper: list[QPointF], colour: QColor, edge: QPen) -> None:
+    edge.setCapStyle(Qt.PenCapStyle.FlatCap)
+    bounds = np.linspace(lower[0].x(), lower[-1].x(), _STEPS + 1).tolist()
+    for number, (left, right) in enumerate(pairwise(bounds)):
+        below, above = (_part_of(points, left, right) for points in (lower, upper))
+        share = (number + 0.5) / _STEPS
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(_faded(colour, share))
+        painter.drawPolygon(QPolygonF([*above, *reversed(below)]))
+        pen = QPen(edge)
+        pen.setColor(_faded(edge.color(), share))
+        painter.setPen(pen)
+        painter.drawPolyline(QPolygonF(above))
+        painter.drawPolyline(QPolygonF(below))
+
+
+def _part_of(points: list[QPointF], left: float, right: float) -> list[QPointF]:
+    """The part of a line that lies between two columns."""
+    xs, ys = [point.x() for point in points], [point.y() for point in points]
+    inside = [point for point in points if left < point.x() < right]
+    first, last = (QPointF(x, float(np.interp(x, xs, ys))) for x in (left, right))
+    return [first, *inside, last]
 
 
 def _fading(colour: QColor, span: tuple[float, float]) -> QBrush:
     gradient = QLinearGradient(span[0], 0.0, max(span[1], span[0] + 1.0), 0.0)
-    end = QColor(colour)
-    end.setAlphaF(colour.alphaF() * _FADED)
     gradient.setColorAt(0.0, colour)
-    gradient.setColorAt(1.0, end)
+    gradient.setColorAt(1.0, _faded(colour, 1.0))
     return QBrush(gradient)
+
+
+def _faded(colour: QColor, share: float) -> QColor:
+    """As it is at a share of a band's length."""
+    faded = QColor(colour)
+    faded.setAlphaF(colour.alphaF() * (1.0 + (_FADED - 1.0) * share))
+    return faded
 
 
 def _band_edges(

@@ -17,7 +17,8 @@ from core.market.series import CandleSeries, FloatArray, TimeArray
 from desktop.actions import ActionId
 from desktop.chart.controllers.csv_writer import CsvWriter
 from desktop.chart.controllers.saving import ChartSaving
-from desktop.chart.export import image_of
+from desktop.chart.data.ghosts import band
+from desktop.chart.export import image_of, svg_of
 from tests.desktop import scenario
 from tests.desktop.chart.items.test_scene import pixels
 from tests.desktop.chart.support import random_series
@@ -57,15 +58,40 @@ def test_a_drawing_shows_what_the_picture_shows(
     qtbot: QtBot, bench: Bench, saving: ChartSaving, tmp_path: Path
 ) -> None:
     qtbot.mouseMove(bench.chart.viewport(), bench.chart.rect().center())
-    path = tmp_path / "chart.svg"
+    path, still = tmp_path / "chart.svg", image_of(bench.chart)
     saving.save_picture(path)
     assert b"<image" not in path.read_bytes(), "nothing of it is made of pixels"
-    drawn = QImage(bench.chart.size(), QImage.Format.Format_RGB32)
+    assert (difference(path.read_bytes(), still) > 64).mean() < 0.05, "edges and texts lie a part of a pixel elsewhere"
+
+
+def difference(drawing: bytes, still: QImage) -> np.ndarray:
+    """Of a drawing from the picture, pixel by pixel."""
+    drawn = QImage(still.size(), still.format())
     painter = QPainter(drawn)
-    QSvgRenderer(str(path)).render(painter)
+    QSvgRenderer(drawing).render(painter)
     painter.end()
-    shown, wanted = (pixels(each).astype(np.int16) for each in (drawn, image_of(bench.chart)))
-    assert (np.abs(shown - wanted).max(axis=-1) > 64).mean() < 0.05, "edges and texts lie a part of a pixel elsewhere"
+    shown, wanted = (pixels(each).astype(np.int16) for each in (drawn, still))
+    away: np.ndarray = np.abs(shown - wanted).max(axis=-1)
+    return away
+
+
+def test_a_drawing_s_bands_fade_as_the_picture_s(bench: Bench) -> None:
+    """A gradient of a pen is black in Qt's drawings, and one of a brush does not fade."""
+    frame, ghosts = bench.chart.frame, bench.chart.model.ghosts()
+    assert ghosts and frame.style.shows_bands and frame.ratio == 1.0
+    prices = [price for placed in ghosts for edge in (band(placed.ghost, 90),) if edge is not None for price in edge]
+    rows = slice(frame.y(max(prices)) - 2, frame.y(min(prices)) + 3)
+    bands = difference(svg_of(bench.chart), image_of(bench.chart))[
+        rows, frame.x(ghosts[0].index) : frame.x(ghosts[-1].index)
+    ]
+    assert (bands > 16).mean() < 0.02
+    assert bands.mean() < 2.0
+
+
+def test_nothing_frames_a_drawing_s_plot(bench: Bench) -> None:
+    away, layout = difference(svg_of(bench.chart), image_of(bench.chart)), bench.chart.frame.layout
+    for edge in (away[0, : layout.plot_right], away[: layout.plot_bottom, 0]):
+        assert (edge > 8).mean() < 0.1, "but for candles that are cut there"
 
 
 def test_the_clipboard_gets_the_picture(bench: Bench, saving: ChartSaving) -> None:
