@@ -13,7 +13,9 @@ import tempfile
 import time
 from pathlib import Path
 
-os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+os.environ.setdefault(  # a usual screen: without a file it has 800 x 800 pixels, and dialogs keep within that
+    "QT_QPA_PLATFORM", f"offscreen:configfile={Path(__file__).resolve().parents[1] / 'stranger' / 'screen.json'}"
+)
 
 from PySide6.QtCore import QEvent, QPointF, Qt
 from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPixmap
