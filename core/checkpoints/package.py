@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import hashlib
 import json
+import secrets
 import shutil
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -109,11 +109,11 @@ def export(kept: Kept, file: Path, settings: dict[str, Any] | None, into: Path) 
     files = {WEIGHTS: weights, CARD: card, README: _readme(kept, settings).encode()}
     files[SUMS] = "".join(f"{hashlib.sha256(data).hexdigest()}  {name}\n" for name, data in files.items()).encode()
     try:
-        temporary = Path(tempfile.mkdtemp(prefix=".export-", dir=into))
+        temporary = into / f".export-{secrets.token_hex(4)}"
+        temporary.mkdir()
         try:
             for name, data in files.items():
-                write_durably(temporary / name, data)
-            temporary.chmod(0o755)
+                write_durably(temporary / name, data, is_private=False)
             temporary.rename(target)
         except BaseException:
             shutil.rmtree(temporary, ignore_errors=True)

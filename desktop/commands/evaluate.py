@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import os
-import stat
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -104,16 +103,7 @@ def _check_report(report: Path, candle_file: Path) -> None:
 def _write_report(report: Path, text: str) -> None:
     """The figures have been printed by now, so what goes wrong here is said on stderr alone."""
     try:
-        mode = report.stat().st_mode if report.exists() else _usual_mode()
-        write_durably(report, text.encode())
-        report.chmod(stat.S_IMODE(mode))  # a page is shown to others; what is written durably is its owner's alone
+        write_durably(report, text.encode(), is_private=False)
     except OSError as error:
         click.echo(f"The report could not be written to {report}: {error.strerror}. The figures stand above.", err=True)
         raise SystemExit(1) from error
-
-
-def _usual_mode() -> int:
-    """Permissions that any program's new file has here."""
-    hidden = os.umask(0)
-    os.umask(hidden)
-    return 0o666 & ~hidden

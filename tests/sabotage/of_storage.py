@@ -98,8 +98,8 @@ FAULTS = (
     Fault(
         "file-not-synced",
         "core/storage/durable.py",
-        "            os.fsync(file.fileno())\n        Path(temporary)",
-        "        Path(temporary)",
+        "            os.fsync(file.fileno())\n        temporary.replace",
+        "        temporary.replace",
     ),
     Fault(
         "outcome-of-the-first-version",

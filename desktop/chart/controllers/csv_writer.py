@@ -51,7 +51,7 @@ class CsvWriter(QThread):
     def run(self) -> None:
         """The thread's whole life. PySide loses exceptions of other threads, so none leaves this method."""
         try:
-            write_pieces_durably(self.path, self._pieces())
+            write_pieces_durably(self.path, self._pieces(), is_private=False)
         except _CancelledError:
             return
         except OSError as error:

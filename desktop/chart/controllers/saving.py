@@ -66,8 +66,15 @@ class ChartSaving(QObject):
         self._window.tell(translate("Chart", "The chart's picture is in the clipboard."), key=_NOTICE, is_answer=True)
 
     def save_picture(self, path: Path) -> None:
-        """Write the picture: as a drawing where the name ends in .svg, else as PNG."""
-        data = svg_of(self._chart) if path.suffix.lower() == ".svg" else _png(image_of(self._chart))
+        """Write the picture in the form that the name ends in; nothing where that is another than PNG or SVG."""
+        form = path.suffix.lower()
+        if form not in (".png", ".svg"):
+            words = translate(
+                "Chart", "{0} was not written: pictures are PNG or SVG. Let the name end in .png or .svg."
+            )
+            self._window.tell(words.format(path.name), Severity.WARNING, key=_NOTICE, is_answer=True)
+            return
+        data = svg_of(self._chart) if form == ".svg" else _png(image_of(self._chart))
         self._write(path, data, translate("Chart", "The chart's picture"))
 
     def save_csv(self, path: Path) -> None:
@@ -178,7 +185,7 @@ class ChartSaving(QObject):
 
     def _write(self, path: Path, data: bytes, what: str) -> None:
         try:
-            write_durably(path, data)
+            write_durably(path, data, is_private=False)
         except OSError as error:
             self._say_failed(path, error.strerror or str(error))
         else:

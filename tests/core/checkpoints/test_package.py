@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import struct
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -97,6 +98,15 @@ def test_the_folder_has_a_card_for_people_and_sums_that_hold(exported: Exported)
         assert hashlib.sha256((exported.folder / name).read_bytes()).hexdigest() == digest
     text = (exported.folder / "README.md").read_text()
     assert "The | good one" in text.splitlines()[0] and f"{exported.kept.info.step:,}" in text and "Tags: keep" in text
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no modes")
+def test_what_is_given_away_can_be_read_as_any_other_file(exported: Exported, tmp_path: Path) -> None:
+    plain, folder = tmp_path / "plain", tmp_path / "folder"
+    plain.touch()
+    folder.mkdir()
+    assert {path.stat().st_mode for path in exported.folder.iterdir()} == {plain.stat().st_mode}
+    assert exported.folder.stat().st_mode == folder.stat().st_mode
 
 
 def test_the_table_for_people_survives_any_symbol(exported: Exported, tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """The chart's picture and candles, in real files and the real clipboard."""
 
+import sys
 import threading
 from collections.abc import Iterator
 from dataclasses import replace
@@ -92,6 +93,26 @@ def test_nothing_frames_a_drawing_s_plot(bench: Bench) -> None:
     away, layout = difference(svg_of(bench.chart), image_of(bench.chart)), bench.chart.frame.layout
     for edge in (away[0, : layout.plot_right], away[: layout.plot_bottom, 0]):
         assert (edge > 8).mean() < 0.1, "but for candles that are cut there"
+
+
+@pytest.mark.parametrize("name", ["chart.jpg", "chart.webp", "chart", "chart.png.txt"])
+def test_a_form_that_is_not_offered_is_refused(bench: Bench, saving: ChartSaving, tmp_path: Path, name: str) -> None:
+    """A PNG under another name is what no program that goes by names opens."""
+    saving.save_picture(tmp_path / name)
+    assert list(tmp_path.glob("chart*")) == []
+    assert told(bench) == f"{name} was not written: pictures are PNG or SVG. Let the name end in .png or .svg."
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no modes")
+def test_what_is_saved_can_be_read_as_any_other_file(
+    qtbot: QtBot, bench: Bench, saving: ChartSaving, tmp_path: Path
+) -> None:
+    saving.save_picture(tmp_path / "chart.PNG")
+    saving.save_csv(tmp_path / "chart.csv")
+    written(qtbot, saving)
+    (tmp_path / "plain").touch()
+    saved = [tmp_path / name for name in ("chart.PNG", "chart.csv")]
+    assert {path.stat().st_mode for path in saved} == {(tmp_path / "plain").stat().st_mode}
 
 
 def test_the_clipboard_gets_the_picture(bench: Bench, saving: ChartSaving) -> None:
