@@ -252,11 +252,11 @@ def tooltip_box(frame: Frame, model: ChartModel, index: int, cursor: QPoint) -> 
         return None
     rows = past_rows(forecast, frame, model.regimes.at(forecast.origin_ms))
     size = box_size(rows, frame.fonts, is_table=True)
-    rect = QRect(_beside(frame, cursor, size), size)
+    rect = QRect(beside(frame, cursor, size), size)
     return Box(rect, tuple(rows), frame.palette.raised, frame.palette.border, is_table=True)
 
 
-def _beside(frame: Frame, cursor: QPoint, size: QSize) -> QPoint:
+def beside(frame: Frame, cursor: QPoint, size: QSize) -> QPoint:
     """A corner to the lower right of the cursor, or on whichever side there is room."""
     away = frame.scaled(16)
     x = cursor.x() + away

@@ -90,6 +90,27 @@ def test_a_selected_line_out_of_view_is_told_with_its_place(show_chart: ShowChar
     assert where not in " ".join(span.text for row in chart.overlay.readout.rows for span in row)
 
 
+LONG = "Resistance of last winter, met four times; sell a third here and the rest when the volume dries up above it"
+
+
+def test_the_label_of_a_long_note_shows_all_of_it_under_the_mouse(show_chart: ShowChart) -> None:
+    note = PriceLine(CLOSE - 3.0, LineKind.NOTE, LONG, line_id=1)
+    chart, _ = shown(show_chart, note, PriceLine(CLOSE + 9.0, LineKind.NOTE, "Short", line_id=2))
+    (long_label, short_label) = sorted(drawn_labels(chart), key=lambda area: -area.width())
+    for place, said in (
+        (long_label.center(), LONG),
+        (short_label.center(), ""),
+        (QPoint(long_label.right() + 40, long_label.center().y()), ""),
+    ):
+        send_move(chart, place, Qt.MouseButton.NoButton, Qt.KeyboardModifier.NoModifier)
+        settle(chart)
+        tooltip = chart.overlay.tooltip
+        words = "" if tooltip is None else " ".join(span.text for row in tooltip.rows for span in row)
+        assert words == said
+        assert tooltip is None or chart.frame.layout.plot.contains(tooltip.rect)
+        assert np.array_equal(screen(chart), picture(chart))
+
+
 def test_a_picture_that_is_taken_shows_nothing_of_the_hand(show_chart: ShowChart) -> None:
     chart, layer = shown(show_chart, alert(CLOSE + 5, 1), alert(CLOSE - 9_000, 2))
     plain: QImage = image_of(chart)
