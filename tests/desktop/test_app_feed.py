@@ -92,7 +92,8 @@ def test_another_try_connects_at_once_and_training_goes_on(qapp: QApplication, t
         control(exchange.cut)
         await until(lambda: state_of(application) is FeedState.RECONNECTING, "the trouble")
         await until(lambda: "429" in window.feed.sentence.text(), "why, and that it waits")
-        assert window.feed.try_again.isVisible() and window.feed.use_next.text() == "Use Kraken"
+        await until(window.feed.try_again.isVisible, "a button, once a wait has begun")
+        assert window.feed.use_next.text() == "Use Kraken"
         control(exchange.resume)
         stood_at = step_of(application)
         QTest.mouseClick(window.feed.try_again, Qt.MouseButton.LeftButton)
