@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from PySide6.QtCore import QPoint, QRect
 from PySide6.QtGui import QColor
 
@@ -9,7 +11,7 @@ from core.events import ForecastMode
 from desktop.chart.data.model import ChartModel
 from desktop.chart.labels.room import has_label
 from desktop.chart.painting.fonts import Fonts
-from desktop.chart.painting.text import Box, Row, Span, box_size
+from desktop.chart.painting.text import Box, Row, Span, box_size, padding_px
 from desktop.chart.panes.frame import Frame
 from desktop.formatting import format_candles, format_clock, format_duration, format_time
 from desktop.translation import translate
@@ -56,6 +58,18 @@ def forecast_label(frame: Frame, model: ChartModel) -> Box | None:
     column = min(x + frame.scaled(4), frame.layout.plot_right - size.width())
     corner = QPoint(max(column, 0), frame.layout.price_top - size.height())
     return Box(QRect(corner, size), (row,), frame.palette.background)
+
+
+def clear_of(frame: Frame, label: Box | None, readout: QRect) -> Box | None:
+    """The label in its place, or below a readout that has come to say more than there is room for above it. Their
+    edges may overlap, their words may not."""
+    if label is None:
+        return None
+    rect = QRect(label.rect)
+    rect.moveTop(frame.layout.price_top - rect.height())
+    if rect.left() <= readout.right() and rect.top() + padding_px(frame.fonts) <= readout.bottom():
+        rect.moveTop(readout.bottom() + 1)
+    return label if rect == label.rect else replace(label, rect=rect)
 
 
 def divider_row(frame: Frame, model: ChartModel) -> Row:

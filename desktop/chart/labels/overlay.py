@@ -12,7 +12,7 @@ from PySide6.QtGui import QRegion
 from desktop.chart.data.model import ChartModel
 from desktop.chart.labels.axis_labels import price_label_rect, time_label_rect
 from desktop.chart.labels.axis_tags import leaving_room
-from desktop.chart.labels.forecast_label import forecast_label
+from desktop.chart.labels.forecast_label import clear_of, forecast_label
 from desktop.chart.labels.last_price import LastPriceLine, last_price_box, last_price_line
 from desktop.chart.labels.note import note_box
 from desktop.chart.labels.readout import crosshair_rows, pane_readouts, readout_box, tooltip_box
@@ -72,6 +72,7 @@ class Overlay:
             former = None
         last_price, axis_tags = _on_axis(frame, model, layers, countdown)
         readout = former.readout if former else readout_box(frame, model, layers, index, cursor if is_over else None)
+        label = clear_of(frame, label, readout.rect)
         note = note_box(frame, model.note, readout.rect, None if label is None else label.rect)
         taken = _taken(frame, readout.rect, note)
         plain = cls(

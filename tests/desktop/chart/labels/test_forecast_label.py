@@ -8,8 +8,11 @@ from core.events import ForecastMade, ForecastMode
 from core.market.candle import Interval
 from core.market.series import CandleSeries
 from desktop.chart.axes.price_scale import PriceRange
+from desktop.chart.data.model import ChartModel
 from desktop.chart.labels.forecast_label import divider_row, divider_x
-from desktop.chart.painting.text import Span, box_size
+from desktop.chart.painting.text import Row, Span, box_size
+from desktop.chart.panes.frame import Frame
+from desktop.chart.panes.layer import PriceLayer
 from tests.desktop.chart.conftest import ShowChart, settle
 from tests.desktop.chart.support import candle, forecast_after, random_series
 from tests.desktop.chart.test_painting import picture
@@ -51,6 +54,33 @@ def test_half_a_word_is_never_left(show_chart: ShowChart) -> None:
         were_there.add(bool(is_there))
         assert not is_there or readout.isEmpty() or readout.bottom() - 4 <= top
     assert were_there == {False, True}
+
+
+class Selected(PriceLayer):
+    """Says of itself what no room is left for beforehand, as a selected line does."""
+
+    def rows(self, frame: Frame, model: ChartModel, index: int | None) -> list[Row]:
+        return [(Span(f"Selected: Alert {number}", frame.palette.text),) for number in range(2)]
+
+
+def test_a_readout_that_says_more_pushes_it_down_and_hides_none_of_it(show_chart: ShowChart) -> None:
+    series = random_series(100)
+    chart = show_chart(series, width=300, height=600)
+    chart.set_forecast(forecast_after(series, mode=ForecastMode.REPLAY))
+    settle(chart)
+    at_rest = chart.overlay.forecast_label
+    layer = Selected()
+    chart.add_layer(layer)
+    settle(chart)
+    label, readout = chart.overlay.forecast_label, chart.overlay.readout
+    assert label is not None and at_rest is not None
+    assert readout.rect.intersects(at_rest.rect)
+    assert not readout.rect.intersects(label.rect)
+    assert label.rows == at_rest.rows
+    assert chart.frame.layout.main.contains(label.rect)
+    chart.remove_layer(layer)
+    settle(chart)
+    assert chart.overlay.forecast_label == at_rest
 
 
 def made_within(interval: Interval, late_ms: int, mode: ForecastMode) -> tuple[CandleSeries, ForecastMade]:
