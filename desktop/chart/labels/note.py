@@ -4,28 +4,43 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from PySide6.QtCore import QPoint, QRect, QSize
+from PySide6.QtCore import QPoint, QRect, QSize, Qt
 from PySide6.QtGui import QColor, QFontMetrics
 
+from desktop.chart.labels.readout import beside
 from desktop.chart.painting.fonts import Fonts
-from desktop.chart.painting.text import Box, Row, Span, box_size, padding_px
+from desktop.chart.painting.text import Box, Row, Span, box_size, padding_px, wrapped
 from desktop.chart.panes.frame import Frame
 from desktop.plain_text import words_with_whole_figures
 
 _MARGIN_PX = 6
+_TOOLTIP_PX = 320
+_FEWEST_LETTERS = 8
+"""Of a note that is cut: fewer tell nothing."""
 
 
 def note_box(frame: Frame, text: str, readout: QRect, label: QRect | None) -> Box | None:
-    """Over the candles' highest prices, in the row of the forecast's label or above it; where neither has room, below
-    what is there already. None for an empty text."""
+    """Over the candles' highest prices, in the row of the forecast's label or above it; where neither has room, cut to
+    one line. It hides no candle: None where there is no room for that line either, or the text is empty."""
     if not text:
         return None
     rows = _rows(text, frame.fonts, frame.ratio, frame.layout.plot_right, frame.palette.text)
     size, taken = box_size(rows, frame.fonts), [readout, *([] if label is None else [label])]
     places = (QRect(corner, size) for corner in _corners(frame, size, label))
-    free = (place for place in places if place.left() >= 0 and not any(map(place.intersects, taken)))
-    rect = next(free, None) or _below(frame, size, taken)
+    free = (place for place in places if frame.layout.main.contains(place) and not any(map(place.intersects, taken)))
+    rect = next(free, None)
+    if rect is None:
+        return _in_short(frame, text, taken, label)
     return Box(rect, rows, frame.palette.raised, frame.palette.border)
+
+
+def note_tooltip(frame: Frame, text: str, note: Box | None, cursor: QPoint) -> Box | None:
+    """All words of a note under the cursor that is cut."""
+    if note is None or not note.rect.contains(cursor) or not _is_cut(note, text):
+        return None
+    rows = tuple(wrapped((Span(text, frame.palette.text),), frame.fonts, frame.scaled(_TOOLTIP_PX)))
+    size = box_size(rows, frame.fonts)
+    return Box(QRect(beside(frame, cursor, size), size), rows, frame.palette.raised, frame.palette.border)
 
 
 def note_room(text: str, label_width: int, fonts: Fonts, ratio: float, plot_right: int) -> int:
@@ -49,13 +64,38 @@ def _corners(frame: Frame, size: QSize, label: QRect | None) -> Iterator[QPoint]
         yield QPoint(max(right, 0), label.top() - frame.pixel - size.height())
 
 
-def _below(frame: Frame, size: QSize, taken: Sequence[QRect]) -> QRect:
-    margin = frame.scaled(_MARGIN_PX)
-    rect = QRect(QPoint(max(frame.layout.plot_right - margin - size.width(), 0), margin), size)
-    for other in sorted(taken, key=QRect.top):
-        if rect.intersects(other):
-            rect.moveTop(other.bottom() + margin)
-    return rect
+def _in_short(frame: Frame, text: str, taken: Sequence[QRect], label: QRect | None) -> Box | None:
+    """One line of it where most of that fits: to either side of what is there, and no higher than its letters, which
+    is all that a readout at its longest leaves."""
+    fonts, margin = frame.fonts, frame.scaled(_MARGIN_PX)
+    gap = max(_gaps(frame, taken, label), key=QRect.width, default=QRect())
+    room = gap.width() - 2 * margin - 2 * padding_px(fonts)
+    words = fonts.metrics.elidedText(text, Qt.TextElideMode.ElideRight, max(room, 0))
+    if len(words) < _FEWEST_LETTERS:
+        return None
+    rows = ((Span(words, frame.palette.text),),)
+    rect = QRect(0, 0, box_size(rows, fonts).width(), gap.height())
+    rect.moveBottomRight(gap.bottomRight() - QPoint(margin, 0))
+    return Box(rect, rows, frame.palette.raised, frame.palette.border)
+
+
+def _gaps(frame: Frame, taken: Sequence[QRect], label: QRect | None) -> Iterator[QRect]:
+    """What is free of the row over the candles and of the one above the label."""
+    height = frame.fonts.line
+    bottoms = [frame.layout.price_top, *([] if label is None else [label.top() - frame.pixel])]
+    for row in (QRect(0, bottom - height, frame.layout.plot_right, height) for bottom in bottoms):
+        if row.top() < 0 or row.bottom() >= frame.layout.price_top:
+            continue
+        left = 0
+        for other in sorted(filter(row.intersects, taken), key=QRect.left):
+            yield QRect(left, row.top(), other.left() - left, height)
+            left = max(left, other.right() + 1)
+        yield QRect(left, row.top(), frame.layout.plot_right - left, height)
+
+
+def _is_cut(note: Box, text: str) -> bool:
+    shown = [span.text for row in note.rows for span in row]
+    return " ".join(shown).split() != text.split()
 
 
 def _rows(text: str, fonts: Fonts, ratio: float, plot_right: int, colour: QColor) -> tuple[Row, ...]:

@@ -14,7 +14,7 @@ from desktop.chart.labels.axis_labels import price_label_rect, time_label_rect
 from desktop.chart.labels.axis_tags import leaving_room
 from desktop.chart.labels.forecast_label import clear_of, forecast_label
 from desktop.chart.labels.last_price import LastPriceLine, last_price_box, last_price_line
-from desktop.chart.labels.note import note_box
+from desktop.chart.labels.note import note_box, note_tooltip
 from desktop.chart.labels.readout import crosshair_rows, pane_readouts, readout_box, tooltip_box
 from desktop.chart.labels.room import READOUT_MARGIN_PX
 from desktop.chart.painting.text import Box
@@ -106,13 +106,14 @@ class Overlay:
 
     def _with_crosshair(self, frame: Frame, model: ChartModel, layers: LayerSet, index: int, cursor: QPoint) -> Overlay:
         price_label, time_label = _crosshair_labels(frame, model, index, cursor.y())
+        tooltip = note_tooltip(frame, model.note, self.note, cursor) or layers.tooltip(frame, model, cursor)
         crossed = replace(
             self,
             cursor=cursor,
             cross=QPoint(frame.x(index), cursor.y()),
             price_label=price_label,
             time_label=time_label,
-            tooltip=layers.tooltip(frame, model, cursor) or tooltip_box(frame, model, index, cursor),
+            tooltip=tooltip or tooltip_box(frame, model, index, cursor),
         )
         return crossed._with_tags_aside(frame, model, layers)
 

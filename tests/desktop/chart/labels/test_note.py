@@ -1,7 +1,8 @@
 from __future__ import annotations
 
 import pytest
-from PySide6.QtCore import QSize
+from PySide6.QtCore import QPoint, QSize
+from PySide6.QtTest import QTest
 
 from core.events import ForecastMode
 from desktop.chart.widget import ChartWidget
@@ -52,6 +53,48 @@ def test_neither_candles_nor_ghosts_are_behind_the_note(
     assert note is not None and label is not None
     assert note.rect.bottom() < frame.layout.price_top <= highest
     assert not note.rect.intersects(label.rect) and not note.rect.intersects(chart.overlay.readout.rect)
+
+
+def in_a_low_chart(show_chart: ShowChart, size: QSize) -> ChartWidget:
+    series = random_series(100)
+    chart = show_chart(series)
+    chart.set_forecast(forecast_after(series, mode=ForecastMode.REPLAY))
+    chart.resize(size)
+    chart.set_note(NOTE)
+    settle(chart)
+    return chart
+
+
+def test_where_the_chart_is_low_it_is_cut_to_a_line_and_hides_no_candle(show_chart: ShowChart) -> None:
+    chart, cut = in_a_low_chart(show_chart, QSize(400, 150)), 0
+    for height in range(60, 240, 10):
+        chart.resize(400, height)
+        settle(chart)
+        note, label, overlay = chart.overlay.note, chart.overlay.forecast_label, chart.overlay
+        if note is None:
+            assert height < 80, "no room for anything"
+            continue
+        assert chart.frame.layout.main.contains(note.rect) and note.rect.bottom() < chart.frame.layout.price_top
+        assert not note.rect.intersects(overlay.readout.rect)
+        assert label is None or not note.rect.intersects(label.rect)
+        (words, *further) = [texts((row,)).strip() for row in note.rows]
+        if not further:
+            cut += 1
+            assert words.endswith("…") and NOTE.startswith(words[:-1].strip()), words
+    assert cut > 5
+
+
+def test_a_note_that_is_cut_shows_all_of_it_under_the_mouse(show_chart: ShowChart) -> None:
+    chart = in_a_low_chart(show_chart, QSize(400, 150))
+    note = chart.overlay.note
+    assert note is not None and texts(note.rows).strip().endswith("…")
+    place = note.rect.center()
+    QTest.mouseMove(chart.viewport(), place + QPoint(1, 0))
+    QTest.mouseMove(chart.viewport(), place)
+    settle(chart)
+    tooltip = chart.overlay.tooltip
+    assert tooltip is not None
+    assert [word for row in tooltip.rows for word in texts((row,)).split()] == NOTE.split()
 
 
 def test_the_note_is_painted_at_once_and_goes_without_a_trace(show_chart: ShowChart) -> None:
