@@ -5,9 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from PySide6.QtCore import Qt, QTimer
+from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtGui import QColor, QPainter, QPaintEvent
-from PySide6.QtWidgets import QApplication, QHBoxLayout, QPushButton, QSizePolicy, QToolButton, QWidget
+from PySide6.QtWidgets import (
+    QApplication,
+    QHBoxLayout,
+    QPushButton,
+    QSizePolicy,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
 
 from core.events import Severity
 from desktop.icons import icon, severity_colour, severity_icon_name
@@ -27,7 +35,7 @@ class Notice:
 
     on_action: called by the button named `action`, which also takes the notice away. on_dismiss: called when the user
     takes it away otherwise. is_answer: it answers what the user has just asked for, so it stands before graver ones
-    that were there already. is_alert: a price alert of the user's, which stands before all else. passes: it says what
+    that were there already. is_alert: a price alert of the user's, which stands above all else. passes: it says what
     was done, or refused: it goes after half a minute on the screen, and with the market that was on the chart.
     """
 
@@ -43,12 +51,72 @@ class Notice:
     passes: bool = False
 
 
+class BannerRow(QWidget):
+    """One notice, and how many more stand behind it."""
+
+    acted = Signal()
+    dismissed = Signal()
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self._theme = theme
+        self._notice: Notice | None = None
+        self._icon, self._more, self.text = Label(), Label(), Label()
+        self.text.setWordWrap(True)
+        self.text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.text.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+        self.action = QPushButton()
+        self.action.clicked.connect(self.acted)
+        self.dismiss_button = QToolButton()
+        self.dismiss_button.setAutoRaise(True)
+        self.dismiss_button.setToolTip(translate("Panels", "Dismiss this notice"))
+        self.dismiss_button.setAccessibleName(translate("Panels", "Dismiss"))
+        enlarge_icons(self.dismiss_button, 16)
+        self.dismiss_button.clicked.connect(self.dismissed)
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(12, 5, 6, 5)
+        layout.setSpacing(8)
+        layout.addWidget(self._icon)
+        layout.addWidget(self.text, 1)
+        for part in (self._more, self.action, self.dismiss_button):
+            layout.addWidget(part)
+
+    def show_notice(self, notice: Notice | None, waiting: int) -> None:
+        """Hidden while there is none. waiting: how many of its kind follow when it is gone."""
+        self._notice, palette = notice, self._theme.palette
+        self.setVisible(notice is not None)
+        if notice is None:
+            return
+        name = "bell-ring" if notice.is_alert else severity_icon_name(notice.severity)
+        self._icon.setPixmap(icon(name, severity_colour(notice.severity, palette)).pixmap(18, 18))
+        self.text.setText(notice.text)
+        self.setToolTip(paragraphs(notice.details))
+        self.dismiss_button.setIcon(icon("close", palette.text))
+        self.action.setText(notice.action)
+        self.action.setVisible(bool(notice.action) and notice.on_action is not None)
+        self._more.setText(translate("Panels", "{0} more").format(waiting))
+        self._more.setVisible(waiting > 0)
+        colour_text(self._more, palette.muted_text)
+        self.update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        if self._notice is None:
+            return
+        painter = QPainter(self)
+        colour = severity_colour(self._notice.severity, self._theme.palette)
+        tint = QColor(colour)
+        tint.setAlpha(38)
+        painter.fillRect(self.rect(), tint)
+        painter.fillRect(0, 0, 4, self.height(), colour)
+        painter.end()
+
+
 class Banner(QWidget):
-    """Shows the newest price alert, else the gravest notice, of equals the newest; hidden while there is none."""
+    """The newest price alert, and under it the gravest of the other notices, of equals the newest: neither hides the
+    other. Hidden while there is none."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._theme = theme
         self._notices: list[Notice] = []
         self._answered: str | None = None
         self._timed: Notice | None = None
@@ -57,43 +125,45 @@ class Banner(QWidget):
         """Runs while a notice is on the screen that goes by itself."""
         self.passing.setInterval(_PASSES_AFTER_MS)
         self.passing.timeout.connect(self._pass)
-        self._icon = Label()
-        self.text = Label()
-        self.text.setWordWrap(True)
-        self.text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self.text.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
-        self._more = Label()
-        self.action = QPushButton()
-        self.action.clicked.connect(self._act)
-        self.dismiss_button = QToolButton()
-        self.dismiss_button.setAutoRaise(True)
-        self.dismiss_button.setToolTip(translate("Panels", "Dismiss this notice"))
-        self.dismiss_button.setAccessibleName(translate("Panels", "Dismiss"))
-        enlarge_icons(self.dismiss_button, 16)
-        self.dismiss_button.clicked.connect(self.dismiss)
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(12, 5, 6, 5)
-        layout.setSpacing(8)
-        layout.addWidget(self._icon)
-        layout.addWidget(self.text, 1)
-        for part in (self._more, self.action, self.dismiss_button):
-            layout.addWidget(part)
+        self.alert_row, self.other_row = BannerRow(theme), BannerRow(theme)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(1)
+        layout.addWidget(self.alert_row)
+        layout.addWidget(self.other_row)
+        self.alert_row.acted.connect(lambda: self._act(self._alert))
+        self.alert_row.dismissed.connect(lambda: self._dismiss(self._alert))
+        self.other_row.acted.connect(lambda: self._act(self._other))
+        self.other_row.dismissed.connect(lambda: self._dismiss(self._other))
         theme.changed.connect(self._show)
         self._show()
 
     @property
     def shown(self) -> Notice | None:
-        """The notice on the screen."""
-        alert = next((notice for notice in reversed(self._notices) if notice.is_alert), None)
-        answer = next((notice for notice in self._notices if notice.key == self._answered), None)
-        return alert or answer or max(reversed(self._notices), key=lambda notice: _RANK[notice.severity], default=None)
+        """The notice on the screen; of two, the upper."""
+        return self._alert or self._other
+
+    @property
+    def text(self) -> Label:
+        """The words of `shown`."""
+        return self._upper_row.text
+
+    @property
+    def action(self) -> QPushButton:
+        """The button of `shown` that does what it offers."""
+        return self._upper_row.action
+
+    @property
+    def dismiss_button(self) -> QToolButton:
+        """The button that takes `shown` away."""
+        return self._upper_row.dismiss_button
 
     def tell(self, notice: Notice) -> None:
         """Show it, or keep it until graver ones are dismissed; an answer is shown until something graver comes."""
-        shown = self.shown
+        other = self._other
         if notice.is_answer:
             self._answered = notice.key
-        elif shown is not None and not notice.is_alert and _RANK[notice.severity] > _RANK[shown.severity]:
+        elif other is not None and not notice.is_alert and _RANK[notice.severity] > _RANK[other.severity]:
             self._answered = None
         self._notices = [each for each in self._notices if each.key != notice.key] + [notice]
         self._show()
@@ -112,27 +182,30 @@ class Banner(QWidget):
                 self.withdraw(notice.key)
 
     def dismiss(self) -> None:
-        """Take away the notice that is shown; the next one follows."""
-        notice = self.shown
+        """Take away the notice that is shown, of two the upper; the next one follows."""
+        self._dismiss(self.shown)
+
+    @property
+    def _alert(self) -> Notice | None:
+        return next((notice for notice in reversed(self._notices) if notice.is_alert), None)
+
+    @property
+    def _other(self) -> Notice | None:
+        others = [notice for notice in self._notices if not notice.is_alert]
+        answer = next((notice for notice in others if notice.key == self._answered), None)
+        return answer or max(reversed(others), key=lambda notice: _RANK[notice.severity], default=None)
+
+    @property
+    def _upper_row(self) -> BannerRow:
+        return self.other_row if self._alert is None else self.alert_row
+
+    def _dismiss(self, notice: Notice | None) -> None:
         if notice is not None:
             self.withdraw(notice.key)
             if notice.on_dismiss is not None:
                 notice.on_dismiss()
 
-    def paintEvent(self, event: QPaintEvent) -> None:
-        notice = self.shown
-        if notice is None:
-            return
-        painter = QPainter(self)
-        colour = severity_colour(notice.severity, self._theme.palette)
-        tint = QColor(colour)
-        tint.setAlpha(38)
-        painter.fillRect(self.rect(), tint)
-        painter.fillRect(0, 0, 4, self.height(), colour)
-        painter.end()
-
-    def _act(self) -> None:
-        notice = self.shown
+    def _act(self, notice: Notice | None) -> None:
         if notice is not None and notice.on_action is not None:
             self.withdraw(notice.key)
             notice.on_action()
@@ -157,21 +230,9 @@ class Banner(QWidget):
                 self.passing.start()
 
     def _show(self, _palette: Palette | None = None) -> None:
-        notice, palette = self.shown, self._theme.palette
-        self._time(notice)
-        self.setVisible(notice is not None)
-        if notice is None:
-            return
-        colour = severity_colour(notice.severity, palette)
-        name = "bell-ring" if notice.is_alert else severity_icon_name(notice.severity)
-        self._icon.setPixmap(icon(name, colour).pixmap(18, 18))
-        self.text.setText(notice.text)
-        self.setToolTip(paragraphs(notice.details))
-        self.dismiss_button.setIcon(icon("close", palette.text))
-        self.action.setText(notice.action)
-        self.action.setVisible(bool(notice.action) and notice.on_action is not None)
-        waiting = len(self._notices) - 1
-        self._more.setText(translate("Panels", "{0} more").format(waiting))
-        self._more.setVisible(waiting > 0)
-        colour_text(self._more, palette.muted_text)
-        self.update()
+        alert, other = self._alert, self._other
+        self._time(other)
+        alerts = sum(notice.is_alert for notice in self._notices)
+        self.alert_row.show_notice(alert, alerts - 1)
+        self.other_row.show_notice(other, len(self._notices) - alerts - 1)
+        self.setVisible(bool(self._notices))

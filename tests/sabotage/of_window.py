@@ -278,8 +278,8 @@ FAULTS = (
     Fault(
         "alert-behind-other-notices",
         "desktop/panels/banner.py",
-        "return alert or answer or max(",
-        "return answer or max(",
+        "return self._alert or self._other",
+        "return self._other or self._alert",
     ),
     Fault(
         "set-rate-instead-of-the-one-in-force",

@@ -22,9 +22,9 @@ from core.events import (
     TrainerStatus,
 )
 from core.market.feeds.base import FeedState, FeedStatus
-from desktop.panels.banner import Banner, Notice
+from desktop.panels.banner import Banner, BannerRow, Notice
 from desktop.panels.notices import NoticeWriter
-from desktop.plain_text import with_usual_spaces
+from desktop.plain_text import Label, with_usual_spaces
 from desktop.state import RunState
 from desktop.theme import Theme
 from tests.desktop import scenario
@@ -77,6 +77,51 @@ def test_a_price_alert_comes_before_all_else_until_it_is_dismissed(banner: Banne
         "That cannot be done.",
         ("Something broke."),
     ]
+
+
+def test_an_answer_and_what_went_wrong_are_seen_beside_a_price_alert(qtbot: QtBot, banner: Banner) -> None:
+    """Alerts stood before a diverged model for as long as nobody dismissed them."""
+    alerts, others, done = banner.alert_row, banner.other_row, list[str]()
+    for name in ("one", "two"):
+        banner.tell(Notice(name, Severity.WARNING, f"Alert: {name}.", is_alert=True))
+    assert not alerts.isHidden() and others.isHidden()
+    banner.tell(Notice("done", Severity.INFO, "It was done.", is_answer=True, passes=True))
+    assert (alerts.text.text(), others.text.text()) == ("Alert: two.", "It was done.")
+    assert not others.isHidden() and banner.passing.isActive(), "it is on the screen"
+    banner.tell(Notice("grave", Severity.ERROR, "It broke.", action="Mend", on_action=lambda: done.append("mended")))
+    banner.tell(Notice("answer", Severity.WARNING, "That cannot be done.", is_answer=True))
+    assert (alerts.text.text(), others.text.text()) == ("Alert: two.", "That cannot be done.")
+    qtbot.mouseClick(others.dismiss_button, Qt.MouseButton.LeftButton)
+    assert others.text.text() == "It broke."
+    qtbot.mouseClick(others.action, Qt.MouseButton.LeftButton)
+    assert done == ["mended"] and others.text.text() == "It was done."
+    qtbot.mouseClick(alerts.dismiss_button, Qt.MouseButton.LeftButton)
+    assert (alerts.text.text(), others.text.text()) == ("Alert: one.", "It was done.")
+    banner.passing.timeout.emit()
+    assert others.isHidden() and not alerts.isHidden() and not banner.isHidden()
+    qtbot.mouseClick(alerts.dismiss_button, Qt.MouseButton.LeftButton)
+    assert banner.isHidden()
+
+
+def test_each_row_counts_its_own(banner: Banner) -> None:
+    banner.tell(Notice("alert", Severity.WARNING, "Alert: one.", is_alert=True))
+    for number in range(3):
+        banner.tell(Notice(f"alert {number}", Severity.WARNING, "Alert: again.", is_alert=True))
+    banner.tell(Notice("grave", Severity.ERROR, "It broke."))
+    banner.tell(Notice("mild", Severity.WARNING, "Mild."))
+    more = [
+        [label.text() for label in row.findChildren(Label) if "more" in label.text()]
+        for row in banner.children()
+        if isinstance(row, BannerRow)
+    ]
+    assert more == [["3 more"], ["1 more"]]
+
+
+def test_an_error_under_an_alert_takes_no_answers_place_that_is_as_grave(banner: Banner) -> None:
+    banner.tell(Notice("alert", Severity.WARNING, "Alert: one.", is_alert=True))
+    banner.tell(Notice("answer", Severity.ERROR, "That cannot be done.", is_answer=True))
+    banner.tell(Notice("grave", Severity.ERROR, "It broke."))
+    assert banner.other_row.text.text() == "That cannot be done."
 
 
 def test_an_answer_is_seen_at_once_until_something_graver_comes(banner: Banner) -> None:
@@ -310,7 +355,7 @@ def test_a_diverged_model_offers_one_button_that_takes_it_back(qtbot: QtBot, ban
     state.apply(scenario.diagnosis(Disease.DIVERGED, advice=advice, way_back=WAY))
     assert banner.shown is not None and banner.shown.severity is Severity.ERROR
     assert banner.text.text() == f"The model has diverged: forecasts without it are better. {advice}"
-    assert scenario.diagnosis().evidence in with_usual_spaces(banner.toolTip())
+    assert scenario.diagnosis().evidence in with_usual_spaces(banner.other_row.toolTip())
     assert banner.action.text() == "Go back to step 12,300"
     qtbot.mouseClick(banner.action, Qt.MouseButton.LeftButton)
     assert wishes == [WAY] and banner.isHidden()
