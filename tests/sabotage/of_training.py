@@ -276,6 +276,12 @@ FAULTS = (
         "if self.found is None and (self._changed_at",
     ),
     Fault(
+        "a-wreck-is-excused-by-its-spread",
+        "core/training/doctor/divergence.py",
+        "return 0.0 if self.found is not None else",
+        "return 0.0 if False else",
+    ),
+    Fault(
         "the-anchor-is-never-asked",
         "core/training/doctor/divergence.py",
         "limits = [_Limit(margin, margin)]",

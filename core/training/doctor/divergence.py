@@ -6,6 +6,9 @@ the other, the excess, is below zero where the model helps. Its level is a media
 - the anchor itself: a model that was trained on these samples and does worse on them than with no correction;
 - the level before the newest change of a setting, where that was made lately;
 - the best level of the run: a model that was clearly better than its anchor, and is worse now.
+
+How far it may lie above is judged by the spread of sound steps. Those of a wreck spread widely and would excuse it: a
+model that was never seen sound stays diverged until it does about as well as its anchor, or is replaced.
 """
 
 from __future__ import annotations
@@ -13,6 +16,7 @@ from __future__ import annotations
 import math
 import statistics
 from collections import deque
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 
 from core.events import StepDone
@@ -31,6 +35,8 @@ _RISE = 0.05
 to 19 % and more in ten steps (docs/gradients.md)."""
 _SPREADS_ABOVE_ANCHOR, _SPREADS_OF_A_RISE = 2.0, 3.0
 """A median of ten has an error of 0.4 spreads: five and seven of those."""
+_SPREADS_SETTLED_ABOVE = 1.0
+"""The median of fifty has an error of 0.18 spreads: more than five of those."""
 _MAD_TO_SPREAD = 1.4826
 
 
@@ -130,6 +136,8 @@ class DivergenceWatch:
         if self.found is None:
             self._look_for_sound(limit.level - limit.margin / 2.0)
         ease = 0.0 if self.found is None else limit.margin / 2.0
+        if self._has_settled_above_anchor:
+            self._sound_until = None
         self.found = self._divergence() if self._level > limit.level - ease else None
 
     def _look_for_sound(self, level: float) -> None:
@@ -149,12 +157,18 @@ class DivergenceWatch:
         return min(limits, key=lambda limit: limit.level)
 
     def _spread(self) -> float:
-        """Robust. Of the steps that were sound; of the newest where too few of those are known."""
-        known = [*self._settled]
-        if len(known) < _FEWEST_SETTLED:
-            known = [each.excess for each in self._recent]
-        middle = statistics.median(known)
-        return _MAD_TO_SPREAD * statistics.median(abs(excess - middle) for excess in known)
+        """Robust. Of the steps that were sound; of the newest where too few of those are known, and 0 once those were
+        found diverged."""
+        if len(self._settled) < _FEWEST_SETTLED:
+            return 0.0 if self.found is not None else _spread_of([each.excess for each in self._recent])
+        return 0.0 if self._has_settled_above_anchor else _spread_of(self._settled)
+
+    @property
+    def _has_settled_above_anchor(self) -> bool:
+        """Whether what passed for sound is clearly worse than no correction: as after a restart with a wreck."""
+        if len(self._settled) < _SETTLED:
+            return False
+        return statistics.median(self._settled) > max(_ABOVE_ANCHOR, _SPREADS_SETTLED_ABOVE * _spread_of(self._settled))
 
     def _divergence(self) -> Divergence:
         middle = sorted(self._recent, key=lambda each: each.excess)[RECENT // 2]
@@ -162,6 +176,11 @@ class DivergenceWatch:
         is_answered = self.found is not None and self.found.is_answered
         changed_at, before, best = self._changed_at, self._before, self._best
         return Divergence(until, middle.loss, middle.anchor_loss, self._level, changed_at, before, best, is_answered)
+
+
+def _spread_of(excesses: Collection[float]) -> float:
+    middle = statistics.median(excesses)
+    return _MAD_TO_SPREAD * statistics.median(abs(excess - middle) for excess in excesses)
 
 
 def _measured(step: StepDone) -> _Measured | None:

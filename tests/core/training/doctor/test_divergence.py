@@ -64,6 +64,22 @@ def test_one_that_begins_diverged_is_named_too() -> None:
     assert watch.found is not None and watch.found.sound_until is None
 
 
+def test_a_wreck_that_was_never_sound_is_not_excused_by_its_own_spread() -> None:
+    """A rate of 0.9 from the first step, then of 0.09: its loss falls to 5 % above the anchor, and stays there."""
+    wreck = [*noisy(6.0, 30, 1.0), *noisy(0.35, 100, 0.25), *noisy(0.055, 270, 0.02)]
+    _, found = watch_of([*wreck, *noisy(-0.005, 30)], changes=[30])
+    assert first(found) == RECENT
+    assert all(one is not None for one in found[RECENT : len(wreck)]), "usual by now, and not sound"
+    assert found[-1] is None, "it does as well as its anchor again"
+
+
+def test_one_that_is_taken_up_as_a_wreck_is_named_where_it_is_no_worse_than_usual() -> None:
+    """After a restart nothing else is known of it, and its loss jumps about."""
+    watch, found = watch_of(noisy(0.06, 300, 0.04))
+    assert RECENT < (first(found) or 0) <= 100
+    assert watch.found is not None and watch.found.sound_until is None
+
+
 def test_a_rise_after_a_change_counts_though_the_anchor_is_still_worse() -> None:
     learned, spoilt = noisy(-0.5, 100), noisy(-0.1, 30)
     assert first(watch_of([*learned, *spoilt])[1]) is None, "without a change, the market may have done it"
