@@ -168,8 +168,9 @@ class RecordReader:
         return int(self._select(sql, at_ms)[0][0])
 
     def incidents(self, newest: int | None = None) -> list[Incident]:
-        """The `newest` incidents (all without it) in the order in which they were written."""
-        sql = f"SELECT {_named(INCIDENT_COLUMNS)} FROM incidents WHERE run_id = ? ORDER BY id DESC LIMIT ?"
+        """The `newest` incidents (all without it), ascending by the newest time of each: as they were told."""
+        order = "COALESCE(last_at_ms, at_ms) DESC, id DESC"
+        sql = f"SELECT {_named(INCIDENT_COLUMNS)} FROM incidents WHERE run_id = ? ORDER BY {order} LIMIT ?"
         return [to_incident(row) for row in reversed(self._select(sql, _limit(newest)))]
 
     def drifts(self, newest: int | None = None) -> list[DriftFound]:

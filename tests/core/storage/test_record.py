@@ -289,6 +289,17 @@ def test_incidents_of_one_episode_are_one_row_with_a_count(db: Database) -> None
     assert {each.episode for each in stored} == {episode.episode}
 
 
+def test_an_episode_lies_where_its_newest_time_does(db: Database) -> None:
+    """As in the window while it is told."""
+    record = open_record(db)
+    with record.write():
+        record.add_incident(spike(1000))
+        record.add_incident(replace(spike(2000), kind="restored"))
+        record.add_incident(spike(3000))
+    assert [each.kind for each in record.reader.incidents()] == ["restored", "loss spike"]
+    assert [each.kind for each in record.reader.incidents(1)] == ["loss spike"]
+
+
 def test_an_episode_ends_with_a_pause_and_holds_its_kind_and_severity_only(db: Database) -> None:
     record = open_record(db)
     with record.write():
@@ -296,8 +307,8 @@ def test_an_episode_ends_with_a_pause_and_holds_its_kind_and_severity_only(db: D
             record.add_incident(spike(at_ms))
         record.add_incident(replace(spike(3 * EPISODE_MS + 2), severity=Severity.WARNING))
         record.add_incident(replace(spike(3 * EPISODE_MS + 3), kind="step skipped"))
-        for at_ms in (1, 2):
-            record.add_incident(replace(spike(at_ms), kind="restored"))
+        for at_ms in (4, 5):
+            record.add_incident(replace(spike(3 * EPISODE_MS + at_ms), kind="restored"))
     counts = [(each.kind, each.count) for each in record.reader.incidents()]
     assert (
         counts == [("loss spike", 3), ("loss spike", 1), ("loss spike", 1), ("step skipped", 1)] + [("restored", 1)] * 2
