@@ -11,6 +11,7 @@ from desktop.formatting import format_age, format_count, format_number, format_p
 from desktop.icons import icon, tabular
 from desktop.interface_size import scale_text
 from desktop.panels.base import EmptyState, Panel, colour_text, set_text
+from desktop.panels.scrolling import DownScrolling
 from desktop.plain_text import Label, WrappedLabel, paragraphs
 from desktop.theme import Palette, Theme
 from desktop.translation import translate
@@ -100,7 +101,11 @@ class BestCheckpointPanel(Panel):
         top.addWidget(self._step)
         top.addStretch(1)
         top.addWidget(self._restore)
-        layout = QVBoxLayout(self)
+        inside = QWidget()
+        outer = QVBoxLayout(self)
+        outer.setContentsMargins(0, 0, 0, 0)
+        outer.addWidget(DownScrolling(inside, translate("Panels", "Best checkpoint")))
+        layout = QVBoxLayout(inside)
         layout.setContentsMargins(8, 6, 8, 6)
         layout.setSpacing(2)
         layout.addLayout(top)

@@ -178,7 +178,7 @@ def test_a_page_is_no_wider_than_what_is_seen_of_it(make_bench: MakeBench, qapp:
                     assert area.widget().width() <= area.viewport().width()
 
 
-@pytest.mark.parametrize(("percent", "most"), [(100, (760, 540)), (150, (1280, 720))])
+@pytest.mark.parametrize(("percent", "most"), [(100, (760, 540)), (150, (1280, 720)), (200, (1400, 720))])
 def test_what_numbers_need_leaves_the_window_its_least_size(
     make_bench: MakeBench, qapp: QApplication, percent: int, most: tuple[int, int]
 ) -> None:
