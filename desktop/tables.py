@@ -9,6 +9,7 @@ from PySide6.QtCore import QModelIndex, QPersistentModelIndex, Qt
 from PySide6.QtWidgets import QAbstractItemView, QTableView
 
 from desktop.icons import tabular
+from desktop.plain_text import paragraphs
 
 Index = QModelIndex | QPersistentModelIndex
 ROOT = QModelIndex()
@@ -26,13 +27,18 @@ def dress_rows(table: QTableView, name: str, *, several: bool = True) -> None:
     table.setWordWrap(False)
     table.setTabKeyNavigation(False)
     table.verticalHeader().hide()
-    table.horizontalHeader().setHighlightSections(False)
+    header = table.horizontalHeader()
+    header.setHighlightSections(False)
+    header.setTextElideMode(Qt.TextElideMode.ElideRight)  # a header's own is to cut without a sign
 
 
 def title_at(titles: Sequence[str], section: int, orientation: Qt.Orientation, role: int) -> Any:
-    """What `headerData` answers of a table whose columns have titles, to the left, and whose rows have none."""
+    """What `headerData` answers of a table whose columns have titles, to the left, and whose rows have none. A title is
+    whole in its tooltip."""
     if orientation is not Qt.Orientation.Horizontal:
         return None
     if role == Qt.ItemDataRole.TextAlignmentRole:
         return Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+    if role == Qt.ItemDataRole.ToolTipRole:
+        return paragraphs(titles[section])
     return titles[section] if role == Qt.ItemDataRole.DisplayRole else None

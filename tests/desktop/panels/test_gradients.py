@@ -6,12 +6,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QApplication, QLabel, QScrollArea
+from PySide6.QtWidgets import QApplication, QLabel, QScrollArea, QWidget
 from pytestqt.qtbot import QtBot
 
 from core.diagnosis import Disease, LayerStatistics, SettingChange, WayBack
 from core.events import EventBatch, StepDone
 from core.settings import Settings
+from desktop.panels.gradient_parts import NumberTable
 from desktop.panels.gradients import GradientsPanel
 from desktop.state import RunState
 from desktop.theme import Theme, build_palette
@@ -218,3 +219,30 @@ def test_the_verdict_stays_in_view_when_its_button_goes(
             qapp.processEvents()
         assert not panel.card.apply_button.isVisible() and bar.maximum() > 0 == bar.value()
         assert not panel.layers.measure.hasFocus()
+
+
+def test_no_name_is_cut_where_its_number_gets_longer_or_the_text_larger(qtbot: QtBot, qapp: QApplication) -> None:
+    host = QWidget()
+    table = NumberTable(host)
+    table.setGeometry(0, 0, table.room_for(2) + 4, 200)
+    shown_panel(qtbot, host, 900, 300)
+    for name in table.values:
+        table.put(name, "9.0×10⁻⁵")
+    settled(qapp)
+    assert table.width() < table.room_for(2) and _cut_names(table) == []
+    table.setGeometry(0, 0, table.room_for(2) + 4, 200)
+    settled(qapp)
+    font = table.font()
+    font.setPointSizeF(font.pointSizeF() * 1.25)
+    table.setFont(font)
+    settled(qapp)
+    assert table.width() < table.room_for(2) and _cut_names(table) == []
+
+
+def settled(qapp: QApplication) -> None:
+    for _ in range(6):
+        qapp.processEvents()
+
+
+def _cut_names(table: NumberTable) -> list[str]:
+    return [name for name, label in table.names.items() if label.width() < label.minimumSizeHint().width()]

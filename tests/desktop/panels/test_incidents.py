@@ -47,6 +47,16 @@ def test_the_newest_is_on_top_and_its_story_beside_it(panel: IncidentsPanel, sta
     assert "signal 9" in story and "started again" in story and "20 steps" in story
 
 
+def test_a_title_that_is_cut_ends_with_an_ellipsis_and_is_whole_under_the_mouse(
+    panel: IncidentsPanel, state: RunState
+) -> None:
+    show_incidents(panel, state)
+    header = panel.table.horizontalHeader()
+    assert header.textElideMode() is Qt.TextElideMode.ElideRight
+    tips = [panel.model.headerData(column, Qt.Orientation.Horizontal, Qt.ItemDataRole.ToolTipRole) for column in (2, 3)]
+    assert tips == ["What happened", "What was done"]
+
+
 def test_copy_takes_the_whole_story(qtbot: QtBot, panel: IncidentsPanel, state: RunState) -> None:
     show_incidents(panel, state)
     click_row(qtbot, panel, 1)
