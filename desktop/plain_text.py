@@ -22,8 +22,8 @@ LONGEST_TEXT = 600
 _LONGEST_TOOLTIP = 4_000
 _ONE_LINE = 80
 _NO_BREAK_SPACE = "\N{NO-BREAK SPACE}"
-_BEFORE_A_UNIT = re.compile(r"(?<=[0-9][KMBT]) (?=[^\W\d_])|(?<=[0-9]) (?=[^\W\d_]|[%°])")
-"""A number, a space, and a word or a sign: “12 candles”, “1.2K candles”, “97 %”."""
+_BEFORE_A_UNIT = re.compile(r"(?<=[0-9][KMBT]) (?=[^\W\d_])|(?<=[0-9]) (?=[^\W\d_]|[%°])|(?<=[0-9KMBT] of) (?=[0-9])")
+"""A number, a space, and a word or a sign: “12 candles”, “1.2K candles”, “97 %”; and both spaces of “12 of 1,008”."""
 
 
 def with_whole_figures(text: str) -> str:

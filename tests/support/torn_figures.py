@@ -10,6 +10,7 @@ from PySide6.QtGui import QFont, QTextDocument, QTextOption
 
 WIDTHS = range(40, 640, 9)
 _NUMBER_AT_THE_END = re.compile(r"[0-9][KMBT]?\s*$")
+_SHARE_AT_THE_END = re.compile(r"[0-9][KMBT]?\sof\s*$")
 _UNIT_AT_THE_BEGINNING = re.compile(r"[^\W\d_]|[%°]")
 
 
@@ -24,7 +25,8 @@ def torn_figures(drawn: str, font: QFont, *, is_markup: bool) -> set[str]:
         document.setTextWidth(width)
         document.documentLayout().documentSize()  # it lays out only what is asked for
         for above, below in pairwise(_lines(document)):
-            if _NUMBER_AT_THE_END.search(above) and _UNIT_AT_THE_BEGINNING.match(below):
+            is_without_unit = _NUMBER_AT_THE_END.search(above) and _UNIT_AT_THE_BEGINNING.match(below)
+            if is_without_unit or (_SHARE_AT_THE_END.search(above) and below[:1].isdigit()):
                 found.add(f"{above.split()[-1]} / {below.split()[0]}")
     return found
 
