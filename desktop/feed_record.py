@@ -95,6 +95,8 @@ class FeedRecord(QObject):
         self.rejected_count = 0
         self._newest: Candle | None = None
         self._newest_at_ms = 0
+        self.newest_closed_ms: int | None = None
+        """When the newest candle opened that the feed has told as closed; None before there was one."""
         self._breaks = 0
         self._corrected = self._missing = 0
         self._changes: deque[FeedChange] = deque(maxlen=CHANGES_KEPT)
@@ -229,6 +231,8 @@ class FeedRecord(QObject):
         """These have closed, the newest at the end; of history they may be old."""
         if candles and self.market is not None:
             newest = candles[-1]
+            if self.newest_closed_ms is None or newest.open_time_ms > self.newest_closed_ms:
+                self.newest_closed_ms = newest.open_time_ms
             self._take_newest(
                 newest, min(self._clock.now_ms(), self.market.interval.close_time_ms(newest.open_time_ms))
             )

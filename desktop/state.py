@@ -30,7 +30,7 @@ from core.events import (
     TrainerState,
     TrainerStatus,
 )
-from core.market.feeds.base import CatchUpProgress, FeedStatus
+from core.market.feeds.base import CatchUpProgress, FeedState, FeedStatus
 from core.training.catch_up import JOB_ID
 from desktop.feed_record import FeedRecord
 from desktop.history import RecentGradients, StepHistory
@@ -41,6 +41,7 @@ from desktop.watch.quotes import QuoteBook
 INCIDENTS_KEPT = 500
 DRIFTS_KEPT = 100
 _CATCH_UP_JOB = "feed catch-up"
+_LEARNING = frozenset({TrainerState.CATCHING_UP, TrainerState.TRAINING})
 
 
 class RunState(QObject):
@@ -144,6 +145,20 @@ class RunState(QObject):
         if self.failure is not None:
             return TrainerState.FAILED
         return None if self.status is None else self.status.state
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether the trainer has learned from the last candle that there is, and no further one comes: it stands by.
+        It does not say so itself, for candles that come later find it as it was."""
+        has_ended = self.feed is not None and self.feed.state is FeedState.ENDED
+        if not has_ended or self.status is None or self.is_on_break or self.trainer_state not in _LEARNING:
+            return False
+        newest_ms = self.feed_record.newest_closed_ms
+        # A status comes now and then only, a forecast with each candle; but a trainer that just stands has made none.
+        forecast_ms = None if self.forecast is None else self.forecast.origin_open_time_ms
+        positions_ms = [each for each in (self.status.position_ms, forecast_ms) if each is not None]
+        has_come_to_it = newest_ms is None or any(each >= newest_ms for each in positions_ms)
+        return has_come_to_it and self.jobs.find(JOB_ID) is None
 
     def prime(
         self,

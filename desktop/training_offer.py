@@ -15,6 +15,8 @@ _RESTING = frozenset({None, TrainerState.STOPPED, TrainerState.FAILED})
 _COMING_UP = frozenset({TrainerState.STARTING, TrainerState.RESTARTING})
 _WHILE_AT_WORK = (ActionId.STOP, ActionId.FREE_DEVICE, ActionId.FREE_DEVICE_SHORT, ActionId.FREE_DEVICE_LONG)
 _WHILE_UP = (ActionId.PAUSE, ActionId.STEP_ONCE, ActionId.SAVE_CHECKPOINT)
+_WHILE_LEARNING = (ActionId.PAUSE, ActionId.STEP_ONCE)
+"""Of those, what means nothing where nothing is left to learn."""
 
 
 class TrainingOffer(QObject):
@@ -28,20 +30,26 @@ class TrainingOffer(QObject):
         self._shown: tuple[bool, bool | None] = (False, None)
         state.status_changed.connect(self._on_status)
         state.run_changed.connect(self._on_status)
+        for signal in (state.feed_changed, state.jobs_changed, state.forecast_changed):
+            signal.connect(self._offer)
         self._on_status()
 
     def _on_status(self) -> None:
+        self._offer()
+        self._present_pause()
+        status = self._state.status
+        if status is not None:
+            self._inputs.show_values(status.learning_rate, status.clip_norm)
+
+    def _offer(self) -> None:
         state = self._state.trainer_state
         is_resting, is_coming_up = state in _RESTING, state in _COMING_UP
         self._actions[ActionId.START].setEnabled(is_resting)
         for action_id in _WHILE_AT_WORK:
             self._actions[action_id].setEnabled(not is_resting)
         for action_id in _WHILE_UP:
-            self._actions[action_id].setEnabled(not is_resting and not is_coming_up)
-        self._present_pause()
-        status = self._state.status
-        if status is not None:
-            self._inputs.show_values(status.learning_rate, status.clip_norm)
+            is_idle = action_id in _WHILE_LEARNING and self._state.is_finished
+            self._actions[action_id].setEnabled(not is_resting and not is_coming_up and not is_idle)
 
     def _present_pause(self) -> None:
         shown = (self._state.trainer_state is TrainerState.PAUSED, self._state.pause_asked)

@@ -37,6 +37,7 @@ _TRAINER_WORDS = {
 _FREEING = QT_TRANSLATE_NOOP("Panels", "Freeing the device")
 _FREED = QT_TRANSLATE_NOOP("Panels", "Paused, device is free")
 _CAUGHT_UP = QT_TRANSLATE_NOOP("Panels", "Caught up")
+_FINISHED = QT_TRANSLATE_NOOP("Panels", "Training finished")
 _WAITING = QT_TRANSLATE_NOOP("Panels", "Waiting for candles")
 _AT_WORK = frozenset({TrainerState.CATCHING_UP, TrainerState.TRAINING})
 _SILENT = frozenset({FeedState.CONNECTING, FeedState.RECONNECTING, FeedState.FAILED})
@@ -162,6 +163,8 @@ class StatusPanel(Panel):
             return translate("Panels", _CAUGHT_UP)
         if self._state.pause_asked is not None:
             return translate("Actions", PAUSING if self._state.pause_asked else RESUMING)
+        if self._state.is_finished:
+            return translate("Panels", _FINISHED)
         if trainer_state in _AT_WORK and self._is_waiting():
             return translate("Panels", _WAITING)
         if self._state.is_on_break:

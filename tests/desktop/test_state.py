@@ -15,7 +15,9 @@ from core.events import (
     TrainerFailed,
     TrainerState,
 )
-from core.market.feeds.base import CatchUpProgress
+from core.market.candle import FILE_VENUE, Market
+from core.market.feeds.base import CatchUpProgress, FeedState, FeedStatus
+from core.training.catch_up import JOB_ID
 from desktop.state import INCIDENTS_KEPT, RunState
 from tests.desktop import scenario
 
@@ -146,3 +148,44 @@ def test_the_simple_rules_forecast_is_shown_until_the_trainer_has_come_to_its_ca
     assert state.shown_forecast == near
     state.begin(None)
     assert state.shown_forecast is None
+
+
+ENDED = FeedStatus(FeedState.ENDED, "The end of walk was reached.", 0)
+
+
+def test_a_run_is_finished_once_the_last_candle_of_an_ended_feed_is_learned(state: RunState) -> None:
+    candles = scenario.market(40)
+    last_ms = candles[-1].open_time_ms
+    state.feed_record.opened(Market(FILE_VENUE, "walk#dd2831", scenario.MINUTE))
+    state.feed_record.add_closed(candles)
+    state.apply(scenario.status(position_ms=last_ms))
+    assert not state.is_finished, "more candles may come"
+    state.apply(ENDED)
+    assert state.is_finished
+    state.apply(scenario.status(position_ms=candles[-2].open_time_ms))
+    assert not state.is_finished, "the last one is being learned from"
+    state.apply(scenario.forecast(candles))
+    assert state.is_finished, "a status comes now and then only"
+    state.begin(scenario.RUN)
+    state.apply(ENDED)
+    state.apply(scenario.status(TrainerState.CATCHING_UP, position_ms=last_ms))
+    assert state.is_finished
+    for other in set(TrainerState) - {TrainerState.CATCHING_UP, TrainerState.TRAINING}:
+        state.apply(scenario.status(other, position_ms=last_ms))
+        assert not state.is_finished, other
+    state.apply(scenario.status(position_ms=last_ms))
+    state.take_break(is_on=True)
+    assert not state.is_finished, "it ends, to free its device"
+    state.take_break(is_on=False)
+    state.begin(None)
+    assert not state.is_finished
+
+
+def test_where_all_candles_were_stored_before_it_is_finished_after_catching_up(state: RunState) -> None:
+    """The feed tells none of them anew."""
+    state.apply(scenario.status())
+    state.apply(JobProgress(JOB_ID, "Learning from stored candles", 1, 1_000))
+    state.apply(ENDED)
+    assert not state.is_finished
+    state.apply(JobProgress(JOB_ID, "Learning from stored candles", 1_000, 1_000))
+    assert state.is_finished

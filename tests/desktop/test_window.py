@@ -71,6 +71,15 @@ def test_only_what_can_be_done_now_is_offered(bench: Bench) -> None:
         assert {each for each in TRAINING if button(bench, each).isEnabled()} == offered, state
 
 
+def test_where_all_is_learned_nothing_is_offered_that_means_learning(bench: Bench) -> None:
+    bench.state.apply(scenario.status())
+    bench.state.apply(FeedStatus(FeedState.ENDED, "The end of walk was reached.", 0))
+    offered = {each for each in TRAINING if button(bench, each).isEnabled()}
+    assert offered == {ActionId.STOP, ActionId.SAVE_CHECKPOINT}
+    bench.state.apply(FeedStatus(FeedState.REPLAYING, "walk at 1 candle a second.", 0))
+    assert {each for each in TRAINING if button(bench, each).isEnabled()} == OFFERED[TrainerState.TRAINING]
+
+
 def test_a_button_says_what_is_wanted(qtbot: QtBot, bench: Bench) -> None:
     bench.state.apply(scenario.status())
     wanted = {

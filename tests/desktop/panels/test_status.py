@@ -64,6 +64,16 @@ def test_while_no_candle_can_come_it_waits(
     assert "waiting" not in trainer_words(panel)
 
 
+def test_a_replay_that_was_learned_to_its_end_is_finished(qtbot: QtBot, state: RunState, theme: Theme) -> None:
+    """Beside "Ended" stood "Training" for as long as the window was open."""
+    panel = StatusPanel(state, theme)
+    qtbot.addWidget(panel)
+    state.apply(scenario.status())
+    assert trainer_words(panel) == "training"
+    state.apply(FeedStatus(FeedState.ENDED, "The end of walk was reached.", 0))
+    assert trainer_words(panel) == "training finished"
+
+
 def test_a_start_without_the_exchange_waits_and_a_pause_stays_one(
     qtbot: QtBot, state: RunState, theme: Theme, clock: ManualClock
 ) -> None:
