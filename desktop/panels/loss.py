@@ -95,14 +95,12 @@ class LossPanel(Panel):
         )
         self._rate_plot = plot_widget(translate("Panels", "Curve of the learning rate"), NumberAxis)
         self._rate_plot.setFixedHeight(26)
-        self._rate_plot.hideAxis("left")
+        self._rate_plot.getAxis("left").setTicks([])
         self._rate_plot.hideAxis("bottom")
         self._rate = self._rate_plot.plot(connect="finite")
-        strip = QHBoxLayout()
-        strip.setSpacing(6)
-        strip.addWidget(self._rate_label)
-        strip.addWidget(self._rate_plot, 1)
-        layout.addLayout(strip)
+        self.plot.getViewBox().sigResized.connect(self._align_rate)
+        layout.addWidget(self._rate_label)
+        layout.addWidget(self._rate_plot)
         self._empty = EmptyState(
             translate("Panels", "No training step yet.\nThe curves begin with the first one."), self.plot
         )
@@ -156,6 +154,10 @@ class LossPanel(Panel):
         for label in (*self._names, self._legend, self._rate_label):
             colour_text(label, palette.muted_text)
         colour_text(self._empty, palette.muted_text)
+
+    def _align_rate(self) -> None:
+        """A change of the rate lies right below what came of it."""
+        self._rate_plot.getAxis("left").setWidth(self.plot.getAxis("left").width())
 
     def _build_numbers(self) -> QGridLayout:
         grid = QGridLayout()

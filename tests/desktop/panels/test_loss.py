@@ -4,9 +4,11 @@ import math
 from dataclasses import replace
 
 import numpy as np
+import pyqtgraph as pg
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from PySide6.QtCore import QPointF
 from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
@@ -148,6 +150,28 @@ def test_a_panel_that_nobody_sees_does_no_work(qtbot: QtBot, state: RunState, th
     refresher.stop()
 
 
+def edges_px(panel: LossPanel, plot: pg.PlotWidget) -> tuple[float, float]:
+    """Where the first and the last step of a plot lie in the panel."""
+    first, last = plot.getViewBox().viewRange()[0]
+    return tuple(
+        plot.mapTo(panel, plot.mapFromScene(plot.getViewBox().mapViewToScene(QPointF(x, 0.0)))).x()
+        for x in (first, last)
+    )
+
+
+@pytest.mark.parametrize("loss", [0.3, 12_345.678])
+def test_the_rate_lies_below_the_loss_of_the_same_step(
+    panel: LossPanel, state: RunState, qtbot: QtBot, loss: float
+) -> None:
+    """Else the cause would be drawn after the effect."""
+    steps = [replace(step, loss=loss, prequential_loss=loss * 1.1) for step in scenario.steps(200)]
+    state.apply(EventBatch((*steps,)))
+    panel.refresh()
+    panel.grab()  # the axis takes the room of its labels when it is drawn
+    qtbot.waitUntil(lambda: edges_px(panel, panel._rate_plot) == edges_px(panel, panel.plot))
+    assert panel._rate_plot.getViewBox().viewRange()[0] == panel.plot.getViewBox().viewRange()[0]
+
+
 def labels(panel: LossPanel) -> list[str]:
     """Of the upright axis, as it draws them."""
     axis = panel.plot.getAxis("left")
@@ -164,7 +188,7 @@ def share_of_height(panel: LossPanel, first: int, last: int) -> float:
 
 def test_what_was_before_a_divergence_is_not_one_flat_line(panel: LossPanel, state: RunState) -> None:
     steps = list(scenario.steps(800))
-    fall = [replace(step, loss=10.0 - 0.0225 * number) for number, step in enumerate(steps[:400])]
+    fall = [replace(step, loss=10.0 - 0.0225 * number, prequential_loss=2.0) for number, step in enumerate(steps[:400])]
     wreck = [replace(step, loss=3_000.0, prequential_loss=4_000.0) for step in steps[400:500]]
     state.apply(EventBatch((*fall,)))
     panel.refresh()
