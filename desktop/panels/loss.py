@@ -33,10 +33,10 @@ from desktop.training_words import break_sentence
 from desktop.translation import QT_TRANSLATE_NOOP, translate
 
 _SMOOTHING_STEPS = 25
-_WIDEST_LINEAR_SPAN = 100.0
+_WIDEST_LINEAR_SPAN = 12.0
 """The largest loss of those in view over the smallest. Beyond it, as after a divergence, a linear scale shows the rest
-as one flat line."""
-_NARROWEST_LOGARITHMIC_SPAN = 50.0
+as one flat line. Healthy losses span a factor of two to four."""
+_NARROWEST_LOGARITHMIC_SPAN = 6.0
 """Below it a scale that is logarithmic becomes linear again. A span about one limit alone would have it flicker."""
 _SPEED_HOLDS_MS = 10_000
 """The trainer tells a speed with its steps: so long after the last one, that is not the speed of now."""

@@ -202,6 +202,24 @@ def test_what_was_before_a_divergence_is_not_one_flat_line(panel: LossPanel, sta
     assert "0" in labels(panel), "a loss below zero has no place on it"
 
 
+def test_a_wreck_of_twenty_times_the_usual_loss_leaves_that_readable(panel: LossPanel, state: RunState) -> None:
+    """A rate of 1, as measured: the loss goes from 0.15 to 3 and comes back."""
+    usual = [0.15 + 0.03 * math.sin(number) for number in range(400)]
+    wreck = [0.15 + 2.9 * math.exp(-number / 60) for number in range(400)]
+    steps = zip(scenario.steps(800), [*usual, *wreck], strict=True)
+    state.apply(EventBatch(tuple(replace(step, loss=loss, prequential_loss=0.2) for step, loss in steps)))
+    panel.refresh()
+    assert panel.plot.getAxis("left").is_logarithmic
+
+
+def test_a_healthy_loss_stays_on_a_linear_scale(panel: LossPanel, state: RunState) -> None:
+    losses = [0.1 + 0.3 * math.exp(-number / 100) for number in range(800)]
+    steps = zip(scenario.steps(800), losses, strict=True)
+    state.apply(EventBatch(tuple(replace(step, loss=loss, prequential_loss=loss) for step, loss in steps)))
+    panel.refresh()
+    assert not panel.plot.getAxis("left").is_logarithmic
+
+
 def test_a_single_spike_leaves_the_scale_as_it_was(panel: LossPanel, state: RunState) -> None:
     steps = list(scenario.steps(800))
     steps[300] = replace(steps[300], loss=20.0)
@@ -212,7 +230,7 @@ def test_a_single_spike_leaves_the_scale_as_it_was(panel: LossPanel, state: RunS
 
 def test_a_span_about_a_limit_does_not_change_the_scale_to_and_fro(panel: LossPanel, state: RunState) -> None:
     was_logarithmic = []
-    for count, top in enumerate((80.0, 120.0, 80.0, 110.0, 60.0, 40.0, 80.0)):
+    for count, top in enumerate((10.0, 14.0, 10.0, 13.0, 7.0, 5.0, 10.0)):
         steps = [replace(step, step=step.step + 1_000 * count) for step in scenario.steps(1_000)]
         losses = [1.0] * 500 + [top] * 500
         measured = zip(steps, losses, strict=True)
