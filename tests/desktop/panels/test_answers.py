@@ -67,8 +67,19 @@ def test_what_learning_was_worth(learning: Estimate, text: str) -> None:
 
 
 def test_before_the_copy_is_old_enough_its_age_is_said() -> None:
-    found = answers_of(run(ABOVE, ABOVE), scenario.online_gain(gain=NOTHING, age=1_200)).learning
+    found = answers_of(run(ABOVE, ABOVE), scenario.online_gain(gain=NOTHING, age=1_201)).learning
     assert found is not None and "1,200 of 2,750 candles" in found.text
+
+
+def test_the_candles_of_learning_are_counted_as_scores_are_one_after_another() -> None:
+    """The first candle is neither learned from nor scored. The copy that 2,000 make scores its first one two later."""
+    told = []
+    for taken, scored in ((0, 0), (1, 0), (2, 0), (1_999, 0), (2_000, 0), (2_001, 0), (2_002, 1), (2_003, 2)):
+        gain = Estimate(None, None, None, scored)
+        found = answers_of(run(ABOVE, ABOVE), scenario.online_gain(gain=gain, age=taken)).learning
+        assert found is not None
+        told.append(found.text.split("(")[1].split(" of")[0])
+    assert told == ["0", "0", "1", "1,998", "1,999", "2,000", "2,001", "2,002"]
 
 
 numbers = st.floats(-0.5, 0.5)
