@@ -12,6 +12,8 @@ from PySide6.QtCore import QObject, QTimer, Signal, Slot
 from core.market.files import read_candle_file
 from core.market.history.errors import CandleFileError
 from core.market.history.source import require_readable
+from desktop.formatting import format_count
+from desktop.translation import translate
 
 _PAUSE_MS = 200
 """After the last key: a look a letter would help nobody."""
@@ -23,19 +25,30 @@ _ENOUGH_PIECES = 4
 _log = logging.getLogger("ghostcandle")
 Watch = Callable[[int, int], None]
 """Told how far reading has come: bytes done of how many. Raises where enough was read."""
-Look = Callable[[Path, Watch], object]
-"""Looks at one file. Raises CandleFileError for one that is of no use."""
+Look = Callable[[Path, Watch], str]
+"""Looks at one file, and says what one should know of it; nothing where all is well. Raises CandleFileError for a file
+that is of no use."""
 
 
-def look_whether_readable(path: Path, _watch: Watch) -> None:
+def look_whether_readable(path: Path, _watch: Watch) -> str:
     """There is something in it that can be read, whatever it is."""
     require_readable(path)
+    return ""
 
 
-def look_whether_replayable(path: Path, watch: Watch) -> None:
-    """It begins as a file of candles does."""
+def look_whether_replayable(path: Path, watch: Watch) -> str:
+    """It begins as a file of candles does. Says how many rows are rejected of one that could be read to its end."""
     require_readable(path)
-    read_candle_file(path, watch)
+    rejected = read_candle_file(path, watch).rejected
+    count = sum(rejected.values())
+    if not count:
+        return ""
+    if count == 1:
+        one = translate("Dialogs", "1 row of {0} is rejected ({1}); the others are replayed.")
+        return one.format(path.name, next(iter(rejected)).value)
+    why = ", ".join(f"{format_count(each)} ({reason.value})" for reason, each in rejected.items())
+    many = translate("Dialogs", "{0} rows of {1} are rejected: {2}; the others are replayed.")
+    return many.format(format_count(count), path.name, why)
 
 
 class _EnoughError(Exception):
@@ -48,6 +61,8 @@ class _Looking:
     def __init__(self, look: Look, names: Sequence[str]) -> None:
         self.problem: str | None = None
         """What is wrong with the first that is of no use; empty where none is; None while they are looked at."""
+        self.remark = ""
+        """What the look said of the first that it said something of."""
         self.is_cancelled = threading.Event()
         self._look, self._names, self._pieces = look, tuple(names), 0
 
@@ -60,7 +75,8 @@ class _Looking:
     def _problem_of(self, name: str) -> str:
         self._pieces = 0
         try:
-            self._look(Path(name), self._watch)
+            said = self._look(Path(name), self._watch)
+            self.remark = self.remark or said
         except _EnoughError:
             pass
         except CandleFileError as error:
@@ -116,6 +132,12 @@ class FileCheck(QObject):
     def problem(self, *names: str) -> str | None:
         """What is wrong with these files, in a sentence; empty where nothing is; None while it is not known."""
         return self._looking.problem if self._looking is not None and _wanted(names) == self._names else None
+
+    def remark(self, *names: str) -> str:
+        """What one should know of these files, in a sentence; empty where there is nothing, or it is not known."""
+        if self._looking is None or self.problem(*names) is None:
+            return ""
+        return self._looking.remark
 
     @Slot()
     def _begin(self) -> None:

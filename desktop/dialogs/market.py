@@ -246,11 +246,16 @@ class MarketDialog(QDialog):
             self._check.ask_again()
 
     def _on_checked(self) -> None:
-        """The file is known now: it is replayed, where that was waited for, or said to be of no use."""
+        """The file is known now: it is replayed, where that was waited for, or said to be of no use. What one should
+        know of it is told first."""
         was_accepting, self._is_accepting = self._is_accepting, False
         self._show_problem()
-        if was_accepting:
+        if was_accepting and not self._remark():
             self.accept()
+
+    def _remark(self) -> str:
+        """What one should know of the file that is to be replayed."""
+        return self._check.remark(self.file.text().strip()) if self.feed.currentData() == "replay" else ""
 
     def _show_problem(self) -> None:
         self._message.check(self._require_market, self.buttons)
@@ -259,6 +264,9 @@ class MarketDialog(QDialog):
             self._message.setText(reading if self._question is None else self._question.words)
             self._message.show()
             self.buttons.button(QDialogButtonBox.StandardButton.Ok).setEnabled(False)
+        elif not self._message.text() and (remark := self._remark()):
+            self._message.setText(remark)
+            self._message.show()
 
     def _build_layout(self) -> None:
         file = QWidget()

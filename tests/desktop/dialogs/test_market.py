@@ -143,6 +143,35 @@ def test_a_replay_needs_a_file_that_exists(qtbot: QtBot, dialog: MarketDialog, t
     assert chosen.args[0].file == str(path) and not dialog.isVisible()
 
 
+@pytest.mark.parametrize(
+    ("bad", "told"),
+    [
+        (("1,-1,-1,1",), "1 row of candles.csv is rejected (price not above zero); the others are replayed."),
+        (
+            ("1,-1,-1,1", "1,2,3,1"),
+            "2 rows of candles.csv are rejected: 1 (price not above zero), 1 (high or low does not enclose open and "
+            "close); the others are replayed.",
+        ),
+    ],
+)
+def test_how_many_rows_of_a_file_are_rejected_is_told_before_it_is_replayed(
+    qtbot: QtBot, dialog: MarketDialog, tmp_path: Path, bad: tuple[str, ...], told: str
+) -> None:
+    path = write_csv(tmp_path / "candles.csv")
+    head, *rows = path.read_text().splitlines()
+    for number, prices in enumerate(bad, start=3):
+        time, *_, volume = rows[number].split(",")
+        rows[number] = f"{time},{prices},{volume}"
+    path.write_text("\n".join((head, *rows)))
+    choose_feed(dialog, "replay")
+    with qtbot.assertNotEmitted(dialog.chosen):
+        dialog.file.setText(str(path))
+        qtbot.mouseClick(dialog.buttons.button(OK), Qt.MouseButton.LeftButton)
+        qtbot.waitUntil(lambda: dialog._message.text() == told)
+    with qtbot.waitSignal(dialog.chosen):
+        qtbot.mouseClick(dialog.buttons.button(OK), Qt.MouseButton.LeftButton)
+
+
 WRONG = {
     "no table": b"Dear diary,\nnothing happened.\n",
     "nothing": b"",
