@@ -89,7 +89,8 @@ class RecentGradients:
     """What the newest steps measured of their gradients. Turned into numbers only when a panel asks for them."""
 
     def __init__(self, capacity: int = LAYER_STEPS_KEPT) -> None:
-        self._steps: deque[tuple[int, GradientStatistics]] = deque(maxlen=capacity)
+        self._steps: deque[tuple[StepDone, GradientStatistics]] = deque(maxlen=capacity)
+        self._after_ms: int | None = None
 
     def __len__(self) -> int:
         return len(self._steps)
@@ -101,13 +102,19 @@ class RecentGradients:
 
     def add(self, step: StepDone) -> None:
         """Append, unless nothing was measured. After a step back, and for another model, what no longer holds goes."""
-        while self._steps and self._steps[-1][0] >= step.step:
+        while self._steps and self._steps[-1][0].step >= step.step:
             self._steps.pop()
-        if step.gradients is None:
+        if step.gradients is None or not self._counts(step):
             return
         if self.newest is not None and len(self.newest.layers) != len(step.gradients.layers):
             self._steps.clear()
-        self._steps.append((step.step, step.gradients))
+        self._steps.append((step, step.gradients))
+
+    def leave_out_until(self, at_ms: int) -> None:
+        """Steps up to then say nothing of the weights: those were replaced."""
+        self._after_ms = at_ms
+        while self._steps and not self._counts(self._steps[0][0]):
+            self._steps.popleft()
 
     def layers(self, name: str) -> FloatArray:
         """A field of `LayerStatistics`, as [steps, layers]; NaN where it was not finite."""
@@ -124,6 +131,10 @@ class RecentGradients:
     def clear(self) -> None:
         """Forget all steps."""
         self._steps.clear()
+        self._after_ms = None
+
+    def _counts(self, step: StepDone) -> bool:
+        return self._after_ms is None or step.at_ms > self._after_ms
 
 
 def medians(values: FloatArray) -> FloatArray:

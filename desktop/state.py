@@ -14,6 +14,7 @@ from core.clock import Clock
 from core.diagnosis import Diagnosis
 from core.episodes import REPEATING
 from core.events import (
+    RESTORED,
     CheckpointForecast,
     CheckpointsChanged,
     DriftFound,
@@ -83,6 +84,8 @@ class RunState(QObject):
         self.steps = StepHistory()
         self.gradients = RecentGradients()
         self.diagnosis: Diagnosis | None = None
+        self.restored_at_ms: int | None = None
+        """When the model was last taken back to a checkpoint: steps up to then are of other weights."""
         self.jobs = JobList(clock)
         self.run_id: str | None = None
         self.last_run_id: str | None = None
@@ -186,6 +189,8 @@ class RunState(QObject):
         self._incidents.clear()
         self._incidents.extend(incident for incident in older if _identity(incident) not in known)
         self._incidents.extend(newer)
+        for incident in self._incidents:
+            self._note_restore(incident)
         self.incidents_changed.emit()
 
     def add_drifts(self, drifts: Iterable[DriftFound]) -> None:
@@ -306,6 +311,7 @@ class RunState(QObject):
             self._incidents.clear()
             self._incidents.extend(former)
         self._incidents.append(event)
+        self._note_restore(event)
         self.incident_happened.emit(event)
         self.incidents_changed.emit()
 
@@ -366,9 +372,14 @@ class RunState(QObject):
         self._incidents.clear()
         self._drifts.clear()
         self.trainer = self.status = self.forecast = self.failure = self.checkpoint_in_use = None
-        self._first_forecast = None
+        self._first_forecast = self.restored_at_ms = None
         self.diagnosis = self.accuracy = self.accuracy_trouble = None
         self.run_changed.emit()
+
+    def _note_restore(self, incident: Incident) -> None:
+        if incident.kind == RESTORED:
+            self.restored_at_ms = incident.newest_at_ms
+            self.gradients.leave_out_until(incident.newest_at_ms)
 
     def _tell_of_start(self) -> None:
         for signal in (self.status_changed, self.checkpoints_changed, self.incidents_changed):

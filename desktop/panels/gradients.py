@@ -114,13 +114,15 @@ class GradientsPanel(Panel):
         return scroll
 
     def _refresh_numbers(self) -> None:
-        steps = self._state.steps
-        norm, clipped, ratio, rate, scale = (
+        steps, restored_at_ms = self._state.steps, self._state.restored_at_ms
+        at_ms, norm, clipped, ratio, rate, scale = (
             steps.column(name)[-_NEWEST:]
-            for name in ("gradient_norm", "clipped", "update_ratio", "learning_rate", "loss_scale")
+            for name in ("at_ms", "gradient_norm", "clipped", "update_ratio", "learning_rate", "loss_scale")
         )
+        is_of_these_weights = at_ms > (-math.inf if restored_at_ms is None else restored_at_ms)
+        norm, clipped, ratio = norm[is_of_these_weights], clipped[is_of_these_weights], ratio[is_of_these_weights]
         norm, ratio = norm[np.isfinite(norm)], ratio[np.isfinite(ratio)]
-        self.numbers.put("Clip rate", format_percent(float(clipped.mean()), 0))
+        self.numbers.put("Clip rate", format_percent(float(clipped.mean()) if clipped.size else None, 0))
         self.numbers.put("Median norm", format_significant(_quantile(norm, 0.5)))
         self.numbers.put("95th percentile", format_significant(_quantile(norm, 0.95)))
         self.numbers.put("Update / parameter", format_significant(_quantile(ratio, 0.5), 2))

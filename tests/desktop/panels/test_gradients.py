@@ -10,8 +10,9 @@ from PySide6.QtWidgets import QApplication, QLabel, QScrollArea, QWidget
 from pytestqt.qtbot import QtBot
 
 from core.diagnosis import Disease, LayerStatistics, SettingChange, WayBack
-from core.events import EventBatch, StepDone
+from core.events import RESTORED, EventBatch, Incident, Severity, StepDone
 from core.settings import Settings
+from desktop.formatting import MISSING
 from desktop.panels.gradient_parts import NumberTable
 from desktop.panels.gradients import GradientsPanel
 from desktop.state import RunState
@@ -57,6 +58,41 @@ def test_the_numbers_are_those_of_the_newest_100_steps(state: RunState, panel: G
     assert shown["Update / parameter"] == "0.0013"
     assert shown["Learning rate"] == "0.0001"
     assert "No step yet" not in words(panel)
+
+
+def test_after_a_restore_the_numbers_are_those_of_its_weights(state: RunState, panel: GradientsPanel) -> None:
+    """The wreck's stood beside "healthy"."""
+    steps = list(scenario.steps(300))
+    wreck, restored = [replace(step, gradient_norm=50.0, clipped=True) for step in steps[:250]], steps[250:]
+    feed(state, panel, *wreck)
+    state.apply(restored_at(wreck[-1].at_ms))
+    panel.refresh()
+    shown = {name: label.text() for name, label in panel.numbers.values.items()}
+    assert {shown[name] for name in ("Clip rate", "Median norm", "95th percentile", "Update / parameter")} == {MISSING}
+    assert shown["Learning rate"] == "0.0001", "of the newest step"
+    assert len(state.gradients) == 0
+    state.apply(EventBatch((*restored,)))
+    panel.refresh()
+    norms = [step.gradient_norm for step in restored if step.gradient_norm is not None]
+    shown = {name: label.text() for name, label in panel.numbers.values.items()}
+    assert shown["95th percentile"] == f"{np.quantile(norms, 0.95):.2f}"
+    assert shown["Clip rate"] == f"{100 * np.mean([step.clipped for step in restored]):.0f} %"
+    assert panel.layers.bars.bars[-1].value == pytest.approx(
+        np.median([step.gradients.layers[-1].norm for step in restored if step.gradients is not None])
+    )
+
+
+def test_a_restore_is_known_after_a_restart_too(state: RunState, panel: GradientsPanel) -> None:
+    steps = list(scenario.steps(300))
+    state.prime(scenario.RUN, steps, [restored_at(steps[279].at_ms)])
+    panel.refresh()
+    clipped = np.mean([step.clipped for step in steps[280:]])
+    assert panel.numbers.values["Clip rate"].text() == f"{100 * clipped:.0f} %"
+    assert len(state.gradients) == 20
+
+
+def restored_at(at_ms: int) -> Incident:
+    return Incident(scenario.RUN, at_ms, Severity.INFO, RESTORED, "The model was taken back.", "Done.", "Nothing.")
 
 
 def test_the_loss_scale_is_shown_where_there_is_one(state: RunState, panel: GradientsPanel) -> None:
