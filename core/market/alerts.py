@@ -53,7 +53,7 @@ class PriceWatch:
         if newest is None:
             raise ValueError("an alert is armed at a price, and none is known yet")
         reach = margin(line.price, tick) if is_again else 0.0
-        fresh = replace(line, is_armed=True, crossed_at_ms=None, direction=_side(line.price, newest.close, reach))
+        fresh = rearmed(line, _side(line.price, newest.close, reach))
         closes_at = self._interval.close_time_ms(newest.open_time_ms)
         if market_ms is not None and market_ms >= closes_at + self._interval.duration_ms:
             return replace(fresh, known=None, watched_from_ms=market_ms)
@@ -80,8 +80,10 @@ def judge(line: PriceLine, seen: Seen, *, tick: float, now_ms: int) -> PriceLine
     has_crossed = high >= line.price if line.direction is Direction.UP else low <= line.price
     if not has_crossed:
         return line
-    moment = min(max(now_ms, candle.open_time_ms), seen.close_time_ms - 1)
-    return replace(line, is_armed=False, crossed_at_ms=moment)
+    if now_ms >= seen.close_time_ms:
+        within_ms = seen.close_time_ms - candle.open_time_ms
+        return replace(line, is_armed=False, crossed_at_ms=seen.close_time_ms - 1, crossed_within_ms=within_ms)
+    return replace(line, is_armed=False, crossed_at_ms=max(now_ms, candle.open_time_ms))
 
 
 def judge_price(line: PriceLine, price: float, at_ms: int) -> PriceLine:
@@ -98,6 +100,11 @@ def judge_price(line: PriceLine, price: float, at_ms: int) -> PriceLine:
         return replace(line, direction=side, known=None, watched_from_ms=at_ms)
     has_crossed = price >= line.price if line.direction is Direction.UP else price <= line.price
     return replace(line, is_armed=False, crossed_at_ms=at_ms) if has_crossed else line
+
+
+def rearmed(line: PriceLine, direction: Direction) -> PriceLine:
+    """The line, armed, with nothing of what it was crossed by before."""
+    return replace(line, is_armed=True, crossed_at_ms=None, crossed_within_ms=None, direction=direction)
 
 
 def margin(price: float, tick: float) -> float:

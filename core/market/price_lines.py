@@ -46,15 +46,25 @@ class PriceLine:
     watched_from_ms: int = 0
     """Candles that open at or after it, by the market's time, count in full."""
     crossed_at_ms: int | None = None
+    """When it was crossed; of one that a closed candle told, that candle's last moment."""
     is_armed: bool = False
     line_id: int | None = None
     """Its number in the table; None before it is there."""
     known: KnownCandle | None = None
     """Of this candle only what goes beyond counts. None: nothing is known of the time that it was armed in."""
+    crossed_within_ms: int | None = None
+    """How long the candle is that told of the crossing, where the moment in it is not known."""
 
     def __post_init__(self) -> None:
         if not math.isfinite(self.price):
             raise ValueError(f"a line lies at a finite price, was {self.price}")
+
+    @property
+    def crossing_candle_ms(self) -> int | None:
+        """When the candle opened in which it was crossed; None where the very moment is known, or there was none."""
+        if self.crossed_at_ms is None or self.crossed_within_ms is None:
+            return None
+        return self.crossed_at_ms + 1 - self.crossed_within_ms
 
     @property
     def is_watched(self) -> bool:

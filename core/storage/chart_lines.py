@@ -14,13 +14,14 @@ if TYPE_CHECKING:
     from sqlite_utils import Database
 
 _COLUMNS = """
-id, kind, price, text, direction, created_at_ms, watched_from_ms, crossed_at_ms, is_armed,
-known_open_time_ms, known_low, known_high"""
+id, kind, price, text, direction, created_at_ms, watched_from_ms, crossed_at_ms, crossed_within_ms,
+is_armed, known_open_time_ms, known_low, known_high"""
 _PUT = f"""
-INSERT INTO chart_lines (venue, symbol, {_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+INSERT INTO chart_lines (venue, symbol, {_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (id) DO UPDATE
 SET price = excluded.price, text = excluded.text, direction = excluded.direction,
-    watched_from_ms = excluded.watched_from_ms, crossed_at_ms = excluded.crossed_at_ms, is_armed = excluded.is_armed,
+    watched_from_ms = excluded.watched_from_ms, crossed_at_ms = excluded.crossed_at_ms,
+    crossed_within_ms = excluded.crossed_within_ms, is_armed = excluded.is_armed,
     known_open_time_ms = excluded.known_open_time_ms, known_low = excluded.known_low, known_high = excluded.known_high
 """
 
@@ -71,6 +72,7 @@ def _row(line: PriceLine) -> Row:
         line.created_at_ms,
         line.watched_from_ms,
         line.crossed_at_ms,
+        line.crossed_within_ms,
         int(line.is_armed),
         *((None, None, None) if line.known is None else (line.known.open_time_ms, line.known.low, line.known.high)),
     )
@@ -84,7 +86,7 @@ def _to_line(row: Row, symbol: str) -> PriceLine:
 
 
 def _line(row: Row) -> PriceLine:
-    number, kind, price, text, direction, created, watched_from, crossed, is_armed, *known = row
+    number, kind, price, text, direction, created, watched_from, crossed, within, is_armed, *known = row
     return PriceLine(
         price=float(price),
         kind=LineKind(kind),
@@ -93,6 +95,7 @@ def _line(row: Row) -> PriceLine:
         created_at_ms=int(created),
         watched_from_ms=int(watched_from),
         crossed_at_ms=None if crossed is None else int(crossed),
+        crossed_within_ms=None if within is None else int(within),
         is_armed=bool(is_armed),
         line_id=int(number),
         known=None if None in known else KnownCandle(int(known[0]), float(known[1]), float(known[2])),

@@ -185,6 +185,11 @@ def drawings(db: Database) -> None:
     run_script(db, DRAWINGS)
 
 
+def crossings_within_candles(db: Database) -> None:
+    """Of an alert that a closed candle set off no more is known than in which candle that was."""
+    run_script(db, "ALTER TABLE chart_lines ADD COLUMN crossed_within_ms INTEGER;")
+
+
 STEPS = (
     first_tables,
     gradients_and_known_good,
@@ -203,5 +208,6 @@ STEPS = (
     evidence,
     model_scores,
     drawings,
+    crossings_within_candles,
 )
 """Every step ever released; a name in the database that is not among them comes from a newer version."""

@@ -8,6 +8,7 @@ from datetime import tzinfo
 from core.events import Severity
 from core.market.price_lines import Direction, PriceLine
 from desktop import formatting
+from desktop.chart.crossings import crossing_time
 from desktop.panels.banner import Notice
 from desktop.translation import translate
 from desktop.window import MainWindow
@@ -60,7 +61,7 @@ class AlertMessages:
 
 def late_time(lines: Sequence[PriceLine], now_ms: int, time_zone: tzinfo | None) -> str:
     """When lines that were crossed together were, as text; empty where that is a matter of seconds."""
-    crossed_at_ms = next((line.crossed_at_ms for line in lines if line.crossed_at_ms is not None), None)
-    if crossed_at_ms is None or now_ms - crossed_at_ms < _LATE_MS:
+    crossed = next((line for line in lines if line.crossed_at_ms is not None), None)
+    if crossed is None or now_ms - (crossed.crossed_at_ms or 0) < _LATE_MS:
         return ""
-    return formatting.format_time(crossed_at_ms, time_zone)
+    return crossing_time(crossed, time_zone)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from core.clock import Clock
-from core.market.alerts import PriceWatch, judge
+from core.market.alerts import PriceWatch, judge, rearmed
 from core.market.candle import FILE_VENUE, SIMULATED_VENUE, Candle, Market
 from core.market.price_lines import Direction, PriceLine
 from desktop.chart.controllers.line_book import LineBook
@@ -63,8 +63,7 @@ class AlertDesk:
         """The line as it is watched from now on. is_again: it has gone off before."""
         if self._watch is None or self._newest is None:
             from_ms = 0 if self.is_timeless else self._clock.now_ms()
-            fresh = replace(line, is_armed=True, crossed_at_ms=None, direction=Direction.EITHER)
-            return replace(fresh, known=None, watched_from_ms=from_ms)
+            return replace(rearmed(line, Direction.EITHER), known=None, watched_from_ms=from_ms)
         return self._watch.armed(line, self._market_ms(), tick=self._tick, is_again=is_again)
 
     def _market_ms(self) -> int | None:

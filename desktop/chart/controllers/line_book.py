@@ -62,6 +62,7 @@ def _fated(kept: PriceLine | None, line: PriceLine) -> PriceLine | None:
     return replace(
         kept,
         crossed_at_ms=line.crossed_at_ms,
+        crossed_within_ms=line.crossed_within_ms,
         is_armed=line.is_armed,
         direction=line.direction,
         watched_from_ms=line.watched_from_ms,

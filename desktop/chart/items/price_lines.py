@@ -13,6 +13,7 @@ from PySide6.QtGui import QColor, QPainter, QPen
 from core.market.price_lines import LineKind, PriceLine
 from desktop import formatting
 from desktop.chart.axes.price_scale import ScaleKind
+from desktop.chart.crossings import crossing_time
 from desktop.chart.data.model import ChartModel
 from desktop.chart.labels.axis_labels import price_label_rect
 from desktop.chart.labels.axis_tags import stand_aside
@@ -240,8 +241,7 @@ def _all_words(frame: Frame, line: PriceLine) -> str:
 
 def _with_crossing(frame: Frame, line: PriceLine, text: str) -> str:
     if line.crossed_at_ms is not None:
-        when = formatting.format_time(line.crossed_at_ms, frame.time_zone)
-        crossed = translate("Chart", "crossed {0}").format(when)
+        crossed = translate("Chart", "crossed {0}").format(crossing_time(line, frame.time_zone))
         text = f"{text}  ·  {crossed}"
     return text
 

@@ -171,6 +171,17 @@ def test_stored_candles_and_a_catch_up_from_before_are_silent_and_one_from_after
     assert late.crossed_at_ms == 12 * 60_000 - 1
 
 
+def test_a_closed_candle_tells_no_more_than_that_it_was_crossed_in_it() -> None:
+    watch, quarter = PriceWatch(Interval.parse("15m")), 15 * 60_000
+    crossing = Candle(3 * quarter, 100, 106, 99, 100, 1.0)
+    closed = watched(alert(105), watch, [crossing], now_ms=4 * quarter)
+    assert (closed.crossing_candle_ms, closed.crossed_within_ms) == (3 * quarter, quarter)
+    forming = watched(alert(105), watch, [crossing], now_ms=4 * quarter - 2)
+    assert forming.crossed_at_ms == 4 * quarter - 2 and forming.crossing_candle_ms is None
+    again = watch.armed(closed, None, tick=0.01)
+    assert again.crossing_candle_ms is None and again.crossed_within_ms is None
+
+
 @pytest.mark.parametrize("slow_ms", [0, 45_000, 600_000])
 def test_a_slow_clock_makes_nothing_of_what_was_before(slow_ms: int) -> None:
     watch = PriceWatch(MINUTE)

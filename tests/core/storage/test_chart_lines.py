@@ -40,6 +40,7 @@ def test_a_change_keeps_the_number_and_a_removed_line_comes_back_under_its_own(p
     store = ChartLineStore(db)
     line = store.put("a", "b", ALERT)
     crossed = replace(line, price=2.0, text="", direction=Direction.DOWN, crossed_at_ms=99, is_armed=False)
+    crossed = replace(crossed, crossed_within_ms=60)
     assert store.put("a", "b", crossed) == crossed
     assert store.list("a", "b") == [crossed]
     assert line.line_id is not None

@@ -461,8 +461,8 @@ def test_a_crossing_that_is_found_late_is_told_with_its_time(
     bench.tools.see_closed([closed])
     shown = bench.bench.window.banner.shown
     assert shown is not None and "rose to" in shown.text
-    when = format_time(ends_ms - 1, bench.bench.chart.frame.time_zone)
-    assert (f", crossed {when}." in shown.text) is is_late
+    when = format_time(closed.open_time_ms, bench.bench.chart.frame.time_zone)
+    assert (f", crossed in the 1m candle of {when}." in shown.text) is is_late
     assert ("crossed" in shown.text) is is_late
 
 
