@@ -100,7 +100,7 @@ class GradientHealth:
             Severity.WARNING,
             "gradient doctor",
             f"The gradient doctor says: {verdict.disease.value}. {verdict.evidence}",
-            f"Nothing was changed. Advice: {verdict.advice}",
+            f"Nothing was changed automatically. Advice at the time: {verdict.advice}",
             f"{cost} The Gradients panel has a button that applies the advice.",
         )
 

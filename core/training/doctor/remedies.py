@@ -75,17 +75,21 @@ def lower_rate(evidence: Evidence, settings: Settings, factor: float, why: str) 
         return Remedy(f"{why}; but the learning rate is as low as it goes. Restore a checkpoint from before.")
     lower = _two_digits(rate * factor, math.floor)
     return Remedy(
-        f"{why}: lower the learning rate from {text(rate)} to {text(lower)}{_schedule_words(evidence, settings)}.",
+        f"{why}: lower the learning rate from {text(rate)} to {text(lower)}."
+        f"{_schedule_words(rate, evidence, settings)}",
         SettingChange("training", "learning_rate", lower),
     )
 
 
-def _schedule_words(evidence: Evidence, settings: Settings) -> str:
-    """The rate that the newest step used is another one where a schedule is at work."""
+def _schedule_words(rate: float, evidence: Evidence, settings: Settings) -> str:
+    """Where the newest step used another rate than the one that is set, what made it that."""
     training, used = settings.training, evidence.learning_rate
-    if used is None or (training.schedule == "constant" and training.warmup_steps == 0):
+    if used is None or (training.schedule == "constant" and training.warmup_steps == 0) or text(used) == text(rate):
         return ""
-    return f"; both before the schedule, by which the newest step used {text(used)}"
+    return (
+        f" The newest step used {text(used)}: the warm-up and the schedule make that of {text(rate)}, and will change "
+        "the new rate in the same way."
+    )
 
 
 def against_dead_layers(settings: Settings) -> Remedy:

@@ -52,6 +52,14 @@ def test_a_disease_makes_one_incident_in_five_hundred_steps(health: GradientHeal
     assert health.mishap(health.prime(step(number) for number in range(2000, 2400))) is None
 
 
+def test_an_incident_stays_true_once_its_advice_is_taken(health: GradientHealth) -> None:
+    """Its row is still there after the button was pressed."""
+    told = observe(health, 1, 100, 1e4)
+    mishap = health.mishap(told[-1])
+    assert mishap is not None
+    assert mishap.done == f"Nothing was changed automatically. Advice at the time: {told[-1].advice}"
+
+
 def test_a_rollback_is_asked_about_at_once_and_the_steps_before_it_speak_no_more(health: GradientHealth) -> None:
     observe(health, 1, 102, 1e4)
     (told,) = health.observe([step(103, 1e4)], went_back=True)

@@ -245,6 +245,13 @@ def test_at_a_schedules_end_the_set_rate_falls_by_as_much_as_the_used_one_must()
     assert "0.01 to" in found.advice and "used 0.001" in found.advice
 
 
+@pytest.mark.parametrize("schedule", ["constant", "adaptive", "cosine"])
+def test_a_schedule_that_changes_nothing_yet_is_not_spoken_of(schedule: str) -> None:
+    chosen = at_rate(1e-2, schedule=schedule)
+    found = verdict(lambda number: step(number, update_ratio=0.2, rate=1e-2), chosen=chosen)
+    assert found.advice.endswith("lower the learning rate from 0.01 to 0.0005.")
+
+
 def test_after_rollbacks_the_rate_in_force_is_lowered_and_not_the_one_before_them() -> None:
     """It used to be told from the highest rate in the window: the button then raised it."""
     in_force = 1e-4 / 16
