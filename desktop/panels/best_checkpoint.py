@@ -54,6 +54,7 @@ class BestCheckpointPanel(Panel):
         self._best = self._source.best()
         best = self._best
         self._empty.tell(is_empty=best is None, is_loading=self._source.is_loading)
+        self._scroll.setVisible(best is not None)  # its bar would lie over the words
         for part in (self._trophy, self._step, self._score, self._of, self._when, self._more, self._restore):
             part.setVisible(best is not None)
         if best is None:
@@ -104,7 +105,8 @@ class BestCheckpointPanel(Panel):
         inside = QWidget()
         outer = QVBoxLayout(self)
         outer.setContentsMargins(0, 0, 0, 0)
-        outer.addWidget(DownScrolling(inside, translate("Panels", "Best checkpoint")))
+        self._scroll = DownScrolling(inside, translate("Panels", "Best checkpoint"))
+        outer.addWidget(self._scroll)
         layout = QVBoxLayout(inside)
         layout.setContentsMargins(8, 6, 8, 6)
         layout.setSpacing(2)
