@@ -10,7 +10,7 @@ from core.market.history.arrow import arrow_frames
 from core.market.history.errors import CandleFileError
 from core.market.history.source import LARGEST_BYTES
 
-COLUMNS, ROWS = 60, 500_000
+COLUMNS, ROWS = 10, 100_000
 
 
 def test_a_small_feather_file_of_many_times_its_size_is_refused_before_it_is_unpacked(tmp_path: Path) -> None:
