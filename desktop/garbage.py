@@ -3,6 +3,12 @@
 from __future__ import annotations
 
 import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from PySide6.QtCore import QTimer
+
+_LOOKS_EVERY_MS = 100
 
 
 def freeze_imports() -> None:
@@ -13,3 +19,33 @@ def freeze_imports() -> None:
     """
     gc.collect()
     gc.freeze()
+
+
+@contextmanager
+def collected_here() -> Iterator[None]:
+    """Meanwhile only the calling thread, which must run Qt's event loop, collects garbage.
+
+    Python collects in whichever thread allocates. With a trainer and readers on threads of their own half of the
+    collections ran there, and a closed dialog that is part of a reference cycle would be destroyed by the trainer: Qt
+    ends in "double free or corruption" then.
+    """
+    timer = QTimer()
+    timer.setInterval(_LOOKS_EVERY_MS)
+    timer.timeout.connect(_collect_what_is_due)
+    was_enabled = gc.isenabled()
+    gc.disable()
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.stop()
+        if was_enabled:
+            gc.enable()
+
+
+def _collect_what_is_due() -> None:
+    """The oldest generation that Python itself would collect now."""
+    for generation, (count, limit) in reversed(list(enumerate(zip(gc.get_count(), gc.get_threshold(), strict=True)))):
+        if count > limit > 0:
+            gc.collect(generation)
+            return

@@ -72,12 +72,13 @@ def _open(context: Context, has_display: bool) -> int:
         return _raise_owner(door, in_use)
     with ownership:
         door.listen()
-        from desktop.garbage import freeze_imports  # noqa: PLC0415 - after the cheap checks
+        from desktop.garbage import collected_here, freeze_imports  # noqa: PLC0415 - after the cheap checks
         from desktop.running import run_application  # noqa: PLC0415
 
         freeze_imports()
         try:
-            return run_application(context, qt, door, is_visible=has_display, left_behind=ownership.left_behind)
+            with collected_here():
+                return run_application(context, qt, door, is_visible=has_display, left_behind=ownership.left_behind)
         finally:
             door.release()
 

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import subprocess
 import sys
+import threading
 from pathlib import Path
+
+from pytestqt.qtbot import QtBot
+
+from desktop.garbage import collected_here
 
 CODE = """
 import gc, weakref
@@ -49,3 +55,24 @@ def test_frames_beside_a_trainer_are_timed_with_the_windows_collections(tmp_path
     code = [sys.executable, "-c", FRAMES, str(tmp_path)]
     done = subprocess.run(code, capture_output=True, text=True, check=True)
     assert json.loads(done.stdout)["left_out"] > 50_000
+
+
+def test_what_another_thread_leaves_behind_is_destroyed_by_the_windows_thread(qtbot: QtBot) -> None:
+    destroyed_by = set[int]()
+
+    class Node:
+        def __del__(self) -> None:
+            destroyed_by.add(threading.get_ident())
+
+    def leave_cycles() -> None:
+        for _ in range(10 * gc.get_threshold()[0]):
+            node = Node()
+            node.itself = node  # type: ignore[attr-defined]
+
+    with collected_here():
+        thread = threading.Thread(target=leave_cycles)
+        thread.start()
+        thread.join()
+        assert not destroyed_by
+        qtbot.waitUntil(lambda: bool(destroyed_by))
+    assert destroyed_by == {threading.get_ident()} and gc.isenabled()

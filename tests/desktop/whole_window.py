@@ -23,6 +23,7 @@ from core.settings import CheckpointSettings, MarketSettings, ModelSettings, Set
 from core.storage.folder import DataFolder
 from desktop.app import Application
 from desktop.commands.options import Context
+from desktop.garbage import collected_here
 from desktop.worker import TrainingWorker
 
 SAMPLE = Path(resources.__file__).parent / "sample_eurusd_1h.csv"
@@ -62,7 +63,7 @@ def run_window(qapp: QApplication, context: Context, story: Story, timeout_s: fl
 def run_on_qt_loop(qapp: QApplication, work: Coroutine[Any, Any, None], timeout_s: float = 280.0) -> None:
     """Run a coroutine to its end on Qt's event loop."""
     qapp.setQuitOnLastWindowClosed(False)  # as run_application does
-    with QEventLoop(qapp) as loop:
+    with QEventLoop(qapp) as loop, collected_here():
         asyncio.set_event_loop(loop)
         loop.run_until_complete(asyncio.wait_for(work, timeout_s))
     asyncio.set_event_loop(None)
