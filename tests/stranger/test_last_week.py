@@ -17,7 +17,7 @@ from core.storage.folder import DataFolder
 from desktop.checkpoints.table import CheckpointTable
 from desktop.commands.options import Context
 from desktop.formatting import format_count
-from desktop.panels.banner import Banner
+from desktop.panels.banner import BannerRow
 from tests.stranger import eyes
 from tests.stranger.hands import CONTROL, Hands
 from tests.stranger.last_week import end_of_last_week_ms, go_through
@@ -111,7 +111,7 @@ async def restore(hands: Hands, best: str) -> None:
     await hands.click("Restore", within="Checkpoints")
     await hands.read(f"The chart shows what the checkpoint of step {best} would forecast")
     await hands.picture("19-before-the-restore")
-    await hands.click_on(next(spot for spot in eyes.find("Restore") if isinstance(spot.widget.parent(), Banner)))
+    await hands.click_on(next(spot for spot in eyes.find("Restore") if isinstance(spot.widget.parent(), BannerRow)))
     await hands.read(f"The model was taken back to the checkpoint of step {best}")
     await hands.picture("20-restored")
 
