@@ -12,6 +12,9 @@ FAST := not slow and not venue and not benchmark and not bundle
 BUNDLE := dist/ghostcandle
 MENU := $(or $(XDG_DATA_HOME),$(HOME)/.local/share)/applications
 
+# Where a shell sets it, each of hundreds of processes would compile the program and the tests again.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
 .PHONY: help setup run test check lint test-fast test-slow bench sabotage soak hooks stranger bundle bundle-test menu-entry icons pictures docs golden-review golden-approve translation lock clean
 

@@ -86,6 +86,8 @@ class Copy:
     def _output(self, command: list[str], limit_s: float) -> tuple[str, int | None]:
         """Its output and exit code; None where it had to be killed."""
         environment = os.environ | {"PYTHONPATH": str(self.root), "QT_QPA_PLATFORM": "offscreen", "CI": "true"}
+        # A fault of the same length within the same second would leave the former byte code in force.
+        environment["PYTHONDONTWRITEBYTECODE"] = "1"
         self._child = child = subprocess.Popen(
             command,
             cwd=self.root,
