@@ -34,8 +34,9 @@ from tests.desktop.chart.test_partial_paints import NOISE
 SERIES = random_series(120)
 CLOSE = SERIES[-1].close
 AREA = QRectF(-10, -20, 300, 200)
-near = st.floats(-500, 800)
-far = st.one_of(near, st.floats(-1e12, 1e12))
+near = st.integers(-1000, 1600).map(lambda halves: halves / 2)
+"""Points lie on halves of pixels: between two that are not the same there is never less."""
+far = st.one_of(near, st.integers(-(2 * 10**12), 2 * 10**12).map(lambda halves: halves / 2))
 
 
 def points(of: st.SearchStrategy[float]) -> st.SearchStrategy[QPointF]:

@@ -1,4 +1,4 @@
-"""What a screen reader is told: each control of the whole window and of every dialog has a name and a role."""
+"""What one visit to the whole window and every dialog found: names and roles for screen readers, titles, Tab."""
 
 from __future__ import annotations
 
@@ -15,6 +15,10 @@ def leaves_of(kind: type) -> set[type]:
 
 def test_each_control_of_window_docks_and_dialogs_has_a_name_and_a_role(found: Survey) -> None:
     assert "\n".join(found.names) == ""
+
+
+def test_tab_reaches_every_control_comes_round_and_is_seen(found: Survey) -> None:
+    assert "\n".join(found.keys) == ""
 
 
 def test_each_dialog_was_looked_at_and_has_a_title(found: Survey) -> None:
