@@ -136,6 +136,8 @@ def _collect_what_fixtures_released() -> None:
         gc.unfreeze()
     gc.collect()
     gc.freeze()
+    if is_full and "pyarrow" in sys.modules:
+        sys.modules["pyarrow"].default_memory_pool().release_unused()
     if is_full and sys.platform == "linux":
         ctypes.CDLL(None).malloc_trim(0)
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from core.market.history import parquet_pages
 from core.market.history.errors import CandleFileError
 from core.market.history.reading import read_candle_table
 from tests.hostile.reader_process import MOST_MB, told_by_a_reader
@@ -140,13 +141,14 @@ def test_a_file_that_another_program_would_write_is_read_whole(
     assert np.array_equal(found.columns.values[3], prices)
 
 
-def test_a_large_page_that_is_as_large_on_disk_is_read(tmp_path: Path) -> None:
+def test_a_large_page_that_is_as_large_on_disk_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Some programs write a column of a row group as one page."""
-    rows = 3_000_000
+    monkeypatch.setattr(parquet_pages, "_HELD_BYTES", 2**20)  # of 128 MiB the test would take half a gigabyte
+    rows = 30_000
     prices = 100.0 + np.random.default_rng(3).random(rows) * 1e-6
     path = tmp_path / "a.parquet"
     columns = dict.fromkeys(NAMES[1:], prices) | {"time": START_MS + 60_000 * np.arange(rows)}
-    pq.write_table(pa.table(columns), path, use_dictionary=False, data_page_size=2**30, row_group_size=rows)
+    pq.write_table(pa.table(columns), path, use_dictionary=False, data_page_size=2**30, max_rows_per_page=rows)
     assert read_candle_table(path).rows == rows
 
 
