@@ -114,8 +114,8 @@ async def test_what_is_no_answer_is_got_over(tmp_path: Path, body: str) -> None:
 async def test_a_probe_of_it_gets_a_sentence() -> None:
     async with an_exchange() as exchange:
         exchange.answer(400, body='{"code": -1, "msg": "' + "x" * 200_000 + '"}')
-        sentence = await probe(MARKET, exchange.urls, 2.0, loop_time())
-    assert sentence is not None and len(sentence) < LONGEST_SENTENCE
+        problem = await probe(MARKET, exchange.urls, 2.0, loop_time())
+    assert problem is not None and len(str(problem)) < LONGEST_SENTENCE
 
 
 @dataclass(frozen=True)

@@ -76,7 +76,7 @@ async def test_a_wait_that_one_is_told_is_kept_by_all_and_the_stream_goes_on(tmp
         assert any("429" in each.sentence for each in both.polled if isinstance(each, PollTrouble))
         with pytest.raises(VenueError, match="429"):
             await fetch_symbols("binance", exchange.urls, loop_time(), hold)
-        assert "429" in (await probe(MARKET, exchange.urls, 2.0, loop_time(), hold) or "")
+        assert "429" in str(await probe(MARKET, exchange.urls, 2.0, loop_time(), hold))
         live = len(heard.live)
         await both.until(lambda: len(heard.live) >= live + 5 and len(exchange.requests) > asked)
         stored = both.store.load(MARKET)

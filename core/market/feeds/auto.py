@@ -84,7 +84,10 @@ async def _live_or_sample(
     if problem is None:
         return BuiltFeed(feed)
     if is_known(feed.market):
-        return BuiltFeed(feed, f"{problem.removesuffix(BY_ITSELF).rstrip()} The stored candles are shown. {BY_ITSELF}")
+        if problem.is_absent:  # the feed says so itself, and there is nothing to try again
+            return BuiltFeed(feed)
+        sentence = str(problem).removesuffix(BY_ITSELF).rstrip()
+        return BuiltFeed(feed, f"{sentence} The stored candles are shown. {BY_ITSELF}")
     notice = (
         f"{problem} The shipped sample is shown instead: hourly EUR/USD candles of 2017, not today's market. "
         "Choose the market again to try once more."

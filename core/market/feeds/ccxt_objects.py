@@ -26,13 +26,14 @@ def make_exchange(venue: str, urls: ExchangeUrls | None, request_s: float, answe
     if venue not in ccxt.pro.exchanges:
         close = difflib.get_close_matches(venue.lower(), ccxt.pro.exchanges, n=3)
         hint = f" Did you mean {' or '.join(close)}?" if close else ""
-        raise VenueError(f"'{venue}' is not an exchange with a stream of candles.{hint}", is_final=True)
+        raise VenueError(f"'{venue}' is not an exchange with a stream of candles.{hint}", is_final=True, is_absent=True)
     exchange = getattr(ccxt.pro, venue)(
         {"timeout": int(request_s * 1000), "enableRateLimit": True, "aiohttp_trust_env": urls is None}
     )
     has_stream = exchange.has.get("watchOHLCV") or exchange.has.get("watchTrades")
     if not (has_stream and exchange.has.get("fetchOHLCV")):
-        raise VenueError(f"{exchange.name} has no stream of candles. Choose another venue.", is_final=True)
+        sentence = f"{exchange.name} has no stream of candles. Choose another venue."
+        raise VenueError(sentence, is_final=True, is_absent=True)
     exchange.options["defaultType"] = "spot"
     exchange.options["fetchMarkets"] = _spot_only(exchange.options.get("fetchMarkets"))
     _redirect(exchange, urls)
@@ -100,10 +101,15 @@ def timeframe_of(exchange: Any, interval: Interval) -> str:
     for name in names:
         if not name.endswith(("M", "y")) and exchange.parse_timeframe(name) * 1000 == interval.duration_ms:
             return name
-    raise VenueError(
-        f"{exchange.name} has no candles of {interval}. It has {', '.join(names)}. Choose another interval.",
-        is_final=True,
-    )
+    raise no_such_interval(str(exchange.name), interval, names)
+
+
+def no_such_interval(name: str, interval: Interval, offered: Iterable[str] = ()) -> VenueError:
+    """offered: the exchange's names of those that it has, where they are known."""
+    listed = ", ".join(offered)
+    has = f" It has {listed}." if listed else ""
+    sentence = f"{name} has no candles of {interval}.{has} Choose another interval."
+    return VenueError(sentence, is_final=True, is_absent=True)
 
 
 def no_such_market(name: str, symbol: str, markets: Mapping[str, Mapping[str, Any]] | None) -> str:

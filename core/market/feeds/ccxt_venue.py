@@ -14,12 +14,13 @@ from core.market.candle import Candle, Market
 from core.market.feeds.ccxt_objects import (
     BINANCE_FAMILY,
     make_exchange,
+    no_such_interval,
     no_such_market,
     only_this_market,
     timeframe_of,
 )
 from core.market.feeds.ccxt_tap import closed_times, guard_clients, says_it_ends, tap_candles, tap_trades, tells_close
-from core.market.feeds.trouble import BY_ITSELF, Answer, VenueError, explain
+from core.market.feeds.trouble import BY_ITSELF, Answer, VenueError, explain, refuses_interval
 from core.market.feeds.urls import ExchangeUrls
 from core.market.feeds.venue import Kline, Refused, Updates
 from core.market.validate import LATEST_MS
@@ -238,14 +239,19 @@ class CcxtVenue:
 
         _log.info("%s: %s: %s", self.name, type(error).__name__, error)
         if isinstance(error, BadSymbol):
-            known = self._exchange.markets
-            return VenueError(no_such_market(self.name, self._market.symbol, known), is_final=True)
+            return self._no_such_market()
+        if refuses_interval(error):
+            return no_such_interval(self.name, self._market.interval)
         return explain(error, self.name, Answer() if is_stream else self._answer, is_stream)
 
     def _require_market(self) -> None:
         found = (self._exchange.markets or {}).get(self._market.symbol)
         if found is None or not found.get("spot"):
-            raise VenueError(no_such_market(self.name, self._market.symbol, self._exchange.markets), is_final=True)
+            raise self._no_such_market()
+
+    def _no_such_market(self) -> VenueError:
+        sentence = no_such_market(self.name, self._market.symbol, self._exchange.markets)
+        return VenueError(sentence, is_final=True, is_absent=True)
 
 
 def _candles(rows: Iterable[list[float | None]]) -> list[Candle]:

@@ -90,6 +90,10 @@ class ExchangeFeed:
                     async for event in self._connected():
                         yield event
                 except VenueError as trouble:
+                    if trouble.is_absent and known is not None and known.candles:
+                        await self._disconnect()
+                        yield self._status(FeedState.ENDED, self._all_there_is(trouble))
+                        return
                     wait_s = await self._after(trouble)
                     yield self._broken(trouble, wait_s)
                     await self._closing.unless(asyncio.sleep(wait_s))
@@ -169,6 +173,11 @@ class ExchangeFeed:
         now_ms = self._clock.now_ms()
         return FeedStatus(FeedState.RECONNECTING, sentence, now_ms, offer, until_ms=now_ms + wait_ms)
 
+    def _all_there_is(self, trouble: VenueError) -> str:
+        """Of a market that was taken off the exchange, or never was there: nothing went wrong."""
+        fact = str(trouble).partition(". ")[0].removesuffix(".")  # what to choose instead helps nobody here
+        return f"{fact}: the stored candles of {self._market.symbol} are shown, and none follow them."
+
     def _offer(self, trouble: VenueError) -> str | None:
         is_stuck = self._failures >= _OFFERED_AFTER and not trouble.is_planned
         return self._next_venue if trouble.is_of_venue or is_stuck else None
@@ -187,8 +196,8 @@ def _offered(offer: str | None) -> str:
 
 async def probe(
     market: Market, urls: ExchangeUrls | None, timeout_s: float, clock: Clock, hold: VenueHold | None = None
-) -> str | None:
-    """Ask for the market's newest candles. None where the exchange answers in time, else a sentence that says why."""
+) -> VenueError | None:
+    """Ask for the market's newest candles. None where the exchange answers in time, else why not."""
     hold = hold or VenueHold(clock)
     venue: CcxtVenue | None = None
     try:
@@ -198,9 +207,9 @@ async def probe(
             now_ms = await hold.ask(venue.server_ms) or clock.now_ms()
             await hold.ask(partial(venue.candles, now_ms - 3 * market.interval.duration_ms))
     except TimeoutError:
-        return f"{market.venue} did not answer within {timeout_s:g} s."
+        return VenueError(f"{market.venue} did not answer within {timeout_s:g} s.")
     except VenueError as trouble:
-        return str(trouble)
+        return trouble
     finally:
         if venue is not None:
             await venue.close()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import socket
 import ssl
 from collections.abc import Iterator, Mapping
@@ -27,6 +28,9 @@ _TOO_LARGE_WAIT_S = 60.0
 _INSTEAD = "Choose another venue, or replay a file."
 BY_ITSELF = "It is tried again by itself."
 _DEEPEST_CAUSE = 5
+_INTERVAL_WORDS = ("interval", "granularity", "timeframe")
+_SENTENCE_KEYS = ("msg", "message", "error")
+"""Where exchanges put their words."""
 
 
 @dataclass(slots=True)
@@ -76,7 +80,7 @@ class VenueError(Exception):
 
     is_final: waiting does not help. wait_s: the least time to wait. is_asked: the exchange asked for that wait, of all
     who ask it. is_brief: it may be over in a moment. is_of_venue: another venue may well do it. is_planned: it is part
-    of the plan, and needs no wait.
+    of the plan, and needs no wait. is_absent: there are no such candles, whoever asks: what is stored is all there is.
     """
 
     def __init__(
@@ -89,6 +93,7 @@ class VenueError(Exception):
         is_brief: bool = False,
         is_of_venue: bool = False,
         is_planned: bool = False,
+        is_absent: bool = False,
     ) -> None:
         super().__init__(sentence)
         self.is_final = is_final
@@ -97,6 +102,7 @@ class VenueError(Exception):
         self.is_brief = is_brief
         self.is_of_venue = is_of_venue
         self.is_planned = is_planned
+        self.is_absent = is_absent
 
 
 def explain(error: Exception, name: str, answer: Answer, is_stream: bool = False) -> VenueError:
@@ -235,13 +241,32 @@ def _of_stream(error: Exception, name: str) -> VenueError | None:
     return None
 
 
+def refuses_interval(error: Exception) -> bool:
+    """Whether an exchange answered that it has no candles of the interval that was asked for."""
+    import ccxt  # noqa: PLC0415 - as below
+
+    words = str(error).casefold()
+    return isinstance(error, ccxt.BadRequest | ccxt.NotSupported) and any(each in words for each in _INTERVAL_WORDS)
+
+
+def _said(error: Exception) -> str:
+    """The exchange's sentence, out of the JSON that ccxt hands on after the exchange's id."""
+    text = str(error)
+    try:
+        answer = json.loads(text[text.index("{") :])
+    except ValueError:
+        return plain(text)
+    words = next((answer[key] for key in _SENTENCE_KEYS if isinstance(answer.get(key), str) and answer[key]), text)
+    return plain(words.rstrip(". ") or text)
+
+
 def _by_class(error: Exception, name: str, has_answered: bool) -> VenueError:
     """has_answered: an answer came, with a trouble inside that its status does not show, as Kraken's do."""
     import ccxt  # noqa: PLC0415 - 0.7 s and more; whoever has an error to explain has loaded it
 
-    said = plain(str(error))
+    said = _said(error)
     if isinstance(error, ccxt.BadSymbol):
-        return VenueError(f"{name} does not have the market asked for ({said}).", is_final=True)
+        return VenueError(f"{name} does not have the market asked for ({said}).", is_final=True, is_absent=True)
     if isinstance(error, ccxt.OnMaintenance):
         return VenueError(f"{name} is down for maintenance. {BY_ITSELF}", wait_s=_MAINTENANCE_WAIT_S, is_of_venue=True)
     if isinstance(error, ccxt.ExchangeNotAvailable) and has_answered:

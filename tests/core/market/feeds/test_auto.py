@@ -61,6 +61,14 @@ async def test_a_market_that_is_known_is_waited_for_and_never_swapped_for_the_sa
     await found.feed.aclose()
 
 
+async def test_a_market_that_is_known_and_the_exchange_has_not_is_not_said_to_be_tried_again() -> None:
+    settings = MarketSettings(feed="auto", interval="1s", symbol="GONE/USDT")
+    async with an_exchange() as exchange:
+        found = await build_feed(settings, seed=5, clock=loop_time(), urls=exchange.urls, is_known=lambda _market: True)
+        assert (found.feed.kind, found.notice) == (FeedKind.EXCHANGE, None)
+        await found.feed.aclose()
+
+
 def test_live_means_live_whatever_comes_of_it() -> None:
     found = asyncio.run(built(MarketSettings(feed="live"), NOWHERE))
     assert (found.feed.kind, found.notice) == (FeedKind.EXCHANGE, None)

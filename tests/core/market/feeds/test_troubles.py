@@ -17,10 +17,11 @@ from hypothesis import strategies as st
 from core.market.candle import Interval, Market
 from core.market.fallback import next_venue
 from core.market.feeds.backoff import Backoff
-from core.market.feeds.base import FeedError, FeedState, FeedStatus
+from core.market.feeds.base import FeedError, FeedState, FeedStatus, Known
 from core.market.feeds.exchange import ExchangeFeed, probe
 from core.market.feeds.trouble import Answer, explain
 from core.market.feeds.urls import ExchangeUrls
+from tests.support.candles import random_walk
 from tests.support.feeds import Heard, hear
 from tests.support.virtual_network import loop_time
 from tests.venue.rig import FAST, MARKET, SECOND, a_feed, an_exchange
@@ -47,6 +48,54 @@ async def test_what_waiting_cannot_mend_ends_the_feed_at_once(market: Market, wo
         with pytest.raises(FeedError) as raised:
             await hear(ExchangeFeed(market, loop_time(), urls=exchange.urls, times=FAST))
         assert words in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    "market",
+    [
+        pytest.param(Market("binance", "BTC/XYZ", SECOND), id="not traded any more"),
+        pytest.param(Market("binance", "BTC/USDT", Interval.parse("7m")), id="an interval that nobody has"),
+        pytest.param(Market("binance", "BTC/USDT", Interval.parse("3m")), id="an interval that it refuses"),
+        pytest.param(Market("gonebust", "BTC/USDT", SECOND), id="no exchange any more"),
+    ],
+)
+async def test_stored_candles_that_no_exchange_has_are_shown_without_an_error(market: Market) -> None:
+    stored = Known(random_walk(3, interval=market.interval))
+    async with an_exchange() as exchange:
+        heard = await hear(ExchangeFeed(market, loop_time(), urls=exchange.urls, times=FAST), known=stored)
+    assert heard.states[-1] is FeedState.ENDED and FeedState.RECONNECTING not in heard.states and not heard.candles
+    assert market.symbol in heard.sentence(FeedState.ENDED) and "stored" in heard.sentence(FeedState.ENDED)
+
+
+async def test_stored_candles_do_not_silence_a_trouble_that_another_exchange_would_end() -> None:
+    async with an_exchange() as exchange:
+        exchange.answer(451)
+        with pytest.raises(FeedError, match="451"):
+            await hear(a_feed(exchange.urls), known=Known(random_walk(3, interval=SECOND)))
+
+
+async def test_an_interval_that_the_exchange_refuses_is_named_and_no_other_exchange_advised() -> None:
+    market = Market("binance", "BTC/USDT", Interval.parse("3m"))
+    async with an_exchange() as exchange:
+        with pytest.raises(FeedError) as raised:
+            await hear(ExchangeFeed(market, loop_time(), urls=exchange.urls, times=FAST))
+    said = str(raised.value)
+    assert "no candles of 3m" in said and "Choose another interval" in said
+    assert "venue" not in said and "{" not in said
+
+
+@pytest.mark.parametrize(
+    ("sent", "words"),
+    [
+        ('binance {"code":-1102,"msg":"Parameter is missing."}', "Parameter is missing"),
+        ('binance {"code":-1102,"msg":""}', "-1102"),
+        ("binance {odd", "{odd"),
+        ('binance [{"msg": 1}]', "msg"),
+    ],
+)
+def test_of_a_refusal_in_json_the_words_are_shown(sent: str, words: str) -> None:
+    told = str(explain(ccxt.BadRequest(sent), "Binance", Answer()))
+    assert words in told and "Binance refused the request" in told and "code" not in told.replace(sent, "")
 
 
 async def test_a_stream_that_is_refused_says_so_while_requests_still_bring_candles() -> None:
@@ -77,7 +126,7 @@ async def test_an_exchange_that_never_answers_is_given_up_in_time() -> None:
             heard = await hear(a_feed(urls), until=reconnecting(1))
         assert "did not answer" in heard.sentence(FeedState.RECONNECTING)
         async with asyncio.timeout(0.3 + 0.5):
-            assert "did not answer" in (await probe(MARKET, urls, 0.3, loop_time()) or "")
+            assert "did not answer" in str(await probe(MARKET, urls, 0.3, loop_time()))
 
 
 async def test_a_probe_says_nothing_of_an_exchange_that_answers_and_why_another_does_not() -> None:
@@ -85,11 +134,11 @@ async def test_a_probe_says_nothing_of_an_exchange_that_answers_and_why_another_
     async with an_exchange() as exchange:
         assert await probe(MARKET, exchange.urls, 5.0, clock) is None
         exchange.answer(451)
-        assert "451" in (await probe(MARKET, exchange.urls, 5.0, clock) or "")
+        assert "451" in str(await probe(MARKET, exchange.urls, 5.0, clock))
         exchange.resume()
         unknown = Market("binance", "NO/WHERE", SECOND)
-        assert "NO/WHERE" in (await probe(unknown, exchange.urls, 5.0, clock) or "")
-    assert "no network" in (await probe(MARKET, NOWHERE, 5.0, clock) or "")
+        assert "NO/WHERE" in str(await probe(unknown, exchange.urls, 5.0, clock))
+    assert "no network" in str(await probe(MARKET, NOWHERE, 5.0, clock))
 
 
 @pytest.mark.parametrize(("status", "is_final"), [(451, True), (403, False), (503, False)])
