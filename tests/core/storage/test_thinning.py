@@ -26,8 +26,17 @@ from tests.core.storage.children import STATISTICS, write_detailed
 from tests.core.storage.processes import child
 from tests.core.storage.samples import HORIZONS, MINUTE_MS, create_run, forecasts, open_record
 
-CANDLES = 300
+CANDLES = 150
 DAY_CANDLES = 1440
+
+
+def a_day_apart(count: int, first: int = 0) -> list[int]:
+    """So many candles that are older than a day, and as many younger ones; what lies between was not watched.
+
+    Of the old ones the newest is exactly a day older than the newest of all, so it keeps its detail.
+    """
+    later = first + DAY_CANDLES
+    return [*range(first, first + count), *range(later, later + count)]
 
 
 def details(db: Database) -> dict[str, int]:
@@ -49,20 +58,25 @@ def thinned(db: Database, record: TrainingRecord, rules: ThinningRules) -> int:
 
 def test_old_candles_lose_their_detail_and_nothing_else_changes(db: Database) -> None:
     record = open_record(db)
-    write_detailed(record, range(DAY_CANDLES + CANDLES))
+    write_detailed(record, a_day_apart(CANDLES))
     before, digest, counts = everything_else(db), record.reader.forecasts_sha256(), record.reader.counts()
     scores = record.reader.scores()
     assert thinned(db, record, ThinningRules(days=1, candles=100)) >= CANDLES // AT_ONCE
     left = details(db)
-    assert left["forecast_details"] == DAY_CANDLES + 1 and left["step_details"] == DAY_CANDLES + 1
-    assert set(left.values()) <= {DAY_CANDLES, DAY_CANDLES + 1}
+    assert left == {
+        "forecast_details": CANDLES + 1,
+        "score_details": CANDLES,
+        "further_score_details": CANDLES - 1,
+        "step_details": CANDLES + 1,
+    }
     assert everything_else(db) == before
     assert record.reader.forecasts_sha256() == digest and record.reader.counts() == counts
-    old, young = (record.reader.forecasts_of(origin * MINUTE_MS) for origin in (5, CANDLES + 5))
+    old, young = (record.reader.forecasts_of(origin * MINUTE_MS) for origin in (5, DAY_CANDLES + 5))
     drawn = np.stack([row.quantiles for row in forecasts(5)])
     np.testing.assert_array_equal(np.stack([row.quantiles for row in old]), unpack_drawn(pack_drawn(drawn), 5, 7))
     assert (
-        old[0].experts.shape == (0, 5, 7) and young[0].experts.tobytes() == forecasts(CANDLES + 5)[0].experts.tobytes()
+        old[0].experts.shape == (0, 5, 7)
+        and young[0].experts.tobytes() == forecasts(DAY_CANDLES + 5)[0].experts.tobytes()
     )
     now = record.reader.scores()
     assert [replace(each, expert_losses=b"") for each in now] == [replace(each, expert_losses=b"") for each in scores]
@@ -72,26 +86,26 @@ def test_old_candles_lose_their_detail_and_nothing_else_changes(db: Database) ->
     assert pages_of(db.conn, is_thorough=True) is None and record.reader.damaged == {}
 
 
-@pytest.mark.parametrize("rules", [ThinningRules(0, 1), ThinningRules(1, 10_000), ThinningRules(400, 10)])
-def test_what_the_rules_keep_is_kept(db: Database, rules: ThinningRules) -> None:
+def test_what_the_rules_keep_is_kept(db: Database) -> None:
     record = open_record(db)
-    write_detailed(record, range(200))
+    write_detailed(record, a_day_apart(20))
     before = details(db)
-    assert thinned(db, record, rules) == 1 and details(db) == before
+    for rules in (ThinningRules(0, 1), ThinningRules(1, 10_000), ThinningRules(400, 10)):
+        assert thinned(db, record, rules) == 1 and details(db) == before, rules
 
 
 def test_of_the_newest_candles_it_is_kept_however_old_they_are(db: Database) -> None:
     record = open_record(db)
-    write_detailed(record, range(DAY_CANDLES + 120))
-    thinned(db, record, ThinningRules(1, DAY_CANDLES + 100))
-    assert details(db)["forecast_details"] == DAY_CANDLES + 100
+    write_detailed(record, a_day_apart(60))
+    thinned(db, record, ThinningRules(1, 60 + 40))
+    assert details(db)["forecast_details"] == 60 + 40
 
 
 def test_every_run_is_thinned_by_its_own_newest_candle(db: Database) -> None:
     other = open_record(db, create_run(db))
-    write_detailed(other, range(DAY_CANDLES + 70))
+    write_detailed(other, a_day_apart(70))
     record = open_record(db)
-    write_detailed(record, range(DAY_CANDLES, 2 * DAY_CANDLES + 140))
+    write_detailed(record, a_day_apart(140, DAY_CANDLES))
     thinned(db, record, ThinningRules(1, 10))
     for each, first in ((other, 70), (record, DAY_CANDLES + 140)):
         exact = [
@@ -102,18 +116,18 @@ def test_every_run_is_thinned_by_its_own_newest_candle(db: Database) -> None:
 
 def test_it_goes_on_as_candles_come(db: Database) -> None:
     record = open_record(db)
-    write_detailed(record, range(DAY_CANDLES + 10))
+    write_detailed(record, a_day_apart(20)[:30])
     thinner = Thinner(db, record, ThinningRules(1, 10))
     assert not thinner.piece()
     for origin in range(DAY_CANDLES + 10, DAY_CANDLES + 15):
         write_detailed(record, [origin])
         assert not thinner.piece()
-        assert details(db)["forecast_details"] == DAY_CANDLES + 1
+        assert details(db)["forecast_details"] == 20 + 1
 
 
 def test_arrays_that_their_digest_does_not_know_stay(db: Database) -> None:
     record = open_record(db)
-    write_detailed(record, range(DAY_CANDLES + 10))
+    write_detailed(record, a_day_apart(10))
     db.conn.execute("UPDATE forecast_details SET arrays = zeroblob(length(arrays)) WHERE id = 3")
     thinned(db, record, ThinningRules(1, 10))
     assert db.execute("SELECT id FROM forecast_details ORDER BY id LIMIT 2").fetchall() == [(3,), (10,)]
@@ -121,7 +135,7 @@ def test_arrays_that_their_digest_does_not_know_stay(db: Database) -> None:
 
 def test_a_trainer_that_was_replaced_thins_nothing(db: Database) -> None:
     record = open_record(db)
-    write_detailed(record, range(DAY_CANDLES + 10))
+    write_detailed(record, a_day_apart(10))
     before = details(db)
     RunStore(db).take_fence(record.reader.run_id)
     with pytest.raises(Fenced):
@@ -133,43 +147,48 @@ def test_a_trainer_that_was_replaced_thins_nothing(db: Database) -> None:
 @pytest.mark.parametrize("pieces", [1, 2])
 def test_a_process_that_is_killed_leaves_whole_pieces(folder: DataFolder, db: Database, pieces: int) -> None:
     record = open_record(db)
-    write_detailed(record, range(DAY_CANDLES + CANDLES))
+    write_detailed(record, a_day_apart(CANDLES))
     before, digest = everything_else(db), record.reader.forecasts_sha256()
     fence = RunStore(db).take_fence(record.reader.run_id)
     with child(children.be_killed_while_thinning, folder.database, record.reader.run_id, fence, pieces) as thinning:
         assert thinning.receive() == pieces
     with closing(open_database(folder.database, quick_check=True)) as opened:
-        left = DAY_CANDLES + CANDLES - details(opened)["forecast_details"]
+        left = 2 * CANDLES - details(opened)["forecast_details"]
         assert left == (pieces - 1) * AT_ONCE, "the piece that was under way is not there"
         assert everything_else(opened) == before
         assert RecordReader(opened, record.reader.run_id).forecasts_sha256() == digest
         thinned(opened, open_record(opened, RunStore(opened).get(record.reader.run_id)), ThinningRules(1, 100))
-        assert details(opened)["forecast_details"] == DAY_CANDLES + 1
+        assert details(opened)["forecast_details"] == CANDLES + 1
 
 
 def test_a_forecast_is_a_row_and_a_thinned_candle_is_small(folder: DataFolder) -> None:
     """All tables and indexes of a candle's record, after the detail is gone: below 2 kB, with room for more scores."""
     with closing(open_database(folder.database)) as db:
         record = open_record(db)
-        write_detailed(record, range(DAY_CANDLES + 2_000), quantities=6)
+        empty = pages(db)
+        write_detailed(record, [*range(500), DAY_CANDLES + 500], quantities=6)
         thinned(db, record, ThinningRules(1, 1))
-        db.conn.execute("DELETE FROM forecasts WHERE id > 2000")
+        assert sum(details(db).values()) < 100, "of the newest candle, and none of the others"
+        db.conn.execute("DELETE FROM forecasts WHERE id > 500")
         db.conn.execute("DELETE FROM forecast_details")
         for name in ("scores", "further_scores", "steps"):
-            db.conn.execute(f"DELETE FROM {name} WHERE id > 2000")
+            db.conn.execute(f"DELETE FROM {name} WHERE id > 500")
         for name in ("score_details", "further_score_details", "step_details"):
             db.conn.execute(f"DELETE FROM {name}")
         db.conn.execute("VACUUM")
-        pages = db.conn.execute("PRAGMA page_count").fetchone()[0]
-        assert pages * 4096 / 2_000 < 1_600
-        assert record.reader.counts().forecasts == 2_000 * HORIZONS
+        assert (pages(db) - empty) * 4096 / 500 < 1_500
+        assert record.reader.counts().forecasts == 500 * HORIZONS
+
+
+def pages(db: Database) -> int:
+    return int(db.execute("PRAGMA page_count").fetchone()[0])
 
 
 def test_a_backup_of_a_thinned_record_is_small_and_the_former_one_is_not_called_fuller(
     folder: DataFolder, db: Database
 ) -> None:
     record = open_record(db)
-    write_detailed(record, range(DAY_CANDLES + CANDLES))
+    write_detailed(record, a_day_apart(CANDLES))
     first = make_backup(folder, ManualClock(1_764_417_600_000), keep=1)
     db.conn.execute("DELETE FROM forecast_details")  # as if the days had been set to fewer
     write_detailed(record, [DAY_CANDLES + CANDLES])

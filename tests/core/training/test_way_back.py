@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import shutil
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -36,6 +37,33 @@ SETTINGS = dataclasses.replace(
 CANDLES = random_walk(400)
 HEALTHY = 75
 """Candles before the change: no multiple of the checkpoints' spacing."""
+
+
+_KEPT = 71
+"""Candles of the folder that all begin with: a session goes on from its newest checkpoint, that of step 70."""
+
+
+@pytest.fixture(scope="module")
+def healthy_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = tmp_path_factory.mktemp("healthy")
+    session = started(root)
+    fed(session, _KEPT)
+    session.close()
+    return root
+
+
+@pytest.fixture
+def place(healthy_folder: Path, tmp_path: Path) -> Path:
+    """A copy of a run that is well."""
+    return Path(shutil.copytree(healthy_folder, tmp_path / "data"))
+
+
+def well(place: Path, settings: Settings = SETTINGS) -> TrainingService:
+    """The run, after HEALTHY candles."""
+    session = started(place, settings)
+    fed(session, HEALTHY)
+    assert session.status().step == HEALTHY - 1
+    return session
 
 
 def started(root: Path, settings: Settings = SETTINGS) -> TrainingService:
@@ -81,16 +109,15 @@ def is_same(one: dict[str, torch.Tensor], other: dict[str, torch.Tensor]) -> boo
     ids=["rate", "rate and clip", "rate, twice"],
 )
 def test_a_change_that_wrecks_the_model_is_named_and_can_be_taken_back(
-    tmp_path: Path, orders: list[TrainerCommand], taken_back: dict[str, float]
+    place: Path, orders: list[TrainerCommand], taken_back: dict[str, float]
 ) -> None:
-    session = started(tmp_path)
-    fed(session, HEALTHY)
+    session = well(place)
     step, before = session.status().step, weights(session)
     answers = [event for order in orders for event in session.handle(order)]
     (kept,) = saved(answers)
     assert (kept.step, kept.reason) == (step, "change"), "what was is saved before the change"
-    found = named(fed(session, HEALTHY + 50))
-    assert found.step <= step + 50 and found.way_back is not None
+    found = named(fed(session, HEALTHY + 20))
+    assert found.step <= step + 20 and found.way_back is not None
     assert {change.name: change.value for change in found.way_back.changes} == taken_back
     assert (found.way_back.checkpoint_id, found.way_back.checkpoint_step) == (kept.checkpoint_id, step)
     assert f"restore the checkpoint of step {step}" in found.advice
@@ -111,7 +138,7 @@ def test_a_change_that_wrecks_the_model_is_named_and_can_be_taken_back(
     assert is_same(before, weights(session))
     status = session.status()
     assert (status.learning_rate, status.clip_norm) == (RATE, 1.0)
-    later = verdicts(fed(session, HEALTHY + 150))
+    later = verdicts(fed(session, HEALTHY + 85))
     assert Disease.HEALTHY in {one.disease for one in later}
     assert Disease.DIVERGED not in {one.disease for one in later}
     session.close()
@@ -130,9 +157,8 @@ def told(events: Iterable[TrainerEvent]) -> str:
     return next(event.what_happened for event in events if isinstance(event, Incident) and event.kind == RESTORED)
 
 
-def test_a_rate_that_rollbacks_had_lowered_is_told_where_a_restore_sets_it_back(tmp_path: Path) -> None:
-    session = started(tmp_path)
-    fed(session, HEALTHY)
+def test_a_rate_that_rollbacks_had_lowered_is_told_where_a_restore_sets_it_back(place: Path) -> None:
+    session = well(place)
     (whole,) = saved(session.handle(SaveCheckpoint()))
     assert told(session.handle(RestoreCheckpoint(whole.checkpoint_id))).endswith(f"of step {whole.step}, as asked.")
     session._session.engine.rate_factor = 0.25  # as the recovery ladder lowers it
@@ -141,44 +167,42 @@ def test_a_rate_that_rollbacks_had_lowered_is_told_where_a_restore_sets_it_back(
     session.close()
 
 
-def test_a_diverged_run_never_counts_as_healthy_again_by_another_change(tmp_path: Path) -> None:
-    """The issue's: a rate of 1, then of 0.9. Neither that, nor twenty checkpoints, nor a restart makes it green."""
-    session = started(tmp_path)
-    fed(session, HEALTHY)
+def test_a_diverged_run_never_counts_as_healthy_again_by_another_change(place: Path) -> None:
+    """The issue's: a rate of 1, then of 0.9. Neither that, nor a dozen checkpoints, nor a restart makes it green."""
+    session = well(place)
     (kept,) = saved(session.handle(SetLearningRate(1.0)))
-    fed(session, HEALTHY + 40)
+    fed(session, HEALTHY + 20)
     answers = session.handle(SetLearningRate(0.9))
     assert saved(answers) == [], "a wreck is nothing to go back to"
     assert named(answers).way_back == WayBack(
         (SettingChange("training", "learning_rate", RATE),), kept.checkpoint_id, kept.step
     )
-    told = verdicts(fed(session, HEALTHY + 200))
+    told = verdicts(fed(session, HEALTHY + 150))
     assert {one.disease for one in told} == {Disease.DIVERGED}
     assert saved(session.handle(SaveCheckpoint()))[0].health == Disease.DIVERGED
     session.close()
 
     at_rate = dataclasses.replace(SETTINGS.training, learning_rate=0.9)
-    again = rigs.service(tmp_path, dataclasses.replace(SETTINGS, training=at_rate))
+    again = rigs.service(place, dataclasses.replace(SETTINGS, training=at_rate))
     found = named(again.opening_events())
     assert found.way_back is not None and found.way_back.checkpoint_id == kept.checkpoint_id, "it was kept"
     assert found.way_back.changes == (SettingChange("training", "learning_rate", RATE),)
     for order in go_back(found.way_back):
         again.handle(order)
-    assert Disease.DIVERGED not in {one.disease for one in verdicts(fed(again, HEALTHY + 300))}
+    assert Disease.DIVERGED not in {one.disease for one in verdicts(fed(again, HEALTHY + 210))}
     again.close()
 
 
-def test_what_was_gone_back_to_and_its_copy_stay_and_the_wrecks_go_first(tmp_path: Path) -> None:
+def test_what_was_gone_back_to_and_its_copy_stay_and_the_wrecks_go_first(place: Path) -> None:
     """The walk's: the checkpoint that the banner had named went at the next save, and a wrecked one stayed."""
-    session = started(tmp_path)
-    fed(session, HEALTHY)
+    session = well(place)
     (healthy,) = saved(session.handle(SetLearningRate(1.0)))
-    way = named(fed(session, HEALTHY + 60)).way_back
+    way = named(fed(session, HEALTHY + 40)).way_back
     assert way is not None and way.checkpoint_id == healthy.checkpoint_id in kept_ids(session)
     answers = [event for order in go_back(way) for event in session.handle(order)]
     copy = saved(answers)[-1]
     assert (copy.reason, copy.health, copy.parent_id) == ("restore", healthy.health, healthy.checkpoint_id)
-    fed(session, HEALTHY + 95)
+    fed(session, HEALTHY + 75)
     assert {healthy.checkpoint_id, copy.checkpoint_id} <= kept_ids(session), "nothing newer is known to be healthy"
     session.handle(KeepBy(SETTINGS.checkpoints, at_once=True))
     assert {healthy.checkpoint_id, copy.checkpoint_id} <= kept_ids(session)
@@ -186,13 +210,12 @@ def test_what_was_gone_back_to_and_its_copy_stay_and_the_wrecks_go_first(tmp_pat
     session.close()
 
 
-def test_what_is_offered_is_not_deleted_by_hand_either(tmp_path: Path) -> None:
+def test_what_is_offered_is_not_deleted_by_hand_either(place: Path) -> None:
     """The window asks for it; it goes once there is nothing to go back from."""
     at_once = dataclasses.replace(SETTINGS.checkpoints, undo_minutes=0)
-    session = started(tmp_path, dataclasses.replace(SETTINGS, checkpoints=at_once))
-    fed(session, HEALTHY)
+    session = well(place, dataclasses.replace(SETTINGS, checkpoints=at_once))
     (healthy,) = saved(session.handle(SetLearningRate(1.0)))
-    way = named(fed(session, HEALTHY + 60)).way_back
+    way = named(fed(session, HEALTHY + 20)).way_back
     assert way is not None
     CheckpointRows(session._db).request_deletion([healthy.checkpoint_id], at_ms=0)
     session.handle(ApplyDeletions())
@@ -207,31 +230,29 @@ def kept_ids(session: TrainingService) -> set[str]:
     return {info.checkpoint_id for info in session._keeper.kept()}
 
 
-def test_a_wreck_that_is_restored_is_named_by_its_own_anchor(tmp_path: Path) -> None:
-    session = started(tmp_path)
-    fed(session, HEALTHY)
+def test_a_wreck_that_is_restored_is_named_by_its_own_anchor(place: Path) -> None:
+    session = well(place)
     (sound,) = saved(session.handle(SetLearningRate(1.0)))
-    fed(session, HEALTHY + 40)
+    fed(session, HEALTHY + 20)
     (wreck,) = saved(session.handle(SaveCheckpoint()))
     session.handle(SetLearningRate(RATE))
     session.handle(RestoreCheckpoint(sound.checkpoint_id))
-    fed(session, HEALTHY + 120)
+    fed(session, HEALTHY + 100)
     session.handle(RestoreCheckpoint(wreck.checkpoint_id))
-    found = named(fed(session, HEALTHY + 170))
+    found = named(fed(session, HEALTHY + 120))
     assert found.way_back is not None and found.way_back.checkpoint_id is not None
     (back_to,) = [info for info in session._keeper.kept() if info.checkpoint_id == found.way_back.checkpoint_id]
     assert back_to.health == Disease.HEALTHY and back_to.checkpoint_id != wreck.checkpoint_id
     session.close()
 
 
-def test_a_rate_that_was_lowered_as_advised_is_not_raised_again(tmp_path: Path) -> None:
+def test_a_rate_that_was_lowered_as_advised_is_not_raised_again(place: Path) -> None:
     """It diverged at the settings of the checkpoint, so a tenth of the rate is part of the way back."""
-    session = started(tmp_path)
-    fed(session, HEALTHY)
+    session = well(place)
     with torch.no_grad():
         for value in session._session.engine.model.parameters():
             value.mul_(30.0)
-    found = named(fed(session, HEALTHY + 60))
+    found = named(fed(session, HEALTHY + 30))
     assert found.way_back is not None and found.way_back.checkpoint_id is not None
     assert found.way_back.changes == (SettingChange("training", "learning_rate", RATE / 10),)
     lowered, restore = go_back(found.way_back)
@@ -240,33 +261,23 @@ def test_a_rate_that_was_lowered_as_advised_is_not_raised_again(tmp_path: Path) 
     session.close()
 
 
-def test_the_incidents_of_a_diverged_model_say_what_it_costs(tmp_path: Path) -> None:
-    session = started(tmp_path)
-    fed(session, HEALTHY)
-    session.handle(SetLearningRate(1.0))
-    incidents = [event for event in fed(session, HEALTHY + 60) if isinstance(event, Incident)]
-    assert {one.kind for one in incidents} == {"gradient doctor", "loss spike"}
-    assert all(not one.what_it_cost.startswith(("Nothing", "Perhaps")) for one in incidents)
-    (doctors,) = [one for one in incidents if one.kind == "gradient doctor"]
-    assert "worse than without it" in doctors.what_it_cost
-    session.close()
-
-
 def test_without_a_healthy_checkpoint_a_lower_rate_is_what_is_left(tmp_path: Path) -> None:
     training = dataclasses.replace(SETTINGS.training, learning_rate=1.0)
     session = started(tmp_path, dataclasses.replace(SETTINGS, training=training))
-    found = named(fed(session, 60))
+    found = named(fed(session, 40))
     assert found.way_back == WayBack((SettingChange("training", "learning_rate", 0.1),))
     session.close()
 
 
-def test_a_diverged_run_makes_one_incident_and_its_spikes_one_row(tmp_path: Path) -> None:
-    session = started(tmp_path)
-    fed(session, HEALTHY)
+def test_a_diverged_run_makes_one_incident_that_says_what_it_costs_and_its_spikes_one_row(place: Path) -> None:
+    session = well(place)
     session.handle(SetLearningRate(1.0))
-    events = fed(session, HEALTHY + 60)
+    events = fed(session, HEALTHY + 40)
     incidents = [event for event in events if isinstance(event, Incident)]
-    assert sum(one.kind == "gradient doctor" for one in incidents) == 1
+    assert {one.kind for one in incidents} == {"gradient doctor", "loss spike"}
+    assert all(not one.what_it_cost.startswith(("Nothing", "Perhaps")) for one in incidents)
+    (doctors,) = [one for one in incidents if one.kind == "gradient doctor"]
+    assert "worse than without it" in doctors.what_it_cost
     spikes = [one for one in incidents if one.kind == "loss spike"]
     assert len(spikes) > 1 and len({one.episode for one in spikes}) == 1 and spikes[-1].count == len(spikes)
     stored = session._record.reader.incidents()
