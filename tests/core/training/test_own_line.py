@@ -27,6 +27,8 @@ CANDLES = random_walk(420)
 HEALTHY = 123
 WRECKED = 153
 MINUTE_MS = 60_000
+WENT_ON_UNTIL = WRECKED + 110
+"""Candles, where a run goes on after a restore: more than a window, up to past a checkpoint's."""
 OTHER = Market("file", "other", Interval(MINUTE_MS))
 WINDOW = 100
 """Scores of its own that a checkpoint needs."""
@@ -64,11 +66,34 @@ def figures(info: CheckpointInfo) -> tuple[float | None, ...]:
     return *skill, info.loss, info.coverage, info.direction
 
 
+_KEPT = 121
+"""Candles of the folder that the others begin with: a session goes on from its newest checkpoint, that of step 120."""
+
+
 @pytest.fixture(scope="module")
-def wreck_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    root = tmp_path_factory.mktemp("wreck")
+def healthy_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = tmp_path_factory.mktemp("healthy")
+    session = rigs.service(root, SETTINGS)
+    fed(session, 12)
+    by_hand(session)
+    fed(session, _KEPT)
+    session.close()
+    return root
+
+
+def well(healthy_folder: Path, root: Path) -> TrainingService:
+    """A copy of the run that is well, after HEALTHY candles; by hand it saved one checkpoint, of step 11."""
+    shutil.copytree(healthy_folder, root, dirs_exist_ok=True)
     session = rigs.service(root, SETTINGS)
     fed(session, HEALTHY)
+    assert session.status().step == HEALTHY - 1
+    return session
+
+
+@pytest.fixture(scope="module")
+def wreck_folder(healthy_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = tmp_path_factory.mktemp("wreck")
+    session = well(healthy_folder, root)
     session.handle(SetLearningRate(1.0))
     fed(session, WRECKED)
     by_hand(session)
@@ -95,21 +120,47 @@ def resumed(place: Path) -> tuple[TrainingService, CheckpointInfo, CheckpointInf
     return session, healthy, wreck
 
 
-def test_a_restored_model_has_its_own_figures_and_none_of_the_wrecks(place: Path) -> None:
-    session, healthy, wreck = resumed(place)
+@dataclasses.dataclass(frozen=True)
+class WentOn:
+    """The wreck's run after its healthy checkpoint was restored. midway: its folder as of a crash; end: when closed."""
+
+    midway: Path
+    end: Path
+    run_id: str
+    healthy: CheckpointInfo
+    wreck: CheckpointInfo
+    back: CheckpointInfo
+    later: list[CheckpointInfo]
+    """Saved as it went on; the last one by hand."""
+
+
+@pytest.fixture(scope="module")
+def went_on(wreck_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> WentOn:
+    end, midway = tmp_path_factory.mktemp("end"), tmp_path_factory.mktemp("midway")
+    shutil.copytree(wreck_folder, end, dirs_exist_ok=True)
+    session, healthy, wreck = resumed(end)
     back = restored(session, healthy.checkpoint_id)
-    assert figures(back) == figures(healthy) != figures(wreck)
-    later = saved(fed(session, WRECKED + WINDOW + 30))
+    later = saved(fed(session, WRECKED + 62))
+    shutil.copytree(end, midway, dirs_exist_ok=True)
+    later += saved(fed(session, WENT_ON_UNTIL))
+    run_id = session.status().run_id
+    later.append(by_hand(session))
     session.close()
+    return WentOn(midway, end, run_id, healthy, wreck, back, later)
+
+
+def test_a_restored_model_has_its_own_figures_and_none_of_the_wrecks(went_on: WentOn) -> None:
+    healthy, wreck = went_on.healthy, went_on.wreck
+    assert figures(went_on.back) == figures(healthy) != figures(wreck)
     assert healthy.loss is not None and wreck.skill is not None
-    for info in later:
+    for info in went_on.later:
         own = candles_since(info)
         assert info.scored == own, "the candle at which it was restored was forecast by the wreck"
         assert (info.skill is None) is (info.shown_skill is None) is (own < WINDOW)
         assert (info.loss is None) is (own < LOSSES)
         assert info.loss is None or info.loss < 2.0 * healthy.loss
-    assert {info.skill is None for info in later} == {True, False}
-    assert all(info.skill > wreck.skill for info in later if info.skill is not None)
+    assert {info.skill is None for info in went_on.later} == {True, False}
+    assert all(info.skill > wreck.skill for info in went_on.later if info.skill is not None)
 
 
 def candles_since(info: CheckpointInfo) -> int:
@@ -117,16 +168,14 @@ def candles_since(info: CheckpointInfo) -> int:
     return (info.candle_open_time_ms - CANDLES[WRECKED - 1].open_time_ms) // MINUTE_MS - 1
 
 
-def test_no_other_models_scores_flatter_one_that_was_never_scored(tmp_path: Path) -> None:
+def test_no_other_models_scores_flatter_one_that_was_never_scored(healthy_folder: Path, tmp_path: Path) -> None:
     """The walk's: step 10, with thirteen percent, and the trophy 77 steps later."""
-    session = rigs.service(tmp_path, SETTINGS)
-    fed(session, 12)
-    early = by_hand(session)
-    fed(session, HEALTHY)
+    session = well(healthy_folder, tmp_path)
+    early = kept(session, "manual")
     best = by_hand(session)
     assert best.skill is not None and early.skill is None
     back = restored(session, early.checkpoint_id)
-    assert figures(back) == figures(early) and back.skill is back.shown_skill is back.loss is None
+    assert early.step == 11 and figures(back) == figures(early) and back.skill is back.shown_skill is back.loss is None
     later = saved(fed(session, HEALTHY + 78))
     assert later and all(info.skill is info.model_gain is info.shown_skill is None for info in later)
     assert highest_score(session) not in {info.checkpoint_id for info in [back, *later]}
@@ -151,46 +200,34 @@ def test_a_restore_can_be_undone_and_each_keeps_what_is_its_own(place: Path) -> 
     session.close()
 
 
-def test_a_start_goes_on_with_the_same_line(place: Path, tmp_path: Path) -> None:
+def test_a_start_goes_on_with_the_same_line(went_on: WentOn, tmp_path: Path) -> None:
     """Closed as by a crash, in the midst of it: the same figures as of a run that went on."""
-    session, healthy, _ = resumed(place)
-    restored(session, healthy.checkpoint_id)
-    fed(session, WRECKED + 62)
-    copied = Path(shutil.copytree(place, tmp_path / "copy"))
-    again = rigs.service(copied, SETTINGS)
-    ends = []
-    for one in (session, again):
-        fed(one, WRECKED + WINDOW + 10)
-        ends.append(by_hand(one))
-        one.close()
-    assert figures(ends[0]) == figures(ends[1]) and ends[0].scored == WINDOW + 9 and ends[0].skill is not None
+    again = rigs.service(Path(shutil.copytree(went_on.midway, tmp_path / "copy")), SETTINGS)
+    fed(again, WENT_ON_UNTIL)
+    ends = went_on.later[-1], by_hand(again)
+    again.close()
+    assert figures(ends[0]) == figures(ends[1])
+    assert ends[1].scored == WENT_ON_UNTIL - WRECKED - 1 > WINDOW and ends[1].skill is not None
 
 
-def test_a_start_from_an_older_checkpoint_leaves_the_others_forecasts_alone(place: Path) -> None:
+def test_a_start_from_an_older_checkpoint_leaves_the_others_forecasts_alone(went_on: WentOn, tmp_path: Path) -> None:
     """The restored model's checkpoints are damaged: the wreck is what is left, and its forecasts are not those that the
     record holds of the candles that are gone through again."""
-    session, healthy, _ = resumed(place)
-    stop = WRECKED + WINDOW + 20
-    restored_at = restored(session, healthy.checkpoint_id).step
-    fed(session, stop)
-    run_id = session.status().run_id
-    damaged = [info for info in session._keeper.kept() if info.step > restored_at or info.reason == "restore"]
-    session.close()
-    for info in damaged:
+    place = Path(shutil.copytree(went_on.end, tmp_path / "copy"))
+    for info in (went_on.back, *went_on.later):
         path = DataFolder(place).absolute(info.file)
         path.write_bytes(path.read_bytes()[:-100])
     again = rigs.service(place, SETTINGS)
-    assert again.status().run_id == run_id and again.status().step == restored_at
-    fed(again, stop + 5)
+    assert again.status().run_id == went_on.run_id and again.status().step == went_on.back.step
+    fed(again, WENT_ON_UNTIL + 5)
     wreck = by_hand(again)
     assert wreck.skill is None and wreck.scored == 4, "of origins since the newest that the other one forecast"
     again.close()
 
 
 @pytest.mark.faults
-def test_a_rollback_begins_another_line(tmp_path: Path) -> None:
-    session = rigs.service(tmp_path, SETTINGS)
-    fed(session, HEALTHY)
+def test_a_rollback_begins_another_line(healthy_folder: Path, tmp_path: Path) -> None:
+    session = well(healthy_folder, tmp_path)
     assert by_hand(session).skill is not None
     with torch.no_grad():
         next(session._session.engine.model.parameters()).view(-1)[0] = torch.nan
@@ -204,7 +241,7 @@ def test_a_rollback_begins_another_line(tmp_path: Path) -> None:
 def test_another_runs_figures_are_not_taken_over(place: Path, tmp_path: Path) -> None:
     """They are of other candles, perhaps of another market."""
     session = TrainingService(rigs.spec(place, SETTINGS, OTHER), SystemClock())
-    rigs.feed(session, CANDLES[:HEALTHY])
+    rigs.feed(session, CANDLES[: WINDOW + 2])
     theirs = next(info for info in CheckpointRows(session._db).list(first_run(session)) if info.skill is not None)
     assert by_hand(session).skill is not None
     back = restored(session, theirs.checkpoint_id)

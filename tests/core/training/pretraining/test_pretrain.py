@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import errno
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -17,13 +18,35 @@ from core.storage.folder import DataFolder
 from core.storage.weights import read_weights
 from core.training.device import choose_device
 from core.training.engine.engine import TrainingEngine
-from core.training.pretraining import keeping, loop
+from core.training.pretraining import keeping, loop, run
+from core.training.pretraining.dataset import Series, build_series
 from core.training.pretraining.errors import Interrupted, PretrainingError
+from core.training.pretraining.sources import Source
 from core.training.pretraining.store import PretrainedStore
 from core.training.pretraining.validation import Validation
 from tests.core.training.engine.rigs import assert_same
 from tests.core.training.pretraining import rigs
 from tests.support.candles import random_walk
+
+
+@pytest.fixture(scope="module")
+def known() -> dict[object, Series]:
+    return {}
+
+
+@pytest.fixture(autouse=True)
+def the_same_candles_are_gone_through_once(known: dict[object, Series], monkeypatch: pytest.MonkeyPatch) -> None:
+    """That takes longer than to learn from them, and what comes of it is only read."""
+
+    def build_once(source: Source, horizons: int, on_progress: Callable[[int], None]) -> Series:
+        key = (tuple(source.file.candles), source.cut, horizons)
+        if key in known:
+            on_progress(0)  # which may ask for a stop
+        else:
+            known[key] = build_series(source, horizons, on_progress)
+        return dataclasses.replace(known[key], name=source.name)
+
+    monkeypatch.setattr(run, "build_series", build_once)
 
 
 @pytest.fixture
@@ -32,29 +55,25 @@ def candles(tmp_path: Path) -> Path:
     return rigs.write(tmp_path / "reverting.csv", rigs.reverting(240))
 
 
-@pytest.fixture
-def many_candles(tmp_path: Path) -> Path:
-    return rigs.write(tmp_path / "reverting.csv", rigs.reverting(600))
-
-
 def weights(root: Path) -> dict[str, torch.Tensor]:
     (kept,) = PretrainedStore(DataFolder(root)).newest_first()
     tensors, _ = PretrainedStore(DataFolder(root)).load(kept)
     return tensors
 
 
-def test_it_learns_what_is_there_to_be_learned(tmp_path: Path, many_candles: Path) -> None:
+def test_it_learns_what_is_there_to_be_learned(tmp_path: Path, candles: Path) -> None:
     listener = rigs.Listener()
-    account = rigs.run(tmp_path, many_candles, epochs=3, listener=listener)
+    account = rigs.run(tmp_path, candles, epochs=8, listener=listener)
     best = account["epochs"][account["best_epoch"] - 1]["validation"]
     assert best["close_skill"] > 0.1 and best["close_ci95"][0] > 0.0
-    assert best["n"] == account["validation_samples"] == 119
-    assert [epoch["epoch"] for epoch in account["epochs"]] == [1, 2, 3]
-    assert account["samples"] == 477 and account["steps"] == 3 * 15
+    assert account["epochs"][-1]["loss"] < account["epochs"][0]["loss"]
+    assert best["n"] == account["validation_samples"] == 47
+    assert [epoch["epoch"] for epoch in account["epochs"]] == [1, 2, 3, 4, 5, 6, 7, 8]
+    assert account["samples"] == 189 and account["steps"] == 8 * 6
     assert account["world_size"] == 1 and not account["stopped_early"] and not account["interrupted"]
     job = listener.jobs[-1]
-    assert job.done == job.total == 45 and job.seconds_left == 0.0
-    assert len(listener.sentences) == 3
+    assert job.done == job.total == 48 and job.seconds_left == 0.0
+    assert len(listener.sentences) == 8
 
 
 def test_the_file_is_whole_and_says_what_it_is(tmp_path: Path, candles: Path) -> None:
@@ -87,8 +106,10 @@ def test_the_future_is_not_seen(tmp_path: Path) -> None:
     assert any(not torch.equal(true[name], earlier[name]) for name in true), "the last candle before the cut counts"
 
 
-def test_the_same_seed_gives_the_same_bytes(tmp_path: Path, candles: Path) -> None:
-    accounts = [rigs.run(tmp_path / name, candles) for name in ("one", "other")]
+def test_the_same_seed_gives_the_same_bytes(tmp_path: Path, candles: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    accounts = [rigs.run(tmp_path / "one", candles)]
+    monkeypatch.setattr(run, "build_series", build_series)  # the candles are gone through once more
+    accounts.append(rigs.run(tmp_path / "other", candles))
     assert_same(weights(tmp_path / "one"), weights(tmp_path / "other"))
     one, other = ([epoch["loss"] for epoch in account["epochs"]] for account in accounts)
     assert one == other
@@ -185,7 +206,7 @@ def _readings(root: Path, candles: Path) -> int:
 
 
 def test_a_market_that_never_moves_has_nothing_to_measure(tmp_path: Path) -> None:
-    flat = [dataclasses.replace(one, open=1.0, high=1.0, low=1.0, close=1.0, volume=1.0) for one in rigs.reverting(300)]
+    flat = [dataclasses.replace(one, open=1.0, high=1.0, low=1.0, close=1.0, volume=1.0) for one in rigs.reverting(180)]
     with pytest.raises(PretrainingError, match="No epoch could be measured"):
         rigs.run(tmp_path, rigs.write(tmp_path / "flat.csv", flat))
 
@@ -254,14 +275,14 @@ def test_training_that_cannot_go_on_ends_with_a_sentence(
         rigs.run(tmp_path, candles)
 
 
-def test_settings_of_gradients_and_precision_hold_here_too(tmp_path: Path, many_candles: Path) -> None:
+def test_settings_of_gradients_and_precision_hold_here_too(tmp_path: Path, candles: Path) -> None:
     settings = dataclasses.replace(
         rigs.SMALL,
         training=TrainingSettings(seed=5, learning_rate=3e-3, device="cpu", precision="bfloat16", ema_decay=0.9),
         gradients=GradientSettings(accumulation=3, clip_mode="adaptive"),
         recovery=RecoverySettings(spike_action="clip"),
     )
-    account = rigs.run(tmp_path, many_candles, epochs=3, settings=settings)
+    account = rigs.run(tmp_path, candles, epochs=8, settings=settings)
     assert account["skipped_steps"] == 0 and account["epochs"][-1]["validation"]["close_skill"] > 0.0
     assert any(name.startswith("average.") for name in weights(tmp_path))
 

@@ -17,24 +17,24 @@ MODEL = ModelSettings(width=8, layers=1, heads=2, context=8, horizons=3)
 
 
 def test_no_target_of_training_lies_in_what_is_held_back(tmp_path: Path) -> None:
-    source = read_sources([write(tmp_path / "a.csv", random_walk(400))], MODEL, 0.2)[0]
+    source = read_sources([write(tmp_path / "a.csv", random_walk(200))], MODEL, 0.2)[0]
     series = build_series(source, MODEL.horizons)
-    assert source.cut == 320 and len(source.held_back) == 80
-    assert series.training.tolist() == list(range(317)), "the last target of origin 316 is candle 319"
-    assert series.validation.tolist() == list(range(320, 399)), "the last candle has nothing after it"
+    assert source.cut == 160 and len(source.held_back) == 40
+    assert series.training.tolist() == list(range(157)), "the last target of origin 156 is candle 159"
+    assert series.validation.tolist() == list(range(160, 199)), "the last candle has nothing after it"
 
 
 def test_origins_before_a_hole_are_left_out_where_nothing_can_be_learned(tmp_path: Path) -> None:
-    candles = without(random_walk(400), 100, 350)
+    candles = without(random_walk(200), 100, 180)
     source = read_sources([write(tmp_path / "a.csv", candles)], MODEL, 0.2)[0]
     series = build_series(source, MODEL.horizons)
-    before_first, before_second = 99, 348
+    before_first, before_second = 99, 178
     assert before_first not in series.training and before_first - 1 in series.training
     assert before_second not in series.validation and before_second + 1 in series.validation
 
 
 def test_a_batch_is_filled_up_with_rows_that_do_not_count(tmp_path: Path) -> None:
-    files = [write(tmp_path / f"{seed}.csv", random_walk(200, seed)) for seed in (1, 2)]
+    files = [write(tmp_path / f"{seed}.csv", random_walk(160, seed)) for seed in (1, 2)]
     series = [build_series(source, 3) for source in read_sources(files, MODEL, 0.2)]
     dataset = Dataset(series, MODEL.context)
     order = dataset.order(7, 1)
@@ -44,7 +44,7 @@ def test_a_batch_is_filled_up_with_rows_that_do_not_count(tmp_path: Path) -> Non
     assert (batch.weights[:5] > 0.0).all() and not batch.weights[5:].any()
 
 
-@pytest.mark.parametrize("share", [0.05, 0.2, 0.5])
+@pytest.mark.parametrize("share", [0.1, 0.2, 0.5])
 def test_the_fewest_candles_are_enough_and_one_less_is_refused(tmp_path: Path, share: float) -> None:
     fewest = fewest_candles(MODEL, share)
     source = read_sources([write(tmp_path / "a.csv", random_walk(fewest))], MODEL, share)[0]
