@@ -76,7 +76,7 @@ def test_the_model_gets_what_no_baseline_can_of_every_seed(name: str, tmp_path: 
 
 @pytest.mark.parametrize("name", FOR_THE_MODEL)
 def test_the_baselines_alone_get_nothing_of_what_is_the_model_s(name: str) -> None:
-    assert of_baselines(FOR_THE_MODEL[name](800, 0)).newest(500).reached < NOTHING
+    assert of_baselines(FOR_THE_MODEL[name](500, 0)).newest(300).reached < NOTHING
 
 
 @pytest.mark.slow

@@ -13,6 +13,7 @@ from core.events import ForecastMode, Trend
 from core.forecast.confidence import BLOCK, skill_sequence
 from core.storage.database import open_database
 from core.storage.packed_scores import as_stored
+from core.storage.reader import RecordReader
 from core.storage.records import StoredScore
 from core.training.ledger import LONGEST_WINDOW, LossLedger, ScoreLedger, take_scores
 from tests.core.storage.samples import forecast, open_record
@@ -161,11 +162,20 @@ def test_all_losses_at_once_are_the_same_as_one_after_another(losses: list[float
     assert (all_.best is None) == (one.best is None)
 
 
-@pytest.mark.parametrize("until", [1_400, 4_700, 10_000])
-def test_a_ledger_from_the_record_is_the_one_that_saw_every_score(tmp_path: Path, until: int) -> None:
-    """It reads a part of them: modes in turn, gaps, corrections, and more than any window holds."""
+@dataclasses.dataclass(frozen=True)
+class Recorded:
+    """A record of scores as they came first, the n-th of target n, and of what corrected some of them."""
+
+    database: Path
+    run_id: str
+    first: list[StoredScore]
+    corrected: list[StoredScore]
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> Recorded:
     modes = [*[ForecastMode.LIVE] * 3, ForecastMode.CATCH_UP]
-    given_ = [
+    first = [
         dataclasses.replace(
             as_stored(each),
             origin_open_time_ms=each.target_open_time_ms,
@@ -176,19 +186,28 @@ def test_a_ledger_from_the_record_is_the_one_that_saw_every_score(tmp_path: Path
         )
         for place, each in enumerate(scores(6_000, 0.97))
     ]
-    corrected = [dataclasses.replace(given_[place], loss=2.0, version=2) for place in (5, 1_390, 4_690)]
-    with closing(open_database(tmp_path / "db.sqlite3")) as db:
+    corrected = [dataclasses.replace(first[place], loss=2.0, version=2) for place in (5, 1_390, 4_690)]
+    database = tmp_path_factory.mktemp("recorded") / "db.sqlite3"
+    with closing(open_database(database)) as db:
         record = open_record(db)
-        blank = {"quantiles": np.zeros((1, 1)), "experts": np.zeros((1, 1, 1))}
+        blank = dataclasses.replace(forecast(0), quantiles=np.zeros((1, 1)), experts=np.zeros((1, 1, 1)))
         with record.write():
-            for each in given_:
-                made = dataclasses.replace(forecast(0), origin_open_time_ms=each.origin_open_time_ms, **blank)
-                record.add_forecasts([made])
-            record.add_scores([*given_, *corrected])
+            for each in first:
+                record.add_forecasts([dataclasses.replace(blank, origin_open_time_ms=each.origin_open_time_ms)])
+            record.add_scores([*first, *corrected])
+        return Recorded(database, record.reader.run_id, first, corrected)
+
+
+@pytest.mark.parametrize("until", [1_400, 4_700, 10_000])
+def test_a_ledger_from_the_record_is_the_one_that_saw_every_score(recorded: Recorded, until: int) -> None:
+    """It reads a part of them: modes in turn, gaps, corrections, and more than any window holds."""
+    given_ = recorded.first
+    with closing(open_database(recorded.database, readonly=True)) as db:
+        reader = RecordReader(db, recorded.run_id)
         found = ScoreLedger(ForecastMode.LIVE)
-        read = record.reader.newest_scores(until, LONGEST_WINDOW)
-        take_scores(found, record.reader, ForecastMode.LIVE, until, lambda each: given_[each.target_open_time_ms].loss)
-    newest = {each.target_open_time_ms: each for each in [*given_, *corrected]}
+        read = reader.newest_scores(until, LONGEST_WINDOW)
+        take_scores(found, reader, ForecastMode.LIVE, until, lambda each: given_[each.target_open_time_ms].loss)
+    newest = {each.target_open_time_ms: each for each in [*given_, *recorded.corrected]}
     whole = ScoreLedger(ForecastMode.LIVE)
     for target in sorted(newest):
         if target <= until:
