@@ -8,10 +8,11 @@ from pathlib import Path
 
 from PySide6.QtCore import QEvent, QPointF, Qt
 from PySide6.QtGui import QMouseEvent
-from PySide6.QtWidgets import QApplication, QFileDialog, QTabWidget, QWidget
+from PySide6.QtWidgets import QApplication, QDialog, QFileDialog, QTabWidget, QWidget
 
 from core.window_settings import AppearanceSettings
 from desktop.app import Application
+from desktop.interface_size import set_font
 from tests.desktop.accessibility import stage
 from tests.desktop.accessibility.by_keys import complaints_of, gone_through, in_front, left_out
 from tests.desktop.accessibility.controls import complaints, controls
@@ -24,6 +25,9 @@ LOOKS = tuple(
     for colours in ("green-red", "blue-orange")
 )
 
+_LARGEST_PERCENT = 300
+"""Of the text's usual size, which can be chosen."""
+
 
 @dataclass
 class Survey:
@@ -32,6 +36,7 @@ class Survey:
     names: list[str] = field(default_factory=list)
     keys: list[str] = field(default_factory=list)
     inks: list[str] = field(default_factory=list)
+    too_large: list[str] = field(default_factory=list)
     dialogs: set[type] = field(default_factory=set)
     titles: dict[str, str] = field(default_factory=dict)
 
@@ -50,13 +55,31 @@ def survey(qapp: QApplication, root: Path) -> Survey:
             with stage.opened(application, opener) as dialog:
                 found.dialogs.add(type(dialog))
                 found.titles[name] = dialog.windowTitle()
+                found.too_large += _beyond_the_screen(f"{name} at 100 %", dialog)
                 if not isinstance(dialog, QFileDialog):
                     await _look(found, name, dialog)
         for look in LOOKS:
             await _look_at_inks(found, application, look)
+        found.too_large += too_large_at(qapp, application, _LARGEST_PERCENT)
 
     stage.play(qapp, root, story)
     return found
+
+
+def too_large_at(qapp: QApplication, application: Application, percent: int) -> list[str]:
+    """The dialogs that are larger than the screen with text of this size."""
+    set_font(qapp, AppearanceSettings(interface_percent=percent))
+    found: list[str] = []
+    for name, opener in stage.openers().items():
+        with stage.opened(application, opener) as dialog:
+            found += _beyond_the_screen(f"{name} at {percent} %", dialog)
+    return found
+
+
+def _beyond_the_screen(name: str, dialog: QDialog) -> list[str]:
+    QApplication.processEvents()
+    screen = dialog.screen().availableGeometry().size()
+    return [] if dialog.size().boundedTo(screen) == dialog.size() else [f"{name}: {dialog.size().toTuple()}"]
 
 
 async def _look(found: Survey, name: str, root: QWidget) -> None:

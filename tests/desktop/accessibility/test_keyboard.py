@@ -1,4 +1,4 @@
-"""What keys alone do beyond Tab, which tests of the survey walk."""
+"""What keys do beside Tab: a panel floats by them, and the arrows go through a choice."""
 
 from __future__ import annotations
 

@@ -1,10 +1,28 @@
-"""What one visit to the whole window and every dialog found: names and roles for screen readers, titles, Tab."""
+"""One visit to the whole program: what a screen reader is told, what can be done by keys alone, how well texts can be
+read, and whether each dialog has room on a small screen.
+
+All in one file: workers that share the files out would each make a visit of their own.
+"""
 
 from __future__ import annotations
 
-from PySide6.QtWidgets import QDialog
+from pathlib import Path
 
-from tests.desktop.accessibility.survey import Survey
+import pytest
+from PySide6.QtWidgets import QApplication, QDialog
+
+from desktop.app import Application
+from tests.desktop.accessibility import stage
+from tests.desktop.accessibility.survey import Survey, survey, too_large_at
+from tests.desktop.whole_window import CandleGate
+
+
+@pytest.fixture(scope="module")
+def found(qapp: QApplication, speaking_widgets: None, tmp_path_factory: pytest.TempPathFactory) -> Survey:
+    """What a visit to the whole program found."""
+    with pytest.MonkeyPatch.context() as patch:
+        CandleGate.install(patch)
+        return survey(qapp, tmp_path_factory.mktemp("survey"))
 
 
 def leaves_of(kind: type) -> set[type]:
@@ -17,11 +35,36 @@ def test_each_control_of_window_docks_and_dialogs_has_a_name_and_a_role(found: S
     assert "\n".join(found.names) == ""
 
 
-def test_tab_reaches_every_control_comes_round_and_is_seen(found: Survey) -> None:
-    assert "\n".join(found.keys) == ""
-
-
 def test_each_dialog_was_looked_at_and_has_a_title(found: Survey) -> None:
     ours = {kind for kind in leaves_of(QDialog) if kind.__module__.startswith("desktop.")}
     assert ours - found.dialogs == set()
     assert [name for name, title in found.titles.items() if not title] == []
+
+
+def test_tab_reaches_every_control_comes_round_and_is_seen(found: Survey) -> None:
+    assert "\n".join(found.keys) == ""
+
+
+def test_all_texts_have_a_contrast_of_at_least_four_and_a_half(found: Survey) -> None:
+    """On the grounds that they really have, in both themes and with both pairs of colours."""
+    assert "\n".join(found.inks) == ""
+
+
+def test_no_dialog_is_larger_than_the_screen(found: Survey) -> None:
+    """With text as usual and with the largest there is: the rest can be scrolled to."""
+    assert "\n".join(found.too_large) == ""
+
+
+@pytest.mark.slow
+def test_no_dialog_is_larger_than_the_screen_with_text_of_the_sizes_between(
+    qapp: QApplication, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    too_large: list[str] = []
+
+    async def story(application: Application) -> None:
+        for percent in (150, 200):
+            too_large.extend(too_large_at(qapp, application, percent))
+
+    CandleGate.install(monkeypatch)
+    stage.play(qapp, tmp_path, story)
+    assert "\n".join(too_large) == ""
