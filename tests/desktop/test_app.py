@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import threading
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 from PySide6.QtCore import Qt
@@ -21,6 +23,8 @@ from core.settings import GradientSettings
 from core.storage import recovering
 from core.storage.candles import CandleStore
 from core.storage.database import open_database
+from core.training.process_host import ProcessHost
+from core.training.spec import SessionSpec
 from desktop.actions import ActionId
 from desktop.app import Application
 from desktop.candle_loader import SHOWN_AT_FIRST
@@ -29,6 +33,7 @@ from desktop.dialogs.welcome import WelcomeDialog
 from desktop.formatting import format_time
 from tests.core.storage.samples import candle
 from tests.desktop.whole_window import CATCH_UP, CandleGate, IdleWorker, context, run_window, step_of, until
+from tests.support import thread_child
 
 HOSTS = ["thread", pytest.param("process", marks=pytest.mark.slow)]
 
@@ -57,18 +62,31 @@ def starts_of(application: Application) -> list[Start]:
     return told
 
 
-def test_ghosts_are_ahead_of_the_newest_candle_while_the_trainer_starts(qapp: QApplication, tmp_path: Path) -> None:
-    """The trainer learns from 400 candles before any ghost of its own reaches the chart's edge."""
+def test_ghosts_are_ahead_of_the_newest_candle_while_the_trainer_starts(
+    qapp: QApplication, tmp_path: Path, gate: CandleGate, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The trainer's process says nothing until they were seen."""
+    were_seen = threading.Event()
+
+    def held(spec: SessionSpec, pipe: Any) -> None:
+        assert were_seen.wait(60.0)
+        thread_child.serve(spec, pipe)
+
+    host = functools.partial(ProcessHost, entry=held, context=thread_child.ThreadContext())
+    monkeypatch.setattr("core.training.hosts.ProcessHost", host)
 
     async def story(application: Application) -> None:
         chart, state = application.chart, application.state
-        await until(lambda: bool(chart.model.ghosts()), "ghosts")
-        assert chart.model.forecast is not None and chart.model.forecast.is_by_simple_rules
-        assert state.forecast is None or state.forecast != chart.model.forecast
-        assert "simple rules" in chart.model.note
-        application.runs.stop_training()
+        try:
+            await until(lambda: bool(chart.model.ghosts()), "ghosts")
+            assert chart.model.forecast is not None and chart.model.forecast.is_by_simple_rules
+            assert state.forecast is None or state.forecast != chart.model.forecast
+            assert "simple rules" in chart.model.note
+        finally:
+            were_seen.set()
+        await until(lambda: step_of(application) > 0, "the trainer")
 
-    run_window(qapp, context(tmp_path, "process", catch_up_candles=400), story)
+    run_window(qapp, context(tmp_path, "process"), story)
 
 
 @pytest.mark.parametrize("host", HOSTS)
@@ -237,22 +255,26 @@ def test_another_market_is_watched_instead_and_of_many_that_are_chosen_quickly_t
     run_window(qapp, context(tmp_path), story)
 
 
+def candles_of(application: Application) -> int:
+    return 0 if application.series is None else len(application.series)
+
+
 def test_a_simulated_market_goes_on_when_the_window_is_opened_again(
-    qapp: QApplication, tmp_path: Path, gate: CandleGate
+    qapp: QApplication, tmp_path: Path, gate: CandleGate, idle_trainer: None
 ) -> None:
     """Without a seed each is another market, but for the one that is there already."""
     made = context(tmp_path, feed="simulate", file=None)
     unseeded = dataclasses.replace(made.settings.training, seed=None)
     made = dataclasses.replace(made, settings=dataclasses.replace(made.settings, training=unseeded))
     symbols: list[str] = []
-    steps: list[int] = []
+    counts: list[int] = []
 
     async def story(application: Application) -> None:
         application.runs.opened.connect(lambda market: symbols.append(market.symbol))
-        await until(lambda: step_of(application) >= CATCH_UP - 2, "training")
+        await until(lambda: candles_of(application) >= CATCH_UP + 3 * len(counts), "what there was")
         gate.release(100)
-        await until(lambda: step_of(application) > CATCH_UP + 3 * len(steps), "more of it")
-        steps.append(step_of(application))
+        await until(lambda: candles_of(application) >= CATCH_UP + 3 * (len(counts) + 1), "more of it")
+        counts.append(candles_of(application))
 
     run_window(qapp, made, story)
     run_window(qapp, made, story)

@@ -1,4 +1,4 @@
-"""A candle file, read in a process of its own, which tells how much memory that took."""
+"""Candle files, read in a process of its own, which tells how much memory that took."""
 
 from __future__ import annotations
 
@@ -17,25 +17,27 @@ import pandas, pyarrow.feather, pyarrow.parquet
 from core.market.history.errors import CandleFileError
 from core.market.history.reading import read_candle_table
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-try:
-    read_candle_table(Path(sys.argv[1]))
-    said = None
-except CandleFileError as error:
-    said = str(error)
-grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
-print(json.dumps({"said": said, "grown_mb": grown / (1024**2 if sys.platform == "darwin" else 1024)}))
+told = []
+for path in sys.argv[1:]:
+    try:
+        read_candle_table(Path(path))
+        said = ""
+    except CandleFileError as error:
+        said = str(error)
+    grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
+    told.append((said, grown / (1024**2 if sys.platform == "darwin" else 1024)))
+print(json.dumps(told))
 """
 
 
-def told_by_a_reader(path: Path) -> tuple[str, float]:
-    """Why it was refused, "" where it was not, and by how many MB the process grew."""
+def told_by_a_reader(*paths: Path) -> list[tuple[str, float]]:
+    """Of each in turn why it was refused, "" where it was not, and by how many MB the process has grown by then."""
     done = subprocess.run(
-        [sys.executable, "-c", _READ, str(path)],
+        [sys.executable, "-c", _READ, *map(str, paths)],
         capture_output=True,
         text=True,
         cwd=commands.ROOT,
         check=True,
         timeout=240,
     )
-    found = json.loads(done.stdout)
-    return str(found["said"] or ""), float(found["grown_mb"])
+    return [(str(said), float(grown_mb)) for said, grown_mb in json.loads(done.stdout)]

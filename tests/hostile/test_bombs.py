@@ -100,7 +100,7 @@ def test_a_small_file_that_unpacks_to_gigabytes_is_refused_before_it_does(tmp_pa
     """A Feather file of 306 kB and a Parquet file of 5 MB passed 9 GB."""
     name, write, words = BOMBS[kind]
     write(tmp_path / name)
-    said, grown_mb = told_by_a_reader(tmp_path / name)
+    ((said, grown_mb),) = told_by_a_reader(tmp_path / name)
     assert words in said and said.endswith(".")
     assert grown_mb < MOST_MB
 

@@ -101,14 +101,14 @@ LIES: dict[str, tuple[Callable[[Path], None], str]] = {
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no getrusage")
-@pytest.mark.parametrize("kind", LIES)
-def test_a_file_that_lies_in_its_footer_is_refused_before_it_is_unpacked(tmp_path: Path, kind: str) -> None:
-    path = tmp_path / "a.parquet"
-    write, words = LIES[kind]
-    write(path)
-    said, grown_mb = told_by_a_reader(path)
-    assert words in said and said.endswith(".")
-    assert grown_mb < MOST_MB
+def test_a_file_that_lies_in_its_footer_is_refused_before_it_is_unpacked(tmp_path: Path) -> None:
+    paths = [tmp_path / f"{number}.parquet" for number in range(len(LIES))]
+    for path, (write, _words) in zip(paths, LIES.values(), strict=True):
+        write(path)
+    for kind, told in zip(LIES, told_by_a_reader(*paths), strict=True):
+        said, grown_mb = told
+        assert LIES[kind][1] in said and said.endswith("."), kind
+        assert grown_mb < MOST_MB, f"{kind}, or one before it"
 
 
 @pytest.mark.parametrize("packing", ["none", "snappy", "gzip", "zstd"])
@@ -117,7 +117,7 @@ def test_a_file_that_lies_in_its_footer_is_refused_before_it_is_unpacked(tmp_pat
 def test_a_file_that_another_program_would_write_is_read_whole(
     tmp_path: Path, packing: str, version: str, has_dictionary: bool
 ) -> None:
-    rows = 30_000
+    rows = 6_000
     times = START_MS + 60_000 * np.arange(rows)
     prices = 100.0 + np.random.default_rng(3).normal(size=rows) * 0.01
     table = pa.table(
@@ -129,8 +129,8 @@ def test_a_file_that_another_program_would_write_is_read_whole(
     pq.write_table(
         table,
         path,
-        row_group_size=7_000,
-        data_page_size=5_000,
+        row_group_size=1_400,
+        data_page_size=1_000,
         compression=packing,
         data_page_version=version,
         use_dictionary=has_dictionary,
@@ -152,14 +152,17 @@ def test_a_large_page_that_is_as_large_on_disk_is_read(tmp_path: Path, monkeypat
     assert read_candle_table(path).rows == rows
 
 
-def test_a_parquet_file_whose_every_byte_is_changed_in_turn_ends_in_a_sentence_or_is_read(tmp_path: Path) -> None:
+@pytest.mark.parametrize("every", [3, pytest.param(1, marks=pytest.mark.slow)])
+def test_a_parquet_file_whose_every_byte_is_changed_in_turn_ends_in_a_sentence_or_is_read(
+    tmp_path: Path, every: int
+) -> None:
     """Where pyarrow was asked for its columns, 12 of 7,835 such files aborted the process."""
     path = tmp_path / "a.parquet"
     times = START_MS + 60_000.0 * np.arange(5)
     pq.write_table(pa.table(dict.fromkeys(NAMES[:2], times)), path, compression="none", store_schema=False)
     whole = path.read_bytes()
     for place in range(len(whole)):
-        for byte in (0, 0xFF, whole[place] ^ 1):
+        for byte in (0, 0xFF, whole[place] ^ 1)[place % every :: every]:
             path.write_bytes(whole[:place] + bytes([byte]) + whole[place + 1 :])
             with suppress(CandleFileError):
                 read_candle_table(path)

@@ -18,6 +18,7 @@ from core.market.history.table import CHUNK_ROWS
 from desktop.app import Application
 from desktop.file_reading import READING_JOB
 from tests.desktop.conftest import gate as gate
+from tests.desktop.conftest import idle_trainer as idle_trainer
 from tests.desktop.whole_window import CandleGate, context, run_window, step_of, until
 from tests.support.candles import START_MS
 
@@ -34,10 +35,10 @@ def choose(application: Application, path: Path) -> None:
 
 def many_rows(path: Path, rows: int) -> Path:
     times = START_MS + 60_000 * np.arange(rows)
-    prices = 100.0 + np.random.default_rng(1).normal(size=rows).cumsum() * 0.01
+    prices = (100.0 + np.random.default_rng(1).normal(size=rows).cumsum() * 0.01).round(6)
     lines = "\n".join(
-        f"{time},{price:.6f},{price + 1:.6f},{price - 1:.6f},{price:.6f},1"
-        for time, price in zip(times, prices, strict=True)
+        f"{time},{price},{price + 1},{price - 1},{price},1"
+        for time, price in zip(times.tolist(), prices.tolist(), strict=True)
     )
     path.write_text("time,open,high,low,close,volume\n" + lines)
     return path
@@ -50,14 +51,10 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize("kind", REFUSED)
 def test_a_refused_file_ends_nothing_and_is_said_until_the_next_market_is_opened(
-    qapp: QApplication, tmp_path: Path, gate: CandleGate, kind: str
+    qapp: QApplication, tmp_path: Path, gate: CandleGate
 ) -> None:
     """The running market was stopped first, and the sentence stood on other markets' charts half an hour later."""
-    content, ending = REFUSED[kind]
-    refused = tmp_path / f"refused{ending}"
-    refused.write_bytes(content)
 
     async def story(application: Application) -> None:
         window, runs, state = application.window, application.runs, application.state
@@ -65,11 +62,14 @@ def test_a_refused_file_ends_nothing_and_is_said_until_the_next_market_is_opened
         run, market, title = state.run_id, window.settings.market, window.windowTitle()
         sentences: list[str] = []
         runs.refused.connect(sentences.append)
-        choose(application, refused)
-        await until(lambda: bool(sentences), "the refusal")
-        assert refused.name in sentences[0]
-        assert window.settings.market == market and window.windowTitle() == title
-        assert sentences[0] in window.banner.text.text() and window.banner.isVisible()
+        for number, (content, ending) in enumerate(REFUSED.values(), 1):
+            refused = tmp_path / f"refused {number}{ending}"
+            refused.write_bytes(content)
+            choose(application, refused)
+            await until(lambda number=number: len(sentences) == number, "the refusal")  # type: ignore[misc]
+            assert refused.name in sentences[-1]
+            assert window.settings.market == market and window.windowTitle() == title
+            assert sentences[-1] in window.banner.text.text() and window.banner.isVisible()
         reached, drawn = step_of(application), application.chart.model.count
         gate.release(3)
         await until(lambda: step_of(application) >= reached + 3, "the market that goes on")
@@ -77,16 +77,21 @@ def test_a_refused_file_ends_nothing_and_is_said_until_the_next_market_is_opened
         assert state.run_id == run and runs.is_training
         choose(application, many_rows(tmp_path / "good.csv", 200))
         await until(lambda: state.run_id not in (None, run) and step_of(application) > 3, "the next market")
-        assert not window.banner.isVisible() and len(sentences) == 1
+        assert not window.banner.isVisible() and len(sentences) == len(REFUSED)
         assert "good" in window.windowTitle() and application.chart._stage.empty.text.startswith("Waiting")
 
     run_window(qapp, context(tmp_path / "data"), story)
 
 
+@pytest.fixture(scope="module")
+def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """In several parts when it is read."""
+    return many_rows(tmp_path_factory.mktemp("large") / "large.csv", 3 * CHUNK_ROWS)
+
+
 def test_a_large_file_is_read_on_another_thread_with_progress_and_can_be_cancelled(
-    qapp: QApplication, tmp_path: Path, gate: CandleGate, monkeypatch: pytest.MonkeyPatch
+    qapp: QApplication, tmp_path: Path, gate: CandleGate, large: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    large = many_rows(tmp_path / "large.csv", 3 * CHUNK_ROWS)
     threads: list[threading.Thread] = []
 
     def read(path: Path, watch: Watch) -> CandleFile:
@@ -115,13 +120,11 @@ def test_a_large_file_is_read_on_another_thread_with_progress_and_can_be_cancell
 
 
 def test_another_market_that_is_chosen_ends_the_reading_of_a_file(
-    qapp: QApplication, tmp_path: Path, gate: CandleGate
+    qapp: QApplication, tmp_path: Path, gate: CandleGate, idle_trainer: None, large: Path
 ) -> None:
-    large = many_rows(tmp_path / "large.csv", 2 * CHUNK_ROWS)
-
     async def story(application: Application) -> None:
         window, runs = application.window, application.runs
-        await until(lambda: step_of(application) > 3, "training")
+        await until(lambda: runs.is_training, "a market")
         sentences: list[str] = []
         opened: list[str] = []
         runs.refused.connect(sentences.append)

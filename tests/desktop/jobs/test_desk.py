@@ -71,6 +71,14 @@ def answers(told: dict[str, Any], *lines: object, code: int = 0) -> str:
     return f"import sys; {on_the_way}print({json.dumps(json.dumps(told))}); sys.exit({code})"
 
 
+@pytest.fixture(autouse=True)
+def no_pause(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file is looked at as soon as the window's loop turns, not when somebody has typed no more for a while."""
+    monkeypatch.setattr("desktop.jobs.preview._PAUSE_MS", 0)
+    monkeypatch.setattr("desktop.dialogs.file_check._PAUSE_MS", 0)
+    monkeypatch.setattr("desktop.dialogs.file_check._ASKED_EVERY_MS", 1)
+
+
 @pytest.fixture
 def bench(make_bench: MakeBench) -> Bench:
     return make_bench(scenario.checkpoints())
@@ -206,26 +214,20 @@ def test_files_that_are_dropped_on_the_window_are_offered_for_import(
     dialog.reject()
 
 
-@pytest.mark.parametrize(
-    ("told", "words"),
-    [
-        (
-            {"files": [FOUND, {**FOUND, "file": "b.csv", "new": None, "holes": 2, "missing": 5}]},
-            ["a.csv: 1,201 rows, 1,200 candles of 1h", "1,100 new", "1 rejected", "b.csv", "5 candles missing"],
-        ),
-        ({"files": [], "errors": ["a.csv has no column of closes; name --interval."]}, ["no column", "“Interval”"]),
-    ],
-)
-def test_the_import_dialog_says_what_the_files_hold(
-    qtbot: QtBot, desk: JobDesk, stub: Stub, tmp_path: Path, told: dict[str, Any], words: list[str]
-) -> None:
+def test_the_import_dialog_says_what_the_files_hold(qtbot: QtBot, desk: JobDesk, stub: Stub, tmp_path: Path) -> None:
     file = tmp_path / "a.csv"
     file.write_text("time,close")
-    stub(answers(told, code=int("errors" in told)))
-    dialog = desk.ask_import([file])
-    assert dialog.found.text() == "Reading …"
-    qtbot.waitUntil(lambda: all(word in dialog.found.text() for word in words))
-    dialog.reject()
+    two = {"files": [FOUND, {**FOUND, "file": "b.csv", "new": None, "holes": 2, "missing": 5}]}
+    none = {"files": [], "errors": ["a.csv has no column of closes; name --interval."]}
+    for told, words in (
+        (two, ["a.csv: 1,201 rows, 1,200 candles of 1h", "1,100 new", "1 rejected", "b.csv", "5 candles missing"]),
+        (none, ["no column", "“Interval”"]),
+    ):
+        stub(answers(told, code=int("errors" in told)))
+        dialog = desk.ask_import([file])
+        assert dialog.found.text() == "Reading …"
+        qtbot.waitUntil(lambda: all(word in dialog.found.text() for word in words))  # noqa: B023 - called here alone
+        dialog.reject()
 
 
 def test_a_dialog_that_is_closed_leaves_no_process_that_looks(
@@ -241,26 +243,26 @@ def test_a_dialog_that_is_closed_leaves_no_process_that_looks(
     assert not psutil.pid_exists(process_id) or psutil.Process(process_id).status() == psutil.STATUS_ZOMBIE
 
 
-@pytest.mark.parametrize(
-    ("code", "said"),
-    [
-        (answers({"error": "walk.csv is no table; name it with --venue."}, code=1), "name it with “Exchange”"),
-        ("import os, sys; print('its last word', file=sys.stderr, flush=True); os.abort()", "its last word"),
-        ("import sys; print('no object'); sys.exit(3)", "code 3"),
-        ("print('{\"other\": 1}')", "could not be read"),
-        ("print('x' * 17_000_000)", "more than anything"),
-    ],
-    ids=["its sentence", "a crash", "a code", "an odd answer", "too much"],
-)
+CANNOT = {
+    "its sentence": (answers({"error": "walk.csv is no table; name it with --venue."}, code=1), "it with “Exchange”"),
+    "a crash": ("import os, sys; print('its last word', file=sys.stderr, flush=True); os.abort()", "its last word"),
+    "a code": ("import sys; print('no object'); sys.exit(3)", "code 3"),
+    "an odd answer": ("print('{\"other\": 1}')", "could not be read"),
+    "too much": ("print('x' * 17_000_000)", "more than anything"),
+}
+
+
 def test_what_a_job_cannot_do_is_a_sentence_in_the_list_and_in_the_banner(
-    qtbot: QtBot, bench: Bench, desk: JobDesk, stub: Stub, code: str, said: str
+    qtbot: QtBot, bench: Bench, desk: JobDesk, stub: Stub
 ) -> None:
-    stub(code)
     over: list[Job] = []
     desk.told.connect(over.append)
-    job = done(qtbot, bench, desk, order())
-    assert job.state is JobState.FAILED and said in job.result and over == [job]
-    assert bench.window.banner.shown is not None and said in bench.window.banner.shown.text
+    for kind, (code, said) in CANNOT.items():
+        stub(code)
+        job = done(qtbot, bench, desk, order())
+        assert job.state is JobState.FAILED and said in job.result and over == [job], kind
+        assert bench.window.banner.shown is not None and said in bench.window.banner.shown.text, kind
+        over.clear()
 
 
 def test_what_an_evaluation_found_is_kept_with_its_checkpoint(
@@ -288,31 +290,32 @@ def test_what_an_evaluation_found_is_kept_with_its_checkpoint(
     assert "It is good. It could not be kept" in unknown.result
 
 
-@pytest.mark.parametrize("has_something", [True, False])
 def test_one_that_is_cancelled_ends_by_itself_and_leaves_nothing_aside(
-    qtbot: QtBot, bench: Bench, desk: JobDesk, folder: DataFolder, stub: Stub, has_something: bool
+    qtbot: QtBot, bench: Bench, desk: JobDesk, folder: DataFolder, stub: Stub
 ) -> None:
-    stub(UNTIL_ASKED + ('print(\'{"interrupted": true, "words": "Half."}\')' if has_something else "sys.exit(130)"))
     panel, over = bench.window.jobs, []
     desk.told.connect(over.append)
-    job_id = desk.begin(order(cancelled="Nothing was kept.", works_aside=True))
-    assert job_id is not None and panel.selected() is not None
-    (process_id,) = desk.process_ids
-    qtbot.waitUntil(lambda: newest(bench).result == "I am here.")
-    assert list(folder.jobs.iterdir())
-    panel.refresh()
-    assert "I am here." in panel.details.toPlainText()
-    with qtbot.waitSignal(desk.finished):
-        panel.actions_of_panel[ActionId.JOB_CANCEL].trigger()
-        assert newest(bench).state is JobState.CANCELLING
-    job = newest(bench)
-    assert (job.state, job.result) == (JobState.CANCELLED, "Half." if has_something else "Nothing was kept.")
-    told = bench.window.banner.shown
-    assert told is not None and told.text == f"Import walk.csv: cancelled. {job.result}" and not told.action
-    assert not psutil.pid_exists(process_id) and not list(folder.jobs.glob("*")) and over == []
-    panel.refresh()
-    panel.actions_of_panel[ActionId.JOB_CLEAR].trigger()
-    assert bench.state.jobs.jobs() == ()
+    half = 'print(\'{"interrupted": true, "words": "Half."}\')'
+    for ending, words in ((half, "Half."), ("sys.exit(130)", "Nothing was kept.")):
+        stub(UNTIL_ASKED + ending)
+        job_id = desk.begin(order(cancelled="Nothing was kept.", works_aside=True))
+        assert job_id is not None and panel.selected() is not None
+        (process_id,) = desk.process_ids
+        qtbot.waitUntil(lambda: newest(bench).result == "I am here.")
+        assert list(folder.jobs.iterdir())
+        panel.refresh()
+        assert "I am here." in panel.details.toPlainText()
+        with qtbot.waitSignal(desk.finished):
+            panel.actions_of_panel[ActionId.JOB_CANCEL].trigger()
+            assert newest(bench).state is JobState.CANCELLING
+        job = newest(bench)
+        assert (job.state, job.result) == (JobState.CANCELLED, words)
+        told = bench.window.banner.shown
+        assert told is not None and told.text == f"Import walk.csv: cancelled. {words}" and not told.action
+        assert not psutil.pid_exists(process_id) and not list(folder.jobs.glob("*")) and over == []
+        panel.refresh()
+        panel.actions_of_panel[ActionId.JOB_CLEAR].trigger()
+        assert bench.state.jobs.jobs() == ()
 
 
 def test_no_more_than_some_run_at_once(bench: Bench, desk: JobDesk, stub: Stub) -> None:

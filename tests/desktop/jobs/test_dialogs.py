@@ -17,6 +17,7 @@ from core.settings import MarketSettings
 from core.window_settings import AppearanceSettings
 from desktop.dialogs import file_check
 from desktop.interface_size import set_font
+from desktop.jobs import preview
 from desktop.jobs.child import Ending
 from desktop.jobs.form import JobDialog
 from desktop.jobs.history_dialogs import BackfillDialog, ImportDialog
@@ -26,6 +27,14 @@ from tests.desktop import scenario
 
 NOW_MS = 1_700_000_000_000
 NOW = datetime.fromtimestamp(NOW_MS / 1000, UTC)
+
+
+@pytest.fixture(autouse=True)
+def no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file is looked at as soon as the window's loop turns, not when somebody has typed no more for a while."""
+    monkeypatch.setattr(file_check, "_PAUSE_MS", 0)
+    monkeypatch.setattr(file_check, "_ASKED_EVERY_MS", 1)
+    monkeypatch.setattr(preview, "_PAUSE_MS", 0)
 
 
 @pytest.fixture
@@ -181,7 +190,8 @@ def test_a_number_out_of_range_is_refused_with_the_range(
     qtbot.addWidget(dialog)
     dialog.show()
     qtbot.waitExposed(dialog)
-    dialog.picker.line.setText(str(candles))
+    with qtbot.waitSignal(dialog.picker.answered):
+        dialog.picker.line.setText(str(candles))
     box = getattr(dialog, name)
     before = box.value()
     box.setFocus()
