@@ -47,8 +47,10 @@ def act(chart: ChartWidget, clock: ManualClock, random: np.random.Generator) -> 
 
 def furthest_apart(chart: ChartWidget) -> int:
     """The largest difference of a channel between what is on the screen and a whole paint."""
-    shown, whole = (np.array(each)[..., None].view(np.uint8).astype(int) for each in (screen(chart), picture(chart)))
-    return int(np.abs(shown - whole).max())
+    shown, whole = screen(chart), picture(chart)
+    differs = shown != whole
+    channels = [np.ascontiguousarray(each[differs]).view(np.uint8).astype(int) for each in (shown, whole)]
+    return int(np.abs(channels[0] - channels[1]).max(initial=0))
 
 
 @pytest.mark.parametrize("style", list(CandleStyle))

@@ -54,12 +54,23 @@ def _has_trained_all(application: Application) -> bool:
     return forecast is not None and series is not None and forecast.origin_open_time_ms == series.open_time_ms[-1]
 
 
-def test_ghosts_are_seen_before_the_model_is_taken_back(qapp: QApplication, tmp_path: Path, gate: CandleGate) -> None:
+def test_ghosts_are_seen_before_the_model_is_taken_back_and_go_with_their_notice(
+    qapp: QApplication, tmp_path: Path, gate: CandleGate
+) -> None:
     async def story(application: Application) -> None:
         (chosen,) = await some(application, gate, 1)
         tools, banner = application.browser, application.window.banner
-        application.window.checkpoints.actions_of_panel[ActionId.CHECKPOINT_RESTORE].trigger()
-        await until(lambda: bool(tools.previews.layer.shown), "its ghosts")
+        restore = application.window.checkpoints.actions_of_panel[ActionId.CHECKPOINT_RESTORE]
+        restore.trigger()
+        await until(lambda: bool(tools.previews.layer.shown) and banner.action.text() == "Restore", "its ghosts")
+        QTest.mouseClick(banner.dismiss_button, Qt.MouseButton.LeftButton)
+        assert tools.previews.layer.shown == () and not tools.previews.is_shown, "they go with their notice"
+        newest = step_of(application)
+        gate.release(1)
+        await until(lambda: step_of(application) > newest, "the next candle")
+        assert tools.previews.layer.shown == (), "they do not come back"
+        restore.trigger()
+        await until(lambda: bool(tools.previews.layer.shown), "its ghosts again")
         (preview,) = tools.previews.layer.shown
         assert preview.forecast.step == chosen.step and preview.forecast.checkpoint_id == chosen.checkpoint_id
         assert f"{chosen.step}" in banner.text.text().replace(",", "") and banner.action.text() == "Restore"
@@ -73,22 +84,6 @@ def test_ghosts_are_seen_before_the_model_is_taken_back(qapp: QApplication, tmp_
         QTest.mouseClick(banner.action, Qt.MouseButton.LeftButton)
         await until(lambda: any(each.kind == "restored" for each in application.state.incidents), "the restore")
         assert tools.previews.layer.shown == () and not tools.previews.is_shown
-
-    run_window(qapp, context(tmp_path), story)
-
-
-def test_ghosts_of_a_checkpoint_go_with_their_notice(qapp: QApplication, tmp_path: Path, gate: CandleGate) -> None:
-    async def story(application: Application) -> None:
-        await some(application, gate, 1)
-        previews, banner = application.browser.previews, application.window.banner
-        application.window.checkpoints.actions_of_panel[ActionId.CHECKPOINT_RESTORE].trigger()
-        await until(lambda: bool(previews.layer.shown) and banner.action.text() == "Restore", "its ghosts")
-        QTest.mouseClick(banner.dismiss_button, Qt.MouseButton.LeftButton)
-        assert previews.layer.shown == () and not previews.is_shown
-        gate.release(1)
-        newest = step_of(application)
-        await until(lambda: step_of(application) > newest, "the next candle")
-        assert previews.layer.shown == (), "they do not come back"
 
     run_window(qapp, context(tmp_path), story)
 

@@ -41,7 +41,7 @@ from tests.support.cut_numbers import cut_numbers
 from tests.support.synthetic_run import correct_newest
 
 HORIZONS = 3
-CANDLES = 560
+CANDLES = 510
 JUDGED = CANDLES - 1
 SETTINGS = replace(rigs.SMALL, checkpoints=replace(rigs.SMALL.checkpoints, every_steps=1000))
 

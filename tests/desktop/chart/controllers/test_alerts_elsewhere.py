@@ -106,7 +106,7 @@ def back(bench: Two) -> tuple[PriceLine, ...]:
     return bench.tools.lines.book.lines
 
 
-def test_it_goes_off_at_the_watchlist_s_price_and_once(bench: Two) -> None:
+def test_it_goes_off_once_at_the_watchlist_s_price_and_its_banner_shows_the_market_as_listed(bench: Two) -> None:
     line_price = bench.newest.close + 4
     bench.tools.lines.add(LineKind.ALERT, line_price)
     leave(bench)
@@ -115,6 +115,10 @@ def test_it_goes_off_at_the_watchlist_s_price_and_once(bench: Two) -> None:
     assert said(bench) == ""
     price(bench, line_price + 1)
     assert said(bench).startswith("Alert: BTC/USDT rose to "), "and not late: it has just been told"
+    chosen: list[MarketSettings] = []
+    bench.bench.window.market_chosen.connect(chosen.append)
+    bench.bench.window.banner.action.click()
+    assert [(each.venue, each.symbol, each.interval) for each in chosen] == [("binance", "BTC/USDT", "15m")]
     crossed_at_ms = bench.bench.clock.now_ms()
     bench.bench.window.banner.dismiss()
     price(bench, line_price - 1)
@@ -122,16 +126,6 @@ def test_it_goes_off_at_the_watchlist_s_price_and_once(bench: Two) -> None:
     assert said(bench) == ""
     (line,) = back(bench)
     assert (line.is_armed, line.crossed_at_ms) == (False, crossed_at_ms)
-
-
-def test_its_banner_shows_the_market_at_the_interval_of_the_list(bench: Two) -> None:
-    bench.tools.lines.add(LineKind.ALERT, bench.newest.close + 4)
-    leave(bench)
-    price(bench, bench.newest.close + 5)
-    chosen: list[MarketSettings] = []
-    bench.bench.window.market_chosen.connect(chosen.append)
-    bench.bench.window.banner.action.click()
-    assert [(each.venue, each.symbol, each.interval) for each in chosen] == [("binance", "BTC/USDT", "15m")]
 
 
 def test_the_market_on_the_chart_is_left_to_its_candles(bench: Two) -> None:
@@ -184,22 +178,19 @@ def test_prices_are_asked_for_while_an_alert_needs_them_whoever_looks(bench: Two
     assert not panel.wants_prices, "it has gone off"
 
 
-@pytest.mark.parametrize(
-    ("count", "sentence"),
-    [
+def test_on_leaving_it_is_said_once_that_nobody_watches(bench: Two) -> None:
+    list_markets(bench, LISTED[1])
+    for count, sentence in (
         (1, "1 alert on BTC/USDT is not watched while ETH/USDT is shown."),
         (2, "2 alerts on BTC/USDT are not watched while ETH/USDT is shown."),
-    ],
-)
-def test_on_leaving_it_is_said_once_that_nobody_watches(bench: Two, count: int, sentence: str) -> None:
-    list_markets(bench, LISTED[1])
-    for number in range(count):
-        bench.tools.lines.add(LineKind.ALERT, bench.newest.close + 4 + number)
-    leave(bench)
-    assert said(bench) == sentence
-    bench.bench.window.banner.dismiss()
-    leave(bench, replace(OTHER, interval=type(OTHER.interval).parse("1h")))
-    assert said(bench) == "", "once"
+    ):
+        bench.tools.lines.add(LineKind.ALERT, bench.newest.close + 3 + count)
+        leave(bench)
+        assert said(bench) == sentence
+        bench.bench.window.banner.dismiss()
+        leave(bench, replace(OTHER, interval=type(OTHER.interval).parse("1h")))
+        assert said(bench) == "", "once"
+        back(bench)
 
 
 def test_the_sentence_s_button_has_it_watched(bench: Two) -> None:
