@@ -34,10 +34,15 @@ def restore_refused(sentence: str) -> Mishap:
     return Mishap(Severity.WARNING, "restore refused", sentence, "The model in use stays in use.", "Nothing.")
 
 
-def restored(step: int, set_back: Mapping[str, float]) -> Mishap:
-    """set_back: the settings that were set back with it, as they are now."""
+def restored(step: int, set_back: Mapping[str, float], left: Mapping[str, tuple[float, float]]) -> Mishap:
+    """set_back: the settings that were set back with it, as they are now. left: those that were not, as they are now
+    and as they were when it was learned."""
     settings = "".join(
         f" {NAMES[name].capitalize()} was set back to {text(value)}." for name, value in set_back.items()
+    )
+    settings += "".join(
+        f" {NAMES[name].capitalize()} stays {text(now)}: the checkpoint was learned with {text(then)}."
+        for name, (now, then) in left.items()
     )
     return Mishap(
         Severity.INFO,

@@ -14,7 +14,7 @@ _ASKED_EVERY = 10
 _REPEATED_EVERY = 100
 """Steps after which an unchanged verdict is told again: its evidence has newer numbers."""
 _QUIET_STEPS = 500
-"""An incident is not made of the same disease again within so many steps: a verdict may go to and fro."""
+"""Steps without a disease after which it makes an incident again: a verdict may go to and fro."""
 _SERIOUS = frozenset(
     {
         Disease.DIVERGED,
@@ -41,7 +41,8 @@ class GradientHealth:
         self._doctor = doctor
         self._find_way_back = find_way_back
         self._told: Diagnosis | None = None
-        self._reported: dict[Disease, int] = {}
+        self._seen: dict[Disease, int] = {}
+        """The step of the newest verdict of each."""
 
     @property
     def newest(self) -> Disease:
@@ -91,10 +92,12 @@ class GradientHealth:
 
     def mishap(self, verdict: Diagnosis) -> Mishap | None:
         """The incident that a serious verdict is worth."""
-        before = self._reported.get(verdict.disease)
-        if verdict.disease not in _SERIOUS or (before is not None and 0 <= verdict.step - before < _QUIET_STEPS):
+        if verdict.disease not in _SERIOUS:
             return None
-        self._reported[verdict.disease] = verdict.step
+        before = self._seen.get(verdict.disease)
+        self._seen[verdict.disease] = verdict.step
+        if before is not None and 0 <= verdict.step - before < _QUIET_STEPS:
+            return None
         cost = _COST.get(verdict.disease, "Perhaps learning.")
         return Mishap(
             Severity.WARNING,
@@ -107,6 +110,8 @@ class GradientHealth:
     def forget(self, *, is_other_model: bool = False) -> Diagnosis:
         """A setting was changed, or the model: the steps so far say nothing of the next ones. Returns the verdict."""
         self._doctor.forget(is_other_model=is_other_model)
+        if is_other_model:
+            self._seen.clear()
         self._told = self._diagnose()
         return self._told
 

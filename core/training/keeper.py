@@ -44,8 +44,9 @@ _FIGURES = (
     "coverage",
     "direction",
     "health",
+    "settings_id",
 )
-"""What is said of a checkpoint's weights: how well they did, and whether they are healthy."""
+"""What is said of a checkpoint's weights: how well they did, whether they are healthy, what they were learned with."""
 _State = tuple[int, int | None, str | None]
 
 
@@ -132,6 +133,8 @@ class CheckpointKeeper:
             info = replace(info, device=around.device, health=health)
         if reason == RESTORE:
             info = replace(info, **self._figures_of(session.checkpoint_id))
+        if info.settings_id != settings_id:
+            settings_json = None  # the restored one's are stored
         with self._record.write():
             self._record.add_checkpoint(info, settings_json)
         session.checkpoint_id = info.checkpoint_id
@@ -176,6 +179,10 @@ class CheckpointKeeper:
     def kept(self) -> list[CheckpointInfo]:
         """The run's checkpoints, the newest first."""
         return self._rows.list(self._run_id)
+
+    def info(self, checkpoint_id: str) -> CheckpointInfo | None:
+        """One checkpoint, of whatever run; None where it is gone."""
+        return self._rows.by_id(checkpoint_id)
 
     def load(self, checkpoint_id: str) -> tuple[dict[str, Tensor], dict[str, Any]]:
         """Read and check one checkpoint. Raises CheckpointError."""

@@ -7,6 +7,7 @@ import sqlite3
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 from core.clock import Clock
 from core.commands import (
@@ -71,7 +72,7 @@ from core.training.snapshot import unpack_all, unpack_learned
 from core.training.spec import SessionSpec
 from core.training.threads import device_with_threads
 from core.training.upkeep import Upkeep
-from core.training.way_back import with_way_back
+from core.training.way_back import left_as_set, with_way_back
 
 _STATUS_EVERY_S = 0.25
 _RATE_WINDOW = 50
@@ -241,7 +242,10 @@ class TrainingService:
 
     def _find_way_back(self, verdict: Diagnosis, found: Divergence) -> Diagnosis:
         kept, now = self._keeper.kept(), self._settings_in_force()
-        return with_way_back(verdict, kept, found, now, lambda id_: settings_of(self._db, id_))
+        return with_way_back(verdict, kept, found, now, self._settings_of)
+
+    def _settings_of(self, settings_id: str) -> dict[str, Any] | None:
+        return settings_of(self._db, settings_id)
 
     def _circumstances(self) -> Circumstances:
         health = self._health
@@ -400,7 +404,8 @@ class TrainingService:
         if now.rate_in_force != rate:  # what rollbacks had made of it is the checkpoint's again
             set_back = {*set_back, "learning_rate"}
         told = {name: value for name, value in values.items() if name in set_back}
-        done = self._incident(checkpoint_mishaps.restored(metadata["step"], told))
+        left = left_as_set(self._keeper.info(checkpoint_id), self._settings_in_force(), self._settings_of, set_back)
+        done = self._incident(checkpoint_mishaps.restored(metadata["step"], told, left))
         return done, verdict, *self._save(RESTORE)
 
     def _browse(self, command: ApplyDeletions | ForecastWith | KeepBy) -> Sequence[TrainerEvent]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -14,7 +14,15 @@ from core.training.doctor.divergence import Divergence
 from core.training.doctor.remedies import text
 
 _ILL = frozenset(
-    {Disease.DIVERGED.value, Disease.EXPLODING.value, Disease.NOT_FINITE.value, Disease.UPDATES_TOO_LARGE.value}
+    disease.value
+    for disease in (
+        Disease.DIVERGED,
+        Disease.EXPLODING,
+        Disease.VANISHING,
+        Disease.NOT_FINITE,
+        Disease.UPDATES_TOO_LARGE,
+        Disease.DEAD_LAYERS,
+    )
 )
 """What the doctor may not have said of a checkpoint that is gone back to."""
 _LIVE = (("training", "learning_rate"), ("gradients", "clip_norm"))
@@ -41,12 +49,25 @@ def with_way_back(
     changes = () if healthy is None else _changed_since(healthy, now, settings_of)
     if healthy is not None and found.is_answered:  # the restore alone is left; what was lowered meanwhile stays so
         changes = tuple(change for change in changes if float(change.value) < _in_force(change, now))
-    elif not changes and verdict.change is not None:
-        changes = (verdict.change,)  # as it was it would diverge again
+    elif not changes and verdict.change is not None and (healthy is None or found.changed_at is None):
+        changes = (verdict.change,)  # as it was it would diverge again; a change that was taken back already did it
     if healthy is None:
         return replace(verdict, way_back=WayBack(changes))
     way = WayBack(changes, healthy.checkpoint_id, healthy.step)
     return replace(verdict, advice=_advice(way, now), change=changes[0] if changes else None, way_back=way)
+
+
+def left_as_set(
+    restored: CheckpointInfo | None, now: Settings, settings_of: SettingsOf, set_back: Collection[str]
+) -> dict[str, tuple[float, float]]:
+    """The settings that stay other than those that a restored checkpoint was learned with: as they are, as they were.
+
+    set_back: the names of those that were set back with it.
+    """
+    changes = () if restored is None else _changed_since(restored, now, settings_of)
+    return {
+        change.name: (_in_force(change, now), float(change.value)) for change in changes if change.name not in set_back
+    }
 
 
 def _is_healthy(info: CheckpointInfo, sound_until: int | None) -> bool:
@@ -57,6 +78,7 @@ def _is_healthy(info: CheckpointInfo, sound_until: int | None) -> bool:
 
 
 def _changed_since(healthy: CheckpointInfo, now: Settings, settings_of: SettingsOf) -> tuple[SettingChange, ...]:
+    """What takes the settings that are in force back to those that it was learned with."""
     then = None if healthy.settings_id is None else settings_of(healthy.settings_id)
     changes = []
     for group, name in _LIVE:

@@ -288,6 +288,24 @@ FAULTS = (
         "limits = [_Limit(1e9, margin)]",
     ),
     Fault(
+        "a-wreck-that-corrects-nothing-is-healthy",
+        "core/training/doctor/divergence.py",
+        "if self._changed_at is not None and not self.found.is_answered:",
+        "if self._changed_at is None and not self.found.is_answered:",
+    ),
+    Fault(
+        "a-rate-that-never-was-is-set-back",
+        "core/training/way_back.py",
+        "(healthy is None or found.changed_at is None)",
+        "(healthy is None or found.changed_at is not None)",
+    ),
+    Fault(
+        "an-incident-of-each-verdict",
+        "core/training/health.py",
+        "before is not None and 0 <= verdict.step - before < _QUIET_STEPS",
+        "before is not None and 0 > verdict.step - before",
+    ),
+    Fault(
         "back-to-what-came-after",
         "core/training/way_back.py",
         "info.step <= sound_until",

@@ -9,6 +9,9 @@ the other, the excess, is below zero where the model helps. Its level is a media
 
 How far it may lie above is judged by the spread of sound steps. Those of a wreck spread widely and would excuse it: a
 model that was never seen sound stays diverged until it does about as well as its anchor, or is replaced.
+
+A wreck may also come to correct next to nothing, and is as good as its anchor then. While the change that wrecked it
+is in force, a model is sound again only where it has been clearly better than its anchor for a while.
 """
 
 from __future__ import annotations
@@ -86,6 +89,7 @@ class DivergenceWatch:
         """As of the newest step; None while the model is sound, or too little is known."""
         self._recent: deque[_Measured] = deque(maxlen=RECENT)
         self._settled: deque[float] = deque(maxlen=_SETTLED)
+        self._since_found: deque[float] = deque(maxlen=_SETTLED)
         self._sound_until: int | None = None
         self._best = best
         self._before: float | None = None
@@ -135,10 +139,28 @@ class DivergenceWatch:
         limit = self._limit()
         if self.found is None:
             self._look_for_sound(limit.level - limit.margin / 2.0)
-        ease = 0.0 if self.found is None else limit.margin / 2.0
         if self._has_settled_above_anchor:
             self._sound_until = None
-        self.found = self._divergence() if self._level > limit.level - ease else None
+        self.found = None if self._is_sound(limit) else self._divergence()
+        if self.found is None:
+            self._since_found.clear()
+        else:
+            self._since_found.append(self._recent[-1].excess)
+
+    def _is_sound(self, limit: _Limit) -> bool:
+        if self.found is None:
+            return self._level <= limit.level
+        if self._changed_at is not None and not self.found.is_answered:
+            return self._is_clearly_better_again
+        return self._level <= limit.level - limit.margin / 2.0
+
+    @property
+    def _is_clearly_better_again(self) -> bool:
+        """Than its anchor. About as well does a wreck, too, that has come to correct next to nothing."""
+        if len(self._since_found) < _SETTLED:
+            return False
+        margin = max(_ABOVE_ANCHOR_ONCE_BETTER, _SPREADS_SETTLED_ABOVE * _spread_of(self._since_found))
+        return statistics.median(self._since_found) < -margin
 
     def _look_for_sound(self, level: float) -> None:
         """The loss of a step is that of the weights which the step before it left."""

@@ -45,11 +45,23 @@ def test_what_the_record_holds_is_taken_up(health: GradientHealth) -> None:
     assert observe(health, 100, 120, 1e4) == [], "it says the same"
 
 
-def test_a_disease_makes_one_incident_in_five_hundred_steps(health: GradientHealth) -> None:
-    told = observe(health, 1, 1200, 1e4)
-    reported = [one.step for one in told if health.mishap(one) is not None]
-    assert reported[:2] == [50, 550] and len(reported) == 3
-    assert health.mishap(health.prime(step(number) for number in range(2000, 2400))) is None
+def reported(health: GradientHealth, told: list[Diagnosis]) -> list[int]:
+    """The steps of the verdicts that made an incident."""
+    return [one.step for one in told if health.mishap(one) is not None]
+
+
+def test_an_episode_is_one_incident_however_long_it_is(health: GradientHealth) -> None:
+    assert reported(health, observe(health, 1, 1200, 1e4)) == [50]
+    assert reported(health, observe(health, 1201, 1600)) == [], "healthy, but not for long"
+    assert reported(health, observe(health, 1601, 1700, 1e4)) == []
+    assert reported(health, observe(health, 1701, 2700)) == []
+    assert len(reported(health, observe(health, 2701, 2900, 1e4))) == 1, "another, after five hundred steps without"
+
+
+def test_what_another_model_has_is_another_episode(health: GradientHealth) -> None:
+    assert reported(health, observe(health, 1, 100, 1e4)) == [50]
+    health.forget(is_other_model=True)
+    assert len(reported(health, observe(health, 101, 200, 1e4))) == 1
 
 
 def test_an_incident_stays_true_once_its_advice_is_taken(health: GradientHealth) -> None:

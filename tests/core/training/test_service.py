@@ -11,12 +11,21 @@ import pytest
 import torch
 
 from core.clock import ManualClock
-from core.commands import SaveCheckpoint, SetClipNorm, SetLearningRate, StepOnce, StopSession
-from core.events import CheckpointsChanged, Incident, StepDone, TrainerState, TrainerStatus
+from core.commands import RestoreCheckpoint, SaveCheckpoint, SetClipNorm, SetLearningRate, StepOnce, StopSession
+from core.events import (
+    CheckpointInfo,
+    CheckpointsChanged,
+    Incident,
+    StepDone,
+    TrainerEvent,
+    TrainerState,
+    TrainerStatus,
+)
 from core.market.candle import Candle
 from core.storage.checkpoints import CheckpointRows
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
+from core.training.doctor.remedies import text
 from core.training.service import TrainingService
 from tests.core.training import rigs
 from tests.core.training.conftest import SessionAfter
@@ -166,3 +175,23 @@ def test_a_value_out_of_range_is_refused_with_the_range_and_the_former_stays(
     (status,) = (event for event in events if isinstance(event, TrainerStatus))
     assert (status.learning_rate, status.clip_norm) == (before.learning_rate, before.clip_norm)
     session.close()
+
+
+def test_a_checkpoint_that_is_gone_back_to_says_what_it_was_learned_with(
+    tmp_path: Path, session_after: SessionAfter
+) -> None:
+    """It was called healthy at a rate of 0.9, which the next wreck was then taken back to."""
+    session = session_after(tmp_path, 31)
+    (healthy,) = saved(session.handle(SetLearningRate(0.9)))
+    rigs.feed(session, CANDLES[31:34])
+    events = session.handle(RestoreCheckpoint(healthy.checkpoint_id))
+    (copy,) = saved(events)
+    assert copy.settings_id == healthy.settings_id is not None
+    (done,) = (event.what_happened for event in events if isinstance(event, Incident))
+    rate = rigs.SMALL.training.learning_rate
+    assert done.endswith(f"The learning rate stays 0.9: the checkpoint was learned with {text(rate)}.")
+    session.close()
+
+
+def saved(events: Sequence[TrainerEvent]) -> list[CheckpointInfo]:
+    return [event.saved for event in events if isinstance(event, CheckpointsChanged) and event.saved is not None]

@@ -134,7 +134,7 @@ def test_a_restored_model_that_has_learned_less_is_not_named() -> None:
 
 
 def test_it_is_over_when_the_model_is_sound_again() -> None:
-    _, found = watch_of([*noisy(-0.02, 60), *noisy(0.3, 30), *noisy(-0.02, 30)], changes=[60])
+    _, found = watch_of([*noisy(-0.02, 60), *noisy(0.3, 30), *noisy(-0.02, 80)], changes=[60])
     assert found[69] is not None and found[-1] is None
     turns = sum((one is None) is not (other is None) for one, other in pairwise(found))
     assert turns == 2, "it does not go to and fro"
@@ -190,3 +190,16 @@ def test_the_doctor_puts_it_first_and_names_its_numbers() -> None:
     assert found.change is not None and found.change.value == pytest.approx(0.03)
     doctor.forget(is_other_model=True)
     assert doctor.diagnose().disease is Disease.UNKNOWN
+
+
+def test_a_wreck_that_comes_to_correct_nothing_is_not_sound_again() -> None:
+    """A rate of 0.9 that was left for 1,170 steps: it was as good as its anchor, and was called healthy."""
+    wreck = [*noisy(0.4, 60, 0.2), *noisy(0.0, 1_500, 0.02)]
+    for learned in (-0.005, -0.08):
+        watch, found = watch_of([*noisy(learned, 300), *wreck], changes=[300])
+        assert all(one is not None for one in found[310:])
+        assert watch.found is not None and watch.found.sound_until == watch.found.changed_at == 300
+        watch.changed()  # back to the former rate: by itself it learns again, from nothing
+        for number, excess in enumerate(noisy(0.0, 20, 0.02), 2_000):
+            watch.observe(beside(number, excess))
+        assert watch.found is None or learned < -0.05, "held against what it was before the change"
