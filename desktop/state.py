@@ -150,6 +150,16 @@ class RunState(QObject):
         return None if self.status is None else self.status.state
 
     @property
+    def step(self) -> int | None:
+        """Training steps that were taken. A status comes now and then only: the newest step may be newer."""
+        status, last = self.status, self.steps.last
+        if status is None or last is None:
+            return last.step if last is not None else None if status is None else status.step
+        told_ms = status.last_step_at_ms
+        is_behind = status.step == 0 if told_ms is None else told_ms < last.at_ms
+        return last.step if is_behind else status.step
+
+    @property
     def is_finished(self) -> bool:
         """Whether the trainer has learned from the last candle that there is, and no further one comes: it stands by.
         It does not say so itself, for candles that come later find it as it was."""

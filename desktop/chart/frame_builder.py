@@ -72,6 +72,8 @@ class FrameBuilder:
             # The one moment besides another market, interval or scale when the axis may become narrower: it would
             # shimmer, did it follow each tick.
             self._axis_width, self._releases = 0, self._held.releases
+        if style.shows_volume and not model.has_volume():
+            style = replace(style, shows_volume=False)  # also of the ghosts: theirs would fill the strip
         frame = self._build(size, ratio, model, style)
         needed = _needed_axis_width(frame)
         if needed > self._axis_width:
@@ -217,6 +219,8 @@ def _needed_axis_width(frame: Frame) -> int:
         texts += [formatting.format_level(edge, frame.decimals) for edge in edges]
     for pane in (pane for pane in frame.panes if pane.has_scale):
         texts += [formatting.format_level(edge, pane.decimals) for edge in (pane.shown.low, pane.shown.high)]
+    if frame.style.shows_volume:
+        texts.append(formatting.format_volume(frame.top_volume))
     widest = max(frame.fonts.width(text, bold=True) for text in texts)
     logical = (widest + frame.fonts.line) / frame.ratio
     return math.ceil(logical / _AXIS_STEP) * _AXIS_STEP

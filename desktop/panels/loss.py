@@ -38,6 +38,9 @@ _WIDEST_LINEAR_SPAN = 12.0
 as one flat line. Healthy losses span a factor of two to four."""
 _NARROWEST_LOGARITHMIC_SPAN = 6.0
 """Below it a scale that is logarithmic becomes linear again. A span about one limit alone would have it flicker."""
+_DASH_STEPS, _FEWEST_STEPS_IN_VIEW = 0.15, 5.0
+_SMALLEST_SHARE_SEEN = 1e-3
+"""Of the loss: on a scale for less than that, two losses that are the same to four decimals lie far apart."""
 _SPEED_HOLDS_MS = 10_000
 """The trainer tells a speed with its steps: so long after the last one, that is not the speed of now."""
 _TRENDS = {
@@ -183,11 +186,7 @@ class LossPanel(Panel):
 
     def _refresh_numbers(self) -> None:
         status = self._state.status
-        last = self._state.steps.last
-        self._put(
-            "Steps",
-            format_count(status.step if status is not None else last.step if last is not None else None),
-        )
+        self._put("Steps", format_count(self._state.step))
         loss = None if status is None else status.loss
         self._put("Current", format_number(None if loss is None else loss.current, 4))
         self._put("Best", format_number(None if loss is None else loss.best, 4))
@@ -228,7 +227,8 @@ class LossPanel(Panel):
         is_logarithmic = _wants_logarithms(span, axis.is_logarithmic)
         axis.set_logarithmic(is_logarithmic)
         for curve, values in ((self._raw, loss), (self._mean, mean), (self._prequential, before)):
-            curve.setData(*thinned(x, logarithm(values) if is_logarithmic else values, most))
+            shown = thinned(x, logarithm(values) if is_logarithmic else values, most)
+            curve.setData(*_as_dash(*shown))
         rate = steps.column("learning_rate")
         self._rate.setData(*thinned(x, rate, most))
         if len(steps) == 0:
@@ -236,7 +236,7 @@ class LossPanel(Panel):
             return
         self.drifts.show_drifts(self._state.drifts, float(x[0]), float(x[-1]))
         for plot in (self.plot, self._rate_plot):
-            plot.setXRange(float(x[0]), max(float(x[-1]), float(x[0]) + 1.0), padding=0.01)
+            plot.setXRange(float(x[0]), max(float(x[-1]), float(x[0]) + _FEWEST_STEPS_IN_VIEW), padding=0.01)
         if span is not None:
             self._fit_height(*(map(math.log10, span) if is_logarithmic else span))
         self._rate_label.setText(translate("Panels", "Learning rate {0}").format(readable_decimal(float(rate[-1]))))
@@ -244,7 +244,8 @@ class LossPanel(Panel):
         self._rate_plot.setYRange(low * 0.5, max(high * 1.2, low * 1.5), padding=0.0)
 
     def _fit_height(self, low: float, high: float) -> None:
-        margin = 0.06 * (high - low) or abs(high) * 0.1 or 1.0
+        least = _SMALLEST_SHARE_SEEN * max(abs(low), abs(high))
+        margin = 0.06 * (high - low) if high - low > least else 0.1 * abs(high) or 1.0
         self.plot.setYRange(low - margin, high + margin, padding=0.0)
 
     def _put(self, name: str, text: str, took: str = "") -> None:
@@ -252,6 +253,11 @@ class LossPanel(Panel):
         if took:
             more = translate("Panels", "The last one took {0}.").format(took)
             self._values[name].setToolTip(paragraphs(f"{translate('Panels', _TERMS[name])}\n{more}"))
+
+
+def _as_dash(x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """A single point makes no line: a dash stands for it."""
+    return (np.array([x[0], x[0] + _DASH_STEPS]), np.repeat(y, 2)) if len(x) == 1 else (x, y)
 
 
 def _wants_logarithms(span: tuple[float, float] | None, has_them: bool) -> bool:

@@ -107,7 +107,7 @@ class StatusPanel(Panel):
                 layout.addWidget(label)
         self.loss.setToolTip(translate("Panels", "Training loss, averaged over the newest 50 steps"))
         self.device.setToolTip(translate("Panels", "Where the training runs"))
-        signals = (state.feed_changed, state.status_changed, state.jobs_changed, state.run_changed)
+        signals = (state.feed_changed, state.status_changed, state.steps_changed, state.jobs_changed, state.run_changed)
         for signal in signals:
             signal.connect(self.mark_stale)
 
@@ -120,9 +120,7 @@ class StatusPanel(Panel):
         self.jobs.show_jobs(self._state.jobs.running())
         status, trainer_state = self._state.status, self._state.trainer_state
         set_text(self.trainer, self._trainer_words(trainer_state))
-        set_text(
-            self.step, translate("Panels", "Step {0}").format(format_count(None if status is None else status.step))
-        )
+        set_text(self.step, translate("Panels", "Step {0}").format(format_count(self._state.step)))
         set_text(
             self.loss,
             translate("Panels", "Loss {0}").format(format_number(None if status is None else status.loss.current, 4)),

@@ -40,6 +40,8 @@ class ChartModel:
         self.regimes = RegimeTrack()
         self._decimals = 2
         self._decimals_version = -1
+        self._volume_key: tuple[object, ...] = ()
+        self._has_volume = True
         self._placed: tuple[PlacedGhost, ...] = ()
         self._placed_key: tuple[object, ...] = ()
 
@@ -183,6 +185,16 @@ class ChartModel:
         if self.series is not None and 0 <= index < self.count:
             return self.series[index]
         return self.forming if index == self.count else None
+
+    def has_volume(self) -> bool:
+        """Whether anything was traded in any candle. A file without a column for it has 0 in each: not known."""
+        if self.forming is not None and self.forming.volume > 0.0:
+            return True
+        key = (id(self.series), self.version)
+        if key != self._volume_key:
+            self._volume_key = key
+            self._has_volume = self.series is None or self.count == 0 or bool((self.series.volume > 0.0).any())
+        return self._has_volume
 
     def decimals(self) -> int:
         """Decimals of prices, as the market's newest prices show them; they only grow, so that labels stay still."""

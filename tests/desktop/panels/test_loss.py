@@ -238,3 +238,27 @@ def test_a_span_about_a_limit_does_not_change_the_scale_to_and_fro(panel: LossPa
         panel.refresh()
         was_logarithmic.append(panel.plot.getAxis("left").is_logarithmic)
     assert was_logarithmic == [False, True, True, True, True, False, False]
+
+
+def test_a_single_step_is_a_point_on_a_scale_that_tells_it_from_none(panel: LossPanel, state: RunState) -> None:
+    """As of a file of two candles: a line of one point is none, and the two losses are the same to four decimals."""
+    (step,) = scenario.steps(1)
+    state.apply(replace(step, step=1, loss=0.3373563, prequential_loss=0.3373653))
+    panel.refresh()
+    for curve in (panel._raw, panel._mean, panel._prequential):
+        x, y = curve.getData()
+        assert x[1] > x[0] and y[0] == y[1], "what is drawn has a length"
+    low, high = panel.plot.getViewBox().viewRange()[1]
+    assert high - low > 0.03
+
+
+def test_steps_are_counted_by_the_newer_of_status_and_step(panel: LossPanel, state: RunState) -> None:
+    """The last candle of a file brings a step and no status after it."""
+    state.apply(scenario.fresh_status())
+    (step,) = scenario.steps(1)
+    state.apply(replace(step, step=1))
+    panel.refresh()
+    assert panel._values["Steps"].text() == "1"
+    state.apply(scenario.status(step=900, last_step_at_ms=step.at_ms + 1))
+    panel.refresh()
+    assert panel._values["Steps"].text() == "900"

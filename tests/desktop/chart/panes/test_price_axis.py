@@ -1,15 +1,21 @@
 """How wide the price axis is, and what its labels say, whatever a hand does to it."""
 
+from dataclasses import replace
+
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 
+from core.events import ForecastMade
 from core.indicators.spec import IndicatorSpec
+from core.market.candle import Interval
+from core.market.series import CandleSeries
 from desktop.chart.axes.price_scale import PriceRange, ScaleKind
 from desktop.chart.items.study import StudyLayer
+from desktop.chart.labels.axis_labels import price_labels
 from desktop.chart.widget import ChartWidget
 from tests.desktop.chart.conftest import ShowChart, settle
-from tests.desktop.chart.support import candle, random_series
+from tests.desktop.chart.support import candle, forecast_after, forming_after, random_series
 
 LEFT = Qt.MouseButton.LeftButton
 MOST_AXIS_SHARE = 0.2
@@ -102,3 +108,39 @@ def test_numbers_longer_than_they_are_exact_are_written_short(show_chart: ShowCh
     assert all(len(frame.price_text(price)) <= 20 for price in (frame.prices.low, 1e17, frame.prices.high))
     assert frame.layout.width - frame.layout.plot_right <= MOST_AXIS_SHARE * frame.layout.width
     assert frame.price_text(20_000.0) == "20,000.00"
+
+
+def without_volume(count: int) -> CandleSeries:
+    """As a file has it that has no column for the volume."""
+    series = CandleSeries(Interval.parse("1m"))
+    for index in range(count):
+        series.add(candle(index, 100.0 + index % 3, volume=0.0))
+    return series
+
+
+def forecast_of(series: CandleSeries, volume: float) -> ForecastMade:
+    made = forecast_after(series)
+    return replace(made, ghosts=tuple(replace(ghost, volume=volume) for ghost in made.ghosts))
+
+
+def test_where_no_volume_is_known_there_is_neither_a_strip_nor_a_scale_for_it(show_chart: ShowChart) -> None:
+    series = without_volume(40)
+    chart = show_chart(series)
+    chart.set_forecast(forecast_of(series, 1e-10))
+    settle(chart)
+    frame = chart.frame
+    assert frame.layout.price_bottom == frame.layout.main_bottom and not frame.style.shows_volume
+    assert all(label.area.bottom() < frame.layout.price_bottom for label in price_labels(frame))
+    chart.set_forming(forming_after(series))
+    settle(chart)
+    assert chart.frame.layout.price_bottom < chart.frame.layout.main_bottom, "something was traded now"
+
+
+def test_the_scale_of_a_tiny_volume_is_whole(show_chart: ShowChart) -> None:
+    series = CandleSeries(Interval.parse("1m"))
+    for index in range(40):
+        series.add(candle(index, 1.0, reach=0.5, volume=1.23e-6))
+    frame = show_chart(series).frame
+    label = price_labels(frame)[-1]
+    assert label.area.top() > frame.layout.price_bottom
+    assert frame.fonts.width(label.text) <= label.area.width()
