@@ -1,4 +1,5 @@
-"""What is set while it trains is used as it is, or refused with its range: never another value in its place."""
+"""What is set while it trains is used as it is, or refused with its range: never another value in its place. Where the
+schedule `adaptive` makes another rate of it, that is said."""
 
 from __future__ import annotations
 
@@ -31,3 +32,18 @@ def refusal_of(command: SetLearningRate | SetClipNorm, in_force: Settings) -> Mi
             "Nothing.",
         )
     return None
+
+
+def rate_adapted(times: float, rate: float) -> Mishap:
+    """times: what the rate of the steps was multiplied with; rate: what it is now."""
+    if times < 1.0:
+        happened, done = "Learning did harm: the model forecast worse than without it.", "halved"
+    else:
+        happened, done = "Learning helps again: the model forecasts better than without it.", "doubled"
+    return Mishap(
+        Severity.INFO,
+        "learning rate adapted",
+        f"{happened} Looked at over the newest 500 to 1,000 candles.",
+        f"The rate of the steps was {done}, to {rate:g} (schedule adaptive). The rate that was set stays as it is.",
+        "Nothing.",
+    )

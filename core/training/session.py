@@ -24,6 +24,7 @@ from core.forecast.quantities import FloatArray, Quantity
 from core.market.candle import Candle, Interval
 from core.storage.record import TrainingRecord
 from core.storage.records import StoredScore
+from core.training.adjusting import rate_adapted
 from core.training.anchor_loss import anchor_loss
 from core.training.drift import Rise
 from core.training.drift_response import DriftWatch, drift_incident
@@ -265,7 +266,10 @@ class TrainingSession:
             losses[:, row] = (everyone[[1 + MODEL, 0]] / factor[0, row])[:, [Quantity.CLOSE, Quantity.RANGE]]
         if outcomes:
             model, without = losses.reshape(2, -1)
-            self.engine.schedule.compare(model, without)
+            times = self.engine.schedule.compare(model, without)
+            if times is not None:
+                adapted = rate_adapted(times, self.engine.rate_now)
+                self._incidents.append(adapted.incident(self.run_id, self._clock.now_ms()))
 
     def _score_one(self, forecast: IssuedForecast, origin: int, horizon: int, candle: Candle) -> Outcome:
         targets, _, usable = self.history.targets(np.array([origin], dtype=np.int64))

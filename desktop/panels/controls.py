@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QToolBar, QToolButton, Q
 from desktop.actions import ActionId, ActionRegistry
 from desktop.icons import tabular
 from desktop.interface_size import enlarge_icons, follow_interface_size
-from desktop.panels.inputs import LogSpinBox
+from desktop.panels.inputs import LogSpinBox, readable_decimal
 from desktop.plain_text import Label
 from desktop.seek_slider import SeekSlider
 from desktop.translation import QT_TRANSLATE_NOOP, translate
@@ -72,6 +72,8 @@ class TrainingInputs(QWidget):
             label.setToolTip(box.toolTip())
             layout.addWidget(label)
             layout.addWidget(box)
+        self.rate_now = self._make_rate_now()
+        layout.insertWidget(layout.indexOf(self.learning_rate) + 1, self.rate_now)
         self.duty, self.duty_percent = self._make_slider(), Label()
         self._add_slider(layout)
         self.show_values(learning_rate, clip_norm)
@@ -93,6 +95,15 @@ class TrainingInputs(QWidget):
             box.setValue(value)
             box.blockSignals(False)
 
+    def show_rate_now(self, learning_rate: float | None) -> None:
+        """Show the rate of the newest step beside the box where it is another. None: nothing is known."""
+        is_other = learning_rate is not None and not math.isclose(
+            learning_rate, self.learning_rate.value(), rel_tol=0.01
+        )
+        self.rate_now.setVisible(is_other)
+        if learning_rate is not None and is_other:
+            self.rate_now.setText(translate("Panels", "now {0}").format(readable_decimal(learning_rate)))
+
     def show_duty(self, percent: int) -> None:
         """Show the share of the time that holds now. A slider that is being dragged is left alone."""
         if self.duty.isSliderDown():
@@ -108,6 +119,19 @@ class TrainingInputs(QWidget):
 
     def _show_percent(self, percent: int) -> None:
         self.duty_percent.setText(f"{percent} %")
+
+    def _make_rate_now(self) -> Label:
+        label = Label()
+        label.setFont(tabular(label.font()))
+        label.setToolTip(
+            translate(
+                "Panels",
+                "The rate of the newest step. It is still warming up, or the schedule has changed it:\n"
+                "the adaptive one halves it where learning did harm.",
+            )
+        )
+        label.hide()
+        return label
 
     def _make_slider(self) -> SeekSlider:
         slider = SeekSlider()

@@ -221,6 +221,24 @@ def test_the_rate_in_force_stays_in_the_tool_bar_whatever_else_is_set(bench: Ben
     assert window.inputs.learning_rate.value() == pytest.approx(rate / 2.0)
 
 
+def test_the_rate_of_the_newest_step_stands_beside_the_box_where_it_is_another(bench: Bench) -> None:
+    """The box said 0.09, and the adaptive schedule had made 0.0225 of it."""
+    label, state = bench.window.inputs.rate_now, bench.state
+    first, second, third = (replace(step, learning_rate=5e-5) for step in scenario.steps(3))
+    state.apply(scenario.status(learning_rate=5e-5))
+    state.apply(first)
+    state.apply(scenario.status(learning_rate=5e-5))
+    assert label.isHidden()
+    state.apply(scenario.status(learning_rate=1e-4))
+    assert label.isHidden(), "the step was done before the rate was set"
+    state.apply(second)
+    state.apply(scenario.status(learning_rate=1e-4))
+    assert not label.isHidden() and label.text() == "now 0.00005"
+    state.apply(replace(third, learning_rate=1e-4))
+    state.apply(scenario.status(learning_rate=1e-4))
+    assert label.isHidden()
+
+
 def test_settings_from_elsewhere_are_taken_silently(qtbot: QtBot, bench: Bench) -> None:
     settings = replace(Settings(), training=replace(Settings().training, learning_rate=3e-4))
     with (

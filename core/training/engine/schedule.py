@@ -79,11 +79,17 @@ class RateSchedule:
             self._judge(self._sum / self._count)
             self._sum, self._count = 0.0, 0
 
-    def compare(self, model: FloatArray, without: FloatArray) -> None:
-        """The losses [K] of the model alone, and without it, of such forecasts: what `adaptive` goes by."""
-        if self._kind == "adaptive" and self._done >= self._warmup and self._has_stepped:
-            self._has_stepped = False
-            self._adaptive.observe(model, without)
+    def compare(self, model: FloatArray, without: FloatArray) -> float | None:
+        """The losses [K] of the model alone, and without it, of such forecasts: what `adaptive` goes by.
+
+        Returns what it has multiplied the rate with; None where it has changed nothing.
+        """
+        if self._kind != "adaptive" or self._done < self._warmup or not self._has_stepped:
+            return None
+        self._has_stepped = False
+        before = self._adaptive.factor
+        self._adaptive.observe(model, without)
+        return None if self._adaptive.factor == before else self._adaptive.factor / before
 
     def _judge(self, mean: float) -> None:
         """Take the mean of a full window, as torch's ReduceLROnPlateau takes its metric."""

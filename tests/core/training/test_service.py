@@ -26,6 +26,7 @@ from core.storage.checkpoints import CheckpointRows
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
 from core.training.doctor.remedies import text
+from core.training.engine import adaptive
 from core.training.service import TrainingService
 from tests.core.training import rigs
 from tests.core.training.conftest import SessionAfter
@@ -195,3 +196,17 @@ def test_a_checkpoint_that_is_gone_back_to_says_what_it_was_learned_with(
 
 def saved(events: Sequence[TrainerEvent]) -> list[CheckpointInfo]:
     return [event.saved for event in events if isinstance(event, CheckpointsChanged) and event.saved is not None]
+
+
+def test_a_rate_that_is_lowered_after_harm_is_said(
+    tmp_path: Path, session_after: SessionAfter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(adaptive, "BLOCK", 2)
+    session = session_after(tmp_path, 31)
+    session.handle(SetLearningRate(1.0))
+    events = [event for candle in CANDLES[31:80] for event in rigs.feed(session, [candle])]
+    (first, *_) = (event for event in events if isinstance(event, Incident) and event.kind == "learning rate adapted")
+    assert "did harm" in first.what_happened and "halved, to 0.5" in first.what_was_done
+    steps = [event.learning_rate for event in events if isinstance(event, StepDone)]
+    assert steps[0] == 1.0 and steps[-1] <= 0.5 and session.status().learning_rate == 1.0
+    session.close()

@@ -108,22 +108,26 @@ def schedule() -> RateSchedule:
     return RateSchedule(TrainingSettings(schedule="adaptive"))
 
 
-def compare(made: RateSchedule, looks: int, has_learned: bool) -> RateSchedule:
+def compare(made: RateSchedule, looks: int, has_learned: bool) -> list[float]:
+    """What the rate was multiplied with."""
+    changes = []
     for candle in range(looks * LOOK):
         if has_learned:
             made.advance()
-        made.compare(np.array([1.1 + 0.01 * (candle % 7)]), np.array([1.0]))
-    return made
+        times = made.compare(np.array([1.1 + 0.01 * (candle % 7)]), np.array([1.0]))
+        changes += [] if times is None else [times]
+    return changes
 
 
 def test_the_schedule_counts_only_candles_before_which_something_was_learned() -> None:
-    assert compare(schedule(), 3, has_learned=False).factor == 1.0
-    assert compare(schedule(), 3, has_learned=True).factor == 0.125
+    made = schedule()
+    assert compare(made, 3, has_learned=False) == [] and made.factor == 1.0
+    assert compare(made, 3, has_learned=True) == [0.5, 0.5, 0.5] and made.factor == 0.125
 
 
 def test_other_schedules_do_not_look_at_it() -> None:
     constant = RateSchedule(TrainingSettings(schedule="constant"))
-    assert compare(constant, 3, has_learned=True).factor == 1.0
+    assert compare(constant, 3, has_learned=True) == [] and constant.factor == 1.0
 
 
 @pytest.mark.parametrize("kind", ["constant", "adaptive"])
