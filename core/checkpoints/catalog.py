@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 from core.checkpoints.columns import Column, Kind, reason_text
 from core.checkpoints.evaluation import Evaluation
 from core.checkpoints.expression import Compare, Every, Expression, Not, Operator, Some, Span, Words
-from core.checkpoints.merit import is_worse_than_none
+from core.checkpoints.merit import is_worse_than_none, is_wrecked
 from core.checkpoints.provenance import is_imported
-from core.diagnosis import Disease
 from core.events import CheckpointInfo
 from core.market.candle import Interval
 
@@ -60,7 +59,7 @@ _NUMBERS: dict[str, Callable[[Kept], float | None]] = {
     "evaluated_at": lambda kept: None if kept.evaluation is None else kept.evaluation.at_ms,
     "evaluated_low": lambda kept: None if kept.evaluation is None else kept.evaluation.close_low,
     "evaluated_high": lambda kept: None if kept.evaluation is None else kept.evaluation.close_high,
-    "wrecked": lambda kept: not kept.info.is_known_good or kept.info.health == Disease.DIVERGED,
+    "wrecked": lambda kept: is_wrecked(kept.info),
     "worse": lambda kept: is_worse_than_none(kept.info),
     "sequence": lambda kept: kept.sequence,
     "interval_ms": lambda kept: kept.interval_ms,

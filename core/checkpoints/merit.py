@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+from core.diagnosis import Disease
 from core.events import CheckpointInfo
+
+
+def is_wrecked(info: CheckpointInfo) -> bool:
+    """Whether its model had diverged, or its training was in trouble when it was saved."""
+    return not info.is_known_good or info.health == Disease.DIVERGED
 
 
 def is_worse_than_none(info: CheckpointInfo) -> bool:

@@ -10,6 +10,8 @@ from PySide6.QtCore import QLocale
 from core.checkpoints.catalog import Kept
 from core.checkpoints.columns import reason_text
 from core.checkpoints.evaluation import Evaluation
+from core.checkpoints.merit import is_wrecked
+from core.diagnosis import Disease
 from core.events import CheckpointInfo
 from core.market.candle import Interval
 from core.market.shown_names import shown_symbol
@@ -21,6 +23,7 @@ from desktop.translation import QT_TRANSLATE_NOOP, translate
 BEST = QT_TRANSLATE_NOOP("Checkpoints", "best")
 IN_USE = QT_TRANSLATE_NOOP("Checkpoints", "in use")
 PINNED = QT_TRANSLATE_NOOP("Checkpoints", "pinned")
+WRECKED = QT_TRANSLATE_NOOP("Checkpoints", "wrecked")
 REASONS = frozenset(
     {
         QT_TRANSLATE_NOOP("Checkpoints", "Periodic"),
@@ -60,8 +63,8 @@ def format_bytes(size: int) -> str:
 
 
 def marks(info: CheckpointInfo) -> tuple[str, ...]:
-    """Those of best, in use and pinned that hold, by these names."""
-    held = ((BEST, info.is_best), (IN_USE, info.is_in_use), (PINNED, info.is_pinned))
+    """Those of wrecked, best, in use and pinned that hold, by these names."""
+    held = ((WRECKED, is_wrecked(info)), (BEST, info.is_best), (IN_USE, info.is_in_use), (PINNED, info.is_pinned))
     return tuple(word for word, holds in held if holds)
 
 
@@ -136,7 +139,7 @@ COLUMNS = (
     Column(
         "marks",
         "",
-        QT_TRANSLATE_NOOP("Checkpoints", "Best, in use, pinned"),
+        QT_TRANSLATE_NOOP("Checkpoints", "Best or wrecked, in use, pinned"),
         lambda kept: "",
         "",
         is_number=False,
@@ -381,6 +384,7 @@ def tooltip(kept: Kept) -> str:
     info = kept.info
     lines = [
         _first_line(info),
+        *_wreck_lines(info),
         translate("Checkpoints", "{0}, {1}, run {2}").format(kept.symbol, Interval(kept.interval_ms), info.run_id),
         translate("Checkpoints", "Saved {0} ({1}), {2}").format(
             format_time(info.created_at_ms), why_saved(info).lower(), format_bytes(info.size_bytes)
@@ -403,6 +407,18 @@ def tooltip(kept: Kept) -> str:
 def _first_line(info: CheckpointInfo) -> str:
     step, held = translate("Checkpoints", "Step {0}").format(format_count(info.step)), marks_text(info)
     return (f"{info.name}: " if info.name else "") + step + (f" ({held})" if held else "")
+
+
+def _wreck_lines(info: CheckpointInfo) -> list[str]:
+    if not is_wrecked(info):
+        return []
+    why = (
+        translate("Checkpoints", "The model had diverged when it was saved.")
+        if info.health == Disease.DIVERGED
+        else translate("Checkpoints", "It was saved while training skipped its steps.")
+    )
+    below = translate("Checkpoints", "However its score is, it stands below all others where they are sorted by it.")
+    return [f"{why} {below}"]
 
 
 def _measured_lines(info: CheckpointInfo) -> list[str]:

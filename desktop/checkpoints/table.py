@@ -30,6 +30,7 @@ from desktop.checkpoints.columns import (
     PINNED,
     PLACE,
     WHERE_FILLED,
+    WRECKED,
     marks,
 )
 from desktop.checkpoints.model import INFO_ROLE, CheckpointTableModel, stretches
@@ -56,6 +57,7 @@ class CheckpointTable(QTableView):
         self._unfilled = WHERE_FILLED
         self._crowded_out = frozenset[str]()
         self._widths = ColumnWidths()
+        self._brought_into_view = ""
         self.setModel(self.rows)
         self._dress(theme)
         self.rows.sorting_asked.connect(self._on_sorting)
@@ -121,6 +123,7 @@ class CheckpointTable(QTableView):
             self.select_ids(ids, current[0] if current else None)
             self.verticalScrollBar().setValue(scrolled)
             self.horizontalScrollBar().setValue(sideways)
+        self._bring_into_view()
 
     def selected_rows(self) -> list[int]:
         """Row numbers, ascending."""
@@ -152,10 +155,22 @@ class CheckpointTable(QTableView):
         self.fit_columns()
 
     def reveal_column(self, name: str) -> None:
-        """Show a column whose content was changed just now, where the user's own choice leaves it out."""
+        """Show a column whose content was changed just now, where the user's own choice leaves it out, and go there
+        once the change is shown."""
+        self._brought_into_view = name
         if self._settings.columns and name not in self._settings.columns:
             self._tell(replace(self._settings, columns=(*self.shown_columns(), name)))
             self.arrange(self._settings)
+        self._bring_into_view()
+
+    def _bring_into_view(self) -> None:
+        name = self._brought_into_view
+        if not name or self.isColumnHidden(PLACE[name]) or not self.rows.rowCount():
+            return
+        self._brought_into_view = ""
+        self.updateGeometries()  # a column that was hidden until now is not counted by the scroll bar else
+        row = max(self.currentIndex().row(), 0)
+        self.scrollTo(self.rows.index(row, PLACE[name]))
 
     def fit_columns(self) -> None:
         """Where none were chosen, hide as many as must be for the others to be whole."""
@@ -242,7 +257,7 @@ class TextDelegate(QStyledItemDelegate):
 
 
 class MarksDelegate(QStyledItemDelegate):
-    """Paints the icons of best, in use and pinned side by side, each always in its own place."""
+    """Paints the icons of best or wrecked, in use and pinned side by side, each always in its own place."""
 
     def __init__(self, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
@@ -254,6 +269,7 @@ class MarksDelegate(QStyledItemDelegate):
         held = marks(index.data(INFO_ROLE))
         is_selected = bool(option.state & QStyle.StateFlag.State_Selected)  # type: ignore[attr-defined]
         icons = (
+            (WRECKED, "alert-outline", palette.bad),  # in the place of the best, which it cannot be
             (BEST, "trophy-outline", palette.warning),
             (IN_USE, "play-circle-outline", palette.good),
             (PINNED, "pin", palette.accent),
@@ -265,7 +281,8 @@ class MarksDelegate(QStyledItemDelegate):
             if word in held:
                 drawn = icon(name, palette.inverse_text if is_selected else colour)
                 drawn.paint(painter, QRect(left, top, ICON_SIZE, ICON_SIZE))
-            left += ICON_SIZE + 3
+            if word != WRECKED:
+                left += ICON_SIZE + 3
 
 
 def _unfilled(catalog: Catalog) -> frozenset[str]:

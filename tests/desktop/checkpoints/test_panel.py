@@ -8,6 +8,7 @@ from PySide6.QtGui import QAccessible
 from PySide6.QtWidgets import QDialog, QLineEdit, QMenu, QToolBar, QToolButton, QWidget
 from pytestqt.qtbot import QtBot
 
+from core.diagnosis import Disease
 from core.events import CheckpointsChanged
 from core.window_settings import BrowserSettings
 from desktop.actions import ActionId
@@ -26,6 +27,8 @@ NONE = Qt.KeyboardModifier.NoModifier
 CONTROL = Qt.KeyboardModifier.ControlModifier
 SHIFT = Qt.KeyboardModifier.ShiftModifier
 COLUMN = {column.title: number for number, column in enumerate(COLUMNS)}
+
+NAMELESS = tuple(name for name in FIRST_COLUMNS if name not in WHERE_FILLED)
 
 
 @pytest.fixture
@@ -149,6 +152,51 @@ def test_a_loss_that_is_not_finite_sorts_as_the_worst(panel: CheckpointsPanel, l
     assert steps(panel)[-1] == 12_320
     texts = [panel.model.index(row, COLUMN["Loss"]).data() for row in range(panel.model.rowCount())]
     assert texts[-1] == "–" and "nan" not in texts
+
+
+@pytest.mark.parametrize("columns", [(), NAMELESS], ids=["as many as fit", "chosen ones"])
+def test_tags_that_are_given_in_a_narrow_panel_are_seen(
+    qtbot: QtBot, panel: CheckpointsPanel, columns: tuple[str, ...]
+) -> None:
+    """Their column has no room beside the others: the table scrolls, and goes there."""
+    panel.resize(560, 220)
+    qtbot.waitUntil(lambda: panel.width() == 560)
+    table = panel.table
+    if columns:
+        panel.show_settings(replace(panel.table.settings, columns=columns))
+    panel._source.set_name("checkpoint-12310", "before the great change of the learning rate")
+    panel.refresh()
+    select(panel, 12_320)
+    panel._set_tags(["checkpoint-12320"], ["keep"], [])
+    panel.refresh()
+    left, width = table.columnViewportPosition(COLUMN["Tags"]), table.columnWidth(COLUMN["Tags"])
+    assert table.horizontalScrollBar().maximum() > 0
+    assert left >= 0 and min(left + width, table.viewport().width()) - left >= min(width, 40)
+    table.horizontalScrollBar().setValue(0)
+    panel.refresh()
+    assert table.horizontalScrollBar().value() == 0, "once: then it is the user's to scroll"
+
+
+def test_a_wreck_is_marked_and_says_why_it_is_last_by_its_score(
+    panel: CheckpointsPanel, state: RunState, library: scenario.Library
+) -> None:
+    lost = replace(library.infos[0], checkpoint_id="lost", step=99_999, skill=0.5, health=Disease.DIVERGED)
+    library.infos = (lost, *library.infos)
+    state.apply(CheckpointsChanged(scenario.RUN, lost))
+    for order in (Qt.SortOrder.AscendingOrder, Qt.SortOrder.DescendingOrder):
+        panel.table.sortByColumn(COLUMN["Score"], order)
+        panel.refresh()
+        row = panel.model.rowCount() - 1
+        assert panel.model.info(row) == replace(lost, is_in_use=panel.model.info(row).is_in_use)
+        mark, score = (panel.model.index(row, number) for number in (0, COLUMN["Score"]))
+        assert "wrecked" in mark.data(Qt.ItemDataRole.AccessibleTextRole)
+        assert "diverged" in score.data(Qt.ItemDataRole.ToolTipRole)
+        healthy = panel.model.index(0, 0)
+        assert "wrecked" not in healthy.data(Qt.ItemDataRole.AccessibleTextRole)
+        assert (
+            panel.table.grab(panel.table.visualRect(mark)).toImage()
+            != panel.table.grab(panel.table.visualRect(panel.model.index(row - 1, 0))).toImage()
+        )
 
 
 @pytest.mark.parametrize(
