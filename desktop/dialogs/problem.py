@@ -17,6 +17,8 @@ class Problem(WrappedLabel):
     def __init__(self) -> None:
         super().__init__()
         self._is_refusing = False
+        self._refusal = ""
+        """The sentence of the last refusal, until something else is typed."""
         self.setAccessibleName(translate("Dialogs", "What is wrong"))
 
     def refuse(self, sentence: str, ask: Callable[[], object], buttons: QDialogButtonBox) -> None:
@@ -26,19 +28,23 @@ class Problem(WrappedLabel):
 
         def over() -> None:
             self._is_refusing = False
-            self.check(ask, buttons)
-            self.setText(self.text() or sentence)
-            self.show()
+            self._refusal = sentence
+            self.check(ask, buttons, keeps_refusal=True)
 
         QTimer.singleShot(0, self, over)
 
-    def check(self, ask: Callable[[], object], buttons: QDialogButtonBox) -> None:
-        """Say what `ask` says in a ValueError, and offer OK only where it raises none."""
+    def check(self, ask: Callable[[], object], buttons: QDialogButtonBox, *, keeps_refusal: bool = False) -> None:
+        """Say what `ask` says in a ValueError, and offer OK only where it raises none.
+
+        keeps_refusal: nothing was typed since the last refusal, which stays to be read where nothing else is wrong.
+        """
+        if not keeps_refusal:
+            self._refusal = ""
         try:
             ask()
             sentence = ""
         except ValueError as error:
             sentence = str(error)
-        self.setText(sentence)
-        self.setVisible(bool(sentence))
+        self.setText(sentence or self._refusal)
+        self.setVisible(bool(self.text()))
         buttons.button(QDialogButtonBox.StandardButton.Ok).setEnabled(not sentence and not self._is_refusing)

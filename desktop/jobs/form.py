@@ -109,8 +109,8 @@ class JobDialog(QDialog):
             self._picker.look_again()
 
     def _on_answered(self) -> None:
-        was_accepting = self._is_accepting
-        self.check()
+        was_accepting, self._is_accepting = self._is_accepting, False
+        self.message.check(self.order, self.buttons, keeps_refusal=True)
         if was_accepting:
             self.accept()
 

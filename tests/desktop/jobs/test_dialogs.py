@@ -204,6 +204,11 @@ def test_a_number_out_of_range_is_refused_with_the_range(
     qtbot.waitUntil(ok.isEnabled)
     assert box.value() == before and dialog.message.text().startswith(words)
     assert dialog.message.text().endswith("stays.")
+    dialog.picker.answered.emit()  # as where the disk was slow
+    assert dialog.message.text().startswith(words) and ok.isEnabled()
+    box.setValue(before + 1)
+    dialog.check()
+    assert dialog.message.text() == ""
 
 
 @pytest.mark.parametrize("name", list(MAKERS))
