@@ -254,6 +254,14 @@ class Catalog:
         found = np.flatnonzero(of_run & (self.number("best") > 0.0))
         return self.info(int(found[0])) if len(found) else None
 
+    def highest_of(self, run_id: str) -> CheckpointInfo | None:
+        """The highest finite skill in a run, of a sound one or not; of equals the newest. None: none has a score."""
+        of_run = np.flatnonzero(self.text("run").where(lambda run: run == run_id.casefold()))
+        scored = of_run[~np.isnan(self.number("skill")[of_run])]
+        if not len(scored):
+            return None
+        return self.info(int(scored[np.lexsort((self.number("sequence")[scored], self.number("skill")[scored]))[-1]]))
+
     def rows(self, expression: Expression | None, now_ms: int) -> Rows:
         """The rows that the filter lets through, ascending."""
         if expression is None:

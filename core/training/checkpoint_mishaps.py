@@ -16,7 +16,7 @@ def refused(sentence: str, step: int) -> Mishap:
         "checkpoint refused",
         sentence,
         "The checkpoint before it is used instead.",
-        f"Training since step {step} is done again; no forecast and no score is lost.",
+        f"Training since step {step:,} is done again; no forecast and no score is lost.",
     )
 
 

@@ -129,9 +129,9 @@ class CheckpointPreviews(QObject):
         info = self._asked[0]
         text = translate(
             "Checkpoints",
-            "The chart shows what the checkpoint of {0} would forecast, beside the forecast that stands. "
+            "The chart shows what the checkpoint {0} would forecast, beside the forecast that stands. "
             "Nothing has been changed yet.",
-        ).format(_label(info))
+        ).format(which(info))
         restore = translate("Checkpoints", "Restore")
         self._window.banner.tell(
             Notice(
@@ -152,6 +152,14 @@ class CheckpointPreviews(QObject):
             self._window.restore_requested.emit(checkpoint_id)
         else:  # it has ended since the checkpoint's ghosts were shown
             self._refuse(is_restore=True)
+
+
+def which(info: CheckpointInfo) -> str:
+    """For what follows “the checkpoint”: a name alone would read as whose it is, and two may have the same."""
+    step = format_count(info.step)
+    if not info.name:
+        return translate("Checkpoints", "of step {0}").format(step)
+    return translate("Checkpoints", "“{0}” (step {1})").format(info.name, step)
 
 
 def _label(info: CheckpointInfo) -> str:

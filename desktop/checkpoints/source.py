@@ -150,6 +150,11 @@ class CheckpointSource(QObject):
         run_id = self.run_id
         return None if run_id is None else self.catalog.best_of(run_id)
 
+    def highest(self) -> CheckpointInfo | None:
+        """The one of the watched run with the highest score, though it may be no best; None where none has a score."""
+        run_id = self.run_id
+        return None if run_id is None else self.catalog.highest_of(run_id)
+
     def bests(self) -> list[CheckpointInfo]:
         """Of the watched run, those that were the best when they were saved, and the one that is. An older version took
         also those for it that are worse than no model."""

@@ -19,7 +19,7 @@ _LONGEST_NAME = 60
 def open_name(parent: QWidget, info: CheckpointInfo, on_name: Callable[[str], object]) -> QDialog:
     """Ask what it shall be called."""
     question = translate("Checkpoints", "What the checkpoint of step {0} is called:").format(format_count(info.step))
-    title, hint = translate("Checkpoints", "Rename"), translate("Checkpoints", "Nothing takes its name away")
+    title, hint = translate("Checkpoints", "Rename"), translate("Checkpoints", "Leave empty to remove the name")
     return _ask(parent, title, question, info.name, hint, _LONGEST_NAME, on_name)
 
 

@@ -62,6 +62,9 @@ _SINGULAR = {
     "days": QT_TRANSLATE_NOOP("Settings", "day"),
 }
 
+_AUTOMATIC = frozenset({("appearance", "interface_percent"), ("market", "speed")})
+"""Where none is set, the program finds it."""
+
 
 def unit(group: str, name: str) -> str:
     """The unit of a setting; empty for what is chosen, said, or a bare number."""
@@ -121,7 +124,12 @@ def span_of(info: FieldInfo) -> str:
 def facts(group: str, name: str, info: FieldInfo) -> str:
     """``Default 30 s, from 1 to 3,600.`` Empty where there is nothing to add to what an editor shows."""
     said = default(group, name)
-    if info.annotation is not bool:
+    if to_dict(Settings())[group][name] is None:
+        said = translate("Settings", "automatic") if (group, name) in _AUTOMATIC else said
+        if span := span_of(info):
+            bounds = f"{span} {unit(group, name)}".rstrip()
+            said = translate("Settings", "{0}; else {1}").format(said, bounds)
+    elif info.annotation is not bool:
         measure, span = _unit_after(said, group, name), span_of(info)
         said = f"{said}{f' {measure}' if measure else ''}{f', {span}' if span else ''}"
     return translate("Settings", "Default: {0}.").format(said)

@@ -26,7 +26,7 @@ from desktop.jobs.book import Job, JobState
 from desktop.jobs.table import JobsModel, make_table
 from desktop.panel_action_table import job_actions
 from desktop.panels.base import EmptyState, Panel, colour_text, set_text
-from desktop.plain_text import Label
+from desktop.plain_text import Label, with_whole_figures
 from desktop.state import RunState
 from desktop.theme import Palette, Theme
 from desktop.translation import translate
@@ -50,6 +50,8 @@ class JobsPanel(Panel):
         self.count = Label()
         self.start = QToolButton()
         self.details = QPlainTextEdit()
+        self._told = ""
+        """In `details`, with usual spaces."""
         self.details.setReadOnly(True)
         self.details.setAccessibleName(translate("Jobs", "The whole account of the chosen job"))
         self.actions_of_panel = ActionRegistry(job_actions(), self.table)
@@ -155,8 +157,9 @@ class JobsPanel(Panel):
     def _show_details(self) -> None:
         job = self.selected()
         text = "" if job is None else self._account(job)
-        if text != self.details.toPlainText():
-            self.details.setPlainText(text)
+        if text != self._told:  # what the box gives back has other spaces
+            self._told = text
+            self.details.setPlainText(with_whole_figures(text))
         self.details.setVisible(job is not None)
 
     def _account(self, job: Job) -> str:

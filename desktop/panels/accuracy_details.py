@@ -16,7 +16,7 @@ from desktop.panels.accuracy_pages import HorizonsPage, Page, SkillPage
 from desktop.panels.accuracy_plots import BandsPage, ErrorsPage
 from desktop.panels.accuracy_words import ahead, how_many
 from desktop.panels.base import colour_text, set_text
-from desktop.plain_text import Label, paragraphs
+from desktop.plain_text import Label, WrappedLabel, paragraphs
 from desktop.theme import Palette, Theme
 from desktop.translation import QT_TRANSLATE_NOOP, translate
 
@@ -49,6 +49,8 @@ class AccuracyDetails(QWidget):
         self._pages: dict[str, Page] = {}
         self.horizon, self.group = QComboBox(), QComboBox()
         self._n, self._waiting = Label(), Label(translate("Panels", _WAITING))
+        self._first = WrappedLabel()
+        """Which candles “all” are not."""
         self._stack = QStackedWidget()
         self._shown: tuple[RunAccuracy, ExpertShares | None, Page] | None = None
         self._build()
@@ -90,7 +92,7 @@ class AccuracyDetails(QWidget):
         self._shown = None
         for page in self._pages.values():
             page.apply_palette(palette)
-        for label in (self._n, self._waiting):
+        for label in (self._n, self._first, self._waiting):
             colour_text(label, palette.muted_text)
 
     def _is_shown(self, found: RunAccuracy, shares: ExpertShares | None, page: Page) -> bool:
@@ -104,6 +106,7 @@ class AccuracyDetails(QWidget):
         self._waiting.setVisible(found is None)
         for part in (self._stack, self.horizon, self._n):
             part.setVisible(found is not None)
+        self._first.setVisible(found is not None and found.left_out > 0)
         if found is None:
             self.group.hide()
 
@@ -131,6 +134,9 @@ class AccuracyDetails(QWidget):
             "Panels", "All candles are judged while there are few; from 1,300 on, the first 1,000 are not."
         )
         self._n.setToolTip(paragraphs(f"{first if found.left_out else every}\n{_which(found)}"))
+        short = translate("Panels", "Without the first {0} candles")
+        set_text(self._first, short.format(format_count(found.left_out)))
+        self._first.setToolTip(paragraphs(first))
 
     def _choose_horizon(self, horizon: int) -> None:
         self.horizon.setCurrentIndex(self.horizon.findData(horizon))
@@ -162,6 +168,8 @@ class AccuracyDetails(QWidget):
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(4)
         layout.addLayout(top)
+        self._first.hide()
+        layout.addWidget(self._first)
         layout.addWidget(self._stack, 1)
         layout.addWidget(self._waiting, 1)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
+from core.checkpoints.merit import is_wrecked
 from core.events import CheckpointInfo
 from desktop.checkpoints.source import SCORE_MEANING, CheckpointSource, score_text
 from desktop.formatting import format_age, format_count, format_number, format_percent, format_time
@@ -14,7 +15,11 @@ from desktop.panels.base import EmptyState, Panel, colour_text, set_text
 from desktop.panels.scrolling import DownScrolling
 from desktop.plain_text import Label, WrappedLabel, paragraphs
 from desktop.theme import Palette, Theme
-from desktop.translation import translate
+from desktop.translation import QT_TRANSLATE_NOOP, translate
+
+_NONE_SCORED = QT_TRANSLATE_NOOP(
+    "Panels", "No best checkpoint yet.\nIt appears when enough forecasts have been scored to give one a score."
+)
 
 
 class BestCheckpointPanel(Panel):
@@ -39,21 +44,15 @@ class BestCheckpointPanel(Panel):
         for label in (self._score, self._of):
             label.setToolTip(paragraphs(translate("Checkpoints", SCORE_MEANING)))
         self._build_layout()
-        self._empty = EmptyState(
-            translate(
-                "Panels",
-                "No best checkpoint yet.\nIt appears when enough forecasts have been scored, and a checkpoint is not "
-                "worse than no model.",
-            ),
-            self,
-        )
+        self._empty = EmptyState(translate("Panels", _NONE_SCORED), self)
         self.apply_palette(theme.palette)
         source.changed.connect(self.mark_stale)
 
     def refresh(self) -> None:
         self._best = self._source.best()
         best = self._best
-        self._empty.tell(is_empty=best is None, is_loading=self._source.is_loading)
+        text = "" if best is not None else _why_none(self._source.highest())
+        self._empty.tell(is_empty=best is None, is_loading=self._source.is_loading, text=text)
         self._scroll.setVisible(best is not None)  # its bar would lie over the words
         for part in (self._trophy, self._step, self._score, self._of, self._when, self._more, self._restore):
             part.setVisible(best is not None)
@@ -119,6 +118,23 @@ class BestCheckpointPanel(Panel):
     def _on_restore(self) -> None:
         if self._best is not None:
             self.restore_requested.emit(self._best.checkpoint_id)
+
+
+def _why_none(highest: CheckpointInfo | None) -> str:
+    """A good score alone makes no best, and the table shows it: what else keeps it from being one."""
+    if highest is None or highest.skill is None:
+        return translate("Panels", _NONE_SCORED)
+    if is_wrecked(highest):
+        why = translate("Panels", "it is of a model that had diverged, or was in trouble")
+    elif highest.skill < 0.0:
+        why = translate("Panels", "“no change” is better")
+    else:
+        why = translate("Panels", "the model takes {0} from the ghosts: the simple rules alone are better").format(
+            format_percent(abs(highest.model_gain or 0.0), 2)
+        )
+    return translate("Panels", "No best checkpoint yet.\nThe highest score is {0}, at step {1}, but {2}.").format(
+        score_text(highest), format_count(highest.step), why
+    )
 
 
 def _of_what(best: CheckpointInfo) -> str:

@@ -24,7 +24,7 @@ def diverged(found: Divergence, evidence: Evidence, settings: Settings) -> Verdi
         f"{anchor_loss} that the uncorrected forecast has."
     )
     if found.before is not None:
-        sentence += f" Before the change at step {found.changed_at} it was {_beside(found.before)} that."
+        sentence += f" Before the change at step {found.changed_at:,} it was {_beside(found.before)} that."
     if found.best is not None and (found.before is None or found.best < found.before):
         sentence += f" At its best it was {_beside(found.best)} that."
     why = "The model does worse than without its corrections, on candles that it was trained on"

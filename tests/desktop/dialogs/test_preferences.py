@@ -215,6 +215,18 @@ def test_one_of_a_unit_is_said_in_the_singular(group: str, name: str, said: str)
     assert facts(group, name, field_infos(type(getattr(Settings(), group)))[name]) == said
 
 
+@pytest.mark.parametrize(
+    ("group", "name", "said"),
+    [
+        ("appearance", "interface_percent", "Default: automatic; else from 75 to 300."),
+        ("market", "speed", "Default: automatic; else from 0 candles/s."),
+        ("market", "file", "Default: none."),
+    ],
+)
+def test_what_is_not_set_at_first_has_no_range_and_no_unit(group: str, name: str, said: str) -> None:
+    assert facts(group, name, field_infos(type(getattr(Settings(), group)))[name]) == said
+
+
 def test_a_seed_can_be_set_and_unset(dialog: PreferencesDialog) -> None:
     editor = dialog.form("training").editor("seed")
     assert editor.get() is None

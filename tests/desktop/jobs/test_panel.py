@@ -124,6 +124,18 @@ def test_the_choice_stays_on_its_job_while_others_come(panel: JobsPanel, state: 
     assert "All is well." in panel.details.toPlainText()
 
 
+def test_no_line_of_a_jobs_account_ends_between_a_number_and_its_unit(panel: JobsPanel, state: RunState) -> None:
+    state.jobs.begin("one", "Import")
+    state.jobs.finish("one", JobState.DONE, "Done.")
+    panel.select("one")
+    panel.refresh()
+    document = panel.details.document()
+    assert "0.0\N{NO-BREAK SPACE}s" in document.toRawText()
+    panel.details.selectAll()
+    panel.refresh()
+    assert panel.details.textCursor().hasSelection(), "what is told already is not told anew"
+
+
 @pytest.mark.parametrize("points", [9, 14])
 def test_the_bar_leaves_the_percentage_its_room(panel: JobsPanel, state: RunState, theme: Theme, points: int) -> None:
     """The "1" of "100 %" lay under the bar."""

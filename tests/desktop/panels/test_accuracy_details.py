@@ -423,3 +423,18 @@ def a_score(state: RunState) -> ForecastScored:
     ghost = scenario.forecast(random_walk(3)).ghosts[0]
     numbers = (1.0, 0.0, 1.0, 1.0, 1.0, True, True, None, 0.5)
     return ForecastScored(state.run_id or "", 0, 60_000, 1, ForecastMode.REPLAY, False, ghost, *numbers)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("left_out", "said"), [(0, ""), (1_000, "1,000")])
+def test_that_all_candles_are_not_quite_all_is_said_in_the_panel(
+    qtbot: QtBot, theme: Theme, left_out: int, said: str
+) -> None:
+    columns, counts = filled(made_up(900)), np.ones(900, dtype=np.bool_)
+    judged = assess(columns, origins(900), counts, Request())
+    details = AccuracyDetails(theme)
+    shown_panel(qtbot, details, 400, 640)
+    details.open_page("Skill")
+    details.show_found(RunAccuracy("made up", left_out, 900, True, (OVERALL,), (), judged), None, None)
+    own = [label for label in details.findChildren(QLabel) if label.parent() is details and label.isVisible()]
+    below = [label.text() for label in own if label.geometry().top() > details.horizon.geometry().bottom()]
+    assert bool(below) is bool(said) and all(said in text for text in below)

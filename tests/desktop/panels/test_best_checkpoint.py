@@ -1,11 +1,14 @@
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QPushButton
 from pytestqt.qtbot import QtBot
 
 from core.clock import ManualClock
+from core.diagnosis import Disease
 from core.events import CheckpointsChanged
 from desktop.checkpoints.source import CheckpointSource
 from desktop.panels.best_checkpoint import BestCheckpointPanel
@@ -83,3 +86,26 @@ def test_it_says_what_the_score_is_of(
     panel.refresh()
     assert "Model alone: +1.1 %" in words(panel) and "against “no change”" in words(panel)
     assert ("adds +0.1 %" in words(panel)) is (gain is not None)
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"skill": 0.062, "model_gain": -0.0012}, "0.12 % from the ghosts"),
+        ({"skill": -0.01, "skill_low": -0.02}, "“no change” is better"),
+        ({"skill": 0.062, "health": Disease.DIVERGED}, "had diverged"),
+    ],
+)
+def test_beside_a_score_it_says_why_that_is_no_best(
+    panel: BestCheckpointPanel,
+    state: RunState,
+    library: scenario.Library,
+    changes: dict[str, Any],
+    said: str,
+) -> None:
+    """The table shows it: “not enough forecasts have been scored” would be untrue."""
+    library.infos = [scenario.checkpoint(12_340, **{"skill": None, **changes}), scenario.checkpoint(12_100, skill=-0.5)]
+    state.apply(CheckpointsChanged(scenario.RUN, library.infos[0]))
+    panel.refresh()
+    assert said in words(panel) and "12,340" in words(panel) and "enough forecasts" not in words(panel)
+    assert not panel.findChild(QPushButton).isVisible()

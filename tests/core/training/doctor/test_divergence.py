@@ -178,15 +178,15 @@ def test_the_sentence_names_a_ratio_that_its_two_losses_have(seed: int) -> None:
 
 def test_the_doctor_puts_it_first_and_names_its_numbers() -> None:
     doctor = GradientDoctor("run", NAMES, lambda: settings(rate=0.3))
-    for number in range(1, 301):
+    for number in range(1_001, 1_301):
         doctor.observe(beside(number, -0.02))
     assert doctor.diagnose().disease is Disease.HEALTHY
     doctor.forget()
-    for number in range(301, 312):
+    for number in range(1_301, 1_312):
         doctor.observe(beside(number, math.log(3.0)))
     found = doctor.diagnose()
     assert found.disease is Disease.DIVERGED, "before it is too early to say anything else"
-    assert "0.6, 3 times the 0.2" in found.evidence and "Before the change at step 300" in found.evidence
+    assert "0.6, 3 times the 0.2" in found.evidence and "Before the change at step 1,300" in found.evidence
     assert found.change is not None and found.change.value == pytest.approx(0.03)
     doctor.forget(is_other_model=True)
     assert doctor.diagnose().disease is Disease.UNKNOWN
