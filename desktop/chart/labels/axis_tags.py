@@ -36,6 +36,20 @@ def leaving_room(last_price: Box, tags: Sequence[Box], axis_height: int) -> Box:
     return replace(last_price, rect=QRect(rect.left(), top, rect.width(), rect.height()))
 
 
+def beside_crosshair(last_price: Box, crosshair: Box, axis_height: int) -> Box:
+    """The last price's label, above or below the crosshair's where that would hide it, on the side of its price, or on
+    the other where the axis ends. It stays where there is room on neither."""
+    rect, other = last_price.rect, crosshair.rect
+    if not rect.intersects(other):
+        return last_price
+    above, below = other.top() - rect.height(), other.bottom() + 1
+    is_higher = crosshair.price is not None and _price(last_price) > crosshair.price
+    for top in (above, below) if is_higher else (below, above):
+        if 0 <= top <= axis_height - rect.height():
+            return replace(last_price, rect=QRect(rect.left(), top, rect.width(), rect.height()))
+    return last_price
+
+
 def _price(tag: Box) -> float:
     assert tag.price is not None, "a label on the price axis stands for a price"
     return tag.price

@@ -11,7 +11,7 @@ from PySide6.QtGui import QRegion
 
 from desktop.chart.data.model import ChartModel
 from desktop.chart.labels.axis_labels import price_label_rect, time_label_rect
-from desktop.chart.labels.axis_tags import leaving_room
+from desktop.chart.labels.axis_tags import beside_crosshair, leaving_room
 from desktop.chart.labels.forecast_label import clear_of, forecast_label
 from desktop.chart.labels.last_price import LastPriceLine, last_price_box, last_price_line
 from desktop.chart.labels.note import note_box, note_tooltip
@@ -118,11 +118,15 @@ class Overlay:
         return crossed._with_tags_aside(frame, model, layers)
 
     def _with_tags_aside(self, frame: Frame, model: ChartModel, layers: LayerSet) -> Overlay:
-        """A price on the axis that the crosshair's would hide stands beside it meanwhile."""
-        label = self.price_label
-        if label is None or not any(tag.rect.intersects(label.rect) for tag in self.axis_tags):
+        """A price on the axis that the crosshair's would hide stands beside it meanwhile, the last one too."""
+        label, last = self.price_label, self.last_price
+        if label is None:
             return self
-        return replace(self, axis_tags=tuple(layers.axis_tags(frame, model, (*self.taken_of_axis, label))))
+        aside = None if last is None else beside_crosshair(last, label, frame.layout.price_axis.height())
+        if aside is last and not any(tag.rect.intersects(label.rect) for tag in self.axis_tags):
+            return self
+        moved = replace(self, last_price=aside)
+        return replace(moved, axis_tags=tuple(layers.axis_tags(frame, model, (*moved.taken_of_axis, label))))
 
     @property
     def taken_of_axis(self) -> tuple[Box, ...]:

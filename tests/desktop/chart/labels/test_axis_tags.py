@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from PySide6.QtCore import QRect
 from PySide6.QtGui import QColor
 
-from desktop.chart.labels.axis_tags import leaving_room, stand_aside
+from desktop.chart.labels.axis_tags import beside_crosshair, leaving_room, stand_aside
 from desktop.chart.painting.text import Box
 
 HEIGHT = 14
@@ -93,3 +93,19 @@ def test_the_last_price_stays_where_there_is_room_or_none_at_all() -> None:
     assert laid_out(100.0, 2 * HEIGHT, [101.0, 99.0]).last == box(100.0, 2 * HEIGHT)
     crowd = [float(price) for price in range(60, 120)]
     assert laid_out(100.0, 2 * HEIGHT, crowd).last == box(100.0, 2 * HEIGHT)
+
+
+@given(last=PRICES, height=st.sampled_from([HEIGHT, 2 * HEIGHT]), crosshair=PRICES)
+def test_the_crosshair_hides_the_last_price_nowhere(last: float, height: int, crosshair: float) -> None:
+    label, own = box(crosshair), box(last, height)
+    found = beside_crosshair(own, label, AXIS)
+    assert not found.rect.intersects(label.rect) and 0 <= found.rect.top() <= AXIS - height
+    if not own.rect.intersects(label.rect):
+        assert found is own
+    elif HEIGHT * 2 < crosshair < AXIS - 3 * HEIGHT:
+        assert (found.rect.top() < label.rect.top()) is (last > crosshair), "the higher price is above"
+
+
+def test_the_last_price_stays_where_the_crosshair_leaves_it_no_room() -> None:
+    last = box(100.0, 2 * HEIGHT)
+    assert beside_crosshair(last, box(100.0), HEIGHT) is last
