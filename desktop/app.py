@@ -55,7 +55,7 @@ from desktop.history import STEPS_KEPT
 from desktop.history_visits import VISIT_JOB, HistoryVisits
 from desktop.interface_size import InterfaceSize, set_font
 from desktop.jobs.desk import JobDesk
-from desktop.layouts.arrangements import scale
+from desktop.layouts.arrangements import DockSizes
 from desktop.layouts.on_screen import ScreenKeeper, take_first_size
 from desktop.layouts.store import LayoutStore
 from desktop.library import Library
@@ -103,7 +103,7 @@ class Application(QObject):
             self.state, self.theme, self.chart, self._library, context.settings, context.folder.root, self._layout
         )
         interface_size = InterfaceSize(self.window, context.settings.appearance)
-        interface_size.changed.connect(lambda by: scale(self.window, self.window.docks.values(), by))
+        DockSizes(self.window, self.window.docks.values()).follow(interface_size)
         self.window.setWindowIcon(QIcon(str(icon_path())))
         self.charting = self._make_charting(context.folder)
         self.run_watch = RunWatch(self.window, self.state, self.window.messages)

@@ -95,8 +95,10 @@ class InterfaceSize(QObject):
     """Keeps an automatic size in step with the window: on a large screen text is larger, but a window that is made
     small there has room for no more than one on a small screen."""
 
-    changed = Signal(float)
-    """By how much all text grew just now; below 1 it shrank."""
+    changing = Signal()
+    """All text is about to grow or shrink."""
+    changed = Signal()
+    """It has."""
 
     def __init__(self, window: QWidget, appearance: AppearanceSettings, screen_factor: float | None = None) -> None:
         """appearance: what `set_font` was called with; screen_factor: what the screen needs, None to ask it."""
@@ -119,6 +121,7 @@ class InterfaceSize(QObject):
         wanted = factor_in_window(self._screen_factor, self._window.width(), self._window.height())
         if not isinstance(application, QApplication) or math.isclose(wanted, before):
             return
+        self.changing.emit()
         _take(application, self._appearance, wanted)
         QCoreApplication.sendPostedEvents(None, QEvent.Type.ApplicationFontChange.value)
         for widget in QApplication.allWidgets():
@@ -126,7 +129,7 @@ class InterfaceSize(QObject):
                 QCoreApplication.sendEvent(widget, QEvent(QEvent.Type.StyleChange))
         _changes.changed.emit()
         QCoreApplication.sendPostedEvents(None, QEvent.Type.LayoutRequest.value)
-        self.changed.emit(wanted / before)
+        self.changed.emit()
 
 
 def interface_factor() -> float:

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 
-from PySide6.QtCore import QObject, Qt
-from PySide6.QtWidgets import QDockWidget, QMainWindow
+from PySide6.QtCore import QEvent, QObject, Qt
+from PySide6.QtWidgets import QApplication, QDockWidget, QMainWindow
 
 from desktop.actions import ActionId
-from desktop.interface_size import enlarged
+from desktop.interface_size import InterfaceSize, enlarged, interface_factor
 
 Docks = Mapping[ActionId, QDockWidget]
 Tabs = tuple[ActionId, ...]
 """Docks in one place; the first is in front."""
 _RIGHT_SHARE, _RIGHT_PX = 0.315, (372, 520)
 _LEAST_COLUMN_PX = 400
+_USUAL_PX = "usual_px"
 _AROUND_PX = 110
 """Of the window's height: menu, tool bar, status bar."""
 
@@ -88,6 +89,7 @@ def arrange(window: QMainWindow, docks: Docks, arrangement: Arrangement) -> None
 
 def size(window: QMainWindow, docks: Docks, arrangement: Arrangement) -> None:
     """Sizes that fit the window it is in; they hold only once it is shown."""
+    forget_sizes(docks.values())
     column = [docks[tabs[0]] for tabs, _share in arrangement.right]
     width, height = window.width(), window.height()
     right = _within(_RIGHT_SHARE * width, (_RIGHT_PX[0], enlarged(_RIGHT_PX[1])))
@@ -100,14 +102,56 @@ def size(window: QMainWindow, docks: Docks, arrangement: Arrangement) -> None:
     window.resizeDocks(column, heights, Qt.Orientation.Vertical)
 
 
-def scale(window: QMainWindow, docks: Iterable[QDockWidget], factor: float) -> None:
-    """Give the docks beside the chart as much more or less room as their text has grown or shrunk by."""
-    areas, directions = Qt.DockWidgetArea, Qt.Orientation
-    shown = [dock for dock in docks if not dock.isFloating() and not dock.visibleRegion().isEmpty()]
-    beside = [dock for dock in shown if window.dockWidgetArea(dock) is areas.RightDockWidgetArea]
-    below = [dock for dock in shown if window.dockWidgetArea(dock) is areas.BottomDockWidgetArea]
-    window.resizeDocks(beside, [round(factor * dock.width()) for dock in beside], directions.Horizontal)
-    window.resizeDocks(below, [round(factor * dock.height()) for dock in below], directions.Vertical)
+class DockSizes(QObject):
+    """Gives docks as much more or less room as their text has grown or shrunk by, and back what they had. Larger text
+    may need more than its share: what counts is the size beside usual text, until a hand or an arrangement gives
+    another."""
+
+    def __init__(self, window: QMainWindow, docks: Iterable[QDockWidget]) -> None:
+        super().__init__(window)
+        self._window, self._docks = window, tuple(docks)
+        for dock in self._docks:
+            dock.installEventFilter(self)
+
+    def follow(self, text: InterfaceSize) -> None:
+        """Whenever that changes."""
+        text.changing.connect(self.keep)
+        text.changed.connect(self.scale)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.Resize and QApplication.mouseButtons() != Qt.MouseButton.NoButton:
+            forget_sizes(self._docks)
+        return False
+
+    def keep(self) -> None:
+        """Text is about to grow or shrink: as soon as it has, docks that it has no room in are wider already."""
+        for docks, direction in self._sides():
+            for dock in (each for each in docks if each.property(_USUAL_PX) is None):
+                now_px = dock.width() if direction is Qt.Orientation.Horizontal else dock.height()
+                for each in (dock, *self._window.tabifiedDockWidgets(dock)):  # one that lies behind it may come forth
+                    each.setProperty(_USUAL_PX, now_px / interface_factor())
+
+    def scale(self) -> None:
+        """Text has its new size."""
+        for docks, direction in self._sides():
+            kept = [(dock, dock.property(_USUAL_PX)) for dock in docks]
+            sizes = [(dock, round(usual_px * interface_factor())) for dock, usual_px in kept if usual_px is not None]
+            self._window.resizeDocks([dock for dock, _ in sizes], [size_px for _, size_px in sizes], direction)
+
+    def _sides(self) -> Iterator[tuple[list[QDockWidget], Qt.Orientation]]:
+        areas, directions = Qt.DockWidgetArea, Qt.Orientation
+        shown = [dock for dock in self._docks if not dock.isFloating() and not dock.visibleRegion().isEmpty()]
+        for area, direction in (
+            (areas.RightDockWidgetArea, directions.Horizontal),
+            (areas.BottomDockWidgetArea, directions.Vertical),
+        ):
+            yield [dock for dock in shown if self._window.dockWidgetArea(dock) is area], direction
+
+
+def forget_sizes(docks: Iterable[QDockWidget]) -> None:
+    """They have others now, which are those to come back to."""
+    for dock in docks:
+        dock.setProperty(_USUAL_PX, None)
 
 
 def _stack(window: QMainWindow, tabs: list[QDockWidget]) -> None:

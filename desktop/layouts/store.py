@@ -17,12 +17,13 @@ from pathlib import Path
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 from pydantic.dataclasses import dataclass as validated_dataclass
 from PySide6.QtCore import QByteArray
-from PySide6.QtWidgets import QMainWindow
+from PySide6.QtWidgets import QDockWidget, QMainWindow
 
 from core.setting_faults import UNKNOWN, sentence_of
 from core.setting_repair import keep_copy, read_json, shown_name
 from core.storage.durable import write_durably
 from desktop.full_screen import begin_in_a_window
+from desktop.layouts.arrangements import forget_sizes
 from desktop.translation import translate
 
 LAYOUT_VERSION = 5
@@ -113,6 +114,7 @@ class LayoutStore:
         docks = self._read().layouts.kept.get(name)
         if docks is None:
             return False
+        forget_sizes(window.findChildren(QDockWidget))
         with self._marked():
             return window.restoreState(_decoded(docks), LAYOUT_VERSION)
 

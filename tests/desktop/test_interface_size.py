@@ -22,7 +22,7 @@ from core.window_settings import AppearanceSettings
 from desktop.actions import ActionId
 from desktop.dialogs.preferences import PreferencesDialog
 from desktop.interface_size import BUNDLED_FAMILY, InterfaceSize, automatic_factor, factor_in_window, set_font
-from desktop.layouts.arrangements import scale
+from desktop.layouts.arrangements import DockSizes
 from desktop.panels.base import Panel
 from desktop.panels.docks import Dock
 from desktop.panels.loss import LossPanel
@@ -135,7 +135,7 @@ def test_a_window_that_was_made_small_looks_as_one_that_began_so(qapp: QApplicat
     window, large = settled(bench, qapp).window, qapp.font()
     assert sizes_of(bench) != wanted
     follower = InterfaceSize(window, AppearanceSettings(), screen_factor=1.5)
-    follower.changed.connect(lambda by: scale(window, window.docks.values(), by))
+    DockSizes(window, window.docks.values()).follow(follower)
     window.resize(1280, 720)
     assert sizes_of(settled(bench, qapp)) == wanted
     assert not any(part.isVisible() for part in window._tool_bar.findChildren(QToolButton, "qt_toolbar_ext_button"))

@@ -80,9 +80,12 @@ class ForecastNote(QObject):
         return words.format(ending)
 
     def _has_stopgap(self) -> bool:
-        """Whether the ghosts that are shown are those of the simple rules."""
-        shown = self._state.shown_forecast
-        return shown is not None and shown.is_by_simple_rules
+        """Whether the ghosts that are drawn are those of the simple rules. A replay may have run past all of them."""
+        shown, series = self._state.shown_forecast, self._chart.model.whole
+        if shown is None or not shown.is_by_simple_rules:
+            return False
+        newest_ms = int(series.open_time_ms[-1]) if series is not None and len(series) else None
+        return newest_ms is None or any(ghost.open_time_ms > newest_ms for ghost in shown.ghosts)
 
     def _why(self, trainer_state: TrainerState) -> str:
         failure = self._state.failure

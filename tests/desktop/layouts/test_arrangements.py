@@ -1,11 +1,15 @@
 from __future__ import annotations
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QDockWidget, QMainWindow, QWidget
 from pytestqt.qtbot import QtBot
 
+from core.window_settings import AppearanceSettings
 from desktop.actions import ActionId
-from desktop.layouts.arrangements import COMPARE, EVERYTHING, TRAIN, WATCH, Arrangement
+from desktop.interface_size import set_font
+from desktop.layouts.arrangements import COMPARE, EVERYTHING, TRAIN, WATCH, Arrangement, DockSizes
 from desktop.window import MainWindow
 from tests.desktop.conftest import MakeBench
 
@@ -72,3 +76,60 @@ def test_a_key_shows_a_dock_that_lies_behind_another_and_hides_the_one_in_front(
     toggle.trigger()
     qtbot.waitUntil(lambda: not log.visibleRegion().isEmpty())
     assert toggle.isChecked()
+
+
+class Beside:
+    """A window with one dock at its right, whose text needs its room."""
+
+    def __init__(self, qtbot: QtBot, qapp: QApplication) -> None:
+        self._application = qapp
+        self.window, self.dock, self._inside = QMainWindow(), QDockWidget(), QWidget()
+        qtbot.addWidget(self.window)
+        self.window.setCentralWidget(QWidget())
+        self.dock.setWidget(self._inside)
+        self.window.addDockWidget(Qt.DockWidgetArea.RightDockWidgetArea, self.dock)
+        self.sizes = DockSizes(self.window, [self.dock])
+        self.window.resize(*SMALL)
+        self._inside.setMinimumWidth(300)
+        with qtbot.waitExposed(self.window):
+            self.window.show()
+        self.window.resizeDocks([self.dock], [400], Qt.Orientation.Horizontal)
+
+    def make(self, size: tuple[int, int], percent: int, least: int) -> int:
+        """A window of this size, and text of that. Returns the dock's width. least: what the text needs of it."""
+        self.window.resize(*size)
+        self._application.processEvents()
+        self.sizes.keep()
+        set_font(self._application, AppearanceSettings(interface_percent=percent))
+        self._inside.setMinimumWidth(least)
+        self._application.processEvents()
+        self.sizes.scale()
+        self._application.processEvents()
+        return self.dock.width()
+
+
+SMALL, LARGE = (1280, 720), (1920, 1080)
+
+
+@pytest.mark.parametrize("least", [450, 700], ids=["room in its share", "in need of more"])
+def test_a_window_that_was_large_for_a_while_has_its_docks_as_they_were(
+    qtbot: QtBot, qapp: QApplication, least: int
+) -> None:
+    beside = Beside(qtbot, qapp)
+    assert beside.make(LARGE, 200, least) == 800
+    assert beside.make(LARGE, 150, least) == max(least, 600)
+    assert beside.make(SMALL, 101, 300) == 404
+
+
+def test_a_width_that_was_given_by_hand_meanwhile_is_the_one_to_scale(qtbot: QtBot, qapp: QApplication) -> None:
+    beside = Beside(qtbot, qapp)
+    beside.make(LARGE, 150, 450)
+    handle, separator = beside.window.windowHandle(), QPoint(beside.dock.geometry().left() - 2, 500)
+    there = separator - QPoint(150, 0)
+    QTest.mousePress(handle, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier, separator)
+    QTest.mouseMove(handle, there)
+    QTest.mouseRelease(handle, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier, there)
+    qapp.processEvents()
+    by_hand = beside.dock.width()
+    assert by_hand > 700
+    assert beside.make(SMALL, 101, 300) == pytest.approx(by_hand / 150 * 101, abs=2)

@@ -1,9 +1,11 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from core.clock import ManualClock
-from core.events import JobProgress, TrainerFailed, TrainerState
+from core.events import FirstForecast, JobProgress, TrainerFailed, TrainerState
 from core.market.candle import FILE_VENUE, Market
 from core.market.feeds.base import FeedState, FeedStatus
 from core.market.series import CandleSeries
@@ -83,6 +85,28 @@ def test_ghosts_that_are_all_past_do_not_vanish_without_a_word(
         assert bool(chart.model.ghosts()) is not is_told
         assert (str(len(candles) - len(made_after)) in chart.model.note) is is_told
         assert bool(chart.model.note) is is_told
+
+
+@pytest.mark.parametrize("ahead", [0, 40])
+def test_the_simple_rules_are_said_to_forecast_only_while_their_ghosts_are_drawn(
+    chart: ChartWidget, state: RunState, clock: ManualClock, ahead: int
+) -> None:
+    """A replay of 600 candles a second has run past them before the trainer is through."""
+    candles = scenario.market()
+    series = CandleSeries(scenario.MINUTE)
+    series.extend(candles)
+    chart.set_series(series, "")
+    state.apply(scenario.ready())
+    state.apply(scenario.status(TrainerState.CATCHING_UP))
+    made = replace(scenario.forecast(candles[: len(candles) - ahead]), is_by_simple_rules=True)
+    state.apply(FirstForecast(made))
+    chart.set_forecast(made)
+    report = CatchUpMeter(clock).report(1_000)
+    assert report is not None
+    state.apply(report)
+    assert bool(chart.model.ghosts()) is (ahead == 0)
+    assert ("simple rules forecast" in chart.model.note) is (ahead == 0)
+    assert chart.model.note
 
 
 def test_before_the_first_forecast_a_catch_up_is_told_too(chart: ChartWidget, state: RunState) -> None:
