@@ -38,6 +38,7 @@ class AlertsElsewhere(QObject):
         self._shown: Market | None = None
         self._shown_since_ms = 0
         self._armed: dict[MarketKey, tuple[PriceLine, ...]] = {}
+        self._listed: dict[MarketKey, Market] = {}
         state.quotes.quoted.connect(self._on_quoted)
         window.settings_shown.connect(self._on_settings)
         window.settings_changed.connect(self._on_settings)
@@ -62,8 +63,12 @@ class AlertsElsewhere(QObject):
             self._armed.pop(_key(self._shown), None)
 
     def _on_settings(self, settings: Settings) -> None:
-        listed = {(each.venue, each.symbol) for each in settings.watchlist.markets}
-        self._window.watchlist.need_prices(is_needed=not listed.isdisjoint(self._armed))
+        listed = {(each.venue, each.symbol): each.market for each in settings.watchlist.markets}
+        removed = [market for key, market in self._listed.items() if key not in listed and key in self._armed]
+        self._listed = listed
+        self._window.watchlist.need_prices(is_needed=not self._armed.keys().isdisjoint(listed))
+        if removed and self._shown is not None:
+            self._say_whether_watched(removed[0], self._shown)
 
     def _on_quoted(self, quoted: Quoted) -> None:
         if not any(self._judged(quoted)):

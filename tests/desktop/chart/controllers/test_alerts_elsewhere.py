@@ -211,6 +211,19 @@ def test_no_prices_come_during_a_replay_and_it_is_said_so(bench: Two) -> None:
     assert notice(bench).action == "" and not bench.bench.window.watchlist.wants_prices
 
 
+def test_a_market_that_is_taken_off_the_watchlist_leaves_its_alerts_unwatched(bench: Two) -> None:
+    bench.tools.lines.add(LineKind.ALERT, bench.newest.close + 4)
+    list_markets(bench, LISTED[1])
+    assert said(bench) == "", "its candles are followed"
+    list_markets(bench, *LISTED)
+    leave(bench)
+    assert said(bench) == ""
+    list_markets(bench, LISTED[1])
+    assert said(bench) == "1 alert on BTC/USDT is not watched while ETH/USDT is shown."
+    bench.bench.window.banner.action.click()
+    assert LISTED[0] in bench.bench.window.settings.watchlist.markets
+
+
 def test_nothing_is_said_of_alerts_that_are_watched_or_off(bench: Two) -> None:
     bench.tools.lines.add(LineKind.ALERT, bench.newest.close + 4)
     leave(bench)
