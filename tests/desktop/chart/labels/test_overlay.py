@@ -9,6 +9,8 @@ from PySide6.QtCore import QPoint
 from PySide6.QtTest import QTest
 
 from core.clock import ManualClock
+from desktop.chart.labels.overlay import Overlay
+from desktop.chart.panes.layer import LayerSet
 from desktop.chart.widget import ChartWidget
 from tests.desktop.chart.conftest import ShowChart, settle
 from tests.desktop.chart.support import forecast_after, forming_after, outcome_of, random_series
@@ -64,3 +66,13 @@ def test_a_tick_leaves_the_labels_of_a_closed_candle_and_of_the_forecast_as_they
     assert chart.overlay is not before
     assert chart.overlay.readout is before.readout
     assert chart.overlay.forecast_label is before.forecast_label
+
+
+@pytest.mark.parametrize("away_px", [-6, 0, 6])
+def test_near_it_the_crosshair_leaves_the_last_price_readable(show_chart: ShowChart, away_px: int) -> None:
+    chart = show_chart(random_series(120))
+    frame = chart.frame
+    row = frame.y(chart.model.series[-1].close) + away_px  # type: ignore[index]
+    found = Overlay.of(frame, chart.model, LayerSet(), QPoint(frame.layout.plot_right // 2, row), None)
+    assert found.last_price is not None and found.price_label is not None
+    assert not found.last_price.rect.intersects(found.price_label.rect)

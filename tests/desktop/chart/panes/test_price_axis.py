@@ -139,7 +139,7 @@ def test_where_no_volume_is_known_there_is_neither_a_strip_nor_a_scale_for_it(sh
 def test_the_scale_of_a_tiny_volume_is_whole(show_chart: ShowChart) -> None:
     series = CandleSeries(Interval.parse("1m"))
     for index in range(40):
-        series.add(candle(index, 1.0, reach=0.5, volume=1.23e-6))
+        series.add(candle(index, 1.0, reach=0.5, volume=1.23e-9))
     frame = show_chart(series).frame
     label = price_labels(frame)[-1]
     assert label.area.top() > frame.layout.price_bottom
