@@ -55,15 +55,20 @@ class GradientHealth:
         way = None if self._told is None else self._told.way_back
         return None if way is None else way.checkpoint_id
 
-    def prime(self, steps: Iterable[StepDone], line_after_ms: int | None = None) -> Diagnosis:
+    def prime(
+        self, steps: Iterable[StepDone], line_after_ms: int | None = None, wrecked_at: int | None = None
+    ) -> Diagnosis:
         """Take up what the record holds. Returns the verdict on it.
 
         line_after_ms: what was learned of candles up to here, other weights learned: of their steps, only numbers that
-        were not finite say something of this model.
+        were not finite say something of this model. wrecked_at: the model was saved as diverged, after a setting was
+        changed at this step.
         """
         for step in steps:
             if line_after_ms is None or step.candle_open_time_ms > line_after_ms or step.loss is None:
                 self._doctor.observe(step)
+        if wrecked_at is not None:
+            self._doctor.still_diverged(wrecked_at)
         self._told = self._diagnose()
         return self._told
 

@@ -72,7 +72,7 @@ from core.training.snapshot import unpack_all, unpack_learned
 from core.training.spec import SessionSpec
 from core.training.threads import device_with_threads
 from core.training.upkeep import Upkeep
-from core.training.way_back import left_as_set, with_way_back
+from core.training.way_back import left_as_set, with_way_back, wrecked_at
 
 _STATUS_EVERY_S = 0.25
 _RATE_WINDOW = 50
@@ -140,7 +140,8 @@ class TrainingService:
             parameters=session.engine.parameters,
             layers=session.engine.layers,
         )
-        verdict = self._health.prime(self._record.reader.steps(WINDOW), session.scores.line_after_ms)
+        steps, wrecked = self._record.reader.steps(WINDOW), wrecked_at(self._keeper.kept(), session.checkpoint_id)
+        verdict = self._health.prime(steps, session.scores.line_after_ms, wrecked)
         asked_meanwhile = self._apply_deletions()
         return (*self._opening_incidents, ready, verdict, *asked_meanwhile, *self._opening_rescores, self.status())
 
@@ -419,9 +420,8 @@ class TrainingService:
 
     def _keep_by(self, rules: CheckpointSettings, at_once: bool) -> Sequence[TrainerEvent]:
         self._keeper.keep_by(rules)
-        if not at_once:
-            return ()
-        return (CheckpointsChanged(self._run.run_id, None, self._keeper.clean_up(self._in_use())),)
+        deleted = self._keeper.clean_up(self._in_use()) if at_once else None
+        return () if deleted is None else (CheckpointsChanged(self._run.run_id, None, deleted),)
 
     def _in_use(self) -> set[str]:
         return {self._session.checkpoint_id} if self._session.checkpoint_id else set()

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
+from itertools import dropwhile
 from typing import Any
 
 from core.diagnosis import Diagnosis, Disease, SettingChange, WayBack
 from core.events import CheckpointInfo
 from core.settings import Settings
-from core.training.doctor.divergence import Divergence
+from core.storage.retention import CHANGE
+from core.training.doctor.divergence import RECENT, Divergence
 from core.training.doctor.remedies import text
 
 _ILL = frozenset(
@@ -55,6 +57,20 @@ def with_way_back(
         return replace(verdict, way_back=WayBack(changes))
     way = WayBack(changes, healthy.checkpoint_id, healthy.step)
     return replace(verdict, advice=_advice(way, now), change=changes[0] if changes else None, way_back=way)
+
+
+def wrecked_at(newest_first: Iterable[CheckpointInfo], resumed_id: str | None) -> int | None:
+    """The step at which a setting was changed that a resumed model had diverged of; None where it had not."""
+    until_resumed = list(dropwhile(lambda info: info.checkpoint_id != resumed_id, newest_first))
+    if not until_resumed or until_resumed[0].health != Disease.DIVERGED:
+        return None
+    found: int | None = None
+    for info in until_resumed:
+        if info.reason == CHANGE and info.health != Disease.DIVERGED:
+            if found is not None and info.step < found - RECENT:
+                break
+            found = info.step  # several in a row count as one
+    return found
 
 
 def left_as_set(

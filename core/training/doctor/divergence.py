@@ -117,6 +117,12 @@ class DivergenceWatch:
         while self._recent:
             self._settle(self._recent.popleft())
 
+    def still_diverged(self, changed_at: int) -> None:
+        """It had diverged when it was saved, after the change of a setting at this step."""
+        if len(self._recent) == RECENT:
+            self._changed_at = changed_at
+            self.found = self._divergence()
+
     def of_other_model(self) -> DivergenceWatch:
         """For the one that was restored in the place of this one. Of what was, only the best of the run counts."""
         return DivergenceWatch(self._best)

@@ -82,6 +82,10 @@ class GradientDoctor:
         else:
             self._divergence.changed()
 
+    def still_diverged(self, changed_at: int) -> None:
+        """The model had diverged when it was saved, after the change of a setting at this step."""
+        self._divergence.still_diverged(changed_at)
+
     def went_back(self) -> None:
         """Everything went back to the known good state. Numbers that were not finite still count."""
         self._window.close()

@@ -17,6 +17,7 @@ from core.commands import (
     SaveCheckpoint,
     SetClipNorm,
     SetLearningRate,
+    StopSession,
     TrainerCommand,
 )
 from core.diagnosis import Diagnosis, Disease, SettingChange, WayBack
@@ -286,3 +287,16 @@ def test_a_diverged_run_makes_one_incident_that_says_what_it_costs_and_its_spike
     told = [one for one in summarise(session._db, session._run)["incidents"] if one["kind"] == "loss spike"]
     assert [(one["count"], one["at_ms"] <= one["last_at_ms"]) for one in told] == [(len(spikes), True)]
     session.close()
+
+
+def test_a_wreck_that_is_closed_and_opened_again_has_the_same_way_back(place: Path) -> None:
+    session = well(place)
+    (kept,) = saved(session.handle(SetLearningRate(1.0)))
+    fed(session, HEALTHY + 20)
+    session.handle(StopSession())
+    session.close()
+    again = rigs.service(place, SETTINGS)
+    (verdict,) = verdicts(again.opening_events())
+    assert verdict.disease is Disease.DIVERGED and verdict.way_back is not None
+    assert verdict.way_back.checkpoint_id == kept.checkpoint_id
+    again.close()

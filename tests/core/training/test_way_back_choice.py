@@ -11,7 +11,7 @@ from core.diagnosis import Diagnosis, Disease, SettingChange, WayBack
 from core.events import CheckpointInfo
 from core.settings import Settings
 from core.training.doctor.divergence import Divergence
-from core.training.way_back import left_as_set, with_way_back
+from core.training.way_back import left_as_set, with_way_back, wrecked_at
 from tests.core.storage.samples import checkpoint
 
 RATE = 3e-5
@@ -66,3 +66,13 @@ def test_what_a_restore_leaves_as_it_is_set_is_known() -> None:
     assert left_as_set(kept(30), with_rate(0.9), settings_of, set_back=("learning_rate",)) == {}
     assert left_as_set(kept(30), with_rate(RATE), settings_of, set_back=()) == {}
     assert left_as_set(None, with_rate(0.9), settings_of, set_back=()) == {}
+
+
+def test_a_wreck_that_is_resumed_is_known_by_what_is_stored() -> None:
+    """Resumed as one that corrects nothing it would be as good as its anchor, and healthy."""
+    before, again, wreck = (replace(kept(number), reason="change") for number in (30, 31, 36))
+    newest_first = [kept(40, Disease.DIVERGED), replace(wreck, health="diverged"), kept(32), again, before, kept(20)]
+    assert wrecked_at(newest_first, "run-40") == 300, "several changes in a row count as one"
+    assert wrecked_at(newest_first, "run-32") is None, "not of a model that was well"
+    assert wrecked_at(newest_first, None) is None
+    assert wrecked_at([kept(40, Disease.DIVERGED), kept(20)], "run-40") is None, "nothing was changed"

@@ -203,3 +203,18 @@ def test_a_wreck_that_comes_to_correct_nothing_is_not_sound_again() -> None:
         for number, excess in enumerate(noisy(0.0, 20, 0.02), 2_000):
             watch.observe(beside(number, excess))
         assert watch.found is None or learned < -0.05, "held against what it was before the change"
+
+
+def test_a_wreck_that_was_saved_and_resumed_stays_one() -> None:
+    watch, found = watch_of(noisy(0.0, 300, 0.02))
+    assert first(found) is None
+    watch.still_diverged(250)
+    for number, excess in enumerate(noisy(0.0, 200, 0.02, seed=1), 301):
+        watch.observe(beside(number, excess))
+        assert watch.found is not None and watch.found.sound_until == 250
+    for number, excess in enumerate(noisy(-0.05, 60, 0.02, seed=2), 501):
+        watch.observe(beside(number, excess))
+    assert watch.found is None
+    nothing = DivergenceWatch()
+    nothing.still_diverged(250)
+    assert nothing.found is None, "nothing is known of its losses"
