@@ -24,6 +24,8 @@ from core.diagnosis import Diagnosis, Disease, SettingChange, WayBack
 from core.events import RESTORED, CheckpointInfo, CheckpointsChanged, Incident, StepDone, TrainerEvent
 from core.settings import CheckpointSettings, Settings
 from core.storage.checkpoints import CheckpointRows
+from core.storage.database import open_database
+from core.storage.folder import DataFolder
 from core.training.service import TrainingService
 from core.training.summary import summarise
 from tests.core.training import rigs
@@ -290,11 +292,15 @@ def test_a_diverged_run_makes_one_incident_that_says_what_it_costs_and_its_spike
 
 
 def test_a_wreck_that_is_closed_and_opened_again_has_the_same_way_back(place: Path) -> None:
+    """Its newest steps may say nothing of it: here they are healthy, and only what is stored says that it is none."""
     session = well(place)
-    (kept,) = saved(session.handle(SetLearningRate(1.0)))
+    (kept,) = saved(session.handle(SetLearningRate(2.0 * RATE)))
     fed(session, HEALTHY + 20)
-    session.handle(StopSession())
+    (last,) = saved(session.handle(StopSession()))
     session.close()
+    with open_database(DataFolder(place).database) as db:
+        db.execute("UPDATE checkpoints SET health = 'diverged' WHERE checkpoint_id = ?", (last.checkpoint_id,))
+        db.conn.commit()
     again = rigs.service(place, SETTINGS)
     (verdict,) = verdicts(again.opening_events())
     assert verdict.disease is Disease.DIVERGED and verdict.way_back is not None
