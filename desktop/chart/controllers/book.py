@@ -124,22 +124,16 @@ class Book(Generic[Kept]):
 
         Returns what is there again, None where nothing is.
         """
-        if not self._changes:
-            return None
-        change = self._changes.pop()
-        self._undone.append(change)
-        return self._set(change.after, change.before, renewed)
+        change = _moved(self._changes, self._undone)
+        return None if change is None else self._set(change.after, change.before, renewed)
 
     def redo(self, renewed: Callable[[Kept], Kept] = lambda kept: kept) -> Kept | None:
         """Do again what was taken back last. `renewed` says how one that comes back is.
 
         Returns what is there again, None where nothing is.
         """
-        if not self._undone:
-            return None
-        change = self._undone.pop()
-        self._changes.append(change)
-        return self._set(change.before, change.after, renewed)
+        change = _moved(self._undone, self._changes)
+        return None if change is None else self._set(change.before, change.after, renewed)
 
     def _set(self, there: Kept | None, wanted: Kept | None, renewed: Callable[[Kept], Kept]) -> Kept | None:
         self._merges_with = None
@@ -178,3 +172,12 @@ class Book(Generic[Kept]):
 
     def _by_number(self, kept: Iterable[Kept]) -> dict[int, Kept]:
         return {number: each for each in kept if (number := self._number_of(each)) is not None}
+
+
+def _moved(source: list[Change[Kept]], target: list[Change[Kept]]) -> Change[Kept] | None:
+    """The newest of the one, which is the newest of the other from now on."""
+    if not source:
+        return None
+    change = source.pop()
+    target.append(change)
+    return change
