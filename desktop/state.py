@@ -11,7 +11,7 @@ from PySide6.QtCore import QObject, Signal, Slot
 
 from core.accuracy.findings import RunAccuracy
 from core.clock import Clock
-from core.diagnosis import Diagnosis
+from core.diagnosis import Diagnosis, Disease
 from core.episodes import REPEATING
 from core.events import (
     RESTORED,
@@ -158,6 +158,11 @@ class RunState(QObject):
         told_ms = status.last_step_at_ms
         is_behind = status.step == 0 if told_ms is None else told_ms < last.at_ms
         return last.step if is_behind else status.step
+
+    @property
+    def has_diverged(self) -> bool:
+        """Whether the doctor says so of the model."""
+        return self.diagnosis is not None and self.diagnosis.disease is Disease.DIVERGED
 
     @property
     def is_finished(self) -> bool:

@@ -36,14 +36,16 @@ def refusal_of(command: SetLearningRate | SetClipNorm, in_force: Settings) -> Mi
 
 def rate_adapted(times: float, rate: float) -> Mishap:
     """times: what the rate of the steps was multiplied with; rate: what it is now."""
+    happened, done = "The model forecasts better than without it again.", "doubled"
     if times < 1.0:
-        happened, done = "Learning did harm: the model forecast worse than without it.", "halved"
-    else:
-        happened, done = "Learning helps again: the model forecasts better than without it.", "doubled"
+        happened, done = (
+            "The model forecast worse than without it: no proof of harm, but enough for the schedule.",
+            "halved",
+        )
     return Mishap(
         Severity.INFO,
         "learning rate adapted",
-        f"{happened} Looked at over the newest 500 to 1,000 candles.",
+        f"{happened} It looks at the newest 500 to 1,000 candles.",
         f"The rate of the steps was {done}, to {rate:g} (schedule adaptive). The rate that was set stays as it is.",
         "Nothing.",
     )

@@ -55,6 +55,7 @@ class AccuracyPanel(Panel):
         self.apply_palette(theme.palette)
         self.apart.toggled.connect(self.mark_stale)
         state.status_changed.connect(self.mark_stale)
+        state.diagnosis_changed.connect(self.mark_stale)
         state.feed_changed.connect(self.mark_stale)
         state.run_changed.connect(self.mark_stale)
         state.accuracy_changed.connect(self.mark_stale)
@@ -102,7 +103,9 @@ class AccuracyPanel(Panel):
             shown = apart
         else:
             has_ended = bool(ending_words(self._state))
-            self._show_answers(own, apart, answers_of(own, status.online, has_ended=has_ended))
+            has_diverged = self._state.has_diverged
+            answers = answers_of(own, status.online, has_ended=has_ended, has_diverged=has_diverged)
+            self._show_answers(own, apart, answers)
             shown = own
         self._table.show_summary(shown)
         self._show_footer(own, shown)

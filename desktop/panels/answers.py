@@ -3,7 +3,7 @@ rules, is learning helping? In words and colour, first in the Accuracy panel and
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 
 from PySide6.QtGui import QColor
@@ -68,9 +68,17 @@ class Answers:
         return palette.good if self.is_live and is_models_own else palette.accent
 
 
-def answers_of(accuracy: AccuracySummary, online: OnlineGain | None, *, has_ended: bool = False) -> Answers:
-    """Of the run's own scores. has_ended: no candle is to come any more."""
+def answers_of(
+    accuracy: AccuracySummary, online: OnlineGain | None, *, has_ended: bool = False, has_diverged: bool = False
+) -> Answers:
+    """Of the run's own scores.
+
+    has_ended: no candle is to come any more. has_diverged: the doctor says so of the model.
+    """
     ghosts, model = _ghosts(accuracy, has_ended=has_ended), _model(accuracy, has_ended=has_ended)
+    if has_diverged:
+        text = translate("Panels", "Model: diverged, forecasts without it are better")
+        model = replace(model, found=Found.NO, text=text)
     return Answers(ghosts, model, _learning(online, has_ended=has_ended), accuracy.group == _LIVE)
 
 

@@ -159,12 +159,14 @@ class Banner(QWidget):
         return self._upper_row.dismiss_button
 
     def tell(self, notice: Notice) -> None:
-        """Show it, or keep it until graver ones are dismissed; an answer is shown until something graver comes."""
-        other = self._other
+        """Show it, or keep it until graver ones are dismissed; an answer is shown until something graver comes. What
+        is there already comes no more, though its words are new."""
+        other, former = self._other, next((each for each in self._notices if each.key == notice.key), None)
+        is_news = former is None or _RANK[former.severity] < _RANK[notice.severity]
         if notice.is_answer:
             self._answered = notice.key
-        elif other is not None and not notice.is_alert and _RANK[notice.severity] > _RANK[other.severity]:
-            self._answered = None
+        elif is_news and other is not None and not notice.is_alert:
+            self._answered = None if _RANK[notice.severity] > _RANK[other.severity] else self._answered
         self._notices = [each for each in self._notices if each.key != notice.key] + [notice]
         self._show()
 

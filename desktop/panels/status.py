@@ -8,7 +8,7 @@ from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
-from core.events import TrainerState
+from core.events import TrainerState, TrainerStatus
 from core.market.feeds.base import FeedState
 from core.training.catch_up import JOB_ID
 from desktop.ending import ending_words
@@ -125,11 +125,14 @@ class StatusPanel(Panel):
             self.loss,
             translate("Panels", "Loss {0}").format(format_number(None if status is None else status.loss.current, 4)),
         )
-        has_ended = bool(ending_words(self._state))
-        self._show_answers(None if status is None else answers_of(status.accuracy, status.online, has_ended=has_ended))
+        self._show_answers(None if status is None else self._answers(status))
         trainer = self._state.trainer
         device = status.device if status is not None else trainer.device if trainer is not None else MISSING
         set_text(self.device, device)
+
+    def _answers(self, status: TrainerStatus) -> Answers:
+        has_ended, has_diverged = bool(ending_words(self._state)), self._state.has_diverged
+        return answers_of(status.accuracy, status.online, has_ended=has_ended, has_diverged=has_diverged)
 
     def _show_answers(self, answers: Answers | None) -> None:
         """Each in a word with its sign; the tooltip has the sentence."""

@@ -139,6 +139,22 @@ def test_an_answer_is_seen_at_once_until_something_graver_comes(banner: Banner) 
     assert banner.text.text() == "An old warning."
 
 
+def test_an_answer_stays_before_a_graver_one_that_is_told_again(banner: Banner) -> None:
+    """A diverged model is told of with each verdict: it hid the button of the restore that was asked for."""
+    grave = Notice("diverged", Severity.ERROR, "The model has diverged.")
+    banner.tell(grave)
+    banner.tell(Notice("preview", Severity.INFO, "The chart shows what it would forecast.", is_answer=True))
+    banner.tell(replace(grave, text="The model has diverged still."))
+    assert banner.text.text() == "The chart shows what it would forecast."
+    banner.tell(Notice("storage", Severity.ERROR, "The disk is full."))
+    assert banner.text.text() == "The disk is full."
+    banner.dismiss()
+    banner.tell(replace(grave, key="slow", severity=Severity.INFO))
+    banner.tell(Notice("preview", Severity.INFO, "The chart shows it.", is_answer=True))
+    banner.tell(replace(grave, key="slow"))
+    assert "diverged" in banner.text.text(), "it has become graver"
+
+
 def test_what_was_done_passes_once_it_has_been_seen(banner: Banner) -> None:
     banner.tell(Notice("old", Severity.WARNING, "An old warning."))
     banner.tell(Notice("done", Severity.INFO, "It was done.", passes=True))
