@@ -98,7 +98,7 @@ class Application(QObject):
         FocusRing(qt, self.theme, self)
         self.state = RunState(self._clock, self)
         self.chart = ChartWidget(self.theme, self._clock)
-        self._layout = None if context.is_safe_mode else LayoutStore(context.folder.layout)
+        self._layout = None if context.is_safe_mode else LayoutStore(context.folder.layout, context.settings.appearance)
         self.window = MainWindow(
             self.state, self.theme, self.chart, self._library, context.settings, context.folder.root, self._layout
         )

@@ -117,19 +117,38 @@ class InterfaceSize(QObject):
         return False
 
     def _follow(self) -> None:
-        application, before = QApplication.instance(), interface_factor()
-        wanted = factor_in_window(self._screen_factor, self._window.width(), self._window.height())
-        if not isinstance(application, QApplication) or math.isclose(wanted, before):
+        window, before = self._window, interface_factor()
+        wanted = factor_in_window(self._screen_factor, window.width(), window.height())
+        if math.isclose(wanted, before):
             return
         self.changing.emit()
-        _take(application, self._appearance, wanted)
-        QCoreApplication.sendPostedEvents(None, QEvent.Type.ApplicationFontChange.value)
-        for widget in QApplication.allWidgets():
-            if isinstance(widget, QComboBox):  # Qt remembers its smallest size over a change of its font
-                QCoreApplication.sendEvent(widget, QEvent(QEvent.Type.StyleChange))
-        _changes.changed.emit()
+        _change(self._appearance, wanted)
         QCoreApplication.sendPostedEvents(None, QEvent.Type.LayoutRequest.value)
         self.changed.emit()
+
+
+def fit_text(window: QWidget, appearance: AppearanceSettings, screen_factor: float | None = None) -> None:
+    """Give an automatic size its value for a window that is not shown yet: what is laid out in it then need not change
+    once it is. Arguments as InterfaceSize has them."""
+    screen_factor = _factor_of_screen() if screen_factor is None else screen_factor
+    if appearance.interface_percent is not None or screen_factor <= _LEAST:
+        return
+    size = window.screen().availableGeometry().size() if window.isMaximized() else window.size()
+    wanted = factor_in_window(screen_factor, size.width(), size.height())
+    if not math.isclose(wanted, interface_factor()):
+        _change(appearance, wanted)
+
+
+def _change(appearance: AppearanceSettings, factor: float) -> None:
+    application = QApplication.instance()
+    if not isinstance(application, QApplication):
+        return
+    _take(application, appearance, factor)
+    QCoreApplication.sendPostedEvents(None, QEvent.Type.ApplicationFontChange.value)
+    for widget in QApplication.allWidgets():
+        if isinstance(widget, QComboBox):  # Qt remembers its smallest size over a change of its font
+            QCoreApplication.sendEvent(widget, QEvent(QEvent.Type.StyleChange))
+    _changes.changed.emit()
 
 
 def interface_factor() -> float:

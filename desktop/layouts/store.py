@@ -22,7 +22,9 @@ from PySide6.QtWidgets import QDockWidget, QMainWindow
 from core.setting_faults import UNKNOWN, sentence_of
 from core.setting_repair import keep_copy, read_json, shown_name
 from core.storage.durable import write_durably
+from core.window_settings import AppearanceSettings
 from desktop.full_screen import begin_in_a_window
+from desktop.interface_size import fit_text
 from desktop.layouts.arrangements import forget_sizes
 from desktop.translation import translate
 
@@ -56,8 +58,12 @@ class _Read:
 class LayoutStore:
     """Reads and writes the layout file. A broken or missing one means the default layout, never an error."""
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
+    def __init__(
+        self, path: Path, appearance: AppearanceSettings | None = None, screen_factor: float | None = None
+    ) -> None:
+        """appearance: of text that is to have its size before the docks have theirs, None to leave it as it is;
+        screen_factor: as `fit_text` has it."""
+        self._path, self._appearance, self._screen_factor = path, appearance, screen_factor
         self.notice: str | None = None
         """What became of a file that could not be used, for the user; None where all was well."""
 
@@ -84,8 +90,10 @@ class LayoutStore:
             )
             return False
         with self._marked():
-            window.restoreGeometry(geometry)  # refused on another screen or at another scale; the panels fit anyway
+            is_sized = window.restoreGeometry(geometry)  # refused on another screen or at another scale
             begin_in_a_window(window)
+            if is_sized and self._appearance is not None:
+                fit_text(window, self._appearance, self._screen_factor)
             is_taken = window.restoreState(docks, LAYOUT_VERSION)
         if is_taken:
             return True

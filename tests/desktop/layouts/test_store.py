@@ -5,8 +5,14 @@ import json
 from pathlib import Path
 
 import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QApplication, QDockWidget, QMainWindow, QWidget
+from pytestqt.qtbot import QtBot
 
+from core.window_settings import AppearanceSettings
 from desktop.actions import ActionId
+from desktop.interface_size import InterfaceSize, enlarged, follow_interface_size, interface_factor, set_font
+from desktop.layouts.arrangements import DockSizes
 from desktop.layouts.store import LAYOUT_VERSION, LayoutStore
 from tests.desktop.conftest import MakeBench
 
@@ -21,6 +27,50 @@ def test_size_and_docks_come_back(make_bench: MakeBench, tmp_path: Path) -> None
     assert (second.width(), second.height()) == (780, 700)
     assert second.docks[ActionId.SHOW_LOSS].isHidden()
     assert not second.docks[ActionId.SHOW_ACCURACY].isHidden()
+
+
+def test_docks_of_a_small_window_on_a_large_screen_are_as_wide_and_high_at_the_next_start(
+    qapp: QApplication, qtbot: QtBot, tmp_path: Path
+) -> None:
+    """Text begins as large as the screen wants it: docks that are laid out for that are pushed to its least sizes."""
+    appearance, screen_factor = AppearanceSettings(), 1.5
+    store = LayoutStore(tmp_path / "layout.json", appearance, screen_factor)
+
+    def started() -> tuple[QMainWindow, list[QDockWidget]]:
+        set_font(qapp, AppearanceSettings(interface_percent=150))
+        window = QMainWindow()
+        qtbot.addWidget(window)
+        window.setCentralWidget(QWidget())
+        areas = Qt.DockWidgetArea
+        docks = [dock_of_text(window, area) for area in (areas.RightDockWidgetArea, areas.BottomDockWidgetArea)]
+        if not store.restore(window):
+            window.resize(780, 700)  # the offscreen screen is 800 x 800
+        DockSizes(window, docks).follow(InterfaceSize(window, appearance, screen_factor))
+        window.show()
+        for _ in range(6):
+            qapp.processEvents()
+        assert interface_factor() == 1.0
+        return window, docks
+
+    window, (right, bottom) = started()
+    window.resizeDocks([right], [330], Qt.Orientation.Horizontal)
+    window.resizeDocks([bottom], [170], Qt.Orientation.Vertical)
+    qapp.processEvents()
+    assert (right.width(), bottom.height()) == (330, 170)
+    assert store.save(window)
+    window.close()
+    _, (right, bottom) = started()
+    assert (right.width(), bottom.height()) == (330, 170)
+
+
+def dock_of_text(window: QMainWindow, area: Qt.DockWidgetArea) -> QDockWidget:
+    """Its text needs 300 x 150 pixels, and more where it is larger."""
+    dock, inside = QDockWidget(), QWidget()
+    dock.setObjectName(area.name)
+    dock.setWidget(inside)
+    follow_interface_size(inside, lambda: inside.setMinimumSize(enlarged(300), enlarged(150)))
+    window.addDockWidget(area, dock)
+    return dock
 
 
 def test_a_broken_file_gives_the_default_layout_says_so_and_is_kept(make_bench: MakeBench, tmp_path: Path) -> None:
