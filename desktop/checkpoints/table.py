@@ -33,6 +33,7 @@ from desktop.checkpoints.columns import (
     WRECKED,
     marks,
 )
+from desktop.checkpoints.cut_columns import NumberDelegate, keep_numbers_whole
 from desktop.checkpoints.model import INFO_ROLE, CheckpointTableModel, stretches
 from desktop.checkpoints.widths import ICON_SIZE, WORDS_INDENT, ColumnWidths
 from desktop.icons import icon
@@ -59,6 +60,7 @@ class CheckpointTable(QTableView):
         self._widths = ColumnWidths()
         self._brought_into_view = ""
         self.setModel(self.rows)
+        keep_numbers_whole(self)
         self._dress(theme)
         self.rows.sorting_asked.connect(self._on_sorting)
         header = self.horizontalHeader()
@@ -232,11 +234,11 @@ class CheckpointTable(QTableView):
             self.arranged.emit(settings)
 
     def _dress(self, theme: Theme) -> None:
-        words = TextDelegate(self)
+        words, numbers = TextDelegate(self), NumberDelegate(self)
         self.setItemDelegateForColumn(0, MarksDelegate(theme, self))
         for number, column in enumerate(COLUMNS):
-            if number and not column.is_number:
-                self.setItemDelegateForColumn(number, words)
+            if number:
+                self.setItemDelegateForColumn(number, numbers if column.is_number else words)
         dress_rows(self, translate("Checkpoints", "Checkpoints"))
         self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
-from PySide6.QtWidgets import QApplication, QStyleOptionViewItem
+from PySide6.QtCore import QEvent, QObject, QRect
+from PySide6.QtGui import QPaintEvent
+from PySide6.QtWidgets import QApplication, QStyleOptionViewItem, QWidget
 from pytestqt.qtbot import QtBot
 
 from core.events import CheckpointsChanged
-from core.window_settings import AppearanceSettings
-from desktop.checkpoints.columns import PLACE
+from core.window_settings import AppearanceSettings, BrowserSettings
+from desktop.checkpoints.columns import COLUMNS, PLACE
 from desktop.checkpoints.panel import CheckpointsPanel
 from desktop.checkpoints.source import CheckpointSource
 from desktop.checkpoints.table import CheckpointTable
@@ -52,6 +55,56 @@ def test_numbers_get_their_room_before_notes(
                     index = panel.model.index(row, PLACE[name])
                     needed = table.itemDelegateForIndex(index).sizeHint(option(table), index).width()  # type: ignore[arg-type]
                     assert needed <= table.columnWidth(PLACE[name]), f"{index.data()} at {width}"
+
+
+def test_no_number_is_cut_by_the_edge_wherever_the_table_is_scrolled_to(
+    qtbot: QtBot, qapp: QApplication, state: RunState, theme: Theme
+) -> None:
+    """Of a loss the last digit lay under the edge, and of a step that was scrolled to the left the first one would."""
+    library = scenario.Library([scenario.checkpoint(12_350), scenario.checkpoint(12_345)])
+    state.apply(scenario.ready())
+    state.apply(CheckpointsChanged(scenario.RUN, library.infos[0]))
+    panel = CheckpointsPanel(CheckpointSource(library, state, state), theme)
+    shown_panel(qtbot, panel, 320, 320)
+    panel.show_settings(BrowserSettings(columns=tuple(PLACE), sort_by="note"))
+    panel.refresh()
+    qapp.processEvents()
+    table, scrolled = panel.table, panel.table.horizontalScrollBar()
+    painted, cut = Painted(table.viewport()), set[str]()
+    cells, titles = table.viewport(), table.horizontalHeader().viewport()
+    blank = {part: strip(part, 2) for part in (cells, titles)}  # where an icon would be, and of a column without title
+    for value in range(1, scrolled.maximum() + 1, 7):
+        scrolled.setValue(value)
+        qapp.processEvents()
+        assert painted.last == cells.rect(), "all again: Qt would move what it had painted"
+        for x in (1, cells.width() - 2):
+            column = COLUMNS[table.columnAt(x)]
+            inside = x - table.columnViewportPosition(PLACE[column.name])
+            if column.is_number and 3 < inside < table.columnWidth(PLACE[column.name]) - 3:
+                cut.add(column.name)
+                for part, empty in blank.items():
+                    assert np.abs(strip(part, x) - empty).max() < 16, f"{column.name} at {value}: letters at the edge"
+    assert cut >= {"step", "skill", "loss"}
+
+
+class Painted(QObject):
+    """Which part of a widget was painted last."""
+
+    def __init__(self, widget: QWidget) -> None:
+        super().__init__(widget)
+        self.last = QRect()
+        widget.installEventFilter(self)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if isinstance(event, QPaintEvent):
+            self.last = event.rect()
+        return False
+
+
+def strip(part: QWidget, x: int) -> np.ndarray:
+    """How light one column of pixels is, as far down as the first row and a title go."""
+    image = part.grab(QRect(x, 0, 1, 18)).toImage()
+    return np.array([image.pixelColor(0, y).lightness() for y in range(18)])
 
 
 def option(table: CheckpointTable) -> QStyleOptionViewItem:
