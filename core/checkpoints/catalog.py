@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from core.checkpoints.columns import Column, Kind, reason_text
 from core.checkpoints.evaluation import Evaluation
 from core.checkpoints.expression import Compare, Every, Expression, Not, Operator, Some, Span, Words
-from core.checkpoints.merit import is_fully_scored, is_worse_than_none, is_wrecked
+from core.checkpoints.merit import is_worse_than_none, is_wrecked
 from core.checkpoints.provenance import is_imported
 from core.events import CheckpointInfo
 from core.market.candle import Interval
@@ -61,7 +61,6 @@ _NUMBERS: dict[str, Callable[[Kept], float | None]] = {
     "evaluated_high": lambda kept: None if kept.evaluation is None else kept.evaluation.close_high,
     "wrecked": lambda kept: is_wrecked(kept.info),
     "worse": lambda kept: is_worse_than_none(kept.info),
-    "fully_scored": lambda kept: is_fully_scored(kept.info),
     "sequence": lambda kept: kept.sequence,
     "interval_ms": lambda kept: kept.interval_ms,
 }
@@ -337,13 +336,8 @@ class Catalog:
         may_be = is_sound & ~self.text("run").where(is_imported)
         skills = np.where(may_be, self.number("skill"), np.nan)
         known = np.flatnonzero(~np.isnan(skills))
-        last_counts_first = (
-            self.number("sequence")[known],
-            skills[known],
-            self.number("fully_scored")[known],
-            self.text("run").codes[known],
-        )
-        order = known[np.lexsort(last_counts_first)]
+        runs = self.text("run").codes[known]
+        order = known[np.lexsort((self.number("sequence")[known], skills[known], runs))]
         codes = self.text("run").codes[order]
         is_last = np.append(codes[1:] != codes[:-1], True) if len(order) else np.zeros(0, dtype=np.bool_)
         flags[order[is_last]] = 1.0

@@ -1,17 +1,9 @@
-"""Which checkpoints are better than others, and which are worth more than no model at all."""
+"""Whether a checkpoint is worth more than no model at all."""
 
 from __future__ import annotations
 
 from core.diagnosis import Disease
 from core.events import CheckpointInfo
-
-FULL_SCORE = 300
-"""Candles that a checkpoint's score is over, where there are so many, so that no lucky candle is ever "best"."""
-
-
-def is_fully_scored(info: CheckpointInfo) -> bool:
-    """A score over fewer candles jumps about: it is the best only while no other is over all of them."""
-    return info.scored >= FULL_SCORE
 
 
 def is_wrecked(info: CheckpointInfo) -> bool:

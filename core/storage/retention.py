@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from math import isfinite
 
-from core.checkpoints.merit import is_fully_scored, is_worse_than_none
+from core.checkpoints.merit import is_worse_than_none
 from core.diagnosis import Disease
 from core.events import CheckpointInfo
 from core.settings import CheckpointSettings
@@ -18,7 +18,7 @@ _HOUR_MS = 3_600_000
 
 def best_of(newest_first: Sequence[CheckpointInfo]) -> CheckpointInfo | None:
     """The highest finite skill of a known good one that had not diverged and is not worse than no model, of equals the
-    newest; of those over too few candles only where there is no other. None where none is known."""
+    newest; None where none is known."""
     return next((info for info in _by_skill(newest_first) if not is_worse_than_none(info)), None)
 
 
@@ -132,5 +132,4 @@ def _ids(infos: Sequence[CheckpointInfo]) -> set[str]:
 
 def _by_skill(newest_first: Sequence[CheckpointInfo]) -> list[CheckpointInfo]:
     known = [info for info in _sound(newest_first) if info.skill is not None and isfinite(info.skill)]
-    # stable: of equals, the newest first
-    return sorted(known, key=lambda info: (is_fully_scored(info), info.skill or 0.0), reverse=True)
+    return sorted(known, key=lambda info: info.skill or 0.0, reverse=True)  # stable: of equals, the newest first

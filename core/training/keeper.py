@@ -11,7 +11,7 @@ from typing import Any
 
 from torch import Tensor
 
-from core.checkpoints.merit import is_fully_scored, is_worse_than_none
+from core.checkpoints.merit import is_worse_than_none
 from core.checkpoints.provenance import learned_until_ms
 from core.clock import Clock
 from core.commands import EXIT
@@ -84,12 +84,12 @@ class CheckpointKeeper:
         self._saved_state: _State | None = None
         self._newest_state: _State | None = None
         """Of the newest checkpoint, also of one that was gone on from; None where the scores are newer."""
-        self._best: tuple[bool, float] | None = None
+        self._best_skill: float | None = None
         self.circumstances: Callable[[], Circumstances] | None = None
         """Asked with each checkpoint; None: nothing of it is known, and nothing of it is stored."""
         best = rows.best(self._run_id)
         if best is not None:
-            self._best = is_fully_scored(best), best.skill or 0.0
+            self._best_skill = best.skill
 
     @property
     def _saved_step(self) -> int | None:
@@ -288,10 +288,10 @@ class CheckpointKeeper:
     def _is_new_best(self, info: CheckpointInfo) -> bool:
         if info.skill is None or is_worse_than_none(info):
             return False
-        return self._best is None or (is_fully_scored(info), info.skill) > self._best
+        return self._best_skill is None or info.skill > self._best_skill
 
     def _as_best(self, info: CheckpointInfo) -> CheckpointInfo:
-        self._best = is_fully_scored(info), info.skill or 0.0
+        self._best_skill = info.skill
         return replace(info, is_best=True, reason="best" if info.reason == "periodic" else info.reason)
 
 

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.checkpoints.merit import FULL_SCORE
 from core.events import AccuracySummary, Estimate, ForecastMode, LossSummary, Trend
 from core.forecast.confidence import FEWEST_FOR_A_PROOF, skill_sequence
 from core.forecast.quantities import FloatArray
@@ -21,6 +20,8 @@ from core.storage.records import StoredScore
 from core.training.evidence import RunEvidence, without_model
 
 SCORE_WINDOW = 1000
+CHECKPOINT_WINDOW = 300
+"""A checkpoint's score is the skill over this many candles, so that no lucky candle is ever "best"."""
 LONGEST_WINDOW = SCORE_WINDOW
 """Of each mode, the newest scores that any window of a `ScoreLedger` looks at."""
 _FEWEST_FOR_CHECKPOINT = 100
@@ -137,7 +138,7 @@ class ScoreLedger:
         return share(sum(hits), len(hits)), share(sum(score.inside_90 for score in newest), len(newest))
 
     def _newest_of_line(self) -> list[StoredScore]:
-        newest, after_ms = list(self._all)[-FULL_SCORE:], self.line_after_ms
+        newest, after_ms = list(self._all)[-CHECKPOINT_WINDOW:], self.line_after_ms
         return [score for score in newest if after_ms is None or score.origin_open_time_ms > after_ms]
 
     def own_summary(self, scored: int, live_scored: int, model_weight: float | None) -> AccuracySummary:

@@ -6,12 +6,6 @@ from tests.sabotage.fault import Fault
 
 FAULTS = (
     Fault(
-        "a-lucky-score-is-the-best",
-        "core/storage/retention.py",
-        "(is_fully_scored(info), info.skill or 0.0)",
-        "info.skill or 0.0",
-    ),
-    Fault(
         "rollback-forgotten",
         "core/storage/database.py",
         "            db.rollback()\n            raise",

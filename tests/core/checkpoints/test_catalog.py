@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 from core.checkpoints.catalog import Catalog, Kept
 from core.checkpoints.expression import Moment, parse
-from core.storage.retention import best_of
 from tests.core.checkpoints import samples
 
 NOW = Moment(samples.NOW_MS)
@@ -73,15 +72,6 @@ def test_what_was_imported_is_the_best_of_no_run_here() -> None:
 def test_a_wreck_is_never_the_best() -> None:
     catalog = samples.catalog(samples.kept(1, skill=0.9, health="diverged"), samples.kept(2, skill=0.1))
     assert shown(catalog, "best") == [2]
-
-
-def test_a_score_over_few_candles_is_the_best_only_while_there_is_no_other() -> None:
-    """After a restore the trophy went to one of 102 candles."""
-    few = samples.kept(1, skill=0.096, scored=102)
-    assert shown(samples.catalog(few), "best") == [1]
-    catalog = samples.catalog(few, samples.kept(2, skill=0.05, scored=300), samples.kept(3, skill=0.06, scored=299))
-    assert shown(catalog, "best") == [2]
-    assert best_of([catalog.info(row) for row in range(3)]) == replace(catalog.info(1), is_best=True)
 
 
 def test_one_that_is_worse_than_no_model_is_never_the_best() -> None:
