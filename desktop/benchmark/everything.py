@@ -114,7 +114,6 @@ class Everything(QObject):
         for layer in self._studies:
             while layer.is_waiting(model):
                 layer.work(model)
-            layer.show()
         while model.past.load_next() or model.regimes.load_next():
             pass
         self._chart.layers_changed()

@@ -17,12 +17,12 @@ class IdleWork(QObject):
     """Goes on until no layer waits any more. Every turn lets what else has come, frames and mouse, go first."""
 
     def __init__(self, layers: LayerSet, model: ChartModel, on_made: Callable[[], None], parent: QObject) -> None:
-        """on_made: called when all layers have what they waited for."""
+        """on_made: called when a layer has all that it waited for."""
         super().__init__(parent)
         self._layers, self._model, self._on_made = layers, model, on_made
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
-        self._timer.timeout.connect(self.turn)
+        self._timer.timeout.connect(self._turn)
 
     def look(self) -> None:
         """Begin, where a layer waits for something."""
@@ -30,12 +30,11 @@ class IdleWork(QObject):
             self._timer.start(_REST_MS)
 
     @Slot()
-    def turn(self) -> None:
-        """Make one piece."""
+    def _turn(self) -> None:
         layer = self._layers.waiting(self._model)
-        if layer is not None:
-            layer.work(self._model)
-        if self._layers.waiting(self._model) is None:
-            self._layers.show_made()
+        if layer is None:
+            return
+        layer.work(self._model)
+        if not layer.is_waiting(self._model):
             self._on_made()
         self.look()

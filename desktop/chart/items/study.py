@@ -50,8 +50,6 @@ class StudyLayer:
         self._info: Indicator = INDICATORS[spec.kind]
         self._series: IndicatorSeries | None = None
         self._series_of: int | None = None
-        self._is_held = False
-        """Worked on between frames, and not painted until that is over for all layers."""
         self._ahead: tuple[float, ...] | None = None
         self._ahead_key: tuple[object, ...] = ()
         self._decimals = 2
@@ -81,11 +79,7 @@ class StudyLayer:
     def work(self, model: ChartModel) -> None:
         series = self._followed(model)
         if series is not None:
-            self._is_held = True
             series.work()
-
-    def show(self) -> None:
-        self._is_held = False
 
     def extent(self, frame_first: int, frame_stop: int, model: ChartModel) -> tuple[float, float] | None:
         series = self._follow(model)
@@ -140,7 +134,7 @@ class StudyLayer:
 
     def rows(self, frame: Frame, model: ChartModel, index: int | None) -> Sequence[Row]:
         palette = frame.palette
-        if self._is_held or self.is_waiting(model):
+        if self.is_waiting(model):
             words = translate("Chart", "computing …")
             return ((Span(self.spec.label, palette.muted_text), Span(words, palette.muted_text)),)
         needed = self._needed(model)
@@ -185,8 +179,6 @@ class StudyLayer:
     def _follow(self, model: ChartModel) -> IndicatorSeries | None:
         """The values over the series that is shown now, up to date; None while they are not all worked out."""
         series = self._followed(model)
-        if self._is_held:
-            return None
         if series is None or series.is_current:
             return series
         if series.count_missing() > _AT_ONCE:
@@ -201,7 +193,6 @@ class StudyLayer:
         if self._series is None or self._series_of != id(model.series):
             self._series = IndicatorSeries(self.spec, model.series, is_worked_out=False)
             self._series_of = id(model.series)
-            self._is_held = False
         self._decimals = model.decimals() if self._info.unit is Unit.PRICE else 2
         self._step = _price_step(model) if self._info.unit is Unit.PRICE else 0.0
         return self._series

@@ -137,10 +137,7 @@ class Deferred(Protocol):
         """Whether it paints less than it will after enough of `work`."""
 
     def work(self, model: ChartModel) -> None:
-        """Make some of what is missing: a few milliseconds of it. It is painted once `show` was called."""
-
-    def show(self) -> None:
-        """Paint what was made. No other layer waits now: frames that work on one paint none of the others."""
+        """Make some of what is missing: a few milliseconds of it."""
 
 
 @runtime_checkable
@@ -253,11 +250,6 @@ class LayerSet:
     def waiting(self, model: ChartModel) -> Deferred | None:
         """The first layer that has something to make."""
         return next((layer for layer in self._deferred if layer.is_waiting(model)), None)
-
-    def show_made(self) -> None:
-        """Nothing waits any more: paint all of it."""
-        for layer in self._deferred:
-            layer.show()
 
     def readout_rows(self, frame: Frame, model: ChartModel, index: int | None) -> list[Row]:
         """What the layers over the candles say of the candle at `index`; indicators share a row."""

@@ -10,7 +10,6 @@ from core.indicators.shown import Look
 from core.indicators.spec import IndicatorSpec
 from core.market.candle import Interval
 from core.market.series import CandleSeries
-from desktop.chart.idle_work import IdleWork
 from desktop.chart.items.hindsight import HindsightLayer
 from desktop.chart.items.study import StudyLayer
 from desktop.chart.painting.text import box_size, padding_px
@@ -245,27 +244,6 @@ def test_a_long_history_is_worked_out_between_frames_and_then_shown_as_ever(
         at_once.add_layer(layer)  # whose values are there
     settle(at_once)
     assert np.array_equal(picture(at_once), whole)
-
-
-def test_what_is_worked_out_is_painted_when_all_of_it_is(show_chart: ShowChart) -> None:
-    """Frames between which much is worked out had to paint the finished ones as well."""
-    chart = show_chart(long_series())
-    layers = LayerSet()
-    first, second = (StudyLayer(IndicatorSpec.of(kind), number) for number, kind in enumerate(("sma", "ema")))
-    work = IdleWork(layers, chart.model, chart.layers_changed, chart)
-    for layer in (first, second):
-        layers.add(layer)
-    while first.is_waiting(chart.model):
-        work.turn()
-    assert first.extent(0, LONG, chart.model) is None and text_of(first, chart, 5)[1] == "computing …"
-    layers.remove(second)
-    work.turn()
-    assert first.extent(0, LONG, chart.model) is not None, "the other is not waited for any more"
-    layers.add(second)
-    while second.is_waiting(chart.model):
-        work.turn()
-        assert first.extent(0, LONG, chart.model) is not None, "what was painted stays"
-    assert second.extent(0, LONG, chart.model) is not None
 
 
 def test_a_turn_works_out_a_part(show_chart: ShowChart) -> None:
