@@ -122,7 +122,7 @@ class ChartActs:
         self.chart.set_live(bool(self._random.integers(2)))
 
     def resize(self) -> str:
-        width, height = int(self._random.integers(1, 1_300)), int(self._random.integers(1, 800))
+        width, height = int(self._random.integers(240, 1_300)), int(self._random.integers(160, 800))
         self.chart.resize(width, height)
         return f"{width} x {height}"
 
