@@ -190,7 +190,7 @@ class ChartModel:
         """Whether anything was traded in any candle. A file without a column for it has 0 in each: not known."""
         if self.forming is not None and self.forming.volume > 0.0:
             return True
-        key = (id(self.series), self.version)
+        key = (self.series, self.version)  # the series itself: another may come to lie at its address
         if key != self._volume_key:
             self._volume_key = key
             self._has_volume = self.series is None or self.count == 0 or bool((self.series.volume > 0.0).any())
