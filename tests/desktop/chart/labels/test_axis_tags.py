@@ -102,7 +102,7 @@ def test_the_crosshair_hides_the_last_price_nowhere(last: float, height: int, cr
     assert not found.rect.intersects(label.rect) and 0 <= found.rect.top() <= AXIS - height
     if not own.rect.intersects(label.rect):
         assert found is own
-    elif HEIGHT * 2 < crosshair < AXIS - 3 * HEIGHT:
+    elif height <= label.rect.top() and label.rect.bottom() + 1 + height <= AXIS:  # room on both sides
         assert (found.rect.top() < label.rect.top()) is (last > crosshair), "the higher price is above"
 
 
