@@ -9,10 +9,10 @@ from PySide6.QtCore import QUrl
 from PySide6.QtGui import QDesktopServices
 
 from core.events import Severity
+from desktop.actions.panel_table import panel_actions
 from desktop.chart.controllers.gestures import chart_gestures
 from desktop.dialogs.documentation import open_documentation
 from desktop.dialogs.shortcuts import open_shortcuts, shortcut_lines
-from desktop.panel_action_table import panel_actions
 from desktop.resources import docs_folder
 from desktop.translation import translate
 

@@ -17,8 +17,8 @@ from core.market.candle import FILE_VENUE, SIMULATED_VENUE, Market
 from core.market.watchlist import WatchedMarket, Watchlist
 from core.settings import MarketSettings, Settings
 from core.storage.folder import DataFolder
-from desktop.action_table import standard_actions
 from desktop.actions import ActionId, ActionRegistry
+from desktop.actions.table import standard_actions
 from desktop.checkpoints.panel import CheckpointsPanel
 from desktop.checkpoints.source import CheckpointLibrary, CheckpointSource
 from desktop.dialogs.market import AskMarket, MarketDialog

@@ -13,6 +13,7 @@ from core.checkpoints.expression import Expression, names_in
 from core.events import CheckpointInfo
 from core.window_settings import BrowserSettings
 from desktop.actions import ActionId, ActionRegistry
+from desktop.actions.panel_table import checkpoint_actions
 from desktop.checkpoints.column_dialog import ColumnDialog
 from desktop.checkpoints.filter_bar import FilterLine
 from desktop.checkpoints.runs_dialog import RunsDialog
@@ -23,7 +24,6 @@ from desktop.dialogs.messages import open_dialog, open_note
 from desktop.formatting import format_count
 from desktop.icons import icon
 from desktop.interface_size import enlarge_icons
-from desktop.panel_action_table import checkpoint_actions
 from desktop.panels.base import EmptyState, Panel, colour_text, set_text
 from desktop.plain_text import Label
 from desktop.theme import Palette, Theme

@@ -19,12 +19,12 @@ from PySide6.QtWidgets import (
 )
 
 from desktop.actions import ActionId, ActionRegistry
+from desktop.actions.panel_table import job_actions
 from desktop.formatting import format_count, format_duration, format_time
 from desktop.icons import icon
 from desktop.interface_size import enlarge_icons
 from desktop.jobs.book import Job, JobState
 from desktop.jobs.table import JobsModel, make_table
-from desktop.panel_action_table import job_actions
 from desktop.panels.base import EmptyState, Panel, colour_text, set_text
 from desktop.plain_text import Label, with_whole_figures
 from desktop.state import RunState

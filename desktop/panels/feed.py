@@ -22,11 +22,11 @@ from PySide6.QtWidgets import (
 from core.market.shown_names import shown_market
 from core.market.venue_names import venue_name
 from desktop.actions import ActionId, ActionRegistry
+from desktop.actions.panel_table import feed_actions
 from desktop.feed_record import OTHER_REASONS, FeedRecord
 from desktop.formatting import format_count, format_duration, format_time
 from desktop.icons import icon, tabular
 from desktop.interface_size import enlarged
-from desktop.panel_action_table import feed_actions
 from desktop.panels.base import Panel, colour_text, set_text
 from desktop.panels.best_checkpoint import set_text_of_button
 from desktop.panels.feed_numbers import FeedNumbers

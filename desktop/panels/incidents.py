@@ -30,10 +30,10 @@ from PySide6.QtWidgets import (
 from core.events import Incident, Severity
 from core.plain import plain
 from desktop.actions import ActionId, ActionRegistry
+from desktop.actions.panel_table import incident_actions
 from desktop.formatting import format_count, format_time
 from desktop.icons import icon, severity_colour, severity_icon_name
 from desktop.interface_size import enlarge_icons, follow_interface_size, space_rows
-from desktop.panel_action_table import incident_actions
 from desktop.panels.base import EmptyState, Panel, colour_text
 from desktop.plain_text import paragraphs
 from desktop.state import RunState

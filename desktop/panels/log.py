@@ -28,10 +28,10 @@ from core.logs.reading import LogEntry
 from core.plain import plain
 from desktop.accessible import name_box
 from desktop.actions import ActionId, ActionRegistry
+from desktop.actions.panel_table import log_actions
 from desktop.formatting import format_count, format_time
 from desktop.icons import icon, severity_colour, severity_icon_name
 from desktop.interface_size import enlarge_icons, space_rows
-from desktop.panel_action_table import log_actions
 from desktop.panels.base import EmptyState, Panel, colour_text, set_text
 from desktop.panels.feed_tables import NewestFirstModel
 from desktop.panels.feed_words import moment

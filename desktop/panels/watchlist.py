@@ -16,9 +16,9 @@ from core.market.symbols import SymbolList
 from core.market.venue_names import venue_name
 from core.market.watchlist import WatchedMarket, Watchlist, added, moved, without
 from desktop.actions import ActionId, ActionRegistry
+from desktop.actions.panel_table import watchlist_actions
 from desktop.formatting import format_age, format_count, format_duration
 from desktop.interface_size import enlarge_icons
-from desktop.panel_action_table import watchlist_actions
 from desktop.panels.base import EmptyState, Panel, colour_text, set_text
 from desktop.panels.watchlist_adder import MarketAdder
 from desktop.panels.watchlist_model import Row, WatchlistModel

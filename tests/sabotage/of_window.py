@@ -42,6 +42,12 @@ FAULTS = (
         "return self.value >= self.bound if",
     ),
     Fault(
+        "lines-within-the-sections-of-a-menu",
+        "desktop/actions/registry.py",
+        "sections.get(path, section) != section",
+        "sections.get(path, section) == section",
+    ),
+    Fault(
         "deleted-checkpoints-stay",
         "desktop/checkpoints/source.py",
         "        self._catalog.remove(self._gone)\n",

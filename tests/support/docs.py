@@ -18,14 +18,8 @@ from PySide6.QtGui import QKeySequence
 
 from core.setting_group import OWN_DIALOG
 from core.settings import Settings
-from desktop.action_table import standard_actions
 from desktop.actions import ActionInfo
-from desktop.chart.controllers.gestures import chart_gestures
-from desktop.commands.cli import ghostcandle
-from desktop.dialogs.forms import all_field_infos
-from desktop.dialogs.setting_facts import choices, default, kind, number, unit
-from desktop.dialogs.setting_words import effect, title, words
-from desktop.panel_action_table import (
+from desktop.actions.panel_table import (
     checkpoint_actions,
     feed_actions,
     incident_actions,
@@ -33,6 +27,12 @@ from desktop.panel_action_table import (
     log_actions,
     watchlist_actions,
 )
+from desktop.actions.table import standard_actions
+from desktop.chart.controllers.gestures import chart_gestures
+from desktop.commands.cli import ghostcandle
+from desktop.dialogs.forms import all_field_infos
+from desktop.dialogs.setting_facts import choices, default, kind, number, unit
+from desktop.dialogs.setting_words import effect, title, words
 from tests.support.setting_texts import TABLE, table
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"

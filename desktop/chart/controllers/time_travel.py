@@ -11,8 +11,8 @@ from PySide6.QtWidgets import QMenu
 from core.market.feeds.pace import ReplayPace
 from desktop.accessible import announce
 from desktop.actions import ActionId
+from desktop.actions.tool_table import PAUSE_WORDS, PLAY_WORDS
 from desktop.chart.controllers.stored_forecasts import ForecastReader, StoredForecasts
-from desktop.chart.controllers.travel_action_table import PAUSE_WORDS, PLAY_WORDS
 from desktop.chart.controllers.travel_bar import TravelBar
 from desktop.chart.data.moment import Moment
 from desktop.chart.tools.tool import Area, ChartPoint

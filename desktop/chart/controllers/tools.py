@@ -11,7 +11,7 @@ from PySide6.QtGui import QAction
 from core.clock import Clock
 from core.market.candle import Candle, Market
 from desktop.actions import ActionId
-from desktop.chart.controllers.action_table import CHART_PLACE
+from desktop.actions.tool_table import CHART_PLACE
 from desktop.chart.controllers.context_menu import ChartMenu
 from desktop.chart.controllers.drawings import DRAWING_ACTIONS, ChartDrawings
 from desktop.chart.controllers.lines import ChartLines

@@ -10,11 +10,11 @@ from PySide6.QtWidgets import QApplication, QLabel
 from pytestqt.qtbot import QtBot
 
 from core.window_settings import AppearanceSettings
-from desktop.action_table import standard_actions
+from desktop.actions.panel_table import panel_actions
+from desktop.actions.table import standard_actions
 from desktop.chart.controllers.gestures import chart_gestures
 from desktop.dialogs.shortcuts import ShortcutsDialog, shortcut_lines
 from desktop.interface_size import set_font
-from desktop.panel_action_table import panel_actions
 
 LINES = (*shortcut_lines((*standard_actions(), *panel_actions())), *chart_gestures())
 

@@ -14,7 +14,7 @@ from core.market.candle import Interval, Market
 from core.settings import MarketSettings, Settings
 from core.window_settings import WatchlistSettings
 from desktop.actions import ActionId
-from desktop.chart.controllers.action_table import CHART_PLACE
+from desktop.actions.tool_table import CHART_PLACE
 from desktop.finder.dialog import FinderDialog
 from desktop.finder.finder import Finder
 from tests.desktop.conftest import Bench, MakeBench, fill

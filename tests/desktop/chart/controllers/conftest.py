@@ -9,8 +9,8 @@ from pytestqt.qtbot import QtBot
 
 from core.clock import ManualClock
 from core.settings import Settings
-from desktop.action_table import standard_actions
 from desktop.actions import ActionRegistry
+from desktop.actions.table import standard_actions
 from desktop.chart.widget import ChartWidget
 from desktop.checkpoints.source import CheckpointSource
 from desktop.notifications.messages import DesktopMessages

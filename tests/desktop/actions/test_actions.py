@@ -6,10 +6,8 @@ from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QMainWindow, QMenu, QToolBar
 from pytestqt.qtbot import QtBot
 
-from desktop.action_table import standard_actions
 from desktop.actions import ActionId, ActionInfo, ActionRegistry
-from desktop.icons import icon
-from desktop.panel_action_table import (
+from desktop.actions.panel_table import (
     checkpoint_actions,
     feed_actions,
     incident_actions,
@@ -17,6 +15,8 @@ from desktop.panel_action_table import (
     log_actions,
     watchlist_actions,
 )
+from desktop.actions.table import standard_actions
+from desktop.icons import icon
 from desktop.theme import Theme
 
 ALL = (

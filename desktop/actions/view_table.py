@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from desktop.actions import ActionId, ActionInfo
+from desktop.actions.registry import ActionId, ActionInfo
 from desktop.translation import QT_TRANSLATE_NOOP
 
 _VIEW, _PANELS, _THEME = (
@@ -178,7 +178,4 @@ def _layout_actions() -> tuple[ActionInfo, ...]:
         ),
     )
     menu = (_VIEW, QT_TRANSLATE_NOOP("Actions", "La&youts"))
-    return tuple(
-        ActionInfo(id_, text, tooltip, keys, name, menu, section=int(id_ is ActionId.KEEP_LAYOUT) + 3)
-        for id_, text, tooltip, keys, name in rows
-    )
+    return tuple(ActionInfo(*row, menu, section=int(row[0] is ActionId.KEEP_LAYOUT) + 3) for row in rows)

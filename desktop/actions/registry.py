@@ -1,4 +1,4 @@
-"""The registry of actions: menus, tool bar, shortcuts and tooltips are built from `desktop.action_table`."""
+"""The registry of actions: menus, tool bar, shortcuts and tooltips are built from the tables of this room."""
 
 from __future__ import annotations
 

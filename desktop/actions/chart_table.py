@@ -1,27 +1,24 @@
-"""All that a user can do with the chart, in one table."""
+"""All that a user can do with the chart."""
 
 from __future__ import annotations
 
-from desktop.actions import ActionId, ActionInfo
-from desktop.chart.controllers.drawing_actions import drawing_actions
+from desktop.actions.registry import ActionId, ActionInfo
+from desktop.actions.tool_table import CHART, CHART_PLACE, drawing_actions, line_actions, travel_actions
 from desktop.translation import QT_TRANSLATE_NOOP
 
-CHART = QT_TRANSLATE_NOOP("Actions", "&Chart")
 _INTERVAL, _STYLE, _SCALE, _ZONE = (
     QT_TRANSLATE_NOOP("Actions", "In&terval"),
     QT_TRANSLATE_NOOP("Actions", "&Candles"),
     QT_TRANSLATE_NOOP("Actions", "Price &scale"),
     QT_TRANSLATE_NOOP("Actions", "Time &zone"),
 )
-CHART_PLACE = QT_TRANSLATE_NOOP("Actions", "Chart")
-"""Keys that belong to the chart alone. None is a letter or a digit by itself: those are typed, for a market
-or an interval."""
 
 
 def chart_actions() -> tuple[ActionInfo, ...]:
     """The Chart menu."""
-    parts = (_moves, _intervals, _styles, _scales, _zones, _past, _shown, _compared, _tools, _drawings, _saved)
-    return tuple(info for part in parts for info in part())
+    looks = (*_intervals(), *_styles(), *_scales(), *_zones())
+    shown = (*_past(), *_shown(), *_compared())
+    return (*_moves(), *looks, *shown, *line_actions(), *drawing_actions(), *_saved(), *travel_actions())
 
 
 def _moves() -> tuple[ActionInfo, ...]:
@@ -87,10 +84,7 @@ def _styles() -> tuple[ActionInfo, ...]:
         ),
     )
     menu = (CHART, _STYLE)
-    return tuple(
-        ActionInfo(id_, text, tooltip, keys, name, menu, section=1, is_checkable=True, group="candle_style")
-        for id_, text, tooltip, keys, name in rows
-    )
+    return tuple(ActionInfo(*row, menu, section=1, is_checkable=True, group="candle_style") for row in rows)
 
 
 def _scales() -> tuple[ActionInfo, ...]:
@@ -118,10 +112,7 @@ def _scales() -> tuple[ActionInfo, ...]:
         ),
     )
     menu = (CHART, _SCALE)
-    scales = tuple(
-        ActionInfo(id_, text, tooltip, keys, name, menu, section=1, is_checkable=True, group="scale")
-        for id_, text, tooltip, keys, name in rows
-    )
+    scales = tuple(ActionInfo(*row, menu, section=1, is_checkable=True, group="scale") for row in rows)
     fit = ActionInfo(
         ActionId.FIT_PRICES,
         QT_TRANSLATE_NOOP("Actions", "&Fit prices"),
@@ -214,47 +205,36 @@ def _zones() -> tuple[ActionInfo, ...]:
 
 
 def _shown() -> tuple[ActionInfo, ...]:
-    return (
-        ActionInfo(
+    rows = (
+        (
             ActionId.INDICATORS,
             QT_TRANSLATE_NOOP("Actions", "&Indicators…"),
             QT_TRANSLATE_NOOP("Actions", "Averages, bands and oscillators over the candles: add, set, remove"),
             "Ctrl+I",
             "chart-multiline",
-            (CHART,),
-            section=2,
         ),
-        ActionInfo(
+        (
             ActionId.SHOW_VOLUME,
             QT_TRANSLATE_NOOP("Actions", "Show &volume"),
             QT_TRANSLATE_NOOP("Actions", "Volume bars under the candles"),
             "Ctrl+Shift+V",
             "chart-bar",
-            (CHART,),
-            section=2,
-            is_checkable=True,
         ),
-        ActionInfo(
+        (
             ActionId.VOLUME_PROFILE,
             QT_TRANSLATE_NOOP("Actions", "Volume pr&ofile"),
             QT_TRANSLATE_NOOP("Actions", "How much was traded at each price, of the candles in view"),
             "Ctrl+Alt+V",
             "chart-timeline",
-            (CHART,),
-            section=2,
-            is_checkable=True,
         ),
-        ActionInfo(
+        (
             ActionId.SHOW_BANDS,
             QT_TRANSLATE_NOOP("Actions", "Show &bands"),
             QT_TRANSLATE_NOOP("Actions", "The 50 % and 90 % bands around the forecast"),
             "Ctrl+Shift+B",
             "chart-bell-curve-cumulative",
-            (CHART,),
-            section=2,
-            is_checkable=True,
         ),
-        ActionInfo(
+        (
             ActionId.SHOW_MARKERS,
             QT_TRANSLATE_NOOP("Actions", "Show &markers"),
             QT_TRANSLATE_NOOP(
@@ -262,110 +242,29 @@ def _shown() -> tuple[ActionInfo, ...]:
             ),
             "Ctrl+Shift+M",
             "map-marker-outline",
-            (CHART,),
-            section=2,
-            is_checkable=True,
         ),
     )
+    return tuple(ActionInfo(*row, (CHART,), section=2, is_checkable=row[0] is not ActionId.INDICATORS) for row in rows)
 
 
 def _compared() -> tuple[ActionInfo, ...]:
-    return (
-        ActionInfo(
+    rows = (
+        (
             ActionId.COMPARE,
             QT_TRANSLATE_NOOP("Actions", "Compare &with…"),
             QT_TRANSLATE_NOOP("Actions", "Lay the closes of another stored market over the candles, in percent"),
             "Ctrl+Alt+C",
             "compare",
-            (CHART,),
-            section=2,
         ),
-        ActionInfo(
+        (
             ActionId.COMPARE_STOP,
             QT_TRANSLATE_NOOP("Actions", "Stop comparin&g"),
             QT_TRANSLATE_NOOP("Actions", "Take the other market away, and go back to the price scale of before"),
             "",
             "close",
-            (CHART,),
-            section=2,
         ),
     )
-
-
-_LINE_TOOLS = (
-    (
-        ActionId.ADD_ALERT,
-        QT_TRANSLATE_NOOP("Actions", "&Alert…"),
-        QT_TRANSLATE_NOOP(
-            "Actions", "Set a price alert: click where; by keys alone at the crosshair or the last price"
-        ),
-        "Alt+Shift+A",
-        "bell-plus-outline",
-    ),
-    (
-        ActionId.ADD_NOTE,
-        QT_TRANSLATE_NOOP("Actions", "&Note…"),
-        QT_TRANSLATE_NOOP("Actions", "Write a note at a price: click where"),
-        "Alt+Shift+N",
-        "note-plus-outline",
-    ),
-    (
-        ActionId.MEASURE,
-        QT_TRANSLATE_NOOP("Actions", "M&easure"),
-        QT_TRANSLATE_NOOP("Actions", "Drag over change, percent, candles, time and volume; or Shift and drag"),
-        "Alt+Shift+M",
-        "ruler-square",
-    ),
-    (
-        ActionId.NEXT_LINE,
-        QT_TRANSLATE_NOOP("Actions", "Select ne&xt line"),
-        QT_TRANSLATE_NOOP(
-            "Actions", "Select the next alert, note or drawing; the arrows move it, with Shift by ten steps"
-        ),
-        "Alt+Shift+L",
-        "page-next-outline",
-    ),
-    (
-        ActionId.EDIT_LINE,
-        QT_TRANSLATE_NOOP("Actions", "Edit &price and text…"),
-        QT_TRANSLATE_NOOP("Actions", "Type another price or other words; colour and width of a drawing"),
-        "F2",
-        "pencil-outline",
-    ),
-    (
-        ActionId.DELETE_LINE,
-        QT_TRANSLATE_NOOP("Actions", "&Remove line"),
-        QT_TRANSLATE_NOOP("Actions", "Take the selected line or drawing away"),
-        "Del",
-        "delete-outline",
-    ),
-    (
-        ActionId.UNDO_LINE,
-        QT_TRANSLATE_NOOP("Actions", "&Undo line change"),
-        QT_TRANSLATE_NOOP("Actions", "Take the last change of a line or a drawing back"),
-        "Ctrl+Z",
-        "undo",
-    ),
-    (
-        ActionId.REDO_LINE,
-        QT_TRANSLATE_NOOP("Actions", "R&edo line change"),
-        QT_TRANSLATE_NOOP("Actions", "Do again what was taken back last"),
-        "Ctrl+Shift+Z",
-        "redo",
-    ),
-)
-
-
-def _tools() -> tuple[ActionInfo, ...]:
-    menu = (CHART, QT_TRANSLATE_NOOP("Actions", "&Lines and measure"))
-    return tuple(
-        ActionInfo(id_, text, tooltip, keys, name, menu, section=3, place=CHART_PLACE)
-        for id_, text, tooltip, keys, name in _LINE_TOOLS
-    )
-
-
-def _drawings() -> tuple[ActionInfo, ...]:
-    return drawing_actions((CHART, QT_TRANSLATE_NOOP("Actions", "&Drawings")), CHART_PLACE)
+    return tuple(ActionInfo(*row, (CHART,), section=2) for row in rows)
 
 
 def _saved() -> tuple[ActionInfo, ...]:
@@ -392,25 +291,19 @@ def _saved() -> tuple[ActionInfo, ...]:
             "file-delimited-outline",
         ),
     )
-    return tuple(
-        ActionInfo(id_, text, tooltip, keys, name, (CHART,), section=3) for id_, text, tooltip, keys, name in rows
-    )
+    return tuple(ActionInfo(*row, (CHART,), section=3) for row in rows)
 
 
 def _past() -> tuple[ActionInfo, ...]:
-    return (
-        ActionInfo(
+    rows = (
+        (
             ActionId.HINDSIGHT,
             QT_TRANSLATE_NOOP("Actions", "&Hindsight"),
             QT_TRANSLATE_NOOP("Actions", "Lay what had been forecast over what came"),
             "Alt+Shift+H",
             "ghost-outline",
-            (CHART,),
-            section=3,
-            is_checkable=True,
-            place=CHART_PLACE,
         ),
-        ActionInfo(
+        (
             ActionId.HINDSIGHT_HORIZON,
             QT_TRANSLATE_NOOP("Actions", "Ne&xt hindsight horizon"),
             QT_TRANSLATE_NOOP(
@@ -418,22 +311,15 @@ def _past() -> tuple[ActionInfo, ...]:
             ),
             "Alt+Shift+X",
             "history",
-            (CHART,),
-            section=3,
-            place=CHART_PLACE,
         ),
-        ActionInfo(
+        (
             ActionId.REGIMES,
             QT_TRANSLATE_NOOP("Actions", "Market &regime"),
             QT_TRANSLATE_NOOP("Actions", "Shade the candles by what the market was like: calm, trending, volatile"),
             "Alt+Shift+R",
             "weather-partly-lightning",
-            (CHART,),
-            section=3,
-            is_checkable=True,
-            place=CHART_PLACE,
         ),
-        ActionInfo(
+        (
             ActionId.ERROR_STRIP,
             QT_TRANSLATE_NOOP("Actions", "Forecast &errors"),
             QT_TRANSLATE_NOOP(
@@ -441,9 +327,9 @@ def _past() -> tuple[ActionInfo, ...]:
             ),
             "Alt+Shift+E",
             "chart-histogram",
-            (CHART,),
-            section=3,
-            is_checkable=True,
-            place=CHART_PLACE,
         ),
+    )
+    return tuple(
+        ActionInfo(*row, (CHART,), section=3, is_checkable=row[0] is not ActionId.HINDSIGHT_HORIZON, place=CHART_PLACE)
+        for row in rows
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from desktop.actions import ActionId, ActionInfo
+from desktop.actions.registry import ActionId, ActionInfo
 from desktop.translation import QT_TRANSLATE_NOOP
 
 _BUTTONS_OF_CHECKPOINTS = (
@@ -210,10 +210,7 @@ def job_actions() -> tuple[ActionInfo, ...]:
             "playlist-remove",
         ),
     )
-    return tuple(
-        ActionInfo(id_, text, tooltip, keys, name, is_in_tool_bar=True, place=QT_TRANSLATE_NOOP("Actions", "Jobs"))
-        for id_, text, tooltip, keys, name in rows
-    )
+    return tuple(ActionInfo(*row, is_in_tool_bar=True, place=QT_TRANSLATE_NOOP("Actions", "Jobs")) for row in rows)
 
 
 def log_actions() -> tuple[ActionInfo, ...]:
@@ -234,10 +231,7 @@ def log_actions() -> tuple[ActionInfo, ...]:
             "folder-open-outline",
         ),
     )
-    return tuple(
-        ActionInfo(id_, text, tooltip, keys, name, is_in_tool_bar=True, place=QT_TRANSLATE_NOOP("Actions", "Log"))
-        for id_, text, tooltip, keys, name in rows
-    )
+    return tuple(ActionInfo(*row, is_in_tool_bar=True, place=QT_TRANSLATE_NOOP("Actions", "Log")) for row in rows)
 
 
 def feed_actions() -> tuple[ActionInfo, ...]:
@@ -294,10 +288,7 @@ def watchlist_actions() -> tuple[ActionInfo, ...]:
             "undo",
         ),
     )
-    return tuple(
-        ActionInfo(id_, text, tooltip, keys, name, is_in_tool_bar=True, place=QT_TRANSLATE_NOOP("Actions", "Watchlist"))
-        for id_, text, tooltip, keys, name in rows
-    )
+    return tuple(ActionInfo(*row, is_in_tool_bar=True, place=QT_TRANSLATE_NOOP("Actions", "Watchlist")) for row in rows)
 
 
 def panel_actions() -> tuple[ActionInfo, ...]:

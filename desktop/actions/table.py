@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from PySide6.QtGui import QAction
 
-from desktop.actions import ActionId, ActionInfo
-from desktop.chart.controllers.action_table import chart_actions
-from desktop.chart.controllers.travel_action_table import travel_actions
+from desktop.actions.chart_table import chart_actions
+from desktop.actions.registry import ActionId, ActionInfo
+from desktop.actions.view_table import dock_actions, view_actions
 from desktop.translation import QT_TRANSLATE_NOOP
-from desktop.view_action_table import dock_actions, view_actions
 
 _FILE, _TRAINING, _HELP = (
     QT_TRANSLATE_NOOP("Actions", "&File"),
@@ -23,7 +22,6 @@ def standard_actions() -> tuple[ActionInfo, ...]:
         *_file_actions(),
         *_training_actions(),
         *chart_actions(),
-        *travel_actions(),
         *view_actions(),
         *dock_actions(),
         *_help_actions(),
