@@ -20,7 +20,7 @@ from desktop.chart.data.model import ChartModel
 from desktop.chart.data.shapes import shaped
 from desktop.chart.labels.forecast_label import usual_width
 from desktop.chart.labels.note import note_room
-from desktop.chart.labels.room import readout_lines, readout_width
+from desktop.chart.labels.readout import readout_lines, readout_width
 from desktop.chart.painting.fonts import Fonts
 from desktop.chart.painting.geometry import candle_widths
 from desktop.chart.panes.frame import Frame, Layout
@@ -107,7 +107,7 @@ class FrameBuilder:
             widths=candle_widths(spacing * group, ratio),
             fonts=fonts,
             style=style,
-            is_held=self._held.is_held,
+            is_held=self._held.range is not None,
         )
 
     def _layout(self, size: QSize, ratio: float, fonts: Fonts, model: ChartModel, style: Style) -> Layout:

@@ -34,7 +34,7 @@ from desktop.chart.data.model import ChartModel
 from desktop.chart.data.moment import Moment
 from desktop.chart.frame_clock import Dirty, FrameClock
 from desktop.chart.idle_work import IdleWork
-from desktop.chart.labels.countdown import Countdown
+from desktop.chart.labels.last_price import Countdown
 from desktop.chart.labels.overlay import Overlay
 from desktop.chart.labels.spoken import spoken_candle, spoken_chart
 from desktop.chart.panes.box import PaneBox
@@ -79,19 +79,23 @@ class ChartWidget(pyqtgraph.GraphicsView):  # type: ignore[misc]  # pyqtgraph ha
         self.setCacheMode(self.CacheModeFlag.CacheNone)  # the ground is an item
         self.viewport().setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
         self._theme = theme
-        self._model = ChartModel()
-        self._scale = TimeScale()
+        self.model = ChartModel()
+        """What is shown. To be read."""
+        self.scale = TimeScale()
+        """Which candles are in view. To be read; moves go through this widget."""
+        self.heights = PaneHeights()
+        """How high the panes below the prices are. After changing it, call `layers_changed`."""
+        self.style_shown = Style(theme.palette, self.font())
+        """How it is shown. To be read."""
         self._held = HeldRange()
         self._layers = LayerSet()
-        self._heights = PaneHeights()
-        self._picture = Picture(self._model, self._scale, self._held, self._layers, self._heights)
+        self._picture = Picture(self.model, self.scale, self._held, self._layers, self.heights)
         self._stage = Stage(self.scene(), self._picture, self._layers)
         self._frame_clock = FrameClock(self._on_frame, self)
-        self._idle_work = IdleWork(self._layers, self._model, self.layers_changed, self)
-        scales = (self._scale, self._held, self._heights)
-        self._hands = Hands(self, self._model, scales, clock, self.panes_resized.emit, self)
-        self._style = Style(theme.palette, self.font())
-        self._anchor = ViewAnchor(self._model, self._scale)
+        self._idle_work = IdleWork(self._layers, self.model, self.layers_changed, self)
+        scales = (self.scale, self._held, self.heights)
+        self._hands = Hands(self, self.model, scales, clock, self.panes_resized.emit, self)
+        self._anchor = ViewAnchor(self.model, self.scale)
         self.set_empty_text(translate("Chart", "Waiting for candles …"))
         self._countdown = Countdown(self.overlay_changed, clock, self)
         self._newest_button = NewestButton(self.viewport())
@@ -105,30 +109,10 @@ class ChartWidget(pyqtgraph.GraphicsView):  # type: ignore[misc]  # pyqtgraph ha
         return self._stage.ground.paints
 
     @property
-    def scale(self) -> TimeScale:
-        """Which candles are in view. To be read; moves go through this widget."""
-        return self._scale
-
-    @property
-    def model(self) -> ChartModel:
-        """What is shown. To be read."""
-        return self._model
-
-    @property
-    def style_shown(self) -> Style:
-        """How it is shown. To be read."""
-        return self._style
-
-    @property
-    def heights(self) -> PaneHeights:
-        """How high the panes below the prices are. After changing it, call `layers_changed`."""
-        return self._heights
-
-    @property
     def frame(self) -> Frame:
         """The geometry of the newest picture, in device pixels."""
         former = self._picture.frame
-        frame = self._picture.build_frame(self.size(), self.devicePixelRatioF(), self._style)
+        frame = self._picture.build_frame(self.size(), self.devicePixelRatioF(), self.style_shown)
         if frame is not former:
             self._stage.place(frame)
         return frame
@@ -137,7 +121,7 @@ class ChartWidget(pyqtgraph.GraphicsView):  # type: ignore[misc]  # pyqtgraph ha
     def overlay(self) -> Overlay:
         """The labels of the newest picture."""
         frame = self.frame
-        return self._picture.lay_out(frame, self._hands.cursor(frame), self._countdown.text(self._model))
+        return self._picture.lay_out(frame, self._hands.cursor(frame), self._countdown.text(self.model))
 
     @property
     def key_mark(self) -> Mark | None:
@@ -146,7 +130,7 @@ class ChartWidget(pyqtgraph.GraphicsView):  # type: ignore[misc]  # pyqtgraph ha
 
     def in_words(self) -> str:
         """What the chart shows, for those who do not see it."""
-        return spoken_chart(self._model, self._style.time_zone, self._index_at_keys())
+        return spoken_chart(self.model, self.style_shown.time_zone, self._index_at_keys())
 
     def add_layer(self, layer: Layer) -> None:
         """Lay something over the candles, or into a pane of its own below them."""
@@ -198,24 +182,24 @@ class ChartWidget(pyqtgraph.GraphicsView):  # type: ignore[misc]  # pyqtgraph ha
     def set_series(self, series: CandleSeries | None, market_title: str = "", *, is_same_market: bool = False) -> None:
         """Show another market; forming candle and forecasts of the former one go, the view starts anew."""
         if not is_same_market:
-            self._model.show_moment(None)
-        self._model.set_series(series, market_title)
+            self.model.show_moment(None)
+        self.model.set_series(series, market_title)
         self._hands.let_go(keeps_crosshair=is_same_market)
         self._anchor.forget()
-        self._scale.set_count(0)
-        self._scale.set_count(self._model.count)
+        self.scale.set_count(0)
+        self.scale.set_count(self.model.count)
         if is_same_market:  # at another interval: zoom and a held range still mean something
-            self._scale.go_to_newest()
+            self.scale.go_to_newest()
         else:
             self._held.release()
-            self._scale.reset()
+            self.scale.reset()
         self._anchor.drop()
         self._forget_pictures()
         self.series_changed.emit()
 
     def replace_series(self, series: CandleSeries) -> None:
         """The same market with more candles: what is in view stays in its place, and so do forming and forecast."""
-        self._model.replace_series(series)
+        self.model.replace_series(series)
         # Now, not with the next frame: a paint before it would show the new candles at the old places.
         self._sync()
         self._anchor.drop()
@@ -225,9 +209,9 @@ class ChartWidget(pyqtgraph.GraphicsView):  # type: ignore[misc]  # pyqtgraph ha
 
     def show_moment(self, moment: Moment | None) -> None:
         """The market as it stood at a moment, with the forecast of then and nothing later; None: as it stands now."""
-        self._model.show_moment(moment)
+        self.model.show_moment(moment)
         self._hands.stop()
-        self._scale.show_end(self._model.count, self._model.room_ahead(self._scale.margin))
+        self.scale.show_end(self.model.count, self.model.room_ahead(self.scale.margin))
         self._anchor.drop()
         self._picture.dirty()
         self._frame_clock.request(Dirty.DATA)
@@ -238,23 +222,23 @@ class ChartWidget(pyqtgraph.GraphicsView):  # type: ignore[misc]  # pyqtgraph ha
 
     def set_forming(self, candle: Candle | None) -> None:
         """The candle that is still open, as it stands now. One that is no newer than the closed ones is let go."""
-        self._model.set_forming(candle)
+        self.model.set_forming(candle)
         self._frame_clock.request(Dirty.TICK)
 
     def set_forecast(self, forecast: ForecastMade | None) -> None:
         """The forecast to draw ahead of the closed candles; None hides it."""
-        self._model.set_forecast(forecast)
-        self._scale.set_margin(self._model.room_ahead(self._scale.margin))
+        self.model.set_forecast(forecast)
+        self.scale.set_margin(self.model.room_ahead(self.scale.margin))
         self._frame_clock.request(Dirty.VIEW)
 
     def set_holes(self, holes: KnownHoles | None) -> None:
         """What the exchange is known not to have of the market that is shown; None where none can be asked."""
-        self._model.holes = holes
+        self.model.holes = holes
         self._frame_clock.request(Dirty.DATA)
 
     def set_note(self, text: str) -> None:
         """What a user has to know of the forecast, near where it stands; nothing for an empty text."""
-        if self._model.set_note(plain(text, LONGEST_TEXT)):
+        if self.model.set_note(plain(text, LONGEST_TEXT)):
             self._frame_clock.request(Dirty.VIEW)  # it may need room above the candles
 
     def set_live(self, is_live: bool) -> None:
@@ -264,12 +248,12 @@ class ChartWidget(pyqtgraph.GraphicsView):  # type: ignore[misc]  # pyqtgraph ha
 
     def restyle(self, **changes: Any) -> None:
         """Look otherwise: fields of `Style` by name. Another scale lets go of a price range that was held by hand."""
-        style = replace(self._style, **changes)
-        if style == self._style:
+        style = replace(self.style_shown, **changes)
+        if style == self.style_shown:
             return
-        if style.scale is not self._style.scale:
+        if style.scale is not self.style_shown.scale:
             self._held.release()
-        self._style = style
+        self.style_shown = style
         self._forget_pictures()
 
     def hold_prices(self, shown: PriceRange) -> None:
@@ -290,14 +274,14 @@ class ChartWidget(pyqtgraph.GraphicsView):  # type: ignore[misc]  # pyqtgraph ha
     def go_to_newest(self) -> None:
         """Bring the newest candle into view, at the zoom that holds."""
         self._hands.stop()
-        self._scale.go_to_newest()
+        self.scale.go_to_newest()
         self.view_moved()
 
     @Slot()
     def go_to_oldest(self) -> None:
         """Bring the oldest candle into view, at the zoom that holds."""
         self._hands.stop()
-        self._scale.go_to_oldest()
+        self.scale.go_to_oldest()
         self.view_moved()
 
     @Slot()
@@ -305,7 +289,7 @@ class ChartWidget(pyqtgraph.GraphicsView):  # type: ignore[misc]  # pyqtgraph ha
         """The default zoom, at the newest candle."""
         self._hands.stop()
         self._held.release()
-        self._scale.reset()
+        self.scale.reset()
         self.view_moved()
 
     def zoom(self, factor: float) -> None:
@@ -315,11 +299,11 @@ class ChartWidget(pyqtgraph.GraphicsView):  # type: ignore[misc]  # pyqtgraph ha
 
     def go_to_time(self, time_ms: int) -> bool:
         """Bring the candle that opens at or after a time into the middle. False where there is none."""
-        index = self._model.index_from(time_ms)
-        if index is None or index >= self._model.count:
+        index = self.model.index_from(time_ms)
+        if index is None or index >= self.model.count:
             return False
         self._hands.stop()
-        self._scale.center(index)
+        self.scale.center(index)
         self.view_moved()
         return True
 
@@ -330,7 +314,7 @@ class ChartWidget(pyqtgraph.GraphicsView):  # type: ignore[misc]  # pyqtgraph ha
     def at_rest(self) -> AbstractContextManager[None]:
         """Meanwhile it is painted without mouse and selection, and nothing of that is kept."""
         self.flush()
-        return self._picture.alone(self.frame, self._countdown.text(self._model))
+        return self._picture.alone(self.frame, self._countdown.text(self.model))
 
     def close(self) -> bool:
         """Close the window. pyqtgraph's own empties the scene as well, and a chart may be shown again."""
@@ -344,7 +328,7 @@ class ChartWidget(pyqtgraph.GraphicsView):  # type: ignore[misc]  # pyqtgraph ha
 
     def paintEvent(self, event: QPaintEvent) -> None:
         frame = self.frame
-        self._picture.lay_out(frame, self._hands.cursor(frame), self._countdown.text(self._model))
+        self._picture.lay_out(frame, self._hands.cursor(frame), self._countdown.text(self.model))
         with self._picture.painted_in(event.region(), frame.ratio):
             super().paintEvent(event)
 
@@ -390,7 +374,7 @@ class ChartWidget(pyqtgraph.GraphicsView):  # type: ignore[misc]  # pyqtgraph ha
             event.ignore()
         index = self._index_at_keys()
         if index is not None and index != before:
-            announce(self, spoken_candle(self._model, self._style.time_zone, index))
+            announce(self, spoken_candle(self.model, self.style_shown.time_zone, index))
 
     def _pass_on(self, event: QKeyEvent) -> bool:
         """Tell of a letter or a digit, and say whether it was one."""
@@ -404,7 +388,7 @@ class ChartWidget(pyqtgraph.GraphicsView):  # type: ignore[misc]  # pyqtgraph ha
         self._frame_clock.request(Dirty.CURSOR)
 
     def _index_at_keys(self) -> int | None:
-        return None if self.key_mark is None else self._model.index_of(self.key_mark.time_ms)
+        return None if self.key_mark is None else self.model.index_of(self.key_mark.time_ms)
 
     def fresh_frame(self) -> Frame:
         """The geometry as scales and model have it now, though no picture of it has been asked for yet."""
@@ -436,15 +420,15 @@ class ChartWidget(pyqtgraph.GraphicsView):  # type: ignore[misc]  # pyqtgraph ha
         if dirty & (Dirty.DATA | Dirty.VIEW):
             self._idle_work.look()
         changed = self._picture.renewed(dirty, lambda: self.frame, lambda: self.overlay)
-        self._newest_button.place(self.frame, is_needed=not self._model.is_empty and not self._scale.is_newest_in_view)
-        if changed is None or self._model.is_empty:
+        self._newest_button.place(self.frame, is_needed=not self.model.is_empty and not self.scale.is_newest_in_view)
+        if changed is None or self.model.is_empty:
             self.viewport().update()
         else:
             self.viewport().update(changed)
 
     def _sync(self) -> None:
         """Take over the series' new length. Candles that came late must not push what is in view aside."""
-        self._model.follow()
+        self.model.follow()
         shifted = self._anchor.shifted()
-        self._scale.set_count(self._model.count, shifted, may_follow=not self._hands.is_moving)
+        self.scale.set_count(self.model.count, shifted, may_follow=not self._hands.is_moving)
         self._hands.candles_shifted(shifted)

@@ -24,7 +24,7 @@ from core.market.drawings import Anchor, Drawing, DrawingKind
 from core.market.venue_names import venue_name
 from core.settings import Settings
 from desktop.actions import ActionId
-from desktop.chart.controllers.go_to_date import DateDialog
+from desktop.chart.controllers.appearance import ChartAppearance
 from desktop.checkpoints.clean_up_dialog import CleanUpDialog
 from desktop.checkpoints.columns import PLACE, why_saved
 from desktop.checkpoints.compare_dialog import CompareDialog
@@ -57,7 +57,7 @@ OPENERS: dict[str, Callable[[Bench], QWidget]] = {
     "indicators": lambda bench: IndicatorsDialog((), bench.theme.palette, bench.window),
     "zone": lambda bench: ZoneDialog("Europe/Berlin", bench.window),
     "comparison": lambda bench: ComparedMarketDialog((_COMPARED,), _COMPARED, bench.window),
-    "date": lambda bench: DateDialog(bench.chart, bench.window),
+    "date": lambda bench: _date(bench),
     "line": lambda bench: open_line_text(bench.window, "", 64_000.0, 2, "", lambda _price, _text: None),
     "drawing": lambda bench: open_drawing(bench.window, _WORDS, QColor("blue"), lambda _drawing: None),
     "note": lambda bench: open_note(bench.window, scenario.checkpoint(12_340), lambda _text: None),
@@ -151,6 +151,12 @@ def _after(bench: Bench, action_id: ActionId) -> QWidget:
     bench.window.actions_of_window[action_id].trigger()
     (opened,) = set(bench.window.findChildren(QDialog)) - before
     return opened
+
+
+def _date(bench: Bench) -> QWidget:
+    dialog = ChartAppearance(bench.window, bench.chart).open_date()
+    assert dialog is not None
+    return dialog
 
 
 def _kept(bench: Bench) -> list[Kept]:

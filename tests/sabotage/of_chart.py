@@ -127,7 +127,7 @@ FAULTS = (
     ),
     Fault(
         "countdown-to-the-open",
-        "desktop/chart/labels/countdown.py",
+        "desktop/chart/labels/last_price.py",
         "series.interval.close_time_ms(forming.open_time_ms) - self._clock.now_ms()",
         "forming.open_time_ms - self._clock.now_ms()",
     ),
@@ -152,8 +152,8 @@ FAULTS = (
     Fault(
         "zoom-about-the-wrong-place",
         "desktop/chart/axes/time_scale.py",
-        "self.pan_to(index + (self._width - x) / self._spacing)",
-        "self.pan_to(index + x / self._spacing)",
+        "self.pan_to(index + (self.width - x) / self.spacing)",
+        "self.pan_to(index + x / self.spacing)",
     ),
     Fault(
         "time-axis-in-utc",
@@ -199,7 +199,7 @@ FAULTS = (
     ),
     Fault(
         "export-that-cannot-be-cancelled",
-        "desktop/chart/controllers/csv_writer.py",
+        "desktop/csv_writer.py",
         "        self._cancelled.set()\n",
         "        self._cancelled.is_set()\n",
     ),
@@ -235,7 +235,7 @@ FAULTS = (
     ),
     Fault(
         "date-read-in-the-wrong-zone",
-        "desktop/chart/controllers/go_to_date.py",
+        "desktop/dialogs/date.py",
         "wall.astimezone() if zone is None else wall.replace(tzinfo=zone)",
         "wall.astimezone(zone)",
     ),

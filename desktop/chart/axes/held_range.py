@@ -16,34 +16,25 @@ _FINEST = 1e-9
 """As a share of the prices: a double tells little less apart."""
 _SMALLEST = 1e-290
 
-_Edges = tuple[float, float]
-
 
 class HeldRange:
     """The one owner of what the hand did to the price axis."""
 
     def __init__(self) -> None:
-        self._range: PriceRange | None = None
+        self.range: PriceRange | None = None
+        """To be read; None while none is held."""
         self._origin: PriceRange | None = None
         self.releases = 0
         """How often it was asked to fit again."""
 
-    @property
-    def range(self) -> PriceRange | None:
-        return self._range
-
-    @property
-    def is_held(self) -> bool:
-        return self._range is not None
-
     def hold(self, shown: PriceRange) -> None:
         """From now on this is in view."""
         self._begin(shown)
-        self._range = shown
+        self.range = shown
 
     def release(self) -> None:
         """Fit what is in view again."""
-        self._range = self._origin = None
+        self.range = self._origin = None
         self.releases += 1
 
     def stretch(self, grabbed: PriceRange, factor: float) -> None:
@@ -55,7 +46,7 @@ class HeldRange:
         lowest, highest = _reach(origin)
         low, high = grabbed.value_at(0.5 - half), grabbed.value_at(0.5 + half)
         low, high = max(low, lowest), min(high, highest)
-        self._range = replace(grabbed, low=low, high=high) if high - low > high * _FINEST else grabbed
+        self.range = replace(grabbed, low=low, high=high) if high - low > high * _FINEST else grabbed
 
     def shift(self, grabbed: PriceRange, share: float) -> None:
         """Move what was in view when it was grabbed by a share of the height; positive brings lower prices up."""
@@ -64,7 +55,7 @@ class HeldRange:
         least = min(grabbed.share(lowest), 0.0)
         by = min(max(-share, least), most)
         moved = grabbed.between(by, 1.0 + by)
-        self._range = replace(moved, low=max(moved.low, lowest))  # or rounding would take it below zero
+        self.range = replace(moved, low=max(moved.low, lowest))  # or rounding would take it below zero
 
     def _begin(self, shown: PriceRange) -> PriceRange:
         """What was in view when the hand first took hold."""
@@ -78,7 +69,7 @@ def _length(shown: PriceRange) -> float:
     return math.log(shown.high / shown.low) if shown.kind is ScaleKind.LOG else shown.span
 
 
-def _reach(origin: PriceRange) -> _Edges:
+def _reach(origin: PriceRange) -> tuple[float, float]:
     """How far a hand may go from there. No price is below zero, unless it was in view at first."""
     if origin.kind is ScaleKind.LOG:
         return max(origin.low / _FARTHEST, min(origin.low, _SMALLEST)), origin.high * _FARTHEST

@@ -45,46 +45,20 @@ def round_times(start_ms: int, end_ms: int, most: int, time_zone: tzinfo | None 
 
 def _walls(first: datetime, last: datetime, rough_ms: float) -> list[datetime]:
     """Round wall-clock times from `first` to `last`, at least `rough_ms` apart."""
+    midnight = first.replace(hour=0, minute=0, second=0, microsecond=0)
     index = bisect_left(_STEPS_MS, rough_ms)
     if index < len(_STEPS_MS):
-        return _clock_walls(first, last, _STEPS_MS[index])
-    for days in _STEPS_DAYS:
-        if days * _DAY >= rough_ms:
-            return _day_walls(first, last, days)
-    fitting = (months for months in _STEPS_MONTHS if months * _MONTH_MS >= rough_ms)
-    return _month_walls(first, last, next(fitting, _STEPS_MONTHS[-1]))
-
-
-def _clock_walls(first: datetime, last: datetime, step_ms: int) -> list[datetime]:
-    step = timedelta(milliseconds=step_ms)
-    wall = first.replace(hour=0, minute=0, second=0, microsecond=0)
-    wall += step * ((first - wall) // step)
-    walls = []
-    while wall <= last:
-        walls.append(wall)
-        wall += step
-    return walls
-
-
-def _day_walls(first: datetime, last: datetime, days: int) -> list[datetime]:
-    """Every `days` days of a month, counted from its first; the step over a month's end is never a short one."""
-    wall = first.replace(hour=0, minute=0, second=0, microsecond=0)
-    walls = []
-    while wall <= last:
-        if (wall.day - 1) % days == 0 and (wall.day == 1 or wall.day + days <= 32):
-            walls.append(wall)
-        wall += timedelta(days=1)
-    return walls
-
-
-def _month_walls(first: datetime, last: datetime, months: int) -> list[datetime]:
-    number = (first.year * 12 + first.month - 1) // months * months
-    walls = []
-    while number // 12 <= min(last.year, 9998):
-        if number >= 12:
-            walls.append(datetime(number // 12, number % 12 + 1, 1))  # noqa: DTZ001 - a wall time, its zone is added later
-        number += months
-    return walls
+        step = timedelta(milliseconds=_STEPS_MS[index])
+        start = midnight + step * ((first - midnight) // step)
+        return [start + step * count for count in range((last - start) // step + 1)]
+    days = next((days for days in _STEPS_DAYS if days * _DAY >= rough_ms), None)
+    if days is not None:  # of a month, counted from its first; the step over a month's end is never a short one
+        walls = (midnight + timedelta(count) for count in range((last - midnight).days + 1))
+        return [wall for wall in walls if (wall.day - 1) % days == 0 and (wall.day == 1 or wall.day + days <= 32)]
+    months = next((months for months in _STEPS_MONTHS if months * _MONTH_MS >= rough_ms), _STEPS_MONTHS[-1])
+    numbers = range((first.year * 12 + first.month - 1) // months * months, min(last.year, 9998) * 12 + 12, months)
+    # Wall times, their zone is added later.
+    return [datetime(number // 12, number % 12 + 1, 1) for number in numbers if number >= 12]  # noqa: DTZ001
 
 
 def _rank(wall: datetime) -> int:

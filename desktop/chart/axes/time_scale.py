@@ -15,74 +15,52 @@ _PAST_SHARE = 0.2
 
 class TimeScale:
     """Maps indices to x and back. `right` is the index (a real number) at the right edge, `spacing` the pixels
-    from one candle to the next; candle i covers i - 0.5 .. i + 0.5.
+    from one candle to the next; candle i covers i - 0.5 .. i + 0.5. All are to be read; methods change them.
 
     Because `right` is an index, candles that are appended move nothing by themselves: only `set_count` does,
     and only when the newest candle was in view.
     """
 
     def __init__(self, margin: float = 10.0) -> None:
-        self._margin = margin
-        self._count = 0
-        self._width = 1.0
-        self._spacing = DEFAULT_SPACING
-        self._right = margin
+        self.margin = margin
+        """Candles of room between the newest closed candle and the right edge, after a reset."""
+        self.count = 0
+        """Closed candles; their indices are 0 .. count - 1."""
+        self.width, self.spacing, self.right = 1.0, DEFAULT_SPACING, margin
         self._is_resting = True
-
-    @property
-    def right(self) -> float:
-        return self._right
 
     @property
     def left(self) -> float:
         """The index at the left edge."""
-        return self._right - self._width / self._spacing
-
-    @property
-    def spacing(self) -> float:
-        return self._spacing
-
-    @property
-    def width(self) -> float:
-        return self._width
-
-    @property
-    def count(self) -> int:
-        """Closed candles; their indices are 0 .. count - 1."""
-        return self._count
-
-    @property
-    def margin(self) -> float:
-        """Candles of room between the newest closed candle and the right edge, after a reset."""
-        return self._margin
+        return self.right - self._page
 
     @property
     def is_newest_in_view(self) -> bool:
         """Whether the newest closed candle's centre lies in view. True while there is none."""
-        return self._count == 0 or self.left <= self._count - 1 <= self._right
+        return self.count == 0 or self.left <= self.count - 1 <= self.right
 
     def x_at(self, index: float) -> float:
         """The x of a candle's centre."""
-        return self._width - (self._right - index) * self._spacing
+        return self.width - (self.right - index) * self.spacing
 
     def index_at(self, x: float) -> float:
         """The index under x; its nearest whole number is the candle there."""
-        return self._right - (self._width - x) / self._spacing
+        return self.right - (self.width - x) / self.spacing
 
     def visible(self) -> tuple[int, int]:
         """First and one past the last closed candle of which some part is in view."""
         first = max(0, math.floor(self.left - 0.5) + 1)
-        stop = min(self._count, math.ceil(self._right + 0.5))
+        stop = min(self.count, math.ceil(self.right + 0.5))
         return (first, stop) if first < stop else (0, 0)
 
     def set_width(self, width: float) -> None:
         """Another width: the right edge stays where it is, or at its resting place."""
-        self._width = max(1.0, width)
+        self.width = max(1.0, width)
         self._settle()
 
     def set_margin(self, margin: float) -> None:
         """Another room to the right. The view moves only if it is at its resting place."""
-        self._margin = margin
+        self.margin = margin
         self._settle()
 
     def set_count(self, count: int, inserted_before: int = 0, *, may_follow: bool = True) -> None:
@@ -92,24 +70,24 @@ class TimeScale:
         candles stay where they are.
         """
         follows = may_follow and (self._is_resting or self.is_newest_in_view)
-        was_empty = self._count == 0
-        added = count - self._count
-        self._count = count
+        was_empty = self.count == 0
+        added = count - self.count
+        self.count = count
         self._is_resting = (was_empty and count > 0) or (self._is_resting and follows)
-        self._right += added if follows else inserted_before
+        self.right += added if follows else inserted_before
         self._settle()
 
     def show_end(self, count: int, margin: float) -> None:
         """There are `count` closed candles at the moment that is shown now: the view stands still while the newest of
         them and its margin lie in it, with some candles before them; else it goes there."""
-        self._count, self._margin = count, margin
-        first, last = self.left + _PAST_SHARE * self._page, self._right - margin
+        self.count, self.margin = count, margin
+        first, last = self.left + _PAST_SHARE * self._page, self.right - margin
         self._is_resting = not first <= count - 1 <= last
         self._settle()
 
     def reset(self) -> None:
         """The default zoom, with the newest candle and its margin at the right."""
-        self._spacing = DEFAULT_SPACING
+        self.spacing = DEFAULT_SPACING
         self.go_to_newest()
 
     def go_to_newest(self) -> None:
@@ -119,54 +97,48 @@ class TimeScale:
 
     def go_to_oldest(self) -> None:
         """Keep the zoom; put the oldest candle at the left edge."""
-        self.pan_to(self._width / self._spacing - 1.0)
+        self.pan_to(self._page - 1.0)
 
     def center(self, index: float) -> None:
         """Keep the zoom; put this index in the middle."""
-        self.pan_to(index + self._width / self._spacing / 2)
+        self.pan_to(index + self._page / 2)
 
     def pan_to(self, right: float) -> None:
         """Put this index at the right edge, as far as a few candles stay in view."""
         self._is_resting = False
-        self._right = right
+        self.right = right
         self._settle()
 
     def zoom_at(self, factor: float, x: float) -> None:
         """Spread (factor > 1) or press together, keeping the index under x in its place."""
         index = self.index_at(x)
-        self._spacing = self._spacing_times(factor)
-        self.pan_to(index + (self._width - x) / self._spacing)
+        self.spacing = self._spacing_times(factor)
+        self.pan_to(index + (self.width - x) / self.spacing)
 
     def zoom(self, factor: float) -> None:
         """Spread or press together about the middle; at the resting place, with the room to the right kept."""
         if self._is_resting:
-            self._spacing = self._spacing_times(factor)
+            self.spacing = self._spacing_times(factor)
             self._settle()
         else:
-            self.zoom_at(factor, self._width / 2)
+            self.zoom_at(factor, self.width / 2)
 
     def _spacing_times(self, factor: float) -> float:
-        narrowest = min(_NARROWEST_SPACING, self._width / (self._count + 2 * self._margin + 1))
-        return min(max(self._spacing * factor, narrowest), _WIDEST_SPACING)
-
-    def _resting_place(self) -> float:
-        # A wide zoom must not fill the view with margin alone.
-        most = min(0.6 * self._page, self._page - self._kept + 1)
-        return self._count - 1 + min(self._margin, most)
+        narrowest = min(_NARROWEST_SPACING, self.width / (self.count + 2 * self.margin + 1))
+        return min(max(self.spacing * factor, narrowest), _WIDEST_SPACING)
 
     def _settle(self) -> None:
-        if self._is_resting:
-            self._right = self._resting_place()
-            return
-        # With none closed the one that forms, at index 0, is kept.
-        self._right = min(max(self._right, self._kept - 1.0), self._count - self._kept + self._page)
+        if self._is_resting:  # a wide zoom must not fill the view with margin alone
+            self.right = self.count - 1 + min(self.margin, 0.6 * self._page, self._page - self._kept + 1)
+        else:  # with none closed the one that forms, at index 0, is kept
+            self.right = min(max(self.right, self._kept - 1.0), self.count - self._kept + self._page)
 
     @property
     def _page(self) -> float:
         """Candles that fit into the view."""
-        return self._width / self._spacing
+        return self.width / self.spacing
 
     @property
     def _kept(self) -> int:
         """Candles that stay in view."""
-        return max(1, min(_ALWAYS_VISIBLE, self._count, int(self._page)))
+        return max(1, min(_ALWAYS_VISIBLE, self.count, int(self._page)))

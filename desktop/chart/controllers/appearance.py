@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 from PySide6.QtCore import QObject
 
@@ -10,15 +12,27 @@ from core.market import time_zones
 from core.settings import Settings
 from desktop.actions import ActionId
 from desktop.chart.axes.price_scale import ScaleKind
+from desktop.chart.items.volume_profile import VolumeProfileLayer
 from desktop.chart.style import CandleStyle
 from desktop.chart.widget import ChartWidget
+from desktop.dialogs.date import DateDialog
 from desktop.dialogs.messages import open_dialog
 from desktop.dialogs.zone import ZoneDialog
+from desktop.formatting import format_time
+from desktop.translation import translate
 from desktop.window import MainWindow
 
-_STYLES = {f"style_{style.value}": style for style in CandleStyle}
-_ZONES = {f"zone_{name.lower()}": name for name in time_zones.OWN_NAMES}
-_SCALES = {f"scale_{kind.value}": kind for kind in ScaleKind}
+_CHOICES = {
+    **{ActionId(f"style_{style.value}"): ("candles", style.value) for style in CandleStyle},
+    **{ActionId(f"zone_{name.lower()}"): ("time_zone", name) for name in time_zones.OWN_NAMES},
+    **{ActionId(f"scale_{kind.value}"): ("scale", kind.value) for kind in ScaleKind},
+}
+"""The setting that each of these actions chooses, and its value."""
+_SWITCHES = {
+    ActionId.SHOW_VOLUME: "show_volume",
+    ActionId.SHOW_BANDS: "show_bands",
+    ActionId.VOLUME_PROFILE: "volume_profile",
+}
 
 
 class ChartAppearance(QObject):
@@ -28,6 +42,7 @@ class ChartAppearance(QObject):
         super().__init__(window)
         self._window, self._chart = window, chart
         self._venue = ""
+        self._profile, self._has_profile = VolumeProfileLayer(), False
         self._wire()
         window.settings_shown.connect(self._show)
         self._show(window.settings)
@@ -40,41 +55,54 @@ class ChartAppearance(QObject):
     def open_zones(self) -> ZoneDialog:
         """Ask for a zone by its name."""
         dialog = ZoneDialog(self._window.settings.chart.time_zone, self._window)
-        dialog.chosen.connect(lambda name: self._change(time_zone=name))
+        dialog.chosen.connect(lambda name: self._change("time_zone", name))
         dialog.finished.connect(lambda _result: self._show(self._window.settings))
         open_dialog(dialog)
         return dialog
 
-    def _wire(self) -> None:
-        actions = self._window.actions_of_window
-        slots = {
-            ActionId.GO_TO_NEWEST: self._chart.go_to_newest,
-            ActionId.FIT_PRICES: self._chart.fit_prices,
-            ActionId.SHOW_VOLUME: lambda: self._change(show_volume=actions[ActionId.SHOW_VOLUME].isChecked()),
-            ActionId.SHOW_BANDS: lambda: self._change(show_bands=actions[ActionId.SHOW_BANDS].isChecked()),
-        }
-        for name, style in _STYLES.items():
-            slots[ActionId(name)] = lambda style=style: self._change(candles=style.value)
-        for name, zone in _ZONES.items():
-            slots[ActionId(name)] = lambda zone=zone: self._change(time_zone=zone)
-        slots[ActionId.ZONE_OTHER] = self.open_zones
-        for name, kind in _SCALES.items():
-            slots[ActionId(name)] = lambda kind=kind: self._change(scale=kind.value)
-        actions.wire(slots)
+    def open_date(self) -> DateDialog | None:
+        """Ask for a date to go to, at first that in the middle of the view. None where no candle has closed."""
+        model, scale, zone = self._chart.model, self._chart.scale, self._chart.style_shown.time_zone
+        newest = model.count - 1
+        middle = min(max(round((scale.left + scale.right) / 2), 0), newest)
+        shown_ms = model.time_at(middle)
+        if shown_ms is None:
+            self._window.tell(_no_date_words(is_empty=model.is_empty), key="go to date", is_answer=True)
+            return None
+        ends = (format_time(model.time_at(index), zone) for index in (0, newest))
+        said = translate("Dialogs", "Candles are here from {0} to {1}.").format(*ends)
+        dialog = DateDialog(shown_ms, said, zone, self._chart.go_to_time, self._window)
+        open_dialog(dialog)
+        return dialog
 
-    def _change(self, **changes: object) -> None:
+    def _wire(self) -> None:
+        slots: dict[ActionId, Callable[[], object]] = {
+            ActionId.GO_TO_NEWEST: self._chart.go_to_newest,
+            ActionId.GO_TO_DATE: self.open_date,
+            ActionId.FIT_PRICES: self._chart.fit_prices,
+            ActionId.ZONE_OTHER: self.open_zones,
+        }
+        slots |= {action_id: partial(self._change, *choice) for action_id, choice in _CHOICES.items()}
+        slots |= {action_id: partial(self._switch, action_id) for action_id in _SWITCHES}
+        self._window.actions_of_window.wire(slots)
+
+    def _switch(self, action_id: ActionId) -> None:
+        self._change(_SWITCHES[action_id], self._window.actions_of_window[action_id].isChecked())
+
+    def _change(self, setting: str, value: object) -> None:
         settings = self._window.settings
-        self._window.change_settings(replace(settings, chart=replace(settings.chart, **changes)))  # type: ignore[arg-type]
+        chosen = replace(settings.chart, **{setting: value})  # type: ignore[arg-type]
+        self._window.change_settings(replace(settings, chart=chosen))
 
     def _show(self, settings: Settings) -> None:
         chosen = settings.chart
         actions = self._window.actions_of_window
-        actions[ActionId(f"style_{chosen.candles}")].setChecked(True)
-        actions[ActionId(f"scale_{chosen.scale}")].setChecked(True)
-        zone = f"zone_{chosen.time_zone.lower()}"
-        actions[ActionId(zone) if zone in _ZONES else ActionId.ZONE_OTHER].setChecked(True)
-        actions[ActionId.SHOW_VOLUME].setChecked(chosen.show_volume)
-        actions[ActionId.SHOW_BANDS].setChecked(chosen.show_bands)
+        actions[ActionId.ZONE_OTHER].setChecked(True)  # unless it is one of its own
+        for action_id, (setting, value) in _CHOICES.items():
+            if str(getattr(chosen, setting)).lower() == value.lower():
+                actions[action_id].setChecked(True)
+        for action_id, setting in _SWITCHES.items():
+            actions[action_id].setChecked(getattr(chosen, setting))
         self._chart.restyle(
             candles=CandleStyle(chosen.candles),
             scale=ScaleKind(chosen.scale),
@@ -82,3 +110,15 @@ class ChartAppearance(QObject):
             shows_bands=chosen.show_bands,
             time_zone=time_zones.find(chosen.time_zone, self._venue),
         )
+        if chosen.volume_profile != self._has_profile:
+            self._has_profile = chosen.volume_profile
+            (self._chart.add_layer if self._has_profile else self._chart.remove_layer)(self._profile)
+
+
+def _no_date_words(*, is_empty: bool) -> str:
+    if is_empty:
+        return translate("Dialogs", "There is no candle on the chart yet.")
+    return translate(
+        "Dialogs",
+        "No candle has closed on this chart yet, so there is no date to go to. Try again when the first one has.",
+    )

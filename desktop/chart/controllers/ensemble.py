@@ -18,7 +18,6 @@ from desktop.chart.controllers.appearance import ChartAppearance
 from desktop.chart.controllers.candles import ChartCandles
 from desktop.chart.controllers.comparison import ChartComparison
 from desktop.chart.controllers.forecast_note import ForecastNote
-from desktop.chart.controllers.go_to_date import GoToDate
 from desktop.chart.controllers.hindsight import Hindsight
 from desktop.chart.controllers.market_bar import MarketBar
 from desktop.chart.controllers.place_menu import PlaceMenu
@@ -28,7 +27,6 @@ from desktop.chart.controllers.stored_forecasts import ForecastReader
 from desktop.chart.controllers.studies import ChartStudies
 from desktop.chart.controllers.time_travel import TimeTravel
 from desktop.chart.controllers.tools import ChartTools
-from desktop.chart.controllers.volume_profile import ChartVolumeProfile
 from desktop.chart.data.past_forecasts import PastReader
 from desktop.chart.data.regimes import RegimeReader
 from desktop.chart.widget import ChartWidget
@@ -62,10 +60,8 @@ class ChartEnsemble(QObject):
     ) -> None:
         super().__init__(window)
         self._state = state
-        self._appearance = ChartAppearance(window, chart)
         self.bar = MarketBar(window, chart, theme)
         self.saving = ChartSaving(window, chart, clock)
-        GoToDate(window, chart)
         studies = ChartStudies(window, chart)
         self.travel = TimeTravel(window, chart, state, open_reader)
         self.tools = ChartTools(window, chart, state, database, clock)
@@ -75,7 +71,7 @@ class ChartEnsemble(QObject):
             self.tools.menu.add(part)
         Hindsight(window, chart, state, open_reader)
         Regimes(window, chart, state, open_reader)
-        ChartVolumeProfile(window, chart)
+        self._appearance = ChartAppearance(window, chart)
         ForecastNote(state, chart)
         self.history = HistoryLoading(folder.database, self)
         self.candles = ChartCandles(window, chart, database, self.history)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 
-from PySide6.QtCore import QBuffer, QIODevice, QObject, Slot
-from PySide6.QtGui import QGuiApplication, QImage
+from PySide6.QtCore import QBuffer, QIODevice, QObject, QRectF, Slot
+from PySide6.QtGui import QGuiApplication, QImage, QPainter
 from PySide6.QtWidgets import QFileDialog
 
 from core.clock import Clock
@@ -14,16 +15,17 @@ from core.events import Severity
 from core.storage.durable import write_durably
 from desktop import formatting
 from desktop.actions import ActionId
-from desktop.chart.controllers.csv_writer import CsvWriter
-from desktop.chart.export import image_of, svg_of
 from desktop.chart.widget import ChartWidget
+from desktop.csv_writer import CsvWriter
 from desktop.dialogs.messages import open_dialog
 from desktop.translation import translate
 from desktop.window import MainWindow
 
-_NOTICE = "chart saved"
 _WRITTEN_WITHIN_MS = 30_000
 _CANCELLED_WITHIN_MS = 5_000
+_CLIP = re.compile(rb"(<clipPath\b[^>]*>\s*<path)\b")
+"""What pyqtgraph cuts a pane to. Readers of SVG Tiny, such as Qt's, know no such thing, and would draw its outline with
+the pen of the group that it stands in: black."""
 
 
 class ChartSaving(QObject):
@@ -44,6 +46,8 @@ class ChartSaving(QObject):
 
     def ask_for_picture(self) -> QFileDialog | None:
         """Ask where the picture goes. None where there is nothing to see."""
+        if self._is_empty():
+            return None
         kinds = (translate("Chart", "PNG pictures (*.png)"), translate("Chart", "SVG drawings (*.svg)"))
         return self._ask(translate("Chart", "Save picture"), ";;".join(kinds), ".png", self.save_picture)
 
@@ -51,19 +55,14 @@ class ChartSaving(QObject):
         """Ask where the candles in view go. None where there are none."""
         if self._has_no_closed():
             return None
-        return self._ask(
-            translate("Chart", "Export candles in view"),
-            translate("Chart", "CSV tables (*.csv)"),
-            ".csv",
-            self.save_csv,
-        )
+        title, kind = translate("Chart", "Export candles in view"), translate("Chart", "CSV tables (*.csv)")
+        return self._ask(title, kind, ".csv", self.save_csv)
 
     def copy_picture(self) -> None:
         """Put the picture into the clipboard."""
-        if self._is_empty():
-            return
-        QGuiApplication.clipboard().setImage(image_of(self._chart))
-        self._window.tell(translate("Chart", "The chart's picture is in the clipboard."), key=_NOTICE, is_answer=True)
+        if not self._is_empty():
+            QGuiApplication.clipboard().setImage(image_of(self._chart))
+            self._tell(translate("Chart", "The chart's picture is in the clipboard."))
 
     def save_picture(self, path: Path) -> None:
         """Write the picture in the form that the name ends in; nothing where that is another than PNG or SVG."""
@@ -72,18 +71,21 @@ class ChartSaving(QObject):
             words = translate(
                 "Chart", "{0} was not written: pictures are PNG or SVG. Let the name end in .png or .svg."
             )
-            self._window.tell(words.format(path.name), Severity.WARNING, key=_NOTICE, is_answer=True)
+            self._tell(words.format(path.name), Severity.WARNING)
             return
         data = svg_of(self._chart) if form == ".svg" else _png(image_of(self._chart))
-        self._write(path, data, translate("Chart", "The chart's picture"))
+        try:
+            write_durably(path, data, is_private=False)
+        except OSError as error:
+            self._say_failed(path, error.strerror or str(error))
+        else:
+            self._say_written(path, translate("Chart", "The chart's picture"))
 
     def save_csv(self, path: Path) -> None:
         """Write the closed candles in view, as they are now. Returns at once: a thread writes."""
         if self._writer is not None:
-            sentence = translate("Chart", "{0} is still being written. Export again when it is done.").format(
-                self._writer.path.name
-            )
-            self._window.tell(sentence, Severity.WARNING, key=_NOTICE, is_answer=True)
+            words = translate("Chart", "{0} is still being written. Export again when it is done.")
+            self._tell(words.format(self._writer.path.name), Severity.WARNING)
             return
         series, frame = self._chart.model.series, self._chart.frame
         if series is None or self._has_no_closed():
@@ -95,11 +97,8 @@ class ChartSaving(QObject):
         self._writer.failed.connect(self._on_failed)
         self._writer.finished.connect(self._on_finished)
         self._writer.start()
-        self._window.tell(
-            translate("Chart", "Writing {0} to {1} …").format(formatting.format_candles(self._writer.count), path.name),
-            key=_NOTICE,
-            is_answer=True,
-        )
+        words = translate("Chart", "Writing {0} to {1} …")
+        self._tell(words.format(formatting.format_candles(self._writer.count), path.name))
 
     @property
     def is_writing(self) -> bool:
@@ -119,10 +118,8 @@ class ChartSaving(QObject):
     @Slot(int)
     def _on_progress(self, percent: int) -> None:
         if self._writer is not None:
-            text = translate("Chart", "Writing {0} to {1} … {2} %").format(
-                formatting.format_candles(self._writer.count), self._writer.path.name, percent
-            )
-            self._window.tell(text, key=_NOTICE, is_answer=True)
+            words, count = translate("Chart", "Writing {0} to {1} … {2} %"), self._writer.count
+            self._tell(words.format(formatting.format_candles(count), self._writer.path.name, percent))
 
     @Slot()
     def _on_written(self) -> None:
@@ -140,9 +137,7 @@ class ChartSaving(QObject):
             self._writer.deleteLater()
             self._writer = None
 
-    def _ask(self, title: str, kind: str, suffix: str, write: Callable[[Path], None]) -> QFileDialog | None:
-        if self._is_empty():
-            return None
+    def _ask(self, title: str, kind: str, suffix: str, write: Callable[[Path], None]) -> QFileDialog:
         dialog = QFileDialog(self._window, title, str(self._folder), kind)
         dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
         dialog.setDefaultSuffix(suffix)
@@ -153,51 +148,65 @@ class ChartSaving(QObject):
         return dialog
 
     def _is_empty(self) -> bool:
-        if not self._chart.model.is_empty:
-            return False
-        self._window.tell(translate("Chart", "There is no candle on the chart yet."), key=_NOTICE, is_answer=True)
-        return True
+        is_empty = self._chart.model.is_empty
+        if is_empty:
+            self._tell(translate("Chart", "There is no candle on the chart yet."))
+        return is_empty
 
     def _has_no_closed(self) -> bool:
         """Whether a table would have no row; what to do is said then."""
-        if self._is_empty():
-            return True
         frame = self._chart.frame
         if frame.first < frame.stop:
             return False
-        if self._chart.model.count:
-            nothing = translate("Chart", "There is no closed candle in view. Move the chart to some.")
-        else:
+        if self._is_empty():
+            return True
+        nothing = translate("Chart", "There is no closed candle in view. Move the chart to some.")
+        if not self._chart.model.count:
             nothing = translate(
                 "Chart",
                 "There is no closed candle on the chart yet: the first one is still forming. "
                 "Export when it has closed.",
             )
-        self._window.tell(nothing, Severity.WARNING, key=_NOTICE, is_answer=True)
+        self._tell(nothing, Severity.WARNING)
         return True
 
     def _suggested_name(self) -> str:
         """The market and the moment, in characters that every file system takes."""
-        title = "".join(letter if letter.isalnum() else "-" for letter in self._chart.model.title)
-        name = "-".join(part for part in title.split("-") if part)
         moment = formatting.format_time(self._clock.now_ms(), self._chart.style_shown.time_zone, seconds=True)
-        return f"{name}_{''.join(letter if letter.isalnum() else '-' for letter in moment)}"
-
-    def _write(self, path: Path, data: bytes, what: str) -> None:
-        try:
-            write_durably(path, data, is_private=False)
-        except OSError as error:
-            self._say_failed(path, error.strerror or str(error))
-        else:
-            self._say_written(path, what)
+        title = re.sub(r"[\W_]+", "-", self._chart.model.title).strip("-")
+        return title + "_" + re.sub(r"[\W_]", "-", moment)
 
     def _say_failed(self, path: Path, reason: str) -> None:
-        sentence = translate("Chart", "{0} could not be written ({1}). Choose another place.").format(path.name, reason)
-        self._window.tell(sentence, Severity.WARNING, key=_NOTICE, is_answer=True)
+        words = translate("Chart", "{0} could not be written ({1}). Choose another place.")
+        self._tell(words.format(path.name, reason), Severity.WARNING)
 
     def _say_written(self, path: Path, what: str) -> None:
         self._folder = path.parent
-        self._window.tell(translate("Chart", "{0} went to {1}.").format(what, path), key=_NOTICE, is_answer=True)
+        self._tell(translate("Chart", "{0} went to {1}.").format(what, path))
+
+    def _tell(self, text: str, severity: Severity = Severity.INFO) -> None:
+        self._window.tell(text, severity, key="chart saved", is_answer=True)
+
+
+def image_of(chart: ChartWidget) -> QImage:
+    """The chart as it stands, without mouse and selection, in device pixels."""
+    ratio = chart.devicePixelRatioF()
+    image = QImage(chart.size() * ratio, QImage.Format.Format_RGB32)
+    image.setDevicePixelRatio(ratio)
+    painter = QPainter(image)
+    with chart.at_rest():
+        chart.render(painter, QRectF(chart.rect()), chart.rect())
+    painter.end()
+    return image
+
+
+def svg_of(chart: ChartWidget) -> bytes:
+    """The same as a drawing, by pyqtgraph's exporter, which has each item draw itself."""
+    from pyqtgraph.exporters import SVGExporter  # noqa: PLC0415 - seldom wanted, and it brings all exporters
+
+    with chart.at_rest():
+        drawing = bytes(SVGExporter(chart.scene()).export(toBytes=True))
+    return _CLIP.sub(rb'\1 stroke="none"', drawing)
 
 
 def _png(image: QImage) -> bytes:

@@ -94,6 +94,11 @@ class ChartModel:
             return self.forming
         return self.series[-1] if self.series is not None and self.count else None
 
+    @property
+    def newest_index(self) -> int:
+        """That of the same candle; -1 where there is none."""
+        return self.count if self.forming is not None else self.count - 1
+
     def show_moment(self, moment: Moment | None) -> None:
         """Show the candles that had closed by then and the forecast of then, and nothing later; None: all there is."""
         self._moment = moment
@@ -262,6 +267,18 @@ class ChartModel:
         if key != self._placed_key:
             self._placed, self._placed_key = self._place_ghosts(), key
         return self._placed
+
+    def ghost(self, index: int) -> PlacedGhost | None:
+        """The ghost at an index."""
+        return next((placed for placed in self.ghosts() if placed.index == index), None)
+
+    def close_at(self, index: int) -> float | None:
+        """Of the candle at an index, else of the ghost."""
+        candle = self.candle(index)
+        if candle is not None:
+            return candle.close
+        placed = self.ghost(index)
+        return None if placed is None else placed.ghost.close
 
     def _forming_shown(self) -> object:
         """What the places of ghosts depend on: its time, and its prices where ghosts are joined with it."""

@@ -10,20 +10,9 @@ from PySide6.QtGui import QPainter
 from PySide6.QtWidgets import QStyleOptionGraphicsItem, QWidget
 
 from desktop.chart.items.item import Shown
-from desktop.chart.labels.axis_labels import (
-    Label,
-    paint_labels,
-    pane_labels,
-    pane_marks,
-    price_labels,
-    price_marks,
-    time_labels,
-    time_marks,
-    zone_label,
-)
+from desktop.chart.labels.axis_labels import Label, paint_labels, time_labels, time_marks, value_labels, value_marks
 from desktop.chart.panes.box import PaneBox
 from desktop.chart.panes.frame import Frame
-from desktop.chart.panes.pane import PRICE_PANE
 
 _Z = 70.0
 
@@ -80,10 +69,10 @@ class ValueAxis(ChartAxis):
 
     def tickValues(self, low: float, high: float, size: float) -> list[tuple[float, list[float]]]:
         frame = self.shown.frame
-        return [] if frame is None else [(0.0, _values(frame, self.pane_name))]
+        return [] if frame is None else [(0.0, value_marks(frame, frame.pane(self.pane_name)))]
 
     def _found(self, frame: Frame) -> list[Label]:
-        return price_labels(frame) if self.pane_name == PRICE_PANE else pane_labels(frame, frame.pane(self.pane_name))
+        return value_labels(frame, frame.pane(self.pane_name))
 
 
 class TimeAxis(ChartAxis):
@@ -97,8 +86,4 @@ class TimeAxis(ChartAxis):
         return [] if frame is None else [(0.0, [index for index, _ in time_marks(frame, self.shown.model)])]
 
     def _found(self, frame: Frame) -> list[Label]:
-        return [*time_labels(frame, self.shown.model), *zone_label(frame, self.shown.model)]
-
-
-def _values(frame: Frame, pane_name: str) -> list[float]:
-    return price_marks(frame) if pane_name == PRICE_PANE else pane_marks(frame, frame.pane(pane_name))
+        return time_labels(frame, self.shown.model)

@@ -13,11 +13,11 @@ from PySide6.QtGui import QColor, QPainter
 from desktop.chart.data.columns import group_size
 from desktop.chart.data.model import ChartModel
 from desktop.chart.data.past_forecasts import PastView
-from desktop.chart.labels.room import readout_width
-from desktop.chart.labels.strip_words import fitting_row, lines_needed, title, ways_to_say
+from desktop.chart.labels.readout import readout_width
+from desktop.chart.labels.strip_words import lines_needed, title, ways_to_say
 from desktop.chart.painting.fonts import Fonts
 from desktop.chart.painting.primitives import fill_rects, rects
-from desktop.chart.painting.text import Row
+from desktop.chart.painting.text import Row, fitting_row
 from desktop.chart.panes.frame import Frame
 from desktop.chart.panes.layer import PaneScale
 from desktop.chart.panes.pane import Pane

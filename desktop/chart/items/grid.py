@@ -8,7 +8,7 @@ from PySide6.QtGui import QPainter
 
 from desktop.chart.data.columns import visible_gaps
 from desktop.chart.data.model import ChartModel
-from desktop.chart.labels.axis_labels import pane_marks, price_marks, time_marks
+from desktop.chart.labels.axis_labels import time_marks, value_marks
 from desktop.chart.painting.primitives import fill_rects, rects
 from desktop.chart.panes.frame import Frame
 from desktop.chart.panes.pane import Pane
@@ -28,8 +28,7 @@ def paint_grid(painter: QPainter, frame: Frame, pane: Pane, model: ChartModel, *
     palette = frame.palette
     colour = mixed(palette.muted_text, palette.grid, _GRID_ON_GROUND) if has_ground else palette.grid
     pixel = frame.pixel
-    marks = price_marks(frame) if pane is frame.price_pane else pane_marks(frame, pane)
-    across = pane.ys(np.array(marks, dtype=np.float64))
+    across = pane.ys(np.array(value_marks(frame, pane), dtype=np.float64))
     indices = np.array([index for index, _ in time_marks(frame, model)], dtype=np.float64)
     lines = frame.xs(indices)
     fill_rects(painter, rects(0, across, pane.right - 1, across + pixel - 1), colour)

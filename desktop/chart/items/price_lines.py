@@ -16,10 +16,9 @@ from desktop.chart.axes.price_scale import ScaleKind
 from desktop.chart.crossings import crossing_time
 from desktop.chart.data.model import ChartModel
 from desktop.chart.labels.axis_labels import price_label_rect
-from desktop.chart.labels.axis_tags import stand_aside
-from desktop.chart.labels.readout import beside
-from desktop.chart.labels.spread import spread_around
-from desktop.chart.painting.text import Box, Row, Span, box_size, wrapped
+from desktop.chart.labels.axis_tags import spread_around, stand_aside
+from desktop.chart.labels.readout import text_tip
+from desktop.chart.painting.text import Box, Row, Span
 from desktop.chart.panes.frame import Frame
 from desktop.chart.panes.layer import PlotLabel, PriceLayer
 from desktop.chart.panes.pane import Pane
@@ -29,7 +28,6 @@ from desktop.translation import translate
 _REACH_PX = 4
 _LABEL_LEFT_PX = 12
 _LONGEST_LABEL = 48
-_TOOLTIP_PX = 320
 _FAINT_ALPHA = 120
 _TINT_ALPHA = 46
 _DAY_MS = 86_400_000
@@ -81,13 +79,7 @@ class PriceLinesLayer(PriceLayer):
     def tooltip(self, frame: Frame, model: ChartModel, cursor: QPoint) -> Box | None:
         """All words of the label under the cursor, where that has not room for them."""
         line = next((line for area, line in reversed(self._cut) if area.contains(cursor)), None)
-        if line is None:
-            return None
-        span = Span(_all_words(frame, line), frame.palette.text)
-        rows = tuple(wrapped((span,), frame.fonts, frame.scaled(_TOOLTIP_PX)))
-        rect = QRect(QPoint(), box_size(rows, frame.fonts))
-        rect.moveTopLeft(beside(frame, cursor, rect.size()))
-        return Box(rect, rows, frame.palette.raised, frame.palette.border)
+        return None if line is None else text_tip(frame, cursor, _with_crossing(frame, line, line.text))
 
     def _plot_label(self, frame: Frame, placed: _Placed) -> PlotLabel:
         is_selected = self._is(self.shown.selected, placed.line)
@@ -232,11 +224,6 @@ def _words(frame: Frame, line: PriceLine) -> str:
     if len(text) > _LONGEST_LABEL:
         text = text[: _LONGEST_LABEL - 1].rstrip() + "…"
     return _with_crossing(frame, line, text)
-
-
-def _all_words(frame: Frame, line: PriceLine) -> str:
-    """As they were written."""
-    return _with_crossing(frame, line, line.text)
 
 
 def _with_crossing(frame: Frame, line: PriceLine, text: str) -> str:

@@ -1,4 +1,4 @@
-"""The axes: which prices and times get a mark, and their labels."""
+"""The axes: which values and times get a mark, their labels, and those of the crosshair."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from desktop import formatting
 from desktop.chart.axes import time_marks as time_axis
 from desktop.chart.axes.price_scale import round_prices
 from desktop.chart.data.model import ChartModel
-from desktop.chart.painting.text import Row, box_size, padding_px
+from desktop.chart.painting.text import Box, Row, Span, box_size, padding_px
 from desktop.chart.panes.frame import Frame
 from desktop.chart.panes.pane import Pane
 
@@ -46,16 +46,12 @@ def paint_labels(
         painter.drawText(label.area, label.alignment, label.text)
 
 
-def price_marks(frame: Frame) -> list[float]:
-    """Prices that get a grid line and a label."""
-    most = int(frame.layout.price_bottom / (frame.fonts.line * _PRICE_LABEL_LINES))
-    top = (frame.layout.price_bottom - 1) / frame.price_pane.height
-    shown = frame.prices.between(0.0, max(top, 1.0))
-    return round_prices(shown, max(most, 1), frame.decimals)
-
-
-def pane_marks(frame: Frame, pane: Pane) -> list[float]:
-    """Values of a lower pane that get a grid line and a label; none while it shows no value."""
+def value_marks(frame: Frame, pane: Pane) -> list[float]:
+    """Values of a pane that get a grid line and a label; none while it shows no value."""
+    if pane is frame.price_pane:
+        most = int(frame.layout.price_bottom / (frame.fonts.line * _PRICE_LABEL_LINES))
+        top = (frame.layout.price_bottom - 1) / pane.height
+        return round_prices(pane.shown.between(0.0, max(top, 1.0)), max(most, 1), frame.decimals)
     if not pane.has_scale:
         return []
     if pane.levels:
@@ -76,91 +72,76 @@ def _with_room(frame: Frame, pane: Pane) -> list[float]:
 
 
 def time_marks(frame: Frame, model: ChartModel) -> list[tuple[int, time_axis.RoundTime]]:
-    """Indices that get a grid line and a label, with the round moment each stands for; ranks fall from first to last
-    where two would overlap."""
+    """Indices that get a grid line and a label, with the round moment each stands for. Where gaps press moments
+    together, the larger ones stay."""
     start, end = model.time_at(max(0, int(frame.left))), model.time_at(max(0, int(frame.right)))
     if start is None or end is None:
         return []
     apart = frame.fonts.metrics.averageCharWidth() * _TIME_LABEL_CHARACTERS
     share = 1.0 if frame.left >= 0 else frame.right / (frame.right - frame.left)
     most = max(1, int(frame.layout.plot_right * share / apart))
-    placed = []
-    for moment in time_axis.round_times(start, end, most, frame.time_zone):
-        index = model.index_from(moment.time_ms)
-        if index is not None:
-            placed.append((index, moment))
-    return _without_overlaps(placed, apart / frame.spacing)
-
-
-def _without_overlaps(
-    placed: list[tuple[int, time_axis.RoundTime]], apart: float
-) -> list[tuple[int, time_axis.RoundTime]]:
-    """Where gaps press moments together, the larger ones stay."""
+    room = 0.8 * (apart / frame.spacing)
     kept: list[tuple[int, time_axis.RoundTime]] = []
-    for index, moment in sorted(placed, key=lambda mark: -mark[1].rank):
-        if all(abs(index - other) >= 0.8 * apart for other, _ in kept):
+    for moment in sorted(time_axis.round_times(start, end, most, frame.time_zone), key=lambda moment: -moment.rank):
+        index = model.index_from(moment.time_ms)
+        if index is not None and all(abs(index - other) >= room for other, _ in kept):
             kept.append((index, moment))
     return sorted(kept, key=lambda mark: mark[0])
 
 
-def price_labels(frame: Frame) -> list[Label]:
-    """Of the prices, and of the volume under them."""
-    line, axis = frame.fonts.line, frame.layout.price_axis
-    inset = frame.pixel + padding_px(frame.fonts)
-    colour = frame.palette.muted_text
-    labels = []
-    for price in price_marks(frame):
-        area = QRect(axis.left() + inset, frame.y(price) - line // 2, axis.width() - inset, line)
-        if area.top() >= 0 and area.bottom() < frame.layout.price_bottom:
-            labels.append(Label(area, frame.price_text(price), colour, _AT_LEFT))
-    if frame.style.shows_volume and frame.top_volume > 0:
-        top = frame.layout.price_bottom + frame.scaled(2)
-        area = QRect(axis.left() + inset, top, axis.width() - inset, line)
-        labels.append(Label(area, formatting.format_volume(frame.top_volume), colour, _AT_LEFT))
-    return labels
-
-
-def pane_labels(frame: Frame, pane: Pane) -> list[Label]:
-    """Of a pane below the prices."""
-    line, axis = frame.fonts.line, frame.layout.price_axis
-    inset = frame.pixel + padding_px(frame.fonts)
-    labels = []
-    for value in pane_marks(frame, pane):
-        area = QRect(axis.left() + inset, pane.y(value) - line // 2, axis.width() - inset, line)
-        if area.top() > pane.top and area.bottom() < pane.bottom:
-            text = formatting.format_level(value, pane.decimals)
-            labels.append(Label(area, text, frame.palette.muted_text, _AT_LEFT))
-    return labels
+def value_labels(frame: Frame, pane: Pane) -> list[Label]:
+    """Of a pane's values; under the prices of the volume as well."""
+    line, axis, colour = frame.fonts.line, frame.layout.price_axis, frame.palette.muted_text
+    left, is_price = axis.left() + frame.pixel + padding_px(frame.fonts), pane is frame.price_pane
+    first, stop = (0, frame.layout.price_bottom) if is_price else (pane.top + 1, pane.bottom)
+    placed = [(pane.y(value) - line // 2, _value_text(frame, pane, value)) for value in value_marks(frame, pane)]
+    placed = [(top, text) for top, text in placed if first <= top <= stop - line]
+    if is_price and frame.style.shows_volume and frame.top_volume > 0:
+        placed.append((stop + frame.scaled(2), formatting.format_volume(frame.top_volume)))
+    width = axis.right() + 1 - left
+    return [Label(QRect(left, top, width, line), text, colour, _AT_LEFT) for top, text in placed]
 
 
 def time_labels(frame: Frame, model: ChartModel) -> list[Label]:
-    """Of the candles in view and ahead of them."""
+    """Of the candles in view and ahead of them, and in the corner under the price axis which zone they are in."""
     axis, fonts, palette = frame.layout.time_axis, frame.fonts, frame.palette
-    seconds = model.series is not None and model.series.interval.duration_ms % 60_000 != 0
     labels = []
     for index, moment in time_marks(frame, model):
         opens_at = model.time_at(index)
         if opens_at is None:
             continue
         is_larger = moment.rank >= time_axis.DAY
-        text = time_axis.label(opens_at, moment.rank, frame.time_zone, seconds=seconds)
+        text = time_axis.label(opens_at, moment.rank, frame.time_zone, seconds=_has_seconds(model))
         width = (fonts.bold_metrics if is_larger else fonts.metrics).horizontalAdvance(text)
         area = QRect(frame.x(index) - width // 2, axis.top(), width + 1, axis.height())
         if area.left() >= 0 and area.right() <= frame.layout.plot_right:
             colour = palette.text if is_larger else palette.muted_text
             labels.append(Label(area, text, colour, Qt.AlignmentFlag.AlignCenter, is_larger))
+    if model.newest is not None:
+        axis.setLeft(frame.layout.plot_right + frame.pixel + padding_px(fonts))
+        zone = time_axis.zone_name(model.newest.open_time_ms, frame.time_zone)
+        labels.append(Label(axis, zone, palette.muted_text, _AT_LEFT))
     return labels
 
 
-def zone_label(frame: Frame, model: ChartModel) -> list[Label]:
-    """The corner under the price axis says which zone the times are in."""
-    newest = model.newest
-    if newest is None:
-        return []
-    corner = QRect(frame.layout.time_axis)
-    corner.setLeft(frame.layout.plot_right + frame.pixel + padding_px(frame.fonts))
-    text = time_axis.zone_name(newest.open_time_ms, frame.time_zone)
-    return [Label(corner, text, frame.palette.muted_text, _AT_LEFT)]
+def crosshair_labels(frame: Frame, model: ChartModel, index: int, row: int) -> tuple[Box | None, Box]:
+    """The value at a pixel row, None where there is none, and the time. Of the prices that share a row the candle's or
+    the ghost's close comes first: keys put the crosshair there, to be read to the last digit."""
+    palette, pane, axis = frame.palette, frame.pane_at(row), frame.layout.time_axis
+    time = formatting.format_time(model.time_at(index), frame.time_zone, seconds=_has_seconds(model), weekday=True)
+    rows: tuple[Row, ...] = ((Span(time, palette.text),),)
+    width = box_size(rows, frame.fonts).width()
+    left = min(max(frame.x(index) - width // 2, 0), max(axis.width() - width, 0))
+    area = QRect(QPoint(left, axis.top() + frame.pixel), QPoint(left + width - 1, axis.bottom()))
+    time_label = Box(area, rows, palette.raised, palette.border)
+    is_price = pane is frame.price_pane
+    if not pane.has_scale or row >= pane.inner_bottom or (row < pane.inner_top and not is_price):
+        return None, time_label
+    close = model.close_at(index) if is_price else None
+    value = close if close is not None and pane.y(close) == row else pane.value_at(row)
+    rows = ((Span(_value_text(frame, pane, value), palette.text),),)
+    price = pane.value_at(row) if is_price else None
+    return Box(price_label_rect(frame, row, rows), rows, palette.raised, palette.border, price=price), time_label
 
 
 def price_label_rect(frame: Frame, row: int, rows: Sequence[Row]) -> QRect:
@@ -172,9 +153,9 @@ def price_label_rect(frame: Frame, row: int, rows: Sequence[Row]) -> QRect:
     return QRect(axis.left() + frame.pixel, top, axis.width() - frame.pixel, height)
 
 
-def time_label_rect(frame: Frame, column: int, rows: Sequence[Row]) -> QRect:
-    """A label on the time axis centred on `column`, kept inside the widget."""
-    axis = frame.layout.time_axis
-    width = box_size(rows, frame.fonts).width()
-    left = min(max(column - width // 2, 0), max(axis.width() - width, 0))
-    return QRect(QPoint(left, axis.top() + frame.pixel), QPoint(left + width - 1, axis.bottom()))
+def _value_text(frame: Frame, pane: Pane, value: float) -> str:
+    return frame.price_text(value) if pane is frame.price_pane else formatting.format_level(value, pane.decimals)
+
+
+def _has_seconds(model: ChartModel) -> bool:
+    return model.series is not None and model.series.interval.duration_ms % 60_000 != 0

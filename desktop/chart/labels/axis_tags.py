@@ -1,5 +1,5 @@
-"""Labels on the price axis beside each other: where each would hide another it stands aside, and the higher price is
-above, or the axis would read wrongly."""
+"""Labels in a column beside each other: where each would hide another it stands aside; on the price axis so that the
+higher price is above, or the axis would read wrongly."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from dataclasses import replace
 
 from PySide6.QtCore import QRect
 
-from desktop.chart.labels.spread import spread_around
 from desktop.chart.painting.text import Box
 
 
@@ -29,11 +28,9 @@ def leaving_room(last_price: Box, tags: Sequence[Box], axis_height: int) -> Box:
     """The last price's label; off the axis' end where prices beyond it need the room, while there is as much."""
     higher = sum(tag.rect.height() for tag in tags if _price(tag) > _price(last_price))
     lower = sum(tag.rect.height() for tag in tags) - higher
-    rect, lowest = last_price.rect, axis_height - lower - last_price.rect.height()
-    top = max(min(rect.top(), lowest), higher)
-    if top == rect.top() or top > lowest:
-        return last_price
-    return replace(last_price, rect=QRect(rect.left(), top, rect.width(), rect.height()))
+    lowest = axis_height - lower - last_price.rect.height()
+    top = max(min(last_price.rect.top(), lowest), higher)
+    return last_price if top == last_price.rect.top() or top > lowest else _at(last_price, top)
 
 
 def beside_crosshair(last_price: Box, crosshair: Box, axis_height: int) -> Box:
@@ -44,12 +41,101 @@ def beside_crosshair(last_price: Box, crosshair: Box, axis_height: int) -> Box:
         return last_price
     above, below = other.top() - rect.height(), other.bottom() + 1
     is_higher = crosshair.price is not None and _price(last_price) > crosshair.price
-    for top in (above, below) if is_higher else (below, above):
-        if 0 <= top <= axis_height - rect.height():
-            return replace(last_price, rect=QRect(rect.left(), top, rect.width(), rect.height()))
-    return last_price
+    tops = (above, below) if is_higher else (below, above)
+    found = next((top for top in tops if 0 <= top <= axis_height - rect.height()), None)
+    return last_price if found is None else _at(last_price, found)
 
 
 def _price(tag: Box) -> float:
     assert tag.price is not None, "a label on the price axis stands for a price"
     return tag.price
+
+
+def _at(box: Box, top: int) -> Box:
+    return replace(box, rect=QRect(box.rect.left(), top, box.rect.width(), box.rect.height()))
+
+
+def spread(wanted: Sequence[int], height: int, first: int, stop: int) -> list[int]:
+    """Tops for boxes that would like to begin at the `wanted` pixel rows, within rows first..stop - 1.
+
+    Boxes that touch move by as little as they can together, and the order of the wanted rows stays. Where there are
+    more than there is room for, they overlap evenly.
+    """
+    count = len(wanted)
+    order = sorted(range(count), key=lambda place: wanted[place])
+    step = height if count * height <= stop - first else max((stop - first - height) / max(count - 1, 1), 0.0)
+    last = max(stop - height - (count - 1) * step, first)
+    groups: list[tuple[float, int]] = []  # each with the mean of where its first box would lie, and how many it has
+    for place, box in enumerate(order):
+        mean, size = float(wanted[box] - place * step), 1
+        while groups and groups[-1][0] > mean:
+            before, more = groups.pop()
+            mean, size = (before * more + mean * size) / (more + size), more + size
+        groups.append((mean, size))
+    starts = [min(max(mean, first), last) for mean, size in groups for _ in range(size)]
+    tops = [0] * count
+    for place, box in enumerate(order):
+        tops[box] = int(starts[place] + place * step)
+    return tops
+
+
+def spread_around(
+    wanted: Sequence[int],
+    height: int,
+    first: int,
+    stop: int,
+    taken: Sequence[tuple[int, int]],
+    above: Sequence[int | None] = (),
+) -> list[int]:
+    """`spread` that keeps out of the `taken` rows too, each pair a first row and the one after its last.
+
+    above: how many boxes belong above each of the taken, None where that does not matter; what comes first in `taken`
+    comes first. A box goes to the nearest room on its side of them, or to the next where that is full; where they leave
+    none at all, as if nothing were taken.
+    """
+    rooms = [(top, bottom) for top, bottom in _rooms(first, stop, taken) if bottom - top >= height]
+    if not rooms:
+        return spread(wanted, height, first, stop)
+    sides = [(top, count) for (top, _), count in zip(taken, above, strict=bool(above)) if count is not None]
+    filled: list[list[int]] = [[] for _ in rooms]
+    for rank, box in enumerate(sorted(range(len(wanted)), key=lambda place: wanted[place])):
+        misfits = [_misfit(room, wanted[box], height, rank, sides) for room in rooms]
+        filled[misfits.index(min(misfits))].append(box)
+    most = [(bottom - top) // height for top, bottom in rooms]
+    parting = sum(bottom <= sides[0][0] for _, bottom in rooms) if sides else 0
+    for part in (slice(parting), slice(parting, None), slice(None)):  # first among the rooms of a side
+        _even_out(filled[part], most[part])
+    tops = [0] * len(wanted)
+    for boxes, (top, bottom) in zip(filled, rooms, strict=True):
+        for box, found in zip(boxes, spread([wanted[box] for box in boxes], height, top, bottom), strict=True):
+            tops[box] = found
+    return tops
+
+
+def _rooms(first: int, stop: int, taken: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """What is left of first..stop - 1 between the taken rows."""
+    rooms, top = [], first
+    for taken_top, taken_stop in sorted(taken):
+        rooms.append((top, min(taken_top, stop)))
+        top = max(top, taken_stop)
+    return [*rooms, (top, stop)]
+
+
+def _misfit(
+    room: tuple[int, int], wanted: int, height: int, rank: int, sides: Sequence[tuple[int, int]]
+) -> tuple[tuple[bool, ...], int]:
+    """For a box that has `rank` others above it: of which of the taken rows the room is on the wrong side, and how far
+    it is away."""
+    wrong = tuple((room[1] <= top) != (rank < count) for top, count in sides)
+    return wrong, abs(min(max(wanted, room[0]), room[1] - height) - wanted)
+
+
+def _even_out(filled: list[list[int]], most: list[int]) -> None:
+    """Hand what is too much on downwards, then upwards; the order stays."""
+    for place in range(len(filled) - 1):
+        filled[place + 1][:0] = filled[place][most[place] :]
+        del filled[place][most[place] :]
+    for place in range(len(filled) - 1, 0, -1):
+        excess = max(len(filled[place]) - most[place], 0)
+        filled[place - 1] += filled[place][:excess]
+        del filled[place][:excess]

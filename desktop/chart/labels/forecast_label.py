@@ -1,4 +1,4 @@
-"""How the shown forecast was made, and how long ago: over it on the chart, in its readout and to a screen reader."""
+"""How the shown forecast was made, and how long ago: the words over it on the chart."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from PySide6.QtGui import QColor
 
 from core.events import ForecastMode
 from desktop.chart.data.model import ChartModel
-from desktop.chart.labels.room import has_label
+from desktop.chart.labels.readout import age_words, has_label
 from desktop.chart.painting.fonts import Fonts
 from desktop.chart.painting.text import Box, Row, Span, box_size, padding_px
 from desktop.chart.panes.frame import Frame
-from desktop.formatting import format_candles, format_clock, format_duration, format_time
+from desktop.formatting import format_clock, format_duration, format_time
 from desktop.translation import translate
 from desktop.words import word
 
@@ -33,12 +33,6 @@ def kind_words(model: ChartModel) -> str:
     return translate("Chart", "forecast ({0})").format(word(made.mode))
 
 
-def age_words(model: ChartModel) -> str:
-    """``made 3 candles ago``; empty for a forecast that has seen the newest closed candle."""
-    age = model.forecast_age
-    return translate("Chart", "made {0} ago").format(format_candles(age)) if age else ""
-
-
 def divider_x(frame: Frame, model: ChartModel) -> int:
     """The pixel column between the newest closed candle and what is ahead of it."""
     return (frame.x(model.count - 1) + frame.x(model.count)) // 2
@@ -46,11 +40,8 @@ def divider_x(frame: Frame, model: ChartModel) -> int:
 
 def forecast_label(frame: Frame, model: ChartModel) -> Box | None:
     """How the ghosts were made, at the divider before them; None where there are none, or no room."""
-    ghosts = model.ghosts()
     x = divider_x(frame, model)
-    if not ghosts or not 0 <= x < frame.layout.plot_right:
-        return None
-    if not has_label(frame.layout.price_bottom, frame.fonts, frame.ratio):
+    if not model.ghosts() or not 0 <= x < frame.layout.plot_right or not has_label(frame):
         return None
     row = divider_row(frame, model)
     size = box_size((row,), frame.fonts)
@@ -75,23 +66,26 @@ def clear_of(frame: Frame, label: Box | None, readout: QRect) -> Box | None:
 def divider_row(frame: Frame, model: ChartModel) -> Row:
     """How the forecast was made and how long ago, why it is no live one, and why it is dimmed: as much as there is room
     for. That it is old is said in any case."""
-    palette, late, age, oddity = frame.palette, _lateness(frame, model), age_words(model), model.forecast_oddity
-    old = (Span(age, palette.warning),) if age else ()
+    palette, oddity = frame.palette, model.forecast_oddity
+    old = _said(age_words(model), palette.warning)
     made = (Span(kind_words(model), palette.ghost_text), *old)
-    after = (Span(late, palette.muted_text),) if late else ()
-    why = (
-        (Span(translate("Chart", "dimmed: unlike any before ({0})").format(oddity), palette.warning),) if oddity else ()
-    )
-    dimmed = (Span(translate("Chart", "dimmed"), palette.warning),) if oddity else ()
+    after = _said(_lateness(frame, model), palette.muted_text)
+    unlike = translate("Chart", "dimmed: unlike any before ({0})").format(oddity)
+    why = _said(unlike if oddity else "", palette.warning)
+    dimmed = _said(translate("Chart", "dimmed") if oddity else "", palette.warning)
     rows = (made + after + why, made + after + dimmed, made + why)
     shortest = old or made + dimmed
     return next((row for row in rows if box_size((row,), frame.fonts).width() <= frame.layout.plot_right), shortest)
 
 
+def _said(text: str, colour: QColor) -> Row:
+    return (Span(text, colour),) if text else ()
+
+
 def usual_width(model: ChartModel, fonts: Fonts) -> int:
     """Of the label while it says no more than how the forecast was made and how long ago; 0 where there is none."""
-    words = [word for word in (kind_words(model), age_words(model)) if word]
-    return box_size((tuple(Span(word, QColor()) for word in words),), fonts).width() if model.ghosts() else 0
+    row = (*_said(kind_words(model), QColor()), *_said(age_words(model), QColor()))
+    return box_size((row,), fonts).width() if model.ghosts() else 0
 
 
 def _lateness(frame: Frame, model: ChartModel) -> str:

@@ -1,13 +1,15 @@
-"""What moves with each tick: the forming candle and the last price, with its label and the countdown under it."""
+"""What moves with each tick: the last price, its label, and the time left until the forming candle closes under it."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
-from PySide6.QtCore import QRect
+from PySide6.QtCore import QObject, QRect, Qt, QTimer, Slot
 from PySide6.QtGui import QColor
 
-from core.market.candle import Candle
+from core.clock import Clock
+from desktop import formatting
 from desktop.chart.data.model import ChartModel
 from desktop.chart.labels.axis_labels import price_label_rect
 from desktop.chart.painting.text import Box, Row, Span
@@ -15,6 +17,7 @@ from desktop.chart.panes.frame import Frame
 from desktop.chart.style import CandleStyle
 
 _LINE_REACH_PX = 4
+_SECOND_MS = 1000
 
 
 @dataclass(frozen=True)
@@ -25,7 +28,7 @@ class LastPriceLine:
     colour: QColor
 
 
-def forming_area(frame: Frame, model: ChartModel, *, has_lines: bool = False) -> QRect:
+def forming_area(frame: Frame, model: ChartModel, *, has_lines: bool) -> QRect:
     """The columns that change with a tick. has_lines: something is joined to the candle before."""
     if model.forming is None:
         return QRect()
@@ -37,33 +40,65 @@ def forming_area(frame: Frame, model: ChartModel, *, has_lines: bool = False) ->
     return QRect(left, 0, right - left, frame.layout.plot_bottom).intersected(frame.layout.plot)
 
 
-def last_price_row(frame: Frame, model: ChartModel) -> int | None:
-    """The pixel row of the last price; None where it lies out of view."""
+def last_price_line(frame: Frame, model: ChartModel) -> LastPriceLine | None:
+    """Where the last price is now, in the newest candle's colour; None where it lies out of view."""
     newest = model.newest
     if newest is None or not frame.prices.low <= newest.close <= frame.prices.high:
         return None
-    return frame.y(newest.close)
-
-
-def last_price_colour(frame: Frame, newest: Candle) -> QColor:
-    """Of the newest candle, as it stands now."""
-    return frame.palette.candle(newest.close >= newest.open)
-
-
-def last_price_line(frame: Frame, model: ChartModel) -> LastPriceLine | None:
-    """Where the last price is now; None where it lies out of view."""
-    row, newest = last_price_row(frame, model), model.newest
-    return None if row is None or newest is None else LastPriceLine(row, last_price_colour(frame, newest))
+    return LastPriceLine(frame.y(newest.close), frame.palette.candle(newest.close >= newest.open))
 
 
 def last_price_box(frame: Frame, model: ChartModel, countdown: str | None) -> Box | None:
     """The price on the axis, the time to the candle's close under it while there is one."""
-    row, newest = last_price_row(frame, model), model.newest
-    if row is None or newest is None:
+    line, newest = last_price_line(frame, model), model.newest
+    if line is None or newest is None:
         return None
     ink = frame.palette.inverse_text
-    rows: list[Row] = [(Span(frame.price_text(newest.close), ink, bold=True),)]
+    rows: tuple[Row, ...] = ((Span(frame.price_text(newest.close), ink, bold=True),),)
     if countdown is not None:
-        rows.append((Span(countdown, ink),))
-    ground = last_price_colour(frame, newest)
-    return Box(price_label_rect(frame, row, rows), tuple(rows), ground, price=newest.close)
+        rows += ((Span(countdown, ink),),)
+    return Box(price_label_rect(frame, line.row, rows), rows, line.colour, price=newest.close)
+
+
+class Countdown(QObject):
+    """Calls `on_second` as each second of the clock begins, while the market is live and the chart is seen."""
+
+    def __init__(self, on_second: Callable[[], None], clock: Clock | None, parent: QObject) -> None:
+        super().__init__(parent)
+        self._on_second = on_second
+        self._clock = clock
+        self._is_live = self._is_seen = False
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.setTimerType(Qt.TimerType.PreciseTimer)
+        self._timer.timeout.connect(self._tick)
+
+    def set_live(self, is_live: bool) -> None:
+        """Whether ticks come from a market that is open now."""
+        self._is_live = is_live
+        self._run()
+
+    def set_seen(self, is_seen: bool) -> None:
+        """Whether the chart is on the screen."""
+        self._is_seen = is_seen
+        self._run()
+
+    def text(self, model: ChartModel) -> str | None:
+        """``00:45``; None without a clock, a live market or a forming candle, or where that should be over for long."""
+        forming, series = model.forming, model.series
+        if self._clock is None or not self._is_live or forming is None or series is None:
+            return None
+        left_ms = series.interval.close_time_ms(forming.open_time_ms) - self._clock.now_ms()
+        return None if left_ms < -series.interval.duration_ms else formatting.format_countdown(left_ms)
+
+    def _run(self) -> None:
+        """A market that ticks often repaints by itself; a quiet one needs this."""
+        if self._clock is not None and self._is_live and self._is_seen:
+            self._timer.start(_SECOND_MS - self._clock.now_ms() % _SECOND_MS)
+        else:
+            self._timer.stop()
+
+    @Slot()
+    def _tick(self) -> None:
+        self._on_second()
+        self._run()

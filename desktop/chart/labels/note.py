@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from PySide6.QtCore import QPoint, QRect, QSize, Qt
-from PySide6.QtGui import QColor, QFontMetrics
+from PySide6.QtGui import QColor
 
-from desktop.chart.labels.readout import beside
+from desktop.chart.labels.readout import text_tip
 from desktop.chart.painting.fonts import Fonts
 from desktop.chart.painting.text import Box, Row, Span, box_size, padding_px, wrapped
 from desktop.chart.panes.frame import Frame
-from desktop.plain_text import words_with_whole_figures
 
 _MARGIN_PX = 6
-_TOOLTIP_PX = 320
 _FEWEST_LETTERS = 8
 """Of a note that is cut: fewer tell nothing."""
 
@@ -36,11 +34,10 @@ def note_box(frame: Frame, text: str, readout: QRect, label: QRect | None) -> Bo
 
 def note_tooltip(frame: Frame, text: str, note: Box | None, cursor: QPoint) -> Box | None:
     """All words of a note under the cursor that is cut."""
-    if note is None or not note.rect.contains(cursor) or not _is_cut(note, text):
+    if note is None or not note.rect.contains(cursor):
         return None
-    rows = tuple(wrapped((Span(text, frame.palette.text),), frame.fonts, frame.scaled(_TOOLTIP_PX)))
-    size = box_size(rows, frame.fonts)
-    return Box(QRect(beside(frame, cursor, size), size), rows, frame.palette.raised, frame.palette.border)
+    shown = " ".join(span.text for row in note.rows for span in row)
+    return None if shown.split() == text.split() else text_tip(frame, cursor, text)
 
 
 def note_room(text: str, label_width: int, fonts: Fonts, ratio: float, plot_right: int) -> int:
@@ -93,22 +90,5 @@ def _gaps(frame: Frame, taken: Sequence[QRect], label: QRect | None) -> Iterator
         yield QRect(left, row.top(), frame.layout.plot_right - left, height)
 
 
-def _is_cut(note: Box, text: str) -> bool:
-    shown = [span.text for row in note.rows for span in row]
-    return " ".join(shown).split() != text.split()
-
-
 def _rows(text: str, fonts: Fonts, ratio: float, plot_right: int, colour: QColor) -> tuple[Row, ...]:
-    lines = _broken(text, fonts.metrics, plot_right - 6 * round(_MARGIN_PX * ratio))
-    return tuple((Span(line, colour),) for line in lines)
-
-
-def _broken(text: str, metrics: QFontMetrics, width: int) -> list[str]:
-    """Lines of whole words that fit."""
-    lines: list[str] = []
-    for word in words_with_whole_figures(text):
-        if lines and metrics.horizontalAdvance(f"{lines[-1]} {word}") <= width:
-            lines[-1] += f" {word}"
-        else:
-            lines.append(word)
-    return lines
+    return tuple(wrapped((Span(text, colour),), fonts, plot_right - 6 * round(_MARGIN_PX * ratio)))

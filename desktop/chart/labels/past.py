@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from PySide6.QtGui import QColor
 
 from core.events import ForecastMode
@@ -19,19 +21,19 @@ def past_rows(forecast: PastForecast, frame: Frame, regime: RegimeProbabilities 
     """The rows of the tooltip: what was forecast, how it came out, and who made it when. regime: the market's then,
     where it is known."""
     palette, decimals = frame.palette, frame.decimals
-    facts: list[tuple[str, str, QColor]] = [
+    facts = [
         (translate("Chart", "Forecast close"), formatting.format_price(forecast.close, decimals), palette.ghost_text),
         (translate("Chart", "Actual close"), formatting.format_price(forecast.actual_close, decimals), palette.text),
         (translate("Chart", "Error"), formatting.format_percent(forecast.error, 3, signed=True), palette.text),
         (translate("Chart", "50 % band"), *_inside(forecast.inside_50, palette)),
         (translate("Chart", "90 % band"), *_inside(forecast.inside_90, palette)),
         (translate("Chart", "Direction"), *_direction(forecast.direction_hit, palette)),
-        *_market_facts(regime, palette),
-        (translate("Chart", "Made"), _made_text(forecast, frame), palette.text),
-        (translate("Chart", "After step"), _step_text(forecast), palette.text),
-        (translate("Chart", "Last checkpoint then"), _checkpoint_text(forecast), palette.text),
-        *_nearest_kept(forecast, palette),
     ]
+    if regime is not None:
+        share = formatting.format_percent(regime.of(regime.likeliest), 0)
+        colour = palette.regimes[tuple(Regime).index(regime.likeliest)]
+        facts.append((translate("Chart", "Market then"), f"{word(regime.likeliest)}, {share}", colour))
+    facts += [(name, text, palette.text) for name, text in _origin(forecast, frame)]
     title = translate("Chart", "Forecast made {0}").format(candles_before(forecast.horizon))
     rows: list[Row] = [(Span(title, palette.text, bold=True),)]
     rows += [(Span(name, palette.muted_text), Span(text, colour)) for name, text, colour in facts]
@@ -45,57 +47,37 @@ def candles_before(horizon: int) -> str:
     return translate("Chart", "{0} before").format(formatting.format_candles(horizon))
 
 
-def _market_facts(regime: RegimeProbabilities | None, palette: Palette) -> tuple[tuple[str, str, QColor], ...]:
-    if regime is None:
-        return ()
-    return ((translate("Chart", "Market then"), _regime_text(regime), _regime_colour(regime, palette)),)
+def _origin(forecast: PastForecast, frame: Frame) -> Iterator[tuple[str, str]]:
+    """Who made it, and when: by the model as it was then, not as a checkpoint has it. Where its own is not kept, which
+    one to open instead."""
+    made = _mode_words(forecast.mode)
+    if forecast.made_at_ms is not None:
+        made = f"{made}, {formatting.format_time(forecast.made_at_ms, frame.time_zone, seconds=True)}"
+    step = checkpoint = formatting.MISSING
+    if forecast.step is not None:
+        step, known = formatting.format_count(forecast.step), forecast.checkpoint_id
+        checkpoint = translate("Chart", "none yet") if known is None else _short(known)
+    yield translate("Chart", "Made"), made
+    yield translate("Chart", "After step"), step
+    yield translate("Chart", "Last checkpoint then"), checkpoint
+    if forecast.kept is not None and forecast.kept[1] != forecast.checkpoint_id:
+        kept = translate("Chart", "{0}, step {1}")
+        words = kept.format(_short(forecast.kept[1]), formatting.format_count(forecast.kept[0]))
+        yield translate("Chart", "Nearest checkpoint kept"), words
 
 
-def _regime_text(regime: RegimeProbabilities) -> str:
-    return f"{word(regime.likeliest)}, {formatting.format_percent(regime.of(regime.likeliest), 0)}"
-
-
-def _regime_colour(regime: RegimeProbabilities, palette: Palette) -> QColor:
-    return palette.regimes[tuple(Regime).index(regime.likeliest)]
-
-
-def _made_text(forecast: PastForecast, frame: Frame) -> str:
-    how = translate("Chart", "in {0}").format(word(forecast.mode))
-    if forecast.mode is ForecastMode.LIVE:
-        how = word(forecast.mode)
-    elif forecast.mode is ForecastMode.SEEN:
-        how = translate("Chart", "the model had seen this candle")
-    elif forecast.mode is ForecastMode.SIMULATED:
-        how = translate("Chart", "in a simulated market")
-    if forecast.made_at_ms is None:
-        return how
-    return f"{how}, {formatting.format_time(forecast.made_at_ms, frame.time_zone, seconds=True)}"
-
-
-def _step_text(forecast: PastForecast) -> str:
-    """The steps that had been learned by then: it was made by the model as it was, not as a checkpoint has it."""
-    return formatting.MISSING if forecast.step is None else formatting.format_count(forecast.step)
-
-
-def _checkpoint_text(forecast: PastForecast) -> str:
-    """The last part of its id, which tells it from others of the run."""
-    if forecast.step is None:
-        return formatting.MISSING
-    if forecast.checkpoint_id is None:
-        return translate("Chart", "none yet")
-    return _short(forecast.checkpoint_id)
-
-
-def _nearest_kept(forecast: PastForecast, palette: Palette) -> tuple[tuple[str, str, QColor], ...]:
-    """Where its own is not kept: which one to open instead."""
-    if forecast.kept is None or forecast.kept[1] == forecast.checkpoint_id:
-        return ()
-    step, checkpoint_id = forecast.kept
-    words = translate("Chart", "{0}, step {1}").format(_short(checkpoint_id), formatting.format_count(step))
-    return ((translate("Chart", "Nearest checkpoint kept"), words, palette.text),)
+def _mode_words(mode: ForecastMode) -> str:
+    if mode is ForecastMode.LIVE:
+        return word(mode)
+    if mode is ForecastMode.SEEN:
+        return translate("Chart", "the model had seen this candle")
+    if mode is ForecastMode.SIMULATED:
+        return translate("Chart", "in a simulated market")
+    return translate("Chart", "in {0}").format(word(mode))
 
 
 def _short(checkpoint_id: str) -> str:
+    """The last part of an id, which tells it from others of the run."""
     return checkpoint_id.rsplit("-", 1)[-1]
 
 

@@ -1,30 +1,39 @@
-"""What the chart says about the candle under the cursor: the readout in a corner, and the tooltip of its forecast."""
+"""What the chart says about the candle under the cursor: the readout in a corner, the room that it needs, and the
+tooltip of the candle's forecast."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
-from PySide6.QtCore import QPoint, QRect, QSize
+from PySide6.QtCore import QPoint, QRect
 from PySide6.QtGui import QColor
 
 from core.events import Ghost
 from core.market.candle import Candle
 from desktop import formatting
-from desktop.chart.data.ghosts import PlacedGhost, band
+from desktop.chart.data.ghosts import band
 from desktop.chart.data.model import ChartModel
-from desktop.chart.labels.forecast_label import age_words
 from desktop.chart.labels.past import past_rows
-from desktop.chart.labels.room import READOUT_MARGIN_PX, candle_lines, cut, held_words, most_lines, readout_width
-from desktop.chart.painting.text import Box, Row, Span, box_size, padding_px, wrapped
+from desktop.chart.painting.fonts import Fonts
+from desktop.chart.painting.text import Box, Row, Span, box_size, fitting_row, padding_px, row_width, wrapped
 from desktop.chart.panes.frame import Frame
 from desktop.chart.panes.layer import LayerSet
 from desktop.translation import translate
 
+READOUT_MARGIN_PX = 6
+"""Between the readout and the edges of its pane."""
 _GROUND_ALPHA = 250
 """Lets a hint of the candles through; any more, and coloured numbers over a candle are below 4.5 to 1."""
 _REACH_PX = 14
 _SPANS_EACH = 2
 """A number is read out as its name and its digits."""
+_TOOLTIP_PX = 320
+_WIDE_DIGITS = str.maketrans(dict.fromkeys("012345679", "8"))
+"""Room is left for a price of so many digits, whichever: it must not come and go with each tick."""
+_USUAL_CHANGE = 0.001
+_VOLUME = 888.8
+_MARGIN_PX = 24
+_MOST_SHARE = 0.5
 
 
 def readout_box(frame: Frame, model: ChartModel, layers: LayerSet, index: int | None, cursor: QPoint | None) -> Box:
@@ -32,7 +41,7 @@ def readout_box(frame: Frame, model: ChartModel, layers: LayerSet, index: int | 
     cursor is near. Where both are near it says less, on the side that has more room: above the candles there is some,
     over them there is none. Without rows where there is no room at all."""
     width = readout_width(frame.layout.plot_right, frame.ratio)
-    lines = _lines(frame, model, layers, index, width, most_lines(frame.layout.price_bottom, frame.fonts, frame.ratio))
+    lines = _lines(frame, model, layers, index, width, _most_lines(frame))
     at_rest = _corner(frame, lines, is_left=True)
     if cursor is None or not _is_near(frame, at_rest, cursor, is_left=True):
         return _box(frame, at_rest, lines)
@@ -55,17 +64,32 @@ def _lines(
     frame: Frame, model: ChartModel, layers: LayerSet, index: int | None, width: int, room: int
 ) -> tuple[Row, ...]:
     """What is read out in at most `room` lines of `width` pixels."""
-    title = wrapped(_title_row(frame, model, width), frame.fonts, width)
-    title = cut(title, _title_room(frame, model, index, width, room), frame.fonts, width)
-    rows = _readout_rows(frame, model, index, width, room - len(title))
+    shown, fonts = model.newest_index if index is None else index, frame.fonts
+    candle, before = model.candle(shown), model.candle(shown - 1)
+    title = wrapped(_title_row(frame, model, width), fonts, width)
+    title = _cut(title, _title_room(frame, candle, width, room), fonts, width)
+    rows: list[Row] = []
+    if candle is not None:
+        ways = _candle_rows(frame, candle, None if before is None else before.close)
+        rows.append(fitting_row(ways, fonts, width, min(_candle_lines(model, fonts, width), room - len(title))))
+    if candle is not None and index is not None:
+        rows += _hole_rows(frame, model, index)
+    if index is not None:
+        rows += _ghost_rows(frame, model, index)
     rows += layers.readout_rows(frame, model, index)
-    lines = [*title, *(line for row in rows for line in wrapped(row, frame.fonts, width))]
-    return tuple(cut(lines, room, frame.fonts, width))
+    lines = [*title, *(line for row in rows for line in wrapped(row, fonts, width))]
+    return tuple(_cut(lines, room, fonts, width))
 
 
-def _title_room(frame: Frame, model: ChartModel, index: int | None, width: int, room: int) -> int:
+def _title_row(frame: Frame, model: ChartModel, width: int) -> Row:
+    palette = frame.palette
+    title = (Span(model.title, palette.text, bold=True),) if model.title else ()
+    words = _held_words(model.title, frame.fonts, width) if frame.is_held else ()
+    return (*title, *(Span(each, palette.muted_text) for each in words))
+
+
+def _title_room(frame: Frame, candle: Candle | None, width: int, room: int) -> int:
     """The lines that its prices leave it: the market's name stands over the chart too, they nowhere else."""
-    candle = model.candle(_newest_index(model) if index is None else index)
     if candle is None:
         return max(room - 1, 1)
     prices = _prices(frame, candle, frame.palette.text)[:-_SPANS_EACH]
@@ -107,57 +131,23 @@ def _ground(frame: Frame) -> QColor:
     return ground
 
 
-def _readout_rows(frame: Frame, model: ChartModel, index: int | None, width: int, room: int) -> list[Row]:
-    """What is said below the title of a candle or a ghost; room: in lines."""
-    rows = list[Row]()
-    shown = _newest_index(model) if index is None else index
-    candle = model.candle(shown)
-    if candle is not None:
-        ways = _candle_rows(frame, candle, _close_before(model, shown))
-        lines = min(candle_lines(model, frame.fonts, width), room)
-        rows.append(next((way for way in ways if len(wrapped(way, frame.fonts, width)) <= lines), ways[-1]))
-        missing = model.missing_before(shown) if index is not None else 0
-        if missing:
-            rows.append((_hole_words(frame, model, shown, missing),))
-    if index is not None:
-        rows.extend(_ghost_rows(frame, model, index))
-    return rows
-
-
-def _hole_words(frame: Frame, model: ChartModel, index: int, missing: int) -> Span:
+def _hole_rows(frame: Frame, model: ChartModel, index: int) -> list[Row]:
     """That candles are missing, and whether they are still to be had."""
+    missing, absent, ink = model.missing_before(index), model.absent_before(index), frame.palette.warning
+    if not missing:
+        return []
     text = translate("Chart", "1 candle before this one is missing")
     if missing > 1:
         many = translate("Chart", "{0} candles before this one are missing")
         text = many.format(formatting.format_count(missing))
-    if model.holes is None:
-        return Span(text, frame.palette.warning)
-    absent = model.absent_before(index)
-    if absent >= missing:
-        return Span(translate("Chart", "{0}: the exchange has none").format(text), frame.palette.muted_text)
-    why = translate("Chart", "{0}: not stored yet").format(text)
-    if absent:
+    if model.holes is not None and absent >= missing:
+        text, ink = translate("Chart", "{0}: the exchange has none").format(text), frame.palette.muted_text
+    elif absent:
         some = translate("Chart", "{0}: the exchange has none of {1}, the others are not stored yet")
-        why = some.format(text, formatting.format_count(absent))
-    return Span(why, frame.palette.warning)
-
-
-def _title_row(frame: Frame, model: ChartModel, width: int) -> Row:
-    palette = frame.palette
-    title = (Span(model.title, palette.text, bold=True),) if model.title else ()
-    if not frame.is_held:
-        return title
-    words = held_words(model.title, frame.fonts, width)
-    return (*title, *(Span(each, palette.muted_text) for each in words))
-
-
-def _newest_index(model: ChartModel) -> int:
-    return model.count if model.forming is not None else model.count - 1
-
-
-def _close_before(model: ChartModel, index: int) -> float | None:
-    before = model.candle(index - 1)
-    return None if before is None else before.close
+        text = some.format(text, formatting.format_count(absent))
+    elif model.holes is not None:
+        text = translate("Chart", "{0}: not stored yet").format(text)
+    return [(Span(text, ink),)]
 
 
 def _candle_rows(frame: Frame, candle: Candle, close_before: float | None) -> tuple[Row, ...]:
@@ -169,123 +159,152 @@ def _candle_rows(frame: Frame, candle: Candle, close_before: float | None) -> tu
     prices, colour_of_change = _prices(frame, candle, colour), frame.palette.candle(change >= 0)
     in_price = Span(formatting.format_price(change, frame.decimals, signed=True), colour_of_change)
     in_percent = Span(f"({formatting.format_percent(change / base, signed=True)})", colour_of_change)
+    in_range = formatting.format_price(candle.high - candle.low, frame.decimals)
+    range_row = _named([(translate("Chart", "Range"), in_range)], frame.palette.muted_text, frame.palette.text)
     without_range = (*prices, in_price, in_percent)
     without_volume, close = prices[:-_SPANS_EACH], prices[-2 * _SPANS_EACH : -_SPANS_EACH]
     fewer = ((*prices, in_percent), (*without_volume, in_percent), without_volume, (*close, in_percent), close)
-    return (*without_range, *_range(frame, candle)), without_range, *fewer
-
-
-def _range(frame: Frame, candle: Candle) -> Row:
-    text = formatting.format_price(candle.high - candle.low, frame.decimals)
-    return Span(translate("Chart", "Range"), frame.palette.muted_text), Span(f" {text}", frame.palette.text, glue=True)
+    return (*without_range, *range_row), without_range, *fewer
 
 
 def _prices(frame: Frame, candle: Candle | Ghost, colour: QColor) -> Row:
-    muted = frame.palette.muted_text
-    named = (("O", candle.open), ("H", candle.high), ("L", candle.low), ("C", candle.close))
-    texts = [(name, formatting.format_price(price, frame.decimals)) for name, price in named]
-    texts.append(("V", formatting.format_volume(candle.volume)))
-    spans: list[Span] = []
-    for name, text in texts:
-        spans += [Span(name, muted), Span(f" {text}", colour, glue=True)]
-    return tuple(spans)
+    prices = (candle.open, candle.high, candle.low, candle.close)
+    texts = (formatting.format_price(price, frame.decimals) for price in prices)
+    return _numbers(texts, candle.volume, frame.palette.muted_text, colour)
+
+
+def _numbers(prices: Iterable[str], volume: float, names: QColor, ink: QColor) -> Row:
+    return _named(zip("OHLCV", (*prices, formatting.format_volume(volume)), strict=True), names, ink)
+
+
+def _named(texts: Iterable[tuple[str, str]], names: QColor, ink: QColor) -> Row:
+    """Each text after its name, and on its line."""
+    return tuple(span for name, text in texts for span in (Span(name, names), Span(f" {text}", ink, glue=True)))
 
 
 def _ghost_rows(frame: Frame, model: ChartModel, index: int) -> list[Row]:
-    placed = next((ghost for ghost in model.ghosts() if ghost.index == index), None)
-    if placed is None:
+    placed, made, palette = model.ghost(index), model.forecast, frame.palette
+    if placed is None or made is None:
         return []
-    palette, ghost = frame.palette, placed.ghost
-    colour = palette.ghost(ghost.close >= ghost.open)
-    rows = [(Span(_ahead_text(placed), palette.ghost_text, bold=True), *_prices(frame, ghost, colour))]
-    ranges = [
+    ghost, colour = placed.ghost, palette.ghost(placed.ghost.close >= placed.ghost.open)
+    ahead = Span(translate("Chart", "Forecast +{0}").format(placed.ahead), palette.ghost_text, bold=True)
+    bands = [
         (
-            Span(translate("Chart", "{0} % band").format(percent), palette.muted_text),
-            Span(f" {_range_text(edges, frame.decimals)}", colour, glue=True),
+            translate("Chart", "{0} % band").format(percent),
+            " – ".join(formatting.format_price(edge, frame.decimals) for edge in edges),
         )
         for percent in (50, 90)
         if (edges := band(ghost, percent)) is not None
     ]
-    if ranges:
-        rows.append(tuple(span for pair in ranges for span in pair))
-    rows.extend(_made_rows(frame, model))
-    conditions = None if model.forecast is None else model.forecast.conditions
-    if conditions is not None and conditions.is_odd:
-        odd = translate("Chart", "Made of an input unlike any before: {0}").format(conditions.oddity)
-        rows.append((Span(odd, palette.warning),))
-    return rows
-
-
-def _made_rows(frame: Frame, model: ChartModel) -> list[Row]:
-    """That it is old, and that no model had a part in it."""
-    rows: list[Row] = []
+    said = [(ahead, *_prices(frame, ghost, colour)), _named(bands, palette.muted_text, colour)]
     if age := age_words(model):
-        rows.append((Span(translate("Chart", "Old forecast: {0}").format(age), frame.palette.warning),))
-    if model.forecast is not None and model.forecast.is_by_simple_rules:
+        said.append((Span(translate("Chart", "Old forecast: {0}").format(age), palette.warning),))
+    if made.is_by_simple_rules:
         words = translate("Chart", "By the simple rules while the model catches up; not scored")
-        rows.append((Span(words, frame.palette.muted_text),))
-    return rows
+        said.append((Span(words, palette.muted_text),))
+    if model.forecast_oddity:
+        odd = translate("Chart", "Made of an input unlike any before: {0}").format(model.forecast_oddity)
+        said.append((Span(odd, palette.warning),))
+    return [row for row in said if row]
 
 
-def _ahead_text(placed: PlacedGhost) -> str:
-    return translate("Chart", "Forecast +{0}").format(placed.ahead)
-
-
-def _range_text(edges: tuple[float, float], decimals: int) -> str:
-    low, high = (formatting.format_price(edge, decimals) for edge in edges)
-    return f"{low} – {high}"
-
-
-def is_over_candle(frame: Frame, candle: Candle, cursor: QPoint) -> bool:
-    """Whether the cursor's row touches the candle, or nearly does."""
-    reach = frame.scaled(_REACH_PX)
-    return frame.y(candle.high) - reach <= cursor.y() <= frame.y(candle.low) + reach
+def age_words(model: ChartModel) -> str:
+    """``made 3 candles ago``; empty for a forecast that has seen the newest closed candle."""
+    age = model.forecast_age
+    return translate("Chart", "made {0} ago").format(formatting.format_candles(age)) if age else ""
 
 
 def tooltip_box(frame: Frame, model: ChartModel, index: int, cursor: QPoint) -> Box | None:
-    """What was forecast for the closed candle under the cursor, and how it came out; None where nothing is known."""
+    """What was forecast for the closed candle under the cursor, or nearly under it, and how it came out; None where
+    nothing is known."""
     candle = model.candle(index) if index < model.count else None
-    if candle is None or not is_over_candle(frame, candle, cursor):
+    reach = frame.scaled(_REACH_PX)
+    if candle is None or not frame.y(candle.high) - reach <= cursor.y() <= frame.y(candle.low) + reach:
         return None
     forecast = model.past_forecast(index)
     if forecast is None:
         return None
-    rows = past_rows(forecast, frame, model.regimes.at(forecast.origin_ms))
-    size = box_size(rows, frame.fonts, is_table=True)
-    rect = QRect(beside(frame, cursor, size), size)
-    return Box(rect, tuple(rows), frame.palette.raised, frame.palette.border, is_table=True)
+    return tip(frame, cursor, past_rows(forecast, frame, model.regimes.at(forecast.origin_ms)), is_table=True)
 
 
-def beside(frame: Frame, cursor: QPoint, size: QSize) -> QPoint:
-    """A corner to the lower right of the cursor, or on whichever side there is room."""
-    away = frame.scaled(16)
-    x = cursor.x() + away
+def text_tip(frame: Frame, cursor: QPoint, text: str) -> Box:
+    """All words of a label that has no room for them."""
+    return tip(frame, cursor, wrapped((Span(text, frame.palette.text),), frame.fonts, frame.scaled(_TOOLTIP_PX)))
+
+
+def tip(frame: Frame, cursor: QPoint, rows: Sequence[Row], *, is_table: bool = False) -> Box:
+    """A box to the lower right of the cursor, or on whichever side there is room."""
+    size, away = box_size(rows, frame.fonts, is_table=is_table), frame.scaled(16)
+    x, y = cursor.x() + away, cursor.y() + away
     if x + size.width() > frame.layout.plot_right:
         x = cursor.x() - away - size.width()
-    y = cursor.y() + away
     if y + size.height() > frame.layout.plot_bottom:
         y = cursor.y() - away - size.height()
-    return QPoint(max(x, 0), max(y, 0))
+    place = QRect(QPoint(max(x, 0), max(y, 0)), size)
+    return Box(place, tuple(rows), frame.palette.raised, frame.palette.border, is_table=is_table)
 
 
-def crosshair_rows(frame: Frame, model: ChartModel, index: int, row: int) -> tuple[Sequence[Row], Sequence[Row]]:
-    """Texts of the crosshair's labels: the value at a pixel row, and the time. Of the prices that share a row the
-    candle's or the ghost's close comes first: keys put the crosshair there, to be read to the last digit."""
-    ink = frame.palette.text
-    pane = frame.pane_at(row)
-    is_price = pane is frame.price_pane
-    close = _close_at(model, index) if is_price else None
-    value = close if close is not None and pane.y(close) == row else pane.value_at(row)
-    price_text = frame.price_text(value) if is_price else formatting.format_level(value, pane.decimals)
-    opens_at = model.time_at(index)
-    interval_ms = 60_000 if model.series is None else model.series.interval.duration_ms
-    seconds = interval_ms % 60_000 != 0
-    time_text = formatting.format_time(opens_at, frame.time_zone, seconds=seconds, weekday=True)
-    return ((Span(price_text, ink),),), ((Span(time_text, ink),),)
+def readout_width(plot_right: int, ratio: float) -> int:
+    """How wide its lines may get, in device pixels."""
+    return max(plot_right - round(_MARGIN_PX * ratio), 1)
 
 
-def _close_at(model: ChartModel, index: int) -> float | None:
-    candle = model.candle(index)
-    if candle is not None:
-        return candle.close
-    return next((placed.ghost.close for placed in model.ghosts() if placed.index == index), None)
+def readout_lines(model: ChartModel, layers: LayerSet, fonts: Fonts, width: int) -> int:
+    """The lines that it takes while nothing is pointed at, whatever the digits of the moment: candles and the
+    forecast's label keep out of them."""
+    title = fonts.kept_count(("title", model.title, width), lambda: _title_lines(model.title, fonts, width))
+    further = sum(len(wrapped(row, fonts, width)) for row in layers.readout_samples(model))
+    return title + further + _candle_lines(model, fonts, width)
+
+
+def has_label(frame: Frame) -> bool:
+    """Whether the forecast's label has a line of the readout's room: where no other is left it stands aside, or half of
+    it would be hidden."""
+    return _most_height(frame) >= 2 * frame.fonts.line
+
+
+def _most_lines(frame: Frame) -> int:
+    """How many lines it may take at most, or nothing would be left of the candles."""
+    return max(int(_most_height(frame) / frame.fonts.line) - (1 if has_label(frame) else 0), 0)
+
+
+def _most_height(frame: Frame) -> float:
+    return frame.layout.price_bottom * _MOST_SHARE - frame.scaled(READOUT_MARGIN_PX) - padding_px(frame.fonts)
+
+
+def _cut(lines: Sequence[Row], most: int, fonts: Fonts, width: int) -> list[Row]:
+    """The first lines; what is left out is marked at the end of the last."""
+    if len(lines) <= most or most < 1:
+        return list(lines[:most])
+    last = lines[most - 1]
+    mark = Span(" …", last[-1].colour, glue=True)
+    while len(last) > 1 and row_width((*last, mark), fonts) > width:
+        last = last[:-1]
+    return [*lines[: most - 1], (*last, mark)]
+
+
+def _held_words(title: str, fonts: Fonts, width: int) -> tuple[str, ...]:
+    """What is said beside the title while the prices are held by hand: the whole sentence where a line has room."""
+    words = translate("Chart", "Prices are held by hand."), translate("Chart", "Alt+A fits them.")
+    row = (Span(title, QColor(), bold=True), *(Span(each, QColor()) for each in words))
+    return words if row_width(row, fonts) <= width else (translate("Chart", "Held: Alt+A"),)
+
+
+def _title_lines(title: str, fonts: Fonts, width: int) -> int:
+    held = (Span(words, QColor()) for words in _held_words(title, fonts, width))
+    return len(wrapped((Span(title, QColor(), bold=True), *held), fonts, width)) if title else 0
+
+
+def _candle_lines(model: ChartModel, fonts: Fonts, width: int) -> int:
+    """The lines that there are for a candle's numbers: for the fewest of them, and more are told where they fit in."""
+    newest = model.newest
+    if newest is None:
+        return 0
+    price = formatting.format_price(newest.close, model.decimals()).translate(_WIDE_DIGITS)
+    return fonts.kept_count((price, "", width), lambda: _numbers_lines(price, fonts, width))
+
+
+def _numbers_lines(price: str, fonts: Fonts, width: int) -> int:
+    plain = QColor()
+    percent = Span(f"({formatting.format_percent(_USUAL_CHANGE, signed=True)})", plain)
+    return len(wrapped((*_numbers([price] * 4, _VOLUME, plain, plain), percent), fonts, width))

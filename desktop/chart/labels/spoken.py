@@ -8,7 +8,7 @@ from core.market.candle import Candle
 from desktop import formatting
 from desktop.chart.data.ghosts import PlacedGhost, band
 from desktop.chart.data.model import ChartModel
-from desktop.chart.labels.forecast_label import age_words
+from desktop.chart.labels.readout import age_words
 
 
 def spoken_chart(model: ChartModel, time_zone: tzinfo | None, pointed_at: int | None) -> str:
@@ -24,8 +24,7 @@ def spoken_chart(model: ChartModel, time_zone: tzinfo | None, pointed_at: int | 
 
 def spoken_candle(model: ChartModel, time_zone: tzinfo | None, index: int) -> str:
     """The numbers of one candle, or of one that is forecast. Empty where there is none."""
-    candle = model.candle(index)
-    placed = next((each for each in model.ghosts() if each.index == index), None)
+    candle, placed = model.candle(index), model.ghost(index)
     when = formatting.format_time(model.time_at(index), time_zone)
     if candle is not None:
         missing = model.missing_before(index)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -67,11 +67,6 @@ def lines_needed(model: ChartModel, palette: Palette, fonts: Fonts, width: int) 
     return next((lines for lines in found if lines <= _MOST_LINES), _MOST_LINES)
 
 
-def fitting_row(ways: Sequence[Row], fonts: Fonts, width: int, lines: int) -> Row:
-    """The first that fits, else the last."""
-    return next((way for way in ways if len(wrapped(way, fonts, width)) <= lines), ways[-1])
-
-
 def ways_to_say(
     model: ChartModel, view: PastView, under: PastForecast | None, palette: Palette, colours: Colours
 ) -> list[Row]:
@@ -87,15 +82,11 @@ def ways_to_say(
 def _of_candle(forecast: PastForecast | None, palette: Palette) -> Row:
     if forecast is None:
         return ()
-    kind = 0 if forecast.inside_50 else 1 if forecast.inside_90 else 2
-    where = (
-        translate("Chart", "inside 50 %"),
-        translate("Chart", "inside 90 %"),
-        translate("Chart", "outside 90 %"),
-    )[kind]
-    colour = palette.warning if kind == 2 else palette.ghost_up
-    error = formatting.format_percent(forecast.error, 3, signed=True)
-    spans = [Span(error, palette.text, bold=True), Span(where, colour)]
+    where = Span(translate("Chart", "outside 90 %"), palette.warning)
+    if forecast.inside_50 or forecast.inside_90:
+        inside = translate("Chart", "inside 50 %") if forecast.inside_50 else translate("Chart", "inside 90 %")
+        where = Span(inside, palette.ghost_up)
+    spans = [Span(formatting.format_percent(forecast.error, 3, signed=True), palette.text, bold=True), where]
     if forecast.direction_hit is not None:
         missed = Span(translate("Chart", "direction missed"), palette.bad)
         hit = Span(translate("Chart", "direction hit"), palette.good)
@@ -106,54 +97,44 @@ def _of_candle(forecast: PastForecast | None, palette: Palette) -> Row:
 
 
 def _in_view(view: PastView, palette: Palette, colours: Colours, most: int) -> list[Row]:
-    muted = palette.muted_text
+    muted, reading = palette.muted_text, translate("Chart", "reading …")
     if view.is_too_wide:
         zoom_in = translate("Chart", "zoom in: at most {0} candles are compared at once")
         return [(Span(zoom_in.format(formatting.format_count(most)), muted),)]
     if not len(view):
-        none = translate("Chart", "none in view")
-        return [(Span(none if view.is_complete else translate("Chart", "reading …"), muted),)]
+        return [(Span(translate("Chart", "none in view") if view.is_complete else reading, muted),)]
     ways = _ways(_Numbers.of(view), colours, muted)
-    return ways if view.is_complete else [(*way, Span(translate("Chart", "reading …"), muted)) for way in ways]
+    return ways if view.is_complete else [(*way, Span(reading, muted)) for way in ways]
 
 
 def _ways(numbers: _Numbers, colours: Colours, muted: QColor) -> list[Row]:
     """From all there is to say, each with what it was counted over, to no more than what the colours mean."""
-    names, short = _names(), ("50 % ", "90 % ", translate("Chart", "out "))
-    mean = formatting.format_number(numbers.mean_size, 3)
     counted = f"n {formatting.format_count(numbers.count)}{_how_made(numbers.later, numbers.count)}"
-    count, tail = Span(counted, muted), Span(_hits(numbers), muted)
-    legend = _legend(names, numbers, colours, muted, _alone)
+    mean, count = formatting.format_number(numbers.mean_size, 3), Span(counted, muted)
+    hits = Span(translate("Chart", "direction hit: {0}").format(_of(numbers.hits, numbers.counted)), muted)
+    found = (numbers.in_50, numbers.in_90, numbers.count - numbers.in_90)
+    alone = [formatting.format_count(each) for each in found]
+    of_all = [_of(each, numbers.count) for each in found]
+    names = translate("Chart", "in 50 %: "), translate("Chart", "in 90 %: "), translate("Chart", "outside: ")
+    legend = _legend(names, alone, colours, muted)
     return [
         (
             Span(translate("Chart", "in view: {0}").format(counted), muted),
             Span(translate("Chart", "mean |error| {0} %").format(mean), muted),
-            *_legend(names, numbers, colours, muted, _of),
-            tail,
+            *_legend(names, of_all, colours, muted),
+            hits,
         ),
-        (count, Span(translate("Chart", "mean {0} %").format(mean), muted), *legend, tail),
+        (count, Span(translate("Chart", "mean {0} %").format(mean), muted), *legend, hits),
         (count, *legend),
         legend,
-        _legend(short, numbers, colours, muted, _alone),
+        _legend(("50 % ", "90 % ", translate("Chart", "out ")), alone, colours, muted),
     ]
 
 
-def _names() -> tuple[str, str, str]:
-    return translate("Chart", "in 50 %: "), translate("Chart", "in 90 %: "), translate("Chart", "outside: ")
-
-
-def _hits(numbers: _Numbers) -> str:
-    return translate("Chart", "direction hit: {0}").format(_of(numbers.hits, numbers.counted))
-
-
-def _legend(
-    names: Sequence[str], numbers: _Numbers, colours: Colours, muted: QColor, say: Callable[[int, int], str]
-) -> Row:
-    found = (numbers.in_50, numbers.in_90, numbers.count - numbers.in_90)
-    spans: list[Span] = []
-    for name, colour, each in zip(names, colours, found, strict=True):
-        spans += [Span("■", colour), Span(f" {name}{say(each, numbers.count)}", muted, glue=True)]
-    return tuple(spans)
+def _legend(names: Sequence[str], texts: Sequence[str], colours: Colours, muted: QColor) -> Row:
+    told = zip(names, texts, colours, strict=True)
+    spans = ((Span("■", colour), Span(f" {name}{text}", muted, glue=True)) for name, text, colour in told)
+    return tuple(span for pair in spans for span in pair)
 
 
 def _how_made(later: int, count: int) -> str:
@@ -164,7 +145,3 @@ def _how_made(later: int, count: int) -> str:
 
 def _of(count: int, total: int) -> str:
     return translate("Chart", "{0} of {1}").format(formatting.format_count(count), formatting.format_count(total))
-
-
-def _alone(count: int, total: int) -> str:
-    return formatting.format_count(count)

@@ -73,6 +73,11 @@ def wrapped(row: Sequence[Span], fonts: Fonts, width: int) -> list[Row]:
     return lines
 
 
+def fitting_row(ways: Sequence[Row], fonts: Fonts, width: int, lines: int) -> Row:
+    """The first of these that fits into so many lines, else the last."""
+    return next((way for way in ways if len(wrapped(way, fonts, width)) <= lines), ways[-1])
+
+
 def _loosened(piece: Row, fonts: Fonts, width: int) -> list[Row]:
     """The piece, or each of its spans by itself where it is too wide."""
     if row_width(piece, fonts) <= width:

@@ -41,7 +41,7 @@ class KeyCursor:
     def mark(self) -> Mark | None:
         """The candle or ghost that it is at, and its close. None while it points at none."""
         index = self._pointed_at()
-        time_ms, price = (None, None) if index is None else (self._model.time_at(index), self._close(index))
+        time_ms, price = (None, None) if index is None else (self._model.time_at(index), self._model.close_at(index))
         return None if time_ms is None or price is None else Mark(time_ms, price)
 
     def position(self, shown: Frame) -> QPointF | None:
@@ -50,7 +50,7 @@ class KeyCursor:
         index = self._pointed_at()
         if index is None:
             return None
-        pane, price = self._pane_of(shown), self._close(index)
+        pane, price = self._pane_of(shown), self._model.close_at(index)
         if pane is not shown.price_pane:
             row = (pane.top + pane.bottom) // 2
         else:
@@ -97,21 +97,13 @@ class KeyCursor:
         """The candle of its time, also at an interval at which that is within a longer candle."""
         return None if self._time_ms is None else self._model.index_around(self._time_ms)
 
-    def _close(self, index: int) -> float | None:
-        candle = self._model.candle(index)
-        placed = next((each for each in self._model.ghosts() if each.index == index), None)
-        return candle.close if candle is not None else None if placed is None else placed.ghost.close
-
     def _first(self, shown: Frame) -> int:
         """Where reading begins: at the newest candle, or the newest one in view."""
-        newest = self._model.count if self._model.forming is not None else self._model.count - 1
-        return min(newest, math.floor(shown.right))
+        return min(self._model.newest_index, math.floor(shown.right))
 
     def _last(self) -> int:
         """The forming candle, the newest closed one, or the last ghost."""
-        ghosts = self._model.ghosts()
-        forming = self._model.count if self._model.forming is not None else self._model.count - 1
-        return max([forming, *(placed.index for placed in ghosts)])
+        return max([self._model.newest_index, *(placed.index for placed in self._model.ghosts())])
 
     def _go_to(self, wanted: int) -> None:
         index = min(max(wanted, 0), self._last())

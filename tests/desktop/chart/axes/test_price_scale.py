@@ -100,7 +100,7 @@ def test_a_range_moved_by_hand_keeps_its_span() -> None:
     held.shift(grabbed, 0.25)
     assert held.range == PriceRange(75.0, 175.0)
     held.release()
-    assert not held.is_held
+    assert held.range is None
 
 
 @given(

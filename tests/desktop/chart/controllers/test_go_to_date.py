@@ -1,6 +1,6 @@
 """Go to a date, by the dialog, on the chart's own clock."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, tzinfo
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -9,7 +9,8 @@ from PySide6.QtWidgets import QDialogButtonBox
 
 from core.market.series import CandleSeries
 from desktop.actions import ActionId
-from desktop.chart.controllers.go_to_date import DateDialog, GoToDate
+from desktop.chart.controllers.appearance import ChartAppearance
+from desktop.dialogs.date import DateDialog
 from tests.desktop import scenario
 from tests.desktop.conftest import Bench, MakeBench, fill
 
@@ -21,6 +22,14 @@ def bench(make_chart_bench: MakeBench) -> Bench:
     return made
 
 
+def opened(bench: Bench, zone: tzinfo) -> DateDialog:
+    appearance = ChartAppearance(bench.window, bench.chart)
+    bench.chart.restyle(time_zone=zone)
+    dialog = appearance.open_date()
+    assert dialog is not None
+    return dialog
+
+
 def moment(time_ms: int, zone: str) -> QDateTime:
     wall = datetime.fromtimestamp(time_ms / 1000, ZoneInfo(zone))
     return QDateTime(QDate(wall.year, wall.month, wall.day), QTime(wall.hour, wall.minute))
@@ -28,12 +37,10 @@ def moment(time_ms: int, zone: str) -> QDateTime:
 
 @pytest.mark.parametrize("zone", ["UTC", "Asia/Kolkata", "America/New_York"])
 def test_the_chart_goes_to_the_candle_of_that_moment(bench: Bench, zone: str) -> None:
-    bench.chart.restyle(time_zone=ZoneInfo(zone))
     series = bench.chart.model.series
     assert series is not None
     wanted = 40
-    dialog = GoToDate(bench.window, bench.chart).open()
-    assert dialog is not None
+    dialog = opened(bench, ZoneInfo(zone))
     dialog.edit.setDateTime(moment(series[wanted].open_time_ms, zone))
     dialog.buttons.button(QDialogButtonBox.StandardButton.Ok).click()
     bench.chart.flush()
@@ -44,10 +51,8 @@ def test_the_chart_goes_to_the_candle_of_that_moment(bench: Bench, zone: str) ->
 
 
 def test_a_date_after_the_last_candle_is_said_and_the_dialog_stays(bench: Bench) -> None:
-    bench.chart.restyle(time_zone=UTC)
     before = bench.chart.scale.right
-    dialog = DateDialog(bench.chart, bench.window)
-    dialog.open()
+    dialog = opened(bench, UTC)
     dialog.edit.setDateTime(QDateTime(QDate(2090, 1, 1), QTime(0, 0)))
     dialog.accept()
     assert dialog.isVisible() and dialog.message.text().startswith("No candle")
@@ -57,7 +62,7 @@ def test_a_date_after_the_last_candle_is_said_and_the_dialog_stays(bench: Bench)
 
 def test_an_empty_chart_has_no_date_to_go_to(make_chart_bench: MakeBench) -> None:
     bench = make_chart_bench()
-    GoToDate(bench.window, bench.chart)
+    ChartAppearance(bench.window, bench.chart)
     bench.window.actions_of_window[ActionId.GO_TO_DATE].trigger()
     assert bench.window.banner.shown is not None
 
@@ -67,7 +72,7 @@ def test_with_a_forming_candle_alone_it_says_that_none_has_closed(make_chart_ben
     bench.chart.set_series(CandleSeries(scenario.MINUTE), "NEW/USDT")
     bench.chart.set_forming(scenario.market()[-1])
     bench.chart.flush()
-    GoToDate(bench.window, bench.chart)
+    ChartAppearance(bench.window, bench.chart)
     bench.window.actions_of_window[ActionId.GO_TO_DATE].trigger()
     shown = bench.window.banner.shown
     assert shown is not None and "closed" in shown.text and "no candle on the chart" not in shown.text
@@ -78,9 +83,7 @@ def test_with_a_forming_candle_alone_it_says_that_none_has_closed(make_chart_ben
 @pytest.mark.parametrize("zone", ["Pacific/Kiritimati", "Pacific/Niue"])
 @pytest.mark.parametrize("year", [1, 1752, 9999])
 def test_a_year_beyond_the_calendars_is_not_entered(bench: Bench, zone: str, year: int) -> None:
-    bench.chart.restyle(time_zone=ZoneInfo(zone))
-    dialog = DateDialog(bench.chart, bench.window)
-    dialog.open()
+    dialog = opened(bench, ZoneInfo(zone))
     dialog.edit.setDateTime(QDateTime(QDate(year, 12, 31), QTime(23, 59)))
     dialog.accept()
     assert 1971 <= dialog.edit.date().year() <= 9998

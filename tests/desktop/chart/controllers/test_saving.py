@@ -16,10 +16,9 @@ from core.market.export import csv_pieces
 from core.market.files import read_candle_file
 from core.market.series import CandleSeries, FloatArray, TimeArray
 from desktop.actions import ActionId
-from desktop.chart.controllers.csv_writer import CsvWriter
-from desktop.chart.controllers.saving import ChartSaving
+from desktop.chart.controllers.saving import ChartSaving, image_of, svg_of
 from desktop.chart.data.ghosts import band
-from desktop.chart.export import image_of, svg_of
+from desktop.csv_writer import CsvWriter
 from tests.desktop import scenario
 from tests.desktop.chart.items.test_scene import pixels
 from tests.desktop.chart.support import random_series
@@ -162,7 +161,7 @@ def gate(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
             assert number != 3 or opened.wait(60.0)
             yield piece
 
-    monkeypatch.setattr("desktop.chart.controllers.csv_writer.csv_pieces", pieces)
+    monkeypatch.setattr("desktop.csv_writer.csv_pieces", pieces)
     return opened
 
 

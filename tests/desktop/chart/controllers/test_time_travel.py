@@ -22,9 +22,9 @@ from core.storage.record import TrainingRecord
 from core.training.drawn import drawn_from_rows
 from desktop.actions import ActionId
 from desktop.chart.controllers.context_menu import ChartMenu
+from desktop.chart.controllers.saving import image_of
 from desktop.chart.controllers.time_travel import TimeTravel
 from desktop.chart.data.markers import Marker, MarkerKind, MarkerTrack
-from desktop.chart.export import image_of
 from desktop.chart.items.error_strip import ErrorStripLayer
 from desktop.chart.items.hindsight import HindsightLayer
 from desktop.chart.items.markers import MarkersLayer

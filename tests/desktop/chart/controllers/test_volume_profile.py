@@ -7,7 +7,7 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from desktop.actions import ActionId
-from desktop.chart.controllers.volume_profile import ChartVolumeProfile
+from desktop.chart.controllers.appearance import ChartAppearance
 from tests.desktop.chart.test_painting import picture
 from tests.desktop.conftest import Bench, MakeBench, fill
 
@@ -16,7 +16,7 @@ from tests.desktop.conftest import Bench, MakeBench, fill
 def bench(make_chart_bench: MakeBench) -> Bench:
     made = make_chart_bench()
     fill(made)
-    ChartVolumeProfile(made.window, made.chart)
+    ChartAppearance(made.window, made.chart)
     made.chart.flush()
     return made
 

@@ -17,9 +17,9 @@ from pytestqt.qtbot import QtBot
 from core.clock import ManualClock
 from core.market.drawings import FIBONACCI_LEVELS, Anchor, Drawing, DrawingKind
 from desktop.chart.axes.price_scale import PriceRange, ScaleKind
+from desktop.chart.controllers.saving import image_of
 from desktop.chart.data.anchors import time_at
 from desktop.chart.data.model import ChartModel
-from desktop.chart.export import image_of
 from desktop.chart.items.drawing_shapes import cut, distance_to, grip_of, reshaped, shape_of
 from desktop.chart.items.drawings import DrawingsLayer, DrawingsShown
 from desktop.chart.tools.drawing_tool import moved_by

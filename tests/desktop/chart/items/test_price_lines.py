@@ -12,7 +12,7 @@ from PySide6.QtGui import QImage
 
 from core.market.price_lines import LineKind, PriceLine
 from desktop.chart.axes.price_scale import PriceRange, ScaleKind
-from desktop.chart.export import image_of
+from desktop.chart.controllers.saving import image_of
 from desktop.chart.items.price_lines import PriceLinesLayer
 from desktop.chart.widget import ChartWidget
 from tests.desktop.chart.conftest import ShowChart, settle

@@ -20,7 +20,7 @@ from desktop import formatting
 from desktop.chart.data.holes import KnownHoles
 from desktop.chart.data.past import PastForecast
 from desktop.chart.items.study import StudyLayer
-from desktop.chart.labels.countdown import Countdown
+from desktop.chart.labels.last_price import Countdown
 from desktop.chart.labels.past import past_rows
 from desktop.chart.painting.text import box_size
 from desktop.chart.widget import ChartWidget

@@ -13,7 +13,7 @@ from core.market.candle import Interval
 from core.market.series import CandleSeries
 from desktop.chart.items.error_strip import ErrorStripLayer
 from desktop.chart.items.study import StudyLayer
-from desktop.chart.labels.axis_labels import pane_marks
+from desktop.chart.labels.axis_labels import value_marks
 from desktop.chart.widget import ChartWidget
 from tests.desktop.chart.conftest import ShowChart, settle
 from tests.desktop.chart.support import candle, forming_after, outcome_of, random_series
@@ -80,9 +80,9 @@ def test_labels_of_levels_never_overlap(show_chart: ShowChart, height: int) -> N
     chart.resize(900, height)
     settle(chart)
     for pane in chart.frame.panes:
-        rows = sorted(pane.y(level) for level in pane_marks(chart.frame, pane))
+        rows = sorted(pane.y(level) for level in value_marks(chart.frame, pane))
         assert all(below - above >= chart.frame.fonts.metrics.ascent() for above, below in itertools.pairwise(rows))
-    strengths = pane_marks(chart.frame, chart.frame.pane(layer.pane))
+    strengths = value_marks(chart.frame, chart.frame.pane(layer.pane))
     assert strengths == ([30.0, 70.0] if height > 300 else [70.0])
 
 
@@ -92,7 +92,7 @@ def test_a_pane_without_a_value_has_no_scale_and_says_what_it_waits_for(show_cha
     series = random_series(needed - 1)
     chart, layer = with_study(show_chart, series, kind)
     pane = chart.frame.pane(layer.pane)
-    assert not pane.has_scale and pane_marks(chart.frame, pane) == []
+    assert not pane.has_scale and value_marks(chart.frame, pane) == []
     assert f"needs {needed} candles" in said(layer, chart)
     for x in (301, 300):  # Qt sends no event to a place where the cursor is already
         QTest.mouseMove(chart.viewport(), QPoint(x, pane.top + 30))
@@ -102,7 +102,7 @@ def test_a_pane_without_a_value_has_no_scale_and_says_what_it_waits_for(show_cha
     chart.refresh()
     settle(chart)
     pane = chart.frame.pane(layer.pane)
-    assert pane.has_scale and pane_marks(chart.frame, pane)
+    assert pane.has_scale and value_marks(chart.frame, pane)
     assert "needs" not in said(layer, chart)
 
 
@@ -126,4 +126,4 @@ def test_a_strip_with_nothing_in_view_has_no_scale(show_chart: ShowChart) -> Non
     assert chart.frame.panes[0].has_scale
     chart.go_to_oldest()
     settle(chart)
-    assert not chart.frame.panes[0].has_scale and pane_marks(chart.frame, chart.frame.panes[0]) == []
+    assert not chart.frame.panes[0].has_scale and value_marks(chart.frame, chart.frame.panes[0]) == []

@@ -12,7 +12,7 @@ from core.market.candle import Interval
 from core.market.series import CandleSeries
 from desktop.chart.axes.price_scale import PriceRange, ScaleKind
 from desktop.chart.items.study import StudyLayer
-from desktop.chart.labels.axis_labels import price_labels
+from desktop.chart.labels.axis_labels import value_labels
 from desktop.chart.widget import ChartWidget
 from tests.desktop.chart.conftest import ShowChart, settle
 from tests.desktop.chart.support import candle, forecast_after, forming_after, random_series
@@ -130,7 +130,7 @@ def test_where_no_volume_is_known_there_is_neither_a_strip_nor_a_scale_for_it(sh
     settle(chart)
     frame = chart.frame
     assert frame.layout.price_bottom == frame.layout.main_bottom and not frame.style.shows_volume
-    assert all(label.area.bottom() < frame.layout.price_bottom for label in price_labels(frame))
+    assert all(label.area.bottom() < frame.layout.price_bottom for label in value_labels(frame, frame.price_pane))
     chart.set_forming(forming_after(series))
     settle(chart)
     assert chart.frame.layout.price_bottom < chart.frame.layout.main_bottom, "something was traded now"
@@ -141,6 +141,6 @@ def test_the_scale_of_a_tiny_volume_is_whole(show_chart: ShowChart) -> None:
     for index in range(40):
         series.add(candle(index, 1.0, reach=0.5, volume=1.23e-9))
     frame = show_chart(series).frame
-    label = price_labels(frame)[-1]
+    label = value_labels(frame, frame.price_pane)[-1]
     assert label.area.top() > frame.layout.price_bottom
     assert frame.fonts.width(label.text) <= label.area.width()

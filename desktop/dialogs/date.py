@@ -1,0 +1,62 @@
+"""The date dialog: a moment to go to, on the clock that the chart shows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime, tzinfo
+
+from PySide6.QtCore import QDate, QDateTime, QTime
+from PySide6.QtWidgets import QDateTimeEdit, QDialog, QDialogButtonBox, QVBoxLayout, QWidget
+
+from desktop import formatting
+from desktop.plain_text import Label
+from desktop.translation import translate
+
+_FIRST_DAY, _LAST_DAY = QDate(1971, 1, 1), QDate(9998, 12, 31)
+"""In every zone and in UTC: Python's calendar ends with the year 9999."""
+
+
+class DateDialog(QDialog):
+    """It stays open where `go`, which is told UTC milliseconds, finds no candle. time_zone: None is the machine's."""
+
+    def __init__(
+        self, shown_ms: int, said: str, time_zone: tzinfo | None, go: Callable[[int], bool], parent: QWidget
+    ) -> None:
+        super().__init__(parent)
+        self.setWindowTitle(translate("Dialogs", "Go to date"))
+        self._said, self._time_zone, self._go = said, time_zone, go
+        self.edit = QDateTimeEdit(_on_clock(shown_ms, time_zone))
+        self.edit.setDateRange(_FIRST_DAY, _LAST_DAY)
+        self.edit.setDisplayFormat("yyyy-MM-dd HH:mm")
+        self.edit.setCalendarPopup(True)
+        self.edit.setAccessibleName(translate("Charting", "Date and time"))
+        self.message = Label(said)
+        self.message.setWordWrap(True)
+        kinds = QDialogButtonBox.StandardButton
+        self.buttons = QDialogButtonBox(kinds.Ok | kinds.Cancel)
+        self.buttons.button(kinds.Ok).setText(translate("Dialogs", "Go"))
+        self.buttons.accepted.connect(self.accept)
+        self.buttons.rejected.connect(self.reject)
+        layout = QVBoxLayout(self)
+        for part in (self.edit, self.message, self.buttons):
+            layout.addWidget(part)
+
+    def accept(self) -> None:
+        if self._go(self.time_ms()):
+            super().accept()
+        else:
+            self.message.setText(translate("Dialogs", "No candle opens then or later. {0}").format(self._said))
+
+    def time_ms(self) -> int:
+        """UTC milliseconds of what is entered. A time that daylight saving skips is the moment after the skip."""
+        date, time, zone = self.edit.date(), self.edit.time(), self._time_zone
+        wall = datetime(date.year(), date.month(), date.day(), time.hour(), time.minute())  # noqa: DTZ001 - zone below
+        moment = wall.astimezone() if zone is None else wall.replace(tzinfo=zone)
+        return round(moment.astimezone(UTC).timestamp() * 1000)
+
+
+def _on_clock(time_ms: int, time_zone: tzinfo | None) -> QDateTime:
+    moment = formatting.local_datetime(time_ms, time_zone)
+    if moment is None:
+        return QDateTime.currentDateTime()
+    return QDateTime(QDate(moment.year, moment.month, moment.day), QTime(moment.hour, moment.minute))
