@@ -57,7 +57,7 @@ def twin_of(chart: ChartWidget, theme: Theme, clock: ManualClock) -> ChartWidget
     if model.holes is not None:
         twin.set_holes(model.holes)
     twin.set_note(model.note)
-    twin.set_live(chart._countdown.is_live)
+    twin.set_live(chart._countdown._is_live)
     twin.set_empty_text(chart._stage.empty.text)
     twin.show()
     QTest.qWaitForWindowExposed(twin)
