@@ -7,6 +7,8 @@ from enum import Enum
 from core.diagnosis import Disease
 from core.events import ForecastMode, Severity
 from core.forecast.quantities import Quantity
+from core.market.candle import FILE_VENUE, SIMULATED_VENUE
+from core.market.venue_names import venue_name
 from core.regimes import Regime
 from desktop.translation import QT_TRANSLATE_NOOP, translate
 
@@ -41,7 +43,18 @@ _WORDS: dict[Enum, str] = {
     Quantity.VOLUME: QT_TRANSLATE_NOOP("Words", "Volume"),
 }
 
+_WITH_VENUE = {
+    FILE_VENUE: QT_TRANSLATE_NOOP("Words", "{0} from a file"),
+    SIMULATED_VENUE: QT_TRANSLATE_NOOP("Words", "{0}, simulated"),
+}
+_WITH_EXCHANGE = QT_TRANSLATE_NOOP("Words", "{0} of {1}")
+
 
 def word(value: Disease | ForecastMode | Quantity | Regime | Severity) -> str:
     """``catch-up``, ``calm``, ``warning``, ``dead layers``."""
     return translate("Words", _WORDS[value])
+
+
+def with_venue(market: str, venue: str) -> str:
+    """A market's name, or its interval, with where its candles are from: ``1h of Binance``, ``1h from a file``."""
+    return translate("Words", _WITH_VENUE.get(venue, _WITH_EXCHANGE)).format(market, venue_name(venue))

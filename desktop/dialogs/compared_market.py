@@ -9,10 +9,10 @@ from PySide6.QtWidgets import QDialog, QDialogButtonBox, QListWidget, QVBoxLayou
 
 from core.market.candle import Market
 from core.market.shown_names import symbols_apart
-from core.market.venue_names import venue_name
 from core.plain import plain
 from desktop.plain_text import Label
 from desktop.translation import translate
+from desktop.words import with_venue
 
 _WIDTH = 360
 
@@ -57,6 +57,5 @@ class ComparedMarketDialog(QDialog):
 
 
 def _words(market: Market, symbol: str, compared: Market | None) -> str:
-    text = translate("Dialogs", "{0} · {1} of {2}")
-    words = text.format(plain(symbol), market.interval, plain(venue_name(market.venue)))
+    words = f"{plain(symbol)} · {with_venue(str(market.interval), plain(market.venue))}"
     return translate("Dialogs", "{0} · stop comparing").format(words) if market == compared else words

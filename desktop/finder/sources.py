@@ -9,7 +9,6 @@ from functools import partial
 from core.events import CheckpointInfo
 from core.market.candle import Market
 from core.market.shown_names import symbols_apart
-from core.market.venue_names import venue_name
 from core.market.watchlist import WatchedMarket
 from core.settings import Settings
 from desktop import formatting
@@ -21,6 +20,7 @@ from desktop.dialogs.setting_facts import description
 from desktop.dialogs.setting_words import title
 from desktop.finder.search import Entry, EntryKind
 from desktop.translation import translate
+from desktop.words import with_venue
 
 INTERVALS = {
     ActionId.INTERVAL_1M: "1 1m",
@@ -55,7 +55,7 @@ def market_entries(
     """Those of the watchlist, then `more` that are not in it; `watch` gets the one that is chosen."""
     listed = tuple(markets)
     for market in (*listed, *(each for each in more if each not in listed)):
-        details = translate("Finder", "{0} of {1}").format(market.interval, venue_name(market.venue))
+        details = with_venue(str(market.interval), market.venue)
         if market in listed:
             details = " · ".join((details, translate("Finder", "in the watchlist")))
         yield Entry(EntryKind.MARKET, market.symbol, partial(watch, market), details, more=_joined(market.symbol))
@@ -68,7 +68,7 @@ def stored_entries(
     chosen."""
     for market, symbol in symbols_apart(markets).items():
         if market not in listed:
-            details = translate("Finder", "{0} of {1}, stored").format(market.interval, venue_name(market.venue))
+            details = translate("Finder", "{0}, stored").format(with_venue(str(market.interval), market.venue))
             more = f"{market.symbol} {_joined(market.symbol)}"
             yield Entry(EntryKind.MARKET, symbol, partial(open_stored, market), details, more=more)
 

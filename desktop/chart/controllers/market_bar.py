@@ -7,7 +7,6 @@ from PySide6.QtWidgets import QHBoxLayout, QMenu, QSizePolicy, QToolButton, QVBo
 
 from core.market.candle import Market
 from core.market.shown_names import shown_symbol
-from core.market.venue_names import venue_name
 from core.plain import plain
 from desktop.chart.widget import ChartWidget
 from desktop.finder.sources import INTERVALS
@@ -16,6 +15,7 @@ from desktop.plain_text import paragraphs
 from desktop.theme import Palette, Theme
 from desktop.translation import translate
 from desktop.window import MainWindow
+from desktop.words import with_venue
 
 _LONGEST_SYMBOL = 24
 """Characters: a file's symbol is its name."""
@@ -47,7 +47,7 @@ class MarketBar(QWidget):
             text, name = translate("Chart", "Market"), translate("Chart", "Choose a market")
         else:
             text = plain(shown_symbol(market.venue, market.symbol), _LONGEST_SYMBOL)
-            name = translate("Chart", "Market {0} of {1}").format(text, venue_name(market.venue))
+            name = translate("Chart", "Market {0}").format(with_venue(text, market.venue))
             if text != market.symbol:
                 whole = translate("Chart", "Stored as {0}").format(plain(market.symbol))
         self.symbol.setText(text.replace("&", "&&"))

@@ -157,6 +157,8 @@ def test_a_files_market_is_called_by_its_name_and_opened_as_it_is_stored(bench: 
     dialog.line.selectAll()
     QTest.keyClicks(dialog.line, "rates stored")
     assert shown(dialog)[0] == "rates"
+    details = dialog.model.index(0).data(Qt.ItemDataRole.ToolTipRole)
+    assert details == "1m from a file, stored"
     QTest.keyClick(dialog.line, KEYS.Key_Return)
     assert (chosen[-1].feed, chosen[-1].symbol) == ("stored", "rates#dd2830")
 
