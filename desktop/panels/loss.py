@@ -49,6 +49,8 @@ _TRENDS = {
     Trend.WORSENING: ("trending-up", QT_TRANSLATE_NOOP("Panels", "worsening")),
     Trend.UNKNOWN: ("", MISSING),
 }
+_DIVERGED = ("chart-line-variant", QT_TRANSLATE_NOOP("Panels", "diverged"))
+"""The doctor's word, in place of where a loss goes that stays far above its best."""
 _TERMS = {
     QT_TRANSLATE_NOOP("Panels", "Current"): QT_TRANSLATE_NOOP(
         "Panels", "Training loss, averaged over the newest 50 steps. Lower is better."
@@ -56,7 +58,9 @@ _TERMS = {
     QT_TRANSLATE_NOOP("Panels", "Best"): QT_TRANSLATE_NOOP(
         "Panels", "The lowest such average of the run: over 50 steps, never that of one step."
     ),
-    QT_TRANSLATE_NOOP("Panels", "Trend"): QT_TRANSLATE_NOOP("Panels", "Where the averaged loss is going."),
+    QT_TRANSLATE_NOOP("Panels", "Trend"): QT_TRANSLATE_NOOP(
+        "Panels", "Where the averaged loss is going; “diverged” while the model has."
+    ),
     QT_TRANSLATE_NOOP("Panels", "Steps"): QT_TRANSLATE_NOOP(
         "Panels", "How often the model's weights were changed, and how many candles it has seen."
     ),
@@ -108,6 +112,7 @@ class LossPanel(Panel):
             translate("Panels", "No training step yet.\nThe curves begin with the first one."), self.plot
         )
         self.apply_palette(theme.palette)
+        state.diagnosis_changed.connect(self.mark_stale)
         for signal in (state.steps_changed, state.drifts_changed, state.status_changed, state.run_changed):
             signal.connect(self.mark_stale)
 
@@ -190,10 +195,13 @@ class LossPanel(Panel):
         loss = None if status is None else status.loss
         self._put("Current", format_number(None if loss is None else loss.current, 4))
         self._put("Best", format_number(None if loss is None else loss.best, 4))
-        trend = Trend.UNKNOWN if loss is None else loss.trend
-        icon_name, words = _TRENDS[trend]
-        colours = {Trend.IMPROVING: self.palette_now.good, Trend.WORSENING: self.palette_now.bad}
-        colour = colours.get(trend, self.palette_now.text)
+        self._show_trend(Trend.UNKNOWN if loss is None else loss.trend)
+
+    def _show_trend(self, trend: Trend) -> None:
+        has_diverged, palette = self._state.has_diverged, self.palette_now
+        icon_name, words = _DIVERGED if has_diverged else _TRENDS[trend]
+        colours = {Trend.IMPROVING: palette.good, Trend.WORSENING: palette.bad}
+        colour = palette.bad if has_diverged else colours.get(trend, palette.text)
         self._put("Trend", translate("Panels", words))
         colour_text(self._values["Trend"], colour)
         self._trend_icon.setVisible(bool(icon_name))

@@ -12,6 +12,7 @@ from PySide6.QtCore import QPointF
 from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
+from core.diagnosis import Disease
 from core.events import EventBatch, Trend
 from desktop.panels.base import Refresher
 from desktop.panels.loss import LossPanel
@@ -111,6 +112,20 @@ def test_every_trend_has_its_word(panel: LossPanel, state: RunState, trend: Tren
     state.apply(replace(status, loss=replace(status.loss, trend=trend)))
     panel.refresh()
     assert trend is Trend.UNKNOWN or trend.value in words(panel)
+
+
+@pytest.mark.parametrize("trend", Trend)
+def test_a_diverged_model_is_called_so_whatever_its_loss_does(panel: LossPanel, state: RunState, trend: Trend) -> None:
+    """Beside “Diverged” in Gradients, a high loss that stays as it is was “flat” here."""
+    status = scenario.status()
+    state.apply(replace(status, loss=replace(status.loss, trend=trend)))
+    state.apply(scenario.diagnosis(Disease.DIVERGED, change=None))
+    panel.refresh()
+    assert "diverged" in words(panel) and trend.value not in words(panel)
+    state.apply(scenario.diagnosis(Disease.UNKNOWN, change=None))
+    assert panel.is_stale
+    panel.refresh()
+    assert "diverged" not in words(panel)
 
 
 class CountingPanel(LossPanel):
