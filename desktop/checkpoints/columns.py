@@ -16,7 +16,7 @@ from core.events import CheckpointInfo
 from core.market.candle import Interval
 from core.market.shown_names import shown_symbol
 from core.plain import plain
-from desktop.checkpoints.source import SCORE_MEANING, score_text
+from desktop.checkpoints.source import BEST_MEANING, SCORE_MEANING, score_text
 from desktop.formatting import MISSING, format_count, format_number, format_percent, format_time
 from desktop.translation import QT_TRANSLATE_NOOP, translate
 
@@ -303,7 +303,7 @@ COLUMNS = (
     _flag(
         "best",
         QT_TRANSLATE_NOOP("Checkpoints", "Best"),
-        QT_TRANSLATE_NOOP("Checkpoints", "The highest score of its run"),
+        BEST_MEANING,
         lambda info: info.is_best,
     ),
     _flag(
@@ -384,7 +384,7 @@ def tooltip(kept: Kept) -> str:
     info = kept.info
     lines = [
         _first_line(info),
-        *_wreck_lines(info),
+        *_merit_lines(info),
         translate("Checkpoints", "{0}, {1}, run {2}").format(kept.symbol, Interval(kept.interval_ms), info.run_id),
         translate("Checkpoints", "Saved {0} ({1}), {2}").format(
             format_time(info.created_at_ms), why_saved(info).lower(), format_bytes(info.size_bytes)
@@ -409,9 +409,10 @@ def _first_line(info: CheckpointInfo) -> str:
     return (f"{info.name}: " if info.name else "") + step + (f" ({held})" if held else "")
 
 
-def _wreck_lines(info: CheckpointInfo) -> list[str]:
+def _merit_lines(info: CheckpointInfo) -> list[str]:
+    """What its mark of best or wrecked means."""
     if not is_wrecked(info):
-        return []
+        return [translate("Checkpoints", BEST_MEANING)] if info.is_best else []
     why = (
         translate("Checkpoints", "The model had diverged when it was saved.")
         if info.health == Disease.DIVERGED

@@ -396,6 +396,9 @@ SCORE_MEANING = QT_TRANSLATE_NOOP(
     "simpler ones.\n"
     "0 % is no better than the reference, “no change”.",
 )
+BEST_MEANING = QT_TRANSLATE_NOOP(
+    "Checkpoints", "The highest score of its run. That proves no edge: Accuracy says whether one is proven."
+)
 
 
 def score_text(info: CheckpointInfo) -> str:

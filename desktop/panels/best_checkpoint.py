@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from core.checkpoints.merit import is_wrecked
 from core.events import CheckpointInfo
-from desktop.checkpoints.source import SCORE_MEANING, CheckpointSource, score_text
+from desktop.checkpoints.source import BEST_MEANING, SCORE_MEANING, CheckpointSource, score_text
 from desktop.formatting import format_age, format_count, format_number, format_percent, format_time
 from desktop.icons import icon, tabular
 from desktop.interface_size import scale_text
@@ -34,6 +34,8 @@ class BestCheckpointPanel(Panel):
         self._trophy, self._step, self._when, self._more = (Label() for _ in range(4))
         self._score, self._of = WrappedLabel(), WrappedLabel()
         """The score, and what it is the score of: the model's alone, not the ghosts'."""
+        self._unproven = WrappedLabel(translate("Checkpoints", BEST_MEANING))
+        self._trophy.setToolTip(paragraphs(translate("Checkpoints", BEST_MEANING)))
         self._restore = QPushButton(translate("Panels", "Restore"))
         self._restore.setToolTip(
             translate("Panels", "Take the model back to this checkpoint. The record of forecasts and scores stays.")
@@ -54,7 +56,7 @@ class BestCheckpointPanel(Panel):
         text = "" if best is not None else _why_none(self._source.highest())
         self._empty.tell(is_empty=best is None, is_loading=self._source.is_loading, text=text)
         self._scroll.setVisible(best is not None)  # its bar would lie over the words
-        for part in (self._trophy, self._step, self._score, self._of, self._when, self._more, self._restore):
+        for part in (self._trophy, self._step, self._score, *self._small, self._restore):
             part.setVisible(best is not None)
         if best is None:
             return
@@ -91,8 +93,13 @@ class BestCheckpointPanel(Panel):
     def apply_palette(self, palette: Palette) -> None:
         self._trophy.setPixmap(icon("trophy-outline", palette.warning).pixmap(22, 22))
         self._restore.setIcon(icon("backup-restore", palette.text))
-        for label in (self._of, self._when, self._more, self._empty):
+        for label in (*self._small, self._empty):
             colour_text(label, palette.muted_text)
+
+    @property
+    def _small(self) -> tuple[Label, ...]:
+        """Below the score."""
+        return self._of, self._unproven, self._when, self._more
 
     def _build_layout(self) -> None:
         top = QHBoxLayout()
@@ -110,7 +117,7 @@ class BestCheckpointPanel(Panel):
         layout.setContentsMargins(8, 6, 8, 6)
         layout.setSpacing(2)
         layout.addLayout(top)
-        for label in (self._score, self._of, self._when, self._more):
+        for label in (self._score, *self._small):
             label.setAlignment(Qt.AlignmentFlag.AlignLeft)
             layout.addWidget(label)
         layout.addStretch(1)

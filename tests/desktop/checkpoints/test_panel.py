@@ -131,6 +131,12 @@ def test_what_is_not_shown_is_in_the_tooltip(panel: CheckpointsPanel) -> None:
         assert COLUMNS[COLUMN[title]].text(panel.model.kept(0)) in tooltip
 
 
+def test_the_trophys_tooltip_says_that_a_score_proves_nothing(panel: CheckpointsPanel) -> None:
+    best = steps(panel).index(12_100)
+    tooltips = [panel.model.index(row, 0).data(Qt.ItemDataRole.ToolTipRole) for row in (best, best + 1)]
+    assert ["proves no edge" in tooltip for tooltip in tooltips] == [True, False]
+
+
 def test_newest_first_at_the_start(panel: CheckpointsPanel) -> None:
     assert steps(panel) == [12_340, 12_330, 12_320, 12_310, 12_100, 11_800, 10_020]
 

@@ -86,6 +86,7 @@ def test_it_says_what_the_score_is_of(
     panel.refresh()
     assert "Model alone: +1.1 %" in words(panel) and "against “no change”" in words(panel)
     assert ("adds +0.1 %" in words(panel)) is (gain is not None)
+    assert "That proves no edge" in words(panel)
 
 
 @pytest.mark.parametrize(
