@@ -111,6 +111,11 @@ class InterfaceSize(QObject):
         if appearance.interface_percent is None and self._screen_factor > _LEAST:
             window.installEventFilter(self)
 
+    @property
+    def is_settling(self) -> bool:
+        """Whether the window has another size, for which text may change yet."""
+        return self._settling.isActive()
+
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if event.type() == QEvent.Type.Resize:
             self._settling.start()

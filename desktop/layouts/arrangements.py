@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 
-from PySide6.QtCore import QEvent, QObject, Qt
-from PySide6.QtWidgets import QApplication, QDockWidget, QMainWindow
+from PySide6.QtCore import QEvent, QObject, QPoint, Qt, QTimer
+from PySide6.QtWidgets import QApplication, QDockWidget, QMainWindow, QTabBar
 
 from desktop.actions import ActionId
 from desktop.interface_size import InterfaceSize, enlarged, interface_factor
@@ -17,7 +17,10 @@ Tabs = tuple[ActionId, ...]
 """Docks in one place; the first is in front."""
 _RIGHT_SHARE, _RIGHT_PX = 0.315, (372, 520)
 _LEAST_COLUMN_PX = 400
+_TURNS = 5
 _USUAL_PX = "usual_px"
+_HEIGHTS_PX = "heights_px"
+"""Of a dock in the right column: for each size of text the window's last size with it, and the dock's height there."""
 _AROUND_PX = 110
 """Of the window's height: menu, tool bar, status bar."""
 
@@ -105,29 +108,40 @@ def size(window: QMainWindow, docks: Docks, arrangement: Arrangement) -> None:
 class DockSizes(QObject):
     """Gives docks as much more or less room as their text has grown or shrunk by, and back what they had. Larger text
     may need more than its share: what counts is the size beside usual text, until a hand or an arrangement gives
-    another."""
+    another. Heights in the right column share the window's: where text had this size in a window of this size before,
+    they are what they were then, for larger text that has no room yet presses some of them together."""
 
     def __init__(self, window: QMainWindow, docks: Iterable[QDockWidget]) -> None:
         super().__init__(window)
         self._window, self._docks = window, tuple(docks)
+        self._text: InterfaceSize | None = None
+        self._turns_left = 0
+        """Of the loop: bars have their new heights some turns after text has its size, and the column has its then."""
+        self._noting = QTimer(self)  # not amid the window's layout
+        self._noting.setSingleShot(True)
+        self._noting.timeout.connect(self._see_to_heights)
+        self._noting.start()
         for dock in self._docks:
             dock.installEventFilter(self)
 
     def follow(self, text: InterfaceSize) -> None:
         """Whenever that changes."""
+        self._text = text
         text.changing.connect(self.keep)
         text.changed.connect(self.scale)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        if event.type() == QEvent.Type.Resize and QApplication.mouseButtons() != Qt.MouseButton.NoButton:
-            forget_sizes(self._docks)
+        if event.type() == QEvent.Type.Resize:
+            if QApplication.mouseButtons() != Qt.MouseButton.NoButton:
+                forget_sizes(self._docks)
+            self._noting.start()
         return False
 
     def keep(self) -> None:
         """Text is about to grow or shrink: as soon as it has, docks that it has no room in are wider already."""
         for docks, direction in self._sides():
             for dock in (each for each in docks if each.property(_USUAL_PX) is None):
-                now_px = dock.width() if direction is Qt.Orientation.Horizontal else dock.height()
+                now_px = dock.width() if direction is Qt.Orientation.Horizontal else self._height(dock)
                 for each in (dock, *self._window.tabifiedDockWidgets(dock)):  # one that lies behind it may come forth
                     each.setProperty(_USUAL_PX, now_px / interface_factor())
 
@@ -137,21 +151,67 @@ class DockSizes(QObject):
             kept = [(dock, dock.property(_USUAL_PX)) for dock in docks]
             sizes = [(dock, round(usual_px * interface_factor())) for dock, usual_px in kept if usual_px is not None]
             self._window.resizeDocks([dock for dock, _ in sizes], [size_px for _, size_px in sizes], direction)
+        self._turns_left = _TURNS
+        self._noting.start()
+
+    def _see_to_heights(self) -> None:
+        """Give them back after text has grown or shrunk, or keep them in mind."""
+        if self._text is not None and self._text.is_settling:
+            return
+        if self._turns_left > 0:
+            is_done = self._give_heights_back()
+            self._turns_left = 0 if is_done else self._turns_left - 1
+            self._noting.start()
+            return
+        window_px, text_size = [self._window.width(), self._window.height()], _text_size()
+        for dock in self._column():
+            for each in (dock, *self._window.tabifiedDockWidgets(dock)):
+                each.setProperty(_HEIGHTS_PX, {**_heights_of(each), text_size: [*window_px, self._height(dock)]})
+
+    def _give_heights_back(self) -> bool:
+        """Where heights are known of such a window. False: its docks have not come to share that height yet."""
+        column, window_px = self._column(), [self._window.width(), self._window.height()]
+        noted = [_heights_of(dock).get(_text_size(), [0, 0, 0]) for dock in column]
+        heights = [height_px for *of_window_px, height_px in noted if of_window_px == window_px]
+        if len(heights) < len(column):
+            return True
+        if is_time := sum(heights) == sum(map(self._height, column)):
+            self._window.resizeDocks(column, heights, Qt.Orientation.Vertical)
+        return is_time
+
+    def _height(self, dock: QDockWidget) -> int:
+        """With the tabs below it, as `resizeDocks` counts."""
+        below = dock.geometry().bottomLeft() + QPoint(1, 2)
+        bars = self._window.findChildren(QTabBar, options=Qt.FindChildOption.FindDirectChildrenOnly)
+        tabs = (bar.height() for bar in bars if bar.isVisible() and bar.geometry().contains(below))
+        return dock.height() + next(tabs, 0)
 
     def _sides(self) -> Iterator[tuple[list[QDockWidget], Qt.Orientation]]:
-        areas, directions = Qt.DockWidgetArea, Qt.Orientation
-        shown = [dock for dock in self._docks if not dock.isFloating() and not dock.visibleRegion().isEmpty()]
-        for area, direction in (
-            (areas.RightDockWidgetArea, directions.Horizontal),
-            (areas.BottomDockWidgetArea, directions.Vertical),
-        ):
-            yield [dock for dock in shown if self._window.dockWidgetArea(dock) is area], direction
+        yield self._column(), Qt.Orientation.Horizontal
+        yield self._shown_in(Qt.DockWidgetArea.BottomDockWidgetArea), Qt.Orientation.Vertical
+
+    def _column(self) -> list[QDockWidget]:
+        return self._shown_in(Qt.DockWidgetArea.RightDockWidgetArea)
+
+    def _shown_in(self, area: Qt.DockWidgetArea) -> list[QDockWidget]:
+        shown = (dock for dock in self._docks if not dock.isFloating() and not dock.visibleRegion().isEmpty())
+        return [dock for dock in shown if self._window.dockWidgetArea(dock) is area]
 
 
 def forget_sizes(docks: Iterable[QDockWidget]) -> None:
     """They have others now, which are those to come back to."""
     for dock in docks:
         dock.setProperty(_USUAL_PX, None)
+        dock.setProperty(_HEIGHTS_PX, None)
+
+
+def _text_size() -> str:
+    return f"{interface_factor():g}"
+
+
+def _heights_of(dock: QDockWidget) -> dict[str, list[int]]:
+    noted: dict[str, list[int]] | None = dock.property(_HEIGHTS_PX)
+    return noted or {}
 
 
 def _stack(window: QMainWindow, tabs: list[QDockWidget]) -> None:

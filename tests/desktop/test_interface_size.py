@@ -146,6 +146,26 @@ def test_a_window_that_was_made_small_looks_as_one_that_began_so(qapp: QApplicat
     assert window.font().pointSizeF() == large.pointSizeF()
 
 
+def test_docks_are_as_high_as_before_after_each_time_in_a_large_window(
+    qapp: QApplication, make_bench: MakeBench
+) -> None:
+    """Text that is still large for a moment presses the docks of the column together."""
+    bench = make_bench(scenario.checkpoints(), size=(1280, 720))
+    fill(bench)
+    window = settled(bench, qapp).window
+    DockSizes(window, window.docks.values()).follow(InterfaceSize(window, AppearanceSettings(), screen_factor=1.5))
+    shown = (ActionId.SHOW_LOSS, ActionId.SHOW_ACCURACY, ActionId.SHOW_BEST, ActionId.SHOW_CHECKPOINTS)
+
+    def heights() -> list[int]:
+        settled(bench, qapp)
+        return [window.docks[each].height() for each in shown]
+
+    wanted = {1280: heights()}
+    for width, height in ((3840, 2160), (1280, 720)) * 3:
+        window.resize(width, height)
+        assert heights() == wanted.setdefault(width, heights())
+
+
 def sizes_of(bench: Bench) -> dict[str, tuple[float, QSize]]:
     """The font and the least size of each control, seen or not; how high the rows of tables are."""
     window = bench.window
