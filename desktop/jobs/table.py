@@ -14,6 +14,7 @@ from desktop.formatting import MISSING, format_count, format_duration, format_pe
 from desktop.icons import icon
 from desktop.interface_size import follow_interface_size, space_rows
 from desktop.jobs.book import Job, JobState
+from desktop.panels.elided import ElidedCells
 from desktop.plain_text import paragraphs
 from desktop.tables import ROOT, Index, dress_rows, title_at
 from desktop.theme import Palette, Theme
@@ -207,6 +208,7 @@ def make_table(model: JobsModel, theme: Theme, name: str, parent: QWidget | None
     table = _JobsTable(parent)
     table.setModel(model)
     table.setItemDelegateForColumn(PROGRESS, ProgressDelegate(theme, table))
+    table.setItemDelegateForColumn(RESULT, ElidedCells(table))
     table.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
     dress_rows(table, name, several=False)
     table.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)

@@ -1,12 +1,13 @@
-"""A line that is shortened where there is no room for all of it."""
+"""Lines that are shortened where there is no room for all of them."""
 
 from __future__ import annotations
 
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent
-from PySide6.QtWidgets import QSizePolicy, QWidget
+from PySide6.QtWidgets import QSizePolicy, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
 from desktop.plain_text import Label, with_usual_spaces, with_whole_figures
+from desktop.tables import Index
 from desktop.translation import translate
 
 
@@ -29,6 +30,17 @@ class ElidedLabel(Label):
         text = elided_by_words(self.text(), self.fontMetrics(), self.width())
         painter.drawText(self.rect(), Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, text)
         painter.end()
+
+
+class ElidedCells(QStyledItemDelegate):
+    """The same for the sentences of a table."""
+
+    def initStyleOption(self, option: QStyleOptionViewItem, index: Index) -> None:
+        super().initStyleOption(option, index)
+        widget: QWidget = option.widget  # type: ignore[attr-defined]
+        margin = widget.style().pixelMetric(QStyle.PixelMetric.PM_FocusFrameHMargin, option, widget) + 1
+        room = option.rect.width() - 2 * margin  # type: ignore[attr-defined]
+        option.text = elided_by_words(option.text, option.fontMetrics, room)  # type: ignore[attr-defined]
 
 
 def elided_by_words(text: str, metrics: QFontMetrics, width: int) -> str:

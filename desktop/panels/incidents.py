@@ -15,7 +15,7 @@ from PySide6.QtCore import (
     QPoint,
     Qt,
 )
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtGui import QGuiApplication, QResizeEvent
 from PySide6.QtWidgets import (
     QHeaderView,
     QMenu,
@@ -35,7 +35,8 @@ from desktop.formatting import format_count, format_time
 from desktop.icons import icon, severity_colour, severity_icon_name
 from desktop.interface_size import enlarge_icons, follow_interface_size, space_rows
 from desktop.panels.base import EmptyState, Panel, colour_text
-from desktop.plain_text import paragraphs
+from desktop.panels.elided import ElidedCells
+from desktop.plain_text import paragraphs, with_whole_figures
 from desktop.state import RunState
 from desktop.tables import ROOT, Index, dress_rows, title_at
 from desktop.theme import Palette, Theme
@@ -49,6 +50,9 @@ _TITLES = (
     QT_TRANSLATE_NOOP("Panels", "What was done"),
 )
 _INCIDENT_ROLE = Qt.ItemDataRole.UserRole
+_DONE = 3
+_DONE_FROM_CHARACTERS = 90
+"""Narrower, the list leaves its room to what happened: what was done is in the story beside it."""
 
 
 class IncidentsModel(QAbstractTableModel):
@@ -194,7 +198,7 @@ class IncidentsPanel(Panel):
         chosen = self.selected()
         text = "\n\n".join(as_text(incident) for incident in chosen)
         if text != self.details.toPlainText():
-            self.details.setPlainText(text)
+            self.details.setPlainText(with_whole_figures(text))
         self.actions_of_panel[ActionId.INCIDENT_COPY].setEnabled(bool(chosen))
 
     def _copy(self) -> None:
@@ -248,8 +252,15 @@ def _sample_time() -> str:
     return format_time(round(datetime(2026, 11, 30, tzinfo=UTC).timestamp() * 1000), UTC)
 
 
+class _IncidentsTable(QTableView):
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        is_narrow = self.viewport().width() < _DONE_FROM_CHARACTERS * self.fontMetrics().averageCharWidth()
+        self.setColumnHidden(_DONE, is_narrow)
+
+
 def _table(model: IncidentsModel) -> QTableView:
-    table = QTableView()
+    table = _IncidentsTable()
     table.setModel(model)
     table.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
     dress_rows(table, translate("Panels", "Incidents, newest first"))
@@ -260,6 +271,7 @@ def _table(model: IncidentsModel) -> QTableView:
     follow_interface_size(
         table, lambda: header.resizeSection(1, table.fontMetrics().horizontalAdvance(_sample_time()) + 16)
     )
-    for number in (2, 3):
+    for number in (2, _DONE):
+        table.setItemDelegateForColumn(number, ElidedCells(table))
         header.setSectionResizeMode(number, QHeaderView.ResizeMode.Stretch)
     return table

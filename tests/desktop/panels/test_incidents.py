@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QLabel
+from PySide6.QtWidgets import QLabel, QStyleOptionViewItem
 from pytestqt.qtbot import QtBot
 
 from core.events import Incident, Severity
@@ -55,6 +55,29 @@ def test_a_title_that_is_cut_ends_with_an_ellipsis_and_is_whole_under_the_mouse(
     assert header.textElideMode() is Qt.TextElideMode.ElideRight
     tips = [panel.model.headerData(column, Qt.Orientation.Horizontal, Qt.ItemDataRole.ToolTipRole) for column in (2, 3)]
     assert tips == ["What happened", "What was done"]
+
+
+def test_a_row_that_is_cut_loses_whole_words_and_its_story_is_whole_beside_it(
+    panel: IncidentsPanel, state: RunState
+) -> None:
+    """At 1280x720 the list has some 500 pixels."""
+    told = replace(scenario.incidents()[0], what_happened="The loss was 123456789.5, 3.1 times that of before. " * 4)
+    state.apply(told)
+    panel.refresh()
+    assert told.what_happened in panel.details.toPlainText()
+    delegate, index = panel.table.itemDelegateForColumn(2), panel.model.index(0, 2)
+    for width in range(440, 900, 7):
+        panel.resize(width, 180)
+        panel.layout().activate()
+        option = QStyleOptionViewItem()
+        panel.table.initViewItemOption(option)
+        option.rect = panel.table.visualRect(index)
+        delegate.initStyleOption(option, index)
+        *whole, last = option.text.split(" ")
+        assert last == "…" and told.what_happened.startswith(" ".join(whole)) and len(whole) > 1
+    panel.resize(500, 180)
+    panel.layout().activate()
+    assert panel.table.isColumnHidden(3), "what was done is in the story: a strip of it is of no use"
 
 
 def test_copy_takes_the_whole_story(qtbot: QtBot, panel: IncidentsPanel, state: RunState) -> None:
