@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from PySide6.QtCore import QPoint, QRect, QSize, Qt
+from PySide6.QtCore import QPoint, QRect, QSize
 from PySide6.QtGui import QColor
 
 from desktop.chart.labels.readout import text_tip
 from desktop.chart.painting.fonts import Fonts
 from desktop.chart.painting.text import Box, Row, Span, box_size, padding_px, wrapped
 from desktop.chart.panes.frame import Frame
+from desktop.panels.elided import elided_by_words
 
 _MARGIN_PX = 6
 _FEWEST_LETTERS = 8
@@ -18,18 +19,20 @@ _FEWEST_LETTERS = 8
 
 
 def note_box(frame: Frame, text: str, readout: QRect, label: QRect | None) -> Box | None:
-    """Over the candles' highest prices, in the row of the forecast's label or above it; where neither has room, cut to
-    one line. It hides no candle: None where there is no room for that line either, or the text is empty."""
+    """Over the candles' highest prices, in the row of the forecast's label or above it, in narrower lines beside a long
+    readout; where none of it has room, cut to one line. It hides no candle: None where there is no room for that line
+    either, or the text is empty."""
     if not text:
         return None
-    rows = _rows(text, frame.fonts, frame.ratio, frame.layout.plot_right, frame.palette.text)
-    size, taken = box_size(rows, frame.fonts), [readout, *([] if label is None else [label])]
-    places = (QRect(corner, size) for corner in _corners(frame, size, label))
-    free = (place for place in places if frame.layout.main.contains(place) and not any(map(place.intersects, taken)))
-    rect = next(free, None)
-    if rect is None:
-        return _in_short(frame, text, taken, label)
-    return Box(rect, rows, frame.palette.raised, frame.palette.border)
+    main, taken = frame.layout.main, [readout, *([] if label is None else [label])]
+    for width in (main.width(), main.width() - readout.right()):
+        rows = _rows(text, frame.fonts, frame.ratio, width, frame.palette.text)
+        size = box_size(rows, frame.fonts)
+        places = (QRect(corner, size) for corner in _corners(frame, size, label))
+        free = (place for place in places if main.contains(place) and not any(map(place.intersects, taken)))
+        if (rect := next(free, None)) is not None:
+            return Box(rect, rows, frame.palette.raised, frame.palette.border)
+    return _in_short(frame, text, taken, label)
 
 
 def note_tooltip(frame: Frame, text: str, note: Box | None, cursor: QPoint) -> Box | None:
@@ -67,7 +70,7 @@ def _in_short(frame: Frame, text: str, taken: Sequence[QRect], label: QRect | No
     fonts, margin = frame.fonts, frame.scaled(_MARGIN_PX)
     gap = max(_gaps(frame, taken, label), key=QRect.width, default=QRect())
     room = gap.width() - 2 * margin - 2 * padding_px(fonts)
-    words = fonts.metrics.elidedText(text, Qt.TextElideMode.ElideRight, max(room, 0))
+    words = elided_by_words(text, fonts.metrics, max(room, 0))
     if len(words) < _FEWEST_LETTERS:
         return None
     rows = ((Span(words, frame.palette.text),),)

@@ -1,10 +1,11 @@
 from __future__ import annotations
 
 import pytest
-from PySide6.QtCore import QPoint, QSize
+from PySide6.QtCore import QPoint, QRect, QSize
 from PySide6.QtTest import QTest
 
 from core.events import ForecastMode
+from desktop.chart.labels.note import note_box
 from desktop.chart.widget import ChartWidget
 from tests.desktop.chart.conftest import ShowChart, settle
 from tests.desktop.chart.support import candle, forecast_after, random_series, texts
@@ -82,6 +83,19 @@ def test_where_the_chart_is_low_it_is_cut_to_a_line_and_hides_no_candle(show_cha
             cut += 1
             assert words.endswith("…") and NOTE.startswith(words[:-1].strip()), words
     assert cut > 5
+
+
+def test_beside_a_readout_that_has_grown_it_breaks_its_lines_before_it_is_cut(show_chart: ShowChart) -> None:
+    """What is selected is told in one more line, in the row that the note had."""
+    chart = in_a_low_chart(show_chart, QSize(1_000, 500))
+    frame, overlay = chart.frame, chart.overlay
+    assert overlay.note is not None and len(overlay.note.rows) == 1 and overlay.forecast_label is not None
+    label, grown = overlay.forecast_label.rect, QRect(overlay.readout.rect)
+    grown.setBottom(frame.layout.price_top)
+    grown.setWidth(600)
+    note = note_box(frame, NOTE, grown, label)
+    assert note is not None and [word for row in note.rows for word in texts((row,)).split()] == NOTE.split()
+    assert not note.rect.intersects(grown) and not note.rect.intersects(label)
 
 
 def test_a_note_that_is_cut_shows_all_of_it_under_the_mouse(show_chart: ShowChart) -> None:
