@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+from bisect import bisect_left
+from collections.abc import Sequence
+from operator import attrgetter
+
+from core.market.candle import Candle
 
 
 class ReplayPace:
     """Belongs to one feed. Set on the thread of the loop that the feed runs on."""
 
-    def __init__(self, speed: float) -> None:
-        """speed: candles a second, above 0."""
+    def __init__(self, speed: float, candles: Sequence[Candle] = ()) -> None:
+        """speed: candles a second, above 0. candles: all that are replayed, in order."""
+        self._candles = candles
         self._speed, self._is_paused, self._steps = speed, False, 0
         self._changed = asyncio.Event()
 
@@ -22,6 +28,10 @@ class ReplayPace:
     def is_paused(self) -> bool:
         """Whether none comes but those that are asked for one by one."""
         return self._is_paused
+
+    def left_after(self, time_ms: int) -> int:
+        """How many candles open at this time or later."""
+        return len(self._candles) - bisect_left(self._candles, time_ms, key=attrgetter("open_time_ms"))
 
     def set_speed(self, speed: float) -> None:
         """From the next candle on; the wait for it begins anew."""

@@ -45,7 +45,7 @@ class ReplayFeed:
         self._market = Market(FILE_VENUE, name, file.interval)
         self._shown = shown_symbol(FILE_VENUE, name)
         self._clock = clock
-        self.pace = None if speed == 0.0 else ReplayPace(speed)
+        self.pace = None if speed == 0.0 else ReplayPace(speed, self._candles)
         """By which its candles come after the first; None: all at once."""
         self._catch_up = len(self._candles) if speed == 0.0 else _at_once(catch_up or 0, len(self._candles), limit)
         self._closed = asyncio.Event()

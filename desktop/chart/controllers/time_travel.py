@@ -151,7 +151,7 @@ class TimeTravel(QObject):
     def present(self) -> None:
         """Let bar and actions agree with what is shown."""
         words = self._words()
-        self.bar.show_place(self.shown, self.newest, words, is_past=self.is_past)
+        self.bar.show_place(self.shown, self.newest, words, to_come=self._to_come(), is_past=self.is_past)
         can_play = self.is_past or self._pace is not None
         self.bar.setVisible(can_play)
         actions, ids = self._window.actions_of_window, ActionId
@@ -186,6 +186,14 @@ class TimeTravel(QObject):
     def _is_playing(self) -> bool:
         is_replaying = self._pace is not None and not self._pace.is_paused
         return self._walk.isActive() or (is_replaying and not self.is_past)
+
+    def _to_come(self) -> int:
+        """Candles of the interval that is shown which the replay has not given yet."""
+        whole, interval_ms = self._chart.model.whole, self._state.interval_ms
+        if self._pace is None or interval_ms is None or whole is None or not len(whole):
+            return 0
+        left = self._pace.left_after(whole.interval.close_time_ms(int(whole.open_time_ms[-1])))
+        return round(left * interval_ms / whole.interval.duration_ms)
 
     def _words(self) -> str:
         moment, whole = self._chart.model.moment, self._chart.model.whole

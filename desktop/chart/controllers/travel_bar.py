@@ -10,8 +10,9 @@ from PySide6.QtWidgets import QComboBox, QHBoxLayout, QToolButton, QWidget
 
 from desktop.accessible import name_box
 from desktop.actions import ActionId, ActionRegistry
+from desktop.formatting import format_candles
 from desktop.icons import tabular
-from desktop.plain_text import Label
+from desktop.plain_text import Label, paragraphs
 from desktop.seek_slider import SeekSlider
 from desktop.theme import Palette, mixed
 from desktop.translation import translate
@@ -43,7 +44,6 @@ class TravelBar(QWidget):
         self.setAccessibleName(translate("Charting", "Time travel"))
         self.slider = SeekSlider()
         self.slider.setAccessibleName(translate("Charting", "Candle that is shown"))
-        self.slider.setToolTip(translate("Charting", "Which candle is the newest that the chart shows"))
         self.slider.setPageStep(_PAGE)
         self.slider.setMinimumWidth(_NARROWEST_SLIDER_PX)
         self.slider.valueChanged.connect(self.index_chosen)
@@ -69,11 +69,17 @@ class TravelBar(QWidget):
         self.now.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         layout.addWidget(self.now)
 
-    def show_place(self, index: int, last: int, words: str, *, is_past: bool) -> None:
-        """The newest candle that is shown, of so many; words: what is shown."""
+    def show_place(self, index: int, last: int, words: str, *, to_come: int, is_past: bool) -> None:
+        """The newest candle that is shown, of so many; words: what is shown. to_come: candles that the replay has after
+        the last."""
         with QSignalBlocker(self.slider):
-            self.slider.setRange(0, max(last, 0))
+            self.slider.setRange(0, max(last, 0) + to_come)
             self.slider.setValue(index)
+        hint = translate("Charting", "Which candle is the newest that the chart shows")
+        if to_come:
+            ahead = translate("Charting", "The last {0} of the slider have not been replayed yet: it goes no further.")
+            hint = f"{hint}\n{ahead.format(format_candles(to_come))}"
+        self.slider.setToolTip(paragraphs(hint))
         self.said.setText(words)
         self._is_past = is_past
         self.now.setVisible(is_past)

@@ -16,6 +16,7 @@ from sqlite_utils import Database
 
 from core.indicators.spec import IndicatorSpec
 from core.market.candle import Interval
+from core.market.feeds.pace import ReplayPace
 from core.market.series import CandleSeries
 from core.storage.reader import RecordReader
 from core.storage.record import TrainingRecord
@@ -286,6 +287,19 @@ def test_the_menu_of_a_candle_goes_back_to_it(at_now: Traveller) -> None:
     assert at_now.travel.shown == index
     names = [action.text() for action in menu.build(at).actions()]
     assert any("now" in name for name in names)
+
+
+def test_the_slider_of_a_replay_stands_where_the_file_is_and_goes_no_further(at_now: Traveller) -> None:
+    """It stood at its right end from the first candle of a file to the last."""
+    file, slider = random_series(len(SERIES) + 100), at_now.travel.bar.slider
+    at_now.travel.set_pace(ReplayPace(1.0, [file[index] for index in range(len(file))]))
+    assert (slider.value(), slider.maximum()) == (len(SERIES) - 1, len(SERIES) + 99)
+    slider.setValue(len(SERIES) + 50)
+    assert slider.value() == len(SERIES) - 1 and not at_now.travel.is_past
+    at_now.step_back()
+    assert (slider.value(), slider.maximum()) == (len(SERIES) - 2, len(SERIES) + 99)
+    at_now.travel.set_pace(None)
+    assert slider.maximum() == len(SERIES) - 1
 
 
 def test_the_slider_seeks_by_mouse_and_keys(at_now: Traveller) -> None:
