@@ -34,6 +34,7 @@ class TerminalProgress:
         )
         self._progress = Progress(*columns, console=self._console, disable=not is_shown, transient=True)
         self._tasks: dict[str, TaskID] = {}
+        self._titles: dict[str, str] = {}
         self._lock = threading.Lock()
         self.status: TrainerStatus | None = None
 
@@ -88,10 +89,14 @@ class TerminalProgress:
             return
         if job.job_id not in self._tasks:
             self._tasks[job.job_id] = self._progress.add_task(job.title, total=job.total)
+            self._titles[job.job_id] = job.title
         if job.is_over:
             self._progress.remove_task(self._tasks.pop(job.job_id))
-        else:
-            self._progress.update(self._tasks[job.job_id], completed=job.done, total=job.total)
+            return
+        self._progress.update(self._tasks[job.job_id], completed=job.done, total=job.total)
+        if self._titles[job.job_id] != job.title:  # another part of it; a status may have its place meanwhile
+            self._titles[job.job_id] = job.title
+            self._progress.update(self._tasks[job.job_id], description=job.title)
 
     def _describe(self, status: TrainerStatus) -> None:
         loss = "–" if status.loss.current is None else f"{status.loss.current:.3f}"

@@ -45,10 +45,6 @@ class Plan:
     patience: int
     seed: int
 
-    def total_steps(self, samples: int) -> int:
-        """Of all epochs."""
-        return self.epochs * -(-samples // self.batch_size)
-
 
 @dataclass(frozen=True, slots=True)
 class Epoch:
@@ -95,12 +91,13 @@ class Pretraining:
         clock: Clock,
         keep: Callable[[Epoch, int], None],
         should_stop: Callable[[], bool],
-        on_step: Callable[[int], None],
+        on_progress: Callable[[int], None],
         on_epoch: Callable[[Epoch], None],
         on_mishap: Callable[[Mishap], None],
     ) -> None:
         """keep: writes the present state, which is the best so far; told the epoch and the steps done.
-        should_stop: asked after each step. on_step: told how many steps of all have been gone through."""
+        should_stop: asked after each step. on_progress: told how many samples have been learned from or measured on
+        so far; each counts once an epoch."""
         self.course = Course()
         self._plan = plan
         self._dataset = dataset
@@ -110,7 +107,7 @@ class Pretraining:
         self._clock = clock
         self._keep = keep
         self._should_stop = should_stop
-        self._on_step = on_step
+        self._on_progress = on_progress
         self._on_epoch = on_epoch
         self._on_mishap = on_mishap
         self._losses = LossLedger()
@@ -135,6 +132,7 @@ class Pretraining:
         is_whole = broken_off is None
         if is_whole or (not self.course.epochs and self.course.steps > steps_before):
             validation = validate(self._engine, self._dataset, self._team)
+            self._go_on(self._dataset.validation_samples)
             seconds = self._clock.monotonic_s() - started_s
             self._judge(Epoch(number, mean.value, validation, seconds, is_whole))
         return broken_off
@@ -143,13 +141,16 @@ class Pretraining:
         for start in range(0, order.shape[0], self._plan.batch_size):
             places = order[start : start + self._plan.batch_size]
             must_pause = self._step(places, mean)
-            self._gone_through += 1
-            self._on_step(self._gone_through)
+            self._go_on(places.shape[0])
             if must_pause:
                 return Ending.GAVE_UP
             if self._team.any(self._should_stop()):
                 return Ending.INTERRUPTED
         return None
+
+    def _go_on(self, samples: int) -> None:
+        self._gone_through += samples
+        self._on_progress(self._gone_through)
 
     def _step(self, places: NDArray[np.int64], mean: _Mean) -> bool:
         """One step. Returns whether training must not go on."""

@@ -11,7 +11,8 @@ _REPORT_EVERY_S = 0.25
 
 
 class Meter:
-    """Fed with what is done; tells of it now and then, and at the end."""
+    """Fed with what is done; tells of it now and then, and at the end. Work of several parts has one count, which never
+    begins again."""
 
     def __init__(self, job_id: str, title: str, total: int, clock: Clock, show: Callable[[JobProgress], None]) -> None:
         self._job_id = job_id
@@ -21,12 +22,18 @@ class Meter:
         self._show = show
         self._started_s = clock.monotonic_s()
         self._shown_s: float | None = None
+        self._before = 0
+
+    def next_part(self, title: str, before: int, total: int) -> None:
+        """`before` of the total was done in the parts before this one, which has a pace of its own."""
+        self._title, self._before, self._total = title, before, total
+        self._started_s, self._shown_s = self._clock.monotonic_s(), None
 
     def at(self, done: int) -> None:
-        """So much of the total is done."""
-        now_s = self._clock.monotonic_s()
+        """So much of this part is done."""
+        now_s, of_all = self._clock.monotonic_s(), self._before + done
         is_due = self._shown_s is None or now_s - self._shown_s >= _REPORT_EVERY_S
-        if is_due or done >= self._total:
+        if is_due or of_all >= self._total:
             self._shown_s = now_s
-            left_s = (now_s - self._started_s) / done * (self._total - done) if done else None
-            self._show(JobProgress(self._job_id, self._title, done, self._total, left_s))
+            left_s = (now_s - self._started_s) / done * (self._total - of_all) if done else None
+            self._show(JobProgress(self._job_id, self._title, of_all, self._total, left_s))

@@ -13,7 +13,7 @@ import numpy as np
 import torch
 
 from core.clock import Clock
-from core.events import JobProgress
+from core.events import Estimate, JobProgress
 from core.forecast.score import FEWEST_FOR_AN_ESTIMATE
 from core.settings import Settings
 from core.storage.folder import DataFolder
@@ -124,13 +124,18 @@ def _learn(request: Request, around: Surroundings, sources: Sequence[Source], te
     device = _device_label(team, around)
     wanted = around.settings.training.seed
     seed = team.first_ones(secrets.randbits(32) if wanted is None else wanted)
-    dataset = _read(around, sources, team)
+    candles = sum(len(source.file.candles) for source in sources)
+    # No more than this: a candle is learned from or measured on, once an epoch.
+    meter = Meter(_NAME, "Reading candles", (1 + request.epochs) * candles, around.clock, _shows(around, team))
+    dataset = _read(around, sources, team, meter)
     engine = build_engine(around.settings, team.device.torch_device, seed, team.join)
     keeper = BestKeeper(
         PretrainedStore(around.folder), engine, around.settings.model, sources, seed, team, around.clock
     )
     plan = Plan(request.epochs, request.batch_size, request.patience, seed)
-    work = _prepare(plan, dataset, engine, team, around, keeper)
+    of_an_epoch = dataset.samples + dataset.validation_samples
+    meter.next_part("Pretraining", candles, candles + request.epochs * of_an_epoch)
+    work = _prepare(plan, dataset, engine, team, around, keeper, meter)
     ending = work.run()
     return _Outcome(ending, work.course, dataset, seed, device, team.rank, team.world_size, keeper.kept)
 
@@ -144,9 +149,9 @@ def _device_label(team: Team, around: Surroundings) -> str:
     return cpu_label(threads)
 
 
-def _read(around: Surroundings, sources: Sequence[Source], team: Team) -> Dataset:
+def _read(around: Surroundings, sources: Sequence[Source], team: Team, meter: Meter) -> Dataset:
     """Go through all candles. Raises PretrainingError where nothing can be measured, Interrupted on a stop."""
-    series = _series(around, sources, team)
+    series = _series(around, sources, meter)
     if team.any(series is None) or series is None:
         raise Interrupted("Stopped before the first step; nothing was learned and nothing was written.")
     dataset = Dataset(series, around.settings.model.context)
@@ -158,10 +163,8 @@ def _read(around: Surroundings, sources: Sequence[Source], team: Team) -> Datase
     return dataset
 
 
-def _series(around: Surroundings, sources: Sequence[Source], team: Team) -> list[Series] | None:
+def _series(around: Surroundings, sources: Sequence[Source], meter: Meter) -> list[Series] | None:
     """None where this process was asked to stop."""
-    total = sum(len(source.file.candles) for source in sources)
-    meter = Meter(f"{_NAME}-read", "Reading candles", total, around.clock, _shows(around, team))
     done_before = 0
 
     def progress(done: int) -> None:
@@ -180,7 +183,13 @@ def _series(around: Surroundings, sources: Sequence[Source], team: Team) -> list
 
 
 def _prepare(
-    plan: Plan, dataset: Dataset, engine: TrainingEngine, team: Team, around: Surroundings, keeper: BestKeeper
+    plan: Plan,
+    dataset: Dataset,
+    engine: TrainingEngine,
+    team: Team,
+    around: Surroundings,
+    keeper: BestKeeper,
+    meter: Meter,
 ) -> Pretraining:
     folder = around.folder.bad_batches(_NAME) if team.rank == 0 else None
     ladder = RecoveryLadder(
@@ -191,7 +200,6 @@ def _prepare(
         may_retry=team.world_size == 1,
     )
     is_first, say = team.rank == 0, around.audience.say
-    meter = Meter(_NAME, "Pretraining", plan.total_steps(dataset.samples), around.clock, _shows(around, team))
     return Pretraining(
         plan,
         dataset,
@@ -201,7 +209,7 @@ def _prepare(
         around.clock,
         keep=keeper.keep,
         should_stop=around.should_stop,
-        on_step=meter.at,
+        on_progress=meter.at,
         on_epoch=lambda epoch: say(_told(epoch, plan)) if is_first else None,
         on_mishap=lambda mishap: say(f"{mishap.happened} {mishap.done}") if is_first else None,
     )
@@ -214,11 +222,17 @@ def _shows(around: Surroundings, team: Team) -> Callable[[JobProgress], None]:
 def _told(epoch: Epoch, plan: Plan) -> str:
     loss = "every step was skipped" if epoch.loss is None else f"loss {epoch.loss:.4f}"
     validation = epoch.validation
-    skills = ", ".join(
-        f"{name} {'unknown' if value is None else f'{100.0 * value:+.2f} %'}"
-        for name, value in (("close", validation.close.value), ("range", validation.range.value))
-    )
+    skills = f"close {_skill_words(validation.close)}, range {_skill_words(validation.range)}"
     return f"Epoch {epoch.number} of {plan.epochs}: {loss}; skill on {validation.n:,} held-back candles: {skills}."
+
+
+def _skill_words(skill: Estimate) -> str:
+    """``+1.25 % (0.31 to 2.19)``"""
+    if skill.value is None:
+        return "unknown"
+    if skill.low is None or skill.high is None:
+        return f"{100.0 * skill.value:+.2f} %"
+    return f"{100.0 * skill.value:+.2f} % ({100.0 * skill.low:.2f} to {100.0 * skill.high:.2f})"
 
 
 def _account(outcome: _Outcome, wall_s: float) -> dict[str, Any]:

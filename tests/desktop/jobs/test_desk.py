@@ -30,7 +30,7 @@ from desktop.jobs.book import Job, JobState
 from desktop.jobs.child import ChildProcess, Ending
 from desktop.jobs.desk import MOST_AT_ONCE, JobDesk
 from desktop.jobs.history_dialogs import ImportDialog
-from desktop.jobs.orders import Order, import_order
+from desktop.jobs.orders import Order, import_order, pretrain_order
 from tests.core.storage.samples import checkpoint, open_record
 from tests.core.storage.test_evaluations import summary
 from tests.desktop import scenario
@@ -423,3 +423,17 @@ def test_cancelling_the_catch_up_stops_training_where_it_is(
         assert application.window.actions_of_window[ActionId.START].isEnabled()
 
     run_window(qapp, context(tmp_path / "data"), story)
+
+
+def test_a_pretrained_models_skill_is_told_with_its_interval() -> None:
+    validation = {
+        "n": 1_199,
+        "close_skill": 0.007,
+        "close_ci95": [-0.002, 0.017],
+        "range_skill": 0.1,
+        "range_ci95": None,
+    }
+    options = {"epochs": 2, "validation_share": 0.2, "patience": 3, "batch_size": 32, "device": "cpu"}
+    order = pretrain_order([Path("eth.csv")], **options)  # type: ignore[arg-type]
+    told = order.told({"best_epoch": 1, "epochs": [{"epoch": 1, "validation": validation}]})
+    assert "1,199" in told and "close +0.70 % (−0.20 to 1.70)" in told and "range +10.00 %." in told

@@ -72,8 +72,10 @@ def test_it_learns_what_is_there_to_be_learned(tmp_path: Path, candles: Path) ->
     assert account["samples"] == 189 and account["steps"] == 8 * 6
     assert account["world_size"] == 1 and not account["stopped_early"] and not account["interrupted"]
     job = listener.jobs[-1]
-    assert job.done == job.total == 48 and job.seconds_left == 0.0
-    assert len(listener.sentences) == 8
+    assert job.done == job.total == 240 + 8 * (189 + 47) and job.seconds_left == 0.0
+    told = [job.done / job.total for job in listener.jobs]
+    assert told == sorted(told), "its parts have one progress"
+    assert len(listener.sentences) == 8 and all(" to " in sentence for sentence in listener.sentences)
 
 
 def test_the_file_is_whole_and_says_what_it_is(tmp_path: Path, candles: Path) -> None:
@@ -198,7 +200,7 @@ def _readings(root: Path, candles: Path) -> int:
     listener = rigs.Listener()
 
     def count() -> bool:
-        asked.append(any(job.job_id == "pretraining" for job in listener.jobs))
+        asked.append(any(job.title == "Pretraining" for job in listener.jobs))
         return False
 
     rigs.run(root, candles, epochs=1, listener=listener, should_stop=count)
