@@ -92,8 +92,8 @@ FAULTS = (
     Fault(
         "panes-take-the-whole-chart",
         "desktop/chart/panes/pane_heights.py",
-        "min(1.0, _MOST_FOR_ALL / total)",
-        "max(1.0, _MOST_FOR_ALL / total)",
+        "min(1.0, _most_for_all(len(names)) / total)",
+        "max(1.0, _most_for_all(len(names)) / total)",
     ),
     Fault(
         "ghosts-out-of-the-range",

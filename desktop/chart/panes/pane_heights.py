@@ -6,8 +6,10 @@ from collections.abc import Mapping, Sequence
 
 _FIRST_SHARE = 0.18
 _SMALLEST_SHARE = 0.06
-_MOST_FOR_ALL = 0.55
+_MOST_FOR_ALL, _MOST_FOR_MANY = 0.55, 0.7
 """The prices keep the rest, however many panes there are."""
+_READABLE_SHARE = 0.09
+"""In a window of 1280x720 a line of words and a curve below it: many panes get so much each as long as that goes."""
 
 
 class PaneHeights:
@@ -29,7 +31,7 @@ class PaneHeights:
         """The panes' shares of the plot's height, in the order of `names`; pressed together where they ask too much."""
         wanted = {name: self._chosen.get(name, _FIRST_SHARE) for name in names}
         total = sum(wanted.values())
-        pressed = min(1.0, _MOST_FOR_ALL / total) if total > 0 else 1.0
+        pressed = min(1.0, _most_for_all(len(names)) / total) if total > 0 else 1.0
         return {name: share * pressed for name, share in wanted.items()}
 
     def drag(self, names: Sequence[str], name: str, change: float) -> None:
@@ -39,7 +41,7 @@ class PaneHeights:
         if name not in now:
             return
         above = names[list(names).index(name) - 1] if name != names[0] else None
-        room = now[above] - _SMALLEST_SHARE if above is not None else _MOST_FOR_ALL - sum(now.values())
+        room = now[above] - _SMALLEST_SHARE if above is not None else _most_for_all(len(now)) - sum(now.values())
         change = max(min(change, max(room, 0.0)), min(_SMALLEST_SHARE - now[name], 0.0))
         self._chosen.update(now)
         self._chosen[name] = now[name] + change
@@ -49,3 +51,7 @@ class PaneHeights:
     def reset(self, name: str) -> None:
         """Back to the height that a new pane has."""
         self._chosen.pop(name, None)
+
+
+def _most_for_all(panes: int) -> float:
+    return min(max(_MOST_FOR_ALL, panes * _READABLE_SHARE), _MOST_FOR_MANY)

@@ -41,6 +41,9 @@ def test_a_pane_that_went_and_came_back_has_its_height() -> None:
     assert heights.shares(("rsi",))["rsi"] < wanted
 
 
-def test_many_panes_are_pressed_together() -> None:
-    names = tuple(f"pane {number}" for number in range(10))
-    assert sum(PaneHeights().shares(names).values()) == pytest.approx(0.55)
+@pytest.mark.parametrize(("count", "in_all"), [(4, 0.55), (6, 0.55), (7, 0.63), (8, 0.7), (16, 0.7)])
+def test_many_panes_are_pressed_together_and_take_more_of_the_prices_before_they_cannot_be_read(
+    count: int, in_all: float
+) -> None:
+    names = tuple(f"pane {number}" for number in range(count))
+    assert sum(PaneHeights().shares(names).values()) == pytest.approx(in_all)
