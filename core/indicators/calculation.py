@@ -7,6 +7,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from core.indicators.columns import Columns
 from core.indicators.registry import INDICATORS
 from core.indicators.spec import IndicatorSpec
 from core.indicators.technical import TechnicalAnalysis
@@ -33,15 +34,12 @@ class Calculation(Protocol):
     def first_defined(self) -> int:
         """The index of the first candle with values; NaN before it, and nowhere after it."""
 
-    def piece(self, first: int) -> int:
-        """How many candles from `first` on are worked out in some ten milliseconds."""
-
     def resume(self, first: int) -> int:
         """Candles from this index on are others than they were: from which one on to fill the table again."""
 
-    def fill(self, candles: CandleSeries, table: FloatArray, first: int, stop: int) -> None:
-        """Write columns `first` to `stop` - 1, at least one; `first` is where the last call stopped, or what `resume`
-        said."""
+    def fill(self, candles: Columns, table: FloatArray, first: int) -> None:
+        """Write the table's columns from `first` to the newest candle's, at least one; `first` is where the last call
+        stopped, or what `resume` said."""
 
     def preview(self, candles: CandleSeries, table: FloatArray, forming: Candle) -> tuple[float, ...]:
         """The outputs of a candle after all others, of which nothing is kept; the table is filled up to there, and has

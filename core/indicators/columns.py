@@ -26,17 +26,23 @@ class Columns:
     volume: FloatArray
 
     @classmethod
-    def of_series(cls, candles: CandleSeries, first: int, stop: int) -> Columns:
+    def of_series(cls, candles: CandleSeries) -> Columns:
+        """All of a series, as views."""
+        return cls(candles.open_time_ms, candles.open, candles.high, candles.low, candles.close, candles.volume)
+
+    def part(self, first: int, stop: int) -> Columns:
         """The candles from index `first` up to `stop`, as views."""
-        part = slice(first, stop)
-        return cls(
-            candles.open_time_ms[part],
-            candles.open[part],
-            candles.high[part],
-            candles.low[part],
-            candles.close[part],
-            candles.volume[part],
+        return Columns(
+            self.open_time_ms[first:stop],
+            self.open[first:stop],
+            self.high[first:stop],
+            self.low[first:stop],
+            self.close[first:stop],
+            self.volume[first:stop],
         )
+
+    def __len__(self) -> int:
+        return self.close.size
 
     @classmethod
     def of_candle(cls, candle: Candle) -> Columns:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import mmap
 import sys
+from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from core.indicators.calculation import calculation_for
+from core.indicators.columns import Columns
 from core.indicators.extremes import Extremes
 from core.indicators.spec import IndicatorSpec
 from core.market.candle import Candle
@@ -26,18 +29,19 @@ class IndicatorSeries:
     However the candles came, the values are the same, bit by bit, as those of a new series over the same candles. An
     appended candle costs the same after a thousand candles and after a million. One that was replaced or inserted
     costs those after it where it is one of the last few hundred, all of them where it is not. Candles must be finite;
-    `core.market.validate` sees to that. A million candles take 2 to 25 milliseconds at once: who cannot wait that long
-    calls `work` again and again instead of `sync`.
+    `core.market.validate` sees to that. A million candles take 2 to 50 milliseconds: who cannot wait that long has
+    another thread call what `begin` returns, instead of calling `sync`.
     """
 
     def __init__(self, spec: IndicatorSpec, candles: CandleSeries, *, is_worked_out: bool = True) -> None:
-        """is_worked_out: at once; without it there are no values before `sync`, or enough of `work`."""
+        """is_worked_out: at once; without it there are no values before `sync` or `begin`."""
         self.spec = spec
         self._candles = candles
         self._calculation = calculation_for(spec)
         self._size = 0
         self._version = 0
         self._first_missing = 0
+        self._is_working = False
         self._table = np.empty((self._calculation.rows, _FIRST_CAPACITY))
         self._extremes = Extremes()
         if is_worked_out:
@@ -65,6 +69,11 @@ class IndicatorSeries:
         """Whether the values are those of the candles as they are now."""
         return self._version == self._candles.version and self._first_missing == self._size
 
+    @property
+    def is_working(self) -> bool:
+        """Whether what `begin` returned is still to be called, or has not returned yet."""
+        return self._is_working
+
     def count_missing(self) -> int:
         """For how many candles values have to be worked out. Works none out."""
         self._note_changes()
@@ -74,20 +83,24 @@ class IndicatorSeries:
         """Bring the values up to date with the candles. Says whether anything had changed."""
         if self.is_current:
             return False
-        self.work(self.count_missing())
+        self.begin()()
         return True
 
-    def work(self, most: int | None = None) -> None:
-        """Work out the values of at most so many of the candles that miss theirs, oldest first; where that is left
-        open, of as many as take some ten milliseconds. The values are right when `is_current`, not before; in whatever
-        pieces they are worked out, and whatever changes meanwhile."""
+    def begin(self) -> Callable[[], None]:
+        """What works out all missing values of the candles as they are now. It may be called in another thread, once;
+        while `is_working`, nothing else here may be called. Candles that change meanwhile are noticed afterwards."""
         self._note_changes()
-        first = self._first_missing
-        until = min(self._size, first + (self._calculation.piece(first) if most is None else most))
-        if first < until:
-            self._calculation.fill(self._candles, self._table, first, until)
-        self._extremes.change(self._shown(), first, until)
-        self._first_missing = until
+        self._is_working = True
+        return partial(self._work, Columns.of_series(self._candles))
+
+    def _work(self, candles: Columns) -> None:
+        try:
+            if self._first_missing < self._size:
+                self._calculation.fill(candles, self._table, self._first_missing)
+            self._extremes.change(self._shown(), self._first_missing, self._size)
+            self._first_missing = self._size
+        finally:
+            self._is_working = False
 
     def preview(self, forming: Candle) -> tuple[float, ...]:
         """What the outputs would be if this candle closed as it is; NaN in the warm-up. Nothing is kept of it.

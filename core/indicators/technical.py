@@ -30,10 +30,6 @@ FloatArray = NDArray[np.float64]
 
 _STEP_BACK = 256
 """So many candles behind the newest one is a state to go on from when one of the last is corrected."""
-_AT_ONCE = 262_144
-"""Values: outputs times candles. They take some ten milliseconds, most of it for memory that is new."""
-_FED = 2_048
-"""A stream lets other threads go on at every candle: while one is busy, so many take some twenty milliseconds."""
 _SCANNED_AT_ONCE = 40_000_000
 """Candles times their period, where each candle costs its period."""
 _FED_FOR_ONE_AT_ONCE = 256
@@ -104,12 +100,6 @@ class TechnicalAnalysis:
         longest = max([1.0, *(argument for call in self._calls for argument in call.arguments)])
         self._most_at_once = int(_SCANNED_AT_ONCE / longest) if self._row.is_scanning else sys.maxsize
 
-    def piece(self, first: int) -> int:
-        at_once = _AT_ONCE // self.outputs
-        if first + at_once <= self._most_at_once:
-            return at_once
-        return max(_FED, self._most_at_once - first)
-
     def resume(self, first: int) -> int:
         if self._now is None:
             return 0
@@ -120,14 +110,15 @@ class TechnicalAnalysis:
         self._now = self._earlier[-1].copy() if self._earlier else None
         return self._now.count if self._now else 0
 
-    def fill(self, candles: CandleSeries, table: FloatArray, first: int, stop: int) -> None:
+    def fill(self, candles: Columns, table: FloatArray, first: int) -> None:
+        stop = len(candles)
         if self._now is None or self._is_quicker_at_once(first, stop):
-            before = stop - _STEP_BACK
-            self._now = self._open(candles, table, first, before) or self._open(candles, table, first, stop)
+            before = candles.part(0, stop - _STEP_BACK) if stop > _STEP_BACK else candles
+            self._now = self._open(before, table, first) or self._open(candles, table, first)
         if self._now is None:
-            self._write(table, 0, [call.over(Columns.of_series(candles, 0, stop)) for call in self._calls])
+            self._write(table, 0, [call.over(candles) for call in self._calls])
         elif self._now.count < stop:
-            self._feed(candles, table, stop)
+            self._feed(candles, table)
 
     def preview(self, candles: CandleSeries, table: FloatArray, forming: Candle) -> tuple[float, ...]:
         size = len(candles)
@@ -138,20 +129,20 @@ class TechnicalAnalysis:
             found = [stream.peek(*call.numbers(forming)) for call, stream in pairs]
             flat = chain.from_iterable(one if isinstance(one, tuple) else (one,) for one in found)
             return tuple(value * self._row.scale + self._row.shift for value in flat)
-        whole = Columns.of_series(candles, 0, size).followed_by(forming)
+        whole = Columns.of_series(candles).followed_by(forming)
         self._write(table, 0, [call.over(whole) for call in self._calls])  # the column after the last one is free
         return tuple(table[:, size].tolist())
 
     def _is_quicker_at_once(self, first: int, stop: int) -> bool:
         return stop <= self._most_at_once and stop - first > max(_STEP_BACK, stop // _FED_FOR_ONE_AT_ONCE)
 
-    def _open(self, candles: CandleSeries, table: FloatArray, first: int, count: int) -> _Streams | None:
-        """Streams over the first `count`, whose values from `first` on are missing; None where these are too few."""
+    def _open(self, candles: Columns, table: FloatArray, first: int) -> _Streams | None:
+        """Streams over candles whose values from `first` on are missing; None where these are too few."""
+        count = len(candles)
         if count <= self.first_defined:
             return None
-        columns = Columns.of_series(candles, 0, count)
         try:
-            opened = [call.opened(columns) for call in self._calls]
+            opened = [call.opened(candles) for call in self._calls]
         except _library().InsufficientHistory:
             return None
         self._write(table, first, [tuple(output[first:] for output in found) for _, found in opened])
@@ -160,10 +151,10 @@ class TechnicalAnalysis:
         self._earlier.append(streams.copy())
         return streams
 
-    def _feed(self, candles: CandleSeries, table: FloatArray, stop: int) -> None:
+    def _feed(self, candles: Columns, table: FloatArray) -> None:
         assert self._now is not None
-        first = self._now.count
-        columns = Columns.of_series(candles, first, stop)
+        first, stop = self._now.count, len(candles)
+        columns = candles.part(first, stop)
         pairs = zip(self._calls, self._now.streams, strict=True)
         self._write(table, first, [call.fed(stream, columns) for call, stream in pairs])
         self._now = _Streams(stop, self._now.streams)

@@ -14,8 +14,6 @@ from core.market.series import CandleSeries
 
 FloatArray = NDArray[np.float64]
 
-_PIECE = 65_536
-
 
 class VolumeWeightedPrice:
     """VWAP of (high + low + close) / 3 since the session began, from the first candle on. As long as nothing was
@@ -30,14 +28,12 @@ class VolumeWeightedPrice:
     def __init__(self, spec: IndicatorSpec) -> None:
         self._anchor = Anchor(str(spec.parameters()["anchor"]))
 
-    def piece(self, first: int) -> int:
-        return _PIECE
-
     def resume(self, first: int) -> int:
         return first
 
-    def fill(self, candles: CandleSeries, table: FloatArray, first: int, stop: int) -> None:
-        self._fill(Columns.of_series(candles, first, stop), table, first, stop)
+    def fill(self, candles: Columns, table: FloatArray, first: int) -> None:
+        stop = len(candles)
+        self._fill(candles.part(first, stop), table, first, stop)
 
     def preview(self, candles: CandleSeries, table: FloatArray, forming: Candle) -> tuple[float, ...]:
         size = len(candles)

@@ -113,7 +113,9 @@ class Everything(QObject):
         model = self._chart.model
         for layer in self._studies:
             while layer.is_waiting(model):
-                layer.work(model)
+                make = layer.begin(model)
+                if make is not None:
+                    make()
         while model.past.load_next() or model.regimes.load_next():
             pass
         self._chart.layers_changed()

@@ -1,40 +1,51 @@
-"""What layers cannot make within a frame is made between frames, a piece a turn of the event loop."""
+"""What layers cannot make within a frame is made in another thread."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
 
 from PySide6.QtCore import QObject, QTimer, Slot
 
 from desktop.chart.data.model import ChartModel
 from desktop.chart.panes.layer import LayerSet
 
-_REST_MS = 2
-"""Between turns: who never rests is made to wait by the system when others want the core, frames and all."""
+_LOOK_EVERY_MS = 4
 
 
 class IdleWork(QObject):
-    """Goes on until no layer waits any more. Every turn lets what else has come, frames and mouse, go first."""
+    """Goes on until no layer waits any more, one at a time. TA-Lib and NumPy let the window's thread run meanwhile."""
 
     def __init__(self, layers: LayerSet, model: ChartModel, on_made: Callable[[], None], parent: QObject) -> None:
         """on_made: called when a layer has all that it waited for."""
         super().__init__(parent)
         self._layers, self._model, self._on_made = layers, model, on_made
+        self._making: Future[None] | None = None
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
         self._timer.timeout.connect(self._turn)
 
     def look(self) -> None:
         """Begin, where a layer waits for something."""
-        if not self._timer.isActive() and self._layers.waiting(self._model) is not None:
-            self._timer.start(_REST_MS)
+        if self._timer.isActive():
+            return
+        if self._making is not None or self._layers.waiting(self._model) is not None:
+            self._timer.start(_LOOK_EVERY_MS)
 
     @Slot()
     def _turn(self) -> None:
-        layer = self._layers.waiting(self._model)
-        if layer is None:
-            return
-        layer.work(self._model)
-        if not layer.is_waiting(self._model):
+        if self._making is None:
+            self._begin()
+        elif self._making.done():
+            made, self._making = self._making, None
+            made.result()  # raises what was raised there
             self._on_made()
         self.look()
+
+    def _begin(self) -> None:
+        layer = self._layers.waiting(self._model)
+        make = None if layer is None else layer.begin(self._model)
+        if make is not None:
+            thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="indicator")
+            self._making = thread.submit(make)
+            thread.shutdown(wait=False)  # it ends when that is made: none is left idle

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -74,12 +74,11 @@ class StudyLayer:
 
     def is_waiting(self, model: ChartModel) -> bool:
         series = self._followed(model)
-        return series is not None and series.count_missing() > _AT_ONCE
+        return series is not None and (series.is_working or series.count_missing() > _AT_ONCE)
 
-    def work(self, model: ChartModel) -> None:
+    def begin(self, model: ChartModel) -> Callable[[], None] | None:
         series = self._followed(model)
-        if series is not None:
-            series.work()
+        return None if series is None or series.is_working else series.begin()
 
     def extent(self, frame_first: int, frame_stop: int, model: ChartModel) -> tuple[float, float] | None:
         series = self._follow(model)
@@ -179,9 +178,9 @@ class StudyLayer:
     def _follow(self, model: ChartModel) -> IndicatorSeries | None:
         """The values over the series that is shown now, up to date; None while they are not all worked out."""
         series = self._followed(model)
-        if series is None or series.is_current:
+        if series is None or (series.is_current and not series.is_working):
             return series
-        if series.count_missing() > _AT_ONCE:
+        if self.is_waiting(model):
             return None
         series.sync()
         return series

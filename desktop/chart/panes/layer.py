@@ -134,10 +134,10 @@ class Deferred(Protocol):
     """A layer that may need longer than a frame. It paints nothing rather than what is not right yet."""
 
     def is_waiting(self, model: ChartModel) -> bool:
-        """Whether it paints less than it will after enough of `work`."""
+        """Whether something is missing that takes too long for a frame."""
 
-    def work(self, model: ChartModel) -> None:
-        """Make some of what is missing: a few milliseconds of it."""
+    def begin(self, model: ChartModel) -> Callable[[], None] | None:
+        """What makes all that is missing, in another thread; None where that is under way already."""
 
 
 @runtime_checkable

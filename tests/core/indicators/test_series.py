@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import numpy as np
@@ -65,22 +66,21 @@ def test_any_order_of_arrival_gives_the_same(spec: IndicatorSpec, order: list[in
 
 @every_short
 @settings(max_examples=20)
-@given(start=st.integers(0, _LENGTH), most=st.integers(1, 40), edits=_edits)
-def test_values_worked_out_in_pieces_are_those_of_all_at_once_whatever_comes_between(
-    spec: IndicatorSpec, start: int, most: int, edits: list[tuple[int, int, bool, bool]]
+@given(start=st.integers(0, _LENGTH), edits=_edits)
+def test_candles_may_change_while_another_thread_works(
+    spec: IndicatorSpec, start: int, edits: list[tuple[int, int, bool, bool]]
 ) -> None:
     candles = series_of(_WALKS[0][:start])
     indicator = IndicatorSeries(spec, candles, is_worked_out=False)
-    for place, walk, is_idle, works in edits:
-        candles.add(_candle(place, walk, is_idle))
-        assert not indicator.is_current
-        if works:
-            indicator.work(most)
-    pieces = 0
-    while not indicator.is_current:
-        indicator.work(most)
-        pieces += 1
-    assert pieces <= 1 + _LENGTH // most + 1
+    with ThreadPoolExecutor(max_workers=1) as thread:
+        working = thread.submit(indicator.begin())
+        for place, walk, is_idle, begins_again in edits:
+            candles.add(_candle(place, walk, is_idle))
+            if begins_again:
+                working.result()
+                assert not indicator.is_working
+                working = thread.submit(indicator.begin())
+    indicator.sync()
     assert same(indicator.values, values_of(spec, candles))
     if len(candles) > indicator.first_defined:
         defined = indicator.values[:, indicator.first_defined :]
@@ -126,8 +126,8 @@ def walk() -> list[Candle]:
 
 
 @every_kind
-def test_many_candles_grow_and_piece_together_as_all_at_once(spec: IndicatorSpec, walk: list[Candle]) -> None:
-    """Past the first capacity, and over the edges of the pieces that are worked on at once."""
+def test_many_candles_grow_as_all_at_once(spec: IndicatorSpec, walk: list[Candle]) -> None:
+    """Past the first capacity."""
     candles = series_of(walk[:900], Interval.parse("1m"))
     indicator = IndicatorSeries(spec, candles)
     for begin, end in ((900, 1_023), (1_023, 1_024), (1_024, 1_025), (1_025, 16_390), (16_390, 16_800)):
@@ -140,10 +140,6 @@ def test_many_candles_grow_and_piece_together_as_all_at_once(spec: IndicatorSpec
     for first, stop in ((0, 17_000), (300, 16_999), (8_000, 16_500)):
         shown = indicator.values[:, max(first, indicator.first_defined) : stop]
         assert indicator.extent(first, stop) == (float(shown.min()), float(shown.max()))
-    pieces = IndicatorSeries(spec, candles, is_worked_out=False)
-    while not pieces.is_current:
-        pieces.work(7_001)
-    assert same(pieces.values, indicator.values)
 
 
 @every_kind
@@ -173,7 +169,7 @@ def test_work_where_nothing_is_missing_changes_nothing(spec: IndicatorSpec) -> N
     for candles in (CandleSeries(HOUR), series_of(random_walk(40, seed=3))):
         followed = IndicatorSeries(spec, candles)
         before = followed.values.copy()
-        followed.work()
+        followed.begin()()
         assert followed.is_current and same(followed.values, before)
 
 

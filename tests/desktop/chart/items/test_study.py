@@ -13,7 +13,6 @@ from core.market.series import CandleSeries
 from desktop.chart.items.hindsight import HindsightLayer
 from desktop.chart.items.study import StudyLayer
 from desktop.chart.painting.text import box_size, padding_px
-from desktop.chart.panes.layer import LayerSet
 from desktop.chart.panes.pane import PRICE_PANE
 from desktop.chart.widget import ChartWidget
 from tests.desktop.chart.conftest import ShowChart, settle
@@ -246,27 +245,18 @@ def test_a_long_history_is_worked_out_between_frames_and_then_shown_as_ever(
     assert np.array_equal(picture(at_once), whole)
 
 
-def test_a_turn_works_out_a_part(show_chart: ShowChart) -> None:
-    count = 500_000
-    chart = show_chart(long_series(count))
-    layers = LayerSet()
-    layers.add(StudyLayer(IndicatorSpec.of("macd"), 0))
-    turns = 0
-    while (layer := layers.waiting(chart.model)) is not None:
-        layer.work(chart.model)
-        turns += 1
-    assert 1 < turns <= count // 50_000 + 1
-
-
 def test_candles_that_come_while_it_is_worked_out_count(qtbot: QtBot, show_chart: ShowChart) -> None:
     series = long_series()
     chart = show_chart(series)
     layer = StudyLayer(IndicatorSpec.of("ema"), 0)
     chart.add_layer(layer)
-    chart.flush()
-    layer.work(chart.model)
+    make = layer.begin(chart.model)
+    assert make is not None and layer.begin(chart.model) is None
     series.add(candle(10, 25_000.0))
     series.add(candle(LONG, 21_000.0))
+    chart.flush()
+    assert text_of(layer, chart, None)[1] == "computing …"
+    make()
     chart.refresh()
     qtbot.waitUntil(lambda: not layer.is_waiting(chart.model))
     settle(chart)
