@@ -69,8 +69,8 @@ class ChartAppearance(QObject):
         if shown_ms is None:
             self._window.tell(_no_date_words(is_empty=model.is_empty), key="go to date", is_answer=True)
             return None
-        ends = (format_time(model.time_at(index), zone) for index in (0, newest))
-        said = translate("Dialogs", "Candles are here from {0} to {1}.").format(*ends)
+        first, last = (format_time(model.time_at(index), zone) for index in (0, newest))
+        said = translate("Dialogs", "Candles are here from {0} to {1}.").format(first, last)
         dialog = DateDialog(shown_ms, said, zone, self._chart.go_to_time, self._window)
         open_dialog(dialog)
         return dialog

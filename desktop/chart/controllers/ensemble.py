@@ -17,7 +17,6 @@ from desktop.chart.controllers.alerts_elsewhere import AlertsElsewhere
 from desktop.chart.controllers.appearance import ChartAppearance
 from desktop.chart.controllers.candles import ChartCandles
 from desktop.chart.controllers.comparison import ChartComparison
-from desktop.chart.controllers.forecast_note import ForecastNote
 from desktop.chart.controllers.hindsight import Hindsight
 from desktop.chart.controllers.market_bar import MarketBar
 from desktop.chart.controllers.place_menu import PlaceMenu
@@ -31,6 +30,7 @@ from desktop.chart.data.past_forecasts import PastReader
 from desktop.chart.data.regimes import RegimeReader
 from desktop.chart.widget import ChartWidget
 from desktop.database import WindowDatabase
+from desktop.forecast_words import stale_words
 from desktop.state import RunState
 from desktop.theme import Theme
 from desktop.window import MainWindow
@@ -126,3 +126,20 @@ class ChartEnsemble(QObject):
     @Slot()
     def _on_forecast(self) -> None:
         self.candles.set_forecast(self._state.shown_forecast)
+
+
+class ForecastNote(QObject):
+    """Says beside the forecast why it is old, or why none comes."""
+
+    def __init__(self, state: RunState, chart: ChartWidget) -> None:
+        super().__init__(chart)
+        self._state, self._chart = state, chart
+        changes = (state.status_changed, state.forecast_changed, state.jobs_changed)
+        for signal in (*changes, state.run_changed, state.feed_changed, chart.series_changed):
+            signal.connect(self._on_change)
+
+    @Slot()
+    def _on_change(self) -> None:
+        model, zone = self._chart.model, self._chart.style_shown.time_zone
+        is_other = model.other_interval is not None
+        self._chart.set_note(stale_words(self._state, model.whole, zone, is_other_interval=is_other))

@@ -100,11 +100,6 @@ class ChartSaving(QObject):
         words = translate("Chart", "Writing {0} to {1} …")
         self._tell(words.format(formatting.format_candles(self._writer.count), path.name))
 
-    @property
-    def is_writing(self) -> bool:
-        """Whether candles are still on their way to a file."""
-        return self._writer is not None
-
     def finish(self) -> bool:
         """Wait until what is being written has been: the last thing before the window goes. False where it took too
         long; then the file is as it was before."""

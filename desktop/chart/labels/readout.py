@@ -66,7 +66,8 @@ def _lines(
     """What is read out in at most `room` lines of `width` pixels."""
     shown, fonts = model.newest_index if index is None else index, frame.fonts
     candle, before = model.candle(shown), model.candle(shown - 1)
-    title = wrapped(_title_row(frame, model, width), fonts, width)
+    inks = (frame.palette.text, frame.palette.muted_text)
+    title = wrapped(_title_row(model.title, fonts, width, inks, is_held=frame.is_held), fonts, width)
     title = _cut(title, _title_room(frame, candle, width, room), fonts, width)
     rows: list[Row] = []
     if candle is not None:
@@ -81,11 +82,14 @@ def _lines(
     return tuple(_cut(lines, room, fonts, width))
 
 
-def _title_row(frame: Frame, model: ChartModel, width: int) -> Row:
-    palette = frame.palette
-    title = (Span(model.title, palette.text, bold=True),) if model.title else ()
-    words = _held_words(model.title, frame.fonts, width) if frame.is_held else ()
-    return (*title, *(Span(each, palette.muted_text) for each in words))
+def _title_row(title: str, fonts: Fonts, width: int, inks: tuple[QColor, QColor], *, is_held: bool) -> Row:
+    """The market, and that the prices are held by hand: in a whole sentence where a line has room."""
+    market = (Span(title, inks[0], bold=True),) if title else ()
+    if not is_held:
+        return market
+    words = translate("Chart", "Prices are held by hand."), translate("Chart", "Alt+A fits them.")
+    whole = (*market, *(Span(each, inks[1]) for each in words))
+    return whole if row_width(whole, fonts) <= width else (*market, Span(translate("Chart", "Held: Alt+A"), inks[1]))
 
 
 def _title_room(frame: Frame, candle: Candle | None, width: int, room: int) -> int:
@@ -283,16 +287,9 @@ def _cut(lines: Sequence[Row], most: int, fonts: Fonts, width: int) -> list[Row]
     return [*lines[: most - 1], (*last, mark)]
 
 
-def _held_words(title: str, fonts: Fonts, width: int) -> tuple[str, ...]:
-    """What is said beside the title while the prices are held by hand: the whole sentence where a line has room."""
-    words = translate("Chart", "Prices are held by hand."), translate("Chart", "Alt+A fits them.")
-    row = (Span(title, QColor(), bold=True), *(Span(each, QColor()) for each in words))
-    return words if row_width(row, fonts) <= width else (translate("Chart", "Held: Alt+A"),)
-
-
 def _title_lines(title: str, fonts: Fonts, width: int) -> int:
-    held = (Span(words, QColor()) for words in _held_words(title, fonts, width))
-    return len(wrapped((Span(title, QColor(), bold=True), *held), fonts, width)) if title else 0
+    row = _title_row(title, fonts, width, (QColor(), QColor()), is_held=True)
+    return len(wrapped(row, fonts, width)) if title else 0
 
 
 def _candle_lines(model: ChartModel, fonts: Fonts, width: int) -> int:

@@ -10,7 +10,7 @@ from core.market.candle import FILE_VENUE, Market
 from core.market.feeds.base import FeedState, FeedStatus
 from core.market.series import CandleSeries
 from core.training.catch_up import CatchUpMeter
-from desktop.chart.controllers.forecast_note import ForecastNote
+from desktop.chart.controllers.ensemble import ForecastNote
 from desktop.chart.widget import ChartWidget
 from desktop.formatting import format_time
 from desktop.state import RunState
