@@ -64,7 +64,7 @@ class Drawing:
     width_px: int = 1
     """Of its lines, in logical pixels; a text is larger the wider it is."""
     created_at_ms: int = 0
-    drawing_id: int | None = None
+    number: int | None = None
     """Its number in the table; None before it is there."""
 
     def __post_init__(self) -> None:

@@ -48,7 +48,7 @@ class PriceLine:
     crossed_at_ms: int | None = None
     """When it was crossed; of one that a closed candle told, that candle's last moment."""
     is_armed: bool = False
-    line_id: int | None = None
+    number: int | None = None
     """Its number in the table; None before it is there."""
     known: KnownCandle | None = None
     """Of this candle only what goes beyond counts. None: nothing is known of the time that it was armed in."""

@@ -53,18 +53,18 @@ class ChartLineStore:
         """
         with write(self._db):
             cursor = self._db.conn.execute(_PUT, (venue, symbol, *_row(line)))
-        number = cursor.lastrowid if line.line_id is None else line.line_id
-        return replace(line, line_id=number)
+        number = cursor.lastrowid if line.number is None else line.number
+        return replace(line, number=number)
 
-    def remove(self, line_id: int) -> None:
+    def remove(self, number: int) -> None:
         """Take it away. One that is not there is no error."""
         with write(self._db):
-            self._db.conn.execute("DELETE FROM chart_lines WHERE id = ?", (line_id,))
+            self._db.conn.execute("DELETE FROM chart_lines WHERE id = ?", (number,))
 
 
 def _row(line: PriceLine) -> Row:
     return (
-        line.line_id,
+        line.number,
         line.kind.value,
         line.price,
         line.text,
@@ -97,6 +97,6 @@ def _line(row: Row) -> PriceLine:
         crossed_at_ms=None if crossed is None else int(crossed),
         crossed_within_ms=None if within is None else int(within),
         is_armed=bool(is_armed),
-        line_id=int(number),
+        number=int(number),
         known=None if None in known else KnownCandle(int(known[0]), float(known[1]), float(known[2])),
     )

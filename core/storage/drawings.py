@@ -44,20 +44,20 @@ class DrawingStore:
         """
         with write(self._db):
             cursor = self._db.conn.execute(_PUT, (venue, symbol, *_row(drawing)))
-        number = cursor.lastrowid if drawing.drawing_id is None else drawing.drawing_id
-        return replace(drawing, drawing_id=number)
+        number = cursor.lastrowid if drawing.number is None else drawing.number
+        return replace(drawing, number=number)
 
-    def remove(self, drawing_id: int) -> None:
+    def remove(self, number: int) -> None:
         """Take it away. One that is not there is no error."""
         with write(self._db):
-            self._db.conn.execute("DELETE FROM drawings WHERE id = ?", (drawing_id,))
+            self._db.conn.execute("DELETE FROM drawings WHERE id = ?", (number,))
 
 
 def _row(drawing: Drawing) -> Row:
     start, *more = drawing.anchors
     end = (more[0].time_ms, more[0].price) if more else (None, None)
     return (
-        drawing.drawing_id,
+        drawing.number,
         drawing.kind.value,
         start.time_ms,
         start.price,
@@ -81,5 +81,5 @@ def _to_drawing(row: Row) -> Drawing:
         colour=str(colour),
         width_px=int(width_px),
         created_at_ms=int(created_at_ms),
-        drawing_id=int(number),
+        number=int(number),
     )

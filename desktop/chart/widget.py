@@ -7,8 +7,9 @@ from dataclasses import replace
 from typing import Any
 
 import pyqtgraph
-from PySide6.QtCore import QEvent, QObject, QPointF, QSize, Qt, Signal, Slot
+from PySide6.QtCore import QEvent, QPointF, QSize, Qt, Signal, Slot
 from PySide6.QtGui import (
+    QEnterEvent,
     QHideEvent,
     QKeyEvent,
     QMouseEvent,
@@ -22,6 +23,7 @@ from PySide6.QtWidgets import QWidget
 from core.clock import Clock
 from core.events import ForecastMade
 from core.market.candle import Candle
+from core.market.drawings import Anchor
 from core.market.series import CandleSeries
 from core.plain import plain
 from desktop.accessible import announce
@@ -29,7 +31,6 @@ from desktop.chart.axes.held_range import HeldRange
 from desktop.chart.axes.price_scale import PriceRange
 from desktop.chart.axes.time_scale import TimeScale
 from desktop.chart.data.holes import KnownHoles
-from desktop.chart.data.measurement import Mark
 from desktop.chart.data.model import ChartModel
 from desktop.chart.data.moment import Moment
 from desktop.chart.frame_clock import Dirty, FrameClock
@@ -124,7 +125,7 @@ class ChartWidget(pyqtgraph.GraphicsView):  # type: ignore[misc]  # pyqtgraph ha
         return self._picture.lay_out(frame, self._hands.cursor(frame), self._countdown.text(self.model))
 
     @property
-    def key_mark(self) -> Mark | None:
+    def key_mark(self) -> Anchor | None:
         """The candle and the close that the keys' crosshair is at; None while there is none."""
         return self._hands.key_mark
 
@@ -168,11 +169,6 @@ class ChartWidget(pyqtgraph.GraphicsView):  # type: ignore[misc]  # pyqtgraph ha
     def add_tool(self, tool: Tool) -> None:
         """Ask this tool first when the mouse is pressed."""
         self._hands.add_tool(tool)
-
-    def show_events_to(self, watcher: QObject) -> None:
-        """Let it filter the keys, which come to this widget, and the mouse, which comes to its viewport."""
-        self.installEventFilter(watcher)
-        self.viewport().installEventFilter(watcher)
 
     def point_at(self, position: QPointF, modifiers: Qt.KeyboardModifier = _NO_MODIFIER) -> ChartPoint:
         """What lies at a logical position of this widget."""
@@ -382,6 +378,9 @@ class ChartWidget(pyqtgraph.GraphicsView):  # type: ignore[misc]  # pyqtgraph ha
         if is_typed:
             self.typed.emit(event.text())
         return is_typed
+
+    def enterEvent(self, event: QEnterEvent) -> None:
+        self._hands.enter(event)
 
     def leaveEvent(self, event: QEvent) -> None:
         self._hands.leave()

@@ -215,15 +215,15 @@ def test_the_replayed_market_crosses_an_alert_and_it_stays_crossed_after_a_resta
         for price in (close + 1e-5, close - 1e-5):
             lines.add(LineKind.ALERT, price)
         gate.release(5)
-        await until(lambda: any(line.crossed_at_ms is not None for line in lines.book.lines), "the crossing")
+        await until(lambda: any(line.crossed_at_ms is not None for line in lines.things), "the crossing")
         last = application.series[-1]
-        crossed = [line for line in lines.book.lines if line.crossed_at_ms is not None]
+        crossed = [line for line in lines.things if line.crossed_at_ms is not None]
         assert all((line.crossed_at_ms or 0) < last.open_time_ms + 10 * 3_600_000 for line in crossed), "market time"
 
     async def second(application: Application) -> None:
         lines = application.charting.tools.lines
-        await until(lambda: len(lines.book.lines) == 2, "the lines")
-        assert any(line.crossed_at_ms is not None for line in lines.book.lines)
+        await until(lambda: len(lines.things) == 2, "the lines")
+        assert any(line.crossed_at_ms is not None for line in lines.things)
 
     run_window(qapp, context(tmp_path), first)
     run_window(qapp, context(tmp_path), second)

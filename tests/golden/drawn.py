@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from core.market.drawings import Anchor, Drawing, DrawingKind
-from desktop.chart.items.drawings import DrawingsLayer, DrawingsShown
+from desktop.chart.items.drawings import DrawingsLayer
+from desktop.chart.items.placed import Placed
 from tests.desktop.chart.support import forming_after, random_series
 from tests.golden.stage import Stage
 
@@ -23,13 +24,13 @@ def drawings(stage: Stage) -> None:
         return Anchor(series[min(first + candle, COUNT - 1)].open_time_ms, round(shown.value_at(share), 2))
 
     drawn = (
-        Drawing(_LINE, (at(4, 0.15), at(26, 0.6)), drawing_id=1),
-        Drawing(_RAY, (at(30, 0.05), at(44, 0.15)), colour="#2f9348", width_px=3, drawing_id=2),
-        Drawing(_LEVEL, (at(20, 0.78),), colour="#d9730d", drawing_id=3),
-        Drawing(_BOX, (at(6, 0.55), at(18, 0.3)), colour="#d1499a", width_px=2, drawing_id=4),
-        Drawing(_FIBONACCI, (at(24, 0.02), at(46, 0.7)), colour="#9657e0", drawing_id=5),
-        Drawing(_TEXT, (at(22, 0.84),), "<b>Resistance</b> since Tuesday", width_px=2, drawing_id=6),
+        Drawing(_LINE, (at(4, 0.15), at(26, 0.6)), number=1),
+        Drawing(_RAY, (at(30, 0.05), at(44, 0.15)), colour="#2f9348", width_px=3, number=2),
+        Drawing(_LEVEL, (at(20, 0.78),), colour="#d9730d", number=3),
+        Drawing(_BOX, (at(6, 0.55), at(18, 0.3)), colour="#d1499a", width_px=2, number=4),
+        Drawing(_FIBONACCI, (at(24, 0.02), at(46, 0.7)), colour="#9657e0", number=5),
+        Drawing(_TEXT, (at(22, 0.84),), "<b>Resistance</b> since Tuesday", width_px=2, number=6),
     )
     layer = DrawingsLayer()
-    layer.shown = DrawingsShown(drawn, selected=4)
+    layer.shown = Placed(drawn, selected=4)
     stage.chart.add_layer(layer)

@@ -13,6 +13,7 @@ from PySide6.QtTest import QTest
 from core.events import ForecastMade, ForecastMode
 from core.indicators.spec import IndicatorSpec
 from core.market.candle import Candle, Interval
+from core.market.drawings import Anchor
 from core.market.price_lines import LineKind, PriceLine
 from core.market.series import CandleSeries
 from core.market.time_zones import find
@@ -20,11 +21,11 @@ from desktop.benchmark import scenario
 from desktop.chart.axes.price_scale import ScaleKind
 from desktop.chart.data.holes import KnownHoles
 from desktop.chart.data.markers import Marker, MarkerKind, MarkerTrack
-from desktop.chart.data.measurement import Mark, Measurement
 from desktop.chart.items.error_strip import ErrorStripLayer
 from desktop.chart.items.hindsight import HindsightLayer
 from desktop.chart.items.markers import MarkersLayer
-from desktop.chart.items.measure import MeasureLayer
+from desktop.chart.items.measure import MeasureLayer, Measurement
+from desktop.chart.items.placed import Placed
 from desktop.chart.items.price_lines import PriceLinesLayer
 from desktop.chart.items.study import StudyLayer
 from desktop.chart.style import CandleStyle
@@ -293,19 +294,20 @@ def lines(stage: Stage) -> None:
     newest = series[-1]
     crossed_at_ms = newest.open_time_ms
     shown = (
-        PriceLine(newest.close + 40.0, LineKind.ALERT, "breakout", is_armed=True, line_id=1),
-        PriceLine(newest.close - 25.0, LineKind.ALERT, crossed_at_ms=crossed_at_ms, line_id=2),
-        PriceLine(newest.close + 15.0, LineKind.NOTE, "bought here", line_id=3),
+        PriceLine(newest.close + 40.0, LineKind.ALERT, "breakout", is_armed=True, number=1),
+        PriceLine(newest.close - 25.0, LineKind.ALERT, crossed_at_ms=crossed_at_ms, number=2),
+        PriceLine(newest.close + 15.0, LineKind.NOTE, "bought here", number=3),
     )
     price_lines, measure, markers = PriceLinesLayer(), MeasureLayer(), MarkersLayer()
-    price_lines.shown = replace(price_lines.shown, lines=shown, selected=3)
+    price_lines.shown = replace(price_lines.shown, things=shown, selected=3)
     start, end = series[COUNT - 40], series[COUNT - 20]
-    measure.shown = Measurement(Mark(start.open_time_ms, start.low), Mark(end.open_time_ms, end.high))
+    ends = Anchor(start.open_time_ms, start.low), Anchor(end.open_time_ms, end.high)
+    measure.shown = Placed((Measurement(*ends),))
     for layer in (markers, price_lines, measure):
         stage.chart.add_layer(layer)
     kinds = list(MarkerKind) * 2
     told = [Marker(series[COUNT - 50 + 4 * i].open_time_ms, kind, "", "", None) for i, kind in enumerate(kinds)]
-    markers.show(MarkerTrack(told))
+    markers.track = MarkerTrack(told)
     stage.chart.layers_changed()
 
 
@@ -316,13 +318,13 @@ def lines_together(stage: Stage, scale: ScaleKind = ScaleKind.LINEAR) -> None:
     stage.chart.set_series(series, TITLE)
     base = series[-1].close + 30.0
     shown = (
-        PriceLine(base, LineKind.ALERT, "breakout", is_armed=True, line_id=1),
-        PriceLine(base + 0.4, LineKind.NOTE, "yesterday's high", line_id=2),
-        PriceLine(base - 0.4, LineKind.ALERT, crossed_at_ms=series[-1].open_time_ms, line_id=3),
-        PriceLine(base + 900.0, LineKind.ALERT, "far away", is_armed=True, line_id=4),
+        PriceLine(base, LineKind.ALERT, "breakout", is_armed=True, number=1),
+        PriceLine(base + 0.4, LineKind.NOTE, "yesterday's high", number=2),
+        PriceLine(base - 0.4, LineKind.ALERT, crossed_at_ms=series[-1].open_time_ms, number=3),
+        PriceLine(base + 900.0, LineKind.ALERT, "far away", is_armed=True, number=4),
     )
     layer = PriceLinesLayer()
-    layer.shown = replace(layer.shown, lines=shown, selected=4)
+    layer.shown = replace(layer.shown, things=shown, selected=4)
     stage.chart.add_layer(layer)
 
 
@@ -335,14 +337,15 @@ def lines_aside(stage: Stage) -> None:
     stage.chart.hold_prices(frame.prices)
     top = frame.price_at(4.0)
     shown = (
-        PriceLine(top, LineKind.ALERT, "under the readout", is_armed=True, line_id=1),
-        PriceLine(newest.close + 0.5, LineKind.ALERT, "just above", is_armed=True, line_id=2),
-        PriceLine(newest.close - 0.5, LineKind.NOTE, "just below", line_id=3),
+        PriceLine(top, LineKind.ALERT, "under the readout", is_armed=True, number=1),
+        PriceLine(newest.close + 0.5, LineKind.ALERT, "just above", is_armed=True, number=2),
+        PriceLine(newest.close - 0.5, LineKind.NOTE, "just below", number=3),
     )
     price_lines, measure = PriceLinesLayer(), MeasureLayer()
-    price_lines.shown = replace(price_lines.shown, lines=shown)
+    price_lines.shown = replace(price_lines.shown, things=shown)
     start, end = series[round(frame.left) + 12], series[round(frame.left) + 30]
-    measure.shown = Measurement(Mark(start.open_time_ms, start.low), Mark(end.open_time_ms, frame.price_at(50.0)))
+    ends = Anchor(start.open_time_ms, start.low), Anchor(end.open_time_ms, frame.price_at(50.0))
+    measure.shown = Placed((Measurement(*ends),))
     stage.chart.add_layer(price_lines)
     stage.chart.add_layer(measure)
 

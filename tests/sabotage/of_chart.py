@@ -49,9 +49,9 @@ FAULTS = (
     ),
     Fault(
         "measured-from-the-end",
-        "desktop/chart/data/measurement.py",
-        "share=change / start.price if start.price",
-        "share=change / end.price if start.price",
+        "desktop/chart/items/measure.py",
+        "share=change / start.price,",
+        "share=change / end.price,",
     ),
     Fault(
         "past-error-with-the-wrong-sign",
@@ -169,7 +169,7 @@ FAULTS = (
     ),
     Fault(
         "alert-noted-but-not-announced",
-        "desktop/chart/controllers/alerts.py",
+        "core/market/alert_desk.py",
         "                    if after.crossed_at_ms is not None:",
         "                    if after.crossed_at_ms is None:",
     ),
@@ -181,7 +181,7 @@ FAULTS = (
     ),
     Fault(
         "market-time-in-seconds",
-        "desktop/chart/controllers/alerts.py",
+        "core/market/alert_desk.py",
         "round(1000.0 * (self._clock.monotonic_s() - self._seen_at_s))",
         "round(self._clock.monotonic_s() - self._seen_at_s)",
     ),
@@ -206,14 +206,14 @@ FAULTS = (
     Fault(
         "undo-of-a-drag-in-small-steps",
         "desktop/chart/controllers/book.py",
-        "self._merges_with == number:",
-        "self._merges_with != number:",
+        "self._merges_with == key:",
+        "self._merges_with != key:",
     ),
     Fault(
         "undo-of-a-line-before-a-newer-drawing",
-        "desktop/chart/controllers/selection.py",
-        "newest_change > self._drawings",
-        "newest_change < self._drawings",
+        "desktop/chart/controllers/book.py",
+        "change = self._changes.pop()\n        self._undone",
+        "change = self._changes.pop(0)\n        self._undone",
     ),
     Fault(
         "drawing-of-older-times-at-the-first-candle",
@@ -229,7 +229,7 @@ FAULTS = (
     ),
     Fault(
         "drawing-that-loses-its-form-on-a-log-scale",
-        "desktop/chart/tools/drawing_tool.py",
+        "desktop/chart/tools/places.py",
         "shown.value_at(shown.share(price) + rise)",
         "price + rise * shown.span",
     ),

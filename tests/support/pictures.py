@@ -23,13 +23,13 @@ from PySide6.QtWidgets import QApplication
 from qasync import QEventLoop
 
 from core.indicators.spec import IndicatorSpec
+from core.market.drawings import Anchor
 from core.market.price_lines import LineKind, PriceLine
 from core.settings import MarketSettings, Settings, TrainingSettings, save
 from core.storage.folder import DataFolder
 from core.window_settings import BrowserSettings, ChartSettings
 from desktop.actions import ActionId
 from desktop.app import Application
-from desktop.chart.data.measurement import Mark
 from desktop.checkpoints.compare_dialog import CompareDialog
 from desktop.commands.options import Context
 from tests.support import job_pictures, panel_pictures, watching
@@ -307,7 +307,7 @@ async def _tools(application: Application, folder: Path) -> None:
     window.resize(*SIZES[0])
     await asyncio.sleep(0.8)
     QApplication.sendEvent(chart.viewport(), QEvent(QEvent.Type.Leave))
-    book, shown, decimals = tools.lines.book, chart.frame.prices, chart.model.decimals()
+    book, shown, decimals = tools.book, chart.frame.prices, chart.model.decimals()
     rise = max(
         [series[index] for index in range(len(series) - 60, len(series))], key=lambda candle: candle.close - candle.open
     )
@@ -318,11 +318,10 @@ async def _tools(application: Application, folder: Path) -> None:
     )
     for line in drawn:
         book.put(line)
-    tools.lines.select(None)
+    tools.placed.select(None)
     start, end = series[-46], series[-22]
-    tools.measure.tool.follow(Mark(start.open_time_ms, start.low))
-    tools.measure.tool.stretch(Mark(end.open_time_ms, end.high))
-    tools.measure.tool.finish()
+    tools.measure.follow(Anchor(start.open_time_ms, start.low))
+    tools.placed.put(Anchor(end.open_time_ms, end.high))
     await asyncio.sleep(0.8)
     await _ghosts(application)
     assert chart.grab().save(str(folder / "chart-tools-dark.png"))

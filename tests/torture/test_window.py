@@ -148,7 +148,7 @@ def assert_shows_what_is_stored(acts: WindowActs) -> None:
         coarse = ResampledSeries(watched.walk.series, shown.interval)
         coarse.forming(watched.walk.forming)
         assert_alike(shown, coarse.series)
-    lines = acts.charting.tools.lines.book.lines
+    lines = acts.charting.tools.lines.things
     assert list(lines) == acts.database.lines.list(watched.name.venue, watched.name.symbol)
 
 

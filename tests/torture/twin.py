@@ -94,8 +94,7 @@ def _like(layer: Layer) -> Layer:
             return drawings
         case MarkersLayer():
             markers = MarkersLayer()
-            markers.show(layer.track)
-            markers.set_visible(layer._is_visible)
+            markers.track, markers.is_visible = layer.track, layer.is_visible
             return markers
         case PreviewLayer():
             previews = PreviewLayer()
@@ -103,7 +102,7 @@ def _like(layer: Layer) -> Layer:
             return previews
         case MeasureLayer():
             measure = MeasureLayer()
-            measure.shown, measure.hint = layer.shown, layer.hint
+            measure.shown = layer.shown
             return measure
         case _:
             raise TypeError(f"the twin knows no {type(layer).__name__}; say here how one is made")

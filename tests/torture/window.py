@@ -144,13 +144,13 @@ class WindowActs:
     def notice(self) -> None:
         """Count what is there to be seen now."""
         tools, model, frame = self.charting.tools, self.chart.model, self.chart.frame
-        lines, shown = tools.lines.book.lines, self.window.settings.chart
+        lines, shown = tools.lines.things, self.window.settings.chart
         past = () if model.series is None else model.past.view(model.series, frame.first, frame.stop)
         seen = {
             "lines": bool(lines),
             "crossed lines": any(line.crossed_at_ms is not None for line in lines),
             "markers": len(tools.markers.layer.track) > 0,
-            "a measure": tools.measure.tool.shown is not None,
+            "a measure": bool(tools.measure.things),
             "hindsight": shown.hindsight and len(past) > 0,
             "errors": shown.error_strip and len(past) > 0,
             "regimes": shown.regimes
@@ -243,7 +243,7 @@ class WindowActs:
 
     def drag_line(self) -> str:
         """One that is there, from where it is drawn to anywhere."""
-        lines = self.charting.tools.lines.book.lines
+        lines = self.charting.tools.lines.things
         if not lines:
             return "there is none"
         line, frame = lines[int(self._random.integers(len(lines)))], self.chart.frame
@@ -252,10 +252,10 @@ class WindowActs:
 
     def thin_lines(self) -> str:
         """So that there is something to be seen between them."""
-        lines = self.charting.tools.lines
-        while len(lines.book.lines) > _MOST_LINES:
-            lines.remove(lines.book.lines[int(self._random.integers(len(lines.book.lines)))])
-        return f"{len(lines.book.lines)} left"
+        lines, placed = self.charting.tools.lines, self.charting.tools.placed
+        while len(lines.things) > _MOST_LINES:
+            placed.remove(lines.things[int(self._random.integers(len(lines.things)))])
+        return f"{len(lines.things)} left"
 
     def choose_from_menu(self) -> str:
         """What the open menu offers; where there is none, the chart's is opened."""

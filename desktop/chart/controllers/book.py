@@ -2,66 +2,59 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
-from typing import Generic, Protocol, TypeVar
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any, NamedTuple, Protocol, TypeVar
 
+from core.market.drawings import Drawing
+from core.market.price_lines import PriceLine
 from core.storage.errors import StorageError
 
+Kept = PriceLine | Drawing
+Key = tuple[type[Kept], int]
+"""Numbers are given out by sort."""
+OfSort = TypeVar("OfSort")
+One = TypeVar("One", PriceLine, Drawing)
 _CHANGES_KEPT = 50
 
 
-class Dated(Protocol):
-    """What can be kept."""
+class Store(Protocol):
+    """Where things of one sort are kept. All methods raise StorageError."""
 
-    @property
-    def created_at_ms(self) -> int: ...
+    def list(self, venue: str, symbol: str) -> list[Any]: ...
 
-
-Kept = TypeVar("Kept", bound=Dated)
-
-
-class Store(Protocol[Kept]):
-    """Where it is kept. All methods raise StorageError."""
-
-    def list(self, venue: str, symbol: str) -> list[Kept]: ...
-
-    def put(self, venue: str, symbol: str, kept: Kept, /) -> Kept: ...
+    def put(self, venue: str, symbol: str, kept: Any, /) -> Any: ...
 
     def remove(self, number: int, /) -> None: ...
 
 
-@dataclass(frozen=True, slots=True)
-class Change(Generic[Kept]):
-    """None before: it was added; None after: it was removed. `order` tells which of several books' is the newest."""
+class Change(NamedTuple):
+    """None before: it was added; None after: it was removed."""
 
     before: Kept | None
     after: Kept | None
-    order: int
 
 
-class Book(Generic[Kept]):
+def key_of(kept: Kept | None) -> Key | None:
+    """None for what is not stored yet."""
+    return None if kept is None or kept.number is None else (type(kept), kept.number)
+
+
+class Book:
     """What cannot be stored is told to `on_trouble` and left as it was."""
 
-    def __init__(
-        self,
-        open_store: Callable[[], Store[Kept]],
-        number_of: Callable[[Kept], int | None],
-        order: Iterator[int],
-        on_trouble: Callable[[str], object],
-    ) -> None:
-        """order: shared by books whose changes are taken back together."""
-        self._open_store, self._number_of, self._order, self._on_trouble = open_store, number_of, order, on_trouble
+    def __init__(self, stores: Mapping[type[Kept], Callable[[], Store]], on_trouble: Callable[[str], object]) -> None:
+        """stores: by the sort of thing that is kept there."""
+        self._stores, self._on_trouble = stores, on_trouble
         self._market: tuple[str, str] | None = None
-        self._kept: dict[int, Kept] = {}
-        self._changes: list[Change[Kept]] = []
-        self._undone: list[Change[Kept]] = []
-        self._merges_with: int | None = None
+        self._kept: dict[Key, Kept] = {}
+        self._changes: list[Change] = []
+        self._undone: list[Change] = []
+        self._merges_with: Key | None = None
 
-    @property
-    def all(self) -> tuple[Kept, ...]:
+    def all(self, sort: type[OfSort]) -> tuple[OfSort, ...]:
         """In the order in which they were drawn."""
-        return tuple(self._kept.values())
+        return tuple(each for each in self._kept.values() if isinstance(each, sort))
 
     @property
     def is_open(self) -> bool:
@@ -69,19 +62,13 @@ class Book(Generic[Kept]):
         return self._market is not None
 
     @property
-    def market(self) -> tuple[str, str] | None:
-        """Venue and symbol."""
-        return self._market
+    def can_undo(self) -> bool:
+        return bool(self._changes)
 
     @property
-    def newest_change(self) -> int:
-        """Its place among the changes of all books; -1 where nothing can be taken back."""
-        return self._changes[-1].order if self._changes else -1
-
-    @property
-    def next_undone(self) -> int | None:
-        """The place, among the changes of all books, of the one that was taken back last; None where there is none."""
-        return self._undone[-1].order if self._undone else None
+    def can_redo(self) -> bool:
+        """Nothing is done again over a newer change."""
+        return bool(self._undone)
 
     def open(self, venue: str, symbol: str) -> None:
         """Show another symbol's."""
@@ -89,63 +76,79 @@ class Book(Generic[Kept]):
         self._changes.clear()
         self._undone.clear()
         self._merges_with = None
-        try:
-            self._kept = self._by_number(self._open_store().list(venue, symbol))
-        except StorageError as error:
-            self._kept = {}
-            self._on_trouble(str(error))
+        self._kept = {}
+        for store in self._stores.values():
+            try:
+                self._keep(*store().list(venue, symbol))
+            except StorageError as error:
+                self._on_trouble(str(error))
 
-    def get(self, number: int | None) -> Kept | None:
-        return None if number is None else self._kept.get(number)
+    def get(self, key: Key | None) -> Kept | None:
+        return None if key is None else self._kept.get(key)
+
+    def now(self, kept: One) -> One | None:
+        """The same as it is now; None where it has been removed."""
+        found = self.get(key_of(kept))
+        return found if isinstance(found, type(kept)) else None
 
     def put(self, kept: Kept, *, merges: bool = False) -> Kept | None:
         """Add or change one. None where it could not be stored.
 
         merges: one of many small changes, which are taken back together.
         """
-        before = self.get(self._number_of(kept))
+        before = self.get(key_of(kept))
         stored = self._store(kept)
         if stored is None:
             return None
-        number = self._number_of(stored)
-        if merges and self._changes and self._merges_with == number:
+        key = key_of(stored)
+        if merges and self._changes and self._merges_with == key:
             before = self._changes.pop().before
-        self._remember(before, stored, number if merges else None)
+        self._remember(Change(before, stored), key if merges else None)
         return stored
 
-    def remove(self, number: int) -> None:
+    def remove(self, kept: Kept) -> None:
         """Take one away."""
-        before = self.get(number)
-        if before is not None and self._delete(number):
-            self._remember(before, None, None)
+        before = self.get(key_of(kept))
+        if before is not None and self._delete(before):
+            self._remember(Change(before, None), None)
 
-    def undo(self, renewed: Callable[[Kept], Kept] = lambda kept: kept) -> Kept | None:
+    def undo(self, renewed: Callable[[Kept], Kept]) -> Kept | None:
         """Take the last change back. `renewed` says how one that comes back is.
 
         Returns what is there again, None where nothing is.
         """
-        change = _moved(self._changes, self._undone)
-        return None if change is None else self._set(change.after, change.before, renewed)
+        if not self._changes:
+            return None
+        change = self._changes.pop()
+        self._undone.append(change)
+        return self._set(change.after, change.before, renewed)
 
-    def redo(self, renewed: Callable[[Kept], Kept] = lambda kept: kept) -> Kept | None:
-        """Do again what was taken back last. `renewed` says how one that comes back is.
+    def redo(self, renewed: Callable[[Kept], Kept]) -> Kept | None:
+        """Do again what was taken back last; else as `undo`."""
+        if not self._undone:
+            return None
+        change = self._undone.pop()
+        self._changes.append(change)
+        return self._set(change.before, change.after, renewed)
 
-        Returns what is there again, None where nothing is.
-        """
-        change = _moved(self._undone, self._changes)
-        return None if change is None else self._set(change.before, change.after, renewed)
+    def note(self, line: PriceLine) -> None:
+        """Take over what the market did to a line, also where it cannot be stored: it has happened. Nobody can take
+        that back."""
+        self._keep(line)
+        for changes in (self._changes, self._undone):
+            changes[:] = [Change(_fated(each.before, line), _fated(each.after, line)) for each in changes]
+        self._store(line)
 
     def _set(self, there: Kept | None, wanted: Kept | None, renewed: Callable[[Kept], Kept]) -> Kept | None:
         self._merges_with = None
         if wanted is not None:
             return self._store(renewed(wanted))
-        number = None if there is None else self._number_of(there)
-        if number is not None:
-            self._delete(number)
+        if there is not None:
+            self._delete(there)
         return None
 
-    def _remember(self, before: Kept | None, after: Kept | None, merges_with: int | None) -> None:
-        self._changes = [*self._changes[1 - _CHANGES_KEPT :], Change(before, after, next(self._order))]
+    def _remember(self, change: Change, merges_with: Key | None) -> None:
+        self._changes = [*self._changes[1 - _CHANGES_KEPT :], change]
         self._undone.clear()
         self._merges_with = merges_with
 
@@ -153,31 +156,38 @@ class Book(Generic[Kept]):
         if self._market is None:
             return None
         try:
-            stored = self._open_store().put(*self._market, kept)
+            stored: Kept = self._stores[type(kept)]().put(*self._market, kept)
         except StorageError as error:
             self._on_trouble(str(error))
             return None
-        everything = self._by_number([*self._kept.values(), stored]).values()
-        self._kept = self._by_number(sorted(everything, key=lambda each: each.created_at_ms))
+        self._keep(stored)
         return stored
 
-    def _delete(self, number: int) -> bool:
+    def _keep(self, *stored: Kept) -> None:
+        self._kept.update((key, each) for each in stored if (key := key_of(each)) is not None)
+        self._kept = dict(sorted(self._kept.items(), key=lambda item: item[1].created_at_ms))
+
+    def _delete(self, kept: Kept) -> bool:
+        assert kept.number is not None
         try:
-            self._open_store().remove(number)
+            self._stores[type(kept)]().remove(kept.number)
         except StorageError as error:
             self._on_trouble(str(error))
             return False
-        self._kept.pop(number, None)
+        self._kept.pop((type(kept), kept.number), None)
         return True
 
-    def _by_number(self, kept: Iterable[Kept]) -> dict[int, Kept]:
-        return {number: each for each in kept if (number := self._number_of(each)) is not None}
 
-
-def _moved(source: list[Change[Kept]], target: list[Change[Kept]]) -> Change[Kept] | None:
-    """The newest of the one, which is the newest of the other from now on."""
-    if not source:
-        return None
-    change = source.pop()
-    target.append(change)
-    return change
+def _fated(kept: Kept | None, line: PriceLine) -> Kept | None:
+    """What is kept for undoing, with what the market has done to the line since."""
+    if not isinstance(kept, PriceLine) or kept.number != line.number:
+        return kept
+    return replace(
+        kept,
+        crossed_at_ms=line.crossed_at_ms,
+        crossed_within_ms=line.crossed_within_ms,
+        is_armed=line.is_armed,
+        direction=line.direction,
+        watched_from_ms=line.watched_from_ms,
+        known=line.known,
+    )

@@ -8,7 +8,7 @@ from PySide6.QtCore import QEvent, QObject, QPointF, Qt
 from PySide6.QtGui import QContextMenuEvent
 from PySide6.QtWidgets import QMenu
 
-from desktop.chart.data.measurement import Mark
+from desktop.chart.data.anchors import bounded
 from desktop.chart.tools.tool import ChartPoint
 from desktop.chart.widget import ChartWidget
 
@@ -23,7 +23,8 @@ class ChartMenu(QObject):
         super().__init__(chart)
         self._chart = chart
         self._parts: list[MenuPart] = []
-        chart.show_events_to(self)
+        for source in (chart, chart.viewport()):  # the menu key comes to the one, the mouse to the other
+            source.installEventFilter(self)
 
     def add(self, part: MenuPart) -> None:
         """Below the parts that are there, with a line between."""
@@ -66,7 +67,7 @@ class ChartMenu(QObject):
         frame, model = self._chart.frame, self._chart.model
         newest, pointed_at = model.newest, self._chart.key_mark
         if pointed_at is None and newest is not None:
-            pointed_at = Mark(newest.open_time_ms, newest.close)
+            pointed_at = bounded(newest.open_time_ms, newest.close)
         index = None if pointed_at is None else model.index_from(pointed_at.time_ms)
         if pointed_at is not None and index is not None and frame.left <= index <= frame.right:
             place = QPointF(frame.x(index) / frame.ratio, frame.y(pointed_at.price) / frame.ratio)

@@ -13,7 +13,6 @@ from core.market.feeds.base import MissingCandles
 from core.market.pipeline import FeedTold
 from core.storage.folder import DataFolder
 from desktop.candle_loader import HistoryLoading
-from desktop.chart.controllers.alerts_elsewhere import AlertsElsewhere
 from desktop.chart.controllers.appearance import ChartAppearance
 from desktop.chart.controllers.candles import ChartCandles
 from desktop.chart.controllers.comparison import ChartComparison
@@ -31,6 +30,7 @@ from desktop.chart.data.regimes import RegimeReader
 from desktop.chart.widget import ChartWidget
 from desktop.database import WindowDatabase
 from desktop.forecast_words import stale_words
+from desktop.notifications.alerts_elsewhere import AlertsElsewhere
 from desktop.state import RunState
 from desktop.theme import Theme
 from desktop.window import MainWindow

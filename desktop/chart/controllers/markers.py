@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from PySide6.QtCore import QObject, QTimer
+from PySide6.QtCore import QObject, Qt, QTimer
 
 from core.events import RESTORED, ROLLED_BACK, CheckpointInfo, Incident, Severity
 from core.market.series import CandleSeries
@@ -14,7 +14,7 @@ from desktop import formatting
 from desktop.actions import ActionId
 from desktop.chart.data.markers import Marker, MarkerKind, MarkerTrack
 from desktop.chart.items.markers import MarkersLayer
-from desktop.chart.tools.marker_tool import MarkerTool
+from desktop.chart.tools.tool import ChartPoint, Tool
 from desktop.chart.widget import ChartWidget
 from desktop.checkpoints.source import score_text
 from desktop.history import StepHistory
@@ -40,20 +40,22 @@ _TITLES = {
 }
 
 
-class ChartMarkers(QObject):
-    """Gathers them when the state has changed, many changes at once; the chart only draws."""
+class ChartMarkers(QObject, Tool):
+    """Gathers them when the state has changed, many changes at once; the chart only draws. A click on one opens what it
+    stands for; one that is let go elsewhere opens nothing."""
 
     def __init__(self, window: MainWindow, chart: ChartWidget, state: RunState) -> None:
         super().__init__(chart)
         self._window, self._chart, self._state = window, chart, state
         self.layer = MarkersLayer()
         self._placed: dict[tuple[str, int, Severity], int] = {}
+        self._pressed: Marker | None = None
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
         self._timer.setInterval(_MERGED_MS)
         self._timer.timeout.connect(self.gather)
         chart.add_layer(self.layer)
-        chart.add_tool(MarkerTool(self.layer, chart.model, self._open))
+        chart.add_tool(self)
         state.incidents_changed.connect(self._gather_soon)
         window.source.changed.connect(self._gather_soon)
         state.run_changed.connect(self._on_run)
@@ -69,9 +71,30 @@ class ChartMarkers(QObject):
         series = self._chart.model.whole
         if series is None or not len(series):
             return
-        found = [*self._of_incidents(series), *(_of_best(info) for info in self._bests())]
-        self.layer.show(MarkerTrack(found))
-        self._chart.layers_changed()
+        bests = (_of_best(info) for info in self._window.source.bests())
+        self._show(MarkerTrack([*self._of_incidents(series), *bests]))
+
+    def press(self, at: ChartPoint) -> bool:
+        self._pressed = self._marker_at(at)
+        return self._pressed is not None
+
+    def release(self, at: ChartPoint) -> None:
+        pressed = self._pressed
+        self.cancel()
+        if pressed is not None and self._marker_at(at) is pressed:
+            self._open(pressed)
+
+    def cancel(self) -> None:
+        self._pressed = None
+
+    def double_click(self, at: ChartPoint) -> bool:
+        return self._marker_at(at) is not None
+
+    def shape_at(self, at: ChartPoint) -> Qt.CursorShape | None:
+        return Qt.CursorShape.PointingHandCursor if self._marker_at(at) is not None else None
+
+    def _marker_at(self, at: ChartPoint) -> Marker | None:
+        return self.layer.marker_at(at.frame, self._chart.model, at.pixel) if at.is_on_prices else None
 
     def _gather_soon(self) -> None:
         if not self._timer.isActive():
@@ -88,9 +111,6 @@ class ChartMarkers(QObject):
                 markers.append(_of_incident(incident, time_ms))
         return markers
 
-    def _bests(self) -> list[CheckpointInfo]:
-        return self._window.source.bests()
-
     def _on_series(self) -> None:
         """Where an incident belongs is found anew: with more of the past there may be a candle for it now."""
         self._placed.clear()
@@ -98,7 +118,10 @@ class ChartMarkers(QObject):
 
     def _on_run(self) -> None:
         self._placed.clear()
-        self.layer.show(MarkerTrack())
+        self._show(MarkerTrack())
+
+    def _show(self, track: MarkerTrack) -> None:
+        self.layer.track = track
         self._chart.layers_changed()
 
     def _choose(self, is_shown: bool) -> None:
@@ -107,7 +130,7 @@ class ChartMarkers(QObject):
 
     def _show_settings(self, settings: Settings) -> None:
         self._window.actions_of_window[ActionId.SHOW_MARKERS].setChecked(settings.chart.show_markers)
-        self.layer.set_visible(settings.chart.show_markers)
+        self.layer.is_visible = settings.chart.show_markers
         self._chart.layers_changed()
 
     def _open(self, marker: Marker) -> None:

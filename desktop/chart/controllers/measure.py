@@ -1,120 +1,98 @@
-"""Measuring by keys and menu; the tool has the mouse."""
+"""Measuring: drag with Shift, or begin it and drag, click twice, or move the end with the arrows."""
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QObject, QPointF, Qt
-from PySide6.QtGui import QEnterEvent, QKeyEvent, QMouseEvent
+from dataclasses import replace
+
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QMenu
 
+from core.market.drawings import Anchor
 from desktop.actions import ActionId
-from desktop.chart.data.measurement import Mark
-from desktop.chart.items.measure import MeasureLayer
-from desktop.chart.tools.measure_tool import MeasureTool, Stage
+from desktop.chart.controllers.book import Book
+from desktop.chart.controllers.placeable import Placeable
+from desktop.chart.data.anchors import bounded, index_at, time_at
+from desktop.chart.items.measure import MeasureLayer, Measurement
+from desktop.chart.tools.places import ARROWS, TEN_AT_ONCE, anchor_at, tick_of
 from desktop.chart.tools.tool import ChartPoint
 from desktop.chart.widget import ChartWidget
-from desktop.icons import icon
-from desktop.translation import QT_TRANSLATE_NOOP, translate
+from desktop.translation import translate
 from desktop.window import MainWindow
 
-_ARROWS = {
-    Qt.Key.Key_Left: (-1, 0),
-    Qt.Key.Key_Right: (1, 0),
-    Qt.Key.Key_Up: (0, 1),
-    Qt.Key.Key_Down: (0, -1),
-}
-_STEPS_WITH_SHIFT = 10
-_HINTS = {
-    Stage.READY: QT_TRANSLATE_NOOP("Chart", "Drag to measure, or move with the arrows  ·  Esc ends"),
-    Stage.FOLLOWING: QT_TRANSLATE_NOOP("Chart", "Click or Enter ends the measure  ·  Esc takes it away"),
-}
+_MEASURE = "measure"
+_KINDS = {ActionId.MEASURE: _MEASURE}
+_STEPS_IN_VIEW = 100.0
 
 
-class ChartMeasure(QObject):
-    """One measurement at a time."""
+class ChartMeasure(Placeable[Measurement]):
+    """One measurement at a time, to be looked at until the next press."""
 
-    def __init__(self, window: MainWindow, chart: ChartWidget) -> None:
-        super().__init__(chart)
-        self._chart = chart
-        self._layer = MeasureLayer()
-        self.tool = MeasureTool(chart.model, self._show)
-        self._cursor: QPointF | None = None
-        chart.add_layer(self._layer)
-        chart.add_tool(self.tool)
-        chart.show_events_to(self)
-        window.actions_of_window.wire({ActionId.MEASURE: self.begin})
+    sort = Measurement
+    kinds = _KINDS
 
-    def begin(self) -> None:
-        """The next drag measures; arrows begin at the crosshair, or at the newest close while there is none."""
-        start = self._start()
-        if start is not None:
-            self.tool.begin(start)
-
-    def end(self) -> None:
-        """Nothing is measured any more."""
-        if self.tool.stage is not Stage.RESTING or self.tool.shown is not None:
-            self.tool.clear()
-
-    def add_to_menu(self, menu: QMenu, at: ChartPoint) -> None:
-        """Measuring from a place."""
-        mark = self.tool.mark_at(at) if at.is_on_prices else None
-        if mark is not None:
-            entry = menu.addAction(
-                icon("ruler-square", self._chart.style_shown.palette.text), translate("Chart", "&Measure from here")
-            )
-            entry.triggered.connect(lambda: self.tool.follow(mark))
-
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        kind = event.type()
-        if kind == QEvent.Type.MouseMove and isinstance(event, QMouseEvent):
-            self._on_mouse(event)
-        elif isinstance(event, QEnterEvent):
-            self._cursor = event.position()
-        elif kind == QEvent.Type.Leave:
-            self._cursor = None
-        elif kind == QEvent.Type.KeyPress and isinstance(event, QKeyEvent):
-            return self._on_key(event)
-        return False
-
-    def _start(self) -> Mark | None:
-        pointed_at = self._chart.key_mark
-        if pointed_at is not None:
-            return pointed_at
-        if self._cursor is not None:
-            at = self._chart.point_at(self._cursor)
-            if at.is_on_prices:
-                return self.tool.mark_at(at)
-        newest = self._chart.model.newest
-        return None if newest is None else Mark(newest.open_time_ms, newest.close)
-
-    def _on_mouse(self, event: QMouseEvent) -> None:
-        self._cursor = event.position()
-        if self.tool.stage is Stage.FOLLOWING and not self._chart.model.is_empty and not event.buttons():
-            mark = self.tool.mark_at(self._chart.point_at(event.position(), event.modifiers()))
-            if mark is not None:
-                self.tool.stretch(mark)
-
-    def _on_key(self, event: QKeyEvent) -> bool:
-        key, is_under_way = Qt.Key(event.key()), self.tool.stage in (Stage.READY, Stage.FOLLOWING)
-        if key == Qt.Key.Key_Escape and (is_under_way or (self.tool.shown is not None and self._is_resting)):
-            self.tool.clear()
-            return True
-        if not is_under_way:
-            return False
-        if key in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
-            self.tool.finish()
-            return True
-        others = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier
-        if key not in _ARROWS or event.modifiers() & others:  # those of the crosshair and the price axis
-            return False
-        candles, prices = _ARROWS[key]
-        times = _STEPS_WITH_SHIFT if event.modifiers() & Qt.KeyboardModifier.ShiftModifier else 1
-        self.tool.nudge(candles * times, prices * times, self._chart.frame.prices.span)
-        return True
+    def __init__(self, window: MainWindow, chart: ChartWidget, book: Book) -> None:
+        super().__init__(window, chart, book, MeasureLayer())
+        self._made: Measurement | None = None
+        self._origin: Anchor | None = None
 
     @property
-    def _is_resting(self) -> bool:
-        return self.tool.stage is Stage.RESTING
+    def things(self) -> tuple[Measurement, ...]:
+        return () if self._made is None else (self._made,)
 
-    def _show(self) -> None:
-        self._layer.shown, self._layer.hint = self.tool.shown, translate("Chart", _HINTS.get(self.tool.stage, ""))
-        self._chart.layers_changed()
+    def in_turn(self) -> list[Measurement]:
+        return []
+
+    def ends(self, kind: str) -> int:
+        return 2
+
+    def begun(self, kind: str) -> None:
+        """Arrows begin at the crosshair, or at the newest close while there is none."""
+        newest = self._model.newest
+        self._origin = self.desk.at_keys or self.desk.at_mouse
+        if self._origin is None and newest is not None:
+            self._origin = bounded(newest.open_time_ms, newest.close)
+
+    def is_begun_by(self, at: ChartPoint) -> bool:
+        return at.is_on_prices and bool(at.modifiers & Qt.KeyboardModifier.ShiftModifier)
+
+    def hint(self, kind: str) -> str:
+        if self.desk.start is None:
+            return translate("Chart", "Drag to measure, or move with the arrows  ·  Esc ends")
+        return translate("Chart", "Click or Enter ends the measure  ·  Esc takes it away")
+
+    def made(self, kind: str, anchors: tuple[Anchor, ...]) -> Measurement:
+        """Before the first candle nothing is measured."""
+        first = time_at(self._model, 0)
+        start, end = (replace(anchor, time_ms=max(anchor.time_ms, first)) for anchor in anchors)
+        return Measurement(start, end)
+
+    def keep(self, thing: Measurement) -> None:
+        self._made = thing
+
+    def let_go(self) -> bool:
+        was_shown, self._made = self._made is not None, None
+        return was_shown
+
+    def stretched(self, key: Qt.Key, modifiers: Qt.KeyboardModifier) -> bool:
+        """By candles, and by hundredths of the height of the prices in view."""
+        if key not in ARROWS or modifiers not in TEN_AT_ONCE or self._origin is None:
+            return False
+        if self.desk.start is None:
+            self.desk.put(self._origin)
+        candles, steps = (way * TEN_AT_ONCE[modifiers] for way in ARROWS[key])
+        end, tick = self.desk.end or self._origin, tick_of(self._model)
+        price = end.price + steps * max(self._chart.frame.prices.span / _STEPS_IN_VIEW, tick)
+        time_ms = time_at(self._model, max(index_at(self._model, end.time_ms) + candles, 0))
+        self.desk.stretch(bounded(time_ms, max(round(price, self._model.decimals()), tick)))
+        return True
+
+    def add_new_to_menu(self, menu: QMenu, at: ChartPoint) -> None:
+        """Measuring from a place."""
+        if at.is_on_prices:
+            start = anchor_at(at, self._model)
+            self.offer(menu, "ruler-square", translate("Chart", "&Measure from here"), lambda: self.follow(start))
+
+    def follow(self, start: Anchor) -> None:
+        """Measure from here to the mouse."""
+        self.desk.begin(self, _MEASURE)
+        self.desk.put(start)

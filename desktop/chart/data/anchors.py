@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
-from core.market.drawings import FARTHEST_MS
+from core.market.drawings import FARTHEST_MS, Anchor
+from core.market.validate import HIGHEST_PRICE, LOWEST_PRICE
 from desktop.chart.data.model import ChartModel
+
+
+def bounded(time_ms: int, price: float) -> Anchor:
+    """An anchor there, or at the nearest price that can be stored."""
+    return Anchor(time_ms, min(max(price, LOWEST_PRICE), HIGHEST_PRICE))
 
 
 def index_at(model: ChartModel, time_ms: int) -> int:

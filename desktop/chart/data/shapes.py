@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import accumulate
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from core.market.candle import Candle
 from core.market.series import CandleSeries
@@ -51,7 +52,9 @@ def heikin_ashi(drawn: CandleColumns) -> CandleColumns:
     Source: D. Valcu, "Using the Heikin-Ashi technique", Stocks & Commodities, February 2004.
     """
     close = (drawn.open + drawn.high + drawn.low + drawn.close) / 4.0
-    opened = _averaged_opens(drawn.open, drawn.close, close)
+    first = float(drawn.open[0] + drawn.close[0]) / 2.0
+    middles = accumulate(close[:-1].tolist(), lambda opened, closed: (opened + closed) / 2.0, initial=first)
+    opened = np.fromiter(middles, dtype=np.float64, count=close.size)
     return replace(
         drawn,
         open=opened,
@@ -61,26 +64,11 @@ def heikin_ashi(drawn: CandleColumns) -> CandleColumns:
     )
 
 
-def _averaged_opens(
-    opens: NDArray[np.float64], closes: NDArray[np.float64], averaged: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    found: list[float] = []
-    current = float(opens[0] + closes[0]) / 2.0 if opens.size else 0.0
-    for close in averaged.tolist():
-        found.append(current)
-        current = (current + close) / 2.0
-    return np.array(found, dtype=np.float64)
-
-
 def _last(drawn: CandleColumns, count: int) -> CandleColumns:
-    tail = slice(drawn.index.size - count, None)
-    return _with_columns(drawn, [getattr(drawn, name)[tail] for name in _NAMES])
+    last: dict[str, Any] = {name: getattr(drawn, name)[-count:] for name in _NAMES}
+    return replace(drawn, **last)
 
 
 def _joined(one: CandleColumns, other: CandleColumns) -> CandleColumns:
-    return _with_columns(one, [np.concatenate((getattr(one, name), getattr(other, name))) for name in _NAMES])
-
-
-def _with_columns(drawn: CandleColumns, columns_given: list[NDArray[np.float64]]) -> CandleColumns:
-    index, opened, high, low, close, volume = columns_given
-    return CandleColumns(index, opened, high, low, close, volume, drawn.group)
+    both: dict[str, Any] = {name: np.concatenate((getattr(one, name), getattr(other, name))) for name in _NAMES}
+    return replace(one, **both)

@@ -14,6 +14,7 @@ from core.market.drawings import FIBONACCI_LEVELS, Anchor, Drawing, DrawingKind,
 from desktop import formatting
 from desktop.chart.data.anchors import index_at
 from desktop.chart.data.model import ChartModel
+from desktop.chart.items.placed import Grip
 from desktop.chart.panes.frame import Frame
 
 _LINE_REACH_PX, _HANDLE_REACH_PX = 4, 8
@@ -59,14 +60,6 @@ class Shape:
         return QRectF(left, top, right - left, bottom - top).toAlignedRect()
 
 
-@dataclass(frozen=True)
-class Grip:
-    """What is under the mouse: a handle of a drawing, by its number, or all of it."""
-
-    drawing: Drawing
-    handle: int | None = None
-
-
 def shape_of(frame: Frame, model: ChartModel, drawing: Drawing) -> Shape:
     """Nothing of it where it lies out of view."""
     points = [_point(frame, model, anchor) for anchor in drawing.anchors]
@@ -80,7 +73,7 @@ def text_font(frame: Frame, drawing: Drawing) -> QFont:
     return font
 
 
-def grip_of(shape: Shape, frame: Frame, place: QPointF) -> Grip | None:
+def grip_of(shape: Shape, frame: Frame, place: QPointF) -> Grip[Drawing] | None:
     """What of a shape a hand at this device pixel takes hold of."""
     near = min(range(len(shape.handles)), key=lambda handle: _distance(place, shape.handles[handle]), default=None)
     if near is not None and _distance(place, shape.handles[near]) <= frame.scaled(_HANDLE_REACH_PX):

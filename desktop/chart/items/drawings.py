@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
 from functools import partial
 
 from PySide6.QtCore import QPoint, QPointF, QRect, Qt
@@ -12,12 +10,13 @@ from PySide6.QtGui import QColor, QPainter, QPen
 
 from core.market.drawings import Drawing, DrawingKind
 from desktop.chart.data.model import ChartModel
-from desktop.chart.items.drawing_shapes import Grip, Shape, grip_of, shape_of, text_font
+from desktop.chart.items.drawing_shapes import Shape, grip_of, shape_of, text_font
+from desktop.chart.items.placed import Grip, PlacedLayer
 from desktop.chart.labels.axis_labels import price_label_rect
 from desktop.chart.painting.primitives import dashes
 from desktop.chart.painting.text import Box, Row, Span
 from desktop.chart.panes.frame import Frame
-from desktop.chart.panes.layer import PlotLabel, PriceLayer
+from desktop.chart.panes.layer import PlotLabel
 
 _AREA_ALPHAS = (22, 36)
 _GROUND_ALPHA = 230
@@ -28,24 +27,12 @@ _BEYOND_PX = _HANDLE_PX + 2
 """That far beyond its lines a drawing has handles and edges."""
 
 
-@dataclass(frozen=True)
-class DrawingsShown:
-    """What the layer draws. `preview` is what is being set."""
-
-    drawings: tuple[Drawing, ...] = ()
-    selected: int | None = None
-    hovered: int | None = None
-    preview: Drawing | None = None
-    hint: str = ""
-    """What the readout says meanwhile."""
-
-
-class DrawingsLayer(PriceLayer):
+class DrawingsLayer(PlacedLayer[Drawing]):
     """Each is a label of the plot: where it lies is worked out once a view, and a paint of other pixels leaves it
     out."""
 
     def __init__(self) -> None:
-        self.shown = DrawingsShown()
+        super().__init__()
         self._shapes: tuple[Shape, ...] = ()
         self._labels: tuple[PlotLabel, ...] = ()
         self._tags: tuple[Box, ...] = ()
@@ -54,9 +41,6 @@ class DrawingsLayer(PriceLayer):
     def plot_labels(self, frame: Frame, model: ChartModel, taken: Sequence[QRect]) -> Sequence[PlotLabel]:
         self._place(frame, model)
         return self._labels
-
-    def rows(self, frame: Frame, model: ChartModel, index: int | None) -> Sequence[Row]:
-        return ((Span(self.shown.hint, frame.palette.accent),),) if self.shown.hint else ()
 
     def axis_tags(self, frame: Frame, model: ChartModel, taken: Sequence[Box]) -> Sequence[Box]:
         """The prices of horizontal lines in view, where no other price stands."""
@@ -67,17 +51,7 @@ class DrawingsLayer(PriceLayer):
                 tags.append(tag)
         return tags
 
-    @contextmanager
-    def at_rest(self) -> Iterator[None]:
-        """Meanwhile nothing is selected, under the mouse or being set."""
-        shown = self.shown
-        self.shown = replace(shown, selected=None, hovered=None, preview=None, hint="")
-        try:
-            yield
-        finally:
-            self.shown = shown
-
-    def grip_at(self, frame: Frame, model: ChartModel, pixel: QPoint) -> Grip | None:
+    def grip_at(self, frame: Frame, model: ChartModel, pixel: QPoint) -> Grip[Drawing] | None:
         """What of the topmost drawing lies at a device pixel."""
         self._place(frame, model)
         shapes = [shape for shape in reversed(self._shapes) if shape.drawing is not self.shown.preview]
@@ -89,7 +63,7 @@ class DrawingsLayer(PriceLayer):
         key = (*frame.base_key(model.version), id(model.series), model.time_at(model.count), self.shown)
         if key == self._key:
             return
-        self._key, drawings = key, self._back_to_front()
+        self._key, drawings = key, self.back_to_front()
         self._shapes = tuple(shape_of(frame, model, drawing) for drawing in drawings)
         self._labels = tuple(
             self._label(frame, shape, area) for shape in self._shapes if (area := shape.area) is not None
@@ -98,18 +72,10 @@ class DrawingsLayer(PriceLayer):
         self._tags = tuple(tag for tag in tags if tag is not None)
 
     def _label(self, frame: Frame, shape: Shape, area: QRect) -> PlotLabel:
-        is_held, reach = self._is_held(shape.drawing), frame.scaled(_BEYOND_PX + shape.drawing.width_px)
+        drawing, reach = shape.drawing, frame.scaled(_BEYOND_PX + shape.drawing.width_px)
+        is_held = drawing is self.shown.preview or self.is_selected(drawing) or self.is_hovered(drawing)
         paint = partial(_paint, frame=frame, shape=shape, is_held=is_held)
-        return PlotLabel(area.adjusted(-reach, -reach, reach, reach), (shape.drawing, is_held), paint)
-
-    def _back_to_front(self) -> list[Drawing]:
-        shown = self.shown
-        drawings = sorted(shown.drawings, key=lambda drawing: drawing.drawing_id in (shown.selected, shown.hovered))
-        return drawings if shown.preview is None else [*drawings, shown.preview]
-
-    def _is_held(self, drawing: Drawing) -> bool:
-        of_hand = (self.shown.selected, self.shown.hovered)
-        return drawing is self.shown.preview or (drawing.drawing_id is not None and drawing.drawing_id in of_hand)
+        return PlotLabel(area.adjusted(-reach, -reach, reach, reach), (drawing, is_held), paint)
 
 
 def colour_of(frame: Frame, drawing: Drawing) -> QColor:

@@ -52,26 +52,15 @@ class MarkersLayer(PriceLayer):
     """Painted with the closed candles and kept with them, so that a tick draws no marker."""
 
     def __init__(self) -> None:
-        self._track = MarkerTrack()
-        self._is_visible = True
+        self.track = MarkerTrack()
+        self.is_visible = True
         self._cells: list[_Cell] = []
         self._cells_key: tuple[object, ...] | None = None
         self._stamps: dict[MarkerKind, QPixmap] = {}
         self._stamps_key: tuple[object, ...] | None = None
 
-    @property
-    def track(self) -> MarkerTrack:
-        return self._track
-
-    def show(self, track: MarkerTrack) -> None:
-        """Draw these instead."""
-        self._track = track
-
-    def set_visible(self, is_visible: bool) -> None:
-        self._is_visible = is_visible
-
     def key(self, model: ChartModel) -> Hashable:
-        return self._track, self._is_visible, model.time_at(model.count)
+        return self.track, self.is_visible, model.time_at(model.count)
 
     def paint(self, painter: QPainter, frame: Frame, pane: Pane, model: ChartModel) -> None:
         stamps = self._stamps_for(frame)
@@ -105,14 +94,14 @@ class MarkersLayer(PriceLayer):
         key = (*frame.base_key(model.version), self.key(model))
         if key != self._cells_key:
             self._cells_key = key
-            self._cells = self._laid_out(frame, model) if self._is_visible else []
+            self._cells = self._laid_out(frame, model) if self.is_visible else []
         return self._cells
 
     def _laid_out(self, frame: Frame, model: ChartModel) -> list[_Cell]:
         side, gap = frame.scaled(_SIDE_PX), frame.scaled(_GAP_PX)
         foot = frame.layout.price_bottom - frame.scaled(_FOOT_PX)
         cells = []
-        for group in self._track.groups(model, frame.left - 1, frame.right + 1, (side + gap) / frame.spacing):
+        for group in self.track.groups(model, frame.left - 1, frame.right + 1, (side + gap) / frame.spacing):
             exact = frame.layout.plot_right - (frame.right - group.index) * frame.spacing
             left = round(exact) - side // 2
             hidden = len(group.markers) - _MOST_STACKED

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
+from typing import ClassVar
 
 from PySide6.QtCore import QPoint, QPointF, QRect
 from PySide6.QtGui import QColor, QPainter, QPen, QPolygonF
 
+from core.market.drawings import Anchor
 from desktop import formatting
-from desktop.chart.data.measurement import Measured, Measurement, measured
 from desktop.chart.data.model import ChartModel
+from desktop.chart.items.placed import PlacedLayer
 from desktop.chart.painting.primitives import fill_rects, outline
 from desktop.chart.painting.text import Box, Row, Span, box_size, paint_box
 from desktop.chart.panes.frame import Frame
-from desktop.chart.panes.layer import PlotLabel, PriceLayer
+from desktop.chart.panes.layer import PlotLabel
 from desktop.chart.panes.pane import Pane
 from desktop.translation import translate
 
@@ -24,38 +27,78 @@ _ARROW_PX = 5
 _AWAY_PX = 8
 
 
-class MeasureLayer(PriceLayer):
+@dataclass(frozen=True, slots=True)
+class Measurement:
+    """From one place to another."""
+
+    start: Anchor
+    end: Anchor
+    number: ClassVar[int | None] = None
+    """Nothing selects it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What lies between: from the start's price to the end's, and over the candles from one to the other."""
+
+    change: float
+    share: float
+    """The change as a share of the start's price."""
+    candles: int
+    """Steps from one candle to the other, 0 for the same, and for less time than a candle lasts."""
+    duration_ms: int
+    volume: float | None
+    """Of all candles that are touched, both ends too. None for less time than a candle lasts, as when what was
+    measured over short candles is shown over long ones: the volume of a whole one would not be its."""
+
+    @property
+    def is_within_candle(self) -> bool:
+        """Whether it lasts, but less than a candle."""
+        return self.volume is None
+
+
+def measured(measurement: Measurement, model: ChartModel) -> Measured:
+    """The numbers of a measurement. Ahead of the newest candle nothing has been traded."""
+    start, end = measurement.start, measurement.end
+    change = end.price - start.price
+    first, last = sorted((model.index_around(start.time_ms) or 0, model.index_around(end.time_ms) or 0))
+    duration_ms = abs(end.time_ms - start.time_ms)
+    is_short = model.series is not None and 0 < duration_ms < model.series.interval.duration_ms
+    return Measured(
+        change=change,
+        share=change / start.price,
+        candles=0 if is_short else last - first,
+        duration_ms=duration_ms,
+        volume=None if is_short else _volume(model, first, last),
+    )
+
+
+def _volume(model: ChartModel, first: int, last: int) -> float:
+    closed = 0.0 if model.series is None else float(model.series.volume[first : last + 1].sum())
+    is_forming_in = model.forming is not None and first <= model.count <= last
+    return closed + (model.forming.volume if model.forming is not None and is_forming_in else 0.0)
+
+
+class MeasureLayer(PlacedLayer[Measurement]):
     """Drawn with each paint: there is one box at most."""
 
-    def __init__(self) -> None:
-        self.shown: Measurement | None = None
-        self.hint = ""
-        """What the readout says while one is being made."""
-
     def paint_live(self, painter: QPainter, frame: Frame, pane: Pane, model: ChartModel) -> None:
-        if self.shown is None:
-            return
-        start, end = _place(frame, model, self.shown)
-        colour = frame.palette.candle(self.shown.end.price >= self.shown.start.price)
-        _paint_shade(painter, frame, QRect(start, end).normalized(), colour)
-        _paint_arrows(painter, frame, start, end, colour)
+        for measurement in self.back_to_front():
+            start, end = _place(frame, model, measurement)
+            colour = frame.palette.candle(measurement.end.price >= measurement.start.price)
+            _paint_shade(painter, frame, QRect(start, end).normalized(), colour)
+            _paint_arrows(painter, frame, start, end, colour)
 
     def plot_labels(self, frame: Frame, model: ChartModel, taken: Sequence[QRect]) -> Sequence[PlotLabel]:
-        box = self._numbers(frame, model, taken)
-        return () if box is None else (PlotLabel(box.rect, box, partial(paint_box, box=box, fonts=frame.fonts)),)
-
-    def _numbers(self, frame: Frame, model: ChartModel, taken: Sequence[QRect]) -> Box | None:
-        """None while what was measured is out of view."""
-        if self.shown is None:
-            return None
-        start, end = _place(frame, model, self.shown)
-        area = QRect(start, end).normalized()
-        if not area.intersects(frame.price_pane.rect):
-            return None
-        return _box(frame, area, taken, is_rising=end.y() <= start.y(), found=measured(self.shown, model))
-
-    def rows(self, frame: Frame, model: ChartModel, index: int | None) -> Sequence[Row]:
-        return ((Span(self.hint, frame.palette.accent),),) if self.hint else ()
+        """The numbers; none while what was measured is out of view."""
+        labels = []
+        for measurement in self.back_to_front():
+            start, end = _place(frame, model, measurement)
+            area, found = QRect(start, end).normalized(), measured(measurement, model)
+            if area.intersects(frame.price_pane.rect):
+                box = _box(frame, area, taken, is_rising=end.y() <= start.y(), found=found)
+                labels.append(PlotLabel(box.rect, box, partial(paint_box, box=box, fonts=frame.fonts)))
+        return labels
 
 
 def _place(frame: Frame, model: ChartModel, shown: Measurement) -> tuple[QPoint, QPoint]:

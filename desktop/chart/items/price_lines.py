@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
 
 from PySide6.QtCore import QPoint, QPointF, QRect, QRectF, Qt
@@ -15,12 +14,13 @@ from desktop import formatting
 from desktop.chart.axes.price_scale import ScaleKind
 from desktop.chart.crossings import crossing_time
 from desktop.chart.data.model import ChartModel
+from desktop.chart.items.placed import PlacedLayer
 from desktop.chart.labels.axis_labels import price_label_rect
 from desktop.chart.labels.axis_tags import spread_around, stand_aside
 from desktop.chart.labels.readout import text_tip
 from desktop.chart.painting.text import Box, Row, Span
 from desktop.chart.panes.frame import Frame
-from desktop.chart.panes.layer import PlotLabel, PriceLayer
+from desktop.chart.panes.layer import PlotLabel
 from desktop.chart.panes.pane import Pane
 from desktop.icons import glyph, glyph_font
 from desktop.translation import translate
@@ -34,18 +34,6 @@ _DAY_MS = 86_400_000
 
 
 @dataclass(frozen=True)
-class LinesShown:
-    """What the layer draws. `preview` is a line that is about to be set."""
-
-    lines: tuple[PriceLine, ...] = ()
-    selected: int | None = None
-    hovered: int | None = None
-    preview: PriceLine | None = None
-    hint: str = ""
-    """What the readout says meanwhile."""
-
-
-@dataclass(frozen=True)
 class _Placed:
     """A line in view: its pixel row, and where its label and its tag are, which may have had to move aside."""
 
@@ -55,18 +43,18 @@ class _Placed:
     tag: Box
 
 
-class PriceLinesLayer(PriceLayer):
+class PriceLinesLayer(PlacedLayer[PriceLine]):
     """Drawn over everything with each paint: lines are few, and no tick moves them. Their words keep out of the way
     of the readout, and their prices out of that of the last one."""
 
     def __init__(self) -> None:
-        self.shown = LinesShown()
+        super().__init__()
         self._cut: list[tuple[QRect, PriceLine]] = []
         """Labels that do not show all of their words, where they were laid out last."""
 
     def paint_live(self, painter: QPainter, frame: Frame, pane: Pane, model: ChartModel) -> None:
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, True)
-        for line in self._back_to_front():
+        for line in self.back_to_front():
             row = row_of(frame, line)
             if row is not None:
                 self._paint_line(painter, frame, line, row)
@@ -82,17 +70,14 @@ class PriceLinesLayer(PriceLayer):
         return None if line is None else text_tip(frame, cursor, _with_crossing(frame, line, line.text))
 
     def _plot_label(self, frame: Frame, placed: _Placed) -> PlotLabel:
-        is_selected = self._is(self.shown.selected, placed.line)
-        is_hovered = self._is(self.shown.hovered, placed.line)
+        is_selected, is_hovered = self.is_selected(placed.line), self.is_hovered(placed.line)
         paint = partial(_paint_label, frame=frame, placed=placed, is_filled=is_selected, is_tinted=is_hovered)
         return PlotLabel(placed.label, (placed.line, is_selected, is_hovered), paint)
 
     def rows(self, frame: Frame, model: ChartModel, index: int | None) -> Sequence[Row]:
-        if self.shown.hint:
-            return ((Span(self.shown.hint, frame.palette.accent),),)
-        selected = next((line for line in self.shown.lines if self._is(self.shown.selected, line)), None)
-        if selected is None or row_of(frame, selected) is not None:
-            return ()
+        selected = next((line for line in self.shown.things if self.is_selected(line)), None)
+        if self.shown.hint or selected is None or row_of(frame, selected) is not None:
+            return super().rows(frame, model, index)
         said = translate("Chart", "Selected: {0}, at {1}, below the prices in view")
         if frame.price_pane.y(selected.price) < frame.price_pane.top:
             said = translate("Chart", "Selected: {0}, at {1}, above the prices in view")
@@ -101,16 +86,6 @@ class PriceLinesLayer(PriceLayer):
 
     def axis_tags(self, frame: Frame, model: ChartModel, taken: Sequence[Box]) -> Sequence[Box]:
         return [each.tag for each in self._placed(frame, (), taken)]
-
-    @contextmanager
-    def at_rest(self) -> Iterator[None]:
-        """Meanwhile no line is selected, under the mouse or being set."""
-        shown = self.shown
-        self.shown = replace(shown, selected=None, hovered=None, preview=None, hint="")
-        try:
-            yield
-        finally:
-            self.shown = shown
 
     def line_at(self, frame: Frame, pixel: QPoint, taken: Sequence[QRect], on_axis: Sequence[Box]) -> PriceLine | None:
         """The topmost label, axis tag or line at a device pixel, where they stand beside what is taken of the plot, and
@@ -129,7 +104,7 @@ class PriceLinesLayer(PriceLayer):
     def _placed(self, frame: Frame, taken: Sequence[QRect], on_axis: Sequence[Box]) -> list[_Placed]:
         """What is in view, back to front. A line that is being set moves none aside, and its price stays at the
         mouse."""
-        rows = [(line, row) for line in self._back_to_front() if (row := row_of(frame, line)) is not None]
+        rows = [(line, row) for line in self.back_to_front() if (row := row_of(frame, line)) is not None]
         labels = [_label_rect(frame, line, row) for line, row in rows]
         tags = [self._tag(frame, line, row) for line, row in rows]
         pane, axis = frame.price_pane, frame.layout.price_axis
@@ -144,16 +119,9 @@ class PriceLinesLayer(PriceLayer):
         stand_aside([tags[place] for place in still], axis.height(), on_axis)
         return [_Placed(*row, label, tag) for row, label, tag in zip(rows, labels, tags, strict=True)]
 
-    def _back_to_front(self) -> list[PriceLine]:
-        shown = self.shown
-        lines = sorted(shown.lines, key=lambda line: (line.line_id == shown.selected, line.line_id == shown.hovered))
-        return lines if shown.preview is None else [*lines, shown.preview]
-
     def _paint_line(self, painter: QPainter, frame: Frame, line: PriceLine, row: int) -> None:
-        is_selected, is_hovered = self._is(self.shown.selected, line), self._is(self.shown.hovered, line)
-        colour, is_bold = _colour(frame, line), is_selected or is_hovered
-        width = frame.pixel * (2 if is_bold else 1)
-        pen = QPen(colour, width)
+        colour, is_bold = _colour(frame, line), self.is_selected(line) or self.is_hovered(line)
+        pen = QPen(colour, frame.pixel * (2 if is_bold else 1))
         pen.setCapStyle(Qt.PenCapStyle.FlatCap)
         if line.crossed_at_ms is not None or line is self.shown.preview:
             pen.setDashPattern([6.0, 4.0])
@@ -161,15 +129,12 @@ class PriceLinesLayer(PriceLayer):
         painter.setPen(pen)
         painter.drawLine(0, row, frame.layout.plot_right, row)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, True)
-        if is_selected:
+        if self.is_selected(line):
             _paint_grip(painter, frame, row, colour)
-
-    def _is(self, line_id: int | None, line: PriceLine) -> bool:
-        return line_id is not None and line.line_id == line_id
 
     def _tag(self, frame: Frame, line: PriceLine, row: int) -> Box:
         colour = _colour(frame, line)
-        is_filled = line.is_watched or self._is(self.shown.selected, line)
+        is_filled = line.is_watched or self.is_selected(line)
         quiet = colour if colour.alpha() == 255 else frame.palette.muted_text
         ink = frame.palette.inverse_text if is_filled else quiet
         price = formatting.format_price(line.price, frame.decimals)

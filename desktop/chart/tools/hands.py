@@ -6,22 +6,19 @@ from collections.abc import Callable
 from typing import Protocol
 
 from PySide6.QtCore import QObject, QPointF, Qt
-from PySide6.QtGui import QKeyEvent, QMouseEvent, QWheelEvent
+from PySide6.QtGui import QEnterEvent, QKeyEvent, QMouseEvent, QWheelEvent
 
 from core.clock import Clock
+from core.market.drawings import Anchor
 from desktop.chart.axes.held_range import HeldRange
 from desktop.chart.axes.time_scale import TimeScale
-from desktop.chart.data.measurement import Mark
 from desktop.chart.data.model import ChartModel
 from desktop.chart.panes.frame import Frame
 from desktop.chart.panes.pane_heights import PaneHeights
 from desktop.chart.tools.axes import PaneEdgeTool, PriceAxisTool, TimeAxisTool
-from desktop.chart.tools.axis_keys import AxisKeys
 from desktop.chart.tools.key_cursor import KeyCursor
-from desktop.chart.tools.navigation import Navigation
 from desktop.chart.tools.pan import Kinetic, PanTool
-from desktop.chart.tools.pointer import Pointer
-from desktop.chart.tools.tool import ChartPoint, Tool
+from desktop.chart.tools.tool import Area, ChartPoint, Tool
 
 
 class Surface(Protocol):
@@ -37,7 +34,7 @@ class Surface(Protocol):
 
 
 class Hands:
-    """Owns the pointer, its tools and the motion of the view. `key` says whether the event meant anything."""
+    """Owns the tools, what the mouse has hold of, and the motion of the view."""
 
     def __init__(
         self,
@@ -50,39 +47,43 @@ class Hands:
     ) -> None:
         scale, held, heights = scales
         self._surface, self._model = surface, model
-        self._navigation = Navigation(scale)
+        self._position: QPointF | None = None
+        self._holder: Tool | None = None
+        self._scale = scale
         self._kinetic = Kinetic(scale, surface.view_moved, clock, parent)
         self._pan = PanTool(scale, held, self._kinetic, clock)
-        self.pointer = Pointer()
-        edges = PaneEdgeTool(heights, on_panes_resized)
-        for tool in (edges, PriceAxisTool(held), TimeAxisTool(scale), self._pan):
-            self.pointer.add(tool, first=False)
-        self._key_cursor = KeyCursor(model, scale, self.pointer)
-        self._axis_keys = AxisKeys(held, heights, (self._key_cursor, self.pointer), on_panes_resized)
+        self._key_cursor = KeyCursor(model, scale, surface.fresh_frame, lambda: self._position)
+        self._tools: list[Tool] = [
+            PaneEdgeTool(heights, surface.fresh_frame, self.cursor, on_panes_resized),
+            PriceAxisTool(held, surface.fresh_frame),
+            TimeAxisTool(scale),
+            self._pan,
+            self._key_cursor,
+        ]
 
     @property
     def is_moving(self) -> bool:
         """Whether the view is in a hand, or runs on after a throw: then nothing else may move it."""
-        return self.pointer.is_held or self._kinetic.is_running
+        return self._holder is not None or self._kinetic.is_running
 
     @property
-    def key_mark(self) -> Mark | None:
+    def key_mark(self) -> Anchor | None:
         """The candle and the close that the keys' crosshair is at; None while the crosshair is the mouse's."""
         return self._key_cursor.mark()
 
     def cursor(self, frame: Frame) -> QPointF | None:
         """Where the crosshair belongs in this frame, in logical pixels: at the mouse, or at the keys' candle."""
         at_keys = self._key_cursor.position(frame)
-        return self.pointer.position if at_keys is None else at_keys
+        return self._position if at_keys is None else at_keys
 
     def add_tool(self, tool: Tool) -> None:
-        """Ask this tool first when the mouse is pressed."""
-        self.pointer.add(tool)
+        """Ask this tool before those that are there."""
+        self._tools.insert(0, tool)
 
     def let_go(self, *, keeps_crosshair: bool = False) -> None:
         """Of everything: another market, or the view goes elsewhere. keeps_crosshair: the same market at another
         interval, at which the keys' crosshair stays at its time."""
-        self.pointer.cancel()
+        self._cancel()
         if not keeps_crosshair:
             self._key_cursor.let_go()
         self._kinetic.stop()
@@ -99,67 +100,89 @@ class Hands:
         if event.button() != Qt.MouseButton.LeftButton or self._model.is_empty:
             return
         self._kinetic.stop()
+        self._cancel()
         at = self._at(event)
-        if self.pointer.press(at):
+        self._holder = next((tool for tool in self._tools if tool.press(at)), None)
+        if self._holder is not None:
             self._point(at)
             self._surface.view_moved()
 
     def move(self, event: QMouseEvent) -> None:
         at = self._at(event)
-        if self.pointer.move(at):
+        if self._holder is not None:
+            self._holder.move(at)
             self._surface.view_moved()
+        elif event.buttons() == Qt.MouseButton.NoButton:
+            self._hover(at)
         self._point(at)
 
     def release(self, event: QMouseEvent) -> None:
-        at = self._at(event)
-        if event.button() == Qt.MouseButton.LeftButton and self.pointer.release(at):
+        holder = self._holder
+        if event.button() == Qt.MouseButton.LeftButton and holder is not None:
+            at, self._holder = self._at(event), None
+            holder.release(at)
             self._point(at)
             self._surface.view_moved()
 
     def double_click(self, event: QMouseEvent) -> None:
-        if event.button() == Qt.MouseButton.LeftButton and self.pointer.double_click(self._at(event)):
+        at = self._at(event)
+        if event.button() == Qt.MouseButton.LeftButton and any(tool.double_click(at) for tool in self._tools):
             self._kinetic.stop()
             self._surface.view_moved()
 
     def wheel(self, event: QWheelEvent) -> None:
         self._kinetic.stop()
-        if self._navigation.wheel(event):
+        if self._pan.wheel(event):
             self._pan.regrab(self._surface.point_at(event.position()))
             self._surface.view_moved()
 
     def key(self, event: QKeyEvent) -> bool:
-        if event.key() == Qt.Key.Key_Escape and self.pointer.is_held:
-            self.pointer.cancel()
-        elif event.key() == Qt.Key.Key_Escape and self._key_cursor.is_pointing:
-            self._key_cursor.let_go()
-        elif self._means_something(event):
-            self._kinetic.stop()
-        else:
+        """Whether the key meant anything."""
+        before = self.key_mark
+        if event.key() == Qt.Key.Key_Escape and self._holder is not None:
+            self._cancel()
+        elif self._holder is not None or self._model.is_empty or not any(tool.key(event) for tool in self._tools):
             return False
+        after = self.key_mark
+        if after is not None and after != before:
+            for tool in self._tools:
+                tool.crosshair_moved(after)
+        self._kinetic.stop()
         self._surface.view_moved()
         return True
 
-    def _means_something(self, event: QKeyEvent) -> bool:
-        """Whether a key moved the view, the crosshair, the price axis or a pane's edge."""
-        if self._navigation.key(event):
-            return True
-        frame = self._surface.fresh_frame
-        return self._key_cursor.key(event, frame) or (not self._model.is_empty and self._axis_keys.key(event, frame))
+    def enter(self, event: QEnterEvent) -> None:
+        """The mouse has come in."""
+        self._hover(self._surface.point_at(event.position()))
 
     def leave(self) -> None:
         """The mouse is elsewhere."""
-        self.pointer.position = None
+        self._position = None
         self._key_cursor.let_go()
+        for tool in self._tools:
+            tool.leave()
 
     def zoom(self, factor: float) -> None:
         """Without a cursor to zoom about."""
         self._kinetic.stop()
-        self._navigation.zoom(factor)
+        self._scale.zoom(factor)
+
+    def _cancel(self) -> None:
+        """Whoever has the mouse lets go."""
+        holder, self._holder = self._holder, None
+        if holder is not None:
+            holder.cancel()
 
     def _at(self, event: QMouseEvent) -> ChartPoint:
         return self._surface.point_at(event.position(), event.modifiers())
 
+    def _hover(self, at: ChartPoint) -> None:
+        for tool in self._tools if not self._model.is_empty else ():
+            tool.hover(at)
+
     def _point(self, at: ChartPoint) -> None:
-        self.pointer.position = at.position
+        self._position = at.position
         self._key_cursor.let_go()
-        self._surface.pointer_moved(self.pointer.shape_at(at))
+        shapes = (tool.shape_at(at) for tool in self._tools)
+        rest = Qt.CursorShape.CrossCursor if at.area is Area.PLOT else Qt.CursorShape.ArrowCursor
+        self._surface.pointer_moved(next((shape for shape in shapes if shape is not None), rest))

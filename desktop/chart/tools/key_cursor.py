@@ -8,24 +8,28 @@ from collections.abc import Callable
 from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QKeyEvent
 
+from core.market.drawings import Anchor
 from desktop.chart.axes.time_scale import TimeScale
-from desktop.chart.data.measurement import Mark
+from desktop.chart.data.anchors import bounded
 from desktop.chart.data.model import ChartModel
 from desktop.chart.panes.frame import Frame
 from desktop.chart.panes.pane import PRICE_PANE, Pane
-from desktop.chart.tools.pointer import Pointer
+from desktop.chart.tools.tool import Tool, modifiers_of
 
 _FAR_STEP = 10
 _PANE_DIRECTIONS = {Qt.Key.Key_PageUp: -1, Qt.Key.Key_PageDown: 1}
 _DIRECTIONS = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}
 
 
-class KeyCursor:
+class KeyCursor(Tool):
     """Ctrl+Left and Ctrl+Right, with Shift by ten; Ctrl+PgUp and Ctrl+PgDown to the pane above or below. It stays at
     its candle, whatever closes, comes late or moves; the view is moved along where a step leads out of it."""
 
-    def __init__(self, model: ChartModel, scale: TimeScale, pointer: Pointer) -> None:
-        self._model, self._scale, self._pointer = model, scale, pointer
+    def __init__(
+        self, model: ChartModel, scale: TimeScale, frame: Callable[[], Frame], mouse: Callable[[], QPointF | None]
+    ) -> None:
+        """frame: gives the geometry as the scale has it now. mouse: where that is, in logical pixels."""
+        self._model, self._scale, self._frame, self._mouse = model, scale, frame, mouse
         self._time_ms: int | None = None
         self._pane = PRICE_PANE
 
@@ -33,16 +37,11 @@ class KeyCursor:
         """The mouse points now, or another market is shown."""
         self._time_ms, self._pane = None, PRICE_PANE
 
-    @property
-    def is_pointing(self) -> bool:
-        """Whether the crosshair is the keys'."""
-        return self._time_ms is not None
-
-    def mark(self) -> Mark | None:
+    def mark(self) -> Anchor | None:
         """The candle or ghost that it is at, and its close. None while it points at none."""
         index = self._pointed_at()
         time_ms, price = (None, None) if index is None else (self._model.time_at(index), self._model.close_at(index))
-        return None if time_ms is None or price is None else Mark(time_ms, price)
+        return None if time_ms is None or price is None else bounded(time_ms, price)
 
     def position(self, shown: Frame) -> QPointF | None:
         """Where it is in this frame, in logical pixels: at its candle's close, or in the middle of a lower pane. None
@@ -57,29 +56,28 @@ class KeyCursor:
             row = shown.layout.price_bottom // 2 if price is None else shown.y(price)
         return QPointF((shown.x(index) + 0.5) / shown.ratio, (row + 0.5) / shown.ratio)  # the middle of the pixel
 
-    def key(self, event: QKeyEvent, frame: Callable[[], Frame]) -> bool:
-        """Carry out a key. False for one that means nothing here. frame: gives the geometry as the scale has it now."""
+    def key(self, event: QKeyEvent) -> bool:
         direction, down = _DIRECTIONS.get(Qt.Key(event.key())), _PANE_DIRECTIONS.get(Qt.Key(event.key()))
-        modifiers = event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
+        modifiers = modifiers_of(event)
         control, shift = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier
-        if self._model.is_empty:
+        if event.key() == Qt.Key.Key_Escape and self._time_ms is not None:
+            self.let_go()
+        elif down is not None and modifiers == control:
+            self._go_down(self._frame(), down)
+        elif direction is not None and modifiers in (control, control | shift):
+            self._walk(self._frame(), direction * (_FAR_STEP if modifiers & shift else 1))
+        else:
             return False
-        if down is not None and modifiers == control:
-            self._go_down(frame(), down)
-            return True
-        if direction is None or modifiers not in (control, control | shift):
-            return False
-        self._walk(frame(), direction * (_FAR_STEP if modifiers & shift else 1))
         return True
 
     def _walk(self, shown: Frame, step: int) -> None:
-        pointed_at, position = self._pointed_at(), self._pointer.position
+        pointed_at, mouse = self._pointed_at(), self._mouse()
         if pointed_at is not None:
             self._go_to(pointed_at + step)
-        elif position is not None:
-            self._go_to(shown.index_at(position.x() * shown.ratio) + step)
+        elif mouse is not None:
+            self._go_to(shown.index_at(mouse.x() * shown.ratio) + step)
         else:
-            self._go_to(self._first(shown))
+            self._go_to(min(self._model.newest_index, math.floor(shown.right)))
 
     def _go_down(self, shown: Frame, panes: int) -> None:
         """At the candle where it is, or where reading begins."""
@@ -96,10 +94,6 @@ class KeyCursor:
     def _pointed_at(self) -> int | None:
         """The candle of its time, also at an interval at which that is within a longer candle."""
         return None if self._time_ms is None else self._model.index_around(self._time_ms)
-
-    def _first(self, shown: Frame) -> int:
-        """Where reading begins: at the newest candle, or the newest one in view."""
-        return min(self._model.newest_index, math.floor(shown.right))
 
     def _last(self) -> int:
         """The forming candle, the newest closed one, or the last ghost."""

@@ -1,4 +1,4 @@
-"""The plot in one's hand: drag to pan, let go in motion and it runs out."""
+"""The plot in one's hand: drag to pan, let go in motion and it runs out; wheel and keys move and zoom it."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ from collections import deque
 from collections.abc import Callable
 
 from PySide6.QtCore import QObject, Qt, QTimer, Slot
+from PySide6.QtGui import QKeyEvent, QWheelEvent
 
 from core.clock import Clock
 from desktop.chart.axes.held_range import HeldRange
 from desktop.chart.axes.price_scale import PriceRange
 from desktop.chart.axes.time_scale import TimeScale
 from desktop.chart.frame_clock import FRAME_MS
-from desktop.chart.tools.tool import Area, ChartPoint
+from desktop.chart.tools.tool import Area, ChartPoint, Tool
 
 _DRAG_THRESHOLD_PX = 3.0
 _WATCHED_S = 0.08
@@ -21,9 +22,16 @@ _WATCHED_S = 0.08
 _SLOWEST_PX_PER_S = 120.0
 _FASTEST_PX_PER_S = 6_000.0
 _HALF_LIFE_S = 0.12
+_ZOOM_PER_DEGREE = 1.0015
+_KEY_ZOOM = 1.25
+_KEY_SHARE = 0.1
+_PAGE_SHARE = 0.9
+_MODIFIERS_OF_OTHERS = (
+    Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier | Qt.KeyboardModifier.MetaModifier
+)
 
 
-class PanTool:
+class PanTool(Tool):
     """Drags the time scale, and the prices too where they are held by hand."""
 
     def __init__(self, scale: TimeScale, held: HeldRange, kinetic: Kinetic, clock: Clock | None) -> None:
@@ -33,11 +41,6 @@ class PanTool:
         self._grabbed_range: PriceRange | None = None
         self._is_dragging = False
         self._trail: deque[tuple[float, float]] = deque(maxlen=16)
-
-    @property
-    def is_dragging(self) -> bool:
-        """Whether the plot is held: then nothing but the hand may move it."""
-        return self._is_dragging
 
     def press(self, at: ChartPoint) -> bool:
         """Take hold of the plot."""
@@ -72,6 +75,43 @@ class PanTool:
     def cancel(self) -> None:
         self._grabbed, self._is_dragging = None, False
 
+    def wheel(self, event: QWheelEvent) -> bool:
+        """Zoom about the cursor; sideways, or with Shift, pan. Whether the view changed."""
+        before = (self._scale.right, self._scale.spacing)
+        turned = event.angleDelta()
+        if event.modifiers() & Qt.KeyboardModifier.ShiftModifier or abs(turned.x()) > abs(turned.y()):
+            self._pan_by(-(turned.x() or turned.y()) / self._scale.spacing)
+        else:
+            x = min(max(event.position().x(), 0.0), self._scale.width)
+            self._scale.zoom_at(_ZOOM_PER_DEGREE ** turned.y(), x)
+        return (self._scale.right, self._scale.spacing) != before
+
+    def key(self, event: QKeyEvent) -> bool:
+        key, scale = Qt.Key(event.key()), self._scale
+        page = scale.width / scale.spacing
+        step = max(1.0, round(page * _KEY_SHARE))
+        candles = {
+            Qt.Key.Key_Left: -step,
+            Qt.Key.Key_Right: step,
+            Qt.Key.Key_PageUp: -_PAGE_SHARE * page,
+            Qt.Key.Key_PageDown: _PAGE_SHARE * page,
+        }
+        if event.modifiers() & _MODIFIERS_OF_OTHERS:
+            return False
+        if key in candles:
+            self._pan_by(candles[key])
+        elif key == Qt.Key.Key_Home:
+            scale.go_to_oldest()
+        elif key == Qt.Key.Key_End:
+            scale.go_to_newest()
+        elif key in (Qt.Key.Key_Up, Qt.Key.Key_Plus, Qt.Key.Key_Equal):
+            scale.zoom(_KEY_ZOOM)
+        elif key in (Qt.Key.Key_Down, Qt.Key.Key_Minus, Qt.Key.Key_Underscore):
+            scale.zoom(1 / _KEY_ZOOM)
+        else:
+            return False
+        return True
+
     def double_click(self, at: ChartPoint) -> bool:
         """Show everything as it was at first."""
         if at.area is not Area.PLOT:
@@ -93,6 +133,9 @@ class PanTool:
         """The view was zoomed while it is held: go on from there."""
         if self._grabbed is not None:
             self._grab(at)
+
+    def _pan_by(self, candles: float) -> None:
+        self._scale.pan_to(self._scale.right + candles)
 
     def _grab(self, at: ChartPoint) -> None:
         self._grabbed = (at.position.x(), at.position.y())

@@ -1,13 +1,14 @@
-"""What the mouse can take hold of, and where on the chart it is."""
+"""What mouse and keys can take hold of, and where on the chart that is."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum, auto
-from typing import Protocol
 
 from PySide6.QtCore import QPoint, QPointF, Qt
+from PySide6.QtGui import QKeyEvent
 
+from core.market.drawings import Anchor
 from desktop.chart.panes.frame import Frame
 from desktop.chart.panes.pane import Pane
 
@@ -57,23 +58,46 @@ def _area(pixel: QPoint, frame: Frame) -> Area:
     return Area.TIME_AXIS if is_below else Area.PLOT
 
 
-class Tool(Protocol):
-    """Asked in turn; the first that takes a press has the mouse until the button is let go."""
+def modifiers_of(event: QKeyEvent) -> Qt.KeyboardModifier:
+    """The same for a key of the number pad as for its like."""
+    return event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
+
+
+class Tool:
+    """Asked in turn, by mouse and by keys; the first that takes a press has the mouse until the button is let go. A
+    subclass says what it makes of which."""
 
     def press(self, at: ChartPoint) -> bool:
         """Whether it takes the mouse."""
+        return False
 
     def move(self, at: ChartPoint) -> None:
         """The mouse moved while it has it."""
 
     def release(self, at: ChartPoint) -> None:
         """The button was let go."""
+        self.cancel()
 
     def cancel(self) -> None:
         """Let go at once: the market changed, or Escape was pressed."""
 
     def double_click(self, at: ChartPoint) -> bool:
         """Whether it makes something of a double click."""
+        return False
 
     def shape_at(self, at: ChartPoint) -> Qt.CursorShape | None:
         """The mouse's shape where it would take a press; None where it would not."""
+        return None
+
+    def hover(self, at: ChartPoint) -> None:
+        """The mouse moved with no button down, or has come in."""
+
+    def leave(self) -> None:
+        """The mouse is elsewhere."""
+
+    def key(self, event: QKeyEvent) -> bool:
+        """Whether it makes something of a key. Not asked while there is no candle, or while the mouse has hold."""
+        return False
+
+    def crosshair_moved(self, to: Anchor) -> None:
+        """The keys' crosshair is at this candle and its close now."""

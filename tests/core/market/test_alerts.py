@@ -22,7 +22,7 @@ NUMBERS = st.integers(0, TICKS - 1)
 
 
 def alert(price: float, direction: Direction = Direction.UP, from_ms: int = 0) -> PriceLine:
-    return PriceLine(price, LineKind.ALERT, direction=direction, watched_from_ms=from_ms, is_armed=True, line_id=1)
+    return PriceLine(price, LineKind.ALERT, direction=direction, watched_from_ms=from_ms, is_armed=True, number=1)
 
 
 def candle(minute: int, opened: float, high: float, low: float, close: float) -> Candle:

@@ -31,7 +31,7 @@ def test_lines_come_back_in_the_order_of_drawing_after_a_restart(path: Path) -> 
     assert ChartLineStore(db).list("binance", "BTC/USDT") == [note, alert]
     assert ChartLineStore(db).list("kraken", "BTC/USDT") == [other]
     assert ChartLineStore(db).list("binance", "ETH/USDT") == []
-    assert replace(alert, line_id=None) == ALERT
+    assert replace(alert, number=None) == ALERT
     db.close()
 
 
@@ -43,11 +43,11 @@ def test_a_change_keeps_the_number_and_a_removed_line_comes_back_under_its_own(p
     crossed = replace(crossed, crossed_within_ms=60)
     assert store.put("a", "b", crossed) == crossed
     assert store.list("a", "b") == [crossed]
-    assert line.line_id is not None
-    store.remove(line.line_id)
-    store.remove(line.line_id)
+    assert line.number is not None
+    store.remove(line.number)
+    store.remove(line.number)
     newer = store.put("a", "b", NOTE)
-    assert newer.line_id != line.line_id
+    assert newer.number != line.number
     store.put("a", "b", crossed)
     assert store.list("a", "b") == [newer, crossed]
     db.close()

@@ -31,7 +31,7 @@ def test_drawings_come_back_in_the_order_of_drawing_after_a_restart(path: Path) 
     assert DrawingStore(db).list("binance", "BTC/USDT") == [text, line]
     assert DrawingStore(db).list("kraken", "BTC/USDT") == [other]
     assert DrawingStore(db).list("binance", "ETH/USDT") == []
-    assert replace(line, drawing_id=None) == LINE
+    assert replace(line, number=None) == LINE
     db.close()
 
 
@@ -52,11 +52,11 @@ def test_a_change_keeps_the_number_and_a_removed_one_comes_back_under_its_own(pa
     changed = replace(line, anchors=(Anchor(0, 7.0), Anchor(60_000, 8.0)), colour="", width_px=1)
     assert store.put("a", "b", changed) == changed
     assert store.list("a", "b") == [changed]
-    assert line.drawing_id is not None
-    store.remove(line.drawing_id)
-    store.remove(line.drawing_id)
+    assert line.number is not None
+    store.remove(line.number)
+    store.remove(line.number)
     newer = store.put("a", "b", TEXT)
-    assert newer.drawing_id != line.drawing_id
+    assert newer.number != line.number
     store.put("a", "b", changed)
     assert store.list("a", "b") == [newer, changed]
     db.close()

@@ -59,7 +59,7 @@ def dress(application: Application, settings: Settings) -> None:
     assert series is not None
     application.charting.tools.lines.add(LineKind.ALERT, round(series[-1].close * 1.001, 5))
     words = Drawing(DrawingKind.TEXT, (Anchor(series[-9].open_time_ms, series[-1].close),), "Support")
-    application.charting.tools.drawings.book.put(words)
+    application.charting.tools.book.put(words)
     for incident in scenario.incidents():
         application.state.apply(incident)
 
@@ -176,13 +176,13 @@ def _open_welcome(application: Application) -> QDialog:
 
 def _open_drawing(application: Application) -> QDialog:
     drawings = application.charting.tools.drawings
-    return _new_dialog(application, lambda: drawings.edit(drawings.book.all[0]))
+    return _new_dialog(application, lambda: drawings.edit(drawings.things[0]))
 
 
 def _open_line(application: Application) -> QDialog:
     chart, window = application.chart, application.window
     chart.setFocus(Qt.FocusReason.OtherFocusReason)
-    lines = application.charting.tools.lines
-    while lines.selected is None:  # the drawing has its turn as well
+    tools = application.charting.tools
+    while tools.placed.selected not in tools.lines.things:  # the drawing has its turn as well
         window.actions_of_window[ActionId.NEXT_LINE].trigger()
     return _by_window(application, ActionId.EDIT_LINE)

@@ -19,12 +19,11 @@ from core.market.watchlist import WatchedMarket
 from core.settings import MarketSettings
 from core.storage.folder import DataFolder
 from core.window_settings import WatchlistSettings
-from desktop.chart.controllers.alerts_elsewhere import AlertsElsewhere
 from desktop.chart.controllers.ensemble import ChartEnsemble
 from desktop.chart.controllers.tools import ChartTools
 from desktop.database import WindowDatabase
-from desktop.dialogs.line_text import LineTextDialog
 from desktop.library import Library
+from desktop.notifications.alerts_elsewhere import AlertsElsewhere
 from desktop.panels.banner import Notice
 from tests.desktop import scenario
 from tests.desktop.chart.controllers.tools import MARKET, OTHER, ToolBench, opened
@@ -103,7 +102,7 @@ def back(bench: Two) -> tuple[PriceLine, ...]:
     """The lines of the first market, on the chart again."""
     bench.tools.show_market(MARKET, bench.newest)
     bench.elsewhere.show_market(MARKET)
-    return bench.tools.lines.book.lines
+    return bench.tools.lines.things
 
 
 def test_it_goes_off_once_at_the_watchlist_s_price_and_its_banner_shows_the_market_as_listed(bench: Two) -> None:
@@ -141,14 +140,9 @@ def test_the_market_on_the_chart_is_left_to_its_candles(bench: Two) -> None:
 
 def test_words_that_were_written_after_leaving_are_told(bench: Two) -> None:
     bench.tools.lines.add(LineKind.ALERT, bench.newest.close + 4)
-    (line,) = bench.tools.lines.book.lines
-    bench.tools.lines.edit(line)
-    (dialog,) = bench.bench.window.findChildren(LineTextDialog)
-    bench.tools.lines.show_market(OTHER, None)
+    (line,) = bench.tools.lines.things
     leave(bench)
-    dialog.edit.setText("Sell")
-    dialog.accept()
-    bench.tools.lines.book.reword_elsewhere(("binance", "BTC/USDT"), line.line_id or 0, "Sell")
+    bench.tools.book._stores[PriceLine]().put("binance", "BTC/USDT", replace(line, text="Sell"))
     price(bench, bench.newest.close + 5)
     assert said(bench).endswith("Sell")
 

@@ -13,18 +13,19 @@ from PySide6.QtWidgets import QApplication, QMenu
 
 from core.market.candle import Candle
 from core.market.drawings import MOST_DRAWINGS, Anchor, Drawing, DrawingKind
+from core.market.price_lines import LineKind
 from core.market.series import CandleSeries
 from core.storage.folder import DataFolder
 from desktop.actions import ActionId
 from desktop.chart.axes.price_scale import ScaleKind
-from desktop.chart.controllers.drawings import DRAWING_ACTIONS
+from desktop.chart.controllers.drawings import DRAWING_KINDS
 from desktop.chart.items.drawing_shapes import shape_of
 from desktop.dialogs.drawing import DrawingDialog
 from tests.desktop.chart.controllers.tools import LEFT, MARKET, NONE, OTHER, ToolBench, opened
 from tests.desktop.conftest import MakeBench
 
 CONTROL, SHIFT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier
-ACTIONS = dict(zip(DrawingKind, DRAWING_ACTIONS, strict=True))
+ACTIONS = {kind: action_id for action_id, kind in DRAWING_KINDS.items()}
 TWO_ENDED = [kind for kind in DrawingKind if kind.anchors == 2]
 
 
@@ -42,7 +43,7 @@ def bench(make_chart_bench: MakeBench, folder: Path) -> Iterator[ToolBench]:
 
 
 def drawings(bench: ToolBench) -> tuple[Drawing, ...]:
-    return bench.tools.drawings.book.all
+    return bench.tools.drawings.things
 
 
 def the_drawing(bench: ToolBench) -> Drawing:
@@ -117,7 +118,7 @@ def test_a_drag_draws_from_candle_to_candle(bench: ToolBench, kind: DrawingKind)
         assert anchor.time_ms == anchor_under(bench, at).time_ms
         assert anchor.price == pytest.approx(bench.price_at(at), abs=0.01)
         assert anchor.price == round(anchor.price, 2), "in the market's decimals"
-    assert bench.tools.drawings.placing is None and bench.tools.drawings.selected == drawing
+    assert bench.tools.placed.placing is None and bench.tools.placed.selected == drawing
     assert bench.bench.chart.scale.right == right, "the view stays"
 
 
@@ -125,11 +126,11 @@ def test_a_drag_draws_from_candle_to_candle(bench: ToolBench, kind: DrawingKind)
 def test_two_clicks_draw_the_same_and_what_comes_is_shown_between_them(bench: ToolBench, kind: DrawingKind) -> None:
     start, end = place(bench, 40, 0.8), place(bench, 15, 0.9)
     by_drag = draw(bench, kind, start, end)
-    bench.tools.drawings.remove(by_drag)
+    bench.tools.placed.remove(by_drag)
     choose(bench, kind)
     bench.click(start)
     bench.hover(end)
-    preview = bench.tools.drawings._layer.shown.preview
+    preview = bench.tools.drawings.layer.shown.preview
     assert preview is not None and preview.anchors == by_drag.anchors
     assert drawings(bench) == ()
     bench.click(end)
@@ -150,7 +151,7 @@ def test_two_clicks_at_one_place_are_no_line_and_leave_the_view(bench: ToolBench
     spacing = bench.bench.chart.scale.spacing
     bench.click(at)
     QTest.mouseDClick(bench.bench.chart.viewport(), LEFT, NONE, at)
-    assert drawings(bench) == () and bench.tools.drawings.placing is DrawingKind.TREND_LINE
+    assert drawings(bench) == () and bench.tools.placed.placing is DrawingKind.TREND_LINE
     assert bench.bench.chart.scale.spacing == spacing
 
 
@@ -161,7 +162,7 @@ def test_escape_ends_drawing(bench: ToolBench, times: int) -> None:
     if times == 2:
         bench.click(place(bench, 40, 0.8))
     bench.key(Qt.Key.Key_Escape)
-    assert bench.tools.drawings.placing is None and bench.tools.drawings._layer.shown.preview is None
+    assert bench.tools.placed.placing is None and bench.tools.drawings.layer.shown.preview is None
     bench.click(place(bench, 30, 0.7))
     assert drawings(bench) == ()
 
@@ -171,7 +172,7 @@ def test_escape_in_mid_drag_gives_up_what_is_drawn(bench: ToolBench) -> None:
     bench.drag(place(bench, 40, 0.8), place(bench, 15, 0.9), release=False)
     bench.key(Qt.Key.Key_Escape)
     QTest.mouseRelease(bench.bench.chart.viewport(), LEFT, NONE, place(bench, 15, 0.9))
-    assert drawings(bench) == () and bench.tools.drawings.placing is None
+    assert drawings(bench) == () and bench.tools.placed.placing is None
 
 
 def test_with_ctrl_both_ends_snap_to_prices_of_their_candles(bench: ToolBench) -> None:
@@ -201,7 +202,7 @@ def test_a_handle_forms_it_and_undo_takes_that_back(bench: ToolBench, kind: Draw
     there = place(bench, 28, 0.4)
     bench.drag(handles(bench, drawing)[handle], there)
     formed = the_drawing(bench)
-    assert formed.drawing_id == drawing.drawing_id
+    assert formed.number == drawing.number
     assert formed.anchors[1 - handle] == drawing.anchors[1 - handle]
     assert formed.anchors[handle].time_ms == anchor_under(bench, there).time_ms
     assert formed.anchors[handle].price == pytest.approx(bench.price_at(there), abs=0.01)
@@ -238,11 +239,11 @@ def test_a_drag_is_given_up_with_escape(bench: ToolBench) -> None:
 def test_a_click_selects_and_one_elsewhere_lets_go(bench: ToolBench) -> None:
     drawing = draw(bench, DrawingKind.TREND_LINE, place(bench, 40, 0.6), place(bench, 15, 0.9))
     bench.click(place(bench, 30, 0.2))
-    assert bench.tools.drawings.selected is None
+    assert bench.tools.placed.selected is None
     bench.click(middle_of(bench, drawing))
-    assert bench.tools.drawings.selected == drawing and the_drawing(bench) == drawing
+    assert bench.tools.placed.selected == drawing and the_drawing(bench) == drawing
     bench.key(Qt.Key.Key_Escape)
-    assert bench.tools.drawings.selected is None
+    assert bench.tools.placed.selected is None
 
 
 def test_delete_removes_and_undo_brings_back(bench: ToolBench) -> None:
@@ -250,7 +251,7 @@ def test_delete_removes_and_undo_brings_back(bench: ToolBench) -> None:
     bench.key(Qt.Key.Key_Delete)
     assert drawings(bench) == ()
     bench.key(Qt.Key.Key_Z, CONTROL)
-    assert the_drawing(bench) == drawing and bench.tools.drawings.selected == drawing
+    assert the_drawing(bench) == drawing and bench.tools.placed.selected == drawing
 
 
 def test_lines_and_drawings_are_taken_back_in_the_order_in_which_they_changed(bench: ToolBench) -> None:
@@ -260,7 +261,7 @@ def test_lines_and_drawings_are_taken_back_in_the_order_in_which_they_changed(be
     kept = []
     for _ in range(3):
         bench.key(Qt.Key.Key_Z, CONTROL)
-        kept.append((len(bench.tools.lines.book.lines), len(drawings(bench))))
+        kept.append((len(bench.tools.lines.things), len(drawings(bench))))
     assert kept == [(1, 1), (0, 1), (0, 0)]
 
 
@@ -269,16 +270,16 @@ def test_what_was_taken_back_is_done_again_in_order_until_something_else_changes
     bench.choose(place(bench, 30, 0.2), "Alert at")
     draw(bench, DrawingKind.HORIZONTAL, place(bench, 30, 0.4))
     actions = bench.bench.window.actions_of_window
-    everything = (bench.tools.lines.book.lines, drawings(bench))
+    everything = (bench.tools.lines.things, drawings(bench))
     assert not actions[ActionId.REDO_LINE].isEnabled()
     for _ in range(3):
         bench.key(Qt.Key.Key_Z, CONTROL)
     kept = []
     for _ in range(3):
         bench.key(Qt.Key.Key_Z, CONTROL | Qt.KeyboardModifier.ShiftModifier)
-        kept.append((len(bench.tools.lines.book.lines), len(drawings(bench))))
+        kept.append((len(bench.tools.lines.things), len(drawings(bench))))
     assert kept == [(0, 1), (1, 1), (1, 2)]
-    assert [line.price for line in bench.tools.lines.book.lines] == [line.price for line in everything[0]]
+    assert [line.price for line in bench.tools.lines.things] == [line.price for line in everything[0]]
     assert drawings(bench) == everything[1] and not actions[ActionId.REDO_LINE].isEnabled()
     for _ in range(2):
         bench.key(Qt.Key.Key_Z, CONTROL)
@@ -300,28 +301,28 @@ def test_one_thing_is_selected_at_most(bench: ToolBench) -> None:
     drawing = draw(bench, DrawingKind.TREND_LINE, place(bench, 40, 0.6), place(bench, 15, 0.9))
     tools, low = bench.tools, place(bench, 30, 0.2)
     bench.choose(low, "Alert at")
-    assert tools.lines.selected is not None and tools.drawings.selected is None
+    assert tools.placed.selected in tools.lines.things
     bench.click(middle_of(bench, drawing))
-    assert tools.lines.selected is None and tools.drawings.selected == drawing
+    assert tools.placed.selected == drawing
     bench.click(low)
-    assert tools.lines.selected is not None and tools.drawings.selected is None
+    assert tools.placed.selected in tools.lines.things
     bench.bench.window.actions_of_window[ActionId.NEXT_LINE].trigger()
-    assert tools.lines.selected is None and tools.drawings.selected == drawing
+    assert tools.placed.selected == drawing
     bench.key(Qt.Key.Key_Delete)
-    assert drawings(bench) == () and len(tools.lines.book.lines) == 1
+    assert drawings(bench) == () and len(tools.lines.things) == 1
 
 
 def test_what_begins_ends_what_waited_for_the_mouse(bench: ToolBench) -> None:
     actions, tools = bench.bench.window.actions_of_window, bench.tools
     actions[ActionId.ADD_ALERT].trigger()
     choose(bench, DrawingKind.RAY)
-    assert not tools.lines.is_placing and tools.drawings.placing is DrawingKind.RAY
+    assert tools.placed.placing is DrawingKind.RAY
     actions[ActionId.MEASURE].trigger()
-    assert tools.drawings.placing is None
+    assert tools.placed.placing in tools.measure.kinds.values()
     choose(bench, DrawingKind.RAY)
     bench.hover(place(bench, 30, 0.5))
     actions[ActionId.ADD_NOTE].trigger()
-    assert tools.lines.is_placing and tools.drawings.placing is None
+    assert tools.placed.placing is LineKind.NOTE
 
 
 def test_while_an_alert_is_set_a_drawing_under_it_stays_where_it_is(bench: ToolBench) -> None:
@@ -331,7 +332,7 @@ def test_while_an_alert_is_set_a_drawing_under_it_stays_where_it_is(bench: ToolB
     bench.hover(at)
     bench.bench.window.actions_of_window[ActionId.ADD_ALERT].trigger()
     bench.click(at)
-    assert len(bench.tools.lines.book.lines) == 1 and the_drawing(bench) == drawing
+    assert len(bench.tools.lines.things) == 1 and the_drawing(bench) == drawing
 
 
 def test_the_arrows_move_what_is_selected_and_are_taken_back_at_once(bench: ToolBench) -> None:
@@ -354,7 +355,7 @@ def test_by_keys_alone(bench: ToolBench) -> None:
     choose(bench, DrawingKind.TREND_LINE)
     bench.key(Qt.Key.Key_Return)
     bench.key(Qt.Key.Key_Left, CONTROL | SHIFT)
-    preview = bench.tools.drawings._layer.shown.preview
+    preview = bench.tools.drawings.layer.shown.preview
     assert preview is not None and preview.anchors[0] != preview.anchors[1]
     bench.key(Qt.Key.Key_Return)
     start, end = the_drawing(bench).anchors
@@ -415,7 +416,7 @@ def test_a_text_without_words_is_none_and_one_that_is_called_off_leaves_nothing(
     assert dialog.isVisible() and drawings(bench) == ()
     dialog.reject()
     bench.bench.chart.flush()
-    assert drawings(bench) == () and bench.tools.drawings._layer.shown.preview is None
+    assert drawings(bench) == () and bench.tools.drawings.layer.shown.preview is None
 
 
 def test_another_market_takes_the_dialog_away_and_has_its_own(bench: ToolBench) -> None:
@@ -481,11 +482,11 @@ def five_minutes(candles: list[Candle]) -> list[Candle]:
 
 
 def test_no_more_are_drawn_than_anyone_can_tell_apart(bench: ToolBench) -> None:
-    book = bench.tools.drawings.book
+    book = bench.tools.book
     for _ in range(MOST_DRAWINGS):
         book.put(Drawing(DrawingKind.HORIZONTAL, (Anchor(0, 1.0),)))
     choose(bench, DrawingKind.RAY)
-    assert bench.tools.drawings.placing is None
+    assert bench.tools.placed.placing is None
     banner = bench.bench.window.banner
     assert banner.shown is not None and str(MOST_DRAWINGS) in banner.shown.text
 
@@ -493,11 +494,11 @@ def test_no_more_are_drawn_than_anyone_can_tell_apart(bench: ToolBench) -> None:
 def test_what_cannot_be_stored_is_said_and_not_shown(make_bench: MakeBench, folder: Path) -> None:
     """In the whole window, which says it."""
     with opened(make_bench, folder) as whole:
-        whole.tools.drawings.book._open_store()._db.conn.execute("PRAGMA query_only = ON")  # type: ignore[attr-defined]
+        whole.tools.book._stores[Drawing]()._db.conn.execute("PRAGMA query_only = ON")  # type: ignore[attr-defined]
         choose(whole, DrawingKind.HORIZONTAL)
         whole.click(place(whole, 30, 0.6))
-        assert drawings(whole) == () and whole.tools.drawings.selected is None
-        assert whole.tools.drawings._layer.shown.preview is None
+        assert drawings(whole) == () and whole.tools.placed.selected is None
+        assert whole.tools.drawings.layer.shown.preview is None
         assert whole.bench.window.banner.shown is not None
 
 

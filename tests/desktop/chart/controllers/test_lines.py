@@ -40,7 +40,7 @@ def bench(make_chart_bench: MakeBench, folder: Path) -> Iterator[ToolBench]:
 
 
 def lines(bench: ToolBench) -> tuple[PriceLine, ...]:
-    return bench.tools.lines.book.lines
+    return bench.tools.lines.things
 
 
 def the_line(bench: ToolBench) -> PriceLine:
@@ -75,7 +75,7 @@ def test_a_click_sets_an_alert_at_the_price_under_the_mouse(bench: ToolBench) ->
     assert line.kind is LineKind.ALERT and line.is_armed
     assert line.price == pytest.approx(bench.price_at(at), abs=0.01)
     assert line.price == round(line.price, 2), "in the market's decimals"
-    assert not bench.tools.lines.is_placing and bench.tools.lines.selected == line
+    assert bench.tools.placed.placing is None and bench.tools.placed.selected == line
 
 
 def test_with_ctrl_it_snaps_to_a_price_of_the_candle(bench: ToolBench) -> None:
@@ -91,7 +91,7 @@ def test_with_ctrl_it_snaps_to_a_price_of_the_candle(bench: ToolBench) -> None:
 def test_escape_ends_placing(bench: ToolBench) -> None:
     bench.hover(bench.middle())
     bench.act(Qt.Key.Key_A)
-    assert bench.tools.lines.is_placing
+    assert bench.tools.placed.placing is LineKind.ALERT
     bench.key(Qt.Key.Key_Escape)
     bench.click(bench.middle())
     assert lines(bench) == ()
@@ -102,7 +102,7 @@ def test_a_drag_moves_it_and_the_view_stays(bench: ToolBench) -> None:
     right = bench.bench.chart.scale.right
     bench.drag(bench.middle(0.6), bench.middle(0.4))
     moved = the_line(bench)
-    assert moved.line_id == line.line_id
+    assert moved.number == line.number
     assert moved.price == pytest.approx(bench.price_at(bench.middle(0.4)), abs=0.01)
     assert bench.bench.chart.scale.right == right
 
@@ -124,7 +124,7 @@ def test_beside_a_line_the_plot_pans_and_a_double_click_resets_as_ever(bench: To
     assert chart.scale.right < rested
     QTest.mouseDClick(chart.viewport(), LEFT, Qt.KeyboardModifier.NoModifier, bench.middle(0.3))
     assert chart.scale.right == rested
-    assert bench.tools.lines.selected is None, "a click elsewhere lets it go"
+    assert bench.tools.placed.selected is None, "a click elsewhere lets it go"
 
 
 def test_a_double_click_on_a_line_edits_its_words_and_leaves_the_view(bench: ToolBench) -> None:
@@ -146,7 +146,7 @@ def test_delete_removes_and_undo_brings_back(bench: ToolBench) -> None:
     bench.key(Qt.Key.Key_Delete)
     assert lines(bench) == ()
     bench.key(Qt.Key.Key_Z, CONTROL)
-    assert (the_line(bench).price, the_line(bench).line_id) == (line.price, line.line_id)
+    assert (the_line(bench).price, the_line(bench).number) == (line.price, line.number)
     bench.drag(bench.middle(), bench.middle(0.3))
     bench.key(Qt.Key.Key_Z, CONTROL)
     assert the_line(bench).price == line.price
@@ -370,7 +370,7 @@ def test_another_market_takes_the_question_for_a_note_away(bench: ToolBench) -> 
     (dialog,) = bench.bench.window.findChildren(LineTextDialog)
     bench.tools.show_market(OTHER, None)
     assert not dialog.isVisible()
-    assert lines(bench) == () and bench.tools.lines._layer.shown.preview is None
+    assert lines(bench) == () and bench.tools.lines.layer.shown.preview is None
     bench.tools.show_market(MARKET, bench.newest)
     assert lines(bench) == ()
 
@@ -519,22 +519,6 @@ def test_candles_that_were_missed_before_it_was_set_are_silent(bench: ToolBench)
     assert not the_line(bench).is_armed
 
 
-def test_the_words_of_a_note_go_to_the_market_it_was_begun_on(bench: ToolBench) -> None:
-    bench.act(Qt.Key.Key_N)
-    bench.tools.show_market(OTHER, bench.newest)
-    write(bench, "Here")
-    assert lines(bench) == ()
-    bench.tools.show_market(MARKET, bench.newest)
-    note = the_line(bench)
-    assert (note.text, note.price) == ("Here", bench.newest.close)
-    bench.tools.lines.edit(note)
-    bench.tools.show_market(OTHER, bench.newest)
-    write(bench, "There")
-    assert lines(bench) == ()
-    bench.tools.show_market(MARKET, bench.newest)
-    assert the_line(bench) == replace(note, text="There")
-
-
 def test_nothing_is_told_where_that_is_switched_off(bench: ToolBench) -> None:
     window = bench.bench.window
     notifications = replace(window.settings.notifications, price_alerts=False)
@@ -651,7 +635,7 @@ def test_an_old_menu_does_what_it_says_to_the_line_of_now(bench: ToolBench) -> N
     crossed = the_line(bench)
     bench.tools.lines.arm(old, is_armed=False)
     assert the_line(bench) == crossed, "switched off it is already, and when it was crossed is kept"
-    bench.tools.lines.select(crossed)
+    bench.tools.placed.select(crossed)
     bench.key(Qt.Key.Key_Up, SHIFT)
     moved = the_line(bench)
     bench.tools.lines.arm(crossed, is_armed=False)

@@ -224,7 +224,7 @@ def test_ten_thousand_markers_cost_a_tick_nothing(bench: ToolBench) -> None:
         chart.repaint()
 
     def calls(track: MarkerTrack) -> int:
-        layer.show(track)
+        layer.track = track
         chart.layers_changed()
         tick(0)
         painted = chart.closed_paints

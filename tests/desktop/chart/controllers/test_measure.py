@@ -11,13 +11,14 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from core.market.candle import Candle, Interval
+from core.market.drawings import Anchor
+from core.market.price_lines import LineKind
 from core.market.resample import ResampledSeries
 from core.storage.folder import DataFolder
 from desktop.actions import ActionId
 from desktop.chart.axes.price_scale import PriceRange
-from desktop.chart.data.measurement import Mark, Measurement, measured
+from desktop.chart.items.measure import Measurement, measured
 from desktop.chart.painting.text import Box
-from desktop.chart.tools.measure_tool import Stage
 from tests.desktop.chart.controllers.tools import MARKET, ToolBench, opened
 from tests.desktop.chart.support import forming_after, random_series, texts
 from tests.desktop.chart.test_partial_paints import PaintedRegion
@@ -34,8 +35,8 @@ def bench(make_chart_bench: MakeBench, tmp_path: Path) -> Iterator[ToolBench]:
 
 
 def shown(bench: ToolBench) -> Measurement:
-    found = bench.tools.measure.tool.shown
-    assert found is not None
+    layer = bench.tools.measure.layer
+    (found,) = layer.back_to_front()
     return found
 
 
@@ -54,7 +55,7 @@ def test_the_numbers_are_those_of_a_plain_sum() -> None:
     model.set_series(series, "")
     model.set_forming(forming_after(series))
     assert model.forming is not None
-    start, end = Mark(series[10].open_time_ms, 200.0), Mark(model.forming.open_time_ms, 150.0)
+    start, end = Anchor(series[10].open_time_ms, 200.0), Anchor(model.forming.open_time_ms, 150.0)
     found = measured(Measurement(start, end), model)
     volume = sum(series[index].volume for index in range(10, len(series))) + model.forming.volume
     assert (found.change, found.share, found.candles) == (-50.0, -0.25, len(series) - 10)
@@ -62,8 +63,8 @@ def test_the_numbers_are_those_of_a_plain_sum() -> None:
     assert found.duration_ms == end.time_ms - start.time_ms
     back = measured(Measurement(end, start), model)
     assert (back.candles, back.volume, back.change) == (found.candles, found.volume, 50.0)
-    nothing = measured(Measurement(Mark(start.time_ms, 0.0), Mark(start.time_ms, 1.0)), model)
-    assert nothing.share is None and nothing.candles == 0 and nothing.volume == series[10].volume
+    nothing = measured(Measurement(start, start), model)
+    assert nothing.share == 0.0 and nothing.candles == 0 and nothing.volume == series[10].volume
 
 
 @pytest.mark.parametrize("by_key", (False, True))
@@ -77,7 +78,7 @@ def test_a_drag_measures_and_does_not_pan(bench: ToolBench, by_key: bool) -> Non
     found = measured(shown(bench), bench.bench.chart.model)
     assert found.candles == 25 and found.change > 0
     assert bench.bench.chart.scale.right == right
-    assert bench.tools.measure.tool.stage is Stage.RESTING
+    assert bench.tools.placed.placing is None
 
 
 def test_it_follows_the_view_and_stays_until_the_next_click(bench: ToolBench) -> None:
@@ -89,7 +90,7 @@ def test_it_follows_the_view_and_stays_until_the_next_click(bench: ToolBench) ->
     bench.bench.chart.flush()
     assert shown(bench) == before
     bench.click(bench.middle(0.9))
-    assert bench.tools.measure.tool.shown is None
+    assert bench.tools.measure.things == ()
 
 
 def test_the_box_is_drawn_where_it_was_measured(bench: ToolBench) -> None:
@@ -165,10 +166,10 @@ def test_less_than_a_candle_is_told_as_such() -> None:
     series, model = random_series(300), ChartModel()
     hours = ResampledSeries(series, Interval.parse("1h")).series
     model.set_series(hours, "")
-    start, end = Mark(series[63].open_time_ms, 100.0), Mark(series[75].open_time_ms, 110.0)
+    start, end = Anchor(series[63].open_time_ms, 100.0), Anchor(series[75].open_time_ms, 110.0)
     found = measured(Measurement(start, end), model)
     assert (found.candles, found.volume, found.duration_ms) == (0, None, 12 * 60_000) and found.is_within_candle
-    whole = measured(Measurement(start, Mark(series[63 + 60].open_time_ms, 110.0)), model)
+    whole = measured(Measurement(start, Anchor(series[63 + 60].open_time_ms, 110.0)), model)
     assert (whole.candles, whole.is_within_candle) == (1, False)
     assert whole.volume == pytest.approx(hours[1].volume + hours[2].volume)
     none = measured(Measurement(start, start), model)
@@ -195,7 +196,7 @@ def test_a_click_begins_and_another_ends(bench: ToolBench) -> None:
     bench.hover(end)
     bench.click(end)
     assert measured(shown(bench), bench.bench.chart.model).candles == 25
-    assert bench.tools.measure.tool.stage is Stage.RESTING
+    assert bench.tools.placed.placing is None
 
 
 def test_by_keys_alone(bench: ToolBench) -> None:
@@ -205,7 +206,7 @@ def test_by_keys_alone(bench: ToolBench) -> None:
         bench.key(key)
     bench.key(Qt.Key.Key_Left, SHIFT)
     found = shown(bench)
-    assert found.start == Mark(bench.newest.open_time_ms, bench.newest.close)
+    assert found.start == Anchor(bench.newest.open_time_ms, bench.newest.close)
     assert measured(found, bench.bench.chart.model).candles == 12
     assert found.end.price > found.start.price
     assert (bench.bench.chart.scale.spacing, bench.bench.chart.scale.right) == (spacing, right)
@@ -213,7 +214,7 @@ def test_by_keys_alone(bench: ToolBench) -> None:
     bench.key(Qt.Key.Key_Left)
     assert shown(bench) == found and bench.bench.chart.scale.right < right, "the arrows are the view's again"
     bench.key(Qt.Key.Key_Escape)
-    assert bench.tools.measure.tool.shown is None
+    assert bench.tools.measure.things == ()
 
 
 def test_it_begins_at_the_keys_crosshair(bench: ToolBench) -> None:
@@ -226,7 +227,7 @@ def test_it_begins_at_the_keys_crosshair(bench: ToolBench) -> None:
     pointed_at = bench.candles[chart.frame.index_at(cross.x())]
     bench.act(Qt.Key.Key_M)
     bench.key(Qt.Key.Key_Right)
-    assert shown(bench).start == Mark(pointed_at.open_time_ms, pointed_at.close)
+    assert shown(bench).start == Anchor(pointed_at.open_time_ms, pointed_at.close)
 
 
 def test_from_the_menu_it_follows_the_mouse(bench: ToolBench) -> None:
@@ -235,7 +236,7 @@ def test_from_the_menu_it_follows_the_mouse(bench: ToolBench) -> None:
     bench.hover(end)
     assert measured(shown(bench), bench.bench.chart.model).candles == 25
     bench.click(end)
-    assert bench.tools.measure.tool.stage is Stage.RESTING
+    assert bench.tools.placed.placing is None
 
 
 def test_measuring_and_setting_a_line_end_each_other(bench: ToolBench) -> None:
@@ -243,6 +244,6 @@ def test_measuring_and_setting_a_line_end_each_other(bench: ToolBench) -> None:
     bench.hover(bench.middle())
     actions[ActionId.ADD_ALERT].trigger()
     actions[ActionId.MEASURE].trigger()
-    assert not bench.tools.lines.is_placing and bench.tools.measure.tool.stage is Stage.READY
+    assert bench.tools.placed.placing in bench.tools.measure.kinds.values()
     actions[ActionId.ADD_ALERT].trigger()
-    assert bench.tools.lines.is_placing and bench.tools.measure.tool.stage is Stage.RESTING
+    assert bench.tools.placed.placing is LineKind.ALERT

@@ -155,8 +155,8 @@ def test_its_label_stands_beside_those_of_alerts(show_chart: ShowChart, away: fl
     settle(chart)
     price = float(other.close[-1] / other.close[chart.frame.first] * own.close[chart.frame.first])
     prices = (price + away, price + away + 2.0)
-    alerts = [PriceLine(each, LineKind.ALERT, is_armed=True, line_id=number) for number, each in enumerate(prices)]
-    lines.shown = replace(lines.shown, lines=tuple(alerts))
+    alerts = [PriceLine(each, LineKind.ALERT, is_armed=True, number=number) for number, each in enumerate(prices)]
+    lines.shown = replace(lines.shown, things=tuple(alerts))
     chart.layers_changed()
     settle(chart)
     rects = [tag.rect for tag in chart.overlay.axis_tags]

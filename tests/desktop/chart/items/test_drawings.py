@@ -21,8 +21,9 @@ from desktop.chart.controllers.saving import image_of
 from desktop.chart.data.anchors import time_at
 from desktop.chart.data.model import ChartModel
 from desktop.chart.items.drawing_shapes import cut, distance_to, grip_of, reshaped, shape_of
-from desktop.chart.items.drawings import DrawingsLayer, DrawingsShown
-from desktop.chart.tools.drawing_tool import moved_by
+from desktop.chart.items.drawings import DrawingsLayer
+from desktop.chart.items.placed import Placed
+from desktop.chart.tools.places import moved_by
 from desktop.chart.widget import ChartWidget
 from desktop.dialogs.colour_box import COLOURS
 from desktop.theme import Theme
@@ -46,12 +47,12 @@ def points(of: st.SearchStrategy[float]) -> st.SearchStrategy[QPointF]:
 def drawn(kind: DrawingKind, start: int = 80, end: int = 110, number: int = 1) -> Drawing:
     anchors = (Anchor(SERIES[start].open_time_ms, CLOSE - 20.0), Anchor(SERIES[end].open_time_ms, CLOSE + 20.0))
     text = "words" if kind is DrawingKind.TEXT else ""
-    return Drawing(kind, anchors[: kind.anchors], text, drawing_id=number)
+    return Drawing(kind, anchors[: kind.anchors], text, number=number)
 
 
 def shown(show_chart: ShowChart, *drawings: Drawing, **more: object) -> tuple[ChartWidget, DrawingsLayer]:
     chart, layer = show_chart(SERIES), DrawingsLayer()
-    layer.shown = replace(DrawingsShown(), drawings=drawings, **more)  # type: ignore[arg-type]
+    layer.shown = replace(Placed(), things=drawings, **more)  # type: ignore[arg-type]
     chart.add_layer(layer)
     settle(chart)
     return chart, layer
@@ -96,7 +97,7 @@ def test_it_is_hit_where_it_is_seen(show_chart: ShowChart, kind: DrawingKind, sc
     settle(chart)
     before = picture(chart)
     layer, drawing = DrawingsLayer(), replace(drawn(kind), width_px=2)
-    layer.shown = DrawingsShown((drawing,))
+    layer.shown = Placed((drawing,))
     chart.add_layer(layer)
     settle(chart)
     frame = chart.frame
@@ -120,7 +121,7 @@ def test_all_of_its_pixels_are_those_that_it_says(show_chart: ShowChart, kind: D
     chart = show_chart(SERIES)
     before = picture(chart)
     layer = DrawingsLayer()
-    layer.shown = DrawingsShown((replace(drawn(kind), width_px=4),), selected=1)
+    layer.shown = Placed((replace(drawn(kind), width_px=4),), selected=1)
     chart.add_layer(layer)
     settle(chart)
     (label,) = chart.overlay.plot_labels
@@ -134,10 +135,10 @@ def test_of_two_the_upper_one_is_hit_and_what_is_selected_lies_on_top(show_chart
     frame = chart.frame
     middle = shape_of(frame, chart.model, first).lines[0].center().toPoint()
     grip = layer.grip_at(frame, chart.model, middle)
-    assert grip is not None and grip.drawing is second and grip.handle is None
+    assert grip is not None and grip.thing is second and grip.handle is None
     layer.shown = replace(layer.shown, selected=1)
     grip = layer.grip_at(frame, chart.model, middle)
-    assert grip is not None and grip.drawing is first
+    assert grip is not None and grip.thing is first
     assert layer.grip_at(frame, chart.model, middle + QPoint(0, 60)) is None
 
 
@@ -257,7 +258,7 @@ def test_where_levels_lie_close_together_those_that_traders_look_for_first_are_w
     pane, fonts = chart.frame.price_pane, chart.frame.fonts
     rise = direction * height_px * pane.shown.span / pane.height
     anchors = (Anchor(SERIES[80].open_time_ms, CLOSE), Anchor(SERIES[110].open_time_ms, CLOSE + rise))
-    fibonacci = Drawing(DrawingKind.FIBONACCI, anchors, drawing_id=1)
+    fibonacci = Drawing(DrawingKind.FIBONACCI, anchors, number=1)
     shape = shape_of(chart.frame, chart.model, fibonacci)
     rows = {words.said.split()[0]: words.ground for words in shape.words}
     assert not [1 for one, other in combinations(rows.values(), 2) if one.intersects(other)]
@@ -293,7 +294,7 @@ def test_a_dashed_line_that_begins_out_of_view_is_the_same_wherever_the_chart_li
         heights = prices.low + prices.span * random.uniform(-3.0, 4.0, 2)
         places = zip(random.integers(20, 119, 2).tolist(), heights.tolist(), strict=True)
         anchors = tuple(Anchor(SERIES[index].open_time_ms, price) for index, price in places)
-        layer.shown = DrawingsShown((Drawing(DrawingKind.FIBONACCI, anchors, width_px=width_px, drawing_id=1),))
+        layer.shown = Placed((Drawing(DrawingKind.FIBONACCI, anchors, width_px=width_px, number=1),))
         chart.layers_changed()
         settle(chart)
         area = QRect(chart.mapTo(host, QPoint(0, 0)), chart.size())

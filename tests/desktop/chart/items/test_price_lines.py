@@ -25,12 +25,12 @@ CLOSE = SERIES[-1].close
 
 
 def alert(price: float, number: int, text: str = "") -> PriceLine:
-    return PriceLine(price, LineKind.ALERT, text, is_armed=True, line_id=number)
+    return PriceLine(price, LineKind.ALERT, text, is_armed=True, number=number)
 
 
 def shown(show_chart: ShowChart, *lines: PriceLine, selected: int | None = None) -> tuple[ChartWidget, PriceLinesLayer]:
     chart, layer = show_chart(SERIES), PriceLinesLayer()
-    layer.shown = replace(layer.shown, lines=lines, selected=selected)
+    layer.shown = replace(layer.shown, things=lines, selected=selected)
     chart.add_layer(layer)
     settle(chart)
     return chart, layer
@@ -42,9 +42,9 @@ def labels(chart: ChartWidget, layer: PriceLinesLayer) -> dict[int, tuple[int, i
     x = frame.scaled(16)
     for y in range(frame.layout.price_bottom):
         line = layer.line_at(frame, QPoint(x, y), chart.overlay.taken, chart.overlay.taken_of_axis)
-        if line is not None and line.line_id is not None:
-            first, _ = found.get(line.line_id, (y, y))
-            found[line.line_id] = (first, y)
+        if line is not None and line.number is not None:
+            first, _ = found.get(line.number, (y, y))
+            found[line.number] = (first, y)
     return found
 
 
@@ -94,8 +94,8 @@ LONG = "Resistance of last winter, met four times; sell a third here and the res
 
 
 def test_the_label_of_a_long_note_shows_all_of_it_under_the_mouse(show_chart: ShowChart) -> None:
-    note = PriceLine(CLOSE - 3.0, LineKind.NOTE, LONG, line_id=1)
-    chart, _ = shown(show_chart, note, PriceLine(CLOSE + 9.0, LineKind.NOTE, "Short", line_id=2))
+    note = PriceLine(CLOSE - 3.0, LineKind.NOTE, LONG, number=1)
+    chart, _ = shown(show_chart, note, PriceLine(CLOSE + 9.0, LineKind.NOTE, "Short", number=2))
     (long_label, short_label) = sorted(drawn_labels(chart), key=lambda area: -area.width())
     for place, said in (
         (long_label.center(), LONG),
@@ -143,7 +143,7 @@ def test_no_word_of_a_line_is_under_the_readout(show_chart: ShowChart, size: tup
     pane = chart.frame.price_pane
     rows = (pane.top, pane.top + 8, pane.top + 30, pane.inner_bottom - 3, pane.inner_bottom - 40)
     lines = [alert(pane.value_at(row), number, "far up or down") for number, row in enumerate(rows)]
-    layer.shown = replace(layer.shown, lines=tuple(lines))
+    layer.shown = replace(layer.shown, things=tuple(lines))
     chart.add_layer(layer)
     settle(chart)
     for cursor in (None, QPoint(20, 20), QPoint(40, 90), QPoint(size[0] // 2, size[1] // 2)):
@@ -159,7 +159,7 @@ def test_no_word_of_a_line_is_under_the_readout(show_chart: ShowChart, size: tup
 def test_a_hand_that_comes_to_a_label_beside_the_readout_finds_it_there(show_chart: ShowChart) -> None:
     chart, layer = shown(show_chart)
     price = chart.frame.price_pane.value_at(12)
-    layer.shown = replace(layer.shown, lines=(alert(price, 1),))
+    layer.shown = replace(layer.shown, things=(alert(price, 1),))
     chart.hold_prices(chart.frame.prices)
     settle(chart)
     (before,) = drawn_labels(chart)
@@ -168,7 +168,7 @@ def test_a_hand_that_comes_to_a_label_beside_the_readout_finds_it_there(show_cha
     assert not chart.overlay.readout.rect.intersects(before), "the readout has dodged"
     assert drawn_labels(chart) == [before]
     found = layer.line_at(chart.frame, before.center(), chart.overlay.taken, chart.overlay.taken_of_axis)
-    assert found is not None and found.line_id == 1
+    assert found is not None and found.number == 1
 
 
 @pytest.mark.parametrize("scale", list(ScaleKind))
@@ -186,7 +186,7 @@ def test_tags_near_the_last_price_stand_beside_its_own(show_chart: ShowChart, sc
         assert not any(one.intersects(other) for one, other in combinations(tags, 2))
         for tag, number in zip(tags, range(len(steps)), strict=True):
             found = layer.line_at(chart.frame, tag.center(), chart.overlay.taken, chart.overlay.taken_of_axis)
-            assert found is not None and found.line_id == number
+            assert found is not None and found.number == number
 
 
 def test_tags_keep_the_order_of_the_prices_while_the_last_one_passes_them(show_chart: ShowChart) -> None:

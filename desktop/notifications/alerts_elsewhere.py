@@ -18,8 +18,8 @@ from core.market.watchlist import WatchedMarket, added
 from core.settings import Settings
 from core.storage.errors import StorageError
 from desktop import formatting
-from desktop.chart.controllers.alert_messages import AlertMessages
 from desktop.database import WindowDatabase
+from desktop.notifications.alert_messages import AlertMessages
 from desktop.panels.banner import Notice
 from desktop.state import RunState
 from desktop.translation import translate
@@ -95,7 +95,7 @@ class AlertsElsewhere(QObject):
 
     def _keep(self, key: MarketKey, line: PriceLine) -> None:
         """Also where it cannot be stored: it has happened."""
-        kept = (line if each.line_id == line.line_id else each for each in self._armed[key])
+        kept = (line if each.number == line.number else each for each in self._armed[key])
         self._armed[key] = tuple(each for each in kept if each.is_watched)
         if not self._armed[key]:
             del self._armed[key]

@@ -43,7 +43,7 @@ class AlertMessages:
             said = translate("Chart", "{0}, crossed {1}").format(said, time)
         said = translate("Chart", "Alert: {0}.").format(said)
         text = " ".join((said, *dict.fromkeys(line.text for line in lines if line.text)))
-        key, crossed_at_ms = f"alert {lines[0].line_id}", lines[0].crossed_at_ms
+        key, crossed_at_ms = f"alert {lines[0].number}", lines[0].crossed_at_ms
         self._window.banner.tell(
             Notice(
                 key,

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from core.clock import Clock
 from core.market.alerts import PriceWatch, judge, rearmed
 from core.market.candle import FILE_VENUE, SIMULATED_VENUE, Candle, Market
 from core.market.price_lines import Direction, PriceLine
-from desktop.chart.controllers.line_book import LineBook
 
 _TIMELESS = (FILE_VENUE, SIMULATED_VENUE)
 """Their candles have times of their own, which no clock follows."""
@@ -19,8 +18,15 @@ class AlertDesk:
     """Each candle that forms or closes goes through here, once. `on_crossed` gets the lines that one candle or tick
     set off."""
 
-    def __init__(self, book: LineBook, clock: Clock, on_crossed: Callable[[Sequence[PriceLine]], object]) -> None:
-        self._book, self._clock, self._on_crossed = book, clock, on_crossed
+    def __init__(
+        self,
+        lines: Callable[[], Iterable[PriceLine]],
+        note: Callable[[PriceLine], object],
+        clock: Clock,
+        on_crossed: Callable[[Sequence[PriceLine]], object],
+    ) -> None:
+        """lines: those of the market. note: takes over what the market did to one."""
+        self._lines, self._note, self._clock, self._on_crossed = lines, note, clock, on_crossed
         self._watch: PriceWatch | None = None
         self._newest: Candle | None = None
         self._seen_at_s: float | None = None
@@ -48,11 +54,11 @@ class AlertDesk:
             if seen.is_newest:
                 self._newest, self._seen_at_s = candle, self._clock.monotonic_s()
             crossed = []
-            for line in self._book.lines:
+            for line in self._lines():
                 after = judge(line, seen, tick=tick, now_ms=self._clock.now_ms())
                 if after is not line:
                     has_changed = True
-                    self._book.note(after)
+                    self._note(after)
                     if after.crossed_at_ms is not None:
                         crossed.append(after)
             if crossed:

@@ -1,0 +1,365 @@
+"""What a user places on the chart: set, selected, dragged, moved and removed by mouse and keys, whatever sort it is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+from PySide6.QtCore import QPointF, Qt
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QMenu
+
+from core.market.candle import Market
+from core.market.drawings import Anchor
+from desktop.actions import ActionId
+from desktop.chart.controllers.book import Book, Kept, Key, key_of
+from desktop.chart.controllers.placeable import Placeable
+from desktop.chart.items.placed import Grip, Placed
+from desktop.chart.tools.places import anchor_at, raw_anchor
+from desktop.chart.tools.tool import ChartPoint, Tool, modifiers_of
+from desktop.chart.widget import ChartWidget
+from desktop.dialogs.drawing import DrawingDialog
+from desktop.dialogs.line_text import LineTextDialog
+from desktop.window import MainWindow
+
+_DRAG_THRESHOLD_PX = 3.0
+
+
+class ChartPlaced(Tool):
+    """The owner of what is being set and of what is selected: one thing at a time. Asked before the tools that move the
+    view."""
+
+    def __init__(self, window: MainWindow, chart: ChartWidget, book: Book, sorts: Sequence[Placeable[Any]]) -> None:
+        """sorts: from the topmost down."""
+        self._window, self._chart, self._book, self._sorts = window, chart, book, sorts
+        self._placing: tuple[Placeable[Any], Any] | None = None
+        self._start: Anchor | None = None
+        self._end: Anchor | None = None
+        self._asked: Kept | None = None
+        self._dragged: Kept | None = None
+        self._selected: Key | None = None
+        self._hovered: Key | None = None
+        self._mouse: QPointF | None = None
+        self._grip: Grip[Any] | None = None
+        self._grabbed = Anchor(0, 1.0)
+        self._pressed_at = QPointF()
+        self._is_dragging = self._is_first_press = False
+        for sort in reversed(sorts):
+            sort.desk = self
+            chart.add_layer(sort.layer)
+        chart.add_tool(self)
+        self._wire()
+        self.show()
+
+    @property
+    def placing(self) -> Any:
+        """The kind of what is being set; None while nothing is."""
+        return None if self._placing is None else self._placing[1]
+
+    @property
+    def start(self) -> Anchor | None:
+        """Where what is being set begins, once that is known."""
+        return self._start
+
+    @property
+    def end(self) -> Anchor | None:
+        """Where it would end by now."""
+        return self._end
+
+    @property
+    def selected(self) -> Kept | None:
+        """What the keys are for."""
+        return self._book.get(self._selected)
+
+    @property
+    def at_keys(self) -> Anchor | None:
+        """The place of the keys' crosshair."""
+        return self._chart.key_mark
+
+    @property
+    def at_mouse(self) -> Anchor | None:
+        """The place under the mouse; None where that is not over the prices."""
+        at = None if self._mouse is None else self._chart.point_at(self._mouse)
+        return anchor_at(at, self._chart.model) if at is not None and at.is_on_prices else None
+
+    def open(self, market: Market) -> None:
+        """Another market's."""
+        for dialog in (*self._window.findChildren(LineTextDialog), *self._window.findChildren(DrawingDialog)):
+            dialog.reject()  # what it asks for belongs to the former one
+        self.stop()
+        self._let_go()
+        self._selected = self._hovered = None
+        self._book.open(market.venue, market.symbol)
+        self.show()
+
+    def begin(self, sort: Placeable[Any], kind: Any) -> None:
+        """The next click sets one, or two of them, or a drag; by keys alone Enter does at the keys' crosshair. Whatever
+        else waited for the mouse waits no more."""
+        self.stop()
+        self._let_go()
+        if self._chart.model.newest is not None and self._book.is_open and sort.may_begin():
+            self._placing, self._selected = (sort, kind), None
+            sort.begun(kind)
+        self.show()
+
+    def stop(self) -> None:
+        """Nothing is being set any more."""
+        self._placing = self._start = self._end = self._asked = None
+        self.show()
+
+    def put(self, anchor: Anchor) -> None:
+        """The next place of what is being set."""
+        if self._placing is None:
+            return
+        sort, kind = self._placing
+        if sort.ends(kind) == 1:
+            self.set(sort, kind, (anchor,))
+        elif self._start is None:
+            self._start = anchor
+            self.stretch(anchor)
+        elif anchor != self._start:
+            self.set(sort, kind, (self._start, anchor))
+
+    def stretch(self, end: Anchor) -> None:
+        """Show what is being set with its end there."""
+        if self._placing is not None and (self._start is not None or self._placing[0].ends(self._placing[1]) == 1):
+            self._end = end
+            self.show()
+
+    def set(self, sort: Placeable[Any], kind: Any, anchors: tuple[Anchor, ...]) -> None:
+        """Set one; what needs words is asked for them first."""
+        self.stop()
+        self._asked = sort.made(kind, anchors)
+        self.show()
+        dialog = sort.ask(self._asked, lambda thing: self._add(sort, thing))
+        if dialog is None:
+            self._add(sort, self._asked)
+        else:
+            dialog.rejected.connect(self._end_asking)
+
+    def change(self, thing: Kept, *, merges: bool = False) -> None:
+        """Keep it as it is now. merges: as of `Book.put`."""
+        self._book.put(thing, merges=merges)
+        self.show()
+
+    def select(self, thing: Kept | None) -> None:
+        self._selected = key_of(thing)
+        self.show()
+
+    def edit(self, thing: Kept) -> None:
+        """Ask for all that can be changed of it."""
+        self._sort_of(thing).edit(thing)
+
+    def remove(self, thing: Kept) -> None:
+        """Take it away; Ctrl+Z brings it back."""
+        self._book.remove(thing)
+        self.show()
+
+    def add_to_menu(self, menu: QMenu, at: ChartPoint) -> None:
+        """What can be done with what lies at a place."""
+        grip = self.grip_at(at)
+        if grip is not None:
+            self.select(grip.thing)
+            self._sort_of(grip.thing).add_to_menu(menu, grip.thing)
+
+    def grip_at(self, at: ChartPoint) -> Grip[Any] | None:
+        """What lies topmost at a place."""
+        return next((grip for sort in self._sorts if (grip := sort.grip_at(at)) is not None), None)
+
+    def press(self, at: ChartPoint) -> bool:
+        self._pressed_at, self._is_dragging, self._grip = at.position, False, None
+        self._let_go()
+        begun = next((sort for sort in self._sorts if sort.is_begun_by(at)), None)
+        if self._placing is None and begun is not None:
+            self.begin(begun, next(iter(begun.kinds.values())))
+        if self._placing is not None:
+            return self._press_placing(at, *self._placing)
+        self._grip, self._grabbed = self.grip_at(at), raw_anchor(at, self._chart.model)
+        self.select(None if self._grip is None else self._grip.thing)
+        return self._grip is not None
+
+    def move(self, at: ChartPoint) -> None:
+        way, sort = at.position - self._pressed_at, self._sort_of(self._grip.thing) if self._grip else None
+        travelled = abs(way.y()) if sort is not None and sort.is_level else way.manhattanLength()
+        self._is_dragging = self._is_dragging or travelled >= _DRAG_THRESHOLD_PX
+        if not self._is_dragging:
+            return
+        if self._grip is None or sort is None:
+            self.stretch(anchor_at(at, self._chart.model))
+        else:
+            self._dragged = sort.dragged(self._grip, at, self._grabbed)
+            self.show()
+
+    def release(self, at: ChartPoint) -> None:
+        dragged, was_held = self._dragged, self._grip is not None
+        self._dragged = self._grip = None
+        if dragged is not None:
+            if self._book.get(key_of(dragged)) is not None:  # it may have been taken away in the hand
+                self._book.put(self._sort_of(dragged).settled(dragged))
+            self.show()
+        elif not was_held and (self._is_dragging or not self._is_first_press):
+            self.put(anchor_at(at, self._chart.model))
+
+    def cancel(self) -> None:
+        was_held = self._grip is not None
+        self._dragged = self._grip = None
+        if was_held:
+            self.show()
+        else:
+            self.stop()
+
+    def double_click(self, at: ChartPoint) -> bool:
+        if self._placing is not None:
+            return True  # two clicks at one place are no line
+        grip = self.grip_at(at)
+        if grip is not None:
+            self.edit(grip.thing)
+        return grip is not None
+
+    def shape_at(self, at: ChartPoint) -> Qt.CursorShape | None:
+        if self._placing is not None:
+            return Qt.CursorShape.CrossCursor if at.is_on_prices else None
+        grip = self._grip or self.grip_at(at)
+        return None if grip is None else self._sort_of(grip.thing).shape(grip)
+
+    def hover(self, at: ChartPoint) -> None:
+        self._mouse = at.position
+        if self._placing is not None:
+            self.stretch(anchor_at(at, self._chart.model))
+        else:
+            self._hover(self.grip_at(at))
+
+    def leave(self) -> None:
+        self._mouse = None
+        self._hover(None)
+        if self._start is None and self._end is not None:
+            self._end = None
+            self.show()
+
+    def crosshair_moved(self, to: Anchor) -> None:
+        self.stretch(to)
+
+    def key(self, event: QKeyEvent) -> bool:
+        key, modifiers, thing = Qt.Key(event.key()), modifiers_of(event), self.selected
+        is_enter = key in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
+        if key == Qt.Key.Key_Escape:
+            return self._on_escape()
+        if self._placing is not None:
+            place = self._end or self.at_keys
+            if is_enter and place is not None:
+                self.put(place)
+                return True
+            return self._placing[0].stretched(key, modifiers)
+        if thing is None or (is_enter and modifiers):
+            return False
+        if is_enter:
+            self.edit(thing)
+            return True
+        moved = self._sort_of(thing).stepped(thing, key, modifiers)
+        if moved is not None:
+            self.change(moved, merges=True)
+        return moved is not None
+
+    def show(self) -> None:
+        """Let the chart and the actions agree with what is kept here."""
+        self._selected = key_of(self.selected)
+        for sort in self._sorts:
+            things = tuple(
+                self._dragged if self._dragged is not None and key_of(each) == key_of(self._dragged) else each
+                for each in sort.things
+            )
+            selected, hovered = (
+                key[1] if key is not None and key[0] is sort.sort else None for key in (self._selected, self._hovered)
+            )
+            is_placing = self._placing is not None and self._placing[0] is sort
+            hint = sort.hint(self.placing) if is_placing else ""
+            sort.layer.shown = Placed(things, selected, hovered, self._preview(sort), hint)
+        self._chart.layers_changed()
+        for action_id, can in (
+            (ActionId.EDIT_LINE, self._selected is not None),
+            (ActionId.DELETE_LINE, self._selected is not None),
+            (ActionId.NEXT_LINE, any(sort.in_turn() for sort in self._sorts)),
+            (ActionId.UNDO_LINE, self._book.can_undo),
+            (ActionId.REDO_LINE, self._book.can_redo),
+        ):
+            self._window.actions_of_window[action_id].setEnabled(can)
+
+    def _wire(self) -> None:
+        actions = self._window.actions_of_window
+        for sort in self._sorts:
+            actions.wire({action_id: partial(self.begin, sort, kind) for action_id, kind in sort.kinds.items()})
+        actions.wire(
+            {
+                ActionId.NEXT_LINE: self._select_next,
+                ActionId.EDIT_LINE: partial(self._with_selected, self.edit),
+                ActionId.DELETE_LINE: partial(self._with_selected, self.remove),
+                ActionId.UNDO_LINE: lambda: self.select(self._book.undo(self._renewed)),
+                ActionId.REDO_LINE: lambda: self.select(self._book.redo(self._renewed)),
+            }
+        )
+
+    def _sort_of(self, thing: object) -> Placeable[Any]:
+        return next(sort for sort in self._sorts if isinstance(thing, sort.sort))
+
+    def _renewed(self, thing: Kept) -> Kept:
+        renewed: Kept = self._sort_of(thing).renewed(thing)
+        return renewed
+
+    def _preview(self, sort: Placeable[Any]) -> Any:
+        if self._asked is not None:
+            return self._asked if isinstance(self._asked, sort.sort) else None
+        if self._placing is None or self._placing[0] is not sort or self._end is None:
+            return None
+        return sort.made(self.placing, (self._end,) if self._start is None else (self._start, self._end))
+
+    def _add(self, sort: Placeable[Any], thing: Any) -> None:
+        self._asked = None
+        self.select(sort.keep(sort.settled(thing)))
+
+    def _end_asking(self) -> None:
+        """The words were not given. Something else may be being set by now."""
+        if self._placing is None:
+            self.stop()
+
+    def _press_placing(self, at: ChartPoint, sort: Placeable[Any], kind: Any) -> bool:
+        """A first place is put at once where another is to come; the last one when the button goes up, because a
+        dialog over the chart would keep that to itself."""
+        if not at.is_on_prices:
+            return False
+        self._is_first_press = self._start is None and sort.ends(kind) > 1
+        if self._is_first_press:
+            self.put(anchor_at(at, self._chart.model))
+        return True
+
+    def _hover(self, grip: Grip[Any] | None) -> None:
+        hovered = None if grip is None else key_of(grip.thing)
+        if hovered != self._hovered:
+            self._hovered = hovered
+            self.show()
+
+    def _with_selected(self, act: Callable[[Kept], object]) -> None:
+        if self.selected is not None:
+            act(self.selected)
+
+    def _select_next(self) -> None:
+        """Lines from the highest to the lowest, drawings as they were drawn, and around."""
+        everything = [each for sort in reversed(self._sorts) for each in sort.in_turn()]
+        place = everything.index(self.selected) + 1 if self.selected in everything else 0
+        if everything:
+            self.select(everything[place % len(everything)])
+
+    def _on_escape(self) -> bool:
+        """Ends what is under way, one thing at a time."""
+        if self._placing is not None:
+            self.stop()
+        elif self._let_go():
+            self.show()
+        elif self._selected is not None:
+            self.select(None)
+        else:
+            return False
+        return True
+
+    def _let_go(self) -> bool:
+        return any([sort.let_go() for sort in self._sorts])

@@ -1,0 +1,79 @@
+"""Places for what is put on the chart: the candle and the price under the mouse, and how far an arrow moves one."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from PySide6.QtCore import Qt
+
+from core.market.drawings import Anchor, Drawing
+from core.market.validate import HIGHEST_PRICE, LOWEST_PRICE
+from desktop.chart.axes.price_scale import PriceRange, round_step
+from desktop.chart.data.anchors import bounded, shifted, time_at
+from desktop.chart.data.model import ChartModel
+from desktop.chart.tools.tool import Area, ChartPoint
+
+ARROWS = {
+    Qt.Key.Key_Left: (-1, 0),
+    Qt.Key.Key_Right: (1, 0),
+    Qt.Key.Key_Up: (0, 1),
+    Qt.Key.Key_Down: (0, -1),
+}
+"""By how many candles and steps of the price."""
+TEN_AT_ONCE = {Qt.KeyboardModifier.NoModifier: 1, Qt.KeyboardModifier.ShiftModifier: 10}
+_STEPS_IN_VIEW = 200
+
+
+def tick_of(model: ChartModel) -> float:
+    """The smallest step of the market's prices."""
+    return float(10.0 ** -model.decimals())
+
+
+def price_step(shown: PriceRange, price: float, tick: float) -> float:
+    """A round step, about a 200th of the height of what is in view; at least `tick`, the market's smallest.
+
+    On a logarithmic scale it grows with the price. Of a price out of view it is that at the nearer edge.
+    """
+    share = min(max(shown.share(price), 0.0), 1.0)
+    half = 0.5 / _STEPS_IN_VIEW
+    local = shown.value_at(share + half) - shown.value_at(share - half)
+    return round_step(local, 1, tick)
+
+
+def anchor_at(at: ChartPoint, model: ChartModel) -> Anchor:
+    """The candle and the price at a place; with Ctrl the nearest of the candle's four prices."""
+    return bounded(time_at(model, round(at.index)), _snapped_price(at, model))
+
+
+def raw_anchor(at: ChartPoint, model: ChartModel) -> Anchor:
+    """The same without rounding or snapping the price."""
+    return bounded(time_at(model, round(at.index)), at.frame.price_pane.value_at(at.pixel.y()))
+
+
+def moved_by(drawing: Drawing, model: ChartModel, shown: PriceRange, candles: int, rise: float) -> Drawing:
+    """By candles, and by a share of the height of the prices in view, so that it keeps its form on a logarithmic scale
+    as well; as far as no end comes to zero or out of all bounds."""
+    prices, decimals = [anchor.price for anchor in drawing.anchors], model.decimals()
+    tick = max(tick_of(model), LOWEST_PRICE)
+    rise = min(rise, shown.share(HIGHEST_PRICE) - shown.share(max(prices)))
+    rise = max(rise, shown.share(tick) - shown.share(min(prices)))
+    if rise:
+        lifted = (round(shown.value_at(shown.share(price) + rise), decimals) for price in prices)
+        prices = [min(max(price, tick), HIGHEST_PRICE) for price in lifted]
+    anchors = (
+        Anchor(shifted(model, anchor.time_ms, candles), price)
+        for anchor, price in zip(drawing.anchors, prices, strict=True)
+    )
+    return replace(drawing, anchors=tuple(anchors))
+
+
+def _snapped_price(at: ChartPoint, model: ChartModel) -> float:
+    """In the market's decimals. A place above or below the prices counts as their edge, and one at zero or below as the
+    smallest step."""
+    pane = at.frame.price_pane
+    row = min(max(at.pixel.y(), pane.top), pane.inner_bottom - 1)
+    candle = model.candle(round(at.index)) if at.modifiers & Qt.KeyboardModifier.ControlModifier else None
+    if candle is not None and at.area is not Area.PRICE_AXIS:
+        # Of those in one row the close.
+        return min((candle.close, candle.open, candle.high, candle.low), key=lambda price: abs(pane.y(price) - row))
+    return max(round(pane.value_at(row), model.decimals()), tick_of(model))
