@@ -66,7 +66,7 @@ class Palette:
         return self.ghost_up if rising else self.ghost_down
 
 
-def _with_alpha(colour: str, alpha: int) -> QColor:
+def with_alpha(colour: str | QColor, alpha: int) -> QColor:
     shade = QColor(colour)
     shade.setAlpha(alpha)
     return shade
@@ -123,9 +123,9 @@ def _dark(up: str, down: str, ghost_up: str, ghost_down: str) -> Palette:
         ghost_up=QColor(ghost_up),
         ghost_down=QColor(ghost_down),
         ghost_text=QColor(ghost_up),
-        band_50=_with_alpha(ghost_up, 60),
-        band_90=_with_alpha(ghost_up, 34),
-        divider=_with_alpha(ghost_up, 190),
+        band_50=with_alpha(ghost_up, 60),
+        band_90=with_alpha(ghost_up, 34),
+        divider=with_alpha(ghost_up, 190),
         crosshair=QColor("#7f8aa0"),
         gap=mixed("#b98a3a", _DARK_GROUND, 0.55),
         accent=QColor("#4f8ff7"),
@@ -158,9 +158,9 @@ def _light(up: str, down: str, ghost_up: str, ghost_down: str) -> Palette:
         ghost_up=QColor(ghost_up),
         ghost_down=QColor(ghost_down),
         ghost_text=QColor(ghost_up),
-        band_50=_with_alpha(ghost_up, 56),
-        band_90=_with_alpha(ghost_up, 32),
-        divider=_with_alpha(ghost_up, 190),
+        band_50=with_alpha(ghost_up, 56),
+        band_90=with_alpha(ghost_up, 32),
+        divider=with_alpha(ghost_up, 190),
         crosshair=QColor("#6f7b8e"),
         gap=mixed("#b07d1f", _LIGHT_GROUND, 0.55),
         accent=QColor("#1f63d6"),

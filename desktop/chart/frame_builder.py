@@ -24,7 +24,7 @@ from desktop.chart.labels.readout import readout_lines, readout_width
 from desktop.chart.painting.fonts import Fonts
 from desktop.chart.painting.geometry import candle_widths
 from desktop.chart.panes.frame import Frame, Layout
-from desktop.chart.panes.layer import Layer, LayerSet, Titled
+from desktop.chart.panes.layer import Layer, LayerSet
 from desktop.chart.panes.pane import PRICE_PANE, Pane, PaneArea
 from desktop.chart.panes.pane_heights import PaneHeights
 from desktop.chart.style import Style
@@ -160,10 +160,11 @@ class FrameBuilder:
         if not seen:
             newest = model.newest
             return Extent(0.0, 1.0, 0.0) if newest is None else Extent(newest.low, newest.high, newest.volume)
-        whole, others = self._layers.are_shown_whole(PRICE_PANE)
-        beside = self._edges(whole, model, (first, stop))
+        layers = self._layers.of_pane(PRICE_PANE)
+        beside = self._edges((layer for layer in layers if layer.is_shown_whole), model, (first, stop))
         low, high = _union([*((one.low, one.high) for one in seen), *beside])
-        low, high = _widened(low, high, self._edges(others, model, (first, stop)))
+        over = self._edges((layer for layer in layers if not layer.is_shown_whole), model, (first, stop))
+        low, high = _widened(low, high, over)
         return Extent(low, high, max(one.volume for one in seen))
 
     def _ghosts_seen(
@@ -188,8 +189,7 @@ class FrameBuilder:
         width = readout_width(layout.plot_right, ratio)
         panes = []
         for area in layout.lower:
-            first: Layer = self._layers.of_pane(area.name)[0]
-            lines = first.title_lines(model, style, fonts, width) if isinstance(first, Titled) else 1
+            lines = self._layers.of_pane(area.name)[0].title_lines(model, style, fonts, width)
             panes.append(self._pane(area, layout, round(fonts.line * (lines + _PANE_TITLE_MARGIN)), model, view))
         return tuple(panes)
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import cast
 
 from PySide6.QtCore import QPoint, QPointF, QRect, QSize
 from PySide6.QtGui import QRegion
@@ -17,36 +16,28 @@ from desktop.chart.frame_builder import FrameBuilder
 from desktop.chart.frame_clock import Dirty
 from desktop.chart.labels.last_price import forming_area
 from desktop.chart.labels.overlay import Overlay, Patch, changed_region
-from desktop.chart.painting.device_pixels import DevicePixels
 from desktop.chart.panes.frame import Frame
+from desktop.chart.panes.item import Surface
 from desktop.chart.panes.layer import LayerSet
 from desktop.chart.panes.pane_heights import PaneHeights
 from desktop.chart.style import Style
 
 
-class Picture:
+class Picture(Surface):
     """Built when it is asked for, kept until something dirties it. Items read it while they are painted."""
 
     def __init__(
         self, model: ChartModel, scale: TimeScale, held: HeldRange, layers: LayerSet, heights: PaneHeights
     ) -> None:
-        self.model, self._layers = model, layers
+        super().__init__(model)
+        self._layers = layers
         self._builder = FrameBuilder(scale, held, layers, heights)
-        self._frame: Frame | None = None
         self._overlay: Overlay | None = None
         self._before_tick: Overlay | None = None
         """The labels that still hold while a tick, and nothing else, is brought up to date."""
         self._patches: tuple[Patch, ...] = ()
         self._live = QRect()
         self._ahead: tuple[object, ...] = ()
-        self.wanted = QRegion()
-        self.is_kept = False
-        self.device_pixels = DevicePixels()
-
-    @property
-    def frame(self) -> Frame | None:
-        """The geometry as it was built last; None while there is no candle."""
-        return None if self.model.is_empty else self._frame
 
     @property
     def style(self) -> Style | None:
@@ -60,25 +51,25 @@ class Picture:
 
     @property
     def labels_key(self) -> object:
+        """What the labels of the axes depend on."""
         # Times ahead of the closed candles go on from the forming one.
-        return None if self._frame is None else (*self._frame.base_key(self.model.version), self._next_ms())
+        return None if self._frame is None else (*self._frame.base_key(self.model.version), self._ahead_now()[0])
 
     @property
     def kept_key(self) -> object:
-        if self._frame is None:
-            return None
-        # Grid lines ahead of the closed candles go on from the forming one.
+        """What the picture that is kept depends on."""
         model = self.model
-        return (
-            *self._frame.base_key(model.version),
-            id(model.series),
-            model.holes,
-            self._next_ms(),
-            self._layers.key(model),
-        )
+        return (self.labels_key, id(model.series), model.holes, self._layers.key(model))
 
-    def _next_ms(self) -> int | None:
-        return self.model.time_at(self.model.count)
+    @property
+    def forecast_key(self) -> object:
+        """What the ghosts' picture depends on. The forecast itself, not its id: a later one may get the same."""
+        return (self.labels_key, self.model.forecast, self.model.other_interval, self._ahead_now())
+
+    def _ahead_now(self) -> tuple[object, ...]:
+        """What lies ahead of the closed candles: times go on from the forming one, each that begins to form, or is
+        taken away, widens or narrows the frame of its ghost, and joined ghosts change with it."""
+        return (self.model.time_at(self.model.count), self.model.forming is not None, self.model.ghosts())
 
     def build_frame(self, size: QSize, ratio: float, style: Style) -> Frame:
         """The geometry, in device pixels."""
@@ -108,14 +99,12 @@ class Picture:
     def renewed(self, dirty: Dirty, build: Callable[[], Frame], overlay: Callable[[], Overlay]) -> QRegion | None:
         """Bring everything up to date. Returns the logical pixels that changed; None: all of them."""
         former, patches, live = self._frame, self._patches, self._live
-        ahead, self._ahead = self._ahead, (self._next_ms(), self.model.forming is not None, self.model.ghosts())
+        ahead, self._ahead = self._ahead, self._ahead_now()
         before, self._overlay = self._overlay, None
         if dirty & ~Dirty.CURSOR:
             self._frame = None
         frame = build()
         is_same_view = former is not None and former.base_key(0) == frame.base_key(0)
-        # A candle that forms after a hole takes grid, times and ghosts ahead of the closed ones along; each that begins
-        # to form, or is taken away, widens or narrows the frame of its ghost. Joined ghosts change with it.
         has_moved = ahead != self._ahead
         self._before_tick = before if is_same_view and not has_moved and dirty == Dirty.TICK else None
         overlay()
@@ -124,16 +113,6 @@ class Picture:
             return None
         ticked = (live, self._live) if dirty & Dirty.TICK else ()
         return changed_region(patches, self._patches, ticked, frame.ratio)
-
-    @contextmanager
-    def painted_in(self, areas: QRegion, ratio: float) -> Iterator[None]:
-        """While these logical areas are painted on the screen: what is kept is used."""
-        self.wanted, self.is_kept = _device_region(areas, ratio), True
-        try:
-            with self.device_pixels.shared():
-                yield
-        finally:
-            self.is_kept = False
 
     @contextmanager
     def alone(self, frame: Frame, countdown: str | None) -> Iterator[None]:
@@ -146,15 +125,6 @@ class Picture:
                 yield
             finally:
                 self._overlay = kept
-
-
-def _device_region(areas: QRegion, ratio: float) -> QRegion:
-    wanted = QRegion()
-    for area in cast("Iterable[QRect]", areas):
-        left, top = math.floor(area.left() * ratio), math.floor(area.top() * ratio)
-        width, height = math.ceil(area.width() * ratio) + 1, math.ceil(area.height() * ratio) + 1
-        wanted += QRect(left, top, width, height)
-    return wanted
 
 
 def to_px(position: QPointF, frame: Frame) -> QPoint:

@@ -2,86 +2,57 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable
 
 from PySide6.QtCore import QRect, QRectF
 from PySide6.QtWidgets import QGraphicsScene
 
-from desktop.chart.items.axis import ChartAxis, TimeAxis, ValueAxis
-from desktop.chart.items.empty import EmptyItem
-from desktop.chart.items.item import ChartItem, Shown
-from desktop.chart.items.kept import (
-    BordersItem,
-    ClosedCandlesItem,
-    GapsItem,
-    GridItem,
-    Ground,
-    KeptItem,
-    LayerItem,
-    UnderlayItem,
-)
-from desktop.chart.items.live import (
-    CrosshairItem,
-    ForecastItem,
-    FormingCandleItem,
-    LastPriceItem,
-    LiveLayerItem,
-    PlotLabelsItem,
-    WordsItem,
-)
+from desktop.chart.items.axis import TimeAxis, ValueAxis
+from desktop.chart.items.candles import ClosedCandlesItem, FormingCandleItem
+from desktop.chart.items.forecast import ForecastItem
+from desktop.chart.items.grid import BordersItem, GapsItem, GridItem
+from desktop.chart.items.kept import EmptyItem, Ground
+from desktop.chart.items.live import CrosshairItem, LastPriceItem, PlotLabelsItem, WordsItem
 from desktop.chart.panes.box import PaneBox
 from desktop.chart.panes.frame import Frame
-from desktop.chart.panes.layer import Layer, LayerSet, Underlay
+from desktop.chart.panes.item import ChartItem
+from desktop.chart.panes.layer import LayerSet
 from desktop.chart.panes.pane import PRICE_PANE, Pane
-
-
-@dataclass(frozen=True)
-class _View:
-    """A pane with its axis, and the items that are there whatever the layers."""
-
-    box: PaneBox
-    axis: ValueAxis
-    items: tuple[ChartItem, ...]
+from desktop.chart.picture import Picture
 
 
 class Stage:
     """Owns everything in the scene."""
 
-    def __init__(self, scene: QGraphicsScene, shown: Shown, layers: LayerSet) -> None:
-        self._scene, self._shown, self._layers = scene, shown, layers
-        self._views: dict[str, _View] = {}
-        self._of_layers: dict[Layer, tuple[ChartItem, ...]] = {}
+    def __init__(self, scene: QGraphicsScene, picture: Picture, layers: LayerSet) -> None:
+        self._scene, self._picture, self._layers = scene, picture, layers
+        self._views: dict[str, tuple[PaneBox, ValueAxis]] = {}
+        self._items: list[ChartItem] = []
+        self._of_layers: list[ChartItem] = []
         self._placed_key: object = None
-        box = self._add_view(PRICE_PANE).box
-        self._forecast = ForecastItem(shown, box)
-        candles = (GapsItem(shown, box), ClosedCandlesItem(shown, box), FormingCandleItem(shown, box))
-        self._prices: tuple[ChartItem, ...] = (
-            *candles,
-            self._forecast,
-            LastPriceItem(shown, box),
-            PlotLabelsItem(shown, box),
-        )
-        _put(self._prices, box)
-        self.ground = Ground(shown, self._kept)
-        self._time_axis = TimeAxis(shown, box)
-        self.empty = EmptyItem(shown)
-        self._whole = (self.ground, BordersItem(shown), CrosshairItem(shown), WordsItem(shown))
-        for item in (*self._whole, self.empty, self._time_axis):
-            scene.addItem(item)
+        self._add_view(PRICE_PANE)
+        self.ground = Ground(picture, self._kept)
+        labels = (LastPriceItem(picture), PlotLabelsItem(picture), CrosshairItem(picture), WordsItem(picture))
+        self._forecast = ForecastItem(picture)
+        candles = (GapsItem(), ClosedCandlesItem(), self._forecast, FormingCandleItem())
+        for item in (self.ground, BordersItem(), *candles, *labels):
+            self._put(item)
+        self.empty, self._time_axis = EmptyItem(picture), TimeAxis(picture, "bottom")
+        for part in (self.empty, self._time_axis):
+            scene.addItem(part)
         # Few items, as large as the view: an index of where they were would be wrong after each resize.
         scene.setItemIndexMethod(QGraphicsScene.ItemIndexMethod.NoIndex)
 
     def box(self, pane_name: str = PRICE_PANE) -> PaneBox:
         """The view of a pane, to which any pyqtgraph item can be added. Raises KeyError where there is no such pane."""
-        return self._views[pane_name].box
+        return self._views[pane_name][0]
 
     def forget(self) -> None:
         """Another series, style or font: measure and paint everything anew."""
         self._placed_key = None
-        self.ground.forget()
-        self._forecast.forget()
-        for axis in self._axes():
+        self.ground.pixels.forget()
+        self._forecast.pixels.forget()
+        for axis in (self._time_axis, *(axis for _, axis in self._views.values())):
             axis.forget()
 
     def place(self, frame: Frame) -> None:
@@ -91,66 +62,57 @@ class Stage:
             return
         self._placed_key = key
         panes = {pane.name: pane for pane in (frame.price_pane, *frame.panes)}
-        self._take_away([layer for layer in self._of_layers if layer not in self._layers])
+        wanted = [item for layer in self._layers for item in layer.items()]
+        self._take_away(item for item in self._of_layers if item not in wanted)
         for name in [name for name in self._views if name not in panes]:
-            self._remove_view(self._views.pop(name))
+            self._remove_view(name)
         for name, pane in panes.items():
-            view = self._views.get(name) or self._add_view(name)
-            view.box.place(frame, pane)
-            view.axis.place(_beside(frame, pane))
-        for layer in self._layers:
-            if layer not in self._of_layers and layer.pane in panes:
-                self._add_layer(layer)
+            if name not in self._views:
+                self._add_view(name)
+            box, axis = self._views[name]
+            box.place(frame, pane)
+            axis.place(_beside(frame, pane))
+        for item in wanted:
+            if item not in self._of_layers:
+                self._put(item)
+        self._of_layers = wanted
         self._time_axis.place(_logical(frame.layout.time_axis, frame.ratio))
 
-    def _add_view(self, name: str) -> _View:
-        box = PaneBox(name)
+    def _add_view(self, name: str) -> None:
+        box, axis = PaneBox(), ValueAxis(self._picture, name)
         if PRICE_PANE in self._views:
             box.setXLink(self.box())
-        items = (GridItem(self._shown, box, lambda: bool(self._layers.underlays)),)
-        axis = ValueAxis(self._shown, box)
-        self._views[name] = view = _View(box, axis, items)
+        self._views[name] = box, axis
         for part in (box, axis):
             self._scene.addItem(part)
-        _put(items, box)
-        return view
+        self._put(GridItem(name, self._layers))
 
-    def _remove_view(self, view: _View) -> None:
-        view.axis.unlinkFromView()
-        self._scene.removeItem(view.axis)
-        view.box.setXLink(None)
-        view.box.close()
-        self._scene.removeItem(view.box)
+    def _remove_view(self, name: str) -> None:
+        self._take_away(item for item in self._items if item.pane == name)
+        box, axis = self._views.pop(name)
+        box.setXLink(None)
+        box.close()
+        for part in (box, axis):
+            self._scene.removeItem(part)
 
-    def _add_layer(self, layer: Layer) -> None:
-        box = self.box(layer.pane)
-        items: list[ChartItem] = [LayerItem(self._shown, layer, box), LiveLayerItem(self._shown, layer, box)]
-        if isinstance(layer, Underlay):
-            items.append(UnderlayItem(self._shown, layer, box))
-        _put(items, box)
-        self._of_layers[layer] = tuple(items)
+    def _put(self, item: ChartItem) -> None:
+        item.surface = self._picture
+        self._items.append(item)
+        if item.pane is None:
+            self._scene.addItem(item)
+            return
+        item.box = self.box(item.pane)
+        item.box.addItem(item, ignoreBounds=True)
+        item.setZValue(item.z)  # a view raises what would lie below itself
 
-    def _take_away(self, layers: Sequence[Layer]) -> None:
-        for layer in layers:
-            for item in self._of_layers.pop(layer):
-                self._scene.removeItem(item)
+    def _take_away(self, items: Iterable[ChartItem]) -> None:
+        for item in tuple(items):
+            self._items.remove(item)
+            self._scene.removeItem(item)
 
-    def _kept(self) -> list[KeptItem]:
-        """All kept items, from back to front."""
-        items = [*self._whole, *self._prices]
-        items += [item for view in self._views.values() for item in view.items]
-        items += [item for layer in self._layers for item in self._of_layers.get(layer, ())]
-        return sorted((item for item in items if isinstance(item, KeptItem)), key=lambda item: item.zValue())
-
-    def _axes(self) -> tuple[ChartAxis, ...]:
-        return (self._time_axis, *(view.axis for view in self._views.values()))
-
-
-def _put(items: Sequence[ChartItem], box: PaneBox) -> None:
-    for item in items:
-        z = item.zValue()
-        box.addItem(item, ignoreBounds=True)
-        item.setZValue(z)  # a view raises what would lie below itself
+    def _kept(self) -> list[ChartItem]:
+        """From back to front; layers of one height in the order in which they were added."""
+        return sorted((item for item in self._items if item.is_kept), key=lambda item: item.z)
 
 
 def _beside(frame: Frame, pane: Pane) -> QRectF:

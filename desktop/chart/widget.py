@@ -40,8 +40,7 @@ from desktop.chart.labels.overlay import Overlay
 from desktop.chart.labels.spoken import spoken_candle, spoken_chart
 from desktop.chart.panes.box import PaneBox
 from desktop.chart.panes.frame import Frame
-from desktop.chart.panes.layer import Layer, LayerSet
-from desktop.chart.panes.open_pane import OpenPane
+from desktop.chart.panes.layer import Layer, LayerSet, OpenPane
 from desktop.chart.panes.pane import PRICE_PANE
 from desktop.chart.panes.pane_heights import PaneHeights
 from desktop.chart.picture import Picture, to_px
@@ -150,12 +149,11 @@ class ChartWidget(pyqtgraph.GraphicsView):  # type: ignore[misc]  # pyqtgraph ha
 
     def add_pane(self, name: str) -> PaneBox:
         """A pane of its own below the others, for pyqtgraph items; its scale fits those in view."""
-        pane = OpenPane(name)
-        self.add_layer(pane)
+        self.add_layer(OpenPane(name))
         self.fresh_frame()
-        pane.box = self.box(name)
-        pane.box.items_changed.connect(self.layers_changed)
-        return pane.box
+        box = self.box(name)
+        box.items_changed.connect(self.layers_changed)
+        return box
 
     def layers_changed(self) -> None:
         """What a layer shows, or the height of a pane, is no longer what it was."""

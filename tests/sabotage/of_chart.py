@@ -25,9 +25,9 @@ FAULTS = (
     ),
     Fault(
         "kept-items-left-out-of-an-export",
-        "desktop/chart/items/kept.py",
-        "if not self.shown.is_kept:\n            super().paint",
-        "if self.shown.is_kept:\n            super().paint",
+        "desktop/chart/panes/item.py",
+        "or (self.is_kept and self.surface.is_kept)",
+        "or self.is_kept",
     ),
     Fault(
         "grouped-candle-at-its-left-edge",
@@ -74,8 +74,8 @@ FAULTS = (
     Fault(
         "flat-candle-falls",
         "desktop/chart/painting/geometry.py",
-        "    rising = drawn.close >= drawn.open\n    return CandleRects",
-        "    rising = drawn.close > drawn.open\n    return CandleRects",
+        "    rising = drawn.close >= drawn.open\n    return np.concatenate",
+        "    rising = drawn.close > drawn.open\n    return np.concatenate",
     ),
     Fault(
         "frame-clock-that-is-never-stopped",

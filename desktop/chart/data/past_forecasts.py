@@ -169,8 +169,10 @@ class PastForecasts:
         block[slot] = row[0]
         self.version += scored.horizon == self._horizon
 
-    def view(self, series: CandleSeries, first: int, stop: int) -> PastView:
+    def view(self, series: CandleSeries | None, first: int, stop: int) -> PastView:
         """The past forecasts of the closed candles first..stop - 1. Reads nothing: see `load_next`."""
+        if series is None:
+            return _nothing(is_complete=False)
         key = (self.version, self._horizon, id(series), series.version, first, stop)
         if key != self._view_key:
             self._view, self._view_key = self._make_view(series, first, stop), key

@@ -1,18 +1,17 @@
-"""The axes as pyqtgraph knows them, with round prices and times as their ticks."""
+"""The axes as pyqtgraph knows them, with round prices and times as their labels."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
 
 import pyqtgraph
 from PySide6.QtCore import QRectF
 from PySide6.QtGui import QPainter
 from PySide6.QtWidgets import QStyleOptionGraphicsItem, QWidget
 
-from desktop.chart.items.item import Shown
-from desktop.chart.labels.axis_labels import Label, paint_labels, time_labels, time_marks, value_labels, value_marks
-from desktop.chart.panes.box import PaneBox
+from desktop.chart.labels.axis_labels import Label, paint_labels, time_labels, value_labels
 from desktop.chart.panes.frame import Frame
+from desktop.chart.picture import Picture
 
 _Z = 70.0
 
@@ -20,13 +19,12 @@ _Z = 70.0
 class ChartAxis(pyqtgraph.AxisItem):  # type: ignore[misc]  # pyqtgraph has no types
     """Labels of one view; found anew only when that changes."""
 
-    def __init__(self, shown: Shown, orientation: str, box: PaneBox) -> None:
+    def __init__(self, picture: Picture, orientation: str) -> None:
         super().__init__(orientation, showValues=False)
-        self.shown, self.pane_name = shown, box.pane_name
-        self._labels: tuple[Label, ...] = ()
+        self.shown = picture
+        self._labels: Sequence[Label] = ()
         self._key: object = None
         self.setZValue(_Z)
-        self.linkToView(box)
 
     def forget(self) -> None:
         """Measure anew next time."""
@@ -50,40 +48,31 @@ class ChartAxis(pyqtgraph.AxisItem):  # type: ignore[misc]  # pyqtgraph has no t
         if frame is None or overlay is None:
             return
         if self._key != self.shown.labels_key:
-            self._labels, self._key = tuple(self._found(frame)), self.shown.labels_key
+            self._labels, self._key = self.found(frame), self.shown.labels_key
         painter.save()
-        self.shown.device_pixels.use(painter, self, frame.ratio)
+        self.shown.use_device_pixels(painter, self, frame.ratio)
         taken = [box.rect for box in overlay.on_axes]
         paint_labels(painter, frame, self._labels, taken, self.shown.wanted)
         painter.restore()
 
-    def _found(self, frame: Frame) -> list[Label]:
+    def found(self, frame: Frame) -> Sequence[Label]:
+        """The labels of this frame."""
         raise NotImplementedError
 
 
 class ValueAxis(ChartAxis):
     """Prices, or the values of a pane below them."""
 
-    def __init__(self, shown: Shown, box: PaneBox) -> None:
-        super().__init__(shown, "right", box)
+    def __init__(self, picture: Picture, pane: str) -> None:
+        super().__init__(picture, "right")
+        self._pane = pane
 
-    def tickValues(self, low: float, high: float, size: float) -> list[tuple[float, list[float]]]:
-        frame = self.shown.frame
-        return [] if frame is None else [(0.0, value_marks(frame, frame.pane(self.pane_name)))]
-
-    def _found(self, frame: Frame) -> list[Label]:
-        return value_labels(frame, frame.pane(self.pane_name))
+    def found(self, frame: Frame) -> Sequence[Label]:
+        return value_labels(frame, frame.pane(self._pane))
 
 
 class TimeAxis(ChartAxis):
     """The times of candles; its corner says in which zone they are."""
 
-    def __init__(self, shown: Shown, box: PaneBox) -> None:
-        super().__init__(shown, "bottom", box)
-
-    def tickValues(self, low: float, high: float, size: float) -> list[tuple[float, list[Any]]]:
-        frame = self.shown.frame
-        return [] if frame is None else [(0.0, [index for index, _ in time_marks(frame, self.shown.model)])]
-
-    def _found(self, frame: Frame) -> list[Label]:
+    def found(self, frame: Frame) -> Sequence[Label]:
         return time_labels(frame, self.shown.model)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 from PySide6.QtCore import QPointF
 from PySide6.QtGui import QPainter, QPen
 
@@ -20,38 +19,48 @@ from desktop.chart.painting.geometry import (
 )
 from desktop.chart.painting.primitives import draw_polyline, fill_rects, rects
 from desktop.chart.panes.frame import Frame
+from desktop.chart.panes.item import ChartItem
+from desktop.chart.panes.pane import PRICE_PANE, Pane
 from desktop.chart.style import CandleStyle
 
 _LINE_WIDTH = 1.5
 _NARROWEST_HOLLOW_PX = 3
 
 
-def paint_closed(painter: QPainter, frame: Frame, model: ChartModel) -> None:
+class ClosedCandlesItem(ChartItem):
     """The closed candles in view, with their volumes."""
-    if frame.drawn is None or model.series is None:
-        return
-    _paint_volumes(painter, frame, frame.drawn)
-    if frame.style.candles is CandleStyle.LINE:
-        _paint_line(painter, frame, frame.drawn)
-        return
-    before = model.candle(int(frame.drawn.index[0] - (frame.group - 1) / 2.0) - 1)
-    _paint_shapes(painter, frame, frame.drawn, None if before is None else before.close)
+
+    pane, z, is_kept = PRICE_PANE, -40.0, True
+
+    def draw(self, painter: QPainter, frame: Frame, pane: Pane, model: ChartModel) -> None:
+        if frame.drawn is None or model.series is None:
+            return
+        _paint_volumes(painter, frame, frame.drawn)
+        if frame.style.candles is CandleStyle.LINE:
+            _paint_line(painter, frame, frame.drawn)
+            return
+        before = model.candle(int(frame.drawn.index[0] - (frame.group - 1) / 2.0) - 1)
+        _paint_shapes(painter, frame, frame.drawn, None if before is None else before.close)
 
 
-def paint_forming(painter: QPainter, frame: Frame, model: ChartModel) -> None:
+class FormingCandleItem(ChartItem):
     """The candle that is still open, drawn as the real candle it is."""
-    if model.forming is None:
-        return
-    if frame.style.candles is CandleStyle.CANDLES:  # nearly always, with every tick: a tenth of the arrays' time
-        _paint_plain(painter, frame, model.count, model.forming)
-        return
-    drawn = shaped_forming(model.series, model.forming, frame.style.candles)
-    before = model.candle(model.count - 1)
-    _paint_volumes(painter, frame, drawn)
-    if frame.style.candles is CandleStyle.LINE:
-        _paint_newest_line(painter, frame, model.count, before, model.forming)
-        return
-    _paint_shapes(painter, frame, drawn, None if before is None else before.close)
+
+    pane, z = PRICE_PANE, 20.0
+
+    def draw(self, painter: QPainter, frame: Frame, pane: Pane, model: ChartModel) -> None:
+        if model.forming is None:
+            return
+        if frame.style.candles is CandleStyle.CANDLES:  # nearly always, with every tick: a tenth of the arrays' time
+            _paint_plain(painter, frame, model.count, model.forming)
+            return
+        drawn = shaped_forming(model.series, model.forming, frame.style.candles)
+        before = model.candle(model.count - 1)
+        _paint_volumes(painter, frame, drawn)
+        if frame.style.candles is CandleStyle.LINE:
+            _paint_newest_line(painter, frame, model.count, before, model.forming)
+            return
+        _paint_shapes(painter, frame, drawn, None if before is None else before.close)
 
 
 def _paint_plain(painter: QPainter, frame: Frame, index: int, candle: Candle) -> None:
@@ -60,7 +69,7 @@ def _paint_plain(painter: QPainter, frame: Frame, index: int, candle: Candle) ->
     if frame.style.shows_volume and candle.volume > 0:
         colour = palette.volume_up if is_rising else palette.volume_down
         painter.fillRect(
-            volume_rect(column, frame.volume_y(candle.volume), frame.layout.main_bottom - 1, frame.widths), colour
+            volume_rect(column, frame.volumes.y(candle.volume), frame.layout.main_bottom - 1, frame.widths), colour
         )
     rows = (frame.y(candle.open), frame.y(candle.high), frame.y(candle.low), frame.y(candle.close))
     for area in candle_rect(column, *rows, frame.widths):
@@ -70,7 +79,7 @@ def _paint_plain(painter: QPainter, frame: Frame, index: int, candle: Candle) ->
 def _paint_volumes(painter: QPainter, frame: Frame, drawn: CandleColumns) -> None:
     if not frame.style.shows_volume:
         return
-    bars = volume_rects(drawn, frame.widths, frame.xs, frame.volume_ys, frame.layout.main_bottom - 1)
+    bars = volume_rects(drawn, frame.widths, frame.xs, frame.volumes.ys, frame.layout.main_bottom - 1)
     fill_rects(painter, bars[0], frame.palette.volume_up)
     fill_rects(painter, bars[1], frame.palette.volume_down)
 
@@ -82,9 +91,7 @@ def _paint_shapes(painter: QPainter, frame: Frame, drawn: CandleColumns, close_b
     elif style is CandleStyle.HOLLOW and frame.widths.body >= _NARROWEST_HOLLOW_PX * frame.widths.wick:
         up, down = hollow_rects(drawn, frame.widths, frame.xs, frame.ys, close_before)
     else:
-        shapes = candle_rects(drawn, frame.widths, frame.xs, frame.ys)
-        up = np.concatenate((shapes.up_wicks, shapes.up_bodies))
-        down = np.concatenate((shapes.down_wicks, shapes.down_bodies))
+        up, down = candle_rects(drawn, frame.widths, frame.xs, frame.ys)
     fill_rects(painter, up, palette.up)
     fill_rects(painter, down, palette.down)
 
@@ -95,14 +102,13 @@ def _paint_line(painter: QPainter, frame: Frame, drawn: CandleColumns) -> None:
     if frame.group > 1:
         reach = rects(columns_px, frame.ys(drawn.high), columns_px, frame.ys(drawn.low))
         fill_rects(painter, reach, frame.palette.accent)
-    _set_line_pen(painter, frame)
-    draw_polyline(painter, columns_px + 0.5, frame.ys(drawn.close) + 0.5)
-    painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
+    draw_polyline(painter, columns_px + 0.5, frame.ys(drawn.close) + 0.5, _line_pen(frame))
 
 
 def _paint_newest_line(painter: QPainter, frame: Frame, index: int, before: Candle | None, forming: Candle) -> None:
     """From the newest close to the price now, with a point at its end."""
-    _set_line_pen(painter, frame)
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing, True)
+    painter.setPen(_line_pen(frame))
     end = QPointF(frame.x(index) + 0.5, frame.y(forming.close) + 0.5)
     if before is not None:
         painter.drawLine(QPointF(frame.x(index - 1) + 0.5, frame.y(before.close) + 0.5), end)
@@ -111,6 +117,5 @@ def _paint_newest_line(painter: QPainter, frame: Frame, index: int, before: Cand
     painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
 
 
-def _set_line_pen(painter: QPainter, frame: Frame) -> None:
-    painter.setRenderHint(QPainter.RenderHint.Antialiasing, True)
-    painter.setPen(QPen(frame.palette.accent, _LINE_WIDTH * frame.ratio))
+def _line_pen(frame: Frame) -> QPen:
+    return QPen(frame.palette.accent, _LINE_WIDTH * frame.ratio)

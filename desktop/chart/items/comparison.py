@@ -22,7 +22,7 @@ from desktop.chart.painting.geometry import Positions
 from desktop.chart.painting.primitives import draw_polyline, fill_rects, rects
 from desktop.chart.painting.text import Box, Row, Span
 from desktop.chart.panes.frame import Frame
-from desktop.chart.panes.layer import PriceLayer
+from desktop.chart.panes.layer import Layer
 from desktop.chart.panes.pane import Pane
 from desktop.theme import Palette
 from desktop.translation import translate
@@ -30,7 +30,6 @@ from desktop.translation import translate
 _LINE_WIDTH = 2.0
 _COLOUR = 3
 """Of the palette's curves: one that no candle, ghost or indicator has."""
-_SCANNED_AT_MOST = 16_384
 _SAMPLE_PERCENT = -888.88
 _MINUTE_MS = 60_000
 
@@ -47,23 +46,36 @@ class Comparison:
 
 @dataclass(frozen=True)
 class _Start:
-    """own, other: the closes at which both are at 0 %."""
+    """Both markets, and the closes at which they are at 0 %."""
 
-    own: float
-    other: float
+    own: CandleSeries
+    other: CandleSeries
+    own_close: float
+    other_close: float
 
     @property
     def factor(self) -> float:
-        return self.own / self.other
+        return self.own_close / self.other_close
+
+    def close_at(self, index: int | None) -> float | None:
+        """The other's close at a candle of the chart; None: its last that is no newer than the chart's newest."""
+        if index is None:
+            found: int | None = self.other.insertion_index(int(self.own.open_time_ms[-1]) + 1) - 1
+        else:
+            found = self.other.index_at(int(self.own.open_time_ms[index])) if 0 <= index < len(self.own) else None
+        return None if found is None or found < 0 else float(self.other.close[found])
+
+    def percent(self, close: float) -> str:
+        return _percent_text((close / self.other_close - 1.0) * 100.0)
 
 
-class ComparisonLayer(PriceLayer):
+class ComparisonLayer(Layer):
     """Follows whatever candles the chart shows; one that the other market lacks breaks the line."""
 
-    shares_row = False
     is_shown_whole = True
 
     def __init__(self) -> None:
+        super().__init__()
         self.shown: Comparison | None = None
         self._shows = 0
         self._start: _Start | None = None
@@ -79,99 +91,69 @@ class ComparisonLayer(PriceLayer):
         return (self._shows, None if series is None else series.version)
 
     def extent(self, frame_first: int, frame_stop: int, model: ChartModel) -> tuple[float, float] | None:
-        start, series, own = self._start_in(frame_first, frame_stop, model), self._series(), model.series
-        if start is None or series is None or own is None:
+        start = self._start_in(frame_first, frame_stop, model)
+        if start is None:
             return None
-        first = series.insertion_index(int(own.open_time_ms[frame_first]))
-        stop = series.insertion_index(int(own.open_time_ms[frame_stop - 1]) + 1)
-        if stop - first > _SCANNED_AT_MOST:
-            edges = series.extremes(first, stop)  # of lows and highs: with room for all closes
-            return None if edges is None else (edges[0] * start.factor, edges[1] * start.factor)
-        closes = series.close[first:stop]
-        return float(closes.min()) * start.factor, float(closes.max()) * start.factor
+        first = start.other.insertion_index(int(start.own.open_time_ms[frame_first]))
+        stop = start.other.insertion_index(int(start.own.open_time_ms[frame_stop - 1]) + 1)
+        edges = start.other.extremes(first, stop)  # of lows and highs: with room for all closes
+        return None if edges is None else (edges[0] * start.factor, edges[1] * start.factor)
 
-    def paint(self, painter: QPainter, frame: Frame, pane: Pane, model: ChartModel) -> None:
-        start, series, own = self._start_in(frame.first, frame.stop, model), self._series(), model.series
-        if start is None or series is None or own is None:
+    def draw(self, painter: QPainter, frame: Frame, pane: Pane, model: ChartModel) -> None:
+        start = self._start_in(frame.first, frame.stop, model)
+        if start is None:
             return
-        lasts = sampled(frame, len(own))
-        times = own.open_time_ms
-        firsts = lasts - lasts % frame.group
-        closes = closes_within(series, times[firsts], times[lasts])
+        lasts = sampled(frame, len(start.own))
+        times = start.own.open_time_ms
+        closes = closes_within(start.other, times[lasts - lasts % frame.group], times[lasts])
         _paint_line(painter, frame, pane, frame.xs(lasts.astype(np.float64)), closes * start.factor)
 
     def axis_tags(self, frame: Frame, model: ChartModel, taken: Sequence[Box]) -> Sequence[Box]:
         """How far it has come, level with the line's end; on the axis of percents alone, as it has no price here."""
-        start, close = self._start_in(frame.first, frame.stop, model), self._last_close(model)
+        start = self._start_in(frame.first, frame.stop, model)
+        close = None if start is None else start.close_at(None)
         if start is None or close is None or frame.prices.kind is not ScaleKind.PERCENT:
             return ()
         price = close * start.factor
         if not frame.prices.low <= price <= frame.prices.high:
             return ()
         colour = colour_of(frame.palette)
-        rows: tuple[Row, ...] = ((Span(_percent_text((close / start.other - 1.0) * 100.0), colour),),)
+        rows: tuple[Row, ...] = ((Span(start.percent(close), colour),),)
         rect = price_label_rect(frame, frame.y(price), rows)
         tag = Box(rect, rows, frame.palette.background, colour, price=price)
         stand_aside((tag,), frame.layout.price_axis.height(), taken)
         return (tag,)
 
     def rows(self, frame: Frame, model: ChartModel, index: int | None) -> Sequence[Row]:
+        start = self._start_in(frame.first, frame.stop, model)
+        close = None if start is None else start.close_at(index)
+        percent = _percent_text(None) if start is None or close is None else start.percent(close)
+        return self._rows(percent, model, frame.time_zone, (colour_of(frame.palette), frame.palette.muted_text))
+
+    def sample_rows(self, model: ChartModel) -> Sequence[Row]:
+        return self._rows(_percent_text(_SAMPLE_PERCENT), model, None, (QColor(), QColor()))
+
+    def _rows(self, percent: str, model: ChartModel, zone: tzinfo | None, inks: tuple[QColor, QColor]) -> Sequence[Row]:
         shown = self.shown
         if shown is None:
             return ()
-        said, until_ms = shown.words, self._ended_ms(model)
-        if shown.series is not None:
-            start = self._start_in(frame.first, frame.stop, model)
-            said = _percent_text(None if start is None else self._percent(start, model, index))
-        until = () if until_ms is None else (_until(until_ms, model, frame.time_zone, frame.palette.muted_text),)
-        return (_row(shown.name, said, colour_of(frame.palette)) + until,)
-
-    def sample_rows(self, model: ChartModel) -> Sequence[Row]:
-        if self.shown is None:
-            return ()
-        said = self.shown.words if self.shown.series is None else _percent_text(_SAMPLE_PERCENT)
-        until_ms = self._ended_ms(model)
-        until = () if until_ms is None else (_until(until_ms, model, None, QColor()),)
-        return (_row(self.shown.name, said, QColor()) + until,)
-
-    def _ended_ms(self, model: ChartModel) -> int | None:
-        """When the other market's last candle opened, where newer ones of the chart have closed; else None."""
-        series, own = self._series(), model.series
-        if series is None or own is None or not len(series) or not len(own):
-            return None
-        last_ms = int(series.open_time_ms[-1])
-        return last_ms if last_ms < int(own.open_time_ms[-1]) else None
+        said = shown.words if shown.series is None else percent
+        row: Row = (Span(shown.name, inks[0], bold=True), Span(said, inks[0]))
+        until = _until(shown.series, model.series, zone)
+        return (row if until is None else (*row, Span(until, inks[1])),)
 
     def _series(self) -> CandleSeries | None:
         return None if self.shown is None else self.shown.series
 
-    def _last_close(self, model: ChartModel) -> float | None:
-        """Of its last candle that is no newer than the chart's newest closed one."""
-        series, own = self._series(), model.series
-        if series is None or own is None or not len(own):
-            return None
-        place = series.insertion_index(int(own.open_time_ms[-1]) + 1) - 1
-        return float(series.close[place]) if place >= 0 else None
-
-    def _percent(self, start: _Start, model: ChartModel, index: int | None) -> float | None:
-        """At a candle of the chart; at its newest, where the other market ended before, at that one's last."""
-        wanted = model.count - 1 if index is None else index
-        series, own = self._series(), model.series
-        if series is None or own is None or not 0 <= wanted < model.count:
-            return None
-        has_ended = index is None and self._ended_ms(model) is not None
-        found = len(series) - 1 if has_ended else series.index_at(int(own.open_time_ms[wanted]))
-        return None if found is None else (float(series.close[found]) / start.other - 1.0) * 100.0
-
     def _start_in(self, first: int, stop: int, model: ChartModel) -> _Start | None:
         """Found once a view. None where the two share no candle in it."""
-        series, own = self._series(), model.series
-        if series is None or own is None or first >= stop:
+        other, own = self._series(), model.series
+        if other is None or own is None or first >= stop:
             return None
-        key = (self._shows, series.version, id(own), own.version, first, stop)
+        key = (self._shows, other.version, id(own), own.version, first, stop)
         if key != self._start_key:
-            other = first_shared(own, series, first, stop)
-            self._start = None if other is None else _Start(float(own.close[first]), other)
+            close = first_shared(own, other, first, stop)
+            self._start = None if close is None else _Start(own, other, float(own.close[first]), close)
             self._start_key = key
         return self._start
 
@@ -188,10 +170,7 @@ def _paint_line(painter: QPainter, frame: Frame, pane: Pane, across: Positions, 
     heights = np.full(prices.shape, np.nan)
     heights[known] = pane.ys(prices[known])
     colour = colour_of(frame.palette)
-    painter.setRenderHint(QPainter.RenderHint.Antialiasing, True)
-    painter.setPen(QPen(colour, _LINE_WIDTH * frame.ratio))
-    draw_polyline(painter, across + 0.5, heights + 0.5)
-    painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
+    draw_polyline(painter, across + 0.5, heights + 0.5, QPen(colour, _LINE_WIDTH * frame.ratio))
     padded = np.concatenate(([False], known, [False]))
     alone = known & ~padded[:-2] & ~padded[2:]  # no line goes through them
     reach, x, y = frame.pixel, across[alone], heights[alone]
@@ -202,14 +181,14 @@ def _percent_text(percent: float | None) -> str:
     return "–" if percent is None else f"{formatting.format_level(percent, 2, signed=True)} %"
 
 
-def _row(name: str, said: str, colour: QColor) -> Row:
-    return Span(name, colour, bold=True), Span(said, colour)
-
-
-def _until(until_ms: int, model: ChartModel, zone: tzinfo | None, colour: QColor) -> Span:
-    """By the clock alone on the newest candle's day."""
-    newest_ms = until_ms if model.series is None else int(model.series.open_time_ms[-1])
-    is_today = formatting.format_date(until_ms, zone) == formatting.format_date(newest_ms, zone)
-    seconds = model.series is not None and model.series.interval.duration_ms % _MINUTE_MS != 0
+def _until(series: CandleSeries | None, own: CandleSeries | None, zone: tzinfo | None) -> str | None:
+    """When its last candle opened, where newer ones of the chart have closed; by the clock alone on the same day."""
+    if series is None or own is None or not len(series) or not len(own):
+        return None
+    last_ms, newest_ms = int(series.open_time_ms[-1]), int(own.open_time_ms[-1])
+    if last_ms >= newest_ms:
+        return None
+    is_today = formatting.format_date(last_ms, zone) == formatting.format_date(newest_ms, zone)
     write = formatting.format_clock if is_today else formatting.format_time
-    return Span(translate("Chart", "stored until {0}").format(write(until_ms, zone, seconds=seconds)), colour)
+    seconds = own.interval.duration_ms % _MINUTE_MS != 0
+    return translate("Chart", "stored until {0}").format(write(last_ms, zone, seconds=seconds))

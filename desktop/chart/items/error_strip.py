@@ -14,12 +14,12 @@ from desktop.chart.data.columns import group_size
 from desktop.chart.data.model import ChartModel
 from desktop.chart.data.past_forecasts import PastView
 from desktop.chart.labels.readout import readout_width
-from desktop.chart.labels.strip_words import lines_needed, title, ways_to_say
+from desktop.chart.labels.strip_words import lines_needed, ways_to_say
 from desktop.chart.painting.fonts import Fonts
-from desktop.chart.painting.primitives import fill_rects, rects
+from desktop.chart.painting.primitives import Rects, fill_rects, rects
 from desktop.chart.painting.text import Row, fitting_row
 from desktop.chart.panes.frame import Frame
-from desktop.chart.panes.layer import PaneScale
+from desktop.chart.panes.layer import Layer, PaneScale
 from desktop.chart.panes.pane import Pane
 from desktop.chart.style import Style
 from desktop.theme import Palette, mixed
@@ -36,18 +36,17 @@ _CLASSES = 3
 """Inside the 50 % band, inside the 90 % band, outside."""
 
 
-class ErrorStripLayer:
+class ErrorStripLayer(Layer):
     """A bar for each forecast: the close against the forecast close, in percent. Zoomed out, a bar stands for the
     mean size of a group's errors, parted by the shares of its forecasts whose bands held."""
 
+    pane = ERROR_PANE
+
     def __init__(self) -> None:
+        super().__init__()
         self._reach = 0.0
         self._width_px = 0
         """The plot's, as it was last painted: how many candles go into a bar follows from it."""
-
-    @property
-    def pane(self) -> str:
-        return ERROR_PANE
 
     @property
     def pane_scale(self) -> PaneScale:
@@ -58,8 +57,8 @@ class ErrorStripLayer:
         return (model.past.version, model.past.horizon)
 
     def extent(self, frame_first: int, frame_stop: int, model: ChartModel) -> tuple[float, float] | None:
-        view = _view(model, frame_first, frame_stop)
-        if view is None or not len(view):
+        view = model.past.view(model.series, frame_first, frame_stop)
+        if not len(view):
             self._reach = 0.0  # else the levels of what was in view before would be squeezed into a range of nothing
             return None
         group = group_size(self._width_px / (frame_stop - frame_first)) if self._width_px else 1
@@ -68,10 +67,10 @@ class ErrorStripLayer:
         self._reach = largest if largest > _NO_ERROR else 0.0
         return -self._reach, self._reach
 
-    def paint(self, painter: QPainter, frame: Frame, pane: Pane, model: ChartModel) -> None:
+    def draw(self, painter: QPainter, frame: Frame, pane: Pane, model: ChartModel) -> None:
         self._width_px = frame.layout.plot_right
-        view = _view(model, frame.first, frame.stop)
-        if view is None or not len(view):
+        view = model.past.view(model.series, frame.first, frame.stop)
+        if not len(view):
             return
         if frame.group > 1:
             _paint_groups(painter, frame, pane, view)
@@ -82,16 +81,11 @@ class ErrorStripLayer:
         line = rects(0, zero, frame.layout.plot_right - 1, zero + frame.pixel - 1)
         fill_rects(painter, line, frame.palette.border)
 
-    def paint_live(self, painter: QPainter, frame: Frame, pane: Pane, model: ChartModel) -> None:
-        return
-
     def title_lines(self, model: ChartModel, style: Style, fonts: Fonts, width: int) -> int:
         return lines_needed(model, style.palette, fonts, width)
 
     def rows(self, frame: Frame, model: ChartModel, index: int | None) -> Sequence[Row]:
-        palette, view = frame.palette, _view(model, frame.first, frame.stop)
-        if view is None:
-            return (title(model, palette),)
+        palette, view = frame.palette, model.past.view(model.series, frame.first, frame.stop)
         is_later = bool(len(view)) and bool(view.is_later.all())
         first, second, third = (_shade(colour, palette, is_later=is_later) for colour in class_colours(palette))
         under = None if index is None else model.past_forecast(index)
@@ -109,10 +103,6 @@ def round_level(reach: float) -> tuple[float, int]:
     return level, min(max(2, -power), 8)
 
 
-def _view(model: ChartModel, first: int, stop: int) -> PastView | None:
-    return None if model.series is None else model.past.view(model.series, first, stop)
-
-
 def class_colours(palette: Palette) -> tuple[QColor, QColor, QColor]:
     """Of a close inside the 50 % band, inside the 90 % band, and outside both."""
     return palette.ghost_up, mixed(palette.ghost_up, palette.background, _MIDDLE_SHARE), palette.warning
@@ -127,46 +117,36 @@ def _class_of(view: PastView) -> NDArray[np.int64]:
 
 
 def _paint_bars(painter: QPainter, frame: Frame, pane: Pane, view: PastView) -> None:
-    palette, zero = frame.palette, pane.y(0.0)
-    left, right = _columns(frame, view.index)
-    ends = pane.ys(view.error)
-    bars = rects(left, np.minimum(ends, zero), right, np.maximum(ends, zero))
-    kinds, later = _class_of(view), view.is_later
-    for kind, colour in enumerate(class_colours(palette)):
-        for is_later in (False, True):
-            shade = _shade(colour, palette, is_later=is_later)
-            fill_rects(painter, np.ascontiguousarray(bars[(kinds == kind) & (later == is_later)]), shade)
+    bars, kinds = frame.widths.bodies(frame.xs(view.index), pane.ys(view.error), pane.y(0.0)), _class_of(view)
+    for kind, colour in enumerate(class_colours(frame.palette)):
+        _fill(painter, frame.palette, bars[kinds == kind], view.is_later[kinds == kind], colour)
 
 
 def _paint_directions(painter: QPainter, frame: Frame, pane: Pane, view: PastView) -> None:
     """A thin row at the foot: filled where the direction was hit, faint where it was missed."""
-    palette, height = frame.palette, frame.scaled(_ROW_PX)
-    left, right = _columns(frame, view.index)
-    row = rects(left, pane.bottom - height, right, pane.bottom - 1)
-    later = view.is_later
+    palette = frame.palette
+    row = frame.widths.bodies(frame.xs(view.index), pane.bottom - frame.scaled(_ROW_PX), pane.bottom - 1)
     for hit, colour in ((1, palette.good), (0, palette.bad)):
-        for is_later in (False, True):
-            shade = _shade(colour, palette, is_later=is_later)
-            chosen = (view.past["hit"] == hit) & (later == is_later)
-            fill_rects(painter, np.ascontiguousarray(row[chosen]), shade)
+        chosen = view.past["hit"] == hit
+        _fill(painter, palette, row[chosen], view.is_later[chosen], colour)
 
 
-def _columns(frame: Frame, index: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    left = frame.xs(index) - frame.widths.wick // 2 - (frame.widths.body - frame.widths.wick) // 2
-    return left, left + frame.widths.body - 1
+def _fill(painter: QPainter, palette: Palette, areas: Rects, are_later: NDArray[np.bool_], colour: QColor) -> None:
+    """Paler where they were not made live."""
+    for is_later in (False, True):
+        fill_rects(painter, areas[are_later == is_later], _shade(colour, palette, is_later=is_later))
 
 
 def _paint_groups(painter: QPainter, frame: Frame, pane: Pane, view: PastView) -> None:
     """From zero outwards to both sides: the share inside the 50 % band, inside the 90 % band, outside."""
     groups = grouped(view, frame.group)
-    left, right = _columns(frame, groups.index)
+    centre = frame.xs(groups.index)
     inner = np.zeros_like(groups.mean_size)
     for kind, colour in enumerate(class_colours(frame.palette)):
         outer = inner + groups.mean_size * groups.shares[kind]
         for sign in (1.0, -1.0):
-            edges = pane.ys(sign * inner), pane.ys(sign * outer)
-            bars = rects(left, np.minimum(*edges), right, np.maximum(*edges))
-            fill_rects(painter, np.ascontiguousarray(bars[groups.shares[kind] > 0.0]), colour)
+            bars = frame.widths.bodies(centre, pane.ys(sign * inner), pane.ys(sign * outer))
+            fill_rects(painter, bars[groups.shares[kind] > 0.0], colour)
         inner = outer
 
 

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import pairwise
 
 import numpy as np
 from PySide6.QtCore import QPoint, QPointF, QRect, Qt
-from PySide6.QtGui import QBrush, QColor, QLinearGradient, QPaintEngine, QPainter, QPen, QPixmap, QPolygonF, QRegion
+from PySide6.QtGui import QBrush, QColor, QLinearGradient, QPaintEngine, QPainter, QPen, QPolygonF
 
 from desktop.chart.data.ghosts import PlacedGhost, band
 from desktop.chart.data.model import ChartModel
 from desktop.chart.labels.forecast_label import divider_x
-from desktop.chart.painting.geometry import CandleWidths
-from desktop.chart.painting.primitives import FIELDS, draw_parts, fill_rects, outline, rects
+from desktop.chart.painting.geometry import CandleWidths, candle_rect, volume_rect
+from desktop.chart.painting.primitives import KeptPixels, dashed_pen, fill_rects, outline
 from desktop.chart.painting.text import Box, Span, box_size, paint_box
 from desktop.chart.panes.frame import Frame
+from desktop.chart.panes.item import ChartItem
+from desktop.chart.panes.pane import PRICE_PANE, Pane
+from desktop.chart.picture import Picture
+from desktop.theme import with_alpha
 from desktop.translation import translate
 
 _RISING_ALPHA = 120
@@ -31,55 +36,45 @@ _NARROWEST_FRAMED_PX = 5
 _FLATTEST_FRAMED_PX = 3
 
 
-class ForecastLayer:
-    """Keeps the forecast's picture: only a new view, forecast or forming candle's arrival paints it anew."""
+class ForecastItem(ChartItem):
+    """Ghosts with their bands, and the divider before them. A picture of their own is kept: they change when no closed
+    candle does."""
 
-    def __init__(self) -> None:
-        self._pixmap = QPixmap()
-        self._area = QRect()
-        self._key: tuple[object, ...] | None = None
+    pane, z = PRICE_PANE, 10.0
 
-    def forget(self) -> None:
-        self._key = None
+    def __init__(self, picture: Picture) -> None:
+        super().__init__()
+        self._picture = picture
+        self.pixels = KeptPixels()
 
-    def paint(self, painter: QPainter, frame: Frame, model: ChartModel, wanted: QRegion) -> None:
-        """Put the `wanted` device pixels of it on the plot. Nothing where there is no forecast ahead."""
-        # The forecast itself is held, not its id: a later one may get the same.
-        # A ghost has a wider frame while its candle forms, which is not told by the times ahead.
-        forms = model.forming is not None
-        shown = (model.forecast, model.ghosts(), model.other_interval)
-        key = (*frame.base_key(model.version), *shown, model.time_at(model.count), forms)
-        if self._key is None or key != self._key:
-            self._repaint(frame, model)
-            self._key = key
-        if not self._area.isEmpty():
-            draw_parts(painter, self._pixmap, self._area.topLeft(), wanted)
-
-    def _repaint(self, frame: Frame, model: ChartModel) -> None:
-        ghosts, note = model.ghosts(), _interval_note(frame, model)
-        self._area = _area(frame, ghosts)
-        if note is not None:
-            self._area = self._area.united(note.rect)
-        if self._area.isEmpty():
+    def draw(self, painter: QPainter, frame: Frame, pane: Pane, model: ChartModel) -> None:
+        if not self._picture.is_kept:
+            _paint_ahead(painter, frame, model)
             return
-        self._pixmap = QPixmap(self._area.size())
-        self._pixmap.fill(Qt.GlobalColor.transparent)
-        painter = QPainter(self._pixmap)
-        painter.translate(-self._area.topLeft())
-        _paint_ahead(painter, frame, model, note)
-        painter.end()
-
-    def paint_alone(self, painter: QPainter, frame: Frame, model: ChartModel) -> None:
-        """Without the kept picture, as for a file."""
-        _paint_ahead(painter, frame, model, _interval_note(frame, model))
+        key = self._picture.forecast_key
+        if not self.pixels.is_of(key):
+            nothing, paint = QColor(Qt.GlobalColor.transparent), partial(_paint_ahead, frame=frame, model=model)
+            self.pixels.renew(key, _area(frame, model), nothing, paint)
+        self.pixels.draw(painter, self._picture.wanted)
 
 
-def _paint_ahead(painter: QPainter, frame: Frame, model: ChartModel, note: Box | None) -> None:
-    ghosts = model.ghosts()
+def _paint_ahead(painter: QPainter, frame: Frame, model: ChartModel) -> None:
+    ghosts, note = model.ghosts(), _interval_note(frame, model)
     if ghosts:
         _paint_forecast(painter, frame, model, ghosts)
     if note is not None:
         paint_box(painter, note, frame.fonts)
+
+
+def _area(frame: Frame, model: ChartModel) -> QRect:
+    """From the newest closed candle's column to past the last ghost, and what is said of another interval."""
+    ghosts, note = model.ghosts(), _interval_note(frame, model)
+    area = QRect() if note is None else note.rect
+    if not ghosts:
+        return area
+    left, right = frame.x(ghosts[0].index - 1), frame.x(ghosts[-1].index + 1)
+    ahead = QRect(QPoint(left, 0), QPoint(right, frame.layout.main_bottom - 1))
+    return area.united(ahead.intersected(frame.layout.main))
 
 
 def _interval_note(frame: Frame, model: ChartModel) -> Box | None:
@@ -97,14 +92,6 @@ def _interval_note(frame: Frame, model: ChartModel) -> Box | None:
     left = max(frame.layout.plot_right - size.width() - frame.scaled(6), 0)
     top = max(frame.layout.price_top - size.height(), 0)
     return Box(QRect(QPoint(left, top), size), (row,), frame.palette.raised, frame.palette.border)
-
-
-def _area(frame: Frame, ghosts: tuple[PlacedGhost, ...]) -> QRect:
-    """From the newest closed candle's column to past the last ghost."""
-    if not ghosts:
-        return QRect()
-    left, right = frame.x(ghosts[0].index - 1), frame.x(ghosts[-1].index + 1)
-    return QRect(QPoint(left, 0), QPoint(right, frame.layout.main_bottom - 1)).intersected(frame.layout.main)
 
 
 def _paint_forecast(painter: QPainter, frame: Frame, model: ChartModel, ghosts: tuple[PlacedGhost, ...]) -> None:
@@ -130,9 +117,7 @@ def _paint_bands(painter: QPainter, frame: Frame, model: ChartModel, ghosts: tup
         lower, upper = _band_edges(frame, model, ghosts, percent)
         if not lower:
             continue
-        edge = QColor(colour)
-        edge.setAlpha(_EDGE_ALPHA)
-        paint(painter, lower, upper, colour, QPen(edge, frame.pixel))
+        paint(painter, lower, upper, colour, QPen(with_alpha(colour, _EDGE_ALPHA), frame.pixel))
     painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
 
 
@@ -210,54 +195,33 @@ def _paint_volumes(painter: QPainter, frame: Frame, ghosts: tuple[PlacedGhost, .
     for placed in ghosts:
         if placed.ghost.volume <= 0:
             continue
-        left, right = _body_columns(frame, placed.index, frame.widths)
-        top = frame.volume_y(placed.ghost.volume)
-        colour = QColor(_colour(frame, placed))
-        colour.setAlpha(_VOLUME_ALPHA)
-        fill_rects(painter, rects(left, min(top, bottom), right, bottom), colour)
+        bar = volume_rect(frame.x(placed.index), frame.volumes.y(placed.ghost.volume), bottom, frame.widths)
+        painter.fillRect(bar, with_alpha(_colour(frame, placed), _VOLUME_ALPHA))
 
 
 def _paint_ghosts(painter: QPainter, frame: Frame, model: ChartModel, ghosts: tuple[PlacedGhost, ...]) -> None:
     for placed in ghosts:
         widths = frame.widths
         if model.forming is not None and placed.index == model.count:
-            widths = _framing(frame)
+            widths = frame.widths_around(max(2 * frame.pixel, widths.body // 4))  # its frame shows on both sides
         _paint_ghost(painter, frame, placed, widths)
 
 
 def _paint_ghost(painter: QPainter, frame: Frame, placed: PlacedGhost, widths: CandleWidths) -> None:
     """A whole candle: wick and body of its colour, the body framed where it is wide enough to show what is within."""
     ghost, colour = placed.ghost, _colour(frame, placed)
-    left, right = _body_columns(frame, placed.index, widths)
-    top, bottom = sorted((frame.y(ghost.open), frame.y(ghost.close)))
-    bottom = max(bottom, top + 2 * frame.pixel)
-    wick = frame.x(placed.index) - widths.wick // 2
-    high, low = frame.y(ghost.high), frame.y(ghost.low)
-    last = wick + widths.wick - 1
-    wicks = [(wick, high, last, top - 1)] * (high < top) + [(wick, bottom + 1, last, low)] * (low > bottom)
-    fill_rects(painter, np.array(wicks, dtype=np.int32).reshape(-1, FIELDS), colour)
-    body = QRect(QPoint(left, top), QPoint(right, bottom))
+    rows = (frame.y(ghost.open), frame.y(ghost.high), frame.y(ghost.low), frame.y(ghost.close))
+    wick, body = candle_rect(frame.x(placed.index), *rows, widths)
+    body.setHeight(max(body.height(), 2 * frame.pixel + 1))
+    for top, bottom in ((wick.top(), body.top() - 1), (body.bottom() + 1, wick.bottom())):
+        if top <= bottom:
+            painter.fillRect(QRect(wick.left(), top, wick.width(), bottom - top + 1), colour)
     is_framed = body.width() >= _NARROWEST_FRAMED_PX * frame.pixel and body.height() > _FLATTEST_FRAMED_PX * frame.pixel
-    fill = QColor(colour)
     if is_framed:
-        fill.setAlpha(_RISING_ALPHA if ghost.close >= ghost.open else _FALLING_ALPHA)
-        inside = body.adjusted(frame.pixel, frame.pixel, -frame.pixel, -frame.pixel)
         fill_rects(painter, outline(body, frame.pixel), colour)
-        body = inside
-    fill_rects(painter, rects(body.left(), body.top(), body.right(), body.bottom()), fill)
-
-
-def _framing(frame: Frame) -> CandleWidths:
-    """Widths for the ghost behind the forming candle: its frame shows on both sides."""
-    wick = frame.widths.wick
-    most = max(int(frame.spacing) - frame.pixel, frame.widths.body)
-    body = min(frame.widths.body + 2 * max(2 * frame.pixel, frame.widths.body // 4), most)
-    return CandleWidths(body - (body - wick) % 2, wick)
-
-
-def _body_columns(frame: Frame, index: int, widths: CandleWidths) -> tuple[int, int]:
-    left = frame.x(index) - widths.wick // 2 - (widths.body - widths.wick) // 2
-    return left, left + widths.body - 1
+        body = body.adjusted(frame.pixel, frame.pixel, -frame.pixel, -frame.pixel)
+        colour = with_alpha(colour, _RISING_ALPHA if ghost.close >= ghost.open else _FALLING_ALPHA)
+    painter.fillRect(body, colour)
 
 
 def _colour(frame: Frame, placed: PlacedGhost) -> QColor:
@@ -268,8 +232,5 @@ def _paint_divider(painter: QPainter, frame: Frame, model: ChartModel) -> None:
     x = divider_x(frame, model)
     if not 0 <= x < frame.layout.plot_right:
         return
-    pen = QPen(frame.palette.divider, frame.pixel)
-    pen.setCapStyle(Qt.PenCapStyle.FlatCap)
-    pen.setDashPattern([3.0, 2.0])
-    painter.setPen(pen)
+    painter.setPen(dashed_pen(frame.palette.divider, frame.pixel, [3.0, 2.0]))
     painter.drawLine(x, 0, x, frame.layout.main_bottom)

@@ -11,7 +11,9 @@ from desktop.chart.data.model import ChartModel
 from desktop.chart.labels.axis_labels import time_marks, value_marks
 from desktop.chart.painting.primitives import fill_rects, rects
 from desktop.chart.panes.frame import Frame
-from desktop.chart.panes.pane import Pane
+from desktop.chart.panes.item import ChartItem
+from desktop.chart.panes.layer import LayerSet
+from desktop.chart.panes.pane import PRICE_PANE, Pane
 from desktop.theme import mixed
 
 _GRID_ON_GROUND = 0.13
@@ -23,43 +25,58 @@ _CANDLES_A_GAP = 20
 _TICK_PX = 10
 
 
-def paint_grid(painter: QPainter, frame: Frame, pane: Pane, model: ChartModel, *, has_ground: bool) -> None:
-    """In one pane. has_ground: something may lie behind it, so it stands out more."""
-    palette = frame.palette
-    colour = mixed(palette.muted_text, palette.grid, _GRID_ON_GROUND) if has_ground else palette.grid
-    pixel = frame.pixel
-    across = pane.ys(np.array(value_marks(frame, pane), dtype=np.float64))
-    indices = np.array([index for index, _ in time_marks(frame, model)], dtype=np.float64)
-    lines = frame.xs(indices)
-    fill_rects(painter, rects(0, across, pane.right - 1, across + pixel - 1), colour)
-    fill_rects(painter, rects(lines, pane.top, lines + pixel - 1, pane.bottom - 1), colour)
+class GridItem(ChartItem):
+    """Lines at round prices and times, in one pane."""
+
+    z, is_kept = -50.0, True
+
+    def __init__(self, pane: str, layers: LayerSet) -> None:
+        super().__init__()
+        self.pane, self._layers = pane, layers
+
+    def draw(self, painter: QPainter, frame: Frame, pane: Pane, model: ChartModel) -> None:
+        palette, pixel = frame.palette, frame.pixel
+        has_ground = self._layers.has_ground
+        colour = mixed(palette.muted_text, palette.grid, _GRID_ON_GROUND) if has_ground else palette.grid
+        across = pane.ys(np.array(value_marks(frame, pane), dtype=np.float64))
+        lines = frame.xs(np.array([index for index, _ in time_marks(frame, model)], dtype=np.float64))
+        fill_rects(painter, rects(0, across, pane.right - 1, across + pixel - 1), colour)
+        fill_rects(painter, rects(lines, pane.top, lines + pixel - 1, pane.bottom - 1), colour)
 
 
-def paint_borders(painter: QPainter, frame: Frame) -> None:
-    """Between panes, and between them and the axes."""
-    layout, pixel = frame.layout, frame.pixel
-    tops = np.array([layout.plot_bottom, *(pane.top for pane in frame.panes)])
-    fill_rects(painter, rects(0, tops, layout.width - 1, tops + pixel - 1), frame.palette.border)
-    axis = rects(layout.plot_right, 0, layout.plot_right + pixel - 1, layout.height - 1)
-    fill_rects(painter, axis, frame.palette.border)
+class BordersItem(ChartItem):
+    """Lines between panes, and between them and the axes."""
+
+    z, is_kept = -48.0, True
+
+    def draw(self, painter: QPainter, frame: Frame, pane: Pane, model: ChartModel) -> None:
+        layout, pixel = frame.layout, frame.pixel
+        tops = np.array([layout.plot_bottom, *(pane.top for pane in frame.panes)])
+        fill_rects(painter, rects(0, tops, layout.width - 1, tops + pixel - 1), frame.palette.border)
+        axis = rects(layout.plot_right, 0, layout.plot_right + pixel - 1, layout.height - 1)
+        fill_rects(painter, axis, frame.palette.border)
 
 
-def paint_gaps(painter: QPainter, frame: Frame, model: ChartModel) -> None:
+class GapsItem(ChartItem):
     """A thin mark between the candles around a hole, while there is room between them: a line where candles are still
     to be had, dots where the exchange has none. In a thin market, which has more holes than that, only their feet."""
-    if model.series is None or frame.group > 1:
-        return
-    found = visible_gaps(model.series, frame.first, frame.stop)
-    columns_px = frame.xs(found.astype(np.float64) - 0.5)
-    is_absent = _are_absent(found, model)
-    bottom, side = frame.layout.plot_bottom - 1, frame.pixel
-    is_thin = found.size > max(_FEW_GAPS, (frame.stop - frame.first) // _CANDLES_A_GAP)
-    top_px = bottom - frame.scaled(_TICK_PX) if is_thin else 0
-    marks = columns_px[~is_absent]
-    fill_rects(painter, rects(marks, top_px, marks + side - 1, bottom), frame.palette.gap)
-    left, top = np.meshgrid(columns_px[is_absent], np.arange(top_px, bottom, frame.scaled(_DOTS_EVERY_PX)))
-    dots = rects(left, top, left + side - 1, np.minimum(top + 2 * side - 1, bottom))
-    fill_rects(painter, dots, mixed(frame.palette.muted_text, frame.palette.background, _DOTS_INK))
+
+    pane, z, is_kept = PRICE_PANE, -45.0, True
+
+    def draw(self, painter: QPainter, frame: Frame, pane: Pane, model: ChartModel) -> None:
+        if model.series is None or frame.group > 1:
+            return
+        found = visible_gaps(model.series, frame.first, frame.stop)
+        columns_px = frame.xs(found.astype(np.float64) - 0.5)
+        is_absent = _are_absent(found, model)
+        bottom, side = frame.layout.plot_bottom - 1, frame.pixel
+        is_thin = found.size > max(_FEW_GAPS, (frame.stop - frame.first) // _CANDLES_A_GAP)
+        top_px = bottom - frame.scaled(_TICK_PX) if is_thin else 0
+        marks = columns_px[~is_absent]
+        fill_rects(painter, rects(marks, top_px, marks + side - 1, bottom), frame.palette.gap)
+        left, top = np.meshgrid(columns_px[is_absent], np.arange(top_px, bottom, frame.scaled(_DOTS_EVERY_PX)))
+        dots = rects(left, top, left + side - 1, np.minimum(top + 2 * side - 1, bottom))
+        fill_rects(painter, dots, mixed(frame.palette.muted_text, frame.palette.background, _DOTS_INK))
 
 
 def _are_absent(found: NDArray[np.int64], model: ChartModel) -> NDArray[np.bool_]:

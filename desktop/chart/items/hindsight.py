@@ -13,11 +13,12 @@ from desktop.chart.data.model import ChartModel
 from desktop.chart.data.past import Past
 from desktop.chart.data.past_forecasts import PastView
 from desktop.chart.labels.past import candles_before
-from desktop.chart.painting.primitives import Rects, draw_polyline, fill_rects, rects
+from desktop.chart.painting.primitives import draw_polyline, fill_rects, rects
 from desktop.chart.painting.text import Row, Span
 from desktop.chart.panes.frame import Frame
-from desktop.chart.panes.layer import PriceLayer
+from desktop.chart.panes.layer import Layer
 from desktop.chart.panes.pane import Pane
+from desktop.theme import with_alpha
 from desktop.translation import translate
 
 _NARROWEST_GHOST_PX = 7
@@ -31,23 +32,21 @@ _EDGE_ALPHA = 120
 _WHISKER_ALPHA = 150
 
 
-class HindsightLayer(PriceLayer):
+class HindsightLayer(Layer):
     """Ghosts of the horizon that is shown, with their bands as a ribbon. Paler where they were not made live."""
-
-    shares_row = False
 
     def key(self, model: ChartModel) -> Hashable:
         return (model.past.version, model.past.horizon)
 
     def extent(self, frame_first: int, frame_stop: int, model: ChartModel) -> tuple[float, float] | None:
-        view = _view(model, frame_first, frame_stop)
-        if view is None or not len(view):
+        view = model.past.view(model.series, frame_first, frame_stop)
+        if not len(view):
             return None
         return float(view.past["low_90"].min()), float(view.past["high_90"].max())
 
-    def paint(self, painter: QPainter, frame: Frame, pane: Pane, model: ChartModel) -> None:
-        view = _view(model, frame.first, frame.stop)
-        if view is None or not len(view):
+    def draw(self, painter: QPainter, frame: Frame, pane: Pane, model: ChartModel) -> None:
+        view = model.past.view(model.series, frame.first, frame.stop)
+        if not len(view):
             return
         _paint_bands(painter, frame, _Ribbon(view, frame.group), pane)
         if frame.spacing >= _NARROWEST_GHOST_PX * frame.ratio:
@@ -58,13 +57,9 @@ class HindsightLayer(PriceLayer):
     def rows(self, frame: Frame, model: ChartModel, index: int | None) -> Sequence[Row]:
         if model.other_interval is not None:
             return ()
-        palette, view = frame.palette, _view(model, frame.first, frame.stop)
+        palette, view = frame.palette, model.past.view(model.series, frame.first, frame.stop)
         legend, too_wide, nothing = _sayings(model)
-        said = legend
-        if view is not None and view.is_too_wide:
-            said = too_wide
-        elif view is not None and view.is_complete and not len(view):
-            said = nothing
+        said = too_wide if view.is_too_wide else nothing if view.is_complete and not len(view) else legend
         return ((Span(translate("Chart", "Hindsight"), palette.ghost_text, bold=True), Span(said, palette.muted_text)),)
 
     def sample_rows(self, model: ChartModel) -> Sequence[Row]:
@@ -83,10 +78,6 @@ def _sayings(model: ChartModel) -> tuple[str, str, str]:
         translate("Chart", "zoom in: at most {0} candles are compared at once").format(most),
         translate("Chart", "nothing in view was forecast {0}").format(before),
     )
-
-
-def _view(model: ChartModel, first: int, stop: int) -> PastView | None:
-    return None if model.series is None else model.past.view(model.series, first, stop)
 
 
 class _Ribbon:
@@ -129,22 +120,18 @@ def _paint_bands(painter: QPainter, frame: Frame, ribbon: _Ribbon, pane: Pane) -
         top, bottom = (frame.ys(np.interp(index, ribbon.index, edge)) for edge in (high, low))
         strips = rects(columns, np.maximum(top, pane.top), columns + step - 1, np.minimum(bottom, pane.bottom))
         for later in (False, True):
-            chosen = strips[is_there & (is_later == later)]
-            fill_rects(painter, np.ascontiguousarray(chosen), _paler(colour, is_later=later))
+            fill_rects(painter, strips[is_there & (is_later == later)], _paler(colour, is_later=later))
     if frame.spacing >= _NARROWEST_EDGES_PX * frame.ratio:
         _paint_edges(painter, frame, ribbon)
 
 
 def _paint_edges(painter: QPainter, frame: Frame, ribbon: _Ribbon) -> None:
-    colour = QColor(frame.palette.ghost_text)
-    colour.setAlpha(round(_EDGE_ALPHA * (_LATER_SHARE if ribbon.is_later.all() else 1.0)))
-    painter.setRenderHint(QPainter.RenderHint.Antialiasing, True)
-    painter.setPen(QPen(colour, frame.pixel))
+    alpha = round(_EDGE_ALPHA * (_LATER_SHARE if ribbon.is_later.all() else 1.0))
+    pen = QPen(with_alpha(frame.palette.ghost_text, alpha), frame.pixel)
     columns = frame.layout.plot_right - (frame.right - ribbon.index) * frame.spacing + 0.5
     for edge in (ribbon.low_90, ribbon.high_90):
         rows = np.insert(frame.ys(edge) + 0.5, ribbon.breaks, np.nan)
-        draw_polyline(painter, np.insert(columns, ribbon.breaks, np.nan), rows)
-    painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
+        draw_polyline(painter, np.insert(columns, ribbon.breaks, np.nan), rows, pen)
 
 
 def _paint_ghosts(painter: QPainter, frame: Frame, view: PastView) -> None:
@@ -153,14 +140,12 @@ def _paint_ghosts(painter: QPainter, frame: Frame, view: PastView) -> None:
     falling = view.past["close"] < view.past["open"]
     later = view.is_later
     halos, lines = _ghost_rects(frame, view)
-    ground = QColor(frame.palette.background)
-    ground.setAlpha(_HALO_ALPHA)
-    fill_rects(painter, _flat(halos), ground)
+    fill_rects(painter, halos, with_alpha(frame.palette.background, _HALO_ALPHA))
     for is_rising in (True, False):
         for is_later in (False, True):
             chosen = (falling != is_rising) & (later == is_later)
             colour = _paler(frame.palette.ghost(is_rising), is_later=is_later)
-            fill_rects(painter, _flat(lines[chosen]), colour)
+            fill_rects(painter, lines[chosen], colour)
             if frame.spacing >= _NARROWEST_WHISKERS_PX * frame.ratio:
                 _paint_whiskers(painter, frame, lines[chosen], view.past[chosen], colour)
 
@@ -168,9 +153,9 @@ def _paint_ghosts(painter: QPainter, frame: Frame, view: PastView) -> None:
 def _ghost_rects(frame: Frame, view: PastView) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     """Halos [n, 4, 4] and lines [n, 4, 4]: the four edges of each frame; those of a flat ghost lie on each other."""
     pixel = frame.pixel
-    width = _ghost_width(frame)
-    left = frame.xs(view.index) - frame.widths.wick // 2 - (width - frame.widths.wick) // 2
-    right = left + width - 1
+    widths = frame.widths_around(max(pixel, frame.widths.body // 6))
+    left = widths.body_left(frame.xs(view.index))
+    right = left + widths.body - 1
     opens, closes = frame.ys(view.past["open"]), frame.ys(view.past["close"])
     top, bottom = np.minimum(opens, closes), np.maximum(opens, closes)
     is_flat = bottom - top < _FLATTEST_FRAMED_PX * pixel
@@ -192,19 +177,10 @@ def _paint_whiskers(painter: QPainter, frame: Frame, lines: NDArray[np.int32], g
     left = lines[:, 0, 0].astype(np.int64)
     top, bottom = lines[:, 0, 1], lines[:, 1, 3]
     right = left + frame.pixel - 1
-    shade = QColor(colour)
-    shade.setAlpha(min(colour.alpha(), _WHISKER_ALPHA))
     up, down = frame.ys(ghosts["high"]), frame.ys(ghosts["low"])
     whiskers = np.concatenate((rects(left, up, right, top - 1), rects(left, bottom + 1, right, down)))
-    fill_rects(painter, np.ascontiguousarray(whiskers[whiskers[:, 3] >= whiskers[:, 1]]), shade)
-
-
-def _ghost_width(frame: Frame) -> int:
-    """A little wider than a candle's body, with a pixel left between neighbours."""
-    body, wick = frame.widths.body, frame.widths.wick
-    most = max(int(frame.spacing) - frame.pixel, body)
-    width = min(body + 2 * max(frame.pixel, body // 6), most)
-    return width - (width - wick) % 2
+    shade = with_alpha(colour, min(colour.alpha(), _WHISKER_ALPHA))
+    fill_rects(painter, whiskers[whiskers[:, 3] >= whiskers[:, 1]], shade)
 
 
 def _paint_medians(painter: QPainter, frame: Frame, view: PastView) -> None:
@@ -215,20 +191,10 @@ def _paint_medians(painter: QPainter, frame: Frame, view: PastView) -> None:
     rows = frame.ys(close) + 0.5
     gaps = np.flatnonzero(np.diff(index) > group) + 1
     xs = np.insert(frame.xs(index) + 0.5, gaps, np.nan)
-    painter.setRenderHint(QPainter.RenderHint.Antialiasing, True)
     width = 1.5 if frame.spacing >= _NARROWEST_EDGES_PX * frame.ratio else 1.0
-    painter.setPen(QPen(frame.palette.ghost_text, width * frame.ratio))
-    draw_polyline(painter, xs, np.insert(rows, gaps, np.nan))
-    painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
-
-
-def _flat(shapes: NDArray[np.int32]) -> Rects:
-    return np.ascontiguousarray(shapes.reshape(-1, 4))
+    pen = QPen(frame.palette.ghost_text, width * frame.ratio)
+    draw_polyline(painter, xs, np.insert(rows, gaps, np.nan), pen)
 
 
 def _paler(colour: QColor, *, is_later: bool) -> QColor:
-    if not is_later:
-        return colour
-    shade = QColor(colour)
-    shade.setAlpha(round(shade.alpha() * _LATER_SHARE))
-    return shade
+    return with_alpha(colour, round(colour.alpha() * _LATER_SHARE)) if is_later else colour

@@ -1,148 +1,82 @@
-"""What only a new view or a closed candle changes: grid, gaps, closed candles, and what layers lay over them."""
+"""What only a new view or a closed candle changes is painted once, and kept; and what stands there without candles."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
+from functools import partial
 
-from PySide6.QtCore import QPoint, QRect
-from PySide6.QtGui import QPainter, QPixmap
+import pyqtgraph
+from PySide6.QtCore import QRectF, Qt
+from PySide6.QtGui import QPainter
 from PySide6.QtWidgets import QStyleOptionGraphicsItem, QWidget
 
-from desktop.chart.items.candles import paint_closed
-from desktop.chart.items.grid import paint_borders, paint_gaps, paint_grid
-from desktop.chart.items.item import ChartItem, Shown
-from desktop.chart.labels.overlay import Overlay
-from desktop.chart.painting.primitives import draw_parts
-from desktop.chart.panes.box import PaneBox
+from desktop.chart.data.model import ChartModel
+from desktop.chart.painting.primitives import KeptPixels
 from desktop.chart.panes.frame import Frame
-from desktop.chart.panes.layer import Layer, Underlay
+from desktop.chart.panes.item import ChartItem
+from desktop.chart.panes.pane import Pane
+from desktop.chart.picture import Picture
+from desktop.plain_text import with_whole_figures
 
-UNDERLAY_Z, GRID_Z, BORDERS_Z, GAPS_Z, CANDLES_Z, LAYERS_Z = -60.0, -50.0, -48.0, -45.0, -40.0, -30.0
-_GROUND_Z = -1e6
-
-
-class KeptItem(ChartItem):
-    """Drawn into a picture that is kept, and by itself only where none is, as in an exported file."""
-
-    def paint(self, painter: QPainter, option: QStyleOptionGraphicsItem, widget: QWidget | None = None) -> None:
-        if not self.shown.is_kept:
-            super().paint(painter, option, widget)
-
-    def area(self, frame: Frame) -> QRect:
-        """Where it draws, in device pixels."""
-        return QRect(0, 0, frame.layout.width, frame.layout.height)
+_GROUND_Z, _EMPTY_Z = -1e6, 1e6
+_MARGIN_PX = 24
 
 
 class Ground(ChartItem):
     """The picture that is kept of all kept items, on the background. Everything else lies over it."""
 
-    def __init__(self, shown: Shown, kept: Callable[[], Sequence[KeptItem]]) -> None:
-        super().__init__(shown, _GROUND_Z)
-        self._kept = kept
-        self._pixmap = QPixmap()
-        self._key: object = None
+    z = _GROUND_Z
+
+    def __init__(self, picture: Picture, kept: Callable[[], Iterable[ChartItem]]) -> None:
+        """kept: the kept items, from back to front."""
+        super().__init__()
+        self._picture, self._kept = picture, kept
+        self.pixels = KeptPixels()
         self.paints = 0
         """How often the closed candles have been painted: tests hold the chart to as few as needed."""
 
-    def forget(self) -> None:
-        """Paint anew next time."""
-        self._key = None
-
-    def draw(self, painter: QPainter, frame: Frame, overlay: Overlay) -> None:
-        if not self.shown.is_kept:
-            painter.fillRect(QRect(0, 0, frame.layout.width, frame.layout.height), frame.palette.background)
+    def draw(self, painter: QPainter, frame: Frame, pane: Pane, model: ChartModel) -> None:
+        if not self._picture.is_kept:
+            painter.fillRect(self.area(frame), frame.palette.background)
             return
-        key = self.shown.kept_key
-        if key != self._key:
-            self._repaint(frame, overlay)
-            self._key = key
-        draw_parts(painter, self._pixmap, QPoint(0, 0), self.shown.wanted)
+        key = self._picture.kept_key
+        if not self.pixels.is_of(key):
+            self.paints += 1
+            self.pixels.renew(key, self.area(frame), frame.palette.background, partial(self._paint, frame=frame))
+        self.pixels.draw(painter, self._picture.wanted)
 
-    def _repaint(self, frame: Frame, overlay: Overlay) -> None:
-        self.paints += 1
-        if self._pixmap.width() != frame.layout.width or self._pixmap.height() != frame.layout.height:
-            self._pixmap = QPixmap(frame.layout.width, frame.layout.height)
-        self._pixmap.fill(frame.palette.background)
-        painter = QPainter(self._pixmap)
+    def _paint(self, painter: QPainter, frame: Frame) -> None:
         for item in self._kept():
             painter.save()
             painter.setClipRect(item.area(frame))
-            item.draw(painter, frame, overlay)
+            item.draw_in(painter, frame)
             painter.restore()
-        painter.end()
 
 
-class PaneItem(KeptItem):
-    """A kept item in a pane."""
+class EmptyItem(pyqtgraph.GraphicsObject):  # type: ignore[misc]  # pyqtgraph has no types
+    """The sentence in the middle of the chart, over everything; nothing once there is a candle."""
 
-    def __init__(self, shown: Shown, z: float, box: PaneBox) -> None:
-        super().__init__(shown, z, box)
-        self.pane_name = box.pane_name
+    def __init__(self, picture: Picture) -> None:
+        super().__init__()
+        self._picture, self.text = picture, ""
+        self.setZValue(_EMPTY_Z)
 
-    def area(self, frame: Frame) -> QRect:
-        return frame.pane(self.pane_name).rect
+    def say(self, text: str) -> None:
+        """Stand there from now on."""
+        self.text = text
+        self.update()
 
+    def boundingRect(self) -> QRectF:
+        view = self.getViewWidget()
+        return QRectF() if view is None else QRectF(view.rect())
 
-class UnderlayItem(PaneItem):
-    """What a layer paints behind the candles and the grid."""
-
-    def __init__(self, shown: Shown, layer: Underlay, box: PaneBox) -> None:
-        super().__init__(shown, UNDERLAY_Z, box)
-        self._layer = layer
-
-    def draw(self, painter: QPainter, frame: Frame, overlay: Overlay) -> None:
-        self._layer.paint_behind(painter, frame, frame.pane(self.pane_name), self.shown.model)
-
-
-class GridItem(PaneItem):
-    """Lines at round prices and times."""
-
-    def __init__(self, shown: Shown, box: PaneBox, has_ground: Callable[[], bool]) -> None:
-        """has_ground: whether something may lie behind it, so that it has to stand out more."""
-        super().__init__(shown, GRID_Z, box)
-        self._has_ground = has_ground
-
-    def draw(self, painter: QPainter, frame: Frame, overlay: Overlay) -> None:
-        pane = frame.pane(self.pane_name)
-        paint_grid(painter, frame, pane, self.shown.model, has_ground=self._has_ground())
-
-
-class GapsItem(PaneItem):
-    """Marks between the candles around a hole."""
-
-    def __init__(self, shown: Shown, box: PaneBox) -> None:
-        super().__init__(shown, GAPS_Z, box)
-
-    def draw(self, painter: QPainter, frame: Frame, overlay: Overlay) -> None:
-        paint_gaps(painter, frame, self.shown.model)
-
-
-class ClosedCandlesItem(PaneItem):
-    """The closed candles in view, with their volumes."""
-
-    def __init__(self, shown: Shown, box: PaneBox) -> None:
-        super().__init__(shown, CANDLES_Z, box)
-
-    def draw(self, painter: QPainter, frame: Frame, overlay: Overlay) -> None:
-        paint_closed(painter, frame, self.shown.model)
-
-
-class LayerItem(PaneItem):
-    """What a layer paints over the closed candles, or into a pane of its own."""
-
-    def __init__(self, shown: Shown, layer: Layer, box: PaneBox) -> None:
-        super().__init__(shown, LAYERS_Z, box)
-        self._layer = layer
-
-    def draw(self, painter: QPainter, frame: Frame, overlay: Overlay) -> None:
-        self._layer.paint(painter, frame, frame.pane(self.pane_name), self.shown.model)
-
-
-class BordersItem(KeptItem):
-    """The lines between panes and axes."""
-
-    def __init__(self, shown: Shown) -> None:
-        super().__init__(shown, BORDERS_Z)
-
-    def draw(self, painter: QPainter, frame: Frame, overlay: Overlay) -> None:
-        paint_borders(painter, frame)
+    def paint(self, painter: QPainter, option: QStyleOptionGraphicsItem, widget: QWidget | None = None) -> None:
+        style = self._picture.style
+        if style is None or not self._picture.model.is_empty:
+            return
+        area, palette = self.boundingRect(), style.palette
+        painter.fillRect(area, palette.background)
+        painter.setPen(palette.muted_text)
+        flags = Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap
+        room = area.adjusted(_MARGIN_PX, _MARGIN_PX, -_MARGIN_PX, -_MARGIN_PX)
+        painter.drawText(room, flags, with_whole_figures(self.text))

@@ -14,7 +14,7 @@ from desktop.chart.data.model import ChartModel
 from desktop.chart.painting.fonts import Fonts
 from desktop.chart.painting.text import Box, Row, Span, box_size
 from desktop.chart.panes.frame import Frame
-from desktop.chart.panes.layer import PriceLayer
+from desktop.chart.panes.layer import Layer
 from desktop.chart.panes.pane import Pane
 from desktop.icons import glyph, glyph_font
 from desktop.plain_text import words_with_whole_figures
@@ -48,10 +48,11 @@ class _Cell:
     more: int = 0
 
 
-class MarkersLayer(PriceLayer):
+class MarkersLayer(Layer):
     """Painted with the closed candles and kept with them, so that a tick draws no marker."""
 
     def __init__(self) -> None:
+        super().__init__()
         self.track = MarkerTrack()
         self.is_visible = True
         self._cells: list[_Cell] = []
@@ -62,7 +63,7 @@ class MarkersLayer(PriceLayer):
     def key(self, model: ChartModel) -> Hashable:
         return self.track, self.is_visible, model.time_at(model.count)
 
-    def paint(self, painter: QPainter, frame: Frame, pane: Pane, model: ChartModel) -> None:
+    def draw(self, painter: QPainter, frame: Frame, pane: Pane, model: ChartModel) -> None:
         stamps = self._stamps_for(frame)
         painter.setFont(frame.fonts.bold)
         for cell in self._cells_of(frame, model):

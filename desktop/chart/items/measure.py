@@ -17,7 +17,7 @@ from desktop.chart.items.placed import PlacedLayer
 from desktop.chart.painting.primitives import fill_rects, outline
 from desktop.chart.painting.text import Box, Row, Span, box_size, paint_box
 from desktop.chart.panes.frame import Frame
-from desktop.chart.panes.layer import PlotLabel
+from desktop.chart.panes.layer import LIVE_Z, PlotLabel
 from desktop.chart.panes.pane import Pane
 from desktop.translation import translate
 
@@ -82,7 +82,9 @@ def _volume(model: ChartModel, first: int, last: int) -> float:
 class MeasureLayer(PlacedLayer[Measurement]):
     """Drawn with each paint: there is one box at most."""
 
-    def paint_live(self, painter: QPainter, frame: Frame, pane: Pane, model: ChartModel) -> None:
+    z, is_kept = LIVE_Z, False
+
+    def draw(self, painter: QPainter, frame: Frame, pane: Pane, model: ChartModel) -> None:
         for measurement in self.back_to_front():
             start, end = _place(frame, model, measurement)
             colour = frame.palette.candle(measurement.end.price >= measurement.start.price)

@@ -10,7 +10,7 @@ from typing import Generic, Protocol, TypeVar
 from desktop.chart.data.model import ChartModel
 from desktop.chart.painting.text import Row, Span
 from desktop.chart.panes.frame import Frame
-from desktop.chart.panes.layer import PriceLayer
+from desktop.chart.panes.layer import Layer
 
 
 class Numbered(Protocol):
@@ -43,10 +43,11 @@ class Grip(Generic[Thing]):
     handle: int | None = None
 
 
-class PlacedLayer(PriceLayer, Generic[Thing]):
+class PlacedLayer(Layer, Generic[Thing]):
     """Of one sort of thing."""
 
     def __init__(self) -> None:
+        super().__init__()
         self.shown: Placed[Thing] = Placed()
 
     def rows(self, frame: Frame, model: ChartModel, index: int | None) -> Sequence[Row]:

@@ -16,8 +16,9 @@ from desktop.chart.data.model import ChartModel
 from desktop.chart.painting.primitives import fill_rects, rects
 from desktop.chart.painting.text import Row, Span
 from desktop.chart.panes.frame import Frame
-from desktop.chart.panes.layer import PriceLayer
+from desktop.chart.panes.layer import Layer
 from desktop.chart.panes.pane import Pane
+from desktop.theme import with_alpha
 from desktop.translation import QT_TRANSLATE_NOOP, translate
 
 MOST_SHOWN = 4
@@ -37,12 +38,11 @@ class Preview:
     forecast: ForecastMade
 
 
-class PreviewLayer(PriceLayer):
+class PreviewLayer(Layer):
     """Bodies and wicks of several forecasts share each candle's column; dotted lines are their 90 % bands."""
 
-    shares_row = False
-
     def __init__(self) -> None:
+        super().__init__()
         self._shown: tuple[Preview, ...] = ()
 
     @property
@@ -64,7 +64,7 @@ class PreviewLayer(PriceLayer):
             return None
         return min(ghost.low for ghost in placed), max(ghost.high for ghost in placed)
 
-    def paint(self, painter: QPainter, frame: Frame, pane: Pane, model: ChartModel) -> None:
+    def draw(self, painter: QPainter, frame: Frame, pane: Pane, model: ChartModel) -> None:
         for number, preview in enumerate(self._shown):
             ghosts = _placed(preview.forecast, model)
             colour = self.colour(frame, number)
@@ -125,10 +125,8 @@ def _paint_ghost(
     middle = (left + right) // 2
     line = frame.pixel - 1
     fill_rects(painter, rects(middle, frame.y(ghost.high), middle + line, frame.y(ghost.low)), colour)
-    ground = QColor(frame.palette.background)
-    fill_rects(painter, rects(left, top, right, bottom), ground)
-    fill = QColor(colour)
-    fill.setAlpha(_FILL_ALPHA if ghost.close >= ghost.open else 255)
+    fill_rects(painter, rects(left, top, right, bottom), frame.palette.background)
+    fill = with_alpha(colour, _FILL_ALPHA if ghost.close >= ghost.open else 255)
     fill_rects(painter, rects(left, top, right, max(bottom, top + line)), fill)
     painter.setPen(QPen(colour, frame.pixel))
     painter.setBrush(Qt.BrushStyle.NoBrush)
@@ -139,9 +137,7 @@ def _paint_band(painter: QPainter, frame: Frame, ghosts: Sequence[PlacedGhost], 
     edges = [band(placed.ghost, 90) for placed in ghosts]
     if any(each is None for each in edges) or not ghosts:
         return
-    pen_colour = QColor(colour)
-    pen_colour.setAlpha(_BAND_ALPHA)
-    pen = QPen(pen_colour, frame.pixel)
+    pen = QPen(with_alpha(colour, _BAND_ALPHA), frame.pixel)
     pen.setDashPattern([1.0, 3.0])
     painter.setPen(pen)
     xs = frame.xs(np.array([placed.index for placed in ghosts], dtype=np.float64))

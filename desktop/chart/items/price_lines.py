@@ -20,7 +20,7 @@ from desktop.chart.labels.axis_tags import spread_around, stand_aside
 from desktop.chart.labels.readout import text_tip
 from desktop.chart.painting.text import Box, Row, Span
 from desktop.chart.panes.frame import Frame
-from desktop.chart.panes.layer import PlotLabel
+from desktop.chart.panes.layer import LIVE_Z, PlotLabel
 from desktop.chart.panes.pane import Pane
 from desktop.icons import glyph, glyph_font
 from desktop.translation import translate
@@ -47,12 +47,14 @@ class PriceLinesLayer(PlacedLayer[PriceLine]):
     """Drawn over everything with each paint: lines are few, and no tick moves them. Their words keep out of the way
     of the readout, and their prices out of that of the last one."""
 
+    z, is_kept = LIVE_Z, False
+
     def __init__(self) -> None:
         super().__init__()
         self._cut: list[tuple[QRect, PriceLine]] = []
         """Labels that do not show all of their words, where they were laid out last."""
 
-    def paint_live(self, painter: QPainter, frame: Frame, pane: Pane, model: ChartModel) -> None:
+    def draw(self, painter: QPainter, frame: Frame, pane: Pane, model: ChartModel) -> None:
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, True)
         for line in self.back_to_front():
             row = row_of(frame, line)

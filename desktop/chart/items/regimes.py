@@ -14,7 +14,7 @@ from desktop.chart.data.regimes import RegimeView
 from desktop.chart.painting.primitives import fill_rects, rects
 from desktop.chart.painting.text import Row, Span
 from desktop.chart.panes.frame import Frame
-from desktop.chart.panes.layer import PriceLayer
+from desktop.chart.panes.layer import BEHIND_Z, Layer
 from desktop.chart.panes.pane import Pane
 from desktop.theme import Palette, mixed
 from desktop.translation import QT_TRANSLATE_NOOP, translate
@@ -28,15 +28,15 @@ _SHARES_LIGHT = ((0.06, 0.1), (0.09, 0.15), (0.09, 0.15))
 _NOT_KNOWN = QT_TRANSLATE_NOOP("Chart", "not known here")
 
 
-class RegimeLayer(PriceLayer):
+class RegimeLayer(Layer):
     """One rectangle for each run of candles of one regime; paler where that is less sure."""
 
-    shares_row = False
+    z = BEHIND_Z
 
     def key(self, model: ChartModel) -> Hashable:
         return (model.regimes.version, model.other_interval)
 
-    def paint_behind(self, painter: QPainter, frame: Frame, pane: Pane, model: ChartModel) -> None:
+    def draw(self, painter: QPainter, frame: Frame, pane: Pane, model: ChartModel) -> None:
         view = _view(frame, model)
         if view is None or not len(view):
             return
@@ -48,7 +48,7 @@ class RegimeLayer(PriceLayer):
         left, right = (frame.xs(edge.astype(np.float64) - 0.5) for edge in (view.first[begins], stops))
         areas = rects(np.maximum(left, 0), pane.top, np.minimum(right, frame.layout.plot_right) - 1, pane.bottom - 1)
         for kind in np.unique(kinds):
-            fill_rects(painter, np.ascontiguousarray(areas[kinds[begins] == kind]), _shade(frame.palette, int(kind)))
+            fill_rects(painter, areas[kinds[begins] == kind], _shade(frame.palette, int(kind)))
 
     def rows(self, frame: Frame, model: ChartModel, index: int | None) -> Sequence[Row]:
         """Of the candle at `index`, or of the newest closed one where none has closed there yet."""

@@ -22,10 +22,12 @@ from desktop.chart.painting.geometry import Positions
 from desktop.chart.painting.primitives import draw_polyline, fill_rects, rects
 from desktop.chart.painting.text import Row, Span, wrapped
 from desktop.chart.panes.frame import Frame
-from desktop.chart.panes.layer import PaneScale
+from desktop.chart.panes.item import ChartItem
+from desktop.chart.panes.layer import LIVE_Z, Layer, PaneScale
 from desktop.chart.panes.pane import PRICE_PANE, Pane
 from desktop.chart.style import Style
 from desktop.study_colours import study_colours
+from desktop.theme import with_alpha
 from desktop.translation import translate
 
 _AT_ONCE = 8_192
@@ -37,7 +39,7 @@ _LARGEST_STEP = 0.001
 Values = NDArray[np.float64]
 
 
-class StudyLayer:
+class StudyLayer(Layer):
     """Follows whatever series the chart shows. Where that takes longer than a frame, it paints nothing until all its
     values are right."""
 
@@ -45,9 +47,12 @@ class StudyLayer:
 
     def __init__(self, spec: IndicatorSpec, number: int, ordinal: int = 0, look: Look | None = None) -> None:
         """number: chooses the theme's colours; ordinal: tells panes of one kind apart; look: what the user chose."""
+        super().__init__()
         self.spec, self.look = spec, look or Look()
         self.number, self.ordinal = number, ordinal
         self._info: Indicator = INDICATORS[spec.kind]
+        self.pane = PRICE_PANE if self._info.place is Place.PRICE_PANE else f"{spec.kind} {ordinal}"
+        self._live = _LiveStudy(self)
         self._series: IndicatorSeries | None = None
         self._series_of: int | None = None
         self._ahead: tuple[float, ...] | None = None
@@ -55,11 +60,8 @@ class StudyLayer:
         self._decimals = 2
         self._step = 0.0
 
-    @property
-    def pane(self) -> str:
-        if self._info.place is Place.PRICE_PANE:
-            return PRICE_PANE
-        return f"{self.spec.kind} {self.ordinal}"
+    def items(self) -> tuple[ChartItem, ...]:
+        return (self, self._live)
 
     @property
     def pane_scale(self) -> PaneScale:
@@ -84,7 +86,7 @@ class StudyLayer:
         series = self._follow(model)
         return None if series is None else series.extent(frame_first, frame_stop)
 
-    def paint(self, painter: QPainter, frame: Frame, pane: Pane, model: ChartModel) -> None:
+    def draw(self, painter: QPainter, frame: Frame, pane: Pane, model: ChartModel) -> None:
         series = self._follow(model)
         if series is None or frame.first >= frame.stop:
             return
@@ -95,7 +97,7 @@ class StudyLayer:
             self._paint_band(painter, frame, pane, across, values)
         self._paint_outputs(painter, frame, pane, across, values, 0)
 
-    def paint_live(self, painter: QPainter, frame: Frame, pane: Pane, model: ChartModel) -> None:
+    def draw_live(self, painter: QPainter, frame: Frame, pane: Pane, model: ChartModel) -> None:
         """From the newest closed candle's value to what it would be if the forming one closed as it is."""
         series = self._follow(model)
         ahead = None if series is None else self._preview(series, model)
@@ -133,22 +135,18 @@ class StudyLayer:
 
     def rows(self, frame: Frame, model: ChartModel, index: int | None) -> Sequence[Row]:
         palette = frame.palette
-        if self.is_waiting(model):
-            words = translate("Chart", "computing …")
-            return ((Span(self.spec.label, palette.muted_text), Span(words, palette.muted_text)),)
-        needed = self._needed(model)
-        if needed is not None:
-            words = translate("Chart", "needs {0}").format(formatting.format_candles(needed))
-            return ((Span(self.spec.label, palette.muted_text), Span(words, palette.muted_text)),)
+        lacks = self._lacks(model)
+        if lacks:
+            return ((Span(self.spec.label, palette.muted_text), Span(lacks, palette.muted_text)),)
         values = self._values_at(model, index)
         if values is None:
             return ()
         spans = [Span(self.spec.label, palette.muted_text)]
         for output, value, colour in zip(self._info.outputs, values, self.colours(frame), strict=True):
             is_bar = output.drawing is Drawing.HISTOGRAM
-            ink = QColor(palette.candle(value >= -flat_below(self._step)) if is_bar else colour)
-            ink.setAlpha(255)  # an edge is fainter than its middle, its number is not
-            spans.append(Span(f" {self._text(value)}", ink, glue=True))
+            ink = palette.candle(value >= -flat_below(self._step)) if is_bar else colour
+            # An edge is fainter than its middle, its number is not.
+            spans.append(Span(f" {self._text(value)}", with_alpha(ink, 255), glue=True))
         return (tuple(spans),)
 
     def sample_rows(self, model: ChartModel) -> Sequence[Row]:
@@ -196,13 +194,14 @@ class StudyLayer:
         self._step = _price_step(model) if self._info.unit is Unit.PRICE else 0.0
         return self._series
 
-    def _needed(self, model: ChartModel) -> int | None:
-        """How many candles its first value takes, while there are fewer; None once there is a value."""
+    def _lacks(self, model: ChartModel) -> str:
+        """Why there is no value yet, as while there are fewer candles than its first takes; empty once there is one."""
         series = self._followed(model)
-        if series is None:
-            return None
-        count = model.count + (model.forming is not None)
-        return series.first_defined + 1 if count <= series.first_defined else None
+        if self.is_waiting(model):
+            return translate("Chart", "computing …")
+        if series is None or model.count + (model.forming is not None) > series.first_defined:
+            return ""
+        return translate("Chart", "needs {0}").format(formatting.format_candles(series.first_defined + 1))
 
     def _without_rounding(self, values: Values) -> Values:
         """What is too small to mean anything is zero: it would tremble about it, in either colour."""
@@ -232,9 +231,8 @@ class StudyLayer:
         # Column by column, the pixels of the polygon: Qt takes several times as long for one of as many corners.
         columns = np.arange(max(int(xs[0]), 0), min(int(xs[-1]) + 1, frame.layout.plot_right))
         top, bottom = np.interp(columns, xs, tops), np.interp(columns, xs, bottoms)
-        fill = QColor(self.colours(frame)[0])
-        fill.setAlpha(_FILL_ALPHA)
-        fill_rects(painter, rects(columns, np.floor(top + 0.5), columns, np.floor(bottom + 0.5) - 1), fill)
+        areas = rects(columns, np.floor(top + 0.5), columns, np.floor(bottom + 0.5) - 1)
+        fill_rects(painter, areas, with_alpha(self.colours(frame)[0], _FILL_ALPHA))
 
     def _preview(self, series: IndicatorSeries, model: ChartModel) -> tuple[float, ...] | None:
         """What the forming candle would make of it; None without one, or while one that has just closed is still
@@ -247,6 +245,19 @@ class StudyLayer:
         if key != self._ahead_key:
             self._ahead, self._ahead_key = series.preview(model.forming), key
         return self._ahead
+
+
+class _LiveStudy(ChartItem):
+    """What a tick changes of an indicator."""
+
+    z = LIVE_Z
+
+    def __init__(self, layer: StudyLayer) -> None:
+        super().__init__()
+        self.pane, self._layer = layer.pane, layer
+
+    def draw(self, painter: QPainter, frame: Frame, pane: Pane, model: ChartModel) -> None:
+        self._layer.draw_live(painter, frame, pane, model)
 
 
 def _price_step(model: ChartModel) -> float:
@@ -267,19 +278,14 @@ def _paint_line(painter: QPainter, pane: Pane, across: Positions, row: Values, p
     known = np.isfinite(row)
     if known.sum() < 2:
         return
-    painter.setRenderHint(QPainter.RenderHint.Antialiasing, True)
-    painter.setPen(pen)
     # The warm-up is the only part without values, and it comes first: what is known is one piece.
-    draw_polyline(painter, across[known] + 0.5, pane.ys(row[known]) + 0.5)
-    painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
+    draw_polyline(painter, across[known] + 0.5, pane.ys(row[known]) + 0.5, pen)
 
 
 def _paint_bars(painter: QPainter, frame: Frame, pane: Pane, across: Positions, row: Values) -> None:
     """Bars from zero, in the market's colours."""
     known = np.isfinite(row)
-    zero, ends = pane.y(0.0), pane.ys(row[known])
-    left = across[known] - frame.widths.wick // 2 - (frame.widths.body - frame.widths.wick) // 2
-    bars = rects(left, np.minimum(ends, zero), left + frame.widths.body - 1, np.maximum(ends, zero))
+    bars = frame.widths.bodies(across[known], pane.ys(row[known]), pane.y(0.0))
     rising = row[known] >= 0
     fill_rects(painter, bars[rising], frame.palette.volume_up)
     fill_rects(painter, bars[~rising], frame.palette.volume_down)

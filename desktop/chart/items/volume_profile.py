@@ -14,7 +14,7 @@ from desktop.chart.data.model import ChartModel
 from desktop.chart.painting.primitives import fill_rects, rects
 from desktop.chart.painting.text import Row, Span
 from desktop.chart.panes.frame import Frame
-from desktop.chart.panes.layer import PriceLayer
+from desktop.chart.panes.layer import BEHIND_Z, Layer
 from desktop.chart.panes.pane import Pane
 from desktop.theme import mixed
 from desktop.translation import translate
@@ -45,16 +45,17 @@ class VolumeProfile:
         return int(np.argmax(self.total))
 
 
-class VolumeProfileLayer(PriceLayer):
+class VolumeProfileLayer(Layer):
     """Bars of equal height in pixels, so on a logarithmic scale of equal shares."""
 
-    shares_row = False
+    z = BEHIND_Z
 
     def __init__(self) -> None:
+        super().__init__()
         self._found: VolumeProfile | None = None
         self._found_in: Frame | None = None
 
-    def paint_behind(self, painter: QPainter, frame: Frame, pane: Pane, model: ChartModel) -> None:
+    def draw(self, painter: QPainter, frame: Frame, pane: Pane, model: ChartModel) -> None:
         found = self._in_view(frame)
         if found is None:
             return
@@ -68,8 +69,7 @@ class VolumeProfileLayer(PriceLayer):
             areas = rects(left, np.minimum(top, bottom), right - 1, bottom)
             is_largest = np.arange(len(ends)) == found.largest
             for chosen, ink in ((~is_largest, _INK), (is_largest, _INK_OF_LARGEST)):
-                shown = np.ascontiguousarray(areas[chosen & (right > left)])
-                fill_rects(painter, shown, mixed(colour, frame.palette.background, ink))
+                fill_rects(painter, areas[chosen & (right > left)], mixed(colour, frame.palette.background, ink))
 
     def rows(self, frame: Frame, model: ChartModel, index: int | None) -> Sequence[Row]:
         found = self._in_view(frame)

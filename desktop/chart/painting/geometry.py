@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +17,7 @@ _BODY_SHARE = 0.72
 
 Positions = NDArray[np.int64]
 ToPixels = Callable[[NDArray[np.float64]], Positions]
+Place = TypeVar("Place", int, Positions)
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,15 +27,14 @@ class CandleWidths:
     body: int
     wick: int
 
+    def body_left(self, centre: Place) -> Place:
+        """The first column of a candle's body from that of its centre."""
+        return centre - self.wick // 2 - (self.body - self.wick) // 2
 
-@dataclass(frozen=True, slots=True)
-class CandleRects:
-    """Wicks and bodies, parted by colour."""
-
-    up_wicks: Rects
-    up_bodies: Rects
-    down_wicks: Rects
-    down_bodies: Rects
+    def bodies(self, centre: Positions, one: Any, other: Any) -> Rects:
+        """Rectangles as wide as candles' bodies, from one row to the other."""
+        left = self.body_left(centre)
+        return rects(left, np.minimum(one, other), left + self.body - 1, np.maximum(one, other))
 
 
 def candle_widths(slot_px: float, ratio: float) -> CandleWidths:
@@ -54,16 +55,15 @@ def round_to_parity(width: float, like: int) -> int:
     return 2 * round((width - like) / 2) + like
 
 
-def candle_rects(drawn: CandleColumns, widths: CandleWidths, to_x: ToPixels, to_y: ToPixels) -> CandleRects:
-    """Rectangles of these candles; one that closes where it opened counts as rising and is a pixel high."""
+def candle_rects(drawn: CandleColumns, widths: CandleWidths, to_x: ToPixels, to_y: ToPixels) -> tuple[Rects, Rects]:
+    """Wicks and then bodies of these candles, by colour, rising first; one that closes where it opened counts as rising
+    and is a pixel high."""
     centre = to_x(drawn.index)
-    open_y, close_y = to_y(drawn.open), to_y(drawn.close)
     wick_left = centre - widths.wick // 2
-    body_left = wick_left - (widths.body - widths.wick) // 2
     wicks = rects(wick_left, to_y(drawn.high), wick_left + widths.wick - 1, to_y(drawn.low))
-    bodies = rects(body_left, np.minimum(open_y, close_y), body_left + widths.body - 1, np.maximum(open_y, close_y))
+    bodies = widths.bodies(centre, to_y(drawn.open), to_y(drawn.close))
     rising = drawn.close >= drawn.open
-    return CandleRects(wicks[rising], bodies[rising], wicks[~rising], bodies[~rising])
+    return np.concatenate((wicks[rising], bodies[rising])), np.concatenate((wicks[~rising], bodies[~rising]))
 
 
 def candle_rect(
@@ -73,17 +73,13 @@ def candle_rect(
     wick_left = centre - widths.wick // 2
     top, bottom = min(open_y, close_y), max(open_y, close_y)
     wick = QRect(wick_left, high_y, widths.wick, low_y - high_y + 1)
-    return wick, QRect(_body_left(centre, widths), top, widths.body, bottom - top + 1)
+    return wick, QRect(widths.body_left(centre), top, widths.body, bottom - top + 1)
 
 
 def volume_rect(centre: int, top: int, bottom: int, widths: CandleWidths) -> QRect:
     """The bar of one candle, as `volume_rects` finds them for many."""
     top = min(top, bottom)
-    return QRect(_body_left(centre, widths), top, widths.body, bottom - top + 1)
-
-
-def _body_left(centre: int, widths: CandleWidths) -> int:
-    return centre - widths.wick // 2 - (widths.body - widths.wick) // 2
+    return QRect(widths.body_left(centre), top, widths.body, bottom - top + 1)
 
 
 def hollow_rects(
@@ -93,8 +89,7 @@ def hollow_rects(
     outside them only."""
     centre = to_x(drawn.index)
     open_y, close_y = to_y(drawn.open), to_y(drawn.close)
-    left = centre - widths.wick // 2
-    body_left = left - (widths.body - widths.wick) // 2
+    left, body_left = centre - widths.wick // 2, widths.body_left(centre)
     body_right = body_left + widths.body - 1
     top, bottom = np.minimum(open_y, close_y), np.maximum(open_y, close_y)
     hollow = drawn.close > drawn.open
@@ -111,7 +106,8 @@ def hollow_rects(
         ),
         axis=1,
     )
-    rising = _rose(drawn, close_before)
+    before = drawn.open[:1] if close_before is None else np.array([close_before])
+    rising = drawn.close >= np.concatenate((before, drawn.close[:-1]))
     return _with_height(parts[rising]), _with_height(parts[~rising])
 
 
@@ -131,25 +127,18 @@ def bar_rects(drawn: CandleColumns, widths: CandleWidths, to_x: ToPixels, to_y: 
         axis=1,
     )
     rising = drawn.close >= drawn.open
-    return parts[rising].reshape(-1, 4), parts[~rising].reshape(-1, 4)
+    return parts[rising], parts[~rising]
 
 
-def _rose(drawn: CandleColumns, close_before: float | None) -> NDArray[np.bool_]:
-    first = drawn.open[:1] if close_before is None else np.array([close_before])
-    return np.asarray(drawn.close >= np.concatenate((first, drawn.close[:-1])), dtype=np.bool_)
-
-
-def _with_height(parts: NDArray[np.int32]) -> Rects:
+def _with_height(parts: Rects) -> Rects:
     """Without those whose bottom lies above their top: a wick that does not reach out of its body."""
-    flat = parts.reshape(-1, 4)
-    return np.ascontiguousarray(flat[flat[:, 3] >= flat[:, 1]])
+    return parts[parts[..., 3] >= parts[..., 1]]
 
 
 def volume_rects(
     drawn: CandleColumns, widths: CandleWidths, to_x: ToPixels, to_y: ToPixels, bottom: int
 ) -> tuple[Rects, Rects]:
     """Bars of rising and of falling candles, standing on pixel row `bottom`; a volume of zero has none."""
-    left = to_x(drawn.index) - widths.wick // 2 - (widths.body - widths.wick) // 2
-    bars = rects(left, np.minimum(to_y(drawn.volume), bottom), left + widths.body - 1, bottom)
+    bars = widths.bodies(to_x(drawn.index), np.minimum(to_y(drawn.volume), bottom), bottom)
     rising, traded = drawn.close >= drawn.open, drawn.volume > 0
     return bars[rising & traded], bars[~rising & traded]

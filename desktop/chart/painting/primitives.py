@@ -6,20 +6,20 @@ the first rectangle and a count; pyqtgraph draws its bars that way.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QLineF, QPoint, QRect, Qt
-from PySide6.QtGui import QColor, QPainter, QPixmap, QRegion
+from PySide6.QtGui import QColor, QPainter, QPen, QPixmap, QRegion
 from shiboken6 import Shiboken
 
 FIELDS = 4
 """A QRect in memory: left, top, right, bottom, each an int32, the last two inclusive."""
 
 Rects = NDArray[np.int32]
-"""Shape (n, 4), C-contiguous."""
+"""Shape (n, 4), or (n, parts, 4)."""
 
 
 def rects(left: Any, top: Any, right: Any, bottom: Any) -> Rects:
@@ -31,15 +31,14 @@ def rects(left: Any, top: Any, right: Any, bottom: Any) -> Rects:
 
 def fill_rects(painter: QPainter, areas: Rects, colour: QColor) -> None:
     """Fill all of `areas`. The painter's transform must map its units to device pixels."""
-    if areas.dtype != np.int32 or not areas.flags.c_contiguous or areas.shape[1:] != (FIELDS,):
-        raise ValueError("rectangles are C-contiguous int32 of shape (n, 4)")
-    if len(areas) == 0:
+    if areas.size == 0:
         return
     painter.setPen(Qt.PenStyle.NoPen)
     painter.setBrush(colour)
-    # The buffer outlives the wrapper: `areas` is held by the caller's frame until drawRects returns.
-    first = cast(Any, Shiboken.wrapInstance(areas.ctypes.data, QRect))
-    cast(Any, painter).drawRects(first, len(areas))
+    # The buffer outlives the wrapper: it is held by this frame until drawRects returns.
+    held = np.ascontiguousarray(areas, dtype=np.int32)
+    first = cast(Any, Shiboken.wrapInstance(held.ctypes.data, QRect))
+    cast(Any, painter).drawRects(first, held.size // FIELDS)
 
 
 def outline(area: QRect, width: int) -> Rects:
@@ -57,15 +56,26 @@ def outline(area: QRect, width: int) -> Rects:
     return np.array(sides, dtype=np.int32)
 
 
-def draw_polyline(painter: QPainter, xs: Any, ys: Any) -> None:
-    """Join points with the painter's pen. A point whose y is NaN breaks the line. xs, ys: shape (n,)."""
+def draw_polyline(painter: QPainter, xs: Any, ys: Any, pen: QPen) -> None:
+    """Join points by a smooth line. A point whose y is NaN breaks it. xs, ys: shape (n,)."""
     points = np.stack((xs, ys), axis=-1).astype(np.float64)
     segments = np.concatenate((points[:-1], points[1:]), axis=1)
     segments = np.ascontiguousarray(segments[np.isfinite(segments).all(axis=1)])
     if len(segments) == 0:
         return
+    painter.setPen(pen)
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing, True)
     first = cast(Any, Shiboken.wrapInstance(segments.ctypes.data, QLineF))
     cast(Any, painter).drawLines(first, len(segments))
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
+
+
+def dashed_pen(colour: QColor, width: float, pattern: Sequence[float]) -> QPen:
+    """Of dashes that end where they say."""
+    pen = QPen(colour, width)
+    pen.setCapStyle(Qt.PenCapStyle.FlatCap)
+    pen.setDashPattern(pattern)
+    return pen
 
 
 def dashes(line: QLineF, length: float) -> list[QLineF]:
@@ -76,12 +86,39 @@ def dashes(line: QLineF, length: float) -> list[QLineF]:
     return [QLineF(line.pointAt(start / whole), line.pointAt(min(start + length, whole) / whole)) for start in starts]
 
 
-def draw_parts(painter: QPainter, picture: QPixmap, corner: QPoint, wanted: QRegion) -> None:
-    """Draw the parts of a picture whose top left is at `corner` that lie in `wanted`, each clipped to itself: where
-    the painter's clip is one rectangle Qt copies rows of pixels, where it is a region it goes span by span, at several
-    times the cost. Leaves the painter without a clip of its own."""
-    covered = QRect(corner, picture.size())
-    for part in cast("Iterable[QRect]", wanted.intersected(covered)):
-        painter.setClipRect(part)
-        painter.drawPixmap(part, picture, part.translated(-corner))
-    painter.setClipping(False)
+class KeptPixels:
+    """Painted once, and drawn until what they depend on changes."""
+
+    def __init__(self) -> None:
+        self._pixmap, self._corner = QPixmap(), QPoint()
+        self._key: object = None
+
+    def forget(self) -> None:
+        """Paint anew next time."""
+        self._key = None
+
+    def is_of(self, key: object) -> bool:
+        return self._key is not None and self._key == key
+
+    def renew(self, key: object, area: QRect, ground: QColor, paint: Callable[[QPainter], None]) -> None:
+        """Paint this area, all of it `ground` first, with what depends on `key`."""
+        self._key, self._corner = key, area.topLeft()
+        if self._pixmap.size() != area.size():
+            self._pixmap = QPixmap(area.size())
+        if area.isEmpty():
+            return
+        self._pixmap.fill(ground)
+        painter = QPainter(self._pixmap)
+        painter.translate(-self._corner)
+        paint(painter)
+        painter.end()
+
+    def draw(self, painter: QPainter, wanted: QRegion) -> None:
+        """Draw the parts that lie in `wanted`, each clipped to itself: where the painter's clip is one rectangle Qt
+        copies rows of pixels, where it is a region it goes span by span, at several times the cost. Leaves the painter
+        without a clip of its own."""
+        covered = QRect(self._corner, self._pixmap.size())
+        for part in cast("Iterable[QRect]", wanted.intersected(covered)):
+            painter.setClipRect(part)
+            painter.drawPixmap(part, self._pixmap, part.translated(-self._corner))
+        painter.setClipping(False)

@@ -22,10 +22,9 @@ class PaneBox(pyqtgraph.ViewBox):  # type: ignore[misc]  # pyqtgraph has no type
     items_changed = Signal()
     """An item was added or taken away."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self) -> None:
         super().__init__(enableMouse=False, enableMenu=False, defaultPadding=0.0)
         self.disableAutoRange()
-        self.pane_name = name
 
     def itemsChanged(self) -> None:
         super().itemsChanged()

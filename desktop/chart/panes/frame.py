@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import tzinfo
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -164,19 +165,18 @@ class Frame:
         """Pixel rows of prices."""
         return self.price_pane.ys(price)
 
-    def volume_ys(self, volume: NDArray[np.float64]) -> Positions:
-        """Pixel rows of volumes' tops."""
-        bottom = self.layout.main_bottom - 1
-        height = bottom - self.layout.price_bottom - self.scaled(4)
-        share = volume / self.top_volume if self.top_volume > 0 else np.zeros_like(volume)
-        return np.floor(bottom - share * height + 0.5).astype(np.int64)
+    @cached_property
+    def volumes(self) -> Pane:
+        """The foot of the pane of the prices, where volumes stand."""
+        top, bottom = self.layout.price_bottom + self.scaled(4), self.layout.main_bottom
+        shown = PriceRange(0.0, self.top_volume if self.top_volume > 0 else 1.0)
+        return Pane("volume", top, bottom, top, bottom, self.layout.plot_right, shown)
 
-    def volume_y(self, volume: float) -> int:
-        """The pixel row of a volume's top."""
-        bottom = self.layout.main_bottom - 1
-        height = bottom - self.layout.price_bottom - self.scaled(4)
-        share = volume / self.top_volume if self.top_volume > 0 else 0.0
-        return math.floor(bottom - share * height + 0.5)
+    def widths_around(self, reach: int) -> CandleWidths:
+        """Of what is so many pixels wider than a candle's body on both sides, with a pixel left between neighbours."""
+        body, wick = self.widths.body, self.widths.wick
+        wider = min(body + 2 * reach, max(int(self.spacing) - self.pixel, body))
+        return CandleWidths(wider - (wider - wick) % 2, wick)
 
     def price_at(self, y: float) -> float:
         """The price at a pixel row."""

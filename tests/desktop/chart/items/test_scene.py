@@ -14,8 +14,8 @@ from PySide6.QtWidgets import QGraphicsItem
 
 from core.indicators.spec import IndicatorSpec
 from desktop.chart.items.axis import ChartAxis
-from desktop.chart.items.item import ChartItem
 from desktop.chart.items.study import StudyLayer
+from desktop.chart.panes.item import ChartItem
 from desktop.chart.widget import ChartWidget
 from docs.examples.chart_items import add_items
 from tests.desktop.chart.conftest import ShowChart, settle
@@ -50,7 +50,14 @@ def painted(chart: ChartWidget) -> list[QGraphicsItem]:
 def test_the_chart_is_a_pyqtgraph_view_of_pyqtgraph_items(chart: ChartWidget) -> None:
     assert isinstance(chart, pyqtgraph.GraphicsView)
     names = {type(item).__name__ for item in painted(chart)}
-    assert names >= {"ClosedCandlesItem", "FormingCandleItem", "ForecastItem", "GridItem", "LayerItem", "CrosshairItem"}
+    assert names >= {
+        "ClosedCandlesItem",
+        "FormingCandleItem",
+        "ForecastItem",
+        "GridItem",
+        "StudyLayer",
+        "CrosshairItem",
+    }
     assert names >= {"ValueAxis", "TimeAxis", "LastPriceItem", "WordsItem"}
     assert all(isinstance(item, pyqtgraph.GraphicsObject | pyqtgraph.AxisItem) for item in painted(chart))
 

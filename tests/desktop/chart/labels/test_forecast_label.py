@@ -12,7 +12,7 @@ from desktop.chart.data.model import ChartModel
 from desktop.chart.labels.forecast_label import divider_row, divider_x
 from desktop.chart.painting.text import Row, Span, box_size
 from desktop.chart.panes.frame import Frame
-from desktop.chart.panes.layer import PriceLayer
+from desktop.chart.panes.layer import Layer
 from tests.desktop.chart.conftest import ShowChart, settle
 from tests.desktop.chart.support import candle, forecast_after, random_series
 from tests.desktop.chart.test_painting import picture
@@ -56,7 +56,7 @@ def test_half_a_word_is_never_left(show_chart: ShowChart) -> None:
     assert were_there == {False, True}
 
 
-class Selected(PriceLayer):
+class Selected(Layer):
     """Says of itself what no room is left for beforehand, as a selected line does."""
 
     def rows(self, frame: Frame, model: ChartModel, index: int | None) -> list[Row]:

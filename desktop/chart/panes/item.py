@@ -1,0 +1,118 @@
+"""What all of the chart's own items share: they lie in a pyqtgraph view, and draw on whole device pixels."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import cast
+
+import pyqtgraph
+from PySide6.QtCore import QRect, QRectF, Qt
+from PySide6.QtGui import QPainter, QRegion, QTransform
+from PySide6.QtWidgets import QGraphicsItem, QStyleOptionGraphicsItem, QWidget
+
+from desktop.chart.data.model import ChartModel
+from desktop.chart.panes.box import PaneBox
+from desktop.chart.panes.frame import Frame
+from desktop.chart.panes.pane import Pane
+
+
+class Surface:
+    """What items are painted on, and what they may know of it meanwhile."""
+
+    def __init__(self, model: ChartModel) -> None:
+        self.model = model
+        self.wanted = QRegion()
+        """The device pixels that are painted now: text costs as much where the painter clips it away."""
+        self.is_kept = False
+        """Whether what closed candles, grid and studies look like is taken from the picture that was kept of them."""
+        self._frame: Frame | None = None
+        self._transform: QTransform | None = None
+
+    @property
+    def frame(self) -> Frame | None:
+        """The geometry as it was built last; None while there is no candle."""
+        return None if self.model.is_empty else self._frame
+
+    @contextmanager
+    def painted_in(self, areas: QRegion, ratio: float) -> Iterator[None]:
+        """While these logical areas are painted on the screen, by one painter: what is kept is used."""
+        self.wanted, self.is_kept, self._transform = _device_region(areas, ratio), True, None
+        try:
+            yield
+        finally:
+            self.is_kept, self._transform = False, None
+
+    def use_device_pixels(self, painter: QPainter, item: QGraphicsItem, ratio: float) -> None:
+        """Give the painter those units, with edges between pixels at any zoom and on any screen. Found once for all
+        items that one painter paints."""
+        if self._transform is not None:
+            painter.setWorldTransform(self._transform)
+            return
+        back, _ = item.sceneTransform().inverted()
+        painter.setWorldTransform(back * painter.worldTransform())
+        painter.scale(1 / ratio, 1 / ratio)
+        to_device = painter.deviceTransform()
+        painter.translate(round(to_device.dx()) - to_device.dx(), round(to_device.dy()) - to_device.dy())
+        if self.is_kept:
+            self._transform = painter.worldTransform()
+
+
+def _device_region(areas: QRegion, ratio: float) -> QRegion:
+    wanted = QRegion()
+    for area in cast("Iterable[QRect]", areas):
+        left, top = math.floor(area.left() * ratio), math.floor(area.top() * ratio)
+        width, height = math.ceil(area.width() * ratio) + 1, math.ceil(area.height() * ratio) + 1
+        wanted += QRect(left, top, width, height)
+    return wanted
+
+
+class ChartItem(pyqtgraph.GraphicsObject):  # type: ignore[misc]  # pyqtgraph has no types
+    """Draws in its pane, or over the whole chart where it has none. Subclasses implement `draw`."""
+
+    pane: str | None = None
+    z = 0.0
+    """What is higher is painted over what is lower."""
+    is_kept = False
+    """Whether only a new view or a closed candle changes it: then it is drawn into the picture that is kept of all of
+    its kind, and by itself only where none is, as in an exported file."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.surface: Surface | None = None
+        self.box: PaneBox | None = None
+        self.setZValue(self.z)
+
+    def area(self, frame: Frame) -> QRect:
+        """Where it draws, in device pixels."""
+        return QRect(0, 0, frame.layout.width, frame.layout.height) if self.pane is None else frame.pane(self.pane).rect
+
+    def boundingRect(self) -> QRectF:
+        if self.box is not None:
+            return QRectF(self.box.viewRect())
+        frame = None if self.surface is None else self.surface.frame
+        if frame is None:
+            return QRectF()
+        return QRectF(0, 0, frame.layout.width / frame.ratio, frame.layout.height / frame.ratio)
+
+    def paint(self, painter: QPainter, option: QStyleOptionGraphicsItem, widget: QWidget | None = None) -> None:
+        frame = None if self.surface is None else self.surface.frame
+        if self.surface is None or frame is None or (self.is_kept and self.surface.is_kept):
+            return
+        painter.save()
+        self.surface.use_device_pixels(painter, self, frame.ratio)
+        if self.pane is not None:  # whose view clips to half a logical pixel more
+            painter.setClipRect(self.area(frame), Qt.ClipOperation.IntersectClip)
+        self.draw_in(painter, frame)
+        painter.restore()
+
+    def draw_in(self, painter: QPainter, frame: Frame) -> None:
+        """Draw with a painter whose units are device pixels of the whole chart."""
+        assert self.surface is not None, "the chart puts an item onto its surface before it is painted"
+        pane = frame.price_pane if self.pane is None else frame.pane(self.pane)
+        self.draw(painter, frame, pane, self.surface.model)
+
+    def draw(self, painter: QPainter, frame: Frame, pane: Pane, model: ChartModel) -> None:
+        """Draw. The painter's units are device pixels of the whole chart; it is clipped to the pane."""
+        raise NotImplementedError
