@@ -2,11 +2,11 @@
 
 The road is the window's own: its connection reads the newest candles, the chart shows them, `HistoryLoading` reads all
 on its thread, and the chart takes the whole over. Meanwhile a timer asks for a whole picture every 16 ms. A frame is
-the time from the end of one paint to the end of the next, so that it holds all that keeps the window from painting:
-the loader's share of the interpreter and of the processor, and the takeover itself. With everything there are each
-kind of indicator, hindsight and the strip of errors as well; then it is over when the indicators are drawn over the
-whole history. The database was written just now:
-its pages are in the system's memory, not to be fetched from a disk.
+the time from the end of one whole paint to the end of the next, whoever asked for it, so that it holds all that keeps
+the window from painting: the loader's share of the interpreter and of the processor, and the takeover itself. With
+everything there are each kind of indicator, hindsight and the strip of errors as well; then it is over when the
+indicators are drawn over the whole history. The database was written just now: its pages are in the system's memory,
+not to be fetched from a disk.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ from pathlib import Path
 from time import perf_counter, thread_time
 
 import numpy as np
-from PySide6.QtCore import QCoreApplication, QEvent, QObject, Qt, QTimer, Slot
+from PySide6.QtCore import QCoreApplication, QEvent, QObject, Qt, QTimer, Signal, Slot
+from PySide6.QtGui import QPaintEvent
 from PySide6.QtWidgets import QApplication
 from qasync import QEventLoop
 
@@ -113,6 +114,17 @@ def _fill(store: CandleStore, count: int) -> None:
         store.save(_MARKET, [Candle(time, *row) for time, row in zip(times.tolist(), rows.tolist(), strict=True)])
 
 
+class _Chart(ChartWidget):
+    """Says when it has painted all of itself."""
+
+    painted = Signal()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        super().paintEvent(event)
+        if event.rect().contains(self.viewport().rect()):
+            self.painted.emit()
+
+
 class _Stage(QObject):
     """A shown chart, its loader, and the timer that asks for pictures."""
 
@@ -120,14 +132,15 @@ class _Stage(QObject):
         super().__init__()
         self._store = store
         self._theme = Theme("dark")
-        self._chart = ChartWidget(self._theme, ManualClock(_START_MS))
+        self._chart = _Chart(self._theme, ManualClock(_START_MS))
         self._chart.resize(_WIDTH, _HEIGHT)
+        self._chart.painted.connect(self._on_painted)
         self._loading = HistoryLoading(path, self)
         self._loading.loaded.connect(self._on_loaded)
         self._loading.failed.connect(self._on_failed)
         self._timer = QTimer(self)
         self._timer.setTimerType(Qt.TimerType.PreciseTimer)
-        self._timer.timeout.connect(self._on_timer)
+        self._timer.timeout.connect(self._paint)
         self._is_over: Callable[[], bool] = lambda: True
         self._over = asyncio.Event()
         self._painted_at: list[float] = []
@@ -197,8 +210,7 @@ class _Stage(QObject):
         return FrameTimes(lengths_ms.size, float(p50), float(p99), float(lengths_ms.max()), cpu_worst_ms)
 
     @Slot()
-    def _on_timer(self) -> None:
-        self._paint()
+    def _on_painted(self) -> None:
         self._painted_at.append(perf_counter())
         self._worked_until_ms.append(thread_time() * 1e3)
         if self._whole is not None:
@@ -223,6 +235,7 @@ class _Stage(QObject):
     def _on_failed(self, sentence: str) -> None:
         self._failure = sentence
 
+    @Slot()
     def _paint(self) -> None:
         """A whole picture, by the road that Qt takes: not one that it may merge away."""
         self._chart.refresh()
