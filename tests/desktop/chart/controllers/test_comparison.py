@@ -130,9 +130,9 @@ def test_those_are_offered_that_are_stored_fit_and_are_another(shown: Shown) -> 
         dialog.reject()
         return texts
 
-    assert offered() == ["ETH/USDT · 1m", "SOL/USDT · 1m", "SIM/USD · 1m"]
+    assert offered() == ["ETH/USDT · 1m", "SOL/USDT · 1m", "SIM/USD · 1m, simulated"]
     shown.trigger(ActionId.INTERVAL_5M)
-    assert offered() == ["ETH/USDT · 1m", "SOL/USDT · 1m", "ETH/USDT · 5m", "SIM/USD · 1m"]
+    assert offered() == ["ETH/USDT · 1m", "SOL/USDT · 1m", "ETH/USDT · 5m", "SIM/USD · 1m, simulated"]
 
 
 def test_it_follows_the_charts_interval_and_market(shown: Shown, qtbot: QtBot) -> None:
