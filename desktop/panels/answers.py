@@ -79,7 +79,10 @@ def answers_of(
     if has_diverged:
         text = translate("Panels", "Model: diverged, forecasts without it are better")
         model = replace(model, found=Found.NO, text=text)
-    return Answers(ghosts, model, _learning(online, has_ended=has_ended), accuracy.group == _LIVE)
+    learning = _learning(online, has_ended=has_ended)
+    if has_diverged and learning is not None and learning.found is not Found.NO:
+        learning = replace(learning, found=Found.NO, text=translate("Panels", "Learning: the model has diverged"))
+    return Answers(ghosts, model, learning, accuracy.group == _LIVE)
 
 
 def found_in(estimate: Estimate) -> Found:

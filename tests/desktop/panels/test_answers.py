@@ -42,8 +42,9 @@ def test_an_edge_of_the_simple_rules_alone_says_so_and_is_not_green(theme: Theme
 
 def test_a_diverged_model_is_the_answer_whatever_was_measured_before(theme: Theme) -> None:
     """Incidents said that it did harm, and the answer beside them that it adds nothing yet."""
-    found = answers_of(run(ABOVE, ABOVE), scenario.online_gain(gain=AROUND), has_diverged=True)
+    found = answers_of(run(ABOVE, ABOVE), scenario.online_gain(gain=ABOVE), has_diverged=True)
     assert found.model.found is Found.NO and "diverged" in found.model.text
+    assert found.learning is not None and found.learning.found is Found.NO and "diverged" in found.learning.text
     assert found.colour(found.model, theme.palette) == theme.palette.bad
     assert found.colour(found.ghosts, theme.palette) != theme.palette.good
 
