@@ -118,6 +118,8 @@ class RunState(QObject):
         self.pause_asked: bool | None = None
         """True: the trainer was told to pause and has not said yet that it does; False: the same of going on."""
         self.checkpoint_in_use: str | None = None
+        self._step_before_rate: int | None = None
+        """The newest step when the learning rate was set."""
         self._incidents: deque[Incident] = deque(maxlen=INCIDENTS_KEPT)
         self._drifts: dict[int, DriftFound] = {}
         """By candle: after a crash, the same may be found again."""
@@ -158,6 +160,14 @@ class RunState(QObject):
         told_ms = status.last_step_at_ms
         is_behind = status.step == 0 if told_ms is None else told_ms < last.at_ms
         return last.step if is_behind else status.step
+
+    @property
+    def learning_rate(self) -> float | None:
+        """Of the newest step, or the one that was set after it: the next step may be hours away."""
+        last = self.steps.last
+        if self.status is not None and (last is None or last.step == self._step_before_rate):
+            return self.status.learning_rate
+        return None if last is None else last.learning_rate
 
     @property
     def has_diverged(self) -> bool:
@@ -284,6 +294,8 @@ class RunState(QObject):
 
     @_take.register
     def _(self, event: TrainerStatus) -> None:
+        if self.status is None or self.status.learning_rate != event.learning_rate:
+            self._step_before_rate = None if self.steps.last is None else self.steps.last.step
         self.status = event
         if self.pause_asked is (event.state is TrainerState.PAUSED):
             self.pause_asked = None

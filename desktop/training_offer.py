@@ -28,8 +28,6 @@ class TrainingOffer(QObject):
         super().__init__(parent)
         self._state, self._actions, self._inputs, self._theme = state, actions, inputs, theme
         self._shown: tuple[bool, bool | None] = (False, None)
-        self._rate: float | None = None
-        self._rate_since_step: int | None = None
         state.status_changed.connect(self._on_status)
         state.run_changed.connect(self._on_status)
         for signal in (state.feed_changed, state.jobs_changed, state.forecast_changed):
@@ -42,15 +40,7 @@ class TrainingOffer(QObject):
         status = self._state.status
         if status is not None:
             self._inputs.show_values(status.learning_rate, status.clip_norm)
-            self._inputs.show_rate_now(self._rate_of_newest_step(status.learning_rate))
-
-    def _rate_of_newest_step(self, learning_rate: float) -> float | None:
-        """None where it was done before the rate was set."""
-        last = self._state.steps.last
-        step = None if last is None else last.step
-        if learning_rate != self._rate:
-            self._rate, self._rate_since_step = learning_rate, step
-        return None if last is None or step == self._rate_since_step else last.learning_rate
+            self._inputs.show_rate_now(self._state.learning_rate)
 
     def _offer(self) -> None:
         state = self._state.trainer_state

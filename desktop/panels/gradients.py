@@ -14,7 +14,7 @@ from PySide6.QtWidgets import (
 )
 
 from core.settings import Settings
-from desktop.formatting import format_number, format_percent, format_significant
+from desktop.formatting import MISSING, format_number, format_percent, format_significant
 from desktop.history import LAYER_STEPS_KEPT, FloatArray, means, medians
 from desktop.panels.base import EmptyState, Panel, colour_text
 from desktop.panels.diagnosis_card import DiagnosisCard
@@ -115,9 +115,9 @@ class GradientsPanel(Panel):
 
     def _refresh_numbers(self) -> None:
         steps, restored_at_ms = self._state.steps, self._state.restored_at_ms
-        at_ms, norm, clipped, ratio, rate, scale = (
+        at_ms, norm, clipped, ratio, scale = (
             steps.column(name)[-_NEWEST:]
-            for name in ("at_ms", "gradient_norm", "clipped", "update_ratio", "learning_rate", "loss_scale")
+            for name in ("at_ms", "gradient_norm", "clipped", "update_ratio", "loss_scale")
         )
         is_of_these_weights = at_ms > (-math.inf if restored_at_ms is None else restored_at_ms)
         norm, clipped, ratio = norm[is_of_these_weights], clipped[is_of_these_weights], ratio[is_of_these_weights]
@@ -126,7 +126,8 @@ class GradientsPanel(Panel):
         self.numbers.put("Median norm", format_significant(_quantile(norm, 0.5)))
         self.numbers.put("95th percentile", format_significant(_quantile(norm, 0.95)))
         self.numbers.put("Update / parameter", format_significant(_quantile(ratio, 0.5), 2))
-        self.numbers.put("Learning rate", readable_decimal(float(rate[-1])))
+        rate = self._state.learning_rate
+        self.numbers.put("Learning rate", MISSING if rate is None else readable_decimal(rate))
         self.numbers.put("Loss scale", _scale_text(float(scale[-1])), is_shown=math.isfinite(scale[-1]))
 
     def _refresh_layers(self) -> None:

@@ -247,7 +247,8 @@ class LossPanel(Panel):
             plot.setXRange(float(x[0]), max(float(x[-1]), float(x[0]) + _FEWEST_STEPS_IN_VIEW), padding=0.01)
         if span is not None:
             self._fit_height(*(map(math.log10, span) if is_logarithmic else span))
-        self._rate_label.setText(translate("Panels", "Learning rate {0}").format(readable_decimal(float(rate[-1]))))
+        now = self._state.learning_rate or float(rate[-1])
+        self._rate_label.setText(translate("Panels", "Learning rate {0}").format(readable_decimal(now)))
         low, high = float(np.nanmin(rate)), float(np.nanmax(rate))
         self._rate_plot.setYRange(low * 0.5, max(high * 1.2, low * 1.5), padding=0.0)
 

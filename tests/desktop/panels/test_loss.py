@@ -65,7 +65,7 @@ def test_it_says_that_there_is_nothing_yet(panel: LossPanel) -> None:
 
 
 def test_it_shows_the_numbers_of_now(panel: LossPanel, state: RunState) -> None:
-    state.apply(EventBatch((*scenario.steps(200), scenario.status())))
+    state.apply(EventBatch((*scenario.steps(200), scenario.status(learning_rate=1e-4))))
     panel.refresh()
     shown = words(panel)
     for text in ("0.3127", "0.3098", "improving", "12,340", "15.5 /s", "just now", "Learning rate 0.0001"):
@@ -126,6 +126,20 @@ def test_a_diverged_model_is_called_so_whatever_its_loss_does(panel: LossPanel, 
     assert panel.is_stale
     panel.refresh()
     assert "diverged" not in words(panel)
+
+
+def test_the_rate_is_that_of_the_newest_step_or_what_was_set_after_it(panel: LossPanel, state: RunState) -> None:
+    """Beside a box that says 0.00003 again the panel said 1 until the next candle, on a long interval for hours."""
+    first, second, third = scenario.steps(3)
+    state.apply(EventBatch((scenario.status(learning_rate=1.0), replace(first, learning_rate=1.0))))
+    panel.refresh()
+    assert "Learning rate 1 " in f"{words(panel)} "
+    state.apply(scenario.status(learning_rate=3e-5))
+    panel.refresh()
+    assert "Learning rate 0.00003" in words(panel)
+    state.apply(EventBatch((replace(second, learning_rate=1.5e-5), replace(third, learning_rate=1.5e-5))))
+    panel.refresh()
+    assert "Learning rate 0.000015" in words(panel), "what the schedule made of it"
 
 
 class CountingPanel(LossPanel):
