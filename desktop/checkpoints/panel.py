@@ -88,6 +88,9 @@ class CheckpointsPanel(Panel):
         self._update_count(catalog)
         self._update_actions()
 
+    def tick(self) -> None:
+        self._offer_restore(self.table.selected_rows())  # steps may have been taken since
+
     def apply_palette(self, palette: Palette) -> None:
         self.actions_of_panel.apply_palette(palette)
         self._more.setIcon(icon("dots-horizontal", palette.text))
@@ -247,11 +250,15 @@ class CheckpointsPanel(Panel):
         text = translate("Checkpoints", _NONE_SAVED if total == 0 else _NO_MATCH)
         self._empty.tell(is_empty=shown == 0, is_loading=self._source.is_loading and total == 0, text=text)
 
+    def _offer_restore(self, rows: Sequence[int]) -> None:
+        can_restore = len(rows) == 1 and not self._source.is_the_model(self.model.info(rows[0]))
+        self.actions_of_panel[ActionId.CHECKPOINT_RESTORE].setEnabled(can_restore)
+
     def _update_actions(self) -> None:
         rows = self.table.selected_rows()
         is_one = len(rows) == 1
         actions = self.actions_of_panel
-        actions[ActionId.CHECKPOINT_RESTORE].setEnabled(is_one and not self.model.info(rows[0]).is_in_use)
+        self._offer_restore(rows)
         for action_id in _SINGLE:
             actions[action_id].setEnabled(is_one)
         found = self.model.kept(rows[0]).evaluation if is_one else None

@@ -155,6 +155,10 @@ class CheckpointSource(QObject):
         run_id = self.run_id
         return None if run_id is None else self.catalog.highest_of(run_id)
 
+    def is_the_model(self, info: CheckpointInfo) -> bool:
+        """Whether the model is this one, with no step since: there is nothing to go back to."""
+        return info.is_in_use and (self._state.step or 0) <= info.step
+
     def bests(self) -> list[CheckpointInfo]:
         """Of the watched run, those that were the best when they were saved, and the one that is. An older version took
         also those for it that are worse than no model."""

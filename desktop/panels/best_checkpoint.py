@@ -73,16 +73,16 @@ class BestCheckpointPanel(Panel):
                 )
             )
         )
-        self._restore.setEnabled(not best.is_in_use)
-        set_text_of_button(
-            self._restore, translate("Panels", "In use") if best.is_in_use else translate("Panels", "Restore")
-        )
         self.tick()
 
     def tick(self) -> None:
         if self._best is None:
             return
-        saved = self._best.created_at_ms
+        is_the_model, saved = self._source.is_the_model(self._best), self._best.created_at_ms
+        self._restore.setEnabled(not is_the_model)
+        set_text_of_button(
+            self._restore, translate("Panels", "In use") if is_the_model else translate("Panels", "Restore")
+        )
         set_text(
             self._when,
             translate("Panels", "Saved {0}, {1}").format(

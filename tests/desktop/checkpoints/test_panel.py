@@ -229,6 +229,14 @@ def test_the_one_in_use_offers_neither_restore_nor_delete(panel: CheckpointsPane
     assert is_enabled(panel, ActionId.CHECKPOINT_NOTE)
 
 
+def test_the_one_in_use_is_gone_back_to_once_steps_were_taken_since(panel: CheckpointsPanel, state: RunState) -> None:
+    """After a rate that wrecks, the checkpoint from before it is the newest for a while."""
+    select(panel, 12_340)
+    state.apply(scenario.status(step=12_347))
+    panel.tick()
+    assert is_enabled(panel, ActionId.CHECKPOINT_RESTORE) and not is_enabled(panel, ActionId.CHECKPOINT_DELETE)
+
+
 def test_nothing_is_offered_without_a_selection(panel: CheckpointsPanel) -> None:
     panel.table.clearSelection()
     names = ("columns", "all_runs", "runs", "filter", "import", "clean_up")

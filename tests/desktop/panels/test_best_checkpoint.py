@@ -74,6 +74,9 @@ def test_the_one_in_use_cannot_be_restored(
     state.apply(CheckpointsChanged(scenario.RUN, library.infos[0]))
     panel.refresh()
     assert not panel.findChild(QPushButton).isEnabled()
+    state.apply(scenario.status(step=12_347))
+    panel.tick()
+    assert panel.findChild(QPushButton).isEnabled(), "seven steps may have wrecked it"
 
 
 @pytest.mark.parametrize("gain", [None, 0.0012])
