@@ -13,12 +13,12 @@ from desktop.accessible import announce
 from desktop.actions import ActionId
 from desktop.actions.tool_table import PAUSE_WORDS, PLAY_WORDS
 from desktop.chart.controllers.stored_forecasts import ForecastReader, StoredForecasts
-from desktop.chart.controllers.travel_bar import TravelBar
 from desktop.chart.data.moment import Moment
 from desktop.chart.tools.tool import Area, ChartPoint
 from desktop.chart.widget import ChartWidget
 from desktop.formatting import format_candles, format_time
 from desktop.icons import icon
+from desktop.panels.travel_bar import TravelBar
 from desktop.state import RunState
 from desktop.translation import translate
 from desktop.window import MainWindow
