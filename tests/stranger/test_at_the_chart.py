@@ -15,8 +15,8 @@ from core.market.candle import Candle
 from core.settings import MarketSettings
 from core.storage.folder import DataFolder
 from desktop.chart.axes.price_scale import ScaleKind
-from desktop.chart.controllers.market_bar import MarketBar
 from desktop.commands.options import Context
+from desktop.panels.market_bar import MarketBar
 from tests.stranger import eyes
 from tests.stranger.hands import Hands
 from tests.stranger.program import chart, has_ghosts_of_the_model, main_window, play, title, words_of_chart

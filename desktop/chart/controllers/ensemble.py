@@ -17,7 +17,6 @@ from desktop.chart.controllers.appearance import ChartAppearance
 from desktop.chart.controllers.candles import ChartCandles
 from desktop.chart.controllers.comparison import ChartComparison
 from desktop.chart.controllers.hindsight import Hindsight
-from desktop.chart.controllers.market_bar import MarketBar
 from desktop.chart.controllers.place_menu import PlaceMenu
 from desktop.chart.controllers.regimes import Regimes
 from desktop.chart.controllers.saving import ChartSaving
@@ -31,6 +30,7 @@ from desktop.chart.widget import ChartWidget
 from desktop.database import WindowDatabase
 from desktop.forecast_words import stale_words
 from desktop.notifications.alerts_elsewhere import AlertsElsewhere
+from desktop.panels.market_bar import MarketBar
 from desktop.state import RunState
 from desktop.theme import Theme
 from desktop.window import MainWindow
@@ -59,8 +59,8 @@ class ChartEnsemble(QObject):
         theme: Theme,
     ) -> None:
         super().__init__(window)
-        self._state = state
-        self.bar = MarketBar(window, chart, theme)
+        self._state, self._chart = state, chart
+        self.bar = MarketBar(window.actions_of_window, chart, theme)
         self.saving = ChartSaving(window, chart, clock)
         studies = ChartStudies(window, chart)
         self.travel = TimeTravel(window, chart, state, open_reader)
@@ -77,6 +77,7 @@ class ChartEnsemble(QObject):
         self.candles = ChartCandles(window, chart, database, self.history)
         self.comparison = ChartComparison(window, chart, database, HistoryLoading(folder.database, self))
         state.forecast_changed.connect(self._on_forecast)
+        chart.series_changed.connect(self._on_series)
 
     def show_market(self, market: Market) -> None:
         """Put this market's stored candles and lines on the chart; what came before is gone. The database is open."""
@@ -122,6 +123,11 @@ class ChartEnsemble(QObject):
         """The candle that is still open, as it stands now."""
         self.candles.set_forming(candle)
         self.tools.see_forming(candle)
+
+    @Slot()
+    def _on_series(self) -> None:
+        series = self._chart.model.series
+        self.bar.show_interval(None if series is None else series.interval)
 
     @Slot()
     def _on_forecast(self) -> None:

@@ -239,6 +239,7 @@ def test_the_chart_as_it_is_composed_hears_the_watchlist_s_prices(make_bench: Ma
     line = PriceLine(100.0, LineKind.ALERT, direction=Direction.UP, is_armed=True)
     database.lines.put(MARKET.venue, MARKET.symbol, line)
     charting.show_market(OTHER)
+    assert charting.bar.interval.text() == str(OTHER.interval)
     made.state.quotes.take(Quoted("binance", {"BTC/USDT": Quote(101.0, made.clock.now_ms())}, {}))
     assert window.banner.shown is not None and "BTC/USDT rose to 100" in window.banner.shown.text
     charting.cancel_reading()

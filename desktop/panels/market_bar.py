@@ -5,16 +5,15 @@ from __future__ import annotations
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QSizePolicy, QToolButton, QVBoxLayout, QWidget
 
-from core.market.candle import Market
+from core.market.candle import Interval, Market
 from core.market.shown_names import shown_symbol
 from core.plain import plain
-from desktop.chart.widget import ChartWidget
+from desktop.actions import ActionRegistry
 from desktop.finder.sources import INTERVALS
 from desktop.icons import icon
 from desktop.plain_text import paragraphs
 from desktop.theme import Palette, Theme
 from desktop.translation import translate
-from desktop.window import MainWindow
 from desktop.words import with_venue
 
 _LONGEST_SYMBOL = 24
@@ -23,22 +22,21 @@ _MARGINS = (4, 1, 4, 1)
 
 
 class MarketBar(QWidget):
-    """Lies right over the chart in the window. The chart tells the interval, whoever changed it."""
+    """Lies in the window right over what shows the market."""
 
     market_wanted = Signal()
     """Another market is to be chosen."""
 
-    def __init__(self, window: MainWindow, chart: ChartWidget, theme: Theme) -> None:
-        super().__init__(window)
-        self._chart = chart
+    def __init__(self, actions: ActionRegistry, below: QWidget, theme: Theme) -> None:
+        super().__init__(below.parentWidget())
         self.symbol, self.interval = QToolButton(), QToolButton()
-        self._dress(window)
-        self._lay_out(chart)
+        self._dress(actions)
+        self._lay_out(below)
         self.symbol.clicked.connect(self.market_wanted)
-        chart.series_changed.connect(self._show_interval)
         theme.changed.connect(self._apply_palette)
         self._apply_palette(theme.palette)
         self.show_market(None)
+        self.show_interval(None)
 
     def show_market(self, market: Market | None) -> None:
         """This market's candles are on the chart; None: not yet any."""
@@ -54,20 +52,18 @@ class MarketBar(QWidget):
         self.symbol.setAccessibleName(name)
         hint = translate("Chart", "Another market: click, or type its letters on the chart")
         self.symbol.setToolTip(paragraphs("\n".join(filter(None, (name, whole, hint)))))
-        self._show_interval()
 
-    def _show_interval(self) -> None:
-        """That of the candles that are shown, also where they are joined of the market's."""
-        series = self._chart.model.series
-        self.interval.setVisible(series is not None)
-        if series is not None:
-            self.interval.setText(str(series.interval))
-            self.interval.setAccessibleName(translate("Chart", "Interval {0}").format(series.interval))
+    def show_interval(self, interval: Interval | None) -> None:
+        """That of the candles that are shown, also where they are joined of the market's; None: there are none."""
+        self.interval.setVisible(interval is not None)
+        if interval is not None:
+            self.interval.setText(str(interval))
+            self.interval.setAccessibleName(translate("Chart", "Interval {0}").format(interval))
 
-    def _dress(self, window: MainWindow) -> None:
+    def _dress(self, actions: ActionRegistry) -> None:
         menu = QMenu(self.interval)
         menu.setToolTipsVisible(True)
-        menu.addActions([window.actions_of_window[action_id] for action_id in INTERVALS])
+        menu.addActions([actions[action_id] for action_id in INTERVALS])
         self.interval.setMenu(menu)
         self.interval.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self.interval.setToolTip(
@@ -81,17 +77,18 @@ class MarketBar(QWidget):
             button.setAutoRaise(True)
             button.setFocusPolicy(Qt.FocusPolicy.TabFocus)  # a click leaves the keys to the chart
 
-    def _lay_out(self, chart: ChartWidget) -> None:
+    def _lay_out(self, below: QWidget) -> None:
         row = QHBoxLayout(self)
         row.setContentsMargins(*_MARGINS)
         row.addWidget(self.symbol)
         row.addWidget(self.interval)
         row.addStretch(1)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
-        around = chart.parentWidget().layout()
+        parent, before = below.parentWidget(), below.previousInFocusChain()
+        assert parent is not None and before is not None, "it lies in a window"
+        around = parent.layout()
         if isinstance(around, QVBoxLayout):
-            around.insertWidget(around.indexOf(chart), self)
-        before = chart.previousInFocusChain()
+            around.insertWidget(around.indexOf(below), self)
         QWidget.setTabOrder(before, self.symbol)
         QWidget.setTabOrder(self.symbol, self.interval)
 

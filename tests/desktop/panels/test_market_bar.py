@@ -9,9 +9,8 @@ from PySide6.QtWidgets import QApplication, QMenu, QToolButton
 from pytestqt.qtbot import QtBot
 
 from core.market.candle import Interval, Market
-from core.market.series import CandleSeries
 from desktop.actions import ActionId
-from desktop.chart.controllers.market_bar import MarketBar
+from desktop.panels.market_bar import MarketBar
 from tests.desktop import scenario
 from tests.desktop.conftest import Bench, MakeBench, fill
 
@@ -19,9 +18,10 @@ MARKET = Market("binance", "BTC/USDT", scenario.MINUTE)
 
 
 def barred(bench: Bench) -> MarketBar:
-    bar = MarketBar(bench.window, bench.chart, bench.theme)
+    bar = MarketBar(bench.window.actions_of_window, bench.chart, bench.theme)
     bar.show()
     bar.show_market(MARKET)
+    bar.show_interval(MARKET.interval)
     fill(bench)
     QApplication.processEvents()
     return bar
@@ -53,7 +53,7 @@ def test_it_names_market_and_interval_for_eyes_and_screen_readers(bench: Bench) 
     assert (bar.symbol.text(), bar.interval.text()) == ("BTC/USDT", "1m")
     assert bar.symbol.accessibleName() == "Market BTC/USDT of Binance"
     assert bar.interval.accessibleName() == "Interval 1m"
-    bench.chart.set_series(CandleSeries(Interval.parse("5m")), "5m", is_same_market=True)
+    bar.show_interval(Interval.parse("5m"))
     assert bar.interval.text() == "5m"
     bar.show_market(Market("file", "my-market-1m#dd2831", scenario.MINUTE))
     assert bar.symbol.text() == "my-market-1m" and "#" not in bar.symbol.accessibleName()
@@ -63,7 +63,7 @@ def test_it_names_market_and_interval_for_eyes_and_screen_readers(bench: Bench) 
 
 
 def test_before_the_first_market_only_one_can_be_chosen(bench: Bench) -> None:
-    bar = MarketBar(bench.window, bench.chart, bench.theme)
+    bar = MarketBar(bench.window.actions_of_window, bench.chart, bench.theme)
     bar.show()
     assert bar.symbol.text() == "Market" and bar.symbol.accessibleName() == "Choose a market"
     assert not bar.interval.isVisible()
