@@ -10,7 +10,7 @@ from PySide6.QtGui import QDesktopServices
 
 from core.events import Severity
 from desktop.actions.panel_table import panel_actions
-from desktop.chart.controllers.gestures import chart_gestures
+from desktop.dialogs.chart_gestures import chart_gestures
 from desktop.dialogs.documentation import open_documentation
 from desktop.dialogs.shortcuts import open_shortcuts, shortcut_lines
 from desktop.resources import docs_folder

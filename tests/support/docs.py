@@ -28,8 +28,8 @@ from desktop.actions.panel_table import (
     watchlist_actions,
 )
 from desktop.actions.table import standard_actions
-from desktop.chart.controllers.gestures import chart_gestures
 from desktop.commands.cli import ghostcandle
+from desktop.dialogs.chart_gestures import chart_gestures
 from desktop.dialogs.forms import all_field_infos
 from desktop.dialogs.setting_facts import choices, default, kind, number, unit
 from desktop.dialogs.setting_words import effect, title, words

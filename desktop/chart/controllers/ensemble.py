@@ -16,8 +16,8 @@ from desktop.candle_loader import HistoryLoading
 from desktop.chart.controllers.appearance import ChartAppearance
 from desktop.chart.controllers.candles import ChartCandles
 from desktop.chart.controllers.comparison import ChartComparison
+from desktop.chart.controllers.context_menu import PlaceMenu
 from desktop.chart.controllers.hindsight import Hindsight
-from desktop.chart.controllers.place_menu import PlaceMenu
 from desktop.chart.controllers.regimes import Regimes
 from desktop.chart.controllers.saving import ChartSaving
 from desktop.chart.controllers.stored_forecasts import ForecastReader

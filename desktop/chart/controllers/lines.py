@@ -72,7 +72,7 @@ class ChartLines(Placeable[PriceLine]):
     def begun(self, kind: LineKind) -> None:
         """At the keys' crosshair one is set at once, and so it is at the last price while the mouse is elsewhere, for
         the arrows to move."""
-        at_keys, at_mouse, newest = self.desk.at_keys, self.desk.at_mouse, self._model.newest
+        at_keys, at_mouse, newest = self._chart.key_mark, self.desk.at_mouse, self._model.newest
         if at_keys is not None:
             self.desk.put(at_keys)
         elif at_mouse is not None:

@@ -48,7 +48,7 @@ class ChartMeasure(Placeable[Measurement]):
     def begun(self, kind: str) -> None:
         """Arrows begin at the crosshair, or at the newest close while there is none."""
         newest = self._model.newest
-        self._origin = self.desk.at_keys or self.desk.at_mouse
+        self._origin = self._chart.key_mark or self.desk.at_mouse
         if self._origin is None and newest is not None:
             self._origin = bounded(newest.open_time_ms, newest.close)
 

@@ -34,8 +34,10 @@ class ChartPlaced(Tool):
         """sorts: from the topmost down."""
         self._window, self._chart, self._book, self._sorts = window, chart, book, sorts
         self._placing: tuple[Placeable[Any], Any] | None = None
-        self._start: Anchor | None = None
-        self._end: Anchor | None = None
+        self.start: Anchor | None = None
+        """Where what is being set begins, once that is known."""
+        self.end: Anchor | None = None
+        """Where it would end by now."""
         self._asked: Kept | None = None
         self._dragged: Kept | None = None
         self._selected: Key | None = None
@@ -58,24 +60,9 @@ class ChartPlaced(Tool):
         return None if self._placing is None else self._placing[1]
 
     @property
-    def start(self) -> Anchor | None:
-        """Where what is being set begins, once that is known."""
-        return self._start
-
-    @property
-    def end(self) -> Anchor | None:
-        """Where it would end by now."""
-        return self._end
-
-    @property
     def selected(self) -> Kept | None:
         """What the keys are for."""
         return self._book.get(self._selected)
-
-    @property
-    def at_keys(self) -> Anchor | None:
-        """The place of the keys' crosshair."""
-        return self._chart.key_mark
 
     @property
     def at_mouse(self) -> Anchor | None:
@@ -105,7 +92,7 @@ class ChartPlaced(Tool):
 
     def stop(self) -> None:
         """Nothing is being set any more."""
-        self._placing = self._start = self._end = self._asked = None
+        self._placing = self.start = self.end = self._asked = None
         self.show()
 
     def put(self, anchor: Anchor) -> None:
@@ -115,16 +102,16 @@ class ChartPlaced(Tool):
         sort, kind = self._placing
         if sort.ends(kind) == 1:
             self.set(sort, kind, (anchor,))
-        elif self._start is None:
-            self._start = anchor
+        elif self.start is None:
+            self.start = anchor
             self.stretch(anchor)
-        elif anchor != self._start:
-            self.set(sort, kind, (self._start, anchor))
+        elif anchor != self.start:
+            self.set(sort, kind, (self.start, anchor))
 
     def stretch(self, end: Anchor) -> None:
         """Show what is being set with its end there."""
-        if self._placing is not None and (self._start is not None or self._placing[0].ends(self._placing[1]) == 1):
-            self._end = end
+        if self._placing is not None and (self.start is not None or self._placing[0].ends(self._placing[1]) == 1):
+            self.end = end
             self.show()
 
     def set(self, sort: Placeable[Any], kind: Any, anchors: tuple[Anchor, ...]) -> None:
@@ -233,8 +220,8 @@ class ChartPlaced(Tool):
     def leave(self) -> None:
         self._mouse = None
         self._hover(None)
-        if self._start is None and self._end is not None:
-            self._end = None
+        if self.start is None and self.end is not None:
+            self.end = None
             self.show()
 
     def crosshair_moved(self, to: Anchor) -> None:
@@ -246,7 +233,7 @@ class ChartPlaced(Tool):
         if key == Qt.Key.Key_Escape:
             return self._on_escape()
         if self._placing is not None:
-            place = self._end or self.at_keys
+            place = self.end or self._chart.key_mark
             if is_enter and place is not None:
                 self.put(place)
                 return True
@@ -309,9 +296,9 @@ class ChartPlaced(Tool):
     def _preview(self, sort: Placeable[Any]) -> Any:
         if self._asked is not None:
             return self._asked if isinstance(self._asked, sort.sort) else None
-        if self._placing is None or self._placing[0] is not sort or self._end is None:
+        if self._placing is None or self._placing[0] is not sort or self.end is None:
             return None
-        return sort.made(self.placing, (self._end,) if self._start is None else (self._start, self._end))
+        return sort.made(self.placing, (self.end,) if self.start is None else (self.start, self.end))
 
     def _add(self, sort: Placeable[Any], thing: Any) -> None:
         self._asked = None
@@ -327,7 +314,7 @@ class ChartPlaced(Tool):
         dialog over the chart would keep that to itself."""
         if not at.is_on_prices:
             return False
-        self._is_first_press = self._start is None and sort.ends(kind) > 1
+        self._is_first_press = self.start is None and sort.ends(kind) > 1
         if self._is_first_press:
             self.put(anchor_at(at, self._chart.model))
         return True

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from PySide6.QtCore import QLineF, QPointF, QRect, QRectF
-from PySide6.QtGui import QFont, QFontMetrics
+from PySide6.QtGui import QFont, QFontMetrics, QPolygonF
 
 from core.market.drawings import FIBONACCI_LEVELS, Anchor, Drawing, DrawingKind, fibonacci_prices
 from desktop import formatting
@@ -50,14 +50,10 @@ class Shape:
     @property
     def area(self) -> QRect | None:
         """The device pixels that its parts lie in; None where all of it is out of view."""
-        parts = [QRectF(line.p1(), line.p2()).normalized() for line in (*self.lines, *self.guides)]
-        parts += [QRectF(handle, handle) for handle in self.handles]
-        parts += [*self.areas, *(words.ground for words in self.words)]
-        if not parts:
-            return None
-        left, top = min(part.left() for part in parts), min(part.top() for part in parts)
-        right, bottom = max(part.right() for part in parts), max(part.bottom() for part in parts)
-        return QRectF(left, top, right - left, bottom - top).toAlignedRect()
+        points = [*self.handles, *(end for line in (*self.lines, *self.guides) for end in (line.p1(), line.p2()))]
+        for part in (*self.areas, *(words.ground for words in self.words)):
+            points += [part.topLeft(), part.bottomRight()]
+        return QPolygonF(points).boundingRect().toAlignedRect() if points else None
 
 
 def shape_of(frame: Frame, model: ChartModel, drawing: Drawing) -> Shape:

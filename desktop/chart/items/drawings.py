@@ -11,12 +11,13 @@ from PySide6.QtGui import QColor, QPainter, QPen
 from core.market.drawings import Drawing, DrawingKind
 from desktop.chart.data.model import ChartModel
 from desktop.chart.items.drawing_shapes import Shape, grip_of, shape_of, text_font
-from desktop.chart.items.placed import Grip, PlacedLayer
+from desktop.chart.items.placed import Grip, PlacedLayer, row_of
 from desktop.chart.labels.axis_labels import price_label_rect
 from desktop.chart.painting.primitives import dashes
 from desktop.chart.painting.text import Box, Row, Span
 from desktop.chart.panes.frame import Frame
 from desktop.chart.panes.layer import PlotLabel
+from desktop.theme import with_alpha
 
 _AREA_ALPHAS = (22, 36)
 _GROUND_ALPHA = 230
@@ -85,9 +86,9 @@ def colour_of(frame: Frame, drawing: Drawing) -> QColor:
 
 def _tag(frame: Frame, drawing: Drawing) -> Box | None:
     """None where the price is out of view."""
-    price, pane = drawing.anchors[0].price, frame.price_pane
-    row = pane.y(price)
-    if not pane.top <= row < pane.inner_bottom:
+    price = drawing.anchors[0].price
+    row = row_of(frame, price)
+    if row is None:
         return None
     rows: tuple[Row, ...] = ((Span(frame.price_text(price), frame.palette.text),),)
     ground, edge = frame.palette.background, colour_of(frame, drawing)
@@ -97,7 +98,7 @@ def _tag(frame: Frame, drawing: Drawing) -> Box | None:
 def _paint(painter: QPainter, frame: Frame, shape: Shape, *, is_held: bool) -> None:
     colour = colour_of(frame, shape.drawing)
     for place, area in enumerate(shape.areas):
-        painter.fillRect(area, _faint(colour, _AREA_ALPHAS[place % 2]))
+        painter.fillRect(area, with_alpha(colour, _AREA_ALPHAS[place % 2]))
     pen = QPen(colour, max(frame.scaled(shape.drawing.width_px), frame.pixel))
     pen.setCapStyle(Qt.PenCapStyle.FlatCap)
     painter.setPen(pen)
@@ -116,18 +117,12 @@ def _paint(painter: QPainter, frame: Frame, shape: Shape, *, is_held: bool) -> N
 
 def _write(painter: QPainter, frame: Frame, shape: Shape, colour: QColor) -> None:
     """On a ground that lets candles through, and words stand out."""
-    ground = _faint(frame.palette.background, _GROUND_ALPHA)
+    ground = with_alpha(frame.palette.background, _GROUND_ALPHA)
     painter.setFont(text_font(frame, shape.drawing) if shape.drawing.text else frame.fonts.regular)
     painter.setPen(colour)
     for words in shape.words:
         painter.fillRect(words.ground, ground)
         painter.drawText(words.baseline, words.said)
-
-
-def _faint(colour: QColor, alpha: int) -> QColor:
-    faint = QColor(colour)
-    faint.setAlpha(alpha)
-    return faint
 
 
 def _paint_handles(painter: QPainter, frame: Frame, shape: Shape, colour: QColor) -> None:

@@ -11,14 +11,12 @@ from PySide6.QtGui import QColor, QPainter, QPixmap
 from desktop import formatting
 from desktop.chart.data.markers import Marker, MarkerGroup, MarkerKind, MarkerTrack
 from desktop.chart.data.model import ChartModel
-from desktop.chart.painting.fonts import Fonts
-from desktop.chart.painting.text import Box, Row, Span, box_size
+from desktop.chart.painting.text import Box, Row, Span, box_size, wrapped
 from desktop.chart.panes.frame import Frame
 from desktop.chart.panes.layer import Layer
 from desktop.chart.panes.pane import Pane
 from desktop.icons import glyph, glyph_font
-from desktop.plain_text import words_with_whole_figures
-from desktop.theme import Palette
+from desktop.theme import Palette, with_alpha
 from desktop.translation import translate
 
 _SIDE_PX = 15
@@ -28,14 +26,15 @@ _MOST_STACKED = 3
 _MOST_TOLD = 4
 _TEXT_CHARACTERS = 52
 _HALO_ALPHA = 215
-_GLYPHS = {
-    MarkerKind.ERROR: "alert-circle",
-    MarkerKind.ROLLBACK: "arrow-u-left-top-bold",
-    MarkerKind.WARNING: "alert",
-    MarkerKind.BEST: "trophy",
-    MarkerKind.RESTORE: "backup-restore",
-    MarkerKind.INFO: "information",
+_LOOKS = {
+    MarkerKind.ERROR: ("alert-circle", "bad"),
+    MarkerKind.ROLLBACK: ("arrow-u-left-top-bold", "bad"),
+    MarkerKind.WARNING: ("alert", "warning"),
+    MarkerKind.BEST: ("trophy", "good"),
+    MarkerKind.RESTORE: ("backup-restore", "accent"),
+    MarkerKind.INFO: ("information", "muted_text"),
 }
+"""Glyph, and colour of the palette; what went wrong has that of its severity."""
 
 
 @dataclass(frozen=True)
@@ -123,16 +122,9 @@ class MarkersLayer(Layer):
         return self._stamps
 
 
-def marker_colour(kind: MarkerKind, palette: Palette) -> QColor:
-    """A marker's colour; what went wrong has that of its severity."""
-    return {
-        MarkerKind.ERROR: palette.bad,
-        MarkerKind.ROLLBACK: palette.bad,
-        MarkerKind.WARNING: palette.warning,
-        MarkerKind.BEST: palette.good,
-        MarkerKind.RESTORE: palette.accent,
-        MarkerKind.INFO: palette.muted_text,
-    }[kind]
+def _colour(kind: MarkerKind, palette: Palette) -> QColor:
+    colour: QColor = getattr(palette, _LOOKS[kind][1])
+    return colour
 
 
 def _stamp(kind: MarkerKind, frame: Frame) -> QPixmap:
@@ -146,44 +138,30 @@ def _stamp(kind: MarkerKind, frame: Frame) -> QPixmap:
     painter.setBrush(_halo(frame))
     painter.drawEllipse(QRectF(0, 0, side, side))
     painter.setFont(glyph_font(round(side * 0.86)))
-    painter.setPen(marker_colour(kind, frame.palette))
-    painter.drawText(pixmap.rect(), Qt.AlignmentFlag.AlignCenter, glyph(_GLYPHS[kind]))
+    painter.setPen(_colour(kind, frame.palette))
+    painter.drawText(pixmap.rect(), Qt.AlignmentFlag.AlignCenter, glyph(_LOOKS[kind][0]))
     painter.end()
     return pixmap
 
 
 def _halo(frame: Frame) -> QColor:
-    halo = QColor(frame.palette.background)
-    halo.setAlpha(_HALO_ALPHA)
-    return halo
+    return with_alpha(frame.palette.background, _HALO_ALPHA)
 
 
 def _rows(cell: _Cell, frame: Frame) -> tuple[Row, ...]:
     """The marker under the cursor first, then the others of its group."""
     told = [cell.marker, *(marker for marker in cell.group.markers if marker is not cell.marker)]
+    widest = frame.fonts.metrics.averageCharWidth() * _TEXT_CHARACTERS
     rows: list[Row] = []
     for marker in told[:_MOST_TOLD]:
-        colour = marker_colour(marker.kind, frame.palette)
+        colour = _colour(marker.kind, frame.palette)
         when = formatting.format_time(marker.time_ms, frame.time_zone)
         rows.append((Span(marker.title, colour, bold=True), Span(when, frame.palette.muted_text)))
-        rows += [(Span(line, frame.palette.text),) for line in _lines(marker.sentence, frame.fonts)]
+        rows += wrapped((Span(marker.sentence, frame.palette.text),), frame.fonts, widest)
     if len(told) > _MOST_TOLD:
         more = translate("Chart", "and {0} more").format(len(told) - _MOST_TOLD)
         rows.append((Span(more, frame.palette.muted_text),))
     return tuple(rows)
-
-
-def _lines(text: str, fonts: Fonts) -> list[str]:
-    """The text in lines of a width that is read at a glance."""
-    widest = fonts.metrics.averageCharWidth() * _TEXT_CHARACTERS
-    lines: list[str] = []
-    for word in words_with_whole_figures(text):
-        longer = f"{lines[-1]} {word}" if lines else word
-        if lines and fonts.metrics.horizontalAdvance(longer) <= widest:
-            lines[-1] = longer
-        else:
-            lines.append(word)
-    return lines
 
 
 def _above(frame: Frame, mark: QRect, size: QSize) -> QPoint:

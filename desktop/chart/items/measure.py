@@ -19,6 +19,7 @@ from desktop.chart.painting.text import Box, Row, Span, box_size, paint_box
 from desktop.chart.panes.frame import Frame
 from desktop.chart.panes.layer import LIVE_Z, PlotLabel
 from desktop.chart.panes.pane import Pane
+from desktop.theme import with_alpha
 from desktop.translation import translate
 
 _SHADE_ALPHA = 34
@@ -113,11 +114,8 @@ def _place(frame: Frame, model: ChartModel, shown: Measurement) -> tuple[QPoint,
 
 
 def _paint_shade(painter: QPainter, frame: Frame, area: QRect, colour: QColor) -> None:
-    shade, edge = QColor(colour), QColor(colour)
-    shade.setAlpha(_SHADE_ALPHA)
-    edge.setAlpha(_EDGE_ALPHA)
-    painter.fillRect(area, shade)
-    fill_rects(painter, outline(area, frame.pixel), edge)
+    painter.fillRect(area, with_alpha(colour, _SHADE_ALPHA))
+    fill_rects(painter, outline(area, frame.pixel), with_alpha(colour, _EDGE_ALPHA))
 
 
 def _paint_arrows(painter: QPainter, frame: Frame, start: QPoint, end: QPoint, colour: QColor) -> None:
@@ -185,17 +183,14 @@ def _rows(frame: Frame, found: Measured) -> tuple[Row, ...]:
     change = formatting.format_price(found.change, frame.decimals, signed=True)
     percent = formatting.format_percent(found.share, signed=True)
     time = formatting.format_duration(found.duration_ms / 1000.0) if found.duration_ms else formatting.MISSING
+    candles = formatting.format_candles(found.candles)
+    if found.is_within_candle:
+        candles = translate("Chart", "less than 1 candle")
     rows: tuple[Row, ...] = (
         (Span(change, colour, bold=True), Span(percent, colour, bold=True)),
-        (Span(_candles(found), palette.text), Span(time, palette.text)),
+        (Span(candles, palette.text), Span(time, palette.text)),
     )
     if found.is_within_candle:
         return rows
     volume = formatting.format_volume(found.volume)
     return (*rows, (Span(translate("Chart", "Volume"), palette.muted_text), Span(volume, palette.text)))
-
-
-def _candles(found: Measured) -> str:
-    if found.is_within_candle:
-        return translate("Chart", "less than 1 candle")
-    return formatting.format_candles(found.candles)

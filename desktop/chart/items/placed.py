@@ -23,6 +23,13 @@ class Numbered(Protocol):
 Thing = TypeVar("Thing", bound=Numbered)
 
 
+def row_of(frame: Frame, price: float) -> int | None:
+    """The pixel row of a price; None where it lies outside the prices' pane."""
+    pane = frame.price_pane
+    row = pane.y(price)
+    return row if pane.top <= row < pane.inner_bottom else None
+
+
 @dataclass(frozen=True)
 class Placed(Generic[Thing]):
     """What a layer draws; `selected` and `hovered` are numbers of things, `preview` is one that is being set."""

@@ -9,12 +9,12 @@ from functools import partial
 from PySide6.QtCore import QPoint, QPointF, QRect, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPen
 
-from core.market.price_lines import LineKind, PriceLine
+from core.market.price_lines import LONGEST_TEXT, LineKind, PriceLine
 from desktop import formatting
 from desktop.chart.axes.price_scale import ScaleKind
 from desktop.chart.crossings import crossing_time
 from desktop.chart.data.model import ChartModel
-from desktop.chart.items.placed import PlacedLayer
+from desktop.chart.items.placed import PlacedLayer, row_of
 from desktop.chart.labels.axis_labels import price_label_rect
 from desktop.chart.labels.axis_tags import spread_around, stand_aside
 from desktop.chart.labels.readout import text_tip
@@ -23,6 +23,7 @@ from desktop.chart.panes.frame import Frame
 from desktop.chart.panes.layer import LIVE_Z, PlotLabel
 from desktop.chart.panes.pane import Pane
 from desktop.icons import glyph, glyph_font
+from desktop.theme import with_alpha
 from desktop.translation import translate
 
 _REACH_PX = 4
@@ -30,7 +31,6 @@ _LABEL_LEFT_PX = 12
 _LONGEST_LABEL = 48
 _FAINT_ALPHA = 120
 _TINT_ALPHA = 46
-_DAY_MS = 86_400_000
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class PriceLinesLayer(PlacedLayer[PriceLine]):
     def draw(self, painter: QPainter, frame: Frame, pane: Pane, model: ChartModel) -> None:
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, True)
         for line in self.back_to_front():
-            row = row_of(frame, line)
+            row = row_of(frame, line.price)
             if row is not None:
                 self._paint_line(painter, frame, line, row)
 
@@ -69,7 +69,7 @@ class PriceLinesLayer(PlacedLayer[PriceLine]):
     def tooltip(self, frame: Frame, model: ChartModel, cursor: QPoint) -> Box | None:
         """All words of the label under the cursor, where that has not room for them."""
         line = next((line for area, line in reversed(self._cut) if area.contains(cursor)), None)
-        return None if line is None else text_tip(frame, cursor, _with_crossing(frame, line, line.text))
+        return None if line is None else text_tip(frame, cursor, _words(frame, line, LONGEST_TEXT))
 
     def _plot_label(self, frame: Frame, placed: _Placed) -> PlotLabel:
         is_selected, is_hovered = self.is_selected(placed.line), self.is_hovered(placed.line)
@@ -78,7 +78,7 @@ class PriceLinesLayer(PlacedLayer[PriceLine]):
 
     def rows(self, frame: Frame, model: ChartModel, index: int | None) -> Sequence[Row]:
         selected = next((line for line in self.shown.things if self.is_selected(line)), None)
-        if self.shown.hint or selected is None or row_of(frame, selected) is not None:
+        if self.shown.hint or selected is None or row_of(frame, selected.price) is not None:
             return super().rows(frame, model, index)
         said = translate("Chart", "Selected: {0}, at {1}, below the prices in view")
         if frame.price_pane.y(selected.price) < frame.price_pane.top:
@@ -106,7 +106,7 @@ class PriceLinesLayer(PlacedLayer[PriceLine]):
     def _placed(self, frame: Frame, taken: Sequence[QRect], on_axis: Sequence[Box]) -> list[_Placed]:
         """What is in view, back to front. A line that is being set moves none aside, and its price stays at the
         mouse."""
-        rows = [(line, row) for line in self.back_to_front() if (row := row_of(frame, line)) is not None]
+        rows = [(line, row) for line in self.back_to_front() if (row := row_of(frame, line.price)) is not None]
         labels = [_label_rect(frame, line, row) for line, row in rows]
         tags = [self._tag(frame, line, row) for line, row in rows]
         pane, axis = frame.price_pane, frame.layout.price_axis
@@ -143,7 +143,7 @@ class PriceLinesLayer(PlacedLayer[PriceLine]):
         rows: tuple[Row, ...] = ((Span(price, ink, bold=is_filled),),)
         if frame.prices.kind is ScaleKind.PERCENT:
             rows += ((Span(frame.price_text(line.price), ink),),)
-        ground = _solid(colour) if is_filled else frame.palette.background
+        ground = with_alpha(colour, 255) if is_filled else frame.palette.background
         return Box(price_label_rect(frame, row, rows), rows, ground, None if is_filled else colour, price=line.price)
 
 
@@ -158,26 +158,10 @@ def _part(boxes: Sequence[QRect], first: int, stop: int, taken: Sequence[QRect])
         box.moveTop(top)
 
 
-def row_of(frame: Frame, line: PriceLine) -> int | None:
-    """The pixel row of a line; None where it lies outside the prices' pane."""
-    pane = frame.price_pane
-    row = pane.y(line.price)
-    return row if pane.top <= row < pane.inner_bottom else None
-
-
 def _colour(frame: Frame, line: PriceLine) -> QColor:
-    palette = frame.palette
-    colour = QColor(palette.warning if line.kind is LineKind.ALERT else palette.curves[4])
-    if line.kind is LineKind.ALERT and not line.is_armed:
-        colour.setAlpha(_FAINT_ALPHA)
-    return colour
-
-
-def _solid(colour: QColor) -> QColor:
-    """A text on a ground that lets something through could not be read."""
-    solid = QColor(colour)
-    solid.setAlpha(255)
-    return solid
+    if line.kind is LineKind.NOTE:
+        return frame.palette.curves[4]
+    return frame.palette.warning if line.is_armed else with_alpha(frame.palette.warning, _FAINT_ALPHA)
 
 
 def _glyph_name(line: PriceLine) -> str:
@@ -186,14 +170,10 @@ def _glyph_name(line: PriceLine) -> str:
     return "bell" if line.is_armed else "bell-check-outline" if line.crossed_at_ms is not None else "bell-off-outline"
 
 
-def _words(frame: Frame, line: PriceLine) -> str:
+def _words(frame: Frame, line: PriceLine, longest: int = _LONGEST_LABEL) -> str:
     text = line.text or (translate("Chart", "Alert") if line.kind is LineKind.ALERT else translate("Chart", "Note"))
-    if len(text) > _LONGEST_LABEL:
-        text = text[: _LONGEST_LABEL - 1].rstrip() + "…"
-    return _with_crossing(frame, line, text)
-
-
-def _with_crossing(frame: Frame, line: PriceLine, text: str) -> str:
+    if len(text) > longest:
+        text = text[: longest - 1].rstrip() + "…"
     if line.crossed_at_ms is not None:
         crossed = translate("Chart", "crossed {0}").format(crossing_time(line, frame.time_zone))
         text = f"{text}  ·  {crossed}"
@@ -210,34 +190,23 @@ def _label_rect(frame: Frame, line: PriceLine, row: int) -> QRect:
 
 
 def _paint_label(painter: QPainter, frame: Frame, placed: _Placed, *, is_filled: bool, is_tinted: bool) -> None:
-    line, area = placed.line, placed.label
+    """On a ground of its colour where the line is selected, or a tinted one: the glyph and the words."""
+    line, area, colour, palette = placed.line, placed.label, _colour(frame, placed.line), frame.palette
     painter.setRenderHint(QPainter.RenderHint.Antialiasing, True)
-    colour = _colour(frame, line)
-    edge = QRectF(area).adjusted(0.5, 0.5, -0.5, -0.5)
-    round_px = frame.scaled(4)
     painter.setPen(QPen(colour, frame.pixel))
-    painter.setBrush(frame.palette.background)
-    painter.drawRoundedRect(edge, round_px, round_px)
-    if is_filled or is_tinted:
-        ground = _solid(colour)
-        ground.setAlpha(255 if is_filled else _TINT_ALPHA)
-        painter.setBrush(ground)
-        painter.drawRoundedRect(edge, round_px, round_px)
+    for ground in (palette.background, with_alpha(colour, 255 if is_filled else _TINT_ALPHA)):
+        if ground is palette.background or is_filled or is_tinted:
+            painter.setBrush(ground)
+            painter.drawRoundedRect(QRectF(area).adjusted(0.5, 0.5, -0.5, -0.5), frame.scaled(4), frame.scaled(4))
     is_dim = line.kind is LineKind.ALERT and not line.is_armed
-    quiet = frame.palette.muted_text if is_dim and not is_filled else frame.palette.text
-    inks = (frame.palette.inverse_text,) * 2 if is_filled else (quiet if is_dim else _solid(colour), quiet)
-    _write_label(painter, frame, line, area, inks)
-
-
-def _write_label(painter: QPainter, frame: Frame, line: PriceLine, area: QRect, inks: tuple[QColor, QColor]) -> None:
-    """The glyph and the words, each in its ink."""
+    ink = palette.inverse_text if is_filled else palette.muted_text if is_dim else palette.text
     inset, glyph_width = frame.scaled(6), round(frame.fonts.line * 1.15)
     at_left = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
     painter.setFont(glyph_font(round(frame.fonts.line * 0.95)))
-    painter.setPen(inks[0])
+    painter.setPen(ink if is_filled or is_dim else colour)
     painter.drawText(area.adjusted(inset, 0, 0, 0), at_left, glyph(_glyph_name(line)))
     painter.setFont(frame.fonts.regular)
-    painter.setPen(inks[1])
+    painter.setPen(ink)
     painter.drawText(area.adjusted(inset + glyph_width, 0, 0, 0), at_left, _words(frame, line))
 
 

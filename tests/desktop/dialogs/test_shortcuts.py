@@ -12,7 +12,7 @@ from pytestqt.qtbot import QtBot
 from core.window_settings import AppearanceSettings
 from desktop.actions.panel_table import panel_actions
 from desktop.actions.table import standard_actions
-from desktop.chart.controllers.gestures import chart_gestures
+from desktop.dialogs.chart_gestures import chart_gestures
 from desktop.dialogs.shortcuts import ShortcutsDialog, shortcut_lines
 from desktop.interface_size import set_font
 

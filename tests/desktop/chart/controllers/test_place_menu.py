@@ -15,8 +15,7 @@ from core.settings import ChartSettings, Settings
 from desktop.actions import ActionId
 from desktop.app import Application
 from desktop.chart.controllers.appearance import ChartAppearance
-from desktop.chart.controllers.context_menu import ChartMenu
-from desktop.chart.controllers.place_menu import PlaceMenu
+from desktop.chart.controllers.context_menu import ChartMenu, PlaceMenu
 from desktop.chart.controllers.studies import ChartStudies
 from desktop.chart.items.error_strip import ErrorStripLayer
 from desktop.chart.widget import ChartWidget
