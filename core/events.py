@@ -136,8 +136,6 @@ class ForecastScored:
     after_gap: bool
     ghost: Ghost
     actual_close: float
-    error: float
-    """log(actual close / forecast close)"""
     loss: float
     model_loss: float
     reference_loss: float
@@ -145,10 +143,12 @@ class ForecastScored:
     inside_90: bool
     direction_hit: bool | None
     """None where the candle closed flat or the forecast named no direction."""
-    overlap: float
-    """Intersection over union of the ghost's and the candle's low..high, 0 to 1."""
     version: int = 1
     """Above 1: the candle was corrected, and this stands in place of the version before it."""
+    made_at_ms: int | None = None
+    step: int | None = None
+    """Of the model that made the forecast; None where that is not told."""
+    checkpoint_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,7 +197,7 @@ class AccuracySummary:
     """Those of them whose forecast was `live`."""
     direction: Estimate
     candle_accuracy: Estimate
-    """Mean overlap of ghost and candle, see `ForecastScored.overlap`."""
+    """Mean overlap of ghost and candle, see `core.forecast.ghosts.overlap`."""
     reference_candle_accuracy: float | None
     coverage_50: Estimate
     coverage_90: Estimate

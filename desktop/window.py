@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QCloseEvent, QShowEvent
@@ -403,6 +404,10 @@ class MainWindow(QMainWindow):
             self.clip_norm_changed.emit(settings.gradients.clip_norm)
         if settings.training.duty_percent != before.training.duty_percent:
             self.duty_changed.emit(settings.training.duty_percent)
+
+    def change_chart(self, **changes: Any) -> None:
+        """The user wants the chart otherwise: fields of `ChartSettings` by name."""
+        self.change_settings(replace(self._settings, chart=replace(self._settings.chart, **changes)))
 
     def _on_appearance(self) -> None:
         """A switch of the View menu was used."""

@@ -30,16 +30,16 @@ class ResampledSeries:
     closed or forming; until then it is part of `forming`. What was closed stays, and follows late fine candles.
 
     Call `sync` after the source has changed: the work is that of the buckets that changed, however many there are.
+    At the source's own interval `series` is the source, and what forms is what is given.
     """
 
     def __init__(self, source: CandleSeries, interval: Interval) -> None:
-        """Raises ValueError where `interval` is not a whole multiple, at least twofold, of the source's."""
-        fine_ms = source.interval.duration_ms
-        if interval.duration_ms <= fine_ms or interval.duration_ms % fine_ms:
+        """Raises ValueError where `interval` is not a whole multiple of the source's."""
+        if interval.duration_ms % source.interval.duration_ms:
             raise ValueError(f"candles of {source.interval} cannot be joined to candles of {interval}")
         self._source = source
         self._interval = interval
-        self._series = CandleSeries(interval)
+        self._series = source if interval == source.interval else CandleSeries(interval)
         self._seen_version = 0
         self._pending: Candle | None = None
         self._over_before_ms = _BEFORE_ALL
@@ -52,6 +52,8 @@ class ResampledSeries:
 
     def sync(self) -> None:
         """Take over what has changed in the source."""
+        if self._series is self._source:
+            return
         changes = self._source.changes_since(self._seen_version)
         if changes == [] or len(self._source) == 0:
             return
@@ -72,6 +74,8 @@ class ResampledSeries:
         Call `sync` first. A forming candle in a later bucket tells that those before are over, and closes the newest.
         One that is no newer than the closed candles, or holds numbers that are not finite, is left out.
         """
+        if self._series is self._source:
+            return fine_forming
         if not self._is_ahead(fine_forming):
             return self._pending
         assert fine_forming is not None

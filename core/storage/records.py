@@ -36,6 +36,7 @@ class StoredForecast:
 @dataclass(frozen=True, slots=True)
 class StoredScore:
     """How one horizon of a forecast came out; the fields mean what they mean in `core.events.ForecastScored`.
+    overlap: see `core.forecast.ghosts.overlap`.
 
     version: 1, and one more each time that the target was corrected after it had been scored.
     """

@@ -212,7 +212,7 @@ def score(
         volume_loss=None if math.isnan(natural[Quantity.VOLUME]) else float(losses[Quantity.VOLUME]),
     )
     stored = as_stored(found)
-    return Outcome(stored, scored_event(stored, ghost, candle, run_id), losses, everyone)
+    return Outcome(stored, scored_event(stored, forecast, candle, run_id), losses, everyone)
 
 
 def _is_inside(quantiles: FloatArray, band: tuple[int, int], value: float) -> bool:
@@ -226,7 +226,7 @@ def _direction_hit(forecast: float, outcome: float) -> bool | None:
     return (forecast > 0.0) == (outcome > 0.0)
 
 
-def scored_event(stored: StoredScore, ghost: Ghost, candle: Candle, run_id: str) -> ForecastScored:
+def scored_event(stored: StoredScore, forecast: IssuedForecast, candle: Candle, run_id: str) -> ForecastScored:
     """What the window is told of a stored score."""
     return ForecastScored(
         run_id=run_id,
@@ -235,15 +235,16 @@ def scored_event(stored: StoredScore, ghost: Ghost, candle: Candle, run_id: str)
         horizon=stored.horizon,
         mode=stored.mode,
         after_gap=stored.after_gap,
-        ghost=ghost,
+        ghost=forecast.ghosts[stored.horizon - 1],
         actual_close=candle.close,
-        error=math.log(candle.close / ghost.close),
         loss=stored.loss,
         model_loss=stored.model_loss,
         reference_loss=stored.reference_loss,
         inside_50=stored.inside_50,
         inside_90=stored.inside_90,
         direction_hit=stored.direction_hit,
-        overlap=stored.overlap,
         version=stored.version,
+        made_at_ms=forecast.made_at_ms,
+        step=forecast.step,
+        checkpoint_id=forecast.checkpoint_id,
     )

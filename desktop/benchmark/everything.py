@@ -11,6 +11,7 @@ from core.indicators.spec import IndicatorSpec
 from core.market.candle import Interval
 from core.market.series import CandleSeries
 from core.regimes import Regime
+from core.storage.reader import RecordReader
 from core.storage.records import ConditionRows, PastRows
 from desktop.chart.items.error_strip import ErrorStripLayer
 from desktop.chart.items.hindsight import HindsightLayer
@@ -26,7 +27,7 @@ _QUANTITIES = 6
 _CLOSE, _WICKS, _LEVELS_ABOVE = 0, slice(2, 4), slice(4, 6)
 
 
-class WalkedPast:
+class WalkedPast(RecordReader):
     """A record in which every candle of a series was forecast: what the chart asks of the database, without one."""
 
     def __init__(self, candles: CandleSeries) -> None:

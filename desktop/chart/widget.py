@@ -31,8 +31,7 @@ from desktop.chart.axes.held_range import HeldRange
 from desktop.chart.axes.price_scale import PriceRange
 from desktop.chart.axes.time_scale import TimeScale
 from desktop.chart.data.holes import KnownHoles
-from desktop.chart.data.model import ChartModel
-from desktop.chart.data.moment import Moment
+from desktop.chart.data.model import ChartModel, Moment
 from desktop.chart.frame_clock import Dirty, FrameClock
 from desktop.chart.idle_work import IdleWork
 from desktop.chart.labels.last_price import Countdown
@@ -142,6 +141,11 @@ class ChartWidget(pyqtgraph.GraphicsView):  # type: ignore[misc]  # pyqtgraph ha
         self._layers.remove(layer)
         self.layers_changed()
 
+    def show_layer(self, layer: Layer, *, is_shown: bool) -> None:
+        """Add it or remove it, where it is not so already."""
+        if is_shown != (layer in self._layers):
+            (self.add_layer if is_shown else self.remove_layer)(layer)
+
     def box(self, pane: str = PRICE_PANE) -> PaneBox:
         """The pyqtgraph view of a pane: items that are added to it scroll and zoom with the candles. x is a candle's
         index (`model.index_of` finds it by time), y the value. Raises KeyError where there is no such pane."""
@@ -175,9 +179,7 @@ class ChartWidget(pyqtgraph.GraphicsView):  # type: ignore[misc]  # pyqtgraph ha
 
     def set_series(self, series: CandleSeries | None, market_title: str = "", *, is_same_market: bool = False) -> None:
         """Show another market; forming candle and forecasts of the former one go, the view starts anew."""
-        if not is_same_market:
-            self.model.show_moment(None)
-        self.model.set_series(series, market_title)
+        self.model.set_series(series, market_title, is_same_market=is_same_market)
         self._hands.let_go(keeps_crosshair=is_same_market)
         self._anchor.forget()
         self.scale.set_count(0)

@@ -273,7 +273,7 @@ def hindsight(stage: Stage, factor: float = 1.0, *, has_strip: bool = True) -> N
         forecast = ghost(candle.open_time_ms, candle.open, candle.close / (1.0 + miss), spread=25.0)
         mode = ForecastMode.CATCH_UP if index % 5 == 0 else ForecastMode.LIVE
         inside = {"inside_50": abs(miss) < 0.0006, "inside_90": abs(miss) < 0.0011, "direction_hit": index % 3 > 0}
-        stage.chart.model.past.add(outcome_of(candle, ghost=forecast, error=miss, mode=mode, **inside))
+        stage.chart.model.past.add(outcome_of(candle, ghost=forecast, mode=mode, **inside))
     stage.chart.layers_changed()
     stage.chart.zoom(factor)
 

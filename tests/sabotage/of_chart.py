@@ -188,8 +188,8 @@ FAULTS = (
     Fault(
         "coarse-candles-not-synced",
         "desktop/chart/controllers/candles.py",
-        "            self._coarse.sync()\n            self._show_forming()",
-        "            self._show_forming()",
+        "        self._shown.sync()\n        self._show_forming()",
+        "        self._show_forming()",
     ),
     Fault(
         "history-not-connected",
@@ -259,9 +259,9 @@ FAULTS = (
     ),
     Fault(
         "past-moment-a-candle-too-late",
-        "desktop/chart/data/moment.py",
-        "self.time_ms - series.interval.duration_ms + 1",
-        "self.time_ms + 1",
+        "desktop/chart/data/model.py",
+        "moment.time_ms - whole.interval.duration_ms + 1",
+        "moment.time_ms + 1",
     ),
     Fault(
         "later-markers-in-the-past",
@@ -277,7 +277,7 @@ FAULTS = (
     ),
     Fault(
         "ghosts-of-the-candle-before",
-        "desktop/chart/controllers/stored_forecasts.py",
+        "desktop/chart/controllers/time_travel.py",
         "origin_ms = time_ms - interval.duration_ms",
         "origin_ms = time_ms - 2 * interval.duration_ms",
     ),

@@ -144,7 +144,7 @@ def assert_shows_what_is_stored(acts: WindowActs) -> None:
     assert_alike(candles.stored, watched.walk.series)
     assert acts.database.candles.load(watched.name) == list(watched.walk.series)
     shown = acts.chart.model.whole  # also while a past moment is looked at
-    if not candles.is_own_interval:
+    if shown is not candles.stored:
         coarse = ResampledSeries(watched.walk.series, shown.interval)
         coarse.forming(watched.walk.forming)
         assert_alike(shown, coarse.series)

@@ -145,6 +145,7 @@ class WindowActs:
         """Count what is there to be seen now."""
         tools, model, frame = self.charting.tools, self.chart.model, self.chart.frame
         lines, shown = tools.lines.things, self.window.settings.chart
+        is_own_interval = model.whole is self.charting.candles.stored
         past = () if model.series is None else model.past.view(model.series, frame.first, frame.stop)
         seen = {
             "lines": bool(lines),
@@ -156,10 +157,9 @@ class WindowActs:
             "regimes": shown.regimes
             and model.series is not None
             and len(model.regimes.view(model.series, frame.first, frame.stop, frame.group)) > 0,
-            "another interval": not self.charting.candles.is_own_interval,
-            "a whole history": self.charting.candles.is_own_interval and model.count > SHOWN_AT_FIRST,
-            "a coarse whole history": len(self.charting.candles.stored or ()) > SHOWN_AT_FIRST
-            and not self.charting.candles.is_own_interval,
+            "another interval": not is_own_interval,
+            "a whole history": is_own_interval and model.count > SHOWN_AT_FIRST,
+            "a coarse whole history": len(self.charting.candles.stored or ()) > SHOWN_AT_FIRST and not is_own_interval,
             "ghosts": bool(model.ghosts()),
             "a comparison": (compared := self.charting.comparison.layer.shown) is not None and bool(compared.series),
             "a held range": self.chart.frame.is_held,

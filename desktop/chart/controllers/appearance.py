@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 
 from PySide6.QtCore import QObject
@@ -32,6 +31,9 @@ _SWITCHES = {
     ActionId.SHOW_VOLUME: "show_volume",
     ActionId.SHOW_BANDS: "show_bands",
     ActionId.VOLUME_PROFILE: "volume_profile",
+    ActionId.HINDSIGHT: "hindsight",
+    ActionId.ERROR_STRIP: "error_strip",
+    ActionId.REGIMES: "regimes",
 }
 
 
@@ -42,7 +44,7 @@ class ChartAppearance(QObject):
         super().__init__(window)
         self._window, self._chart = window, chart
         self._venue = ""
-        self._profile, self._has_profile = VolumeProfileLayer(), False
+        self._profile = VolumeProfileLayer()
         self._wire()
         window.settings_shown.connect(self._show)
         self._show(window.settings)
@@ -90,9 +92,7 @@ class ChartAppearance(QObject):
         self._change(_SWITCHES[action_id], self._window.actions_of_window[action_id].isChecked())
 
     def _change(self, setting: str, value: object) -> None:
-        settings = self._window.settings
-        chosen = replace(settings.chart, **{setting: value})  # type: ignore[arg-type]
-        self._window.change_settings(replace(settings, chart=chosen))
+        self._window.change_chart(**{setting: value})
 
     def _show(self, settings: Settings) -> None:
         chosen = settings.chart
@@ -110,9 +110,7 @@ class ChartAppearance(QObject):
             shows_bands=chosen.show_bands,
             time_zone=time_zones.find(chosen.time_zone, self._venue),
         )
-        if chosen.volume_profile != self._has_profile:
-            self._has_profile = chosen.volume_profile
-            (self._chart.add_layer if self._has_profile else self._chart.remove_layer)(self._profile)
+        self._chart.show_layer(self._profile, is_shown=chosen.volume_profile)
 
 
 def _no_date_words(*, is_empty: bool) -> str:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QObject
 
-from core.events import ForecastMade, Severity
+from core.events import Severity
 from core.market.candle import FILE_VENUE, SIMULATED_VENUE, Candle, Interval, Market
 from core.market.feeds.base import MissingCandles
 from core.market.resample import ResampledSeries
@@ -41,7 +40,7 @@ _ACTIONS: dict[ActionId, ChartInterval] = {
 
 
 class ChartCandles(QObject):
-    """Owns the stored series and, at a coarser interval, what is made of it. The settings own the interval."""
+    """Owns the stored series and what is shown of it, at a coarser interval joined. The settings own the interval."""
 
     def __init__(
         self, window: MainWindow, chart: ChartWidget, database: WindowDatabase, history: HistoryLoading
@@ -49,36 +48,27 @@ class ChartCandles(QObject):
         super().__init__(window)
         self._window, self._chart, self._database, self._history = window, chart, database, history
         self._market: Market | None = None
-        self._stored: CandleSeries | None = None
-        self._coarse: ResampledSeries | None = None
+        self.stored: CandleSeries | None = None
+        """The candles of the market's own interval."""
+        self._shown: ResampledSeries | None = None
         self._forming: Candle | None = None
-        self._forecast: ForecastMade | None = None
         self._wanted = window.settings.chart.interval
         history.loaded.connect(self._on_history)
         history.failed.connect(self._on_history_failed)
         window.settings_shown.connect(self._on_settings)
-        window.actions_of_window.wire({action: partial(self._choose, name) for action, name in _ACTIONS.items()})
+        choices = {action: partial(window.change_chart, interval=name) for action, name in _ACTIONS.items()}
+        window.actions_of_window.wire(choices)
         self._present_actions()
-
-    @property
-    def stored(self) -> CandleSeries | None:
-        """The candles of the market's own interval."""
-        return self._stored
-
-    @property
-    def is_own_interval(self) -> bool:
-        """Whether the chart shows the candles that forecasts are about."""
-        return self._coarse is None
 
     def show_market(self, market: Market) -> None:
         """Put this market's stored candles on the chart; what came before is gone."""
-        self._market, self._forming, self._forecast = market, None, None
+        self._market, self._forming = market, None
         self._history.cancel()
         self._window.banner.withdraw(_HISTORY_NOTICE)
-        self._stored = self._newest(market)
-        self._chart.set_holes(self._known_holes(market, self._stored))
+        self.stored = self._newest(market)
+        self._chart.set_holes(self._known_holes(market, self.stored))
         self._show()
-        if len(self._stored) == SHOWN_AT_FIRST:
+        if len(self.stored) == SHOWN_AT_FIRST:
             self._history.start(market)
 
     def preview(self, market: Market, stored: CandleSeries) -> None:
@@ -94,13 +84,12 @@ class ChartCandles(QObject):
 
     def add(self, candles: Sequence[Candle]) -> None:
         """These were stored just now."""
-        if self._stored is None:
+        if self.stored is None or self._shown is None:
             return
-        self._stored.extend(candles)
+        self.stored.extend(candles)
         self._history.add(candles)
-        if self._coarse is not None:
-            self._coarse.sync()
-            self._show_forming()
+        self._shown.sync()
+        self._show_forming()
         self._chart.refresh()
 
     def add_hole(self, hole: MissingCandles) -> None:
@@ -116,42 +105,27 @@ class ChartCandles(QObject):
         self._forming = candle
         self._show_forming()
 
-    def set_forecast(self, forecast: ForecastMade | None) -> None:
-        """Of the stored interval; at another the chart draws no ghosts and says so."""
-        self._forecast = forecast
-        self._show_forecast()
-
     def _show(self, *, is_same_market: bool = False) -> None:
         """Everything anew, at the interval that is wanted where it can be had."""
-        market, stored = self._market, self._stored
+        market, stored = self._market, self.stored
         if market is None or stored is None:
             return
-        interval = _coarser(market.interval, self._wanted)
-        self._coarse = None if interval is None else ResampledSeries(stored, interval)
-        shown = stored if self._coarse is None else self._coarse.series
+        coarser = _coarser(market.interval, self._wanted)
+        self._shown = ResampledSeries(stored, coarser or market.interval)
         title = shown_market(market)
-        if interval is not None:
-            title = translate("Chart", "{0} · shown as {1}").format(title, interval)
-        self._chart.set_series(shown, title, is_same_market=is_same_market)
+        if coarser is not None:
+            title = translate("Chart", "{0} · shown as {1}").format(title, coarser)
+        self._chart.set_series(self._shown.series, title, is_same_market=is_same_market)
         self._show_forming()
-        self._show_forecast()
         self._present_actions()
 
     def _show_forming(self) -> None:
-        if self._coarse is None:
-            self._chart.set_forming(self._forming)
+        if self._shown is None:
             return
-        before = self._coarse.series.version
-        self._chart.set_forming(self._coarse.forming(self._forming))
-        if self._coarse.series.version != before:
+        before = self._shown.series.version
+        self._chart.set_forming(self._shown.forming(self._forming))
+        if self._shown.series.version != before:  # it has closed the one before it
             self._chart.refresh()
-
-    def _show_forecast(self) -> None:
-        self._chart.set_forecast(self._forecast)
-
-    def _choose(self, name: ChartInterval) -> None:
-        settings = self._window.settings
-        self._window.change_settings(replace(settings, chart=replace(settings.chart, interval=name)))
 
     def _on_settings(self, settings: Settings) -> None:
         if settings.chart.interval == self._wanted:
@@ -208,15 +182,12 @@ class ChartCandles(QObject):
             return KnownHoles()
 
     def _on_history(self, series: CandleSeries, holes: NDArray[np.int64]) -> None:
-        self._stored = series
-        known = self._chart.model.holes
+        known, shown = self._chart.model.holes, self._shown
+        assert shown is not None, "a market is shown"
+        self.stored, self._shown = series, ResampledSeries(series, shown.series.interval)
         if known is not None:
             self._chart.set_holes(known.joined(holes))  # more may have been told while it was read
-        if self._coarse is None:
-            self._chart.replace_series(series)
-            return
-        self._coarse = ResampledSeries(series, self._coarse.series.interval)
-        self._chart.replace_series(self._coarse.series)
+        self._chart.replace_series(self._shown.series)
         self._show_forming()
 
     def _on_history_failed(self, sentence: str) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from PySide6.QtCore import QObject, Slot
 
 from core.events import Severity
@@ -14,7 +12,6 @@ from core.market.shown_names import shown_market, symbols_apart
 from core.market.venue_names import venue_name
 from core.settings import Settings
 from core.storage.errors import StorageError
-from core.window_settings import ChartSettings
 from desktop.actions import ActionId
 from desktop.candle_loader import HistoryLoading
 from desktop.chart.items.comparison import Comparison, ComparisonLayer
@@ -37,11 +34,11 @@ class ChartComparison(QObject):
     ) -> None:
         super().__init__(window)
         self._window, self._chart, self._database, self.history = window, chart, database, history
-        self.layer, self._is_added = ComparisonLayer(), False
+        self.layer = ComparisonLayer()
         self._market: Market | None = None
         self._source: Market | None = None
         self._stored: CandleSeries | None = None
-        self._coarse: ResampledSeries | None = None
+        self._shown: ResampledSeries | None = None
         self._wanted = ""
         self._has_failed = False
         """The last reading did, and that was told."""
@@ -102,17 +99,14 @@ class ChartComparison(QObject):
             self.stop()
             return
         before = shown.scale_before_compare if shown.compare else shown.scale
-        self._change(replace(shown, compare=str(market), scale="percent", scale_before_compare=before))
+        self._window.change_chart(compare=str(market), scale="percent", scale_before_compare=before)
 
     def stop(self) -> None:
         """Take it away; the price scale is that of before, unless another was chosen meanwhile."""
         shown = self._window.settings.chart
         if shown.compare:
             scale = shown.scale_before_compare if shown.scale == "percent" else shown.scale
-            self._change(replace(shown, compare="", scale=scale))
-
-    def _change(self, chart: ChartSettings) -> None:
-        self._window.change_settings(replace(self._window.settings, chart=chart))
+            self._window.change_chart(compare="", scale=scale)
 
     @Slot(object)
     def _on_settings(self, settings: Settings) -> None:
@@ -138,11 +132,9 @@ class ChartComparison(QObject):
 
     def _let_go(self) -> None:
         self.history.cancel()
-        self._source = self._stored = self._coarse = None
+        self._source = self._stored = self._shown = None
         self._has_failed = False
-        if self._is_added:
-            self._is_added = False
-            self._chart.remove_layer(self.layer)
+        self._chart.show_layer(self.layer, is_shown=False)
 
     def _show(self, wanted: Market, interval: Interval) -> None:
         series, words = None, ""
@@ -151,13 +143,10 @@ class ChartComparison(QObject):
         elif self._stored is None:
             words = translate("Chart", "reading …")
         else:
-            is_own = self._stored.interval == interval
-            self._coarse = None if is_own else ResampledSeries(self._stored, interval)
-            series = self._stored if self._coarse is None else self._coarse.series
+            self._shown = ResampledSeries(self._stored, interval)
+            series = self._shown.series
         self.layer.show(Comparison(self._name_of(wanted), series, words))
-        if not self._is_added:
-            self._is_added = True
-            self._chart.add_layer(self.layer)
+        self._chart.show_layer(self.layer, is_shown=True)
         self._chart.layers_changed()
 
     def _name_of(self, wanted: Market) -> str:
@@ -203,12 +192,10 @@ class ChartComparison(QObject):
     @Slot(object)
     def _on_later(self, later: CandleSeries) -> None:
         self._has_failed = False
-        if self._stored is None or not len(later):
-            return
-        self._stored.extend_columns(later.open_time_ms, later.values)
-        if self._coarse is not None:
-            self._coarse.sync()
-        self._chart.layers_changed()
+        if self._stored is not None and self._shown is not None and len(later):
+            self._stored.extend_columns(later.open_time_ms, later.values)
+            self._shown.sync()
+            self._chart.layers_changed()
 
     @Slot(str)
     def _on_failed(self, sentence: str) -> None:

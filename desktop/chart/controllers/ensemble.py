@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Protocol
 
 from PySide6.QtCore import QObject, Slot
 
@@ -12,20 +11,17 @@ from core.market.candle import Candle, Market
 from core.market.feeds.base import MissingCandles
 from core.market.pipeline import FeedTold
 from core.storage.folder import DataFolder
+from core.storage.reader import RecordReader
 from desktop.candle_loader import HistoryLoading
 from desktop.chart.controllers.appearance import ChartAppearance
 from desktop.chart.controllers.candles import ChartCandles
 from desktop.chart.controllers.comparison import ChartComparison
 from desktop.chart.controllers.context_menu import PlaceMenu
-from desktop.chart.controllers.hindsight import Hindsight
-from desktop.chart.controllers.regimes import Regimes
+from desktop.chart.controllers.past import ChartPast
 from desktop.chart.controllers.saving import ChartSaving
-from desktop.chart.controllers.stored_forecasts import ForecastReader
 from desktop.chart.controllers.studies import ChartStudies
 from desktop.chart.controllers.time_travel import TimeTravel
 from desktop.chart.controllers.tools import ChartTools
-from desktop.chart.data.past_forecasts import PastReader
-from desktop.chart.data.regimes import RegimeReader
 from desktop.chart.widget import ChartWidget
 from desktop.database import WindowDatabase
 from desktop.forecast_words import stale_words
@@ -34,10 +30,6 @@ from desktop.panels.market_bar import MarketBar
 from desktop.state import RunState
 from desktop.theme import Theme
 from desktop.window import MainWindow
-
-
-class RunReader(PastReader, RegimeReader, ForecastReader, Protocol):
-    """What the chart reads of a run's record."""
 
 
 class ChartEnsemble(QObject):
@@ -54,7 +46,7 @@ class ChartEnsemble(QObject):
         state: RunState,
         database: WindowDatabase,
         folder: DataFolder,
-        open_reader: Callable[[str], RunReader],
+        open_reader: Callable[[str], RecordReader],
         clock: Clock,
         theme: Theme,
     ) -> None:
@@ -69,8 +61,7 @@ class ChartEnsemble(QObject):
         place = PlaceMenu(window, chart, studies)
         for part in (self.travel.add_to_menu, place.add_checkpoint, place.add_indicator, place.add_axis):
             self.tools.menu.add(part)
-        Hindsight(window, chart, state, open_reader)
-        Regimes(window, chart, state, open_reader)
+        ChartPast(window, chart, state, open_reader)
         self._appearance = ChartAppearance(window, chart)
         ForecastNote(state, chart)
         self.history = HistoryLoading(folder.database, self)
@@ -131,7 +122,7 @@ class ChartEnsemble(QObject):
 
     @Slot()
     def _on_forecast(self) -> None:
-        self.candles.set_forecast(self._state.shown_forecast)
+        self._chart.set_forecast(self._state.shown_forecast)
 
 
 class ForecastNote(QObject):

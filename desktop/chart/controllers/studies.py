@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
 
 from PySide6.QtCore import QObject, QTimer
 
 from core.indicators.shown import ShownIndicator, colour_numbers, without
-from core.indicators.spec import IndicatorSpec
 from core.settings import Settings
 from desktop.actions import ActionId
 from desktop.chart.items.study import StudyLayer
@@ -30,8 +28,10 @@ class ChartStudies(QObject):
     def __init__(self, window: MainWindow, chart: ChartWidget) -> None:
         super().__init__(window)
         self._window, self._chart = window, chart
-        self._shown: tuple[ShownIndicator, ...] = ()
-        self._layers: list[StudyLayer] = []
+        self.shown: tuple[ShownIndicator, ...] = ()
+        """What is on the chart, and how it looks."""
+        self.layers: list[StudyLayer] = []
+        """Their layers."""
         self._settling = QTimer(self)
         self._settling.setSingleShot(True)
         self._settling.setInterval(_HEIGHTS_SETTLE_MS)
@@ -42,21 +42,6 @@ class ChartStudies(QObject):
         window.actions_of_window.wire({ActionId.INDICATORS: self.open})
         self._show(window.settings)
 
-    @property
-    def specs(self) -> tuple[IndicatorSpec, ...]:
-        """What is on the chart."""
-        return tuple(layer.spec for layer in self._layers)
-
-    @property
-    def shown(self) -> tuple[ShownIndicator, ...]:
-        """The same with how they look."""
-        return self._shown
-
-    @property
-    def layers(self) -> tuple[StudyLayer, ...]:
-        """Their layers."""
-        return tuple(self._layers)
-
     def open(self) -> IndicatorsDialog:
         """Let the user add, change and remove; the chart follows at once."""
         dialog = IndicatorsDialog(self.shown, self._chart.style_shown.palette, self._window)
@@ -66,51 +51,47 @@ class ChartStudies(QObject):
 
     def set_up(self, study: StudyLayer) -> None:
         """Open the list at this one."""
-        if study in self._layers:
-            self.open().list.setCurrentRow(self._layers.index(study))
+        if study in self.layers:
+            self.open().list.setCurrentRow(self.layers.index(study))
 
     def remove(self, study: StudyLayer) -> None:
         """Take it off the chart."""
-        if study in self._layers:
-            self._change(without(self.shown, self._layers.index(study)))
+        if study in self.layers:
+            self._change(without(self.shown, self.layers.index(study)))
 
     def study_at(self, at: ChartPoint) -> StudyLayer | None:
         """The one whose pane this is, or of those over the candles the nearest whose line runs here."""
         if at.area is Area.CORNER or at.area is Area.TIME_AXIS:
             return None
         if at.pane.name != PRICE_PANE:
-            return next((layer for layer in self._layers if layer.pane == at.pane.name), None)
+            return next((layer for layer in self.layers if layer.pane == at.pane.name), None)
         if at.area is not Area.PLOT:
             return None
-        near = [(layer.distance(at.frame, at.pixel, self._chart.model), layer) for layer in self._layers]
+        near = [(layer.distance(at.frame, at.pixel, self._chart.model), layer) for layer in self.layers]
         reach = at.frame.scaled(_REACH_PX)
         return min((each for each in near if each[0] <= reach), key=lambda each: each[0], default=(0.0, None))[1]
 
     def _change(self, wanted: tuple[ShownIndicator, ...]) -> None:
-        settings = self._window.settings
-        chosen = tuple(shown.to_json() for shown in wanted)
-        self._window.change_settings(replace(settings, chart=replace(settings.chart, indicators=chosen)))
+        self._window.change_chart(indicators=tuple(shown.to_json() for shown in wanted))
 
     def _show(self, settings: Settings) -> None:
         wanted = tuple(ShownIndicator.from_json(each) for each in settings.chart.indicators)
         if wanted == self.shown:
             return
-        self._shown = wanted
-        former, self._layers = self._layers, []
+        self.shown = wanted
+        former, self.layers = list(self.layers), []
         for layer in former:
             self._chart.remove_layer(layer)
         seen: Counter[str] = Counter()
         for number, shown in zip(colour_numbers(wanted), wanted, strict=True):
             kind = shown.spec.kind
-            self._layers.append(_placed(shown, number, seen[kind], former))
+            self.layers.append(_placed(shown, number, seen[kind], former))
             seen[kind] += 1
-        for layer in self._layers:
+        for layer in self.layers:
             self._chart.add_layer(layer)
 
     def _store_heights(self) -> None:
-        settings = self._window.settings
-        heights = self._chart.heights.chosen
-        self._window.change_settings(replace(settings, chart=replace(settings.chart, pane_heights=heights)))
+        self._window.change_chart(pane_heights=self._chart.heights.chosen)
 
 
 def _placed(shown: ShownIndicator, number: int, ordinal: int, former: list[StudyLayer]) -> StudyLayer:

@@ -8,12 +8,15 @@ from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Slot
 from PySide6.QtGui import QGuiApplication, QKeyEvent
 from PySide6.QtWidgets import QMenu
 
+from core.market.candle import Interval
 from core.market.feeds.pace import ReplayPace
+from core.storage.errors import StorageError
+from core.storage.reader import RecordReader
+from core.training.drawn import drawn_from_rows
 from desktop.accessible import announce
 from desktop.actions import ActionId
 from desktop.actions.tool_table import PAUSE_WORDS, PLAY_WORDS
-from desktop.chart.controllers.stored_forecasts import ForecastReader, StoredForecasts
-from desktop.chart.data.moment import Moment
+from desktop.chart.data.model import Moment
 from desktop.chart.tools.tool import Area, ChartPoint
 from desktop.chart.widget import ChartWidget
 from desktop.formatting import format_candles, format_time
@@ -33,15 +36,10 @@ class TimeTravel(QObject):
     goes on, or stands still, whatever moment is shown."""
 
     def __init__(
-        self,
-        window: MainWindow,
-        chart: ChartWidget,
-        state: RunState,
-        open_reader: Callable[[str], ForecastReader],
+        self, window: MainWindow, chart: ChartWidget, state: RunState, open_reader: Callable[[str], RecordReader]
     ) -> None:
         super().__init__(window)
-        self._window, self._chart, self._state = window, chart, state
-        self._forecasts = StoredForecasts(state, open_reader)
+        self._window, self._chart, self._state, self._open_reader = window, chart, state, open_reader
         self._speed = _USUAL_SPEED
         self.bar = TravelBar(window.actions_of_window, lambda: chart.style_shown.palette)
         self.bar.show_speed(self._speed)
@@ -94,14 +92,12 @@ class TimeTravel(QObject):
 
     def step_back(self) -> None:
         """A candle earlier; who plays stops."""
-        self._walk.stop()
-        self.go_to(self.shown - 1)
+        self._jump(self.shown - 1)
 
     def step_forward(self) -> None:
         """A candle on; who plays stops."""
-        self._walk.stop()
         if self.is_past:
-            self.go_to(self.shown + 1)
+            self._jump(self.shown + 1)
         elif self._pace is not None:
             self._pace.step()
             self.present()
@@ -174,14 +170,15 @@ class TimeTravel(QObject):
                 ids.GO_TO_NEWEST: self.back_to_now,
             }
         )
-        self.bar.index_chosen.connect(self._on_slider)
+        self.bar.index_chosen.connect(self._jump)
         self.bar.speed_chosen.connect(self._on_speed)
         self._chart.installEventFilter(self)
         self._chart.series_changed.connect(self._on_series)
         for changed in (state.run_changed, state.ready, state.forecast_changed):
             changed.connect(self._read_again)
         self._window.settings_shown.connect(lambda _settings: self.present())  # the time zone may be another
-        self._window.closing.connect(self._end)
+        for timer in (self._reading, self._walk):
+            self._window.closing.connect(timer.stop)
 
     def _is_playing(self) -> bool:
         is_replaying = self._pace is not None and not self._pace.is_paused
@@ -207,7 +204,7 @@ class TimeTravel(QObject):
             return words.format(time)
         return translate("Chart", "Showing {0}, {1} ago").format(time, format_candles(self.newest - self.shown))
 
-    def _on_slider(self, index: int) -> None:
+    def _jump(self, index: int) -> None:
         self._walk.stop()
         self.go_to(index)
 
@@ -244,11 +241,27 @@ class TimeTravel(QObject):
         moment = self._chart.model.moment
         if moment is None:
             return
-        found = self._forecasts.moment(moment.time_ms)
+        found = self._stored(moment.time_ms)
         if found != moment:
             self._chart.show_moment(found)
 
-    @Slot()
-    def _end(self) -> None:
-        self._reading.stop()
-        self._walk.stop()
+    def _stored(self, time_ms: int) -> Moment:
+        """With the forecast of the run that is watched; while no trainer stands, of the one that was trained last."""
+        run_id, interval_ms = self._state.run_id or self._state.last_run_id, self._state.interval_ms
+        if run_id is None or interval_ms is None:
+            return Moment(time_ms, note=translate("Chart", "No forecast is stored: nothing was trained on this market"))
+        try:
+            return _read_moment(self._open_reader(run_id), time_ms, Interval(interval_ms))
+        except StorageError as error:
+            return Moment(time_ms, note=translate("Chart", "The forecast could not be read: {0}").format(error))
+
+
+def _read_moment(reader: RecordReader, time_ms: int, interval: Interval) -> Moment:
+    origin_ms = time_ms - interval.duration_ms
+    rows = reader.forecasts_of(origin_ms)
+    if rows:
+        return Moment(time_ms, drawn_from_rows(rows, reader.run_id, interval, reader.conditions_of(origin_ms)))
+    latest_ms = reader.latest_origin_ms()
+    if latest_ms is not None and latest_ms < origin_ms:
+        return Moment(time_ms, note=translate("Chart", "Training has not come to this candle: no forecast yet"))
+    return Moment(time_ms, note=translate("Chart", "No forecast was stored with this candle"))

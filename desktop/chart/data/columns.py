@@ -44,28 +44,16 @@ def group_size(spacing_px: float) -> int:
 
 def columns(series: CandleSeries, first: int, stop: int, group: int) -> CandleColumns:
     """The candles first..stop - 1. Groups begin at multiples of `group`, so panning never regroups them (no shimmer);
-    the slice is widened to whole groups for that. `group` is a power of two, as `group_size` gives it."""
+    the slice is widened to whole groups for that. `group` is a power of two, as `group_size` gives it.
+
+    Groups are read off the series' pyramid: the work is that of the groups, not of the candles."""
     if group & (group - 1):
         raise ValueError(f"candles are grouped by powers of two, not by {group}")
-    if group == 1 or first >= stop:
-        view = slice(first, stop)
-        return CandleColumns(
-            np.arange(first, stop, dtype=np.float64),
-            series.open[view],
-            series.high[view],
-            series.low[view],
-            series.close[view],
-            series.volume[view],
-            1,
-        )
-    return _grouped(series, first // group, -(-stop // group), group)
-
-
-def _grouped(series: CandleSeries, first: int, stop: int, group: int) -> CandleColumns:
-    """The groups first..stop - 1, read off the series' pyramid: the work is that of the groups, not of the candles."""
-    cells = series.level(group.bit_length() - 1)[:, first:stop]
-    index = np.arange(first, first + cells.shape[1], dtype=np.float64) * group + (group - 1) / 2.0
+    if first >= stop:
+        first, stop, group = 0, 0, 1
+    cells = series.level(group.bit_length() - 1)[:, first // group : -(-stop // group)]
     opened, high, low, close, volume = cells
+    index = np.arange(first // group, first // group + close.size, dtype=np.float64) * group + (group - 1) / 2.0
     return CandleColumns(index, opened, high, low, close, volume, group)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from core.events import ForecastMade, Ghost
@@ -11,13 +13,24 @@ from core.market.series import CandleSeries
 from desktop import formatting
 from desktop.chart.data.ghosts import PlacedGhost, is_drawable, joined
 from desktop.chart.data.holes import KnownHoles
-from desktop.chart.data.moment import Moment
 from desktop.chart.data.past import PastForecast
 from desktop.chart.data.past_forecasts import PastForecasts
 from desktop.chart.data.regimes import RegimeTrack
 
 _DECIMALS_FROM = 200
 _GHOST_MARGIN = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """What the chart shows of a past moment instead of now: what had closed, and what was forecast of what came."""
+
+    time_ms: int
+    """When the newest candle that is shown had closed."""
+    forecast: ForecastMade | None = None
+    """As it was stored with that candle."""
+    note: str = ""
+    """Why there is none, or what else has to be known of it."""
 
 
 class ChartModel:
@@ -113,15 +126,16 @@ class ChartModel:
             return
         if self._then is None:
             self._then = PastSeries(whole)
-        self._then.show(whole, moment.count_in(whole))
+        self._then.show(whole, whole.insertion_index(moment.time_ms - whole.interval.duration_ms + 1))
 
-    def set_series(self, series: CandleSeries | None, title: str) -> None:
-        """Another market: what belonged to the former one is let go."""
-        self._series, self.title = series, title
-        self._forming, self._forecast = None, None
-        self.past.forget()
-        self.regimes.forget()
+    def set_series(self, series: CandleSeries | None, title: str, *, is_same_market: bool = False) -> None:
+        """Another market: what belonged to the former one is let go. Or the same at another interval."""
+        self._series, self.title, self._forming = series, title, None
         self._decimals, self._decimals_version = 2, -1
+        if not is_same_market:
+            self._forecast, self._moment = None, None
+            self.past.forget()
+            self.regimes.forget()
         self.follow()
 
     def replace_series(self, series: CandleSeries) -> None:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from core.events import QUANTILE_LEVELS, ForecastMade, ForecastMode, ForecastScored
-from core.forecast.ghosts import ghost_columns
+from core.events import QUANTILE_LEVELS, ForecastMode, ForecastScored, Ghost
+from core.forecast.ghosts import GhostColumns, ghost_columns
 from core.storage.records import PastRows
 
 PAST = np.dtype(
@@ -34,7 +33,7 @@ PAST = np.dtype(
         ("hit", "i1"),
     ]
 )
-"""step and checkpoint: -1 where not known (a checkpoint: or none was saved yet). hit: 1, 0, or -1 where not counted."""
+"""step: -1 where not known. checkpoint: see `Names`. hit: 1, 0, or -1 where not counted."""
 
 Past = NDArray[np.void]
 """Of dtype `PAST`."""
@@ -48,7 +47,7 @@ _PRICES = ("open", "high", "low", "close", *_BAND)
 _MADE_WHILE_WATCHING = frozenset({ForecastMode.LIVE, ForecastMode.SIMULATED})
 LATER_MODES = tuple(MODES.index(mode) for mode in MODES if mode not in _MADE_WHILE_WATCHING)
 """Catch-up, replay, recovery: what was forecast after the market had gone on."""
-_IS_LATER = np.array([number in LATER_MODES for number in range(len(MODES))])
+_IS_LATER = np.isin(np.arange(len(MODES)), LATER_MODES)
 
 
 def are_later(rows: Past) -> NDArray[np.bool_]:
@@ -57,22 +56,16 @@ def are_later(rows: Past) -> NDArray[np.bool_]:
 
 
 class Names:
-    """Checkpoint ids as numbers, so that they fit a table; None is -1."""
+    """Checkpoint ids as numbers, so that they fit a table; none is 0."""
 
     def __init__(self) -> None:
-        self._numbers: dict[str, int] = {}
-        self._names: list[str] = []
+        self._numbers: dict[str | None, int] = {None: 0}
 
     def number(self, name: str | None) -> int:
-        if name is None:
-            return -1
-        if name not in self._numbers:
-            self._numbers[name] = len(self._names)
-            self._names.append(name)
-        return self._numbers[name]
+        return self._numbers.setdefault(name, len(self._numbers))
 
     def name(self, number: int) -> str | None:
-        return None if number < 0 else self._names[number]
+        return list(self._numbers)[number]
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,8 +81,6 @@ class PastForecast:
     step: int | None
     checkpoint_id: str | None
     close: float
-    band_50: tuple[float, float]
-    band_90: tuple[float, float]
     actual_close: float
     inside_50: bool
     inside_90: bool
@@ -105,68 +96,54 @@ class PastForecast:
 
 
 def from_rows(rows: PastRows, names: Names) -> Past:
-    """Rows of the record as a table. What cannot be drawn (a number that is not finite) is not known."""
-    table = np.zeros(len(rows), PAST)
-    if not len(rows):
-        return table
+    """Rows of the record as a table."""
     drawn = ghost_columns(rows.quantiles, rows.before, rows.origin_close)
+    table = _table(len(rows), rows, drawn, drawn.close_quantiles)
+    table["made_at_ms"], table["step"], table["hit"] = rows.made_at_ms, rows.step, rows.direction_hit
+    table["mode"] = [MODES.index(mode) for mode in rows.mode]
+    table["checkpoint"] = [names.number(each) for each in rows.checkpoint_id]
+    return table
+
+
+def from_event(scored: ForecastScored, names: Names) -> Past:
+    """One row of what the trainer told."""
+    ghost = scored.ghost
+    if len(ghost.close_quantiles) != len(QUANTILE_LEVELS):
+        return np.zeros(1, PAST)
+    row = _table(1, scored, ghost, np.array([ghost.close_quantiles]))
+    row["made_at_ms"], row["step"] = scored.made_at_ms or 0, -1 if scored.step is None else scored.step
+    row["hit"] = -1 if scored.direction_hit is None else scored.direction_hit
+    row["mode"], row["checkpoint"] = MODES.index(scored.mode), names.number(scored.checkpoint_id)
+    return row
+
+
+def _table(
+    count: int, facts: PastRows | ForecastScored, drawn: GhostColumns | Ghost, quantiles: NDArray[np.float64]
+) -> Past:
+    """What both tell by the same names. What cannot be drawn (a number is not finite) is not known."""
+    table = np.zeros(count, PAST)
     for name in ("open", "high", "low", "close"):
         table[name] = getattr(drawn, name)
     for name, level in _BAND.items():
-        table[name] = drawn.close_quantiles[:, level]
-    for name in ("made_at_ms", "step", "inside_50", "inside_90", "after_gap"):
-        table[name] = getattr(rows, name)
-    table["origin_ms"], table["hit"] = rows.origin_open_time_ms, rows.direction_hit
-    table["mode"] = [MODES.index(mode) for mode in rows.mode]
-    table["checkpoint"] = [names.number(each) for each in rows.checkpoint_id]
+        table[name] = quantiles[:, level]
+    for name in ("inside_50", "inside_90", "after_gap"):
+        table[name] = getattr(facts, name)
+    table["origin_ms"] = facts.origin_open_time_ms
     table["is_known"] = np.logical_and.reduce([np.isfinite(table[name]) for name in _PRICES])
     return table
 
 
-def from_event(scored: ForecastScored, made: ForecastMade | None, names: Names) -> Past | None:
-    """One row of what the trainer told; None for a forecast that cannot be drawn."""
-    ghost = scored.ghost
-    if len(ghost.close_quantiles) != len(QUANTILE_LEVELS):
-        return None
-    row = np.zeros(1, PAST)
-    for name in ("open", "high", "low", "close"):
-        row[name] = getattr(ghost, name)
-    for name, level in _BAND.items():
-        row[name] = ghost.close_quantiles[level]
-    for name in ("inside_50", "inside_90", "after_gap"):
-        row[name] = getattr(scored, name)
-    row["origin_ms"], row["mode"] = scored.origin_open_time_ms, MODES.index(scored.mode)
-    row["hit"] = -1 if scored.direction_hit is None else int(scored.direction_hit)
-    row["step"], row["checkpoint"] = -1, -1
-    if made is not None:
-        row["step"], row["made_at_ms"] = made.step, made.made_at_ms
-        row["checkpoint"] = names.number(made.checkpoint_id)
-    row["is_known"] = all(math.isfinite(row[name][0]) for name in _PRICES)
-    return row if row["is_known"][0] else None
-
-
-def take_maker(row: Past, before: Past) -> None:
-    """Let a later version of a score keep what was known of who made the forecast. row: one row; before: a record."""
-    for name in ("made_at_ms", "step", "checkpoint"):
-        row[name] = before[name]
-
-
 def to_forecast(row: Past, horizon: int, actual_close: float, names: Names) -> PastForecast:
     """A row of the table, for people. row: a single record."""
-    step, hit = int(row["step"]), int(row["hit"])
+    found = {name: row[name].item() for name in PAST.names or ()}
+    is_made_known = found["step"] >= 0
     return PastForecast(
         horizon=horizon,
-        origin_ms=int(row["origin_ms"]),
-        mode=MODES[int(row["mode"])],
-        made_at_ms=None if step < 0 else int(row["made_at_ms"]),
-        step=None if step < 0 else step,
-        checkpoint_id=names.name(int(row["checkpoint"])),
-        close=float(row["close"]),
-        band_50=(float(row["low_50"]), float(row["high_50"])),
-        band_90=(float(row["low_90"]), float(row["high_90"])),
+        mode=MODES[found["mode"]],
+        made_at_ms=found["made_at_ms"] if is_made_known else None,
+        step=found["step"] if is_made_known else None,
+        checkpoint_id=names.name(found["checkpoint"]),
         actual_close=actual_close,
-        inside_50=bool(row["inside_50"]),
-        inside_90=bool(row["inside_90"]),
-        direction_hit=None if hit < 0 else bool(hit),
-        after_gap=bool(row["after_gap"]),
+        direction_hit=None if found["hit"] < 0 else bool(found["hit"]),
+        **{name: found[name] for name in ("origin_ms", "close", "inside_50", "inside_90", "after_gap")},
     )

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,19 +12,12 @@ from numpy.typing import NDArray
 from core.events import ForecastMade
 from core.market.series import CandleSeries
 from core.regimes import Regime, RegimeProbabilities
+from core.storage.reader import RecordReader
 from core.storage.records import ConditionRows
 
 _BLOCK = 2048
 """Candles in a block: reading one takes about 3 ms."""
 _REGIMES = tuple(Regime)
-
-
-class RegimeReader(Protocol):
-    """Where blocks come from. Raises StorageError."""
-
-    def conditions(self, before_ms: int, most: int) -> ConditionRows:
-        """What the market was like at the newest `most` candles that opened before this time, ascending."""
-        ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,10 +43,14 @@ class RegimeTrack:
     def __init__(self, block: int = _BLOCK) -> None:
         self._block = block
         self.on_wanted: Callable[[], None] = lambda: None
-        """Called when something has to be read that was not before."""
+        """Called when something has to be read."""
         self.version = 0
         """Grows with every change of what would be shown."""
-        self._reader: RegimeReader | None = None
+        self.begin(None)
+
+    def begin(self, reader: RecordReader | None) -> None:
+        """Another run, or none."""
+        self._reader = reader
         self.forget()
 
     def forget(self) -> None:
@@ -67,11 +63,6 @@ class RegimeTrack:
         self._wanted_ms: int | None = None
         self.version += 1
 
-    def begin(self, reader: RegimeReader | None) -> None:
-        """Another run, or none."""
-        self._reader = reader
-        self.forget()
-
     @property
     def is_waiting(self) -> bool:
         """Whether `load_next` has something to do."""
@@ -79,16 +70,13 @@ class RegimeTrack:
 
     def add(self, made: ForecastMade) -> None:
         """A forecast was made. One of a candle that is known already, as after a crash, says the same again."""
-        if made.conditions is None:
+        count, time_ms = self._count, made.origin_open_time_ms
+        if made.conditions is None or (count and time_ms <= self._times[count - 1]):
             return
-        regime = made.conditions.regime
-        time_ms = made.origin_open_time_ms
-        if self._count and time_ms <= self._times[self._count - 1]:
-            return
-        if self._count == len(self._times):
+        if count == len(self._times):
             self._grow()
-        self._times[self._count] = time_ms
-        self._sums[self._count + 1] = self._sums[self._count] + [regime.of(each) for each in _REGIMES]
+        self._times[count] = time_ms
+        self._sums[count + 1] = self._sums[count] + [made.conditions.regime.of(each) for each in _REGIMES]
         self._count += 1
         self.version += 1
 
@@ -98,7 +86,7 @@ class RegimeTrack:
         row = int(np.searchsorted(self._times[: self._count], time_ms))
         if row == self._count or self._times[row] != time_ms:
             return None
-        return RegimeProbabilities(*(float(each) for each in self._sums[row + 1] - self._sums[row]))
+        return RegimeProbabilities(*(self._sums[row + 1] - self._sums[row]).tolist())
 
     def view(self, series: CandleSeries, first: int, stop: int, group: int) -> RegimeView:
         """Of the candles first..stop - 1 of a series with the run's interval, in groups of `group` that begin at
@@ -119,30 +107,24 @@ class RegimeTrack:
         """Read one block. True where more is to be read. Raises StorageError."""
         if self._reader is None or self._wanted_ms is None:
             return False
-        before_ms = int(self._times[0]) if self._count else sys.maxsize
-        rows = self._reader.conditions(before_ms, self._block)
-        self._put_before(rows)
+        rows = self._reader.conditions(int(self._times[0]) if self._count else sys.maxsize, self._block)
         self._is_whole = len(rows) < self._block
+        if len(rows):
+            self._put_before(rows)
         if self._is_whole or self._times[0] <= self._wanted_ms:
             self._wanted_ms = None
-        return self._wanted_ms is not None
+        return self.is_waiting
 
     def _want(self, time_ms: int) -> None:
         """Everything from this time on."""
-        if self._is_whole or (self._count and self._times[0] <= time_ms):
-            return
-        is_new = self._wanted_ms is None
-        self._wanted_ms = time_ms if self._wanted_ms is None else min(self._wanted_ms, time_ms)
-        if is_new:
+        if not self._is_whole and not (self._count and self._times[0] <= time_ms):
+            self._wanted_ms = min(time_ms, self._wanted_ms or time_ms)
             self.on_wanted()
 
     def _put_before(self, rows: ConditionRows) -> None:
-        if not len(rows):
-            return
-        count = self._count
         older = np.concatenate([np.zeros((1, len(_REGIMES))), np.cumsum(rows.regimes, axis=0)])
-        self._times = np.concatenate([rows.open_time_ms, self._times[:count]])
-        self._sums = np.concatenate([older, older[-1] + self._sums[1 : count + 1]])
+        self._times = np.concatenate([rows.open_time_ms, self._times[: self._count]])
+        self._sums = np.concatenate([older, older[-1] + self._sums[1 : self._count + 1]])
         self._count += len(rows)
         self.version += 1
 

@@ -160,7 +160,15 @@ def test_a_forming_candle_without_numbers_is_left_out(bad: float) -> None:
     assert resampled.forming(replace(minute(1), high=bad)) == minute(0)
 
 
-@pytest.mark.parametrize("text", ["1m", "30s", "90s"])
+def test_at_its_own_interval_it_is_the_source() -> None:
+    source = walk(10)
+    same = ResampledSeries(source, MINUTE)
+    source.add(minute(20))
+    same.sync()
+    assert same.series is source and same.forming(minute(21)) == minute(21)
+
+
+@pytest.mark.parametrize("text", ["30s", "90s"])
 def test_an_interval_that_is_no_multiple_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match=f"candles of 1m cannot be joined to candles of {text}"):
         ResampledSeries(CandleSeries(MINUTE), Interval.parse(text))

@@ -184,7 +184,9 @@ def test_both_hosts_give_the_same_bytes_also_for_a_corrected_candle(tmp_path: Pa
         scored = [event for event in batch.events if isinstance(event, ForecastScored)]
         assert [event.version for event in scored] == [2] * rigs.SMALL.model.horizons
         assert [score.version for score in scores_of(root)] == [1] * 19 + [2] + [1] * 9
-        rescored.append([dataclasses.replace(event, run_id="") for event in scored])
+        rescored.append(
+            [dataclasses.replace(event, run_id="", made_at_ms=None, checkpoint_id=None) for event in scored]
+        )
     assert len(digests) == 1 and twins[0] == twins[1] and rescored[0] == rescored[1]
 
 

@@ -102,7 +102,7 @@ def score_of(made: IssuedForecast, horizon: int, target: Candle) -> StoredScore:
 
 
 def event_of(made: IssuedForecast, horizon: int, target: Candle, run_id: str) -> ForecastScored:
-    return scored_event(score_of(made, horizon, target), made.ghosts[horizon - 1], target, run_id)
+    return scored_event(score_of(made, horizon, target), made, target, run_id)
 
 
 def store(record: TrainingRecord, series: CandleSeries, first: int, stop: int) -> None:

@@ -93,14 +93,12 @@ def outcome_of(candle: Candle, **changes: object) -> ForecastScored:
         "after_gap": False,
         "ghost": ghost(candle.open_time_ms, candle.open, forecast_close),
         "actual_close": candle.close,
-        "error": float(np.log(candle.close / forecast_close)),
         "loss": 0.3,
         "model_loss": 0.3,
         "reference_loss": 0.31,
         "inside_50": False,
         "inside_90": True,
         "direction_hit": True,
-        "overlap": 0.5,
     }
     return ForecastScored(**(fields | changes))  # type: ignore[arg-type]
 

@@ -421,7 +421,7 @@ def _correct_newest(root: Path, run_id: str) -> None:
 
 def a_score(state: RunState) -> ForecastScored:
     ghost = scenario.forecast(random_walk(3)).ghosts[0]
-    numbers = (1.0, 0.0, 1.0, 1.0, 1.0, True, True, None, 0.5)
+    numbers = (1.0, 1.0, 1.0, 1.0, True, True, None)
     return ForecastScored(state.run_id or "", 0, 60_000, 1, ForecastMode.REPLAY, False, ghost, *numbers)  # type: ignore[arg-type]
 
 

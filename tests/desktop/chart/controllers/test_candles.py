@@ -42,6 +42,10 @@ class Shown:
         self.candles.show_market(MARKET)
         bench.chart.flush()
 
+    @property
+    def is_own_interval(self) -> bool:
+        return self.bench.chart.model.whole is self.candles.stored
+
     def type_interval(self, typed: str) -> None:
         """On the chart, then Return."""
         type_on(self.bench.chart, typed)
@@ -89,12 +93,12 @@ def test_typed_minutes_join_the_candles_and_zero_goes_back(shown: Shown) -> None
 
 def test_ghosts_are_joined_at_another_interval_where_they_make_a_whole_candle(shown: Shown) -> None:
     chart = shown.bench.chart
-    shown.candles.set_forecast(forecast_after(shown.source))
+    shown.bench.chart.set_forecast(forecast_after(shown.source))
     chart.flush()
     assert chart.model.ghosts() and chart.model.other_interval is None
     shown.type_interval("15")
     assert chart.model.ghosts() == () and str(chart.model.other_interval) == "1m"
-    shown.candles.set_forecast(forecast_after(shown.source))
+    shown.bench.chart.set_forecast(forecast_after(shown.source))
     assert chart.model.ghosts() == ()
     shown.type_interval("0")
     assert chart.model.ghosts() and chart.model.other_interval is None
@@ -133,9 +137,9 @@ def test_an_interval_that_the_next_market_lacks_leaves_it_as_it_is(shown: Shown)
     shown.type_interval("5")
     shown.candles.show_market(Market("binance", "BTC/USDT", Interval.parse("1h")))
     series = shown.bench.chart.model.series
-    assert series is not None and str(series.interval) == "1h" and shown.candles.is_own_interval
+    assert series is not None and str(series.interval) == "1h" and shown.is_own_interval
     shown.candles.show_market(MARKET)
-    assert not shown.candles.is_own_interval
+    assert not shown.is_own_interval
 
 
 def test_what_was_looked_at_stays_in_view(shown: Shown, qtbot: QtBot) -> None:
@@ -177,7 +181,7 @@ def test_digits_in_a_field_are_digits(make_bench: MakeBench, tmp_path: Path) -> 
     field.setFocus()
     field.selectAll()
     QTest.keyClicks(field, "2")
-    assert shown.candles.is_own_interval
+    assert shown.is_own_interval
     shown.database.close()
 
 

@@ -107,9 +107,9 @@ def test_an_indicator_is_set_and_removed_where_it_runs(placed: Placed) -> None:
     assert isinstance(dialog, IndicatorsDialog) and dialog.list.currentItem().text().startswith("RSI")
     dialog.reject()
     choose(chart, placed.at_average(), "Remove SMA")
-    assert [spec.kind for spec in placed.studies.specs] == ["rsi"]
+    assert [layer.spec.kind for layer in placed.studies.layers] == ["rsi"]
     choose(chart, placed.at_pane("rsi 0"), "Remove RSI")
-    assert placed.studies.specs == () and placed.bench.window.settings.chart.indicators == ()
+    assert placed.studies.layers == [] and placed.bench.window.settings.chart.indicators == ()
 
 
 def test_the_strip_of_errors_can_be_put_away_where_it_is(placed: Placed) -> None:

@@ -34,7 +34,7 @@ from desktop.chart.items.study import StudyLayer
 from desktop.chart.widget import ChartWidget
 from tests.desktop import scenario
 from tests.desktop.chart.conftest import settle
-from tests.desktop.chart.controllers.test_hindsight import wait_for_keys
+from tests.desktop.chart.controllers.test_past import wait_for_keys
 from tests.desktop.chart.past_support import HORIZONS, conditions_at, issued, open_recorded, scores_of, stored
 from tests.desktop.chart.support import MINUTE_MS, forecast_after, forming_after, point_over, random_series
 from tests.desktop.conftest import Bench, MakeBench

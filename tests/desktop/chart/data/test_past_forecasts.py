@@ -37,7 +37,7 @@ RECORDED = 60
 ACTIONS = st.lists(
     st.one_of(
         st.tuples(st.just("pan"), st.integers(0, len(SERIES)), st.integers(0, 40)),
-        st.tuples(st.just("close"), st.booleans(), st.integers(1, 6)),
+        st.tuples(st.just("close"), st.just(0), st.integers(1, 6)),
         st.tuples(st.just("read all"), st.just(0), st.just(0)),
         st.tuples(st.just("horizon"), st.integers(1, HORIZONS), st.just(0)),
         st.tuples(st.just("read"), st.integers(1, 6), st.just(0)),
@@ -122,13 +122,11 @@ class Watching:
             self.correct(number, 1.0 + width / 1000.0)
         else:
             for _ in range(min(width, len(SERIES) - len(self.shown))):
-                self.close(knows_maker=bool(number))
+                self.close()
 
-    def close(self, *, knows_maker: bool) -> None:
-        """The next candle closes. knows_maker: else the window began to listen after that forecast was made."""
+    def close(self) -> None:
+        """The next candle closes."""
         index, run_id = len(self.shown), self.record.reader.run_id
-        if knows_maker:
-            self.past.remember(issued(SERIES[index - 1]).event(run_id))
         _close(self.record, index)
         self.shown.add(SERIES[index])
         for score in scores_of(SERIES, index):

@@ -1,6 +1,5 @@
 """What the chart says about candles, ghosts and outcomes."""
 
-from dataclasses import replace
 from zoneinfo import ZoneInfo
 
 import numpy as np
@@ -258,21 +257,15 @@ def test_outcomes_are_told_as_they_are(show_chart: ShowChart, changes: dict[str,
 def test_a_past_candle_tells_which_checkpoint_made_its_forecast(show_chart: ShowChart) -> None:
     series = random_series(100)
     chart = show_chart(series)
-    past, outcome = chart.model.past, outcome_of(series[80])
-    made = replace(
-        forecast_after(series),
-        origin_open_time_ms=outcome.origin_open_time_ms,
-        checkpoint_id="20201201-120000-abcd-00001230-c0ffee",
-        step=1_234,
-    )
-    past.remember(made)
-    past.add(outcome)
+    past, made_at_ms = chart.model.past, series[79].open_time_ms + 61_000
+    made = {"checkpoint_id": "20201201-120000-abcd-00001230-c0ffee", "step": 1_234, "made_at_ms": made_at_ms}
+    past.add(outcome_of(series[80], **made))
     past.add(outcome_of(series[81]))
     hover(chart, 80, series[80].close)
     assert chart.overlay.tooltip is not None
     told = texts(chart.overlay.tooltip.rows)
     assert "1 candle before" in told and "After step 1,234" in told and "Last checkpoint then c0ffee" in told
-    assert f"live, {formatting.format_time(made.made_at_ms, seconds=True)}" in told
+    assert f"live, {formatting.format_time(made_at_ms, seconds=True)}" in told
     hover(chart, 81, series[81].close)
     assert chart.overlay.tooltip is not None
     told = texts(chart.overlay.tooltip.rows)
@@ -291,9 +284,8 @@ def test_where_that_checkpoint_was_deleted_the_nearest_that_is_kept_is_named(
     show_chart: ShowChart, kept: tuple[int, str] | None, said: str | None
 ) -> None:
     frame = show_chart(random_series(100)).frame
-    bands = {"band_50": (99.0, 101.0), "band_90": (98.0, 102.0)}
     forecast = PastForecast(
-        1, 0, ForecastMode.LIVE, 1, 1_234, "20201201-120000-abcd-00001230-c0ffee", 100.0, **bands, actual_close=100.0,
+        1, 0, ForecastMode.LIVE, 1, 1_234, "20201201-120000-abcd-00001230-c0ffee", 100.0, actual_close=100.0,
         inside_50=True, inside_90=True, direction_hit=True, after_gap=False, kept=kept,
     )  # fmt: skip
     told = texts(tuple(past_rows(forecast, frame)))

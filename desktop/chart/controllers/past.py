@@ -1,53 +1,58 @@
-"""Past forecasts on the chart: its two layers, their actions and settings, and the reading in small pieces."""
+"""What the record of the watched run says of the past: its forecasts, their errors and the market's regimes."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
-from PySide6.QtCore import QObject, Slot
+from PySide6.QtCore import QObject, QTimer, Slot
 
 from core.events import ForecastScored, Severity, TrainerReady
 from core.settings import Settings
 from core.storage.errors import StorageError
+from core.storage.reader import RecordReader
 from desktop.actions import ActionId
-from desktop.chart.controllers.reading import Reading
-from desktop.chart.data.past_forecasts import PastReader
 from desktop.chart.items.error_strip import ErrorStripLayer
 from desktop.chart.items.hindsight import HindsightLayer
+from desktop.chart.items.regimes import RegimeLayer
 from desktop.chart.panes.layer import Layer
 from desktop.chart.widget import ChartWidget
 from desktop.state import RunState
 from desktop.translation import translate
 from desktop.window import MainWindow
 
+_TURN_S = 0.004
+"""How long one turn of the event loop may read: painting keeps the rest of its 16 ms."""
+_ERRORS = "error_strip"
 
-class Hindsight(QObject):
-    """Feeds the chart's past forecasts from the run that is watched. The settings own what is shown."""
+
+class ChartPast(QObject):
+    """Feeds the chart from events, and reads what it asks for beside them in small pieces, between frames. The settings
+    own what is shown."""
 
     def __init__(
-        self, window: MainWindow, chart: ChartWidget, state: RunState, open_reader: Callable[[str], PastReader]
+        self, window: MainWindow, chart: ChartWidget, state: RunState, open_reader: Callable[[str], RecordReader]
     ) -> None:
         super().__init__(window)
         self._window, self._chart, self._state, self._open_reader = window, chart, state, open_reader
-        self._past = chart.model.past
+        self._past, self._regimes = chart.model.past, chart.model.regimes
         self._run_id: str | None = None
-        self._layers: dict[Layer, bool] = {}
-        self._hindsight, self._errors = HindsightLayer(), ErrorStripLayer()
-        self._reading = Reading(self._past, state.clock, chart.layers_changed, self._give_up, self)
+        self._layers: dict[str, Layer] = {
+            "hindsight": HindsightLayer(),
+            _ERRORS: ErrorStripLayer(),
+            "regimes": RegimeLayer(),
+        }
+        """By the setting that shows it."""
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.timeout.connect(self._read)
+        self._past.on_wanted = self._regimes.on_wanted = self._timer.start
         self._wire()
         self._show(window.settings)
 
     def _wire(self) -> None:
-        actions, state = self._window.actions_of_window, self._state
-        actions.wire(
-            {
-                ActionId.HINDSIGHT: lambda: self._change(hindsight=actions[ActionId.HINDSIGHT].isChecked()),
-                ActionId.ERROR_STRIP: lambda: self._change(error_strip=actions[ActionId.ERROR_STRIP].isChecked()),
-                ActionId.HINDSIGHT_HORIZON: self._next_horizon,
-            }
-        )
-        self._window.settings_shown.connect(self._show)
+        window, state = self._window, self._state
+        window.actions_of_window.wire({ActionId.HINDSIGHT_HORIZON: self._next_horizon})
+        window.settings_shown.connect(self._show)
         state.run_changed.connect(self._on_run)
         state.ready.connect(self._on_ready)
         state.scored.connect(self._on_scored)
@@ -55,23 +60,16 @@ class Hindsight(QObject):
         state.checkpoints_changed.connect(self._past.forget_kept)
         self._chart.series_changed.connect(self._show_layers)
 
-    def _change(self, **changes: object) -> None:
-        settings = self._window.settings
-        self._window.change_settings(replace(settings, chart=replace(settings.chart, **changes)))  # type: ignore[arg-type]
-
     def _next_horizon(self) -> None:
         """Also shows what it changes, where nothing was shown yet."""
         chosen, horizons = self._window.settings.chart, self._window.settings.model.horizons
         is_shown = chosen.hindsight or chosen.error_strip
         following = self._past.horizon % horizons + 1 if is_shown else self._past.horizon
-        self._change(hindsight_horizon=following, hindsight=chosen.hindsight or not is_shown)
+        self._window.change_chart(hindsight_horizon=following, hindsight=chosen.hindsight or not is_shown)
 
     @Slot(object)
     def _show(self, settings: Settings) -> None:
-        chosen, actions = settings.chart, self._window.actions_of_window
-        actions[ActionId.HINDSIGHT].setChecked(chosen.hindsight)
-        actions[ActionId.ERROR_STRIP].setChecked(chosen.error_strip)
-        self._past.set_horizon(min(chosen.hindsight_horizon, settings.model.horizons))
+        self._past.set_horizon(min(settings.chart.hindsight_horizon, settings.model.horizons))
         self._show_layers()
         self._chart.layers_changed()
 
@@ -79,14 +77,8 @@ class Hindsight(QObject):
     def _show_layers(self) -> None:
         """At another interval there are no errors: the strip's room is the candles', and the chart says why."""
         chosen, is_own = self._window.settings.chart, self._chart.model.other_interval is None
-        self._show_layer(self._hindsight, is_shown=chosen.hindsight)
-        self._show_layer(self._errors, is_shown=chosen.error_strip and is_own)
-
-    def _show_layer(self, layer: Layer, *, is_shown: bool) -> None:
-        if self._layers.get(layer, False) == is_shown:
-            return
-        self._layers[layer] = is_shown
-        (self._chart.add_layer if is_shown else self._chart.remove_layer)(layer)
+        for name, layer in self._layers.items():
+            self._chart.show_layer(layer, is_shown=getattr(chosen, name) and (is_own or name != _ERRORS))
 
     @Slot()
     def _on_run(self) -> None:
@@ -101,6 +93,7 @@ class Hindsight(QObject):
         self._run_id = run_id
         reader = None if run_id is None else self._open_reader(run_id)
         self._past.begin(reader, self._state.interval_ms)
+        self._regimes.begin(reader)
         self._show_layers()
         self._chart.layers_changed()
 
@@ -114,13 +107,26 @@ class Hindsight(QObject):
     @Slot()
     def _on_forecast(self) -> None:
         if self._state.forecast is not None:
-            self._past.remember(self._state.forecast)
+            self._regimes.add(self._state.forecast)
         self._show_layers()
+        self._chart.layers_changed()
+
+    @Slot()
+    def _read(self) -> None:
+        """Called outside of painting and of the mouse; what it finds comes with the next frame."""
+        clock = self._state.clock
+        until = clock.monotonic_s() + _TURN_S
+        try:
+            while (self._past.load_next() or self._regimes.load_next()) and clock.monotonic_s() < until:
+                pass
+        except StorageError as error:
+            self._give_up(error)
+        self._chart.layers_changed()
+        if self._past.is_waiting or self._regimes.is_waiting:
+            self._timer.start()
 
     def _give_up(self, error: StorageError) -> None:
         self._past.begin(None, self._state.interval_ms)
-        self._window.tell(
-            translate("Chart", "Past forecasts could not be read. {0}").format(error),
-            Severity.WARNING,
-            key="past forecasts",
-        )
+        self._regimes.begin(None)
+        words = translate("Chart", "Past forecasts could not be read. {0}").format(error)
+        self._window.tell(words, Severity.WARNING, key="past forecasts")

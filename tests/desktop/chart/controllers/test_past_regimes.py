@@ -14,7 +14,8 @@ from core.market.series import CandleSeries
 from core.storage.errors import StorageError
 from core.storage.records import ConditionRows
 from desktop.actions import ActionId
-from desktop.chart.controllers.regimes import Regimes
+from desktop.chart.controllers.appearance import ChartAppearance
+from desktop.chart.controllers.past import ChartPast
 from desktop.chart.items.regimes import RegimeLayer
 from tests.desktop import scenario
 from tests.desktop.chart.conftest import settle
@@ -35,7 +36,8 @@ def watched(qtbot: QtBot, make_chart_bench: MakeBench, tmp_path: Path) -> Iterat
         shown.extend(SERIES[index] for index in range(RECORDED))
         bench.state.begin(None, MINUTE_MS)
         bench.chart.set_series(shown, "BTC/USDT · 1m")
-        Regimes(bench.window, bench.chart, bench.state, lambda _run: record.reader)
+        ChartAppearance(bench.window, bench.chart)
+        ChartPast(bench.window, bench.chart, bench.state, lambda _run: record.reader)
         bench.state.apply(scenario.ready(record.reader.run_id))
         bench.window.activateWindow()
         qtbot.waitUntil(bench.window.isActiveWindow)
@@ -108,7 +110,8 @@ def test_a_record_that_cannot_be_read_is_told_and_asked_no_more(
     bench, broken = make_chart_bench(), Broken()
     bench.state.begin(None, MINUTE_MS)
     bench.chart.set_series(SERIES, "BTC/USDT · 1m")
-    Regimes(bench.window, bench.chart, bench.state, lambda _run: broken)
+    ChartAppearance(bench.window, bench.chart)
+    ChartPast(bench.window, bench.chart, bench.state, lambda _run: broken)
     bench.state.apply(scenario.ready())
     bench.window.actions_of_window[ActionId.REGIMES].trigger()
     settle(bench.chart)

@@ -17,7 +17,8 @@ from core.settings import Settings
 from core.storage.errors import StorageError
 from core.storage.reader import RecordReader
 from desktop.actions import ActionId
-from desktop.chart.controllers.hindsight import Hindsight
+from desktop.chart.controllers.appearance import ChartAppearance
+from desktop.chart.controllers.past import ChartPast
 from desktop.chart.items.error_strip import ERROR_PANE
 from desktop.chart.panes.pane import PRICE_PANE
 from tests.desktop import scenario
@@ -42,7 +43,8 @@ class Recorded:
         self.shown.extend(SERIES[index] for index in range(RECORDED))
         bench.state.begin(None, MINUTE_MS)
         self.chart.set_series(self.shown, "BTC/USDT · 1m")
-        Hindsight(bench.window, self.chart, bench.state, lambda _run: reader)
+        ChartAppearance(bench.window, bench.chart)
+        ChartPast(bench.window, self.chart, bench.state, lambda _run: reader)
         bench.state.begin(None, MINUTE_MS)
         bench.state.apply(scenario.ready(reader.run_id))
 
@@ -140,6 +142,8 @@ def test_neither_mouse_nor_ticks_nor_scores_ask_sqlite(qtbot: QtBot, recorded: R
     recorded.press(Qt.Key.Key_E)
     wait_for_all(qtbot, recorded)
     chart, state = recorded.chart, recorded.bench.state
+    chart.model.regimes.at(SERIES[0].open_time_ms)  # the tooltip tells of them as well
+    qtbot.waitUntil(lambda: not chart.model.regimes.is_waiting)
     recorded.statements.clear()
     paints, tooltips = chart.closed_paints, 0
     for index in range(chart.frame.stop - 40, chart.frame.stop):
@@ -204,7 +208,8 @@ def test_what_cannot_be_read_is_said_once_and_left_alone(qtbot: QtBot, make_char
             raise StorageError("The database is locked by another program.")
 
     bench, broken = make_chart_bench(), Broken()
-    Hindsight(bench.window, bench.chart, bench.state, lambda _run: broken)  # type: ignore[arg-type, return-value]
+    ChartAppearance(bench.window, bench.chart)
+    ChartPast(bench.window, bench.chart, bench.state, lambda _run: broken)  # type: ignore[arg-type, return-value]
     bench.state.begin(None, MINUTE_MS)
     bench.chart.set_series(SERIES, "BTC/USDT · 1m")
     bench.state.apply(scenario.ready())
