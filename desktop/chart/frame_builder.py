@@ -9,13 +9,15 @@ from dataclasses import replace
 from PySide6.QtCore import QSize
 from PySide6.QtGui import QFont
 
+from core.events import Ghost
+from core.market.candle import Candle
 from desktop import formatting
 from desktop.chart.axes import price_scale
 from desktop.chart.axes.held_range import HeldRange
 from desktop.chart.axes.price_scale import PriceRange, ScaleKind
 from desktop.chart.axes.time_scale import TimeScale
 from desktop.chart.data.columns import CandleColumns, Extent, extent, group_size
-from desktop.chart.data.ghosts import PlacedGhost, band
+from desktop.chart.data.ghosts import band
 from desktop.chart.data.model import ChartModel
 from desktop.chart.data.shapes import shaped
 from desktop.chart.labels.forecast_label import usual_width
@@ -58,8 +60,6 @@ class FrameBuilder:
         self._drawn: CandleColumns | None = None
         self._extent: Extent | None = None
         self._drawn_key: tuple[object, ...] = ()
-        self._ghost_extents: list[Extent] = []
-        self._ghosts_key: tuple[object, ...] = ()
 
     def forget(self) -> None:
         """Another market or font: measure everything anew."""
@@ -151,33 +151,22 @@ class FrameBuilder:
 
     def _seen(self, model: ChartModel, first: int, stop: int, style: Style) -> Extent:
         """The extent of all that is in view."""
-        seen = [self._extent] if self._extent is not None else []
         lowest, highest = self._scale.left - 0.5, self._scale.right + 0.5
+        seen: list[Extent | Candle | Ghost] = [] if self._extent is None else [self._extent]
         if model.forming is not None and lowest < model.count < highest:
-            candle = model.forming
-            seen.append(Extent(candle.low, candle.high, candle.volume))
-        seen += self._ghosts_seen(model.ghosts(), lowest, highest, shows_bands=style.shows_bands)
+            seen.append(model.forming)
+        ghosts = [placed.ghost for placed in model.ghosts() if lowest < placed.index < highest]
+        seen += ghosts
         if not seen:
             newest = model.newest
             return Extent(0.0, 1.0, 0.0) if newest is None else Extent(newest.low, newest.high, newest.volume)
+        bands = [edges for ghost in ghosts if style.shows_bands and (edges := band(ghost, 90)) is not None]
         layers = self._layers.of_pane(PRICE_PANE)
         beside = self._edges((layer for layer in layers if layer.is_shown_whole), model, (first, stop))
-        low, high = _union([*((one.low, one.high) for one in seen), *beside])
+        low, high = _union([*((one.low, one.high) for one in seen), *bands, *beside])
         over = self._edges((layer for layer in layers if not layer.is_shown_whole), model, (first, stop))
         low, high = _widened(low, high, over)
         return Extent(low, high, max(one.volume for one in seen))
-
-    def _ghosts_seen(
-        self, ghosts: tuple[PlacedGhost, ...], lowest: float, highest: float, *, shows_bands: bool
-    ) -> list[Extent]:
-        key = (ghosts, lowest, highest, shows_bands)
-        if key != self._ghosts_key:
-            self._ghosts_key = key
-            shown = [placed.ghost for placed in ghosts if lowest < placed.index < highest]
-            bands = [band(ghost, 90) for ghost in shown] if shows_bands else []
-            self._ghost_extents = [Extent(ghost.low, ghost.high, ghost.volume) for ghost in shown]
-            self._ghost_extents += [Extent(*edges, volume=0.0) for edges in bands if edges is not None]
-        return self._ghost_extents
 
     def _edges(self, layers: Iterable[Layer], model: ChartModel, view: tuple[int, int]) -> list[_Edges]:
         found = (layer.extent(*view, model) for layer in layers)

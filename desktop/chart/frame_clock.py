@@ -32,11 +32,6 @@ class FrameClock(QObject):
         self._timer.setTimerType(Qt.TimerType.PreciseTimer)
         self._timer.timeout.connect(self._tick)
 
-    @property
-    def pending(self) -> Dirty:
-        """What waits for the next frame."""
-        return self._dirty
-
     def request(self, dirty: Dirty) -> None:
         """Ask for a frame."""
         self._dirty |= dirty
@@ -48,11 +43,6 @@ class FrameClock(QObject):
         dirty, self._dirty = self._dirty, Dirty.NOTHING
         if dirty:
             self._on_frame(dirty)
-
-    def stop(self) -> None:
-        """Forget what waits, and let the timer rest."""
-        self._dirty = Dirty.NOTHING
-        self._timer.stop()
 
     @Slot()
     def _tick(self) -> None:

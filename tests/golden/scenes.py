@@ -335,7 +335,7 @@ def lines_aside(stage: Stage) -> None:
     stage.settle()
     frame, newest = stage.chart.frame, series[-1]
     stage.chart.hold_prices(frame.prices)
-    top = frame.price_at(4.0)
+    top = frame.price_pane.value_at(4.0)
     shown = (
         PriceLine(top, LineKind.ALERT, "under the readout", is_armed=True, number=1),
         PriceLine(newest.close + 0.5, LineKind.ALERT, "just above", is_armed=True, number=2),
@@ -344,7 +344,7 @@ def lines_aside(stage: Stage) -> None:
     price_lines, measure = PriceLinesLayer(), MeasureLayer()
     price_lines.shown = replace(price_lines.shown, things=shown)
     start, end = series[round(frame.left) + 12], series[round(frame.left) + 30]
-    ends = Anchor(start.open_time_ms, start.low), Anchor(end.open_time_ms, frame.price_at(50.0))
+    ends = Anchor(start.open_time_ms, start.low), Anchor(end.open_time_ms, frame.price_pane.value_at(50.0))
     measure.shown = Placed((Measurement(*ends),))
     stage.chart.add_layer(price_lines)
     stage.chart.add_layer(measure)

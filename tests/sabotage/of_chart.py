@@ -78,12 +78,6 @@ FAULTS = (
         "    rising = drawn.close > drawn.open\n    return np.concatenate",
     ),
     Fault(
-        "frame-clock-that-is-never-stopped",
-        "desktop/chart/frame_clock.py",
-        "        self._dirty = Dirty.NOTHING\n        self._timer.stop()",
-        "        self._dirty = Dirty.NOTHING",
-    ),
-    Fault(
         "array-and-number-a-pixel-apart",
         "desktop/chart/panes/pane.py",
         "exact = self.inner_bottom - 1 - self.shown.shares(values) * self.height",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -279,7 +280,7 @@ class ChartModel:
         closed. At a coarser interval they are joined, at a finer one there are none."""
         key = (self.forecast, self.series, self.version, self._forming_shown())
         if key != self._placed_key:
-            self._placed, self._placed_key = self._place_ghosts(), key
+            self._placed, self._placed_key = self.placed(self._ghosts_shown()), key
         return self._placed
 
     def ghost(self, index: int) -> PlacedGhost | None:
@@ -300,14 +301,12 @@ class ChartModel:
             return None
         return self.forming.open_time_ms if self.other_interval is None else self.forming
 
-    def _place_ghosts(self) -> tuple[PlacedGhost, ...]:
-        placed = (
-            (self.index_of(ghost.open_time_ms), ahead, ghost)
-            for ahead, ghost in enumerate(self._ghosts_shown(), start=1)
-        )
+    def placed(self, ghosts: Sequence[Ghost]) -> tuple[PlacedGhost, ...]:
+        """Where those of them stand that have not closed yet."""
+        places = ((self.index_of(ghost.open_time_ms), ahead, ghost) for ahead, ghost in enumerate(ghosts, start=1))
         return tuple(
             PlacedGhost(index, ahead, ghost)
-            for index, ahead, ghost in placed
+            for index, ahead, ghost in places
             if index is not None and index >= self.count and is_drawable(ghost)
         )
 

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
-import numpy as np
-from PySide6.QtCore import QPoint, QRect, Qt
-from PySide6.QtGui import QColor, QPainter, QPen
+from PySide6.QtCore import QPoint, QRect
+from PySide6.QtGui import QColor, QPainter
 
 from core.events import ForecastMade
 from desktop.chart.data.ghosts import PlacedGhost, band
 from desktop.chart.data.model import ChartModel
-from desktop.chart.painting.primitives import fill_rects, rects
+from desktop.chart.painting.primitives import dashed_pen, fill_rects, outline
 from desktop.chart.painting.text import Row, Span
 from desktop.chart.panes.frame import Frame
 from desktop.chart.panes.layer import Layer
@@ -43,48 +41,44 @@ class PreviewLayer(Layer):
 
     def __init__(self) -> None:
         super().__init__()
-        self._shown: tuple[Preview, ...] = ()
-
-    @property
-    def shown(self) -> tuple[Preview, ...]:
-        return self._shown
+        self.shown: tuple[Preview, ...] = ()
 
     def show(self, previews: Sequence[Preview]) -> None:
         """Show these instead, at most `MOST_SHOWN`."""
-        self._shown = tuple(previews[:MOST_SHOWN])
+        self.shown = tuple(previews[:MOST_SHOWN])
 
     def key(self, model: ChartModel) -> Hashable:
         opens_at = None if model.forming is None else model.forming.open_time_ms
-        return (*(preview.forecast for preview in self._shown), model.version, opens_at, model.moment)
+        return (*(preview.forecast for preview in self.shown), model.version, opens_at, model.moment)
 
     def extent(self, frame_first: int, frame_stop: int, model: ChartModel) -> tuple[float, float] | None:
         """Of what is to come, where the newest candle is in view."""
-        placed = [each.ghost for preview in self._shown for each in _placed(preview.forecast, model)]
+        placed = [each.ghost for preview in self.shown for each in _placed(preview.forecast, model)]
         if not placed or frame_stop < model.count:
             return None
         return min(ghost.low for ghost in placed), max(ghost.high for ghost in placed)
 
     def draw(self, painter: QPainter, frame: Frame, pane: Pane, model: ChartModel) -> None:
-        for number, preview in enumerate(self._shown):
+        for number, preview in enumerate(self.shown):
             ghosts = _placed(preview.forecast, model)
             colour = self.colour(frame, number)
             _paint_band(painter, frame, ghosts, colour)
             for placed in ghosts:
-                _paint_ghost(painter, frame, placed, _columns(frame, placed.index, number, len(self._shown)), colour)
+                _paint_ghost(painter, frame, placed, _columns(frame, placed.index, number, len(self.shown)), colour)
 
     def rows(self, frame: Frame, model: ChartModel, index: int | None) -> Sequence[Row]:
         """Whose colour is which."""
-        colours = [self.colour(frame, number) for number in range(len(self._shown))]
+        colours = [self.colour(frame, number) for number in range(len(self.shown))]
         return () if model.moment is not None else self._words(frame.palette.muted_text, colours)
 
     def sample_rows(self, model: ChartModel) -> Sequence[Row]:
         """Always the same, while there are previews: the forecast's label stands below them."""
-        return () if model.moment is not None else self._words(QColor(), [QColor()] * len(self._shown))
+        return () if model.moment is not None else self._words(QColor(), [QColor()] * len(self.shown))
 
     def _words(self, muted: QColor, colours: Sequence[QColor]) -> Sequence[Row]:
-        if not self._shown:
+        if not self.shown:
             return ()
-        named = zip(self._shown, colours, strict=True)
+        named = zip(self.shown, colours, strict=True)
         what = Span(translate("Chart", _WHAT), muted)
         return ((what, *(Span(f" {preview.label}", colour) for preview, colour in named)),)
 
@@ -93,19 +87,14 @@ class PreviewLayer(Layer):
         return frame.palette.studies[_STUDIES[number % len(_STUDIES)]]
 
 
-def _placed(forecast: ForecastMade, model: ChartModel) -> list[PlacedGhost]:
+def _placed(forecast: ForecastMade, model: ChartModel) -> tuple[PlacedGhost, ...]:
     """Its ghosts that have not closed yet; none at another interval, and none in the past: they are of now."""
     series = model.series
     if series is None or not forecast.ghosts or model.moment is not None:
-        return []
+        return ()
     if forecast.ghosts[0].open_time_ms - forecast.origin_open_time_ms != series.interval.duration_ms:
-        return []
-    indices = [model.index_of(ghost.open_time_ms) for ghost in forecast.ghosts]
-    return [
-        PlacedGhost(index, ahead, ghost)
-        for ahead, (index, ghost) in enumerate(zip(indices, forecast.ghosts, strict=True), start=1)
-        if index is not None and index >= model.count
-    ]
+        return ()
+    return model.placed(forecast.ghosts)
 
 
 def _columns(frame: Frame, index: int, number: int, count: int) -> tuple[int, int]:
@@ -122,27 +111,16 @@ def _paint_ghost(
 ) -> None:
     ghost, (left, right) = placed.ghost, columns
     top, bottom = sorted((frame.y(ghost.open), frame.y(ghost.close)))
-    middle = (left + right) // 2
-    line = frame.pixel - 1
-    fill_rects(painter, rects(middle, frame.y(ghost.high), middle + line, frame.y(ghost.low)), colour)
-    fill_rects(painter, rects(left, top, right, bottom), frame.palette.background)
-    fill = with_alpha(colour, _FILL_ALPHA if ghost.close >= ghost.open else 255)
-    fill_rects(painter, rects(left, top, right, max(bottom, top + line)), fill)
-    painter.setPen(QPen(colour, frame.pixel))
-    painter.setBrush(Qt.BrushStyle.NoBrush)
-    painter.drawRect(QRect(QPoint(left, top), QPoint(max(right - 1, left), max(bottom - 1, top))))
+    high, low = frame.y(ghost.high), frame.y(ghost.low)
+    body = QRect(QPoint(left, top), QPoint(right, max(bottom, top + frame.pixel - 1)))
+    painter.fillRect((left + right) // 2, high, frame.pixel, low - high + 1, colour)
+    painter.fillRect(body, frame.palette.background)
+    painter.fillRect(body, with_alpha(colour, _FILL_ALPHA if ghost.close >= ghost.open else 255))
+    fill_rects(painter, outline(body, frame.pixel), colour)
 
 
 def _paint_band(painter: QPainter, frame: Frame, ghosts: Sequence[PlacedGhost], colour: QColor) -> None:
-    edges = [band(placed.ghost, 90) for placed in ghosts]
-    if any(each is None for each in edges) or not ghosts:
-        return
-    pen = QPen(with_alpha(colour, _BAND_ALPHA), frame.pixel)
-    pen.setDashPattern([1.0, 3.0])
-    painter.setPen(pen)
-    xs = frame.xs(np.array([placed.index for placed in ghosts], dtype=np.float64))
+    edges = [(frame.x(placed.index), found) for placed in ghosts if (found := band(placed.ghost, 90)) is not None]
+    painter.setPen(dashed_pen(with_alpha(colour, _BAND_ALPHA), frame.pixel, [2.0, 2.0]))
     for side in (0, 1):
-        values = np.array([each[side] for each in edges if each is not None], dtype=np.float64)
-        points = [QPoint(int(x), int(y)) for x, y in zip(xs, frame.ys(values), strict=True)]
-        for one, other in pairwise(points):
-            painter.drawLine(one, other)
+        painter.drawPolyline([QPoint(x, frame.y(found[side])) for x, found in edges])

@@ -93,8 +93,10 @@ class StudyLayer(Layer):
         indices = sampled(frame, len(series))
         values = self._without_rounding(series.values[:, indices])
         across = frame.xs(indices.astype(np.float64))
-        if self._is_band():
-            self._paint_band(painter, frame, pane, across, values)
+        outputs = zip(self._info.outputs, values, strict=True)
+        edges = [row for output, row in outputs if output.drawing is Drawing.BAND_EDGE]
+        if edges:
+            _paint_band(painter, frame, pane, across, edges, with_alpha(self.colours(frame)[0], _FILL_ALPHA))
         self._paint_outputs(painter, frame, pane, across, values, 0)
 
     def draw_live(self, painter: QPainter, frame: Frame, pane: Pane, model: ChartModel) -> None:
@@ -218,22 +220,6 @@ class StudyLayer(Layer):
         wanted = len(series) - 1 if index is None else wanted
         return tuple(series.values[:, wanted].tolist()) if 0 <= wanted < len(series) else None
 
-    def _is_band(self) -> bool:
-        return any(output.drawing is Drawing.BAND_EDGE for output in self._info.outputs)
-
-    def _paint_band(self, painter: QPainter, frame: Frame, pane: Pane, across: Positions, values: Values) -> None:
-        outputs = enumerate(self._info.outputs)
-        upper, lower = (values[row] for row, output in outputs if output.drawing is Drawing.BAND_EDGE)
-        known = np.isfinite(upper) & np.isfinite(lower)
-        if known.sum() < 2:
-            return
-        xs, tops, bottoms = across[known], pane.ys(upper[known]), pane.ys(lower[known])
-        # Column by column, the pixels of the polygon: Qt takes several times as long for one of as many corners.
-        columns = np.arange(max(int(xs[0]), 0), min(int(xs[-1]) + 1, frame.layout.plot_right))
-        top, bottom = np.interp(columns, xs, tops), np.interp(columns, xs, bottoms)
-        areas = rects(columns, np.floor(top + 0.5), columns, np.floor(bottom + 0.5) - 1)
-        fill_rects(painter, areas, with_alpha(self.colours(frame)[0], _FILL_ALPHA))
-
     def _preview(self, series: IndicatorSeries, model: ChartModel) -> tuple[float, ...] | None:
         """What the forming candle would make of it; None without one, or while one that has just closed is still
         there. The readout and the picture of a tick ask for the same."""
@@ -280,6 +266,20 @@ def _paint_line(painter: QPainter, pane: Pane, across: Positions, row: Values, p
         return
     # The warm-up is the only part without values, and it comes first: what is known is one piece.
     draw_polyline(painter, across[known] + 0.5, pane.ys(row[known]) + 0.5, pen)
+
+
+def _paint_band(
+    painter: QPainter, frame: Frame, pane: Pane, across: Positions, edges: Sequence[Values], fill: QColor
+) -> None:
+    """edges: the upper, then the lower."""
+    known = np.isfinite(edges).all(axis=0)
+    if known.sum() < 2:
+        return
+    xs = across[known]
+    # Column by column, the pixels of the polygon: Qt takes several times as long for one of as many corners.
+    columns = np.arange(max(int(xs[0]), 0), min(int(xs[-1]) + 1, frame.layout.plot_right))
+    top, bottom = (np.floor(np.interp(columns, xs, pane.ys(edge[known])) + 0.5) for edge in edges)
+    fill_rects(painter, rects(columns, top, columns, bottom - 1), fill)
 
 
 def _paint_bars(painter: QPainter, frame: Frame, pane: Pane, across: Positions, row: Values) -> None:

@@ -23,6 +23,7 @@ _WIDEST_SHARE = 0.25
 """Of the plot's width, for the price at which most was traded."""
 _BAR_PX = 10
 _FEWEST_BARS, _MOST_BARS = 6, 80
+_SAMPLE_SHARE = 0.88
 _INK, _INK_OF_LARGEST = 0.28, 0.5
 """Of the colours of rising and falling candles, in the ground."""
 
@@ -72,13 +73,11 @@ class VolumeProfileLayer(Layer):
                 fill_rects(painter, areas[chosen & (right > left)], mixed(colour, frame.palette.background, ink))
 
     def rows(self, frame: Frame, model: ChartModel, index: int | None) -> Sequence[Row]:
-        found = self._in_view(frame)
-        if found is None:
-            return (_row(frame.palette.text, frame.palette.muted_text, translate("Chart", "nothing traded in view")),)
-        at, total = found.largest, found.total
-        low, high = (formatting.format_price(float(edge), frame.decimals) for edge in found.edges[at : at + 2])
-        share = formatting.format_percent(float(total[at] / total.sum()))
-        said = translate("Chart", "most traded at {0} to {1} ({2})").format(low, high, share)
+        found, said = self._in_view(frame), translate("Chart", "nothing traded in view")
+        if found is not None:
+            at, total = found.largest, found.total
+            low, high = (float(edge) for edge in found.edges[at : at + 2])
+            said = _most_traded(low, high, float(total[at] / total.sum()), frame.decimals)
         return (_row(frame.palette.text, frame.palette.muted_text, said),)
 
     def _in_view(self, frame: Frame) -> VolumeProfile | None:
@@ -89,12 +88,8 @@ class VolumeProfileLayer(Layer):
         return self._found
 
     def sample_rows(self, model: ChartModel) -> Sequence[Row]:
-        newest, plain = model.newest, QColor()
-        price = formatting.format_price(newest.close if newest is not None else 0.0, model.decimals())
-        said = translate("Chart", "most traded at {0} to {1} ({2})").format(
-            price, price, formatting.format_percent(0.88)
-        )
-        return (_row(plain, plain, said),)
+        price = 0.0 if model.newest is None else model.newest.close
+        return (_row(QColor(), QColor(), _most_traded(price, price, _SAMPLE_SHARE, model.decimals())),)
 
 
 def profile_in_view(frame: Frame) -> VolumeProfile | None:
@@ -116,6 +111,12 @@ def profile_in_view(frame: Frame) -> VolumeProfile | None:
         volume_by_price(drawn.low[kind], drawn.high[kind], drawn.volume[kind], edges) for kind in (rises, ~rises)
     )
     return VolumeProfile(edges, rising, falling) if (rising + falling).max() > 0.0 else None
+
+
+def _most_traded(low: float, high: float, share: float, decimals: int) -> str:
+    edges = (formatting.format_price(edge, decimals) for edge in (low, high))
+    said = translate("Chart", "most traded at {0} to {1} ({2})")
+    return said.format(*edges, formatting.format_percent(share))
 
 
 def _row(strong: QColor, muted: QColor, said: str) -> Row:

@@ -178,10 +178,6 @@ class Frame:
         wider = min(body + 2 * reach, max(int(self.spacing) - self.pixel, body))
         return CandleWidths(wider - (wider - wick) % 2, wick)
 
-    def price_at(self, y: float) -> float:
-        """The price at a pixel row."""
-        return self.price_pane.value_at(y)
-
     def pane_at(self, y: float) -> Pane:
         """The pane at a pixel row; above and below the plot the nearest one."""
         return next((pane for pane in reversed(self.panes) if pane.top <= y), self.price_pane)

@@ -36,7 +36,6 @@ def test_a_flood_makes_at_most_one_frame_in_sixteen_milliseconds(qapp: QApplicat
         assert len(frames) == count and timer.isActive() and timer.interval() == wait_ms
         timer.timeout.emit()
         assert len(frames) == count + 1
-    clock.stop()
 
 
 def test_an_idle_clock_runs_no_timer(qtbot: QtBot, frames: list[Dirty]) -> None:
@@ -52,19 +51,9 @@ def test_flush_serves_at_once_and_only_once(qtbot: QtBot, frames: list[Dirty]) -
     clock = FrameClock(frames.append)
     clock.request(Dirty.DATA)
     clock.flush()
-    assert frames == [Dirty.DATA] and clock.pending is Dirty.NOTHING
+    assert frames == [Dirty.DATA]
     clock.flush()
     assert frames == [Dirty.DATA]
-    clock.stop()
-
-
-def test_a_stopped_clock_forgets_what_waits_and_runs_no_timer(qtbot: QtBot, frames: list[Dirty]) -> None:
-    clock = FrameClock(frames.append)
-    clock.request(Dirty.DATA)
-    clock.stop()
-    assert clock.pending is Dirty.NOTHING and not any(timer.isActive() for timer in clock.findChildren(QTimer))
-    QApplication.processEvents()
-    assert frames == []
 
 
 def test_of_many_ticks_the_latest_shows(show_chart: ShowChart, qtbot: QtBot) -> None:

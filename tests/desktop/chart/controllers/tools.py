@@ -47,7 +47,7 @@ class ToolBench:
 
     def price_at(self, point: QPoint) -> float:
         frame = self.bench.chart.frame
-        return frame.price_at(point.y() * frame.ratio)
+        return frame.price_pane.value_at(point.y() * frame.ratio)
 
     def middle(self, share: float = 0.6) -> QPoint:
         """A place over the candles with no candle's price near: by the share of the prices' height."""

@@ -209,7 +209,7 @@ def test_tags_keep_the_order_of_the_prices_while_the_last_one_passes_them(show_c
 def test_ticks_and_mouse_leave_no_trace_of_tags_and_words_that_moved(show_chart: ShowChart) -> None:
     chart, _ = shown(show_chart, *(alert(CLOSE + step, number) for number, step in enumerate((0.0, 1.0, -1.0))))
     pane = chart.frame.price_pane
-    top = chart.frame.price_at(pane.top + 5)
+    top = chart.frame.price_pane.value_at(pane.top + 5)
     chart.hold_prices(PriceRange(chart.frame.prices.low, top + 30))
     settle(chart)
     random = np.random.default_rng(5)

@@ -189,16 +189,16 @@ def test_the_forming_candle_and_its_ghost_are_both_read_out(show_chart: ShowChar
 
 def test_a_candle_after_a_gap_says_what_is_missing(show_chart: ShowChart) -> None:
     chart = show_chart(random_series(100, skip=frozenset({80, 81, 82})))
-    hover(chart, 80, chart.frame.price_at(300))
+    hover(chart, 80, chart.frame.price_pane.value_at(300))
     assert "3 candles" in readout(chart)
-    hover(chart, 79, chart.frame.price_at(300))
+    hover(chart, 79, chart.frame.price_pane.value_at(300))
     assert "missing" not in readout(chart)
 
 
 def test_what_the_exchange_does_not_have_is_told_from_what_is_not_stored_yet(show_chart: ShowChart) -> None:
     chart = show_chart(random_series(100, skip=frozenset({80, 81, 82})))
     first_ms = int(chart.model.time_at(79) or 0) + MINUTE_MS
-    hover(chart, 80, chart.frame.price_at(300))
+    hover(chart, 80, chart.frame.price_pane.value_at(300))
     assert "not stored" not in readout(chart), "nobody can be asked"
     for absent, said in (
         (0, ": not stored yet"),

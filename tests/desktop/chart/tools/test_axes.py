@@ -77,9 +77,9 @@ def test_held_prices_stay_while_candles_come_and_move_with_the_plot(show_chart: 
     chart.set_forming(forming_after(series, 4_000.0))
     settle(chart)
     assert chart.frame.prices == held
-    under = chart.frame.price_at(200)
+    under = chart.frame.price_pane.value_at(200)
     drag(chart, QPoint(400, 200), QPoint(0, 50))
-    assert chart.frame.price_at(250) == pytest.approx(under, abs=held.span / 200)
+    assert chart.frame.price_pane.value_at(250) == pytest.approx(under, abs=held.span / 200)
 
 
 def test_without_a_held_range_a_vertical_drag_moves_no_price(show_chart: ShowChart) -> None:
