@@ -9,9 +9,11 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, QThread, Signal
 
+from core.events import Severity
 from core.market.export import csv_pieces
 from core.market.series import FloatArray, TimeArray
 from core.storage.durable import write_pieces_durably
+from desktop.formatting import format_candles
 from desktop.translation import translate
 
 _REST_US = 100
@@ -27,14 +29,11 @@ class _CancelledError(Exception):
 class CsvWriter(QThread):
     """Writes one file, in one piece for those who look at it. `start` begins; it ends by itself.
 
-    Signals, queued to the window's thread:
-        progressed: percent that are written, every tenth.
-        written, or failed with what went wrong; neither where it was cancelled.
+    told, queued to the window's thread: a sentence and its severity, for every tenth that is written, and for how it
+    ended; not where it was cancelled.
     """
 
-    progressed = Signal(int)
-    written = Signal()
-    failed = Signal(str)
+    told = Signal(str, object)
 
     def __init__(self, path: Path, open_time_ms: TimeArray, values: FloatArray, parent: QObject | None = None) -> None:
         """Times, shape (n,), and values, shape (5, n), are its own: nobody may change them any more."""
@@ -55,12 +54,13 @@ class CsvWriter(QThread):
         except _CancelledError:
             return
         except OSError as error:
-            self.failed.emit(error.strerror or str(error))
+            self.told.emit(failed_words(self.path, error.strerror or str(error)), Severity.WARNING)
         except Exception as error:
             _log.exception("The candles could not be exported.")
-            self.failed.emit(translate("Chart", "{0}: {1}; the log says more").format(type(error).__name__, error))
+            words = translate("Chart", "{0}: {1}; the log says more").format(type(error).__name__, error)
+            self.told.emit(failed_words(self.path, words), Severity.WARNING)
         else:
-            self.written.emit()
+            self.told.emit(written_words(self.path, format_candles(self.count)), Severity.INFO)
 
     def _pieces(self) -> Iterator[bytes]:
         lines, told = 0, 0
@@ -72,5 +72,16 @@ class CsvWriter(QThread):
             percent = 100 * (lines - 1) // max(self.count, 1)
             if told + _TOLD_EVERY <= percent < 100:
                 told = percent - percent % _TOLD_EVERY
-                self.progressed.emit(told)
+                words = translate("Chart", "Writing {0} to {1} … {2} %")
+                self.told.emit(words.format(format_candles(self.count), self.path.name, told), Severity.INFO)
             self.usleep(_REST_US)
+
+
+def written_words(path: Path, what: str) -> str:
+    """That it is there now."""
+    return translate("Chart", "{0} went to {1}.").format(what, path)
+
+
+def failed_words(path: Path, reason: str) -> str:
+    """That it is not, and what to do."""
+    return translate("Chart", "{0} could not be written ({1}). Choose another place.").format(path.name, reason)

@@ -16,7 +16,7 @@ from core.storage.durable import write_durably
 from desktop import formatting
 from desktop.actions import ActionId
 from desktop.chart.widget import ChartWidget
-from desktop.csv_writer import CsvWriter
+from desktop.csv_writer import CsvWriter, failed_words, written_words
 from desktop.dialogs.messages import open_dialog
 from desktop.translation import translate
 from desktop.window import MainWindow
@@ -77,9 +77,9 @@ class ChartSaving(QObject):
         try:
             write_durably(path, data, is_private=False)
         except OSError as error:
-            self._say_failed(path, error.strerror or str(error))
+            self._tell(failed_words(path, error.strerror or str(error)), Severity.WARNING)
         else:
-            self._say_written(path, translate("Chart", "The chart's picture"))
+            self._tell(written_words(path, translate("Chart", "The chart's picture")))
 
     def save_csv(self, path: Path) -> None:
         """Write the closed candles in view, as they are now. Returns at once: a thread writes."""
@@ -92,9 +92,7 @@ class ChartSaving(QObject):
             return
         view = slice(frame.first, frame.stop)
         self._writer = CsvWriter(path, series.open_time_ms[view].copy(), series.values[:, view].copy(), self)
-        self._writer.progressed.connect(self._on_progress)
-        self._writer.written.connect(self._on_written)
-        self._writer.failed.connect(self._on_failed)
+        self._writer.told.connect(self._tell)
         self._writer.finished.connect(self._on_finished)
         self._writer.start()
         words = translate("Chart", "Writing {0} to {1} …")
@@ -110,22 +108,6 @@ class ChartSaving(QObject):
         writer.wait(_CANCELLED_WITHIN_MS)
         return False
 
-    @Slot(int)
-    def _on_progress(self, percent: int) -> None:
-        if self._writer is not None:
-            words, count = translate("Chart", "Writing {0} to {1} … {2} %"), self._writer.count
-            self._tell(words.format(formatting.format_candles(count), self._writer.path.name, percent))
-
-    @Slot()
-    def _on_written(self) -> None:
-        if self._writer is not None:
-            self._say_written(self._writer.path, formatting.format_candles(self._writer.count))
-
-    @Slot(str)
-    def _on_failed(self, reason: str) -> None:
-        if self._writer is not None:
-            self._say_failed(self._writer.path, reason)
-
     @Slot()
     def _on_finished(self) -> None:
         if self._writer is not None:
@@ -138,7 +120,12 @@ class ChartSaving(QObject):
         dialog.setDefaultSuffix(suffix)
         dialog.filterSelected.connect(lambda chosen: dialog.setDefaultSuffix(".svg" if "*.svg" in chosen else suffix))
         dialog.selectFile(self._suggested_name() + suffix)
-        dialog.fileSelected.connect(lambda name: write(Path(name)))
+
+        def take(name: str) -> None:
+            self._folder = Path(name).parent
+            write(Path(name))
+
+        dialog.fileSelected.connect(take)
         open_dialog(dialog)
         return dialog
 
@@ -171,14 +158,7 @@ class ChartSaving(QObject):
         title = re.sub(r"[\W_]+", "-", self._chart.model.title).strip("-")
         return title + "_" + re.sub(r"[\W_]", "-", moment)
 
-    def _say_failed(self, path: Path, reason: str) -> None:
-        words = translate("Chart", "{0} could not be written ({1}). Choose another place.")
-        self._tell(words.format(path.name, reason), Severity.WARNING)
-
-    def _say_written(self, path: Path, what: str) -> None:
-        self._folder = path.parent
-        self._tell(translate("Chart", "{0} went to {1}.").format(what, path))
-
+    @Slot(str, object)
     def _tell(self, text: str, severity: Severity = Severity.INFO) -> None:
         self._window.tell(text, severity, key="chart saved", is_answer=True)
 
