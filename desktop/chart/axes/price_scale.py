@@ -116,31 +116,22 @@ def round_step(span: float, most: int, smallest: float) -> float:
 
 def round_prices(shown: PriceRange, most: int, decimals: int) -> list[float]:
     """Ascending round values inside the range, at most `most`, none finer than `decimals` can write."""
-    if shown.kind is ScaleKind.PERCENT:
-        return _round_percents(shown, most)
     if shown.kind is ScaleKind.LOG and shown.high / shown.low >= _STRAIGHT_RATIO:
         return _round_powers(shown, most, decimals)
-    step = round_step(shown.span, most, 10.0**-decimals)
-    first, last = math.ceil(shown.low / step), math.floor(shown.high / step)
-    return [round(multiple * step, decimals) for multiple in range(first, last + 1)]
+    is_percent, low, high = shown.kind is ScaleKind.PERCENT, shown.low, shown.high
+    if is_percent:
+        low, high, decimals = shown.percent(low), shown.percent(high), percent_decimals(shown)
+    step = round_step(high - low, most, 10.0**-decimals)
+    values = [multiple * step for multiple in range(math.ceil(low / step), math.floor(high / step) + 1)]
+    if is_percent:
+        return [shown.base * (1.0 + value / 100.0) for value in values]
+    return [round(value, decimals) for value in values]
 
 
 def percent_decimals(shown: PriceRange) -> int:
     """How many decimals the percentages of a range are written with."""
-    span = _percent_span(shown)
+    span = shown.percent(shown.high) - shown.percent(shown.low)
     return max(2, 1 - math.floor(math.log10(span))) if span > 0 else 2
-
-
-def _percent_span(shown: PriceRange) -> float:
-    return abs(shown.percent(shown.high) - shown.percent(shown.low))
-
-
-def _round_percents(shown: PriceRange, most: int) -> list[float]:
-    low = min(shown.percent(shown.low), shown.percent(shown.high))
-    span = _percent_span(shown)
-    step = round_step(span, most, 10.0 ** -percent_decimals(shown))
-    first, last = math.ceil(low / step), math.floor((low + span) / step)
-    return [shown.base * (1.0 + multiple * step / 100.0) for multiple in range(first, last + 1)]
 
 
 def _round_powers(shown: PriceRange, most: int, decimals: int) -> list[float]:

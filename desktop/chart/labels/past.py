@@ -82,14 +82,11 @@ def _short(checkpoint_id: str) -> str:
 
 
 def _inside(is_inside: bool, palette: Palette) -> tuple[str, QColor]:
-    if is_inside:
-        return translate("Chart", "inside"), palette.good
-    return translate("Chart", "outside"), palette.bad
+    inside = (translate("Chart", "inside"), palette.good)
+    return inside if is_inside else (translate("Chart", "outside"), palette.bad)
 
 
 def _direction(hit: bool | None, palette: Palette) -> tuple[str, QColor]:
     if hit is None:
         return translate("Chart", "not counted (flat)"), palette.muted_text
-    if hit:
-        return translate("Chart", "hit"), palette.good
-    return translate("Chart", "missed"), palette.bad
+    return (translate("Chart", "hit"), palette.good) if hit else (translate("Chart", "missed"), palette.bad)
