@@ -45,10 +45,9 @@ from desktop.chart.panes.pane_heights import PaneHeights
 from desktop.chart.picture import Picture, to_px
 from desktop.chart.stage import Stage
 from desktop.chart.style import Style
-from desktop.chart.tools.hands import Hands
+from desktop.chart.tools.hands import Hands, ViewAnchor
 from desktop.chart.tools.newest_button import NewestButton
 from desktop.chart.tools.tool import ChartPoint, Tool
-from desktop.chart.tools.view_anchor import ViewAnchor
 from desktop.plain_text import LONGEST_TEXT
 from desktop.theme import Palette, Theme
 from desktop.translation import translate
@@ -290,7 +289,8 @@ class ChartWidget(pyqtgraph.GraphicsView):  # type: ignore[misc]  # pyqtgraph ha
 
     def zoom(self, factor: float) -> None:
         """Spread the candles (factor > 1) or press them together."""
-        self._hands.zoom(factor)
+        self._hands.stop()
+        self.scale.zoom(factor)
         self.view_moved()
 
     def go_to_time(self, time_ms: int) -> bool:

@@ -115,7 +115,7 @@ FAULTS = (
     ),
     Fault(
         "late-candles-push-the-view",
-        "desktop/chart/tools/view_anchor.py",
+        "desktop/chart/tools/hands.py",
         "return 0 if found is None else found - index",
         "return 0 if found is None else index - found",
     ),

@@ -98,7 +98,7 @@ class ChartEnsemble(QObject):
         """These have closed and are stored, in ascending time."""
         self.candles.add(candles)
         self.comparison.read_on()
-        self.tools.see_closed(candles)
+        self.tools.lines.see(candles)
         self.travel.present()
 
     def correct(self, candle: Candle) -> None:
@@ -113,7 +113,7 @@ class ChartEnsemble(QObject):
     def set_forming(self, candle: Candle) -> None:
         """The candle that is still open, as it stands now."""
         self.candles.set_forming(candle)
-        self.tools.see_forming(candle)
+        self.tools.lines.see((candle,))
 
     @Slot()
     def _on_series(self) -> None:

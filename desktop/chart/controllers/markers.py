@@ -14,7 +14,7 @@ from desktop import formatting
 from desktop.actions import ActionId
 from desktop.chart.data.markers import Marker, MarkerKind, MarkerTrack
 from desktop.chart.items.markers import MarkersLayer
-from desktop.chart.tools.tool import ChartPoint, Tool
+from desktop.chart.tools.tool import ChartPoint, GripTool
 from desktop.chart.widget import ChartWidget
 from desktop.checkpoints.source import score_text
 from desktop.history import StepHistory
@@ -24,7 +24,6 @@ from desktop.translation import QT_TRANSLATE_NOOP, translate
 from desktop.window import MainWindow
 
 _MERGED_MS = 50
-_BEST = "best"
 _KINDS = {RESTORED: MarkerKind.RESTORE, ROLLED_BACK: MarkerKind.ROLLBACK}
 _SEVERITIES = {
     Severity.ERROR: MarkerKind.ERROR,
@@ -40,16 +39,17 @@ _TITLES = {
 }
 
 
-class ChartMarkers(QObject, Tool):
+class ChartMarkers(QObject, GripTool[Marker]):
     """Gathers them when the state has changed, many changes at once; the chart only draws. A click on one opens what it
     stands for; one that is let go elsewhere opens nothing."""
+
+    shape = Qt.CursorShape.PointingHandCursor
 
     def __init__(self, window: MainWindow, chart: ChartWidget, state: RunState) -> None:
         super().__init__(chart)
         self._window, self._chart, self._state = window, chart, state
         self.layer = MarkersLayer()
         self._placed: dict[tuple[str, int, Severity], int] = {}
-        self._pressed: Marker | None = None
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
         self._timer.setInterval(_MERGED_MS)
@@ -74,27 +74,14 @@ class ChartMarkers(QObject, Tool):
         bests = (_of_best(info) for info in self._window.source.bests())
         self._show(MarkerTrack([*self._of_incidents(series), *bests]))
 
-    def press(self, at: ChartPoint) -> bool:
-        self._pressed = self._marker_at(at)
-        return self._pressed is not None
+    def part_at(self, at: ChartPoint) -> Marker | None:
+        return self.layer.marker_at(at.frame, self._chart.model, at.pixel) if at.is_on_prices else None
 
     def release(self, at: ChartPoint) -> None:
-        pressed = self._pressed
+        pressed = self.held
         self.cancel()
-        if pressed is not None and self._marker_at(at) is pressed:
+        if pressed is not None and self.part_at(at) is pressed:
             self._open(pressed)
-
-    def cancel(self) -> None:
-        self._pressed = None
-
-    def double_click(self, at: ChartPoint) -> bool:
-        return self._marker_at(at) is not None
-
-    def shape_at(self, at: ChartPoint) -> Qt.CursorShape | None:
-        return Qt.CursorShape.PointingHandCursor if self._marker_at(at) is not None else None
-
-    def _marker_at(self, at: ChartPoint) -> Marker | None:
-        return self.layer.marker_at(at.frame, self._chart.model, at.pixel) if at.is_on_prices else None
 
     def _gather_soon(self) -> None:
         if not self._timer.isActive():

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from PySide6.QtCore import QObject
 
 from core.clock import Clock
@@ -53,11 +51,3 @@ class ChartTools(QObject):
         self.menu.dismiss()
         self.placed.open(market)
         self.lines.show_market(market, newest)
-
-    def see_forming(self, candle: Candle) -> None:
-        """The forming candle as it stands now."""
-        self.lines.see((candle,))
-
-    def see_closed(self, candles: Sequence[Candle]) -> None:
-        """Candles that have closed, in ascending time."""
-        self.lines.see(candles)

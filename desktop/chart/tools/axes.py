@@ -13,7 +13,7 @@ from desktop.chart.axes.price_scale import PriceRange
 from desktop.chart.axes.time_scale import TimeScale
 from desktop.chart.panes.frame import Frame
 from desktop.chart.panes.pane_heights import PaneHeights
-from desktop.chart.tools.tool import Area, ChartPoint, Tool, modifiers_of
+from desktop.chart.tools.tool import Area, ChartPoint, GripTool, modifiers_of
 
 _STRETCH_PER_HEIGHT = 3.0
 """A drag over the whole height shows e to this power times as much."""
@@ -31,91 +31,68 @@ _STRETCH_OF_A_KEY = 1.25
 _HIGHER_SHARE = 0.02
 
 
-class PriceAxisTool(Tool):
+class PriceAxisTool(GripTool[tuple[float, PriceRange]]):
     """Up presses the prices together, down spreads them; a double click fits them again. By keys, Up and Down with Alt
     look at higher and lower prices, and with Shift too they spread them and press them together."""
 
-    def __init__(self, held: HeldRange, frame: Callable[[], Frame]) -> None:
-        """frame: gives the geometry as the scales have it now."""
-        self._held, self._frame = held, frame
-        self._grabbed: tuple[float, PriceRange] | None = None
+    shape = Qt.CursorShape.SizeVerCursor
 
-    def press(self, at: ChartPoint) -> bool:
-        if not self._is_mine(at):
-            return False
-        self._grabbed = (at.position.y(), at.frame.prices)
-        return True
+    def __init__(self, held_range: HeldRange, frame: Callable[[], Frame]) -> None:
+        """frame: gives the geometry as the scales have it now."""
+        self._range, self._frame = held_range, frame
+
+    def part_at(self, at: ChartPoint) -> tuple[float, PriceRange] | None:
+        is_mine = at.area is Area.PRICE_AXIS and at.pane is at.frame.price_pane
+        return (at.position.y(), at.frame.prices) if is_mine else None
 
     def move(self, at: ChartPoint) -> None:
-        if self._grabbed is None:
+        if self.held is None:
             return
-        y, shown = self._grabbed
+        y, shown = self.held
         height = at.frame.layout.main_bottom / at.frame.ratio
         if at.position.y() != y:
-            self._held.stretch(shown, _times(_STRETCH_PER_HEIGHT * (y - at.position.y()) / max(height, 1.0)))
+            self._range.stretch(shown, _times(_STRETCH_PER_HEIGHT * (y - at.position.y()) / max(height, 1.0)))
 
-    def cancel(self) -> None:
-        self._grabbed = None
-
-    def double_click(self, at: ChartPoint) -> bool:
-        if self._is_mine(at):
-            self._held.release()
-            return True
-        return False
-
-    def shape_at(self, at: ChartPoint) -> Qt.CursorShape | None:
-        return Qt.CursorShape.SizeVerCursor if self._is_mine(at) else None
+    def reset(self, part: object) -> None:
+        self._range.release()
 
     def key(self, event: QKeyEvent) -> bool:
         direction, modifiers = _DIRECTIONS.get(Qt.Key(event.key())), modifiers_of(event)
         if direction is None or modifiers not in (_MOVE, _SPREAD):
             return False
         if modifiers == _MOVE:
-            self._held.shift(self._frame().prices, -_MOVE_SHARE * direction)
+            self._range.shift(self._frame().prices, -_MOVE_SHARE * direction)
         else:
-            self._held.stretch(self._frame().prices, _STRETCH_OF_A_KEY**-direction)
+            self._range.stretch(self._frame().prices, _STRETCH_OF_A_KEY**-direction)
         return True
 
-    def _is_mine(self, at: ChartPoint) -> bool:
-        return at.area is Area.PRICE_AXIS and at.pane is at.frame.price_pane
 
-
-class TimeAxisTool(Tool):
+class TimeAxisTool(GripTool[float]):
     """Left presses the candles together, right spreads them; a double click is the default zoom."""
+
+    shape = Qt.CursorShape.SizeHorCursor
 
     def __init__(self, scale: TimeScale) -> None:
         self._scale = scale
-        self._last_x: float | None = None
 
-    def press(self, at: ChartPoint) -> bool:
-        if at.area is not Area.TIME_AXIS:
-            return False
-        self._last_x = at.position.x()
-        return True
+    def part_at(self, at: ChartPoint) -> float | None:
+        return at.position.x() if at.area is Area.TIME_AXIS else None
 
     def move(self, at: ChartPoint) -> None:
-        if self._last_x is None:
-            return
-        travelled, self._last_x = at.position.x() - self._last_x, at.position.x()
-        self._scale.zoom(_times(_ZOOM_PER_WIDTH * travelled / self._scale.width))
+        if self.held is not None:
+            travelled, self.held = at.position.x() - self.held, at.position.x()
+            self._scale.zoom(_times(_ZOOM_PER_WIDTH * travelled / self._scale.width))
 
-    def cancel(self) -> None:
-        self._last_x = None
-
-    def double_click(self, at: ChartPoint) -> bool:
-        if at.area is Area.TIME_AXIS:
-            self._scale.reset()
-            return True
-        return False
-
-    def shape_at(self, at: ChartPoint) -> Qt.CursorShape | None:
-        return Qt.CursorShape.SizeHorCursor if at.area is Area.TIME_AXIS else None
+    def reset(self, part: object) -> None:
+        self._scale.reset()
 
 
-class PaneEdgeTool(Tool):
+class PaneEdgeTool(GripTool[tuple[str, float]]):
     """The upper edge of each pane below the prices; a double click gives it the height of a new pane. By keys, Up and
     Down with Ctrl and Shift make the pane under the crosshair higher and lower, or the first one below the prices while
     it is over those."""
+
+    shape = Qt.CursorShape.SplitVCursor
 
     def __init__(
         self,
@@ -126,40 +103,27 @@ class PaneEdgeTool(Tool):
     ) -> None:
         """cursor: where the crosshair is in a frame, in logical pixels."""
         self._heights, self._frame, self._cursor, self._on_resized = heights, frame, cursor, on_resized
-        self._grabbed: tuple[str, float] | None = None
 
-    def press(self, at: ChartPoint) -> bool:
-        name = _edge_at(at)
-        if name is None:
-            return False
-        self._grabbed = (name, at.position.y())
-        return True
+    def part_at(self, at: ChartPoint) -> tuple[str, float] | None:
+        reach = at.frame.scaled(_EDGE_REACH_PX)
+        names = (pane.name for pane in at.frame.panes if abs(at.pixel.y() - pane.top) <= reach)
+        name = next(names, None) if at.area is Area.PLOT else None
+        return None if name is None else (name, at.position.y())
 
     def move(self, at: ChartPoint) -> None:
-        if self._grabbed is None:
-            return
-        name, y = self._grabbed
-        height = at.frame.layout.plot_bottom / at.frame.ratio
-        names = [pane.name for pane in at.frame.panes]
-        self._heights.drag(names, name, (y - at.position.y()) / height)
-        self._grabbed = (name, at.position.y())
+        if self.held is not None:
+            name, y = self.held
+            height = at.frame.layout.plot_bottom / at.frame.ratio
+            self._heights.drag([pane.name for pane in at.frame.panes], name, (y - at.position.y()) / height)
+            self.held = (name, at.position.y())
 
     def release(self, at: ChartPoint) -> None:
-        self._grabbed = None
+        self.cancel()
         self._on_resized()
 
-    def cancel(self) -> None:
-        self._grabbed = None
-
-    def double_click(self, at: ChartPoint) -> bool:
-        name = _edge_at(at)
-        if name is not None:
-            self._heights.reset(name)
-            self._on_resized()
-        return name is not None
-
-    def shape_at(self, at: ChartPoint) -> Qt.CursorShape | None:
-        return Qt.CursorShape.SplitVCursor if _edge_at(at) is not None else None
+    def reset(self, part: tuple[str, float]) -> None:
+        self._heights.reset(part[0])
+        self._on_resized()
 
     def key(self, event: QKeyEvent) -> bool:
         direction = _DIRECTIONS.get(Qt.Key(event.key()))
@@ -177,10 +141,3 @@ class PaneEdgeTool(Tool):
 
 def _times(power: float) -> float:
     return math.exp(min(max(power, -_MOST_POWER), _MOST_POWER))
-
-
-def _edge_at(at: ChartPoint) -> str | None:
-    if at.area is not Area.PLOT:
-        return None
-    reach = at.frame.scaled(_EDGE_REACH_PX)
-    return next((pane.name for pane in at.frame.panes if abs(at.pixel.y() - pane.top) <= reach), None)

@@ -49,7 +49,6 @@ class Hands:
         self._surface, self._model = surface, model
         self._position: QPointF | None = None
         self._holder: Tool | None = None
-        self._scale = scale
         self._kinetic = Kinetic(scale, surface.view_moved, clock, parent)
         self._pan = PanTool(scale, held, self._kinetic, clock)
         self._key_cursor = KeyCursor(model, scale, surface.fresh_frame, lambda: self._position)
@@ -162,11 +161,6 @@ class Hands:
         for tool in self._tools:
             tool.leave()
 
-    def zoom(self, factor: float) -> None:
-        """Without a cursor to zoom about."""
-        self._kinetic.stop()
-        self._scale.zoom(factor)
-
     def _cancel(self) -> None:
         """Whoever has the mouse lets go."""
         holder, self._holder = self._holder, None
@@ -186,3 +180,30 @@ class Hands:
         shapes = (tool.shape_at(at) for tool in self._tools)
         rest = Qt.CursorShape.CrossCursor if at.area is Area.PLOT else Qt.CursorShape.ArrowCursor
         self._surface.pointer_moved(next((shape for shape in shapes if shape is not None), rest))
+
+
+class ViewAnchor:
+    """One candle in view, known by its time: candles that come late must not push what is in view aside."""
+
+    def __init__(self, model: ChartModel, scale: TimeScale) -> None:
+        self._model, self._scale = model, scale
+        self._held: tuple[int, int] | None = None
+
+    def forget(self) -> None:
+        """Another market."""
+        self._held = None
+
+    def drop(self) -> None:
+        """Remember the candle at the right edge, or the newest one where that lies further right."""
+        index = min(max(round(self._scale.right), 0), self._model.count - 1)
+        time_ms = self._model.time_at(index)
+        self._held = None if time_ms is None or index >= self._model.count else (index, time_ms)
+
+    def shifted(self) -> int:
+        """How many candles were inserted before it since."""
+        series = self._model.series
+        if self._held is None or series is None:
+            return 0
+        index, time_ms = self._held
+        found = series.index_at(time_ms)
+        return 0 if found is None else found - index

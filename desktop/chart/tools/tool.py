@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum, auto
+from typing import Generic, TypeVar
 
 from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtGui import QKeyEvent
@@ -32,8 +33,6 @@ class ChartPoint:
     pane: Pane
     index: float
     """The candle's index, with the share of the way to the next."""
-    value: float
-    """On the pane's scale: a price, in the pane of the prices."""
     modifiers: Qt.KeyboardModifier
     frame: Frame
 
@@ -42,8 +41,7 @@ class ChartPoint:
         """What lies at a position of this frame."""
         pane = frame.pane_at(pixel.y())
         index = frame.right - (frame.layout.plot_right - pixel.x()) / frame.spacing
-        area = _area(pixel, frame)
-        return cls(position, pixel, area, pane, index, pane.value_at(pixel.y()), modifiers, frame)
+        return cls(position, pixel, _area(pixel, frame), pane, index, modifiers, frame)
 
     @property
     def is_on_prices(self) -> bool:
@@ -101,3 +99,36 @@ class Tool:
 
     def crosshair_moved(self, to: Anchor) -> None:
         """The keys' crosshair is at this candle and its close now."""
+
+
+Part = TypeVar("Part")
+
+
+class GripTool(Tool, Generic[Part]):
+    """Takes hold of one part of the chart."""
+
+    shape: Qt.CursorShape
+    held: Part | None = None
+
+    def part_at(self, at: ChartPoint) -> Part | None:
+        """What of it a press takes hold of; None where it takes none."""
+        raise NotImplementedError
+
+    def reset(self, part: Part) -> None:
+        """A double click has met it."""
+
+    def press(self, at: ChartPoint) -> bool:
+        self.held = self.part_at(at)
+        return self.held is not None
+
+    def cancel(self) -> None:
+        self.held = None
+
+    def double_click(self, at: ChartPoint) -> bool:
+        part = self.part_at(at)
+        if part is not None:
+            self.reset(part)
+        return part is not None
+
+    def shape_at(self, at: ChartPoint) -> Qt.CursorShape | None:
+        return self.shape if self.part_at(at) is not None else None

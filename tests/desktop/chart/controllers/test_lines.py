@@ -66,7 +66,7 @@ def write(bench: ToolBench, text: str) -> None:
 
 def tick(bench: ToolBench, price: float, minute: int = 1) -> None:
     opens = bench.newest.open_time_ms + minute * MARKET.interval.duration_ms
-    bench.tools.see_forming(Candle(opens, price, price, price, price, 1.0))
+    bench.tools.lines.see((Candle(opens, price, price, price, price, 1.0),))
 
 
 def test_a_click_sets_an_alert_at_the_price_under_the_mouse(bench: ToolBench) -> None:
@@ -443,7 +443,7 @@ def test_a_closed_candle_whose_wick_nobody_saw_is_told_too(bench: ToolBench) -> 
     bench.key(Qt.Key.Key_Down, SHIFT)
     price = the_line(bench).price
     opens = bench.newest.open_time_ms + 5 * MARKET.interval.duration_ms
-    bench.tools.see_closed([Candle(opens, price + 5, price + 6, price - 1, price + 5, 1.0)])
+    bench.tools.lines.see([Candle(opens, price + 5, price + 6, price - 1, price + 5, 1.0)])
     assert the_line(bench).crossed_at_ms is not None
 
 
@@ -453,12 +453,12 @@ def test_a_crossing_that_is_found_late_is_told_with_its_time(
 ) -> None:
     """As where another market was on the chart meanwhile."""
     price, minute_ms = bench.newest.close, MARKET.interval.duration_ms
-    bench.tools.see_forming(forming(bench, price, price))
+    bench.tools.lines.see((forming(bench, price, price),))
     bench.tools.lines.add(LineKind.ALERT, price + 4)
     closed = replace(forming(bench, price + 5, price), open_time_ms=bench.newest.open_time_ms + 2 * minute_ms)
     ends_ms = closed.open_time_ms + minute_ms
     bench.bench.clock.advance_ms(ends_ms + minutes_ago * minute_ms - bench.bench.clock.now_ms())
-    bench.tools.see_closed([closed])
+    bench.tools.lines.see([closed])
     shown = bench.bench.window.banner.shown
     assert shown is not None and "rose to" in shown.text
     when = format_time(closed.open_time_ms, bench.bench.chart.frame.time_zone)
@@ -476,13 +476,13 @@ def test_an_alert_set_in_mid_candle_knows_after_a_restart_what_the_candle_had_do
 ) -> None:
     with opened(make_chart_bench, folder) as first:
         close = first.newest.close
-        first.tools.see_forming(forming(first, close + 5, close))
+        first.tools.lines.see((forming(first, close + 5, close),))
         first.tools.lines.add(LineKind.ALERT, close + 4)
         first.tools.lines.add(LineKind.ALERT, close + 6)
     with opened(make_chart_bench, folder) as second:
-        second.tools.see_forming(forming(second, close + 5, close))
+        second.tools.lines.see((forming(second, close + 5, close),))
         assert [line.is_armed for line in lines(second)] == [True, True]
-        second.tools.see_forming(forming(second, close + 6, close + 1))
+        second.tools.lines.see((forming(second, close + 6, close + 1),))
         assert [line.is_armed for line in lines(second)] == [False, False]
 
 
@@ -494,28 +494,28 @@ def test_a_clock_that_is_wrong_neither_invents_nor_loses_a_crossing(bench: ToolB
     close = bench.newest.close
     bench.bench.clock.advance_ms(max(-shift, 0))
     made = replace(there, open=close, high=close + 5, low=close, close=close)
-    bench.tools.see_forming(made)
+    bench.tools.lines.see((made,))
     bench.tools.lines.add(LineKind.ALERT, close + 4)
-    bench.tools.see_closed([replace(made, open_time_ms=made.open_time_ms - 60_000)])
-    bench.tools.see_forming(made)
+    bench.tools.lines.see([replace(made, open_time_ms=made.open_time_ms - 60_000)])
+    bench.tools.lines.see((made,))
     assert the_line(bench).is_armed
-    bench.tools.see_closed([made, replace(made, open_time_ms=made.open_time_ms + 60_000)])
+    bench.tools.lines.see([made, replace(made, open_time_ms=made.open_time_ms + 60_000)])
     assert not the_line(bench).is_armed
 
 
 def test_candles_that_were_missed_before_it_was_set_are_silent(bench: ToolBench) -> None:
     """There is no connection for ten minutes, and the candles of that time come after the alert was set."""
     close, minute_ms = bench.newest.close, MARKET.interval.duration_ms
-    bench.tools.see_forming(forming(bench, close, close))
+    bench.tools.lines.see((forming(bench, close, close),))
     bench.bench.clock.advance_ms(10 * minute_ms)
     bench.tools.lines.add(LineKind.ALERT, close + 4)
     missed = [
         replace(forming(bench, close + 5, close), open_time_ms=bench.newest.open_time_ms + minute_ms * number)
         for number in range(1, 11)
     ]
-    bench.tools.see_closed(missed)
+    bench.tools.lines.see(missed)
     assert the_line(bench).is_armed
-    bench.tools.see_closed([replace(missed[-1], open_time_ms=missed[-1].open_time_ms + 2 * minute_ms)])
+    bench.tools.lines.see([replace(missed[-1], open_time_ms=missed[-1].open_time_ms + 2 * minute_ms)])
     assert not the_line(bench).is_armed
 
 
