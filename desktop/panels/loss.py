@@ -53,10 +53,11 @@ _DIVERGED = ("chart-line-variant", QT_TRANSLATE_NOOP("Panels", "diverged"))
 """The doctor's word, in place of where a loss goes that stays far above its best."""
 _TERMS = {
     QT_TRANSLATE_NOOP("Panels", "Current"): QT_TRANSLATE_NOOP(
-        "Panels", "Training loss, averaged over the newest 50 steps. Lower is better."
+        "Panels",
+        "Training loss, averaged over the newest 50 steps, or over those since it was taken back. Lower is better.",
     ),
     QT_TRANSLATE_NOOP("Panels", "Best"): QT_TRANSLATE_NOOP(
-        "Panels", "The lowest such average of the run: over 50 steps, never that of one step."
+        "Panels", "The lowest average of the run over 50 whole steps: of fewer steps, Current may be lower."
     ),
     QT_TRANSLATE_NOOP("Panels", "Trend"): QT_TRANSLATE_NOOP(
         "Panels", "Where the averaged loss is going; “diverged” while the model has."
