@@ -6,9 +6,14 @@ from typing import TYPE_CHECKING
 
 from core.diagnosis import WayBack
 from desktop.dialogs.setting_words import setting, with_change
+from desktop.formatting import format_count
+from desktop.translation import translate
 
 if TYPE_CHECKING:
     from desktop.window import MainWindow
+
+_KEY = "restored"
+"""Of the notice that it was done, which takes the place of the one that it was asked for."""
 
 
 def take_way_back(window: MainWindow, way: WayBack) -> None:
@@ -22,4 +27,6 @@ def take_way_back(window: MainWindow, way: WayBack) -> None:
             signals = {"learning_rate": window.learning_rate_changed, "clip_norm": window.clip_norm_changed}
             signals[change.name].emit(change.value)
     if way.checkpoint_id is not None:
+        step = format_count(way.checkpoint_step or 0)
+        window.tell(translate("Window", "Going back to step {0} …").format(step), key=_KEY, is_answer=True)
         window.way_back_taken.emit(way)

@@ -68,6 +68,7 @@ def test_a_rate_of_one_is_named_in_a_banner_whose_button_takes_it_back(
         assert way is not None and is_spared(application, way.checkpoint_id)
 
         QTest.mouseClick(banner.action, Qt.MouseButton.LeftButton)
+        assert banner.text.text() == f"Going back to step {changed_at} …", "a busy trainer takes seconds"
         await until(lambda: any(each.kind == RESTORED for each in state.incidents), "the restore")
         (restored,) = [each.what_happened for each in state.incidents if each.kind == RESTORED]
         assert restored == (
