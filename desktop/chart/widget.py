@@ -72,8 +72,8 @@ class ChartWidget(pyqtgraph.GraphicsView):  # type: ignore[misc]  # pyqtgraph ha
     series_changed = Signal()
     """Other candles are shown: of another market or interval, or all where some were."""
 
-    def __init__(self, theme: Theme, clock: Clock | None = None, parent: QWidget | None = None) -> None:
-        super().__init__(parent, background=None)
+    def __init__(self, theme: Theme, clock: Clock) -> None:
+        super().__init__(background=None)
         self.setCacheMode(self.CacheModeFlag.CacheNone)  # the ground is an item
         self.viewport().setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
         self._theme = theme

@@ -41,7 +41,7 @@ class Hands:
         surface: Surface,
         model: ChartModel,
         scales: tuple[TimeScale, HeldRange, PaneHeights],
-        clock: Clock | None,
+        clock: Clock,
         on_panes_resized: Callable[[], object],
         parent: QObject,
     ) -> None:
@@ -132,7 +132,6 @@ class Hands:
     def wheel(self, event: QWheelEvent) -> None:
         self._kinetic.stop()
         if self._pan.wheel(event):
-            self._pan.regrab(self._surface.point_at(event.position()))
             self._surface.view_moved()
 
     def key(self, event: QKeyEvent) -> bool:

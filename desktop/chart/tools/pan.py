@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from collections import deque
 from collections.abc import Callable
+from typing import NamedTuple
 
-from PySide6.QtCore import QObject, Qt, QTimer, Slot
+from PySide6.QtCore import QObject, QPointF, Qt, QTimer, Slot
 from PySide6.QtGui import QKeyEvent, QWheelEvent
 
 from core.clock import Clock
@@ -14,7 +15,7 @@ from desktop.chart.axes.held_range import HeldRange
 from desktop.chart.axes.price_scale import PriceRange
 from desktop.chart.axes.time_scale import TimeScale
 from desktop.chart.frame_clock import FRAME_MS
-from desktop.chart.tools.tool import Area, ChartPoint, Tool
+from desktop.chart.tools.tool import Area, ChartPoint, GripTool
 
 _DRAG_THRESHOLD_PX = 3.0
 _WATCHED_S = 0.08
@@ -31,49 +32,59 @@ _MODIFIERS_OF_OTHERS = (
 )
 
 
-class PanTool(Tool):
-    """Drags the time scale, and the prices too where they are held by hand."""
+class _Hold(NamedTuple):
+    """Where the hand is, and what was in view when it took hold."""
 
-    def __init__(self, scale: TimeScale, held: HeldRange, kinetic: Kinetic, clock: Clock | None) -> None:
-        self._scale, self._held, self._kinetic, self._clock = scale, held, kinetic, clock
-        self._grabbed: tuple[float, float] | None = None
-        self._grabbed_right = 0.0
-        self._grabbed_range: PriceRange | None = None
+    position: QPointF
+    right: float
+    range: PriceRange | None
+
+
+class PanTool(GripTool[_Hold]):
+    """Drags the time scale, and the prices too where they are held by hand; a double click resets both."""
+
+    shape = Qt.CursorShape.CrossCursor
+
+    def __init__(self, scale: TimeScale, held_range: HeldRange, kinetic: Kinetic, clock: Clock) -> None:
+        self._scale, self._range, self._kinetic, self._clock = scale, held_range, kinetic, clock
         self._is_dragging = False
         self._trail: deque[tuple[float, float]] = deque(maxlen=16)
 
+    def part_at(self, at: ChartPoint) -> _Hold | None:
+        return self._hold(at.position) if at.area is Area.PLOT else None
+
     def press(self, at: ChartPoint) -> bool:
-        """Take hold of the plot."""
-        self._kinetic.stop()
-        if at.area is not Area.PLOT:
-            return False
-        self._grab(at)
         self._trail.clear()
-        return True
+        return super().press(at)
 
     def move(self, at: ChartPoint) -> None:
         """Drag what is held along. A trembling click does not count as a drag."""
-        if self._grabbed is None:
+        if self.held is None:
             return
-        across, down = at.position.x() - self._grabbed[0], at.position.y() - self._grabbed[1]
-        if not self._is_dragging and max(abs(across), abs(down)) < _DRAG_THRESHOLD_PX:
+        way = at.position - self.held.position
+        if not self._is_dragging and max(abs(way.x()), abs(way.y())) < _DRAG_THRESHOLD_PX:
             return
         self._is_dragging = True
-        self._scale.pan_to(self._grabbed_right - across / self._scale.spacing)
-        if self._grabbed_range is not None:
+        self._scale.pan_to(self.held.right - way.x() / self._scale.spacing)
+        if self.held.range is not None:
             height = at.frame.price_pane.height / at.frame.ratio
-            self._held.shift(self._grabbed_range, -down / height)
-        if self._clock is not None:
-            self._trail.append((self._clock.monotonic_s(), at.position.x()))
+            self._range.shift(self.held.range, -way.y() / height)
+        self._trail.append((self._clock.monotonic_s(), at.position.x()))
 
     def release(self, at: ChartPoint) -> None:
-        """Let go."""
         speed = self._speed() if self._is_dragging else 0.0
         self.cancel()
         self._kinetic.start(speed)
 
     def cancel(self) -> None:
-        self._grabbed, self._is_dragging = None, False
+        self.held, self._is_dragging = None, False
+
+    def reset(self, part: _Hold) -> None:
+        self._range.release()
+        self._scale.reset()
+
+    def shape_at(self, at: ChartPoint) -> Qt.CursorShape | None:
+        return Qt.CursorShape.ClosedHandCursor if self.held is not None else super().shape_at(at)
 
     def wheel(self, event: QWheelEvent) -> bool:
         """Zoom about the cursor; sideways, or with Shift, pan. Whether the view changed."""
@@ -84,6 +95,8 @@ class PanTool(Tool):
         else:
             x = min(max(event.position().x(), 0.0), self._scale.width)
             self._scale.zoom_at(_ZOOM_PER_DEGREE ** turned.y(), x)
+        if self.held is not None:  # go on from there
+            self.held = self._hold(event.position())
         return (self._scale.right, self._scale.spacing) != before
 
     def key(self, event: QKeyEvent) -> bool:
@@ -112,39 +125,19 @@ class PanTool(Tool):
             return False
         return True
 
-    def double_click(self, at: ChartPoint) -> bool:
-        """Show everything as it was at first."""
-        if at.area is not Area.PLOT:
-            return False
-        self._held.release()
-        self._scale.reset()
-        return True
-
-    def shape_at(self, at: ChartPoint) -> Qt.CursorShape | None:
-        if self._grabbed is not None:
-            return Qt.CursorShape.ClosedHandCursor
-        return Qt.CursorShape.CrossCursor if at.area is Area.PLOT else None
-
     def candles_shifted(self, count: int) -> None:
         """Candles were inserted before the view: what is held got other indices."""
-        self._grabbed_right += count
-
-    def regrab(self, at: ChartPoint) -> None:
-        """The view was zoomed while it is held: go on from there."""
-        if self._grabbed is not None:
-            self._grab(at)
+        if self.held is not None:
+            self.held = self.held._replace(right=self.held.right + count)
 
     def _pan_by(self, candles: float) -> None:
         self._scale.pan_to(self._scale.right + candles)
 
-    def _grab(self, at: ChartPoint) -> None:
-        self._grabbed = (at.position.x(), at.position.y())
-        self._grabbed_right, self._grabbed_range = self._scale.right, self._held.range
+    def _hold(self, position: QPointF) -> _Hold:
+        return _Hold(position, self._scale.right, self._range.range)
 
     def _speed(self) -> float:
         """Pixels a second at the end of the drag; 0 where the hand had come to rest."""
-        if self._clock is None or len(self._trail) < 2:
-            return 0.0
         now = self._clock.monotonic_s()
         recent = [(when, x) for when, x in self._trail if now - when <= _WATCHED_S]
         if len(recent) < 2 or now <= recent[0][0]:
@@ -155,10 +148,7 @@ class PanTool(Tool):
 class Kinetic(QObject):
     """Lets the view run on and slow down after a throw."""
 
-    def __init__(
-        self, scale: TimeScale, on_moved: Callable[[], None], clock: Clock | None, parent: QObject | None = None
-    ) -> None:
-        """Without a clock nothing runs on."""
+    def __init__(self, scale: TimeScale, on_moved: Callable[[], None], clock: Clock, parent: QObject) -> None:
         super().__init__(parent)
         self._scale, self._on_moved, self._clock = scale, on_moved, clock
         self._speed = 0.0
@@ -174,7 +164,7 @@ class Kinetic(QObject):
 
     def start(self, speed_px_per_s: float) -> None:
         """Go on at this speed; positive goes back in time. One that is too slow is none."""
-        if self._clock is None or abs(speed_px_per_s) < _SLOWEST_PX_PER_S:
+        if abs(speed_px_per_s) < _SLOWEST_PX_PER_S:
             return
         self._speed = math.copysign(min(abs(speed_px_per_s), _FASTEST_PX_PER_S), speed_px_per_s)
         self._last_s = self._clock.monotonic_s()
@@ -185,8 +175,6 @@ class Kinetic(QObject):
 
     @Slot()
     def _tick(self) -> None:
-        if self._clock is None:
-            return
         now = self._clock.monotonic_s()
         elapsed, self._last_s = now - self._last_s, now
         before = self._scale.right

@@ -12,6 +12,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
+from core.clock import ManualClock
 from core.market.series import CandleSeries
 from desktop import formatting
 from desktop.accessible import InWords
@@ -31,7 +32,7 @@ def described(widget: QWidget) -> str:
 
 @pytest.fixture
 def chart(qtbot: QtBot, theme: Theme) -> ChartWidget:
-    made = ChartWidget(theme)
+    made = ChartWidget(theme, ManualClock(0))
     qtbot.addWidget(made)
     made.resize(900, 500)
     made.show()
@@ -97,7 +98,7 @@ def test_bars_and_tables_that_are_painted_tell_their_numbers(qtbot: QtBot, theme
 
 
 def test_what_describes_a_chart_does_not_keep_it(qtbot: QtBot, theme: Theme) -> None:
-    chart = ChartWidget(theme)
+    chart = ChartWidget(theme, ManualClock(0))
     filled(chart)
     assert described(chart)
     seen = weakref.ref(chart)

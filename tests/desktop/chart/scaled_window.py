@@ -10,6 +10,7 @@ from PySide6.QtGui import QImage
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QVBoxLayout, QWidget
 
+from core.clock import ManualClock
 from core.market.candle import Interval
 from core.market.series import CandleSeries
 from desktop.chart.widget import ChartWidget
@@ -27,7 +28,7 @@ def main() -> int:
     window = QWidget()
     layout = QVBoxLayout(window)
     layout.setContentsMargins(OFFSET_X, OFFSET_Y, 3, 3)
-    chart = ChartWidget(Theme("dark"))
+    chart = ChartWidget(Theme("dark"), ManualClock(0))
     chart.set_series(series, "test")
     chart.set_forming(candle(60, 101.0, opened=100.0, reach=2.0))
     layout.addWidget(chart)

@@ -6,6 +6,7 @@ from PySide6.QtCore import QObject, QTimer
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
+from core.clock import ManualClock
 from desktop.chart.frame_clock import FRAME_MS, Dirty, FrameClock
 from desktop.chart.widget import ChartWidget
 from desktop.theme import Theme
@@ -82,7 +83,7 @@ def test_a_hidden_or_idle_chart_runs_no_timer(show_chart: ShowChart, qtbot: QtBo
 
 def test_a_theme_does_not_keep_a_chart_alive(qtbot: QtBot) -> None:
     theme = Theme("dark")
-    chart = ChartWidget(theme)
+    chart = ChartWidget(theme, ManualClock(0))
     chart.set_series(random_series(50), "test")
     seen = weakref.ref(chart)
     chart.deleteLater()

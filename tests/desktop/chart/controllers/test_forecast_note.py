@@ -20,7 +20,7 @@ from tests.desktop import scenario
 
 @pytest.fixture
 def chart(qtbot: object, theme: Theme, state: RunState) -> ChartWidget:
-    chart = ChartWidget(theme)
+    chart = ChartWidget(theme, ManualClock(0))
     qtbot.addWidget(chart)  # type: ignore[attr-defined]
     ForecastNote(state, chart)
     return chart
