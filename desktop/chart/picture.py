@@ -53,7 +53,8 @@ class Picture(Surface):
     def labels_key(self) -> object:
         """What the labels of the axes depend on."""
         # Times ahead of the closed candles go on from the forming one.
-        return None if self._frame is None else (*self._frame.base_key(self.model.version), self._ahead_now()[0])
+        model = self.model
+        return None if self._frame is None else (*self._frame.base_key(model.version), model.time_at(model.count))
 
     @property
     def kept_key(self) -> object:

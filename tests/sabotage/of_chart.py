@@ -26,7 +26,7 @@ FAULTS = (
     Fault(
         "kept-items-left-out-of-an-export",
         "desktop/chart/panes/item.py",
-        "or (self.is_kept and self.surface.is_kept)",
+        "or (self.is_kept and surface.is_kept)",
         "or self.is_kept",
     ),
     Fault(

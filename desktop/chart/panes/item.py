@@ -97,11 +97,14 @@ class ChartItem(pyqtgraph.GraphicsObject):  # type: ignore[misc]  # pyqtgraph ha
         return QRectF(0, 0, frame.layout.width / frame.ratio, frame.layout.height / frame.ratio)
 
     def paint(self, painter: QPainter, option: QStyleOptionGraphicsItem, widget: QWidget | None = None) -> None:
-        frame = None if self.surface is None else self.surface.frame
-        if self.surface is None or frame is None or (self.is_kept and self.surface.is_kept):
+        surface = self.surface
+        if surface is None or (self.is_kept and surface.is_kept):
+            return
+        frame = surface.frame
+        if frame is None:
             return
         painter.save()
-        self.surface.use_device_pixels(painter, self, frame.ratio)
+        surface.use_device_pixels(painter, self, frame.ratio)
         if self.pane is not None:  # whose view clips to half a logical pixel more
             painter.setClipRect(self.area(frame), Qt.ClipOperation.IntersectClip)
         self.draw_in(painter, frame)
