@@ -26,8 +26,8 @@ from desktop.chart.labels.readout import readout_lines, readout_width
 from desktop.chart.painting.fonts import Fonts
 from desktop.chart.painting.geometry import candle_widths
 from desktop.chart.panes.frame import Frame, Layout
-from desktop.chart.panes.layer import Layer, LayerSet
-from desktop.chart.panes.pane import PRICE_PANE, Pane, PaneArea
+from desktop.chart.panes.layer import Layer, LayerSet, PaneScale
+from desktop.chart.panes.pane import PRICE_PANE, Pane
 from desktop.chart.panes.pane_heights import PaneHeights
 from desktop.chart.style import Style
 
@@ -43,6 +43,7 @@ _LINES_UNDER_READOUT = 1.9
 _MOST_WIDENED = 0.35
 """On either side, as a share of what candles and ghosts span."""
 
+_VOLUME_SHARE = 0.17
 _PANE_TITLE_MARGIN = 0.4
 _PANE_FOOT_PX = 4
 
@@ -52,8 +53,10 @@ _Edges = tuple[float, float]
 class FrameBuilder:
     """Keeps what is dear to find from one frame to the next: fonts, the candles in view, the axis' width."""
 
-    def __init__(self, scale: TimeScale, held: HeldRange, layers: LayerSet, heights: PaneHeights) -> None:
-        self._scale, self._held, self._layers, self._heights = scale, held, layers, heights
+    def __init__(
+        self, model: ChartModel, scale: TimeScale, held: HeldRange, layers: LayerSet, heights: PaneHeights
+    ) -> None:
+        self._model, self._scale, self._held, self._layers, self._heights = model, scale, held, layers, heights
         self._axis_width = self._releases = 0
         self._fonts: Fonts | None = None
         self._fonts_key: tuple[object, ...] = ()
@@ -66,31 +69,32 @@ class FrameBuilder:
         self._axis_width = 0
         self._fonts_key, self._drawn_key = (), ()
 
-    def build(self, size: QSize, ratio: float, model: ChartModel, style: Style) -> Frame:
+    def build(self, size: QSize, ratio: float, style: Style) -> Frame:
         """The frame for a widget of `size` logical pixels. Sets the time scale's width."""
         if self._releases != self._held.releases:
             # The one moment besides another market, interval or scale when the axis may become narrower: it would
             # shimmer, did it follow each tick.
             self._axis_width, self._releases = 0, self._held.releases
-        if style.shows_volume and not model.has_volume():
+        if style.shows_volume and not self._model.has_volume():
             style = replace(style, shows_volume=False)  # also of the ghosts: theirs would fill the strip
-        frame = self._build(size, ratio, model, style)
+        frame = self._build(size, ratio, style)
         needed = _needed_axis_width(frame)
         if needed > self._axis_width:
             self._axis_width = needed
-            frame = self._build(size, ratio, model, style)
+            frame = self._build(size, ratio, style)
         return frame
 
-    def _build(self, size: QSize, ratio: float, model: ChartModel, style: Style) -> Frame:
+    def _build(self, size: QSize, ratio: float, style: Style) -> Frame:
         fonts = self._fonts_for(style.font, ratio)
-        layout = self._layout(size, ratio, fonts, model, style)
+        layout = self._layout(size, ratio, fonts, style)
         self._scale.set_width(layout.plot_right / ratio)
         first, stop = self._scale.visible()
-        stop = min(stop, model.count)
+        stop = min(stop, self._model.count)
         spacing = self._scale.spacing * ratio
         group = group_size(spacing)
-        drawn = self._drawn_columns(model, first, stop, group, style)
-        seen = self._seen(model, first, stop, style)
+        drawn = self._drawn_columns(first, stop, group, style)
+        seen = self._seen(first, stop, style)
+        shown, rows = self._price_range(first, seen, style), (layout.price_top, layout.price_bottom)
         return Frame(
             layout=layout,
             ratio=ratio,
@@ -100,29 +104,33 @@ class FrameBuilder:
             stop=stop,
             group=group,
             drawn=drawn,
-            price_pane=_price_pane(layout, self._price_range(model, first, seen, style)),
-            panes=self._panes(layout, ratio, fonts, model, style, (first, stop)),
+            price_pane=Pane(PRICE_PANE, 0, layout.main_bottom, *rows, layout.plot_right, shown),
+            panes=self._panes(layout, readout_width(layout.plot_right, ratio), fonts, style, (first, stop)),
             top_volume=seen.volume,
-            decimals=model.decimals(),
+            decimals=self._model.decimals(),
             widths=candle_widths(spacing * group, ratio),
             fonts=fonts,
             style=style,
             is_held=self._held.range is not None,
         )
 
-    def _layout(self, size: QSize, ratio: float, fonts: Fonts, model: ChartModel, style: Style) -> Layout:
-        width = round(size.width() * ratio)
+    def _layout(self, size: QSize, ratio: float, fonts: Fonts, style: Style) -> Layout:
+        """Share the widget out. Too small a one gets areas of at least one pixel."""
+        width, height = round(size.width() * ratio), round(size.height() * ratio)
         axis = min(round(self._axis_width * ratio), round(width * _WIDEST_AXIS))
-        note = note_room(model.note, usual_width(model, fonts), fonts, ratio, width - axis)
-        lines = readout_lines(model, self._layers, fonts, readout_width(width - axis, ratio))
-        return Layout.of(
-            (width, round(size.height() * ratio)),
-            axis,
-            fonts.line + fonts.line // 2,
-            round(fonts.line * (_LINES_UNDER_READOUT + lines)) + note,
-            has_volume=style.shows_volume,
-            shares=self._heights.shares(self._layers.pane_names()),
-        )
+        note = note_room(self._model.note, usual_width(self._model, fonts), fonts, ratio, width - axis)
+        lines = readout_lines(self._model, self._layers, fonts, readout_width(width - axis, ratio))
+        plot_bottom = max(2, height - fonts.line - fonts.line // 2)
+        main_bottom = max(2, plot_bottom - sum(self._pane_heights(plot_bottom).values()))
+        volume = int(main_bottom * _VOLUME_SHARE) if style.shows_volume else 0
+        price_bottom = max(2, main_bottom - volume)
+        price_top = min(round(fonts.line * (_LINES_UNDER_READOUT + lines)) + note, price_bottom // 2)
+        return Layout(width, height, max(1, width - axis), plot_bottom, main_bottom, price_top, price_bottom)
+
+    def _pane_heights(self, plot_bottom: int) -> dict[str, int]:
+        """Of the panes below the prices, from top to bottom."""
+        shares = self._heights.shares(self._layers.pane_names())
+        return {name: int(plot_bottom * share) for name, share in shares.items()}
 
     def _fonts_for(self, font: QFont, ratio: float) -> Fonts:
         key = (font.key(), ratio)
@@ -130,28 +138,26 @@ class FrameBuilder:
             self._fonts, self._fonts_key = Fonts.of(font, ratio), key
         return self._fonts
 
-    def _drawn_columns(
-        self, model: ChartModel, first: int, stop: int, group: int, style: Style
-    ) -> CandleColumns | None:
-        key = (id(model.series), model.version, first, stop, group, style.candles)
+    def _drawn_columns(self, first: int, stop: int, group: int, style: Style) -> CandleColumns | None:
+        series = self._model.series
+        key = (id(series), self._model.version, first, stop, group, style.candles)
         if key != self._drawn_key:
             self._drawn_key = key
-            self._drawn = self._extent = None
-            if model.series is not None and first < stop:
-                self._drawn = shaped(model.series, first, stop, group, style.candles)
-                self._extent = extent(self._drawn)
+            is_empty = series is None or first >= stop
+            self._drawn = None if series is None or is_empty else shaped(series, first, stop, group, style.candles)
+            self._extent = None if self._drawn is None else extent(self._drawn)
         return self._drawn
 
-    def _price_range(self, model: ChartModel, first: int, seen: Extent, style: Style) -> PriceRange:
-        base_candle = model.candle(first)
+    def _price_range(self, first: int, seen: Extent, style: Style) -> PriceRange:
+        base_candle = self._model.candle(first)
         base = base_candle.close if style.scale is ScaleKind.PERCENT and base_candle is not None else 1.0
         if self._held.range is not None:
             return replace(self._held.range, base=base)
         return price_scale.fitted(seen.low, seen.high, style.scale, base)
 
-    def _seen(self, model: ChartModel, first: int, stop: int, style: Style) -> Extent:
+    def _seen(self, first: int, stop: int, style: Style) -> Extent:
         """The extent of all that is in view."""
-        lowest, highest = self._scale.left - 0.5, self._scale.right + 0.5
+        model, lowest, highest = self._model, self._scale.left - 0.5, self._scale.right + 0.5
         seen: list[Extent | Candle | Ghost] = [] if self._extent is None else [self._extent]
         if model.forming is not None and lowest < model.count < highest:
             seen.append(model.forming)
@@ -162,43 +168,32 @@ class FrameBuilder:
             return Extent(0.0, 1.0, 0.0) if newest is None else Extent(newest.low, newest.high, newest.volume)
         bands = [edges for ghost in ghosts if style.shows_bands and (edges := band(ghost, 90)) is not None]
         layers = self._layers.of_pane(PRICE_PANE)
-        beside = self._edges((layer for layer in layers if layer.is_shown_whole), model, (first, stop))
+        beside = self._edges((layer for layer in layers if layer.is_shown_whole), (first, stop))
         low, high = _union([*((one.low, one.high) for one in seen), *bands, *beside])
-        over = self._edges((layer for layer in layers if not layer.is_shown_whole), model, (first, stop))
+        over = self._edges((layer for layer in layers if not layer.is_shown_whole), (first, stop))
         low, high = _widened(low, high, over)
         return Extent(low, high, max(one.volume for one in seen))
 
-    def _edges(self, layers: Iterable[Layer], model: ChartModel, view: tuple[int, int]) -> list[_Edges]:
-        found = (layer.extent(*view, model) for layer in layers)
+    def _edges(self, layers: Iterable[Layer], view: tuple[int, int]) -> list[_Edges]:
+        found = (layer.extent(*view, self._model) for layer in layers)
         return [edges for edges in found if edges is not None and math.isfinite(edges[0]) and math.isfinite(edges[1])]
 
-    def _panes(
-        self, layout: Layout, ratio: float, fonts: Fonts, model: ChartModel, style: Style, view: tuple[int, int]
-    ) -> tuple[Pane, ...]:
-        width = readout_width(layout.plot_right, ratio)
-        panes = []
-        for area in layout.lower:
-            lines = self._layers.of_pane(area.name)[0].title_lines(model, style, fonts, width)
-            panes.append(self._pane(area, layout, round(fonts.line * (lines + _PANE_TITLE_MARGIN)), model, view))
+    def _panes(self, layout: Layout, width: int, fonts: Fonts, style: Style, view: tuple[int, int]) -> tuple[Pane, ...]:
+        """width: of the words at the top of each."""
+        panes, top = [], layout.main_bottom
+        for name, height in self._pane_heights(layout.plot_bottom).items():
+            layers, bottom = self._layers.of_pane(name), min(top + height, layout.plot_bottom)
+            lines = layers[0].title_lines(self._model, style, fonts, width)
+            inner_top = min(top + round(fonts.line * (lines + _PANE_TITLE_MARGIN)), bottom - 2)
+            rows = (top, bottom, inner_top, max(bottom - _PANE_FOOT_PX, inner_top + 2))
+            edges = self._edges(layers, view)
+            scale = layers[0].pane_scale  # after its extent: asked for that, a layer looks at the candles
+            shown = _pane_range(scale, edges)
+            panes.append(
+                Pane(name, *rows, layout.plot_right, shown, scale.levels, scale.decimals, has_scale=bool(edges))
+            )
+            top = bottom
         return tuple(panes)
-
-    def _pane(self, area: PaneArea, layout: Layout, title: int, model: ChartModel, view: tuple[int, int]) -> Pane:
-        """title: the height of the words at its top."""
-        layers = self._layers.of_pane(area.name)
-        edges = self._edges(layers, model, view)
-        scale = layers[0].pane_scale  # after its extent: asked for that, a layer looks at the candles
-        if scale.fixed is not None:
-            shown = PriceRange(*scale.fixed)
-        else:
-            shown = price_scale.fitted(*_spread(edges, is_symmetric=scale.is_symmetric), step=scale.step)
-        top = min(area.top + title, area.bottom - 2)
-        bottom = max(area.bottom - _PANE_FOOT_PX, top + 2)
-        bounds = (area.top, area.bottom, top, bottom, layout.plot_right)
-        return Pane(area.name, *bounds, shown, scale.levels, scale.decimals, has_scale=bool(edges))
-
-
-def _price_pane(layout: Layout, shown: PriceRange) -> Pane:
-    return Pane(PRICE_PANE, 0, layout.main_bottom, layout.price_top, layout.price_bottom, layout.plot_right, shown)
 
 
 def _needed_axis_width(frame: Frame) -> int:
@@ -228,9 +223,11 @@ def _widened(low: float, high: float, edges: list[_Edges]) -> _Edges:
     return max(lowest, low - room), min(highest, high + room)
 
 
-def _spread(edges: list[_Edges], *, is_symmetric: bool) -> _Edges:
+def _pane_range(scale: PaneScale, edges: list[_Edges]) -> PriceRange:
+    if scale.fixed is not None:
+        return PriceRange(*scale.fixed)
     low, high = _union(edges) if edges else (0.0, 1.0)
-    if not is_symmetric:
-        return low, high
-    reach = max(abs(low), abs(high)) or 1.0
-    return -reach, reach
+    if scale.is_symmetric:
+        high = max(abs(low), abs(high)) or 1.0
+        low = -high
+    return price_scale.fitted(low, high, step=scale.step)

@@ -31,7 +31,7 @@ class Picture(Surface):
     ) -> None:
         super().__init__(model)
         self._layers = layers
-        self._builder = FrameBuilder(scale, held, layers, heights)
+        self._builder = FrameBuilder(model, scale, held, layers, heights)
         self._overlay: Overlay | None = None
         self._before_tick: Overlay | None = None
         """The labels that still hold while a tick, and nothing else, is brought up to date."""
@@ -75,7 +75,7 @@ class Picture(Surface):
     def build_frame(self, size: QSize, ratio: float, style: Style) -> Frame:
         """The geometry, in device pixels."""
         if self._frame is None or self._frame.ratio != ratio:
-            self._frame = self._builder.build(size, ratio, self.model, style)
+            self._frame = self._builder.build(size, ratio, style)
             self._overlay = None
         return self._frame
 

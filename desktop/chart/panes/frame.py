@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import tzinfo
 from functools import cached_property
@@ -17,11 +16,9 @@ from desktop.chart.axes.price_scale import PriceRange, ScaleKind, percent_decima
 from desktop.chart.data.columns import CandleColumns
 from desktop.chart.painting.fonts import Fonts
 from desktop.chart.painting.geometry import CandleWidths, Positions
-from desktop.chart.panes.pane import FAR_PX, PRICE_PANE, Pane, PaneArea
+from desktop.chart.panes.pane import FAR_PX, PRICE_PANE, Pane
 from desktop.chart.style import Style
 from desktop.theme import Palette
-
-_VOLUME_SHARE = 0.17
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,32 +34,6 @@ class Layout:
     price_top: int
     price_bottom: int
     """The prices in view lie between the two: volume below, down to main_bottom; above, room for the readout."""
-    lower: tuple[PaneArea, ...] = ()
-
-    @classmethod
-    def of(
-        cls,
-        size: tuple[int, int],
-        price_axis: int,
-        time_axis: int,
-        readout: int,
-        *,
-        has_volume: bool,
-        shares: Mapping[str, float] | None = None,
-    ) -> Layout:
-        """Share a widget of this size out. Too small a widget gets areas of at least one pixel.
-
-        shares: the panes below the prices, from top to bottom, with their shares of the plot's height.
-        """
-        width, height = size
-        plot_right = max(1, width - price_axis)
-        plot_bottom = max(2, height - time_axis)
-        lower = _lower_panes(plot_bottom, shares or {})
-        main_bottom = lower[0].top if lower else plot_bottom
-        volume = int(main_bottom * _VOLUME_SHARE) if has_volume else 0
-        price_bottom = max(2, main_bottom - volume)
-        top = min(readout, price_bottom // 2)
-        return cls(width, height, plot_right, plot_bottom, main_bottom, top, price_bottom, lower)
 
     @property
     def plot(self) -> QRect:
@@ -80,16 +51,6 @@ class Layout:
     @property
     def time_axis(self) -> QRect:
         return QRect(0, self.plot_bottom, self.width, self.height - self.plot_bottom)
-
-
-def _lower_panes(plot_bottom: int, shares: Mapping[str, float]) -> tuple[PaneArea, ...]:
-    heights = {name: int(plot_bottom * share) for name, share in shares.items()}
-    top = max(plot_bottom - sum(heights.values()), 2)
-    areas = []
-    for name, height in heights.items():
-        areas.append(PaneArea(name, top, min(top + height, plot_bottom)))
-        top = areas[-1].bottom
-    return tuple(areas)
 
 
 @dataclass(frozen=True)

@@ -19,15 +19,6 @@ FAR_PX = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class PaneArea:
-    """Where a pane lies, in device pixel rows; `bottom` is exclusive."""
-
-    name: str
-    top: int
-    bottom: int
-
-
-@dataclass(frozen=True, slots=True)
 class Pane:
     """Device pixels; bottoms and `right` are exclusive. The range's high lies at `inner_top`, its low at the pixel
     above `inner_bottom`."""
