@@ -11,7 +11,8 @@ from PySide6.QtGui import QColor, QPainter, QPixmap
 from desktop import formatting
 from desktop.chart.data.markers import Marker, MarkerGroup, MarkerKind, MarkerTrack
 from desktop.chart.data.model import ChartModel
-from desktop.chart.painting.text import Box, Row, Span, box_size, wrapped
+from desktop.chart.labels.readout import tip
+from desktop.chart.painting.text import Box, Row, Span, wrapped
 from desktop.chart.panes.frame import Frame
 from desktop.chart.panes.layer import Layer
 from desktop.chart.panes.pane import Pane
@@ -80,12 +81,7 @@ class MarkersLayer(Layer):
 
     def tooltip(self, frame: Frame, model: ChartModel, cursor: QPoint) -> Box | None:
         cell = self._cell_at(frame, model, cursor)
-        if cell is None:
-            return None
-        rows = _rows(cell, frame)
-        size = box_size(rows, frame.fonts, is_table=True)
-        rect = QRect(_above(frame, cell.rect, size), size)
-        return Box(rect, rows, frame.palette.raised, frame.palette.border, is_table=True)
+        return None if cell is None else tip(frame, cursor, _rows(cell, frame), is_table=True)
 
     def _cell_at(self, frame: Frame, model: ChartModel, pixel: QPoint) -> _Cell | None:
         return next((cell for cell in self._cells_of(frame, model) if cell.rect.contains(pixel)), None)
@@ -148,7 +144,7 @@ def _halo(frame: Frame) -> QColor:
     return with_alpha(frame.palette.background, _HALO_ALPHA)
 
 
-def _rows(cell: _Cell, frame: Frame) -> tuple[Row, ...]:
+def _rows(cell: _Cell, frame: Frame) -> list[Row]:
     """The marker under the cursor first, then the others of its group."""
     told = [cell.marker, *(marker for marker in cell.group.markers if marker is not cell.marker)]
     widest = frame.fonts.metrics.averageCharWidth() * _TEXT_CHARACTERS
@@ -161,12 +157,4 @@ def _rows(cell: _Cell, frame: Frame) -> tuple[Row, ...]:
     if len(told) > _MOST_TOLD:
         more = translate("Chart", "and {0} more").format(len(told) - _MOST_TOLD)
         rows.append((Span(more, frame.palette.muted_text),))
-    return tuple(rows)
-
-
-def _above(frame: Frame, mark: QRect, size: QSize) -> QPoint:
-    away = frame.scaled(6)
-    left = min(mark.center().x() - size.width() // 2, frame.layout.plot_right - size.width() - away)
-    stack = _MOST_STACKED * (frame.scaled(_SIDE_PX) + frame.scaled(_GAP_PX))
-    top = frame.layout.price_bottom - stack - away - size.height()
-    return QPoint(max(left, away), top if top >= 0 else mark.bottom() + away)
+    return rows
