@@ -22,7 +22,7 @@ def test_of_a_large_file_only_the_first_part_is_read(
     qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, form: str
 ) -> None:
     """It is read in the window's process: a Parquet file of 136 MiB was gone through to its end, for 1.6 s."""
-    count = 700_000
+    count = 560_000
     numbers = {name: np.full(count, 100.0) for name in ("open", "high", "low", "close", "volume")}
     table = pd.DataFrame({"time": START_MS + MINUTE_MS * np.arange(count, dtype=np.int64), **numbers})
     path = tmp_path / f"large.{form}"
