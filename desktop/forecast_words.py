@@ -22,9 +22,7 @@ _NOT_FORECASTING = {
 _BY_BREAKER = QT_TRANSLATE_NOOP("Chart", "Training is paused after three crashes")
 
 
-def stale_words(
-    state: RunState, series: CandleSeries | None, time_zone: tzinfo | None, *, is_other_interval: bool
-) -> str:
+def stale_words(state: RunState, series: CandleSeries, time_zone: tzinfo | None, *, is_other_interval: bool) -> str:
     """Empty for a fresh forecast. series: the closed candles of now; is_other_interval: forecasts are for another than
     theirs; time_zone: None is the machine's."""
     if state.is_on_break:
@@ -36,7 +34,7 @@ def stale_words(
     job = next((job for job in state.jobs.running() if job.job_id == JOB_ID), None)
     if job is not None:
         return _catch_up_words(job, is_stopgap=_has_stopgap(state, series))
-    behind = "" if series is None or not len(series) or is_other_interval else _behind_words(state, series)
+    behind = "" if not len(series) or is_other_interval else _behind_words(state, series)
     return behind or _ending_words(state)
 
 
@@ -61,12 +59,12 @@ def _ending_words(state: RunState) -> str:
     return translate("Chart", "{0}: whether this forecast is right stays open until more candles come").format(ending)
 
 
-def _has_stopgap(state: RunState, series: CandleSeries | None) -> bool:
+def _has_stopgap(state: RunState, series: CandleSeries) -> bool:
     """Whether the ghosts that are drawn are those of the simple rules. A replay may have run past all of them."""
     shown = state.shown_forecast
     if shown is None or not shown.is_by_simple_rules:
         return False
-    newest_ms = int(series.open_time_ms[-1]) if series is not None and len(series) else None
+    newest_ms = int(series.open_time_ms[-1]) if len(series) else None
     return newest_ms is None or any(ghost.open_time_ms > newest_ms for ghost in shown.ghosts)
 
 
@@ -76,7 +74,7 @@ def _why(state: RunState, trainer_state: TrainerState) -> str:
     return translate("Chart", _BY_BREAKER if is_breaker else _NOT_FORECASTING[trainer_state])
 
 
-def _forecast_words(state: RunState, series: CandleSeries | None, time_zone: tzinfo | None, *, is_coming: bool) -> str:
+def _forecast_words(state: RunState, series: CandleSeries, time_zone: tzinfo | None, *, is_coming: bool) -> str:
     if is_coming and _has_stopgap(state, series):
         return translate("Chart", "until then the simple rules forecast")
     forecast = state.shown_forecast

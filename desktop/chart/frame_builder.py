@@ -143,8 +143,7 @@ class FrameBuilder:
         key = (id(series), self._model.version, first, stop, group, style.candles)
         if key != self._drawn_key:
             self._drawn_key = key
-            is_empty = series is None or first >= stop
-            self._drawn = None if series is None or is_empty else shaped(series, first, stop, group, style.candles)
+            self._drawn = None if first >= stop else shaped(series, first, stop, group, style.candles)
             self._extent = None if self._drawn is None else extent(self._drawn)
         return self._drawn
 

@@ -176,7 +176,7 @@ class ChartWidget(pyqtgraph.GraphicsView):  # type: ignore[misc]  # pyqtgraph ha
         frame = self.frame
         return ChartPoint.of(position, to_px(position, frame), modifiers, frame)
 
-    def set_series(self, series: CandleSeries | None, market_title: str = "", *, is_same_market: bool = False) -> None:
+    def set_series(self, series: CandleSeries, market_title: str = "", *, is_same_market: bool = False) -> None:
         """Show another market; forming candle and forecasts of the former one go, the view starts anew."""
         self.model.set_series(series, market_title, is_same_market=is_same_market)
         self._hands.let_go(keeps_crosshair=is_same_market)

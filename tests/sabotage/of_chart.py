@@ -122,7 +122,7 @@ FAULTS = (
     Fault(
         "countdown-to-the-open",
         "desktop/chart/labels/last_price.py",
-        "series.interval.close_time_ms(forming.open_time_ms) - self._clock.now_ms()",
+        "interval.close_time_ms(forming.open_time_ms) - self._clock.now_ms()",
         "forming.open_time_ms - self._clock.now_ms()",
     ),
     Fault(
@@ -248,14 +248,14 @@ FAULTS = (
     Fault(
         "forming-candle-in-the-past",
         "desktop/chart/data/model.py",
-        "return self._forming if self._moment is None else None",
+        "return self._forming if self.moment is None else None",
         "return self._forming",
     ),
     Fault(
         "past-moment-a-candle-too-late",
         "desktop/chart/data/model.py",
-        "moment.time_ms - whole.interval.duration_ms + 1",
-        "moment.time_ms + 1",
+        "insertion_index(opened_ms + 1)",
+        "insertion_index(opened_ms + self.whole.interval.duration_ms + 1)",
     ),
     Fault(
         "later-markers-in-the-past",
@@ -266,8 +266,8 @@ FAULTS = (
     Fault(
         "checkpoints-ghosts-in-the-past",
         "desktop/chart/items/previews.py",
-        "or not forecast.ghosts or model.moment is not None:",
-        "or not forecast.ghosts:",
+        "if not forecast.ghosts or model.moment is not None:",
+        "if not forecast.ghosts:",
     ),
     Fault(
         "ghosts-of-the-candle-before",

@@ -118,17 +118,17 @@ class ChartComparison(QObject):
     @Slot()
     def _follow(self) -> None:
         """Another market or interval is shown, or another is wanted beside it: never a market beside itself."""
-        wanted, shown = self.compared, self._chart.model.whole
-        if wanted is None or self._market is None or shown is None or _name(wanted) == _name(self._market):
+        wanted, interval = self.compared, self._chart.model.whole.interval
+        if wanted is None or self._market is None or _name(wanted) == _name(self._market):
             self._let_go()
             return
-        source = self._source_of(wanted, shown.interval)
+        source = self._source_of(wanted, interval)
         if source != self._source:
             self._let_go()
             self._source = source
             if source is not None:
                 self.history.start(source)
-        self._show(wanted, shown.interval)
+        self._show(wanted, interval)
 
     def _let_go(self) -> None:
         self.history.cancel()
@@ -165,11 +165,11 @@ class ChartComparison(QObject):
 
     def _on_offer(self) -> list[Market]:
         """One of each market but the one that is shown: the one that is compared, or that with the longest candles."""
-        own, shown = self._market, self._chart.model.whole
-        if own is None or shown is None:
+        own = self._market
+        if own is None:
             return []
         found: dict[tuple[str, str], Market] = {}
-        for market in self._fitting(shown.interval):
+        for market in self._fitting(self._chart.model.whole.interval):
             if _name(market) != _name(own) and (market == self.compared or _name(market) not in found):
                 found[_name(market)] = market
         return sorted(found.values(), key=lambda market: (market.venue != own.venue, market))

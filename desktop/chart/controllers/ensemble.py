@@ -117,8 +117,7 @@ class ChartEnsemble(QObject):
 
     @Slot()
     def _on_series(self) -> None:
-        series = self._chart.model.series
-        self.bar.show_interval(None if series is None else series.interval)
+        self.bar.show_interval(self._chart.model.series.interval)
 
     @Slot()
     def _on_forecast(self) -> None:

@@ -174,6 +174,5 @@ class ChartLines(Placeable[PriceLine]):
         self._messages.tell(self._symbol, lines, self._model.decimals(), time)
 
     def _show_moment(self, time_ms: int | None) -> None:
-        series = self._model.series
-        if series is not None and time_ms is not None:
-            self._chart.go_to_time(series.interval.open_time_ms(time_ms))
+        if time_ms is not None:
+            self._chart.go_to_time(self._model.series.interval.open_time_ms(time_ms))

@@ -69,7 +69,7 @@ class ChartMarkers(QObject, GripTool[Marker]):
     def gather(self) -> None:
         """Look through what is known now. Of one series, incidents keep the candle that they were first put on."""
         series = self._chart.model.whole
-        if series is None or not len(series):
+        if not len(series):
             return
         bests = (_of_best(info) for info in self._window.source.bests())
         self._show(MarkerTrack([*self._of_incidents(series), *bests]))

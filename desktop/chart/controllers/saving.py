@@ -88,7 +88,7 @@ class ChartSaving(QObject):
             self._tell(words.format(self._writer.path.name), Severity.WARNING)
             return
         series, frame = self._chart.model.series, self._chart.frame
-        if series is None or self._has_no_closed():
+        if self._has_no_closed():
             return
         view = slice(frame.first, frame.stop)
         self._writer = CsvWriter(path, series.open_time_ms[view].copy(), series.values[:, view].copy(), self)

@@ -67,13 +67,12 @@ class TimeTravel(QObject):
     @property
     def newest(self) -> int:
         """That of the newest there is."""
-        whole = self._chart.model.whole
-        return -1 if whole is None else len(whole) - 1
+        return len(self._chart.model.whole) - 1
 
     def go_to(self, index: int) -> None:
         """Show the chart as it stood when this candle had just closed; from the newest on, as it stands now."""
         whole = self._chart.model.whole
-        if whole is None or not len(whole) or index >= self.newest:
+        if not len(whole) or index >= self.newest:
             self.back_to_now()
             return
         opened_ms = int(whole.open_time_ms[max(index, 0)])
@@ -187,14 +186,14 @@ class TimeTravel(QObject):
     def _to_come(self) -> int:
         """Candles of the interval that is shown which the replay has not given yet."""
         whole, interval_ms = self._chart.model.whole, self._state.interval_ms
-        if self._pace is None or interval_ms is None or whole is None or not len(whole):
+        if self._pace is None or interval_ms is None or not len(whole):
             return 0
         left = self._pace.left_after(whole.interval.close_time_ms(int(whole.open_time_ms[-1])))
         return round(left * interval_ms / whole.interval.duration_ms)
 
     def _words(self) -> str:
         moment, whole = self._chart.model.moment, self._chart.model.whole
-        if whole is None or not len(whole):
+        if not len(whole):
             return ""
         zone, has_seconds = self._chart.style_shown.time_zone, whole.interval.duration_ms % _MINUTE_MS != 0
         newest_ms = whole.interval.close_time_ms(int(whole.open_time_ms[-1]))

@@ -16,7 +16,7 @@ def index_at(model: ChartModel, time_ms: int) -> int:
     """The index of the candle that a time lies in, in a gap that of the next. Before the first candle indices go on
     below zero, as they do beyond the newest: the older ones may not be read yet."""
     series, first, ahead = model.series, model.time_at(0), model.time_at(model.count)
-    if series is None or first is None or ahead is None:
+    if first is None or ahead is None:
         return 0
     step = series.interval.duration_ms
     if time_ms < first:
@@ -30,7 +30,7 @@ def index_at(model: ChartModel, time_ms: int) -> int:
 def time_at(model: ChartModel, index: int) -> int:
     """The opening time at an index, also before the first candle."""
     first = model.time_at(0)
-    if model.series is None or first is None:
+    if first is None:
         return 0
     found = model.time_at(index) if index >= 0 else first + index * model.series.interval.duration_ms
     return _within(first if found is None else found)
@@ -39,7 +39,7 @@ def time_at(model: ChartModel, index: int) -> int:
 def shifted(model: ChartModel, time_ms: int, candles: int) -> int:
     """The time so many of the shown candles later; the part of a candle that has gone by stays, so that what was
     drawn over short candles keeps its form when it is moved over long ones."""
-    if candles == 0 or model.series is None:
+    if candles == 0:
         return time_ms
     index = index_at(model, time_ms)
     gone = time_ms - time_at(model, index)

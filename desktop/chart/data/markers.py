@@ -75,7 +75,7 @@ class MarkerTrack:
         """The first of them, and the indices of their candles."""
         nothing = (0, np.empty(0, dtype=np.int64))
         series, opens_next = model.series, model.time_at(model.count)
-        if series is None or opens_next is None or last < 0:
+        if opens_next is None or last < 0:
             return nothing
         begin_ms, end_ms = model.time_at(max(int(first), 0)), model.time_at(min(int(last) + 1, model.count))
         assert begin_ms is not None and end_ms is not None

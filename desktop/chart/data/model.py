@@ -20,6 +20,7 @@ from desktop.chart.data.regimes import RegimeTrack
 
 _DECIMALS_FROM = 200
 _GHOST_MARGIN = 2.0
+_MINUTE_MS = 60_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,11 +43,13 @@ class ChartModel:
 
     def __init__(self) -> None:
         self.title = ""
+        self.whole = CandleSeries(Interval(_MINUTE_MS))
+        """The closed candles of now, whatever moment is shown."""
+        self.moment: Moment | None = None
+        """The past one that is shown; None: now."""
+        self._then = PastSeries(self.whole)
         self._note = ""
         self._forming: Candle | None = None
-        self._series: CandleSeries | None = None
-        self._then: PastSeries | None = None
-        self._moment: Moment | None = None
         self._forecast: ForecastMade | None = None
         self.holes: KnownHoles | None = None
         """What the exchange is known not to have; None where the candles come from none."""
@@ -60,42 +63,32 @@ class ChartModel:
         self._placed_key: tuple[object, ...] = ()
 
     @property
-    def series(self) -> CandleSeries | None:
-        """The closed candles that are shown."""
-        return self._series if self._moment is None else self._then
-
-    @property
-    def whole(self) -> CandleSeries | None:
-        """The closed candles of now, whatever moment is shown."""
-        return self._series
-
-    @property
-    def moment(self) -> Moment | None:
-        """The past one that is shown; None: now."""
-        return self._moment
+    def series(self) -> CandleSeries:
+        """The closed candles that are shown; none before there is a market."""
+        return self.whole if self.moment is None else self._then
 
     @property
     def forming(self) -> Candle | None:
         """The candle that is still open; there is none in the past."""
-        return self._forming if self._moment is None else None
+        return self._forming if self.moment is None else None
 
     @property
     def forecast(self) -> ForecastMade | None:
-        return self._forecast if self._moment is None else self._moment.forecast
+        return self._forecast if self.moment is None else self.moment.forecast
 
     @property
     def note(self) -> str:
         """What a user has to know of the forecast."""
-        return self._note if self._moment is None else self._moment.note
+        return self._note if self.moment is None else self.moment.note
 
     @property
     def count(self) -> int:
         """Closed candles."""
-        return 0 if self.series is None else len(self.series)
+        return len(self.series)
 
     @property
     def version(self) -> int:
-        return -1 if self.series is None else self.series.version
+        return self.series.version
 
     @property
     def is_empty(self) -> bool:
@@ -106,7 +99,7 @@ class ChartModel:
         """The forming candle, else the newest closed one."""
         if self.forming is not None:
             return self.forming
-        return self.series[-1] if self.series is not None and self.count else None
+        return self.series[-1] if self.count else None
 
     @property
     def newest_index(self) -> int:
@@ -115,33 +108,30 @@ class ChartModel:
 
     def show_moment(self, moment: Moment | None) -> None:
         """Show the candles that had closed by then and the forecast of then, and nothing later; None: all there is."""
-        self._moment = moment
+        self.moment = moment
         self._decimals, self._decimals_version = 2, -1  # later prices may have had more
         self.follow()
 
     def follow(self) -> None:
         """The series was changed by its owner: nothing of it that came later than the moment comes into view."""
         self._drop_stale_forming()
-        whole, moment = self._series, self._moment
-        if whole is None or moment is None:
-            return
-        if self._then is None:
-            self._then = PastSeries(whole)
-        self._then.show(whole, whole.insertion_index(moment.time_ms - whole.interval.duration_ms + 1))
+        if self.moment is not None:
+            opened_ms = self.moment.time_ms - self.whole.interval.duration_ms
+            self._then.show(self.whole, self.whole.insertion_index(opened_ms + 1))
 
-    def set_series(self, series: CandleSeries | None, title: str, *, is_same_market: bool = False) -> None:
+    def set_series(self, series: CandleSeries, title: str, *, is_same_market: bool = False) -> None:
         """Another market: what belonged to the former one is let go. Or the same at another interval."""
-        self._series, self.title, self._forming = series, title, None
+        self.whole, self.title, self._forming = series, title, None
         self._decimals, self._decimals_version = 2, -1
         if not is_same_market:
-            self._forecast, self._moment = None, None
+            self._forecast, self.moment = None, None
             self.past.forget()
             self.regimes.forget()
         self.follow()
 
     def replace_series(self, series: CandleSeries) -> None:
         """The same market, with other candles of it."""
-        self._series = series
+        self.whole = series
         self.follow()
 
     def set_forming(self, candle: Candle | None) -> None:
@@ -154,9 +144,7 @@ class ChartModel:
 
     def _drop_stale_forming(self) -> None:
         """A candle that has closed is not forming any more."""
-        if self._forming is None or self._series is None or len(self._series) == 0:
-            return
-        if self._forming.open_time_ms <= int(self._series.open_time_ms[-1]):
+        if self._forming is not None and self.whole.insertion_index(self._forming.open_time_ms) < len(self.whole):
             self._forming = None
 
     def set_note(self, note: str) -> bool:
@@ -174,7 +162,7 @@ class ChartModel:
 
     def past_forecast(self, index: int) -> PastForecast | None:
         """What was forecast for this closed candle, at the horizon that is shown; None where nothing is known."""
-        return None if self.series is None else self.past.at(self.series, index)
+        return self.past.at(self.series, index)
 
     @property
     def forecast_oddity(self) -> str:
@@ -185,7 +173,7 @@ class ChartModel:
     @property
     def forecast_age(self) -> int:
         """Candles that have closed since the forecast was made; 0 where it has seen the newest, or there is none."""
-        if self.forecast is None or self.series is None:
+        if self.forecast is None:
             return 0
         return self.count - self.series.insertion_index(self.forecast.origin_open_time_ms + 1)
 
@@ -196,13 +184,13 @@ class ChartModel:
         own_ms = self.past.interval_ms
         if own_ms is None and self.forecast is not None and self.forecast.ghosts:
             own_ms = self.forecast.ghosts[0].open_time_ms - self.forecast.origin_open_time_ms
-        if own_ms is None or self.series is None or own_ms == self.series.interval.duration_ms:
+        if own_ms is None or own_ms == self.series.interval.duration_ms:
             return None
         return Interval(own_ms)
 
     def candle(self, index: int) -> Candle | None:
         """The closed or forming candle at an index."""
-        if self.series is not None and 0 <= index < self.count:
+        if 0 <= index < self.count:
             return self.series[index]
         return self.forming if index == self.count else None
 
@@ -213,12 +201,12 @@ class ChartModel:
         key = (self.series, self.version)  # the series itself: another may come to lie at its address
         if key != self._volume_key:
             self._volume_key = key
-            self._has_volume = self.series is None or self.count == 0 or bool((self.series.volume > 0.0).any())
+            self._has_volume = self.count == 0 or bool((self.series.volume > 0.0).any())
         return self._has_volume
 
     def decimals(self) -> int:
         """Decimals of prices, as the market's newest prices show them; they only grow, so that labels stay still."""
-        if self._decimals_version != self.version and self.series is not None:
+        if self._decimals_version != self.version:
             newest = slice(max(0, self.count - _DECIMALS_FROM), self.count)
             prices = np.concatenate((self.series.open[newest], self.series.close[newest]))
             found = formatting.decimals_of_prices(prices)
@@ -230,19 +218,15 @@ class ChartModel:
 
     def time_at(self, index: int) -> int | None:
         """The opening time at an index. Beyond the newest candle time goes on by the interval."""
-        if self.series is None or index < 0:
-            return None
-        if index < self.count:
+        if 0 <= index < self.count:
             return int(self.series.open_time_ms[index])
-        step = self.series.interval.duration_ms
-        if self.forming is not None:
-            return self.forming.open_time_ms + (index - self.count) * step
-        return None if self.count == 0 else int(self.series.open_time_ms[-1]) + (index - self.count + 1) * step
+        newest = self.newest
+        if index < 0 or newest is None:
+            return None
+        return newest.open_time_ms + (index - self.newest_index) * self.series.interval.duration_ms
 
     def index_from(self, time_ms: int) -> int | None:
         """The first index whose candle opens at or after a time, beyond the newest candle too."""
-        if self.series is None:
-            return None
         found = self.series.insertion_index(time_ms)
         if found < self.count:
             return found
@@ -253,7 +237,7 @@ class ChartModel:
 
     def index_around(self, time_ms: int) -> int | None:
         """The index of the candle that a time lies in; in a gap that of the next."""
-        return None if self.series is None else self.index_from(self.series.interval.open_time_ms(time_ms))
+        return self.index_from(self.series.interval.open_time_ms(time_ms))
 
     def index_of(self, time_ms: int) -> int | None:
         """The index of the candle that opens, or will open, at exactly this time; None in a gap."""
@@ -263,14 +247,14 @@ class ChartModel:
     def missing_before(self, index: int) -> int:
         """How many candles are missing between this one and the one before it."""
         time, before = self.time_at(index), self.time_at(index - 1)
-        if time is None or before is None or self.series is None:
+        if time is None or before is None:
             return 0
         return max(0, (time - before) // self.series.interval.duration_ms - 1)
 
     def absent_before(self, index: int) -> int:
         """How many of those the exchange is known not to have; 0 where it was not asked."""
         time, before = self.time_at(index), self.time_at(index - 1)
-        if self.holes is None or time is None or before is None or self.series is None:
+        if self.holes is None or time is None or before is None:
             return 0
         step = self.series.interval.duration_ms
         return int(self.holes.within_ms(before + step, time)) // step
@@ -311,9 +295,9 @@ class ChartModel:
         )
 
     def _ghosts_shown(self) -> tuple[Ghost, ...]:
-        own, series = self.other_interval, self.series
-        if self.forecast is None or series is None or own is None:
+        own, shown = self.other_interval, self.series.interval
+        if self.forecast is None or own is None:
             return () if self.forecast is None else self.forecast.ghosts
-        if series.interval.duration_ms % own.duration_ms:
+        if shown.duration_ms % own.duration_ms:
             return ()
-        return joined(self.forecast.ghosts, own.duration_ms, series.interval, self.forming)
+        return joined(self.forecast.ghosts, own.duration_ms, shown, self.forming)

@@ -116,10 +116,8 @@ class PastForecasts:
             block[slot] = past.from_event(scored, self._names)[0]
             self.version += scored.horizon == self.horizon
 
-    def view(self, series: CandleSeries | None, first: int, stop: int) -> PastView:
+    def view(self, series: CandleSeries, first: int, stop: int) -> PastView:
         """The past forecasts of the closed candles first..stop - 1. Reads nothing: see `load_next`."""
-        if series is None:
-            return _nothing(is_complete=False)
         key = (self.version, self.horizon, series, series.version, first, stop)
         if key != self._view_key:
             self._view, self._view_key = self._make_view(series, first, stop), key

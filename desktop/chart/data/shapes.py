@@ -28,9 +28,9 @@ def shaped(series: CandleSeries, first: int, stop: int, group: int, style: Candl
     return _last(averaged, wanted)
 
 
-def shaped_forming(series: CandleSeries | None, forming: Candle, style: CandleStyle) -> CandleColumns:
+def shaped_forming(series: CandleSeries, forming: Candle, style: CandleStyle) -> CandleColumns:
     """The forming candle as one column; its averages go on from those of the closed candles."""
-    count = 0 if series is None else len(series)
+    count = len(series)
     alone = CandleColumns(
         index=np.array([count], dtype=np.float64),
         open=np.array([forming.open]),
@@ -40,7 +40,7 @@ def shaped_forming(series: CandleSeries | None, forming: Candle, style: CandleSt
         volume=np.array([forming.volume]),
         group=1,
     )
-    if style is not CandleStyle.HEIKIN_ASHI or series is None or count == 0:
+    if style is not CandleStyle.HEIKIN_ASHI or count == 0:
         return alone if style is not CandleStyle.HEIKIN_ASHI else heikin_ashi(alone)
     before = columns(series, max(0, count - _WARM_UP), count, 1)
     return _last(heikin_ashi(_joined(before, alone)), 1)

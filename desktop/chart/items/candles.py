@@ -33,7 +33,7 @@ class ClosedCandlesItem(ChartItem):
     pane, z, is_kept = PRICE_PANE, -40.0, True
 
     def draw(self, painter: QPainter, frame: Frame, pane: Pane, model: ChartModel) -> None:
-        if frame.drawn is None or model.series is None:
+        if frame.drawn is None:
             return
         _paint_volumes(painter, frame, frame.drawn)
         if frame.style.candles is CandleStyle.LINE:

@@ -148,7 +148,7 @@ class ComparisonLayer(Layer):
     def _start_in(self, first: int, stop: int, model: ChartModel) -> _Start | None:
         """Found once a view. None where the two share no candle in it."""
         other, own = self._series(), model.series
-        if other is None or own is None or first >= stop:
+        if other is None or first >= stop:
             return None
         key = (self._shows, other.version, id(own), own.version, first, stop)
         if key != self._start_key:
@@ -181,9 +181,9 @@ def _percent_text(percent: float | None) -> str:
     return "–" if percent is None else f"{formatting.format_level(percent, 2, signed=True)} %"
 
 
-def _until(series: CandleSeries | None, own: CandleSeries | None, zone: tzinfo | None) -> str | None:
+def _until(series: CandleSeries | None, own: CandleSeries, zone: tzinfo | None) -> str | None:
     """When its last candle opened, where newer ones of the chart have closed; by the clock alone on the same day."""
-    if series is None or own is None or not len(series) or not len(own):
+    if series is None or not len(series) or not len(own):
         return None
     last_ms, newest_ms = int(series.open_time_ms[-1]), int(own.open_time_ms[-1])
     if last_ms >= newest_ms:

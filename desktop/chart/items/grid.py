@@ -64,7 +64,7 @@ class GapsItem(ChartItem):
     pane, z, is_kept = PRICE_PANE, -45.0, True
 
     def draw(self, painter: QPainter, frame: Frame, pane: Pane, model: ChartModel) -> None:
-        if model.series is None or frame.group > 1:
+        if frame.group > 1:
             return
         found = visible_gaps(model.series, frame.first, frame.stop)
         columns_px = frame.xs(found.astype(np.float64) - 0.5)
@@ -81,7 +81,6 @@ class GapsItem(ChartItem):
 
 def _are_absent(found: NDArray[np.int64], model: ChartModel) -> NDArray[np.bool_]:
     """Of which gaps, by the candle after each, the exchange has no candle at all."""
-    assert model.series is not None, "gaps are found in it"
     if model.holes is None:
         return np.zeros(found.size, np.bool_)
     times, step_ms = model.series.open_time_ms, model.series.interval.duration_ms

@@ -64,7 +64,7 @@ def measured(measurement: Measurement, model: ChartModel) -> Measured:
     change = end.price - start.price
     first, last = sorted((model.index_around(start.time_ms) or 0, model.index_around(end.time_ms) or 0))
     duration_ms = abs(end.time_ms - start.time_ms)
-    is_short = model.series is not None and 0 < duration_ms < model.series.interval.duration_ms
+    is_short = 0 < duration_ms < model.series.interval.duration_ms
     return Measured(
         change=change,
         share=change / start.price,
@@ -75,7 +75,7 @@ def measured(measurement: Measurement, model: ChartModel) -> Measured:
 
 
 def _volume(model: ChartModel, first: int, last: int) -> float:
-    closed = 0.0 if model.series is None else float(model.series.volume[first : last + 1].sum())
+    closed = float(model.series.volume[first : last + 1].sum())
     is_forming_in = model.forming is not None and first <= model.count <= last
     return closed + (model.forming.volume if model.forming is not None and is_forming_in else 0.0)
 

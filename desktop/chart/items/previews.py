@@ -89,10 +89,9 @@ class PreviewLayer(Layer):
 
 def _placed(forecast: ForecastMade, model: ChartModel) -> tuple[PlacedGhost, ...]:
     """Its ghosts that have not closed yet; none at another interval, and none in the past: they are of now."""
-    series = model.series
-    if series is None or not forecast.ghosts or model.moment is not None:
+    if not forecast.ghosts or model.moment is not None:
         return ()
-    if forecast.ghosts[0].open_time_ms - forecast.origin_open_time_ms != series.interval.duration_ms:
+    if forecast.ghosts[0].open_time_ms - forecast.origin_open_time_ms != model.series.interval.duration_ms:
         return ()
     return model.placed(forecast.ghosts)
 

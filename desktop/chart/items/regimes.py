@@ -83,7 +83,7 @@ def regime_row(found: RegimeProbabilities | None, palette: Palette) -> Row:
 
 
 def _view(frame: Frame, model: ChartModel) -> RegimeView | None:
-    if model.series is None or model.other_interval is not None:
+    if model.other_interval is not None:
         return None
     return model.regimes.view(model.series, frame.first, frame.stop, frame.group)
 

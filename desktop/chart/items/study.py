@@ -76,11 +76,11 @@ class StudyLayer(Layer):
 
     def is_waiting(self, model: ChartModel) -> bool:
         series = self._followed(model)
-        return series is not None and (series.is_working or series.count_missing() > _AT_ONCE)
+        return series.is_working or series.count_missing() > _AT_ONCE
 
     def begin(self, model: ChartModel) -> Callable[[], None] | None:
         series = self._followed(model)
-        return None if series is None or series.is_working else series.begin()
+        return None if series.is_working else series.begin()
 
     def extent(self, frame_first: int, frame_stop: int, model: ChartModel) -> tuple[float, float] | None:
         series = self._follow(model)
@@ -178,17 +178,14 @@ class StudyLayer(Layer):
     def _follow(self, model: ChartModel) -> IndicatorSeries | None:
         """The values over the series that is shown now, up to date; None while they are not all worked out."""
         series = self._followed(model)
-        if series is None or (series.is_current and not series.is_working):
+        if series.is_current and not series.is_working:
             return series
         if self.is_waiting(model):
             return None
         series.sync()
         return series
 
-    def _followed(self, model: ChartModel) -> IndicatorSeries | None:
-        if model.series is None:
-            self._series = self._series_of = None
-            return None
+    def _followed(self, model: ChartModel) -> IndicatorSeries:
         if self._series is None or self._series_of != id(model.series):
             self._series = IndicatorSeries(self.spec, model.series, is_worked_out=False)
             self._series_of = id(model.series)
@@ -201,7 +198,7 @@ class StudyLayer(Layer):
         series = self._followed(model)
         if self.is_waiting(model):
             return translate("Chart", "computing …")
-        if series is None or model.count + (model.forming is not None) > series.first_defined:
+        if model.count + (model.forming is not None) > series.first_defined:
             return ""
         return translate("Chart", "needs {0}").format(formatting.format_candles(series.first_defined + 1))
 
@@ -223,7 +220,7 @@ class StudyLayer(Layer):
     def _preview(self, series: IndicatorSeries, model: ChartModel) -> tuple[float, ...] | None:
         """What the forming candle would make of it; None without one, or while one that has just closed is still
         there. The readout and the picture of a tick ask for the same."""
-        if model.forming is None or model.series is None:
+        if model.forming is None:
             return None
         if model.count and model.forming.open_time_ms <= int(model.series.open_time_ms[-1]):
             return None

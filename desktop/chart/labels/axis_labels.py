@@ -158,4 +158,4 @@ def _value_text(frame: Frame, pane: Pane, value: float) -> str:
 
 
 def _has_seconds(model: ChartModel) -> bool:
-    return model.series is not None and model.series.interval.duration_ms % 60_000 != 0
+    return model.series.interval.duration_ms % 60_000 != 0

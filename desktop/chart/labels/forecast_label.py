@@ -95,7 +95,7 @@ def _lateness(frame: Frame, model: ChartModel) -> str:
     if made is None or made.mode is not ForecastMode.CATCH_UP or len(made.ghosts) < _FIRST_AND_NEXT:
         return ""
     first_ms, next_ms = (ghost.open_time_ms for ghost in made.ghosts[:_FIRST_AND_NEXT])
-    is_past = series is not None and len(series) > 0 and int(series.open_time_ms[-1]) >= first_ms
+    is_past = len(series) > 0 and int(series.open_time_ms[-1]) >= first_ms
     if is_past or not first_ms < made.made_at_ms < next_ms or next_ms - first_ms < _LONG_INTERVAL_MS:
         return ""
     late = format_duration((made.made_at_ms - first_ms) / 1_000)

@@ -85,11 +85,11 @@ class Countdown(QObject):
 
     def text(self, model: ChartModel) -> str | None:
         """``00:45``; None without a clock, a live market or a forming candle, or where that should be over for long."""
-        forming, series = model.forming, model.series
-        if self._clock is None or not self._is_live or forming is None or series is None:
+        forming, interval = model.forming, model.series.interval
+        if self._clock is None or not self._is_live or forming is None:
             return None
-        left_ms = series.interval.close_time_ms(forming.open_time_ms) - self._clock.now_ms()
-        return None if left_ms < -series.interval.duration_ms else formatting.format_countdown(left_ms)
+        left_ms = interval.close_time_ms(forming.open_time_ms) - self._clock.now_ms()
+        return None if left_ms < -interval.duration_ms else formatting.format_countdown(left_ms)
 
     def _run(self) -> None:
         """A market that ticks often repaints by itself; a quiet one needs this."""

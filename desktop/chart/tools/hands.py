@@ -200,9 +200,8 @@ class ViewAnchor:
 
     def shifted(self) -> int:
         """How many candles were inserted before it since."""
-        series = self._model.series
-        if self._held is None or series is None:
+        if self._held is None:
             return 0
         index, time_ms = self._held
-        found = series.index_at(time_ms)
+        found = self._model.series.index_at(time_ms)
         return 0 if found is None else found - index

@@ -65,4 +65,4 @@ def test_an_empty_series_has_a_forming_candle_still() -> None:
     forming = Candle(0, 10.0, 12.0, 9.0, 11.0, 1.0)
     empty = CandleSeries(random_series(1).interval)
     assert shaped_forming(empty, forming, CandleStyle.CANDLES).open[0] == 10.0
-    assert shaped_forming(None, forming, ASHI).open[0] == 10.5
+    assert shaped_forming(empty, forming, ASHI).open[0] == 10.5

@@ -118,7 +118,7 @@ def test_another_series_is_followed(show_chart: ShowChart) -> None:
     settle(chart)
     wanted = np.mean([other[index].close for index in range(80, 100)])
     assert text_of(layer, chart, 99)[1] == f"{wanted:,.2f}"
-    chart.set_series(None)
+    chart.set_series(CandleSeries(Interval.parse("1m")))
     settle(chart)
 
 
