@@ -14,7 +14,20 @@ class Meter:
     """Fed with what is done; tells of it now and then, and at the end. Work of several parts has one count, which never
     begins again."""
 
-    def __init__(self, job_id: str, title: str, total: int, clock: Clock, show: Callable[[JobProgress], None]) -> None:
+    def __init__(
+        self,
+        job_id: str,
+        title: str,
+        total: int,
+        clock: Clock,
+        show: Callable[[JobProgress], None],
+        *,
+        rest: int = 0,
+        pace_of_rest: float = 1.0,
+    ) -> None:
+        """rest: so much of the total is in parts after the first, which go so many times as fast."""
+        self._saved_by_pace = rest - rest / pace_of_rest
+        """Units of the first part: by so many the rest is shorter than its count."""
         self._job_id = job_id
         self._title = title
         self._total = total
@@ -26,7 +39,7 @@ class Meter:
 
     def next_part(self, title: str, before: int, total: int) -> None:
         """`before` of the total was done in the parts before this one, which has a pace of its own."""
-        self._title, self._before, self._total = title, before, total
+        self._title, self._before, self._total, self._saved_by_pace = title, before, total, 0.0
         self._started_s, self._shown_s = self._clock.monotonic_s(), None
 
     def at(self, done: int) -> None:
@@ -35,5 +48,6 @@ class Meter:
         is_due = self._shown_s is None or now_s - self._shown_s >= _REPORT_EVERY_S
         if is_due or of_all >= self._total:
             self._shown_s = now_s
-            left_s = (now_s - self._started_s) / done * (self._total - of_all) if done else None
+            left = self._total - of_all - self._saved_by_pace
+            left_s = (now_s - self._started_s) / done * left if done else None
             self._show(JobProgress(self._job_id, self._title, of_all, self._total, left_s))

@@ -37,6 +37,8 @@ from core.training.threads import choose_threads
 
 _MOST_INCIDENTS = 100
 _NAME = "pretraining"
+_LEARNING_TO_READING = 9.0
+"""Candles that are learned from while one is read, on one thread: the first guess of the time left rests on it."""
 _log = logging.getLogger("ghostcandle.training")
 
 
@@ -125,8 +127,12 @@ def _learn(request: Request, around: Surroundings, sources: Sequence[Source], te
     wanted = around.settings.training.seed
     seed = team.first_ones(secrets.randbits(32) if wanted is None else wanted)
     candles = sum(len(source.file.candles) for source in sources)
-    # No more than this: a candle is learned from or measured on, once an epoch.
-    meter = Meter(_NAME, "Reading candles", (1 + request.epochs) * candles, around.clock, _shows(around, team))
+    rest = request.epochs * candles  # no more than this: a candle is learned from or measured on, once an epoch
+    meter = Meter(
+        *(_NAME, "Reading candles", candles + rest, around.clock, _shows(around, team)),
+        rest=rest,
+        pace_of_rest=_LEARNING_TO_READING,
+    )
     dataset = _read(around, sources, team, meter)
     engine = build_engine(around.settings, team.device.torch_device, seed, team.join)
     keeper = BestKeeper(
