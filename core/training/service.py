@@ -191,9 +191,9 @@ class TrainingService:
         )
 
     def _losses(self) -> LossSummary:
-        """A diverged model's loss that falls from a height is no progress."""
+        """A diverged model's loss that falls from a height is no progress, and one that stays there is no rest."""
         found = self._session.losses.summary()
-        is_misleading = found.trend is Trend.IMPROVING and self._health.newest is Disease.DIVERGED
+        is_misleading = found.trend is not Trend.WORSENING and self._health.newest is Disease.DIVERGED
         return replace(found, trend=Trend.UNKNOWN) if is_misleading else found
 
     def _resume(self) -> None:

@@ -283,7 +283,8 @@ def test_a_diverged_model_does_not_improve(place: Path) -> None:
     session.opening_events()
     assert session._health.newest is Disease.DIVERGED
     falling = [float(loss) for loss in range(100, 0, -1)]
-    session._session.losses.restore(0.1, falling, len(falling))
-    assert session._session.losses.summary().trend is Trend.IMPROVING
-    assert session.status().loss.trend is Trend.UNKNOWN
+    for losses, trend in ((falling, Trend.IMPROVING), ([0.9] * 100, Trend.FLAT)):
+        session._session.losses.restore(0.1, losses, len(losses))
+        assert session._session.losses.summary().trend is trend
+        assert session.status().loss.trend is Trend.UNKNOWN
     session.close()
