@@ -54,7 +54,7 @@ class Picture(Surface):
         """What the labels of the axes depend on."""
         # Times ahead of the closed candles go on from the forming one.
         model = self.model
-        return None if self._frame is None else (*self._frame.base_key(model.version), model.time_at(model.count))
+        return None if self._frame is None else (self._frame, model.version, model.time_at(model.count))
 
     @property
     def kept_key(self) -> object:
@@ -105,7 +105,7 @@ class Picture(Surface):
         if dirty & ~Dirty.CURSOR:
             self._frame = None
         frame = build()
-        is_same_view = former is not None and former.base_key(0) == frame.base_key(0)
+        is_same_view = former == frame
         has_moved = ahead != self._ahead
         self._before_tick = before if is_same_view and not has_moved and dirty == Dirty.TICK else None
         overlay()

@@ -57,7 +57,7 @@ class Stage:
 
     def place(self, frame: Frame) -> None:
         """Bring views, axes and items to where this frame has them."""
-        key = (frame.base_key(0), tuple(self._layers))
+        key = (frame, tuple(self._layers))
         if key == self._placed_key:  # as with nearly every tick
             return
         self._placed_key = key

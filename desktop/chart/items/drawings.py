@@ -61,7 +61,7 @@ class DrawingsLayer(PlacedLayer[Drawing]):
 
     def _place(self, frame: Frame, model: ChartModel) -> None:
         # Times ahead of the closed candles go on from the forming one.
-        key = (*frame.base_key(model.version), id(model.series), model.time_at(model.count), self.shown)
+        key = (frame, model.version, id(model.series), model.time_at(model.count), self.shown)
         if key == self._key:
             return
         self._key, drawings = key, self.back_to_front()

@@ -87,7 +87,7 @@ class MarkersLayer(Layer):
         return next((cell for cell in self._cells_of(frame, model) if cell.rect.contains(pixel)), None)
 
     def _cells_of(self, frame: Frame, model: ChartModel) -> list[_Cell]:
-        key = (*frame.base_key(model.version), self.key(model))
+        key = (frame, model.version, self.key(model))
         if key != self._cells_key:
             self._cells_key = key
             self._cells = self._laid_out(frame, model) if self.is_visible else []

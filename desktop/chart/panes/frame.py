@@ -55,7 +55,8 @@ class Layout:
 
 @dataclass(frozen=True)
 class Frame:
-    """All that placing something on the chart needs. Lengths are device pixels."""
+    """All that placing something on the chart needs. Lengths are device pixels. While a frame equals the one before,
+    and no candle has changed, what is painted can be kept."""
 
     layout: Layout
     ratio: float
@@ -163,18 +164,3 @@ class Frame:
     def index_at(self, x: float) -> int:
         """The candle at a pixel column."""
         return round(self.right - (self.layout.plot_right - x) / self.spacing)
-
-    def base_key(self, version: int) -> tuple[object, ...]:
-        """What the closed candles' picture depends on: while it stays, the picture is kept."""
-        return (
-            self.layout,
-            self.ratio,
-            self.spacing,
-            self.right,
-            self.price_pane,
-            self.panes,
-            self.top_volume,
-            self.decimals,
-            self.style,
-            version,
-        )

@@ -349,7 +349,7 @@ def test_the_ghost_behind_a_candle_takes_its_frame_and_lets_go_of_it(show_chart:
         fresh.set_forming(forming)
         fresh.zoom(3.0)
         settle(fresh)
-        frames.append(changed.frame.base_key(0))
+        frames.append(changed.frame)
         assert np.array_equal(picture(changed), picture(fresh)), forming
         assert np.array_equal(screen(changed), picture(changed)), forming
     assert frames[0] == frames[1], "the case that is meant: only the candle came and went"
