@@ -231,6 +231,7 @@ def test_a_long_history_is_worked_out_between_frames_and_then_shown_as_ever(
     assert all(text_of(layer, chart, 5)[1] == "computing …" for layer in layers)
     assert all(layer.extent(0, LONG, chart.model) is None for layer in layers)
     qtbot.waitUntil(lambda: not missing_of(layers, chart))
+    chart.refresh()  # its own turn to look comes some milliseconds after the values
     settle(chart)
     for layer in layers:
         wanted = IndicatorSeries(layer.spec, series).values[0, LONG - 5]
@@ -239,6 +240,9 @@ def test_a_long_history_is_worked_out_between_frames_and_then_shown_as_ever(
     assert not np.array_equal(whole, bare)
 
     at_once = show_chart(series)
+    for layer in layers:
+        chart.remove_layer(layer)
+    settle(chart)
     for layer in layers:
         at_once.add_layer(layer)  # whose values are there
     settle(at_once)
