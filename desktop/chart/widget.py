@@ -24,13 +24,13 @@ from core.clock import Clock
 from core.events import ForecastMade
 from core.market.candle import Candle
 from core.market.drawings import Anchor
+from core.market.known_holes import KnownHoles
 from core.market.series import CandleSeries
 from core.plain import plain
 from desktop.accessible import announce
 from desktop.chart.axes.held_range import HeldRange
 from desktop.chart.axes.price_scale import PriceRange
 from desktop.chart.axes.time_scale import TimeScale
-from desktop.chart.data.holes import KnownHoles
 from desktop.chart.data.model import ChartModel, Moment
 from desktop.chart.frame_clock import Dirty, FrameClock
 from desktop.chart.idle_work import IdleWork

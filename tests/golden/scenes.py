@@ -14,12 +14,12 @@ from core.events import ForecastMade, ForecastMode
 from core.indicators.spec import IndicatorSpec
 from core.market.candle import Candle, Interval
 from core.market.drawings import Anchor
+from core.market.known_holes import KnownHoles
 from core.market.price_lines import LineKind, PriceLine
 from core.market.series import CandleSeries
 from core.market.time_zones import find
 from desktop.benchmark import scenario
 from desktop.chart.axes.price_scale import ScaleKind
-from desktop.chart.data.holes import KnownHoles
 from desktop.chart.data.markers import Marker, MarkerKind, MarkerTrack
 from desktop.chart.items.error_strip import ErrorStripLayer
 from desktop.chart.items.hindsight import HindsightLayer

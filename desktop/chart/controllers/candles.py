@@ -12,6 +12,7 @@ from PySide6.QtCore import QObject
 from core.events import Severity
 from core.market.candle import FILE_VENUE, SIMULATED_VENUE, Candle, Interval, Market
 from core.market.feeds.base import MissingCandles
+from core.market.known_holes import KnownHoles
 from core.market.resample import ResampledSeries
 from core.market.series import CandleSeries
 from core.market.shown_names import shown_market
@@ -20,7 +21,6 @@ from core.storage.errors import StorageError
 from core.window_settings import ChartInterval
 from desktop.actions import ActionId
 from desktop.candle_loader import SHOWN_AT_FIRST, HistoryLoading
-from desktop.chart.data.holes import KnownHoles
 from desktop.chart.widget import ChartWidget
 from desktop.database import WindowDatabase
 from desktop.translation import translate

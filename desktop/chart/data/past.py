@@ -44,28 +44,11 @@ _BAND = {
     for name, level in (("low_90", 0.05), ("low_50", 0.25), ("high_50", 0.75), ("high_90", 0.95))
 }
 _PRICES = ("open", "high", "low", "close", *_BAND)
-_MADE_WHILE_WATCHING = frozenset({ForecastMode.LIVE, ForecastMode.SIMULATED})
-LATER_MODES = tuple(MODES.index(mode) for mode in MODES if mode not in _MADE_WHILE_WATCHING)
-"""Catch-up, replay, recovery: what was forecast after the market had gone on."""
-_IS_LATER = np.isin(np.arange(len(MODES)), LATER_MODES)
+IS_LATER = np.array([mode not in (ForecastMode.LIVE, ForecastMode.SIMULATED) for mode in MODES])
+"""By mode: catch-up, replay, recovery, which were forecast after the market had gone on."""
 
-
-def are_later(rows: Past) -> NDArray[np.bool_]:
-    """Which were made in one of `LATER_MODES`."""
-    return np.asarray(_IS_LATER[rows["mode"]], dtype=np.bool_)
-
-
-class Names:
-    """Checkpoint ids as numbers, so that they fit a table; none is 0."""
-
-    def __init__(self) -> None:
-        self._numbers: dict[str | None, int] = {None: 0}
-
-    def number(self, name: str | None) -> int:
-        return self._numbers.setdefault(name, len(self._numbers))
-
-    def name(self, number: int) -> str | None:
-        return list(self._numbers)[number]
+Names = dict[str | None, int]
+"""Checkpoint ids as numbers, so that they fit a table; none is 0."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +84,7 @@ def from_rows(rows: PastRows, names: Names) -> Past:
     table = _table(len(rows), rows, drawn, drawn.close_quantiles)
     table["made_at_ms"], table["step"], table["hit"] = rows.made_at_ms, rows.step, rows.direction_hit
     table["mode"] = [MODES.index(mode) for mode in rows.mode]
-    table["checkpoint"] = [names.number(each) for each in rows.checkpoint_id]
+    table["checkpoint"] = [_number(each, names) for each in rows.checkpoint_id]
     return table
 
 
@@ -113,7 +96,7 @@ def from_event(scored: ForecastScored, names: Names) -> Past:
     row = _table(1, scored, ghost, np.array([ghost.close_quantiles]))
     row["made_at_ms"], row["step"] = scored.made_at_ms or 0, -1 if scored.step is None else scored.step
     row["hit"] = -1 if scored.direction_hit is None else scored.direction_hit
-    row["mode"], row["checkpoint"] = MODES.index(scored.mode), names.number(scored.checkpoint_id)
+    row["mode"], row["checkpoint"] = MODES.index(scored.mode), _number(scored.checkpoint_id, names)
     return row
 
 
@@ -133,6 +116,10 @@ def _table(
     return table
 
 
+def _number(name: str | None, names: Names) -> int:
+    return names.setdefault(name, len(names))
+
+
 def to_forecast(row: Past, horizon: int, actual_close: float, names: Names) -> PastForecast:
     """A row of the table, for people. row: a single record."""
     found = {name: row[name].item() for name in PAST.names or ()}
@@ -142,7 +129,7 @@ def to_forecast(row: Past, horizon: int, actual_close: float, names: Names) -> P
         mode=MODES[found["mode"]],
         made_at_ms=found["made_at_ms"] if is_made_known else None,
         step=found["step"] if is_made_known else None,
-        checkpoint_id=names.name(found["checkpoint"]),
+        checkpoint_id=list(names)[found["checkpoint"]],
         actual_close=actual_close,
         direction_hit=None if found["hit"] < 0 else bool(found["hit"]),
         **{name: found[name] for name in ("origin_ms", "close", "inside_50", "inside_90", "after_gap")},

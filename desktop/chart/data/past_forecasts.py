@@ -47,7 +47,7 @@ class PastView:
     @property
     def is_later(self) -> NDArray[np.bool_]:
         """Made in catch-up, replay or recovery."""
-        return past.are_later(self.past)
+        return np.asarray(past.IS_LATER[self.past["mode"]], dtype=np.bool_)
 
 
 def _nothing(*, is_too_wide: bool = False, is_complete: bool = True) -> PastView:
@@ -73,7 +73,7 @@ class PastForecasts:
     def begin(self, reader: RecordReader | None, interval_ms: int | None) -> None:
         """Another run, or none."""
         self._reader, self.interval_ms = reader, interval_ms
-        self._names = Names()
+        self._names: Names = {None: 0}
         self.forget_kept()
         self.forget()
 

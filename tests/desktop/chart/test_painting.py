@@ -12,8 +12,8 @@ from PySide6.QtGui import QColor, QImage
 from PySide6.QtTest import QTest
 
 from core.market.candle import Candle, Interval
+from core.market.known_holes import KnownHoles
 from core.market.series import CandleSeries
-from desktop.chart.data.holes import KnownHoles
 from desktop.chart.widget import ChartWidget
 from tests.desktop.chart.conftest import ShowChart, settle
 from tests.desktop.chart.support import (

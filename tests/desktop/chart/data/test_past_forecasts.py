@@ -12,11 +12,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from core.events import ForecastMode
 from core.market.series import CandleSeries
 from core.storage.reader import RecordReader
 from core.storage.record import TrainingRecord
 from core.training.issued import from_rows
-from desktop.chart.data.past import LATER_MODES, MODES, PastForecast
+from desktop.chart.data.past import MODES, PastForecast
 from desktop.chart.data.past_forecasts import PastForecasts, PastView
 from tests.core.storage.samples import checkpoint
 from tests.desktop.chart.past_support import (
@@ -269,7 +270,7 @@ def test_what_was_not_made_live_is_told_apart(record: RecordReader) -> None:
     _read_all(past, SERIES, 0, len(SERIES))
     view = past.view(SERIES, 0, len(SERIES))
     assert 0 < view.is_later.sum() < len(view)
-    np.testing.assert_array_equal(view.is_later, np.isin(view.past["mode"], LATER_MODES))
+    assert [MODES[mode] for mode in view.past["mode"][view.is_later]] == [ForecastMode.CATCH_UP] * view.is_later.sum()
 
 
 def test_another_run_forgets_the_former(record: RecordReader) -> None:

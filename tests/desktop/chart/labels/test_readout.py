@@ -13,10 +13,10 @@ from core.events import ForecastMode
 from core.indicators.registry import INDICATORS
 from core.indicators.spec import IndicatorSpec
 from core.market.candle import Interval
+from core.market.known_holes import KnownHoles
 from core.market.series import CandleSeries
 from core.window_settings import AppearanceSettings
 from desktop import formatting
-from desktop.chart.data.holes import KnownHoles
 from desktop.chart.data.past import PastForecast
 from desktop.chart.items.study import StudyLayer
 from desktop.chart.labels.last_price import Countdown

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from desktop.chart.data.holes import KnownHoles
+from core.market.known_holes import KnownHoles
 
 moments = st.integers(0, 60)
 stretches = st.lists(st.tuples(moments, st.integers(1, 12)).map(lambda pair: (pair[0], sum(pair))), max_size=8)
