@@ -213,7 +213,8 @@ def long_series(count: int = LONG) -> CandleSeries:
 
 
 def missing_of(layers: list[StudyLayer], chart: ChartWidget) -> bool:
-    return any(layer.is_waiting(chart.model) for layer in layers)
+    """Until the chart has heard of the last of them, too."""
+    return chart._idle_work._making is not None or any(layer.is_waiting(chart.model) for layer in layers)
 
 
 def test_a_long_history_is_worked_out_between_frames_and_then_shown_as_ever(
