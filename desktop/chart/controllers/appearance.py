@@ -57,7 +57,7 @@ class ChartAppearance(QObject):
     def open_zones(self) -> ZoneDialog:
         """Ask for a zone by its name."""
         dialog = ZoneDialog(self._window.settings.chart.time_zone, self._window)
-        dialog.chosen.connect(lambda name: self._change("time_zone", name))
+        dialog.chosen.connect(lambda name: self._window.change_chart(time_zone=name))
         dialog.finished.connect(lambda _result: self._show(self._window.settings))
         open_dialog(dialog)
         return dialog
@@ -84,15 +84,14 @@ class ChartAppearance(QObject):
             ActionId.FIT_PRICES: self._chart.fit_prices,
             ActionId.ZONE_OTHER: self.open_zones,
         }
-        slots |= {action_id: partial(self._change, *choice) for action_id, choice in _CHOICES.items()}
+        change = self._window.change_chart
+        slots |= {action_id: partial(change, **{name: value}) for action_id, (name, value) in _CHOICES.items()}
         slots |= {action_id: partial(self._switch, action_id) for action_id in _SWITCHES}
         self._window.actions_of_window.wire(slots)
 
     def _switch(self, action_id: ActionId) -> None:
-        self._change(_SWITCHES[action_id], self._window.actions_of_window[action_id].isChecked())
-
-    def _change(self, setting: str, value: object) -> None:
-        self._window.change_chart(**{setting: value})
+        is_on = self._window.actions_of_window[action_id].isChecked()
+        self._window.change_chart(**{_SWITCHES[action_id]: is_on})
 
     def _show(self, settings: Settings) -> None:
         chosen = settings.chart

@@ -63,10 +63,9 @@ def last_price_box(frame: Frame, model: ChartModel, countdown: str | None) -> Bo
 class Countdown(QObject):
     """Calls `on_second` as each second of the clock begins, while the market is live and the chart is seen."""
 
-    def __init__(self, on_second: Callable[[], None], clock: Clock | None, parent: QObject) -> None:
+    def __init__(self, on_second: Callable[[], None], clock: Clock, parent: QObject) -> None:
         super().__init__(parent)
-        self._on_second = on_second
-        self._clock = clock
+        self._on_second, self._clock = on_second, clock
         self._is_live = self._is_seen = False
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
@@ -84,16 +83,16 @@ class Countdown(QObject):
         self._run()
 
     def text(self, model: ChartModel) -> str | None:
-        """``00:45``; None without a clock, a live market or a forming candle, or where that should be over for long."""
+        """``00:45``; None without a live market or a forming candle, or where that should be over for long."""
         forming, interval = model.forming, model.series.interval
-        if self._clock is None or not self._is_live or forming is None:
+        if not self._is_live or forming is None:
             return None
         left_ms = interval.close_time_ms(forming.open_time_ms) - self._clock.now_ms()
         return None if left_ms < -interval.duration_ms else formatting.format_countdown(left_ms)
 
     def _run(self) -> None:
         """A market that ticks often repaints by itself; a quiet one needs this."""
-        if self._clock is not None and self._is_live and self._is_seen:
+        if self._is_live and self._is_seen:
             self._timer.start(_SECOND_MS - self._clock.now_ms() % _SECOND_MS)
         else:
             self._timer.stop()
