@@ -43,6 +43,7 @@ INCIDENTS_KEPT = 500
 DRIFTS_KEPT = 100
 _CATCH_UP_JOB = "feed catch-up"
 _LEARNING = frozenset({TrainerState.CATCHING_UP, TrainerState.TRAINING})
+_ANSWERING = frozenset({*_LEARNING, TrainerState.PAUSED})
 
 
 class RunState(QObject):
@@ -160,6 +161,11 @@ class RunState(QObject):
         told_ms = status.last_step_at_ms
         is_behind = status.step == 0 if told_ms is None else told_ms < last.at_ms
         return last.step if is_behind else status.step
+
+    @property
+    def has_answering_trainer(self) -> bool:
+        """Whether one runs that does what it is told."""
+        return self.trainer_state in _ANSWERING
 
     @property
     def learning_rate(self) -> float | None:

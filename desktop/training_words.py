@@ -1,7 +1,9 @@
-"""What is said of a break of training, wherever the window would else say how training goes."""
+"""What is said of a break of training, wherever the window would else say how training goes; and of what only a running
+trainer can do."""
 
 from __future__ import annotations
 
+from core.events import TrainerState
 from desktop.state import RunState
 from desktop.translation import translate
 
@@ -19,3 +21,21 @@ def break_sentence(state: RunState) -> str:
     """The same with a full stop."""
     words = break_words(state)
     return f"{words}." if words else ""
+
+
+def cannot_go_back(state: RunState) -> str:
+    """To a checkpoint, where no trainer answers."""
+    what = translate("Checkpoints", "Only a running trainer can go back to a checkpoint; nothing was changed.")
+    return f"{what} {_when_it_can(state)}"
+
+
+def cannot_forecast(state: RunState) -> str:
+    """With a checkpoint, where no trainer answers."""
+    what = translate("Checkpoints", "Only a running trainer can say what a checkpoint would forecast.")
+    return f"{what} {_when_it_can(state)}"
+
+
+def _when_it_can(state: RunState) -> str:
+    if state.trainer_state in (TrainerState.STARTING, TrainerState.RESTARTING):
+        return translate("Checkpoints", "Training is starting: try again when it runs.")
+    return translate("Checkpoints", "Start training, then try again.")

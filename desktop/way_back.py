@@ -5,8 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from core.diagnosis import WayBack
+from core.events import Severity
 from desktop.dialogs.setting_words import setting, with_change
 from desktop.formatting import format_count
+from desktop.state import RunState
+from desktop.training_words import cannot_go_back
 from desktop.translation import translate
 
 if TYPE_CHECKING:
@@ -16,8 +19,12 @@ _KEY = "restored"
 """Of the notice that it was done, which takes the place of the one that it was asked for."""
 
 
-def take_way_back(window: MainWindow, way: WayBack) -> None:
-    """Take back what led to it, and restore the checkpoint from before."""
+def take_way_back(window: MainWindow, state: RunState, way: WayBack) -> None:
+    """Take back what led to it, and restore the checkpoint from before. Where no trainer answers,
+    nothing is done, and that is said."""
+    if way.checkpoint_id is not None and not state.has_answering_trainer:
+        window.tell(cannot_go_back(state), Severity.ERROR, key=_KEY, is_answer=True)
+        return
     before = after = window.settings
     for change in way.changes:
         after = with_change(after, change)

@@ -146,7 +146,7 @@ class MainWindow(QMainWindow):
             on_show_incidents=lambda: self.show_dock(ActionId.SHOW_INCIDENTS),
             on_use_gpu=lambda: self.device_requested.emit("cuda"),
             on_resume=lambda: self.pause_requested.emit(False),
-            on_way_back=lambda way: take_way_back(self, way),
+            on_way_back=lambda way: take_way_back(self, state, way),
             parent=self,
         )
         self._show_settings()
@@ -305,7 +305,7 @@ class MainWindow(QMainWindow):
             lambda sentence: self.tell(sentence, Severity.WARNING, key=_REFUSED, is_answer=True)
         )
         self.gradients.change_requested.connect(self._on_change)
-        self.gradients.way_back_requested.connect(lambda way: take_way_back(self, way))
+        self.gradients.way_back_requested.connect(lambda way: take_way_back(self, self._state, way))
         self.best_checkpoint.restore_requested.connect(self.preview_requested)
         self.checkpoints.restore_requested.connect(self.preview_requested)
         self.checkpoints.arranged.connect(lambda browser: self._store(replace(self._settings, browser=browser)))

@@ -7,18 +7,18 @@ from collections.abc import Callable, Sequence
 from PySide6.QtCore import QObject, Slot
 
 from core.commands import ForecastWith, TrainerCommand
-from core.events import CheckpointForecast, CheckpointInfo, Severity, TrainerState
+from core.events import CheckpointForecast, CheckpointInfo, Severity
 from desktop.actions import ActionId
 from desktop.chart.items.previews import MOST_SHOWN, Preview, PreviewLayer
 from desktop.chart.widget import ChartWidget
 from desktop.formatting import format_count
 from desktop.panels.banner import Notice
 from desktop.state import RunState
+from desktop.training_words import cannot_forecast, cannot_go_back
 from desktop.translation import translate
 from desktop.window import MainWindow
 
 _KEY = "checkpoint preview"
-_ANSWERING = frozenset({TrainerState.TRAINING, TrainerState.PAUSED, TrainerState.CATCHING_UP})
 
 
 class CheckpointPreviews(QObject):
@@ -64,7 +64,7 @@ class CheckpointPreviews(QObject):
 
         Returns whether they were asked for.
         """
-        if self._state.trainer_state not in _ANSWERING:
+        if not self._state.has_answering_trainer:
             return False
         self.show(infos)
         return True
@@ -79,7 +79,7 @@ class CheckpointPreviews(QObject):
         self._told.clear()
         self._window.banner.withdraw(_KEY)
         self._show()
-        if infos and self._state.trainer_state not in _ANSWERING:
+        if infos and not self._state.has_answering_trainer:
             self._asked = ()
             self._refuse(is_restore=is_restore)
         self._window.checkpoints.actions_of_panel[ActionId.CHECKPOINT_GHOSTS].setChecked(self.is_shown)
@@ -87,16 +87,8 @@ class CheckpointPreviews(QObject):
 
     def _refuse(self, *, is_restore: bool) -> None:
         """No trainer answers. An error: behind a graver notice, nobody would see the answer to a click."""
-        if self._state.trainer_state in (TrainerState.STARTING, TrainerState.RESTARTING):
-            then = translate("Checkpoints", "Training is starting: try again when it runs.")
-        else:
-            then = translate("Checkpoints", "Start training, then try again.")
-        what = (
-            translate("Checkpoints", "Only a running trainer can go back to a checkpoint; nothing was changed.")
-            if is_restore
-            else translate("Checkpoints", "Only a running trainer can say what a checkpoint would forecast.")
-        )
-        self._window.tell(f"{what} {then}", Severity.ERROR, key=_KEY, is_answer=True)
+        sentence = cannot_go_back(self._state) if is_restore else cannot_forecast(self._state)
+        self._window.tell(sentence, Severity.ERROR, key=_KEY, is_answer=True)
 
     def _ask_again(self) -> None:
         if self._asked:
@@ -148,7 +140,7 @@ class CheckpointPreviews(QObject):
 
     def _restore(self, checkpoint_id: str) -> None:
         self.hide()
-        if self._state.trainer_state in _ANSWERING:
+        if self._state.has_answering_trainer:
             self._window.restore_requested.emit(checkpoint_id)
         else:  # it has ended since the checkpoint's ghosts were shown
             self._refuse(is_restore=True)

@@ -12,7 +12,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QAbstractButton, QLabel, QToolBar
 from pytestqt.qtbot import QtBot
 
-from core.diagnosis import Diagnosis
+from core.diagnosis import Diagnosis, SettingChange, WayBack
 from core.events import (
     GPU_IS_BACK,
     CheckpointsChanged,
@@ -237,6 +237,20 @@ def test_the_rate_of_the_newest_step_stands_beside_the_box_where_it_is_another(b
     state.apply(replace(third, learning_rate=1e-4))
     state.apply(scenario.status(learning_rate=1e-4))
     assert label.isHidden()
+
+
+def test_without_a_trainer_nothing_is_half_taken_back(qtbot: QtBot, bench: Bench) -> None:
+    """The rate was, the model was not, and nobody said so."""
+    window, state = bench.window, bench.state
+    way = WayBack((SettingChange("training", "learning_rate", 1e-6),), "run-300", 300)
+    state.apply(scenario.status(TrainerState.STOPPED))
+    with qtbot.assertNotEmitted(window.way_back_taken), qtbot.assertNotEmitted(window.settings_changed):
+        window.gradients.way_back_requested.emit(way)
+    assert window.banner.text.text().startswith("Only a running trainer can go back to a checkpoint")
+    state.apply(scenario.status(TrainerState.PAUSED))
+    with qtbot.waitSignal(window.way_back_taken), qtbot.waitSignal(window.learning_rate_changed):
+        window.gradients.way_back_requested.emit(way)
+    assert window.banner.text.text() == "Going back to step 300 …"
 
 
 def test_settings_from_elsewhere_are_taken_silently(qtbot: QtBot, bench: Bench) -> None:
