@@ -11,7 +11,7 @@ from desktop.chart.items.axis import TimeAxis, ValueAxis
 from desktop.chart.items.candles import ClosedCandlesItem, FormingCandleItem
 from desktop.chart.items.forecast import ForecastItem
 from desktop.chart.items.grid import BordersItem, GapsItem, GridItem
-from desktop.chart.items.kept import EmptyItem, Ground
+from desktop.chart.items.kept import Ground
 from desktop.chart.items.live import CrosshairItem, LastPriceItem, PlotLabelsItem, WordsItem
 from desktop.chart.panes.box import PaneBox
 from desktop.chart.panes.frame import Frame
@@ -37,9 +37,8 @@ class Stage:
         candles = (GapsItem(), ClosedCandlesItem(), self._forecast, FormingCandleItem())
         for item in (self.ground, BordersItem(), *candles, *labels):
             self._put(item)
-        self.empty, self._time_axis = EmptyItem(picture), TimeAxis(picture, "bottom")
-        for part in (self.empty, self._time_axis):
-            scene.addItem(part)
+        self._time_axis = TimeAxis(picture, "bottom")
+        scene.addItem(self._time_axis)
         # Few items, as large as the view: an index of where they were would be wrong after each resize.
         scene.setItemIndexMethod(QGraphicsScene.ItemIndexMethod.NoIndex)
 

@@ -263,7 +263,7 @@ class ChartWidget(pyqtgraph.GraphicsView):  # type: ignore[misc]  # pyqtgraph ha
 
     def set_empty_text(self, text: str) -> None:
         """The sentence that stands where there is no candle yet."""
-        self._stage.empty.say(plain(text, LONGEST_TEXT))
+        self._stage.ground.say(plain(text, LONGEST_TEXT))
 
     @Slot()
     def go_to_newest(self) -> None:

@@ -58,7 +58,7 @@ def twin_of(chart: ChartWidget, theme: Theme, clock: ManualClock) -> ChartWidget
         twin.set_holes(model.holes)
     twin.set_note(model.note)
     twin.set_live(chart._countdown._is_live)
-    twin.set_empty_text(chart._stage.empty.text)
+    twin.set_empty_text(chart._stage.ground.sentence)
     twin.show()
     QTest.qWaitForWindowExposed(twin)
     twin.flush()

@@ -123,12 +123,8 @@ def _paint_bands(painter: QPainter, frame: Frame, model: ChartModel, ghosts: tup
 
 def _paint_gradient(painter: QPainter, lower: list[QPointF], upper: list[QPointF], colour: QColor, edge: QPen) -> None:
     span = lower[0].x(), lower[-1].x()
-    painter.setPen(Qt.PenStyle.NoPen)
-    painter.setBrush(_fading(colour, span))
-    painter.drawPolygon(QPolygonF([*upper, *reversed(lower)]))
-    painter.setPen(QPen(_fading(edge.color(), span), edge.widthF()))
-    painter.drawPolyline(QPolygonF(upper))
-    painter.drawPolyline(QPolygonF(lower))
+    pen = QPen(_fading(edge.color(), span), edge.widthF())
+    _paint_between(painter, lower, upper, _fading(colour, span), pen)
 
 
 def _paint_steps(painter: QPainter, lower: list[QPointF], upper: list[QPointF], colour: QColor, edge: QPen) -> None:
@@ -136,15 +132,18 @@ def _paint_steps(painter: QPainter, lower: list[QPointF], upper: list[QPointF], 
     bounds = np.linspace(lower[0].x(), lower[-1].x(), _STEPS + 1).tolist()
     for number, (left, right) in enumerate(pairwise(bounds)):
         below, above = (_part_of(points, left, right) for points in (lower, upper))
-        share = (number + 0.5) / _STEPS
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(_faded(colour, share))
-        painter.drawPolygon(QPolygonF([*above, *reversed(below)]))
-        pen = QPen(edge)
+        share, pen = (number + 0.5) / _STEPS, QPen(edge)
         pen.setColor(_faded(edge.color(), share))
-        painter.setPen(pen)
-        painter.drawPolyline(QPolygonF(above))
-        painter.drawPolyline(QPolygonF(below))
+        _paint_between(painter, below, above, QBrush(_faded(colour, share)), pen)
+
+
+def _paint_between(painter: QPainter, lower: list[QPointF], upper: list[QPointF], fill: QBrush, edge: QPen) -> None:
+    painter.setPen(Qt.PenStyle.NoPen)
+    painter.setBrush(fill)
+    painter.drawPolygon(QPolygonF([*upper, *reversed(lower)]))
+    painter.setPen(edge)
+    painter.drawPolyline(QPolygonF(upper))
+    painter.drawPolyline(QPolygonF(lower))
 
 
 def _part_of(points: list[QPointF], left: float, right: float) -> list[QPointF]:

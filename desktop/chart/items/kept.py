@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from functools import partial
 
-import pyqtgraph
 from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QPainter
 from PySide6.QtWidgets import QStyleOptionGraphicsItem, QWidget
@@ -18,22 +17,44 @@ from desktop.chart.panes.pane import Pane
 from desktop.chart.picture import Picture
 from desktop.plain_text import with_whole_figures
 
-_GROUND_Z, _EMPTY_Z = -1e6, 1e6
 _MARGIN_PX = 24
 
 
 class Ground(ChartItem):
-    """The picture that is kept of all kept items, on the background. Everything else lies over it."""
+    """The picture that is kept of all kept items, on the background, or a sentence while there is no candle. Everything
+    else lies over it."""
 
-    z = _GROUND_Z
+    z = -1e6
 
     def __init__(self, picture: Picture, kept: Callable[[], Iterable[ChartItem]]) -> None:
         """kept: the kept items, from back to front."""
         super().__init__()
         self._picture, self._kept = picture, kept
         self.pixels = KeptPixels()
+        self.sentence = ""
         self.paints = 0
         """How often the closed candles have been painted: tests hold the chart to as few as needed."""
+
+    def boundingRect(self) -> QRectF:
+        view = self.getViewWidget()
+        return QRectF() if view is None else QRectF(view.rect())
+
+    def say(self, sentence: str) -> None:
+        """This from now on, while there is no candle."""
+        self.sentence = sentence
+        self.update()
+
+    def paint(self, painter: QPainter, option: QStyleOptionGraphicsItem, widget: QWidget | None = None) -> None:
+        style = self._picture.style
+        if style is None or not self._picture.model.is_empty:
+            super().paint(painter, option, widget)
+            return
+        area, palette = self.boundingRect(), style.palette
+        painter.fillRect(area, palette.background)
+        painter.setPen(palette.muted_text)
+        flags = Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap
+        room = area.adjusted(_MARGIN_PX, _MARGIN_PX, -_MARGIN_PX, -_MARGIN_PX)
+        painter.drawText(room, flags, with_whole_figures(self.sentence))
 
     def draw(self, painter: QPainter, frame: Frame, pane: Pane, model: ChartModel) -> None:
         if not self._picture.is_kept:
@@ -51,32 +72,3 @@ class Ground(ChartItem):
             painter.setClipRect(item.area(frame))
             item.draw_in(painter, frame)
             painter.restore()
-
-
-class EmptyItem(pyqtgraph.GraphicsObject):  # type: ignore[misc]  # pyqtgraph has no types
-    """The sentence in the middle of the chart, over everything; nothing once there is a candle."""
-
-    def __init__(self, picture: Picture) -> None:
-        super().__init__()
-        self._picture, self.text = picture, ""
-        self.setZValue(_EMPTY_Z)
-
-    def say(self, text: str) -> None:
-        """Stand there from now on."""
-        self.text = text
-        self.update()
-
-    def boundingRect(self) -> QRectF:
-        view = self.getViewWidget()
-        return QRectF() if view is None else QRectF(view.rect())
-
-    def paint(self, painter: QPainter, option: QStyleOptionGraphicsItem, widget: QWidget | None = None) -> None:
-        style = self._picture.style
-        if style is None or not self._picture.model.is_empty:
-            return
-        area, palette = self.boundingRect(), style.palette
-        painter.fillRect(area, palette.background)
-        painter.setPen(palette.muted_text)
-        flags = Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap
-        room = area.adjusted(_MARGIN_PX, _MARGIN_PX, -_MARGIN_PX, -_MARGIN_PX)
-        painter.drawText(room, flags, with_whole_figures(self.text))
