@@ -165,13 +165,12 @@ class ChartComparison(QObject):
 
     def _on_offer(self) -> list[Market]:
         """One of each market but the one that is shown: the one that is compared, or that with the longest candles."""
-        own = self._market
+        own, interval = self._market, self._chart.model.whole.interval
         if own is None:
             return []
-        found: dict[tuple[str, str], Market] = {}
-        for market in self._fitting(self._chart.model.whole.interval):
-            if _name(market) != _name(own) and (market == self.compared or _name(market) not in found):
-                found[_name(market)] = market
+        others = [market for market in self._fitting(interval) if _name(market) != _name(own)]
+        chosen = [market for market in others if market == self.compared]
+        found = {_name(market): market for market in (*reversed(others), *chosen)}
         return sorted(found.values(), key=lambda market: (market.venue != own.venue, market))
 
     def _fitting(self, interval: Interval) -> list[Market]:
@@ -199,13 +198,11 @@ class ChartComparison(QObject):
 
     @Slot(str)
     def _on_failed(self, sentence: str) -> None:
-        wanted = self.compared
+        wanted, words = self.compared, translate("Chart", "What was stored of {0} since cannot be read. {1}")
         if wanted is not None and self._stored is None:
+            words = translate("Chart", "{0} cannot be compared. {1}")
             self.layer.show(Comparison(self._name_of(wanted), None, translate("Chart", "could not be read")))
             self._chart.layers_changed()
-        words = translate("Chart", "{0} cannot be compared. {1}")
-        if self._stored is not None:
-            words = translate("Chart", "What was stored of {0} since cannot be read. {1}")
         if not self._has_failed and self._source is not None:  # the next candle's reading may fail as well
             self._window.tell(words.format(shown_market(self._source), sentence), Severity.WARNING, _NOTICE)
         self._has_failed = True

@@ -113,8 +113,10 @@ class ChartModel:
         self.follow()
 
     def follow(self) -> None:
-        """The series was changed by its owner: nothing of it that came later than the moment comes into view."""
-        self._drop_stale_forming()
+        """The series was changed by its owner: nothing of it that came later than the moment comes into view, and a
+        candle that has closed is not forming any more."""
+        if self._forming is not None and self.whole.insertion_index(self._forming.open_time_ms) < len(self.whole):
+            self._forming = None
         if self.moment is not None:
             opened_ms = self.moment.time_ms - self.whole.interval.duration_ms
             self._then.show(self.whole, self.whole.insertion_index(opened_ms + 1))
@@ -137,15 +139,9 @@ class ChartModel:
     def set_forming(self, candle: Candle | None) -> None:
         """The candle as it stands now. One that is no newer than the closed ones is let go, one without numbers
         is not taken."""
-        if candle is not None and not is_drawable(candle):
-            return
-        self._forming = candle
-        self._drop_stale_forming()
-
-    def _drop_stale_forming(self) -> None:
-        """A candle that has closed is not forming any more."""
-        if self._forming is not None and self.whole.insertion_index(self._forming.open_time_ms) < len(self.whole):
-            self._forming = None
+        if candle is None or is_drawable(candle):
+            self._forming = candle
+            self.follow()
 
     def set_note(self, note: str) -> bool:
         """Of the forecast of now. Whether that is another than before."""
