@@ -27,14 +27,9 @@ _CHOICES = {
     **{ActionId(f"scale_{kind.value}"): ("scale", kind.value) for kind in ScaleKind},
 }
 """The setting that each of these actions chooses, and its value."""
-_SWITCHES = {
-    ActionId.SHOW_VOLUME: "show_volume",
-    ActionId.SHOW_BANDS: "show_bands",
-    ActionId.VOLUME_PROFILE: "volume_profile",
-    ActionId.HINDSIGHT: "hindsight",
-    ActionId.ERROR_STRIP: "error_strip",
-    ActionId.REGIMES: "regimes",
-}
+_OVERLAYS = ("show_volume", "show_bands", "show_markers", "volume_profile", "hindsight", "error_strip", "regimes")
+_SWITCHES = {ActionId(setting): setting for setting in _OVERLAYS}
+"""The setting that each of these actions switches on and off."""
 
 
 class ChartAppearance(QObject):

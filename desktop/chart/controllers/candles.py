@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
+from typing import get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,15 +29,7 @@ from desktop.window import MainWindow
 
 _HISTORY_NOTICE = "history"
 _AS_STORED: ChartInterval = "market"
-_ACTIONS: dict[ActionId, ChartInterval] = {
-    ActionId.INTERVAL_MARKET: _AS_STORED,
-    ActionId.INTERVAL_1M: "1m",
-    ActionId.INTERVAL_5M: "5m",
-    ActionId.INTERVAL_15M: "15m",
-    ActionId.INTERVAL_1H: "1h",
-    ActionId.INTERVAL_4H: "4h",
-    ActionId.INTERVAL_1D: "1d",
-}
+_ACTIONS: dict[ActionId, ChartInterval] = {ActionId(f"interval_{name}"): name for name in get_args(ChartInterval)}
 
 
 class ChartCandles(QObject):

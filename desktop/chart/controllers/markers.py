@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 from PySide6.QtCore import QObject, Qt, QTimer
 
@@ -61,8 +59,6 @@ class ChartMarkers(QObject, GripTool[Marker]):
         state.run_changed.connect(self._on_run)
         chart.series_changed.connect(self._on_series)
         window.closing.connect(self._timer.stop)
-        action = window.actions_of_window[ActionId.SHOW_MARKERS]
-        window.actions_of_window.wire({ActionId.SHOW_MARKERS: lambda: self._choose(action.isChecked())})
         window.settings_shown.connect(self._show_settings)
         self._show_settings(window.settings)
 
@@ -111,12 +107,7 @@ class ChartMarkers(QObject, GripTool[Marker]):
         self.layer.track = track
         self._chart.layers_changed()
 
-    def _choose(self, is_shown: bool) -> None:
-        settings = self._window.settings
-        self._window.change_settings(replace(settings, chart=replace(settings.chart, show_markers=is_shown)))
-
     def _show_settings(self, settings: Settings) -> None:
-        self._window.actions_of_window[ActionId.SHOW_MARKERS].setChecked(settings.chart.show_markers)
         self.layer.is_visible = settings.chart.show_markers
         self._chart.layers_changed()
 

@@ -19,6 +19,7 @@ from core.market.candle import Candle
 from core.market.series import CandleSeries
 from core.storage.folder import DataFolder
 from desktop.actions import ActionId
+from desktop.chart.controllers.appearance import ChartAppearance
 from desktop.chart.controllers.markers import candle_time
 from desktop.chart.data.markers import Marker, MarkerGroup, MarkerKind, MarkerTrack
 from desktop.chart.data.model import ChartModel
@@ -174,6 +175,8 @@ def test_the_tooltip_tells_the_sentence_and_a_click_opens_the_incident_or_the_ch
 
 def test_they_are_hidden_by_an_action_that_is_remembered(bench: ToolBench) -> None:
     chart, action = bench.bench.chart, bench.bench.window.actions_of_window[ActionId.SHOW_MARKERS]
+    ChartAppearance(bench.bench.window, chart)
+    chart.flush()
     at = place_of(bench, MarkerKind.WARNING)
     shown = chart.grab().toImage().copy(at.x() - 8, at.y() - 8, 16, 16)
     assert action.isChecked()
