@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -20,3 +22,21 @@ def volume_by_price(low: FloatArray, high: FloatArray, volume: FloatArray, edges
         below = np.clip((edges[None, :] - low[:, None]) / span[:, None], 0.0, 1.0)
     below = np.where(span[:, None] > 0.0, below, edges[None, :] >= high[:, None])
     return np.asarray(np.diff(volume @ below), dtype=np.float64)
+
+
+@dataclass(frozen=True)
+class VolumeProfile:
+    """edges: of the bars, as prices; rising, falling: the volume of candles that closed higher, and lower."""
+
+    edges: FloatArray
+    rising: FloatArray
+    falling: FloatArray
+
+    @property
+    def total(self) -> FloatArray:
+        return self.rising + self.falling
+
+    @property
+    def largest(self) -> int:
+        """The bar with the most volume; the lowest of several."""
+        return int(np.argmax(self.total))

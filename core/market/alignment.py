@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from core.market.series import CandleSeries, FloatArray, TimeArray
@@ -33,3 +35,43 @@ def first_shared(own: CandleSeries, other: CandleSeries, first: int, stop: int) 
         if found.size:
             return float(closes[found[0]])
     return None
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two series by time, and the closes at which they start together."""
+
+    own: CandleSeries
+    other: CandleSeries
+    own_close: float
+    other_close: float
+
+    @classmethod
+    def of(cls, own: CandleSeries, other: CandleSeries, first: int, stop: int) -> Pair | None:
+        """From the candles first..stop - 1 of `own` on; None where the two share none of them."""
+        close = first_shared(own, other, first, stop)
+        return None if close is None else cls(own, other, float(own.close[first]), close)
+
+    @property
+    def factor(self) -> float:
+        """From the other's prices to those that start with the own ones."""
+        return self.own_close / self.other_close
+
+    def change(self, close: float) -> float:
+        """Of the other since its start, as a share."""
+        return close / self.other_close - 1.0
+
+    def close_at(self, index: int | None) -> float | None:
+        """The other's close at a candle of its own; None: its last that is no newer than the own newest."""
+        if index is None:
+            found: int | None = self.other.insertion_index(int(self.own.open_time_ms[-1]) + 1) - 1
+        else:
+            found = self.other.index_at(int(self.own.open_time_ms[index])) if 0 <= index < len(self.own) else None
+        return None if found is None or found < 0 else float(self.other.close[found])
+
+    def extremes(self, first: int, stop: int) -> tuple[float, float] | None:
+        """The other's lowest low and highest high over the candles first..stop - 1 of its own, in own prices."""
+        times = self.own.open_time_ms
+        begin, end = self.other.insertion_index(int(times[first])), self.other.insertion_index(int(times[stop - 1]) + 1)
+        edges = self.other.extremes(begin, end)
+        return None if edges is None else (edges[0] * self.factor, edges[1] * self.factor)

@@ -82,7 +82,7 @@ def _like(layer: Layer) -> Layer:
             return type(layer)()  # what they show is the model's
         case ComparisonLayer():
             comparison = ComparisonLayer()
-            comparison.show(layer.shown)
+            comparison.shown = layer.shown
             return comparison
         case PriceLinesLayer():
             lines = PriceLinesLayer()

@@ -145,7 +145,7 @@ class ChartComparison(QObject):
         else:
             self._shown = ResampledSeries(self._stored, interval)
             series = self._shown.series
-        self.layer.show(Comparison(self._name_of(wanted), series, words))
+        self.layer.shown = Comparison(self._name_of(wanted), series, words)
         self._chart.show_layer(self.layer, is_shown=True)
         self._chart.layers_changed()
 
@@ -201,7 +201,7 @@ class ChartComparison(QObject):
         wanted, words = self.compared, translate("Chart", "What was stored of {0} since cannot be read. {1}")
         if wanted is not None and self._stored is None:
             words = translate("Chart", "{0} cannot be compared. {1}")
-            self.layer.show(Comparison(self._name_of(wanted), None, translate("Chart", "could not be read")))
+            self.layer.shown = Comparison(self._name_of(wanted), None, translate("Chart", "could not be read"))
             self._chart.layers_changed()
         if not self._has_failed and self._source is not None:  # the next candle's reading may fail as well
             self._window.tell(words.format(shown_market(self._source), sentence), Severity.WARNING, _NOTICE)

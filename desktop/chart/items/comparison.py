@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtGui import QColor, QPainter, QPen
 
-from core.market.alignment import closes_within, first_shared
+from core.market.alignment import Pair, closes_within
 from core.market.series import CandleSeries
 from desktop import formatting
 from desktop.chart.axes.price_scale import ScaleKind
@@ -30,7 +30,7 @@ from desktop.translation import translate
 _LINE_WIDTH = 2.0
 _COLOUR = 3
 """Of the palette's curves: one that no candle, ghost or indicator has."""
-_SAMPLE_PERCENT = -888.88
+_SAMPLE_CHANGE = -8.8888
 _MINUTE_MS = 60_000
 
 
@@ -44,31 +44,6 @@ class Comparison:
     words: str = ""
 
 
-@dataclass(frozen=True)
-class _Start:
-    """Both markets, and the closes at which they are at 0 %."""
-
-    own: CandleSeries
-    other: CandleSeries
-    own_close: float
-    other_close: float
-
-    @property
-    def factor(self) -> float:
-        return self.own_close / self.other_close
-
-    def close_at(self, index: int | None) -> float | None:
-        """The other's close at a candle of the chart; None: its last that is no newer than the chart's newest."""
-        if index is None:
-            found: int | None = self.other.insertion_index(int(self.own.open_time_ms[-1]) + 1) - 1
-        else:
-            found = self.other.index_at(int(self.own.open_time_ms[index])) if 0 <= index < len(self.own) else None
-        return None if found is None or found < 0 else float(self.other.close[found])
-
-    def percent(self, close: float) -> str:
-        return _percent_text((close / self.other_close - 1.0) * 100.0)
-
-
 class ComparisonLayer(Layer):
     """Follows whatever candles the chart shows; one that the other market lacks breaks the line."""
 
@@ -77,61 +52,51 @@ class ComparisonLayer(Layer):
     def __init__(self) -> None:
         super().__init__()
         self.shown: Comparison | None = None
-        self._shows = 0
-        self._start: _Start | None = None
-        self._start_key: tuple[object, ...] = ()
-
-    def show(self, shown: Comparison | None) -> None:
-        """This from now on; the chart has to be told."""
-        self.shown = shown
-        self._shows += 1
+        """This; the chart has to be told of another."""
+        self._pair: Pair | None = None
+        self._pair_key: tuple[object, ...] = ()
 
     def key(self, model: ChartModel) -> Hashable:
         series = self._series()
-        return (self._shows, None if series is None else series.version)
+        return (self.shown, None if series is None else series.version)
 
     def extent(self, frame_first: int, frame_stop: int, model: ChartModel) -> tuple[float, float] | None:
-        start = self._start_in(frame_first, frame_stop, model)
-        if start is None:
-            return None
-        first = start.other.insertion_index(int(start.own.open_time_ms[frame_first]))
-        stop = start.other.insertion_index(int(start.own.open_time_ms[frame_stop - 1]) + 1)
-        edges = start.other.extremes(first, stop)  # of lows and highs: with room for all closes
-        return None if edges is None else (edges[0] * start.factor, edges[1] * start.factor)
+        pair = self._pair_in(frame_first, frame_stop, model)
+        return None if pair is None else pair.extremes(frame_first, frame_stop)  # with room for all closes
 
     def draw(self, painter: QPainter, frame: Frame, pane: Pane, model: ChartModel) -> None:
-        start = self._start_in(frame.first, frame.stop, model)
-        if start is None:
+        pair = self._pair_in(frame.first, frame.stop, model)
+        if pair is None:
             return
-        lasts = sampled(frame, len(start.own))
-        times = start.own.open_time_ms
-        closes = closes_within(start.other, times[lasts - lasts % frame.group], times[lasts])
-        _paint_line(painter, frame, pane, frame.xs(lasts.astype(np.float64)), closes * start.factor)
+        lasts = sampled(frame, len(pair.own))
+        times = pair.own.open_time_ms
+        closes = closes_within(pair.other, times[lasts - lasts % frame.group], times[lasts])
+        _paint_line(painter, frame, pane, frame.xs(lasts.astype(np.float64)), closes * pair.factor)
 
     def axis_tags(self, frame: Frame, model: ChartModel, taken: Sequence[Box]) -> Sequence[Box]:
         """How far it has come, level with the line's end; on the axis of percents alone, as it has no price here."""
-        start = self._start_in(frame.first, frame.stop, model)
-        close = None if start is None else start.close_at(None)
-        if start is None or close is None or frame.prices.kind is not ScaleKind.PERCENT:
+        pair = self._pair_in(frame.first, frame.stop, model)
+        close = None if pair is None else pair.close_at(None)
+        if pair is None or close is None or frame.prices.kind is not ScaleKind.PERCENT:
             return ()
-        price = close * start.factor
+        price = close * pair.factor
         if not frame.prices.low <= price <= frame.prices.high:
             return ()
         colour = colour_of(frame.palette)
-        rows: tuple[Row, ...] = ((Span(start.percent(close), colour),),)
+        rows: tuple[Row, ...] = ((Span(_percent_text(pair.change(close)), colour),),)
         rect = price_label_rect(frame, frame.y(price), rows)
         tag = Box(rect, rows, frame.palette.background, colour, price=price)
         stand_aside((tag,), frame.layout.price_axis.height(), taken)
         return (tag,)
 
     def rows(self, frame: Frame, model: ChartModel, index: int | None) -> Sequence[Row]:
-        start = self._start_in(frame.first, frame.stop, model)
-        close = None if start is None else start.close_at(index)
-        percent = _percent_text(None) if start is None or close is None else start.percent(close)
+        pair = self._pair_in(frame.first, frame.stop, model)
+        close = None if pair is None else pair.close_at(index)
+        percent = _percent_text(None if pair is None or close is None else pair.change(close))
         return self._rows(percent, model, frame.time_zone, (colour_of(frame.palette), frame.palette.muted_text))
 
     def sample_rows(self, model: ChartModel) -> Sequence[Row]:
-        return self._rows(_percent_text(_SAMPLE_PERCENT), model, None, (QColor(), QColor()))
+        return self._rows(_percent_text(_SAMPLE_CHANGE), model, None, (QColor(), QColor()))
 
     def _rows(self, percent: str, model: ChartModel, zone: tzinfo | None, inks: tuple[QColor, QColor]) -> Sequence[Row]:
         shown = self.shown
@@ -145,17 +110,15 @@ class ComparisonLayer(Layer):
     def _series(self) -> CandleSeries | None:
         return None if self.shown is None else self.shown.series
 
-    def _start_in(self, first: int, stop: int, model: ChartModel) -> _Start | None:
+    def _pair_in(self, first: int, stop: int, model: ChartModel) -> Pair | None:
         """Found once a view. None where the two share no candle in it."""
         other, own = self._series(), model.series
-        if other is None or first >= stop:
+        if other is None or own is None or first >= stop:
             return None
-        key = (self._shows, other.version, id(own), own.version, first, stop)
-        if key != self._start_key:
-            close = first_shared(own, other, first, stop)
-            self._start = None if close is None else _Start(own, other, float(own.close[first]), close)
-            self._start_key = key
-        return self._start
+        key = (other, other.version, own, own.version, first, stop)
+        if key != self._pair_key:
+            self._pair, self._pair_key = Pair.of(own, other, first, stop), key
+        return self._pair
 
 
 def colour_of(palette: Palette) -> QColor:
@@ -177,8 +140,8 @@ def _paint_line(painter: QPainter, frame: Frame, pane: Pane, across: Positions, 
     fill_rects(painter, rects(x - reach, y - reach, x + reach, y + reach), colour)
 
 
-def _percent_text(percent: float | None) -> str:
-    return "–" if percent is None else f"{formatting.format_level(percent, 2, signed=True)} %"
+def _percent_text(change: float | None) -> str:
+    return "–" if change is None else f"{formatting.format_level(change * 100.0, 2, signed=True)} %"
 
 
 def _until(series: CandleSeries | None, own: CandleSeries, zone: tzinfo | None) -> str | None:

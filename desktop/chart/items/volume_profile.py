@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from PySide6.QtGui import QColor, QPainter
 
-from core.indicators.volume_profile import FloatArray, volume_by_price
+from core.indicators.volume_profile import VolumeProfile, volume_by_price
 from desktop import formatting
 from desktop.chart.data.model import ChartModel
 from desktop.chart.painting.primitives import fill_rects, rects
@@ -26,24 +25,6 @@ _FEWEST_BARS, _MOST_BARS = 6, 80
 _SAMPLE_SHARE = 0.88
 _INK, _INK_OF_LARGEST = 0.28, 0.5
 """Of the colours of rising and falling candles, in the ground."""
-
-
-@dataclass(frozen=True)
-class VolumeProfile:
-    """edges: of the bars, as prices; rising, falling: the volume of candles that closed higher, and lower."""
-
-    edges: FloatArray
-    rising: FloatArray
-    falling: FloatArray
-
-    @property
-    def total(self) -> FloatArray:
-        return self.rising + self.falling
-
-    @property
-    def largest(self) -> int:
-        """The bar with the most volume; the lowest of several."""
-        return int(np.argmax(self.total))
 
 
 class VolumeProfileLayer(Layer):

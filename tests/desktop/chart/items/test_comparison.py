@@ -34,7 +34,7 @@ def grown(series: CandleSeries, factor: float, skip: frozenset[int] = frozenset(
 
 def compare(chart: ChartWidget, other: CandleSeries) -> ComparisonLayer:
     layer = ComparisonLayer()
-    layer.show(Comparison("ETH/USDT", other))
+    layer.shown = Comparison("ETH/USDT", other)
     chart.add_layer(layer)
     settle(chart)
     return layer
