@@ -6,32 +6,24 @@ from contextlib import AbstractContextManager
 from dataclasses import replace
 from typing import Any
 
-import pyqtgraph
 from PySide6.QtCore import QEvent, QPointF, QSize, Qt, Signal, Slot
 from PySide6.QtGui import (
-    QEnterEvent,
     QHideEvent,
     QKeyEvent,
-    QMouseEvent,
     QPaintEvent,
     QResizeEvent,
     QShowEvent,
-    QWheelEvent,
 )
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QToolButton, QWidget
 
 from core.clock import Clock
 from core.events import ForecastMade
 from core.market.candle import Candle
-from core.market.drawings import Anchor
 from core.market.known_holes import KnownHoles
 from core.market.series import CandleSeries
 from core.plain import plain
 from desktop.accessible import announce
-from desktop.chart.axes.held_range import HeldRange
-from desktop.chart.axes.price_scale import PriceRange
-from desktop.chart.axes.time_scale import TimeScale
-from desktop.chart.data.model import ChartModel, Moment
+from desktop.chart.data.model import Moment
 from desktop.chart.frame_clock import Dirty, FrameClock
 from desktop.chart.idle_work import IdleWork
 from desktop.chart.labels.last_price import Countdown
@@ -41,59 +33,41 @@ from desktop.chart.panes.box import PaneBox
 from desktop.chart.panes.frame import Frame
 from desktop.chart.panes.layer import Layer, LayerSet, OpenPane
 from desktop.chart.panes.pane import PRICE_PANE
-from desktop.chart.panes.pane_heights import PaneHeights
 from desktop.chart.picture import Picture, to_px
 from desktop.chart.stage import Stage
 from desktop.chart.style import Style
-from desktop.chart.tools.hands import Hands, ViewAnchor
-from desktop.chart.tools.newest_button import NewestButton
-from desktop.chart.tools.tool import ChartPoint, Tool
+from desktop.chart.tools.hands import HandledView
+from desktop.chart.tools.tool import ChartPoint
 from desktop.plain_text import LONGEST_TEXT
 from desktop.theme import Palette, Theme
 from desktop.translation import translate
 
+_MARGIN_PX = 10
 _NO_MODIFIER = Qt.KeyboardModifier.NoModifier
-_NOT_TYPED = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier | Qt.KeyboardModifier.MetaModifier
 
 
-class ChartWidget(pyqtgraph.GraphicsView):  # type: ignore[misc]  # pyqtgraph has no types
+class ChartWidget(HandledView):
     """A candle chart in one pyqtgraph view. Times are UTC milliseconds, prices the market's.
 
     The series is the caller's and is read in place: after changing it, call `refresh`. Setters are cheap and may be
     called at any rate: a frame clock merges them into at most one picture in 16 ms, in which the latest value shows.
     """
 
-    panes_resized = Signal()
-    """The height of a pane was changed by hand."""
-
-    typed = Signal(str)
-    """A letter or a digit, which means nothing to the chart itself."""
-
     series_changed = Signal()
     """Other candles are shown: of another market or interval, or all where some were."""
 
     def __init__(self, theme: Theme, clock: Clock) -> None:
-        super().__init__(background=None)
+        super().__init__(clock)
         self.setCacheMode(self.CacheModeFlag.CacheNone)  # the ground is an item
         self.viewport().setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
         self._theme = theme
-        self.model = ChartModel()
-        """What is shown. To be read."""
-        self.scale = TimeScale()
-        """Which candles are in view. To be read; moves go through this widget."""
-        self.heights = PaneHeights()
-        """How high the panes below the prices are. After changing it, call `layers_changed`."""
         self.style_shown = Style(theme.palette, self.font())
         """How it is shown. To be read."""
-        self._held = HeldRange()
         self._layers = LayerSet()
         self._picture = Picture(self.model, self.scale, self._held, self._layers, self.heights)
         self._stage = Stage(self.scene(), self._picture, self._layers)
         self._frame_clock = FrameClock(self._on_frame, self)
         self._idle_work = IdleWork(self._layers, self.model, self.layers_changed, self)
-        scales = (self.scale, self._held, self.heights)
-        self._hands = Hands(self, self.model, scales, clock, self.panes_resized.emit, self)
-        self._anchor = ViewAnchor(self.model, self.scale)
         self.set_empty_text(translate("Chart", "Waiting for candles …"))
         self._countdown = Countdown(self.overlay_changed, clock, self)
         self._newest_button = NewestButton(self.viewport())
@@ -119,12 +93,7 @@ class ChartWidget(pyqtgraph.GraphicsView):  # type: ignore[misc]  # pyqtgraph ha
     def overlay(self) -> Overlay:
         """The labels of the newest picture."""
         frame = self.frame
-        return self._picture.lay_out(frame, self._hands.cursor(frame), self._countdown.text(self.model))
-
-    @property
-    def key_mark(self) -> Anchor | None:
-        """The candle and the close that the keys' crosshair is at; None while there is none."""
-        return self._hands.key_mark
+        return self._picture.lay_out(frame, self.crosshair_at(frame), self._countdown.text(self.model))
 
     def in_words(self) -> str:
         """What the chart shows, for those who do not see it."""
@@ -167,19 +136,14 @@ class ChartWidget(pyqtgraph.GraphicsView):  # type: ignore[misc]  # pyqtgraph ha
         """What a layer draws live, or the readout says, is no longer what it was."""
         self._frame_clock.request(Dirty.TICK | Dirty.CURSOR)
 
-    def add_tool(self, tool: Tool) -> None:
-        """Ask this tool first when the mouse is pressed."""
-        self._hands.add_tool(tool)
-
     def point_at(self, position: QPointF, modifiers: Qt.KeyboardModifier = _NO_MODIFIER) -> ChartPoint:
-        """What lies at a logical position of this widget."""
         frame = self.frame
         return ChartPoint.of(position, to_px(position, frame), modifiers, frame)
 
     def set_series(self, series: CandleSeries, market_title: str = "", *, is_same_market: bool = False) -> None:
         """Show another market; forming candle and forecasts of the former one go, the view starts anew."""
         self.model.set_series(series, market_title, is_same_market=is_same_market)
-        self._hands.let_go(keeps_crosshair=is_same_market)
+        self.let_go(keeps_crosshair=is_same_market)
         self._anchor.forget()
         self.scale.set_count(0)
         self.scale.set_count(self.model.count)
@@ -205,7 +169,7 @@ class ChartWidget(pyqtgraph.GraphicsView):  # type: ignore[misc]  # pyqtgraph ha
     def show_moment(self, moment: Moment | None) -> None:
         """The market as it stood at a moment, with the forecast of then and nothing later; None: as it stands now."""
         self.model.show_moment(moment)
-        self._hands.stop()
+        self._kinetic.stop()
         self.scale.show_end(self.model.count, self.model.room_ahead(self.scale.margin))
         self._anchor.drop()
         self._picture.dirty()
@@ -251,57 +215,9 @@ class ChartWidget(pyqtgraph.GraphicsView):  # type: ignore[misc]  # pyqtgraph ha
         self.style_shown = style
         self._forget_pictures()
 
-    def hold_prices(self, shown: PriceRange) -> None:
-        """Keep this range in view, whatever comes."""
-        self._held.hold(shown)
-        self.view_moved()
-
-    def fit_prices(self) -> None:
-        """Let go of a price range that was held by hand."""
-        self._held.release()
-        self.view_moved()
-
     def set_empty_text(self, text: str) -> None:
         """The sentence that stands where there is no candle yet."""
         self._stage.ground.say(plain(text, LONGEST_TEXT))
-
-    @Slot()
-    def go_to_newest(self) -> None:
-        """Bring the newest candle into view, at the zoom that holds."""
-        self._hands.stop()
-        self.scale.go_to_newest()
-        self.view_moved()
-
-    @Slot()
-    def go_to_oldest(self) -> None:
-        """Bring the oldest candle into view, at the zoom that holds."""
-        self._hands.stop()
-        self.scale.go_to_oldest()
-        self.view_moved()
-
-    @Slot()
-    def reset_view(self) -> None:
-        """The default zoom, at the newest candle."""
-        self._hands.stop()
-        self._held.release()
-        self.scale.reset()
-        self.view_moved()
-
-    def zoom(self, factor: float) -> None:
-        """Spread the candles (factor > 1) or press them together."""
-        self._hands.stop()
-        self.scale.zoom(factor)
-        self.view_moved()
-
-    def go_to_time(self, time_ms: int) -> bool:
-        """Bring the candle that opens at or after a time into the middle. False where there is none."""
-        index = self.model.index_from(time_ms)
-        if index is None or index >= self.model.count:
-            return False
-        self._hands.stop()
-        self.scale.center(index)
-        self.view_moved()
-        return True
 
     def flush(self) -> None:
         """Bring geometry and labels up to date now rather than at the next frame. Qt still paints when it likes."""
@@ -324,7 +240,7 @@ class ChartWidget(pyqtgraph.GraphicsView):  # type: ignore[misc]  # pyqtgraph ha
 
     def paintEvent(self, event: QPaintEvent) -> None:
         frame = self.frame
-        self._picture.lay_out(frame, self._hands.cursor(frame), self._countdown.text(self.model))
+        self._picture.lay_out(frame, self.crosshair_at(frame), self._countdown.text(self.model))
         with self._picture.painted_in(event.region(), frame.ratio):
             super().paintEvent(event)
 
@@ -348,59 +264,24 @@ class ChartWidget(pyqtgraph.GraphicsView):  # type: ignore[misc]  # pyqtgraph ha
             self.restyle(font=self.font())
         super().changeEvent(event)
 
-    def mousePressEvent(self, event: QMouseEvent) -> None:
-        self._hands.press(event)
-
-    def mouseMoveEvent(self, event: QMouseEvent) -> None:
-        self._hands.move(event)
-
-    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        self._hands.release(event)
-
-    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
-        self._hands.double_click(event)
-
-    def wheelEvent(self, event: QWheelEvent) -> None:
-        self._hands.wheel(event)
-        event.accept()
-
     def keyPressEvent(self, event: QKeyEvent) -> None:
         before = self._index_at_keys()
-        if not self._hands.key(event) and not self._pass_on(event):
-            event.ignore()
+        super().keyPressEvent(event)
         index = self._index_at_keys()
         if index is not None and index != before:
             announce(self, spoken_candle(self.model, self.style_shown.time_zone, index))
-
-    def _pass_on(self, event: QKeyEvent) -> bool:
-        """Tell of a letter or a digit, and say whether it was one."""
-        is_typed = event.text().isalnum() and not event.modifiers() & _NOT_TYPED
-        if is_typed:
-            self.typed.emit(event.text())
-        return is_typed
-
-    def enterEvent(self, event: QEnterEvent) -> None:
-        self._hands.enter(event)
-
-    def leaveEvent(self, event: QEvent) -> None:
-        self._hands.leave()
-        self._frame_clock.request(Dirty.CURSOR)
 
     def _index_at_keys(self) -> int | None:
         return None if self.key_mark is None else self.model.index_of(self.key_mark.time_ms)
 
     def fresh_frame(self) -> Frame:
-        """The geometry as scales and model have it now, though no picture of it has been asked for yet."""
         self._picture.dirty()
         return self.frame
 
     def view_moved(self) -> None:
-        """A scale was moved: a new picture is needed."""
         self._frame_clock.request(Dirty.VIEW)
 
-    def pointer_moved(self, shape: Qt.CursorShape) -> None:
-        """The mouse is somewhere else on the chart."""
-        self.setCursor(shape)
+    def cursor_moved(self) -> None:
         self._frame_clock.request(Dirty.CURSOR)
 
     @Slot(object)
@@ -425,9 +306,22 @@ class ChartWidget(pyqtgraph.GraphicsView):  # type: ignore[misc]  # pyqtgraph ha
         else:
             self.viewport().update(changed)
 
-    def _sync(self) -> None:
-        """Take over the series' new length. Candles that came late must not push what is in view aside."""
-        self.model.follow()
-        shifted = self._anchor.shifted()
-        self.scale.set_count(self.model.count, shifted, may_follow=not self._hands.is_moving)
-        self._hands.candles_shifted(shifted)
+
+class NewestButton(QToolButton):
+    """The way back to the newest candle, while that is out of view: in the lower right corner of the prices."""
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setText(translate("Chart", "Newest »"))
+        self.setToolTip(translate("Chart", "Go to the newest candle (End)"))
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.setCursor(Qt.CursorShape.ArrowCursor)
+        self.hide()
+
+    def place(self, frame: Frame, *, is_needed: bool) -> None:
+        """Show it in its corner of this frame, or hide it."""
+        self.setVisible(is_needed)
+        size = self.sizeHint()
+        x = round(frame.layout.plot_right / frame.ratio) - size.width() - _MARGIN_PX
+        y = round(frame.layout.main_bottom / frame.ratio) - size.height() - _MARGIN_PX
+        self.setGeometry(x, y, size.width(), size.height())

@@ -194,7 +194,7 @@ def stop_running_on(chart: ChartWidget, clock: ManualClock) -> None:
     thrown = chart.findChild(Kinetic)
     assert thrown is not None
     for _ in range(50):
-        if not chart._hands.is_moving:
+        if not chart.is_moving:
             return
         clock.advance_ms(1_000)
         thrown._timer.timeout.emit()

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Protocol
-
-from PySide6.QtCore import QObject, QPointF, Qt
+import pyqtgraph
+from PySide6.QtCore import QEvent, QPointF, Qt, Signal, Slot
 from PySide6.QtGui import QEnterEvent, QKeyEvent, QMouseEvent, QWheelEvent
 
 from core.clock import Clock
 from core.market.drawings import Anchor
 from desktop.chart.axes.held_range import HeldRange
+from desktop.chart.axes.price_scale import PriceRange
 from desktop.chart.axes.time_scale import TimeScale
 from desktop.chart.data.model import ChartModel
 from desktop.chart.panes.frame import Frame
@@ -20,45 +19,58 @@ from desktop.chart.tools.key_cursor import KeyCursor
 from desktop.chart.tools.pan import Kinetic, PanTool
 from desktop.chart.tools.tool import Area, ChartPoint, Tool
 
-
-class Surface(Protocol):
-    """What hands need of the widget under them."""
-
-    def point_at(self, position: QPointF, modifiers: Qt.KeyboardModifier = ...) -> ChartPoint: ...
-
-    def fresh_frame(self) -> Frame: ...
-
-    def view_moved(self) -> None: ...
-
-    def pointer_moved(self, shape: Qt.CursorShape) -> None: ...
+_NO_MODIFIER = Qt.KeyboardModifier.NoModifier
+_NOT_TYPED = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier | Qt.KeyboardModifier.MetaModifier
 
 
-class Hands:
-    """Owns the tools, what the mouse has hold of, and the motion of the view."""
+class HandledView(pyqtgraph.GraphicsView):  # type: ignore[misc]  # pyqtgraph has no types
+    """A view of candles in a user's hands: owns its scales, the tools, what the mouse has hold of, and the motion. What
+    is seen is a subclass's."""
 
-    def __init__(
-        self,
-        surface: Surface,
-        model: ChartModel,
-        scales: tuple[TimeScale, HeldRange, PaneHeights],
-        clock: Clock,
-        on_panes_resized: Callable[[], object],
-        parent: QObject,
-    ) -> None:
-        scale, held, heights = scales
-        self._surface, self._model = surface, model
+    panes_resized = Signal()
+    """The height of a pane was changed by hand."""
+
+    typed = Signal(str)
+    """A letter or a digit, which means nothing to the chart itself."""
+
+    def __init__(self, clock: Clock) -> None:
+        super().__init__(background=None)
+        self.model = ChartModel()
+        """What is shown. To be read."""
+        self.scale = TimeScale()
+        """Which candles are in view. To be read; moves go through this view."""
+        self.heights = PaneHeights()
+        """How high the panes below the prices are. After changing it, call `layers_changed`."""
+        self._held = HeldRange()
+        self._anchor = ViewAnchor(self.model, self.scale)
         self._position: QPointF | None = None
         self._holder: Tool | None = None
-        self._kinetic = Kinetic(scale, surface.view_moved, clock, parent)
-        self._pan = PanTool(scale, held, self._kinetic, clock)
-        self._key_cursor = KeyCursor(model, scale, surface.fresh_frame, lambda: self._position)
+        self._kinetic = Kinetic(self.scale, self.view_moved, clock, self)
+        self._pan = PanTool(self.scale, self._held, self._kinetic, clock)
+        self._key_cursor = KeyCursor(self.model, self.scale, self.fresh_frame, lambda: self._position)
         self._tools: list[Tool] = [
-            PaneEdgeTool(heights, surface.fresh_frame, self.cursor, on_panes_resized),
-            PriceAxisTool(held, surface.fresh_frame),
-            TimeAxisTool(scale),
+            PaneEdgeTool(self.heights, self.fresh_frame, self.crosshair_at, self.panes_resized.emit),
+            PriceAxisTool(self._held, self.fresh_frame),
+            TimeAxisTool(self.scale),
             self._pan,
             self._key_cursor,
         ]
+
+    def point_at(self, position: QPointF, modifiers: Qt.KeyboardModifier = _NO_MODIFIER) -> ChartPoint:
+        """What lies at a logical position of this view."""
+        raise NotImplementedError
+
+    def fresh_frame(self) -> Frame:
+        """The geometry as scales and model have it now, though no picture of it has been asked for yet."""
+        raise NotImplementedError
+
+    def view_moved(self) -> None:
+        """A scale was moved: a new picture is needed."""
+        raise NotImplementedError
+
+    def cursor_moved(self) -> None:
+        """The crosshair is somewhere else."""
+        raise NotImplementedError
 
     @property
     def is_moving(self) -> bool:
@@ -70,7 +82,7 @@ class Hands:
         """The candle and the close that the keys' crosshair is at; None while the crosshair is the mouse's."""
         return self._key_cursor.mark()
 
-    def cursor(self, frame: Frame) -> QPointF | None:
+    def crosshair_at(self, frame: Frame) -> QPointF | None:
         """Where the crosshair belongs in this frame, in logical pixels: at the mouse, or at the keys' candle."""
         at_keys = self._key_cursor.position(frame)
         return self._position if at_keys is None else at_keys
@@ -87,16 +99,56 @@ class Hands:
             self._key_cursor.let_go()
         self._kinetic.stop()
 
-    def stop(self) -> None:
-        """End the run after a throw."""
+    def hold_prices(self, shown: PriceRange) -> None:
+        """Keep this range in view, whatever comes."""
+        self._held.hold(shown)
+        self.view_moved()
+
+    def fit_prices(self) -> None:
+        """Let go of a price range that was held by hand."""
+        self._held.release()
+        self.view_moved()
+
+    @Slot()
+    def go_to_newest(self) -> None:
+        """Bring the newest candle into view, at the zoom that holds."""
         self._kinetic.stop()
+        self.scale.go_to_newest()
+        self.view_moved()
 
-    def candles_shifted(self, count: int) -> None:
-        """Candles were inserted before the view: what is held got other indices."""
-        self._pan.candles_shifted(count)
+    @Slot()
+    def go_to_oldest(self) -> None:
+        """Bring the oldest candle into view, at the zoom that holds."""
+        self._kinetic.stop()
+        self.scale.go_to_oldest()
+        self.view_moved()
 
-    def press(self, event: QMouseEvent) -> None:
-        if event.button() != Qt.MouseButton.LeftButton or self._model.is_empty:
+    @Slot()
+    def reset_view(self) -> None:
+        """The default zoom, at the newest candle."""
+        self._kinetic.stop()
+        self._held.release()
+        self.scale.reset()
+        self.view_moved()
+
+    def zoom(self, factor: float) -> None:
+        """Spread the candles (factor > 1) or press them together."""
+        self._kinetic.stop()
+        self.scale.zoom(factor)
+        self.view_moved()
+
+    def go_to_time(self, time_ms: int) -> bool:
+        """Bring the candle that opens at or after a time into the middle. False where there is none."""
+        index = self.model.index_from(time_ms)
+        if index is None or index >= self.model.count:
+            return False
+        self._kinetic.stop()
+        self.scale.center(index)
+        self.view_moved()
+        return True
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        if event.button() != Qt.MouseButton.LeftButton or self.model.is_empty:
             return
         self._kinetic.stop()
         self._cancel()
@@ -104,61 +156,76 @@ class Hands:
         self._holder = next((tool for tool in self._tools if tool.press(at)), None)
         if self._holder is not None:
             self._point(at)
-            self._surface.view_moved()
+            self.view_moved()
 
-    def move(self, event: QMouseEvent) -> None:
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
         at = self._at(event)
         if self._holder is not None:
             self._holder.move(at)
-            self._surface.view_moved()
+            self.view_moved()
         elif event.buttons() == Qt.MouseButton.NoButton:
             self._hover(at)
         self._point(at)
 
-    def release(self, event: QMouseEvent) -> None:
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         holder = self._holder
         if event.button() == Qt.MouseButton.LeftButton and holder is not None:
             at, self._holder = self._at(event), None
             holder.release(at)
             self._point(at)
-            self._surface.view_moved()
+            self.view_moved()
 
-    def double_click(self, event: QMouseEvent) -> None:
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
         at = self._at(event)
         if event.button() == Qt.MouseButton.LeftButton and any(tool.double_click(at) for tool in self._tools):
             self._kinetic.stop()
-            self._surface.view_moved()
+            self.view_moved()
 
-    def wheel(self, event: QWheelEvent) -> None:
+    def wheelEvent(self, event: QWheelEvent) -> None:
         self._kinetic.stop()
         if self._pan.wheel(event):
-            self._surface.view_moved()
+            self.view_moved()
+        event.accept()
 
-    def key(self, event: QKeyEvent) -> bool:
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if self._key(event):
+            self._kinetic.stop()
+            self.view_moved()
+        elif event.text().isalnum() and not event.modifiers() & _NOT_TYPED:
+            self.typed.emit(event.text())
+        else:
+            event.ignore()
+
+    def enterEvent(self, event: QEnterEvent) -> None:
+        self._hover(self.point_at(event.position()))
+
+    def leaveEvent(self, event: QEvent) -> None:
+        self._position = None
+        self._key_cursor.let_go()
+        for tool in self._tools:
+            tool.leave()
+        self.cursor_moved()
+
+    def _key(self, event: QKeyEvent) -> bool:
         """Whether the key meant anything."""
         before = self.key_mark
         if event.key() == Qt.Key.Key_Escape and self._holder is not None:
             self._cancel()
-        elif self._holder is not None or self._model.is_empty or not any(tool.key(event) for tool in self._tools):
+            return True
+        if self._holder is not None or self.model.is_empty or not any(tool.key(event) for tool in self._tools):
             return False
         after = self.key_mark
         if after is not None and after != before:
             for tool in self._tools:
                 tool.crosshair_moved(after)
-        self._kinetic.stop()
-        self._surface.view_moved()
         return True
 
-    def enter(self, event: QEnterEvent) -> None:
-        """The mouse has come in."""
-        self._hover(self._surface.point_at(event.position()))
-
-    def leave(self) -> None:
-        """The mouse is elsewhere."""
-        self._position = None
-        self._key_cursor.let_go()
-        for tool in self._tools:
-            tool.leave()
+    def _sync(self) -> None:
+        """Take over the series' new length. Candles that came late must not push what is in view aside."""
+        self.model.follow()
+        shifted = self._anchor.shifted()
+        self.scale.set_count(self.model.count, shifted, may_follow=not self.is_moving)
+        self._pan.candles_shifted(shifted)
 
     def _cancel(self) -> None:
         """Whoever has the mouse lets go."""
@@ -167,10 +234,10 @@ class Hands:
             holder.cancel()
 
     def _at(self, event: QMouseEvent) -> ChartPoint:
-        return self._surface.point_at(event.position(), event.modifiers())
+        return self.point_at(event.position(), event.modifiers())
 
     def _hover(self, at: ChartPoint) -> None:
-        for tool in self._tools if not self._model.is_empty else ():
+        for tool in self._tools if not self.model.is_empty else ():
             tool.hover(at)
 
     def _point(self, at: ChartPoint) -> None:
@@ -178,7 +245,8 @@ class Hands:
         self._key_cursor.let_go()
         shapes = (tool.shape_at(at) for tool in self._tools)
         rest = Qt.CursorShape.CrossCursor if at.area is Area.PLOT else Qt.CursorShape.ArrowCursor
-        self._surface.pointer_moved(next((shape for shape in shapes if shape is not None), rest))
+        self.setCursor(next((shape for shape in shapes if shape is not None), rest))
+        self.cursor_moved()
 
 
 class ViewAnchor:
