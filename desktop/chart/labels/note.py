@@ -9,7 +9,7 @@ from PySide6.QtGui import QColor
 
 from desktop.chart.labels.readout import text_tip
 from desktop.chart.painting.fonts import Fonts
-from desktop.chart.painting.text import Box, Row, Span, box_size, padding_px, wrapped
+from desktop.chart.painting.text import Box, Row, Span, box_size, padding_px, row_width, wrapped
 from desktop.chart.panes.frame import Frame
 from desktop.panels.elided import elided_by_words
 
@@ -18,19 +18,19 @@ _FEWEST_LETTERS = 8
 """Of a note that is cut: fewer tell nothing."""
 
 
-def note_box(frame: Frame, text: str, readout: QRect, label: QRect | None) -> Box | None:
-    """Over the candles' highest prices, in the row of the forecast's label or above it, in narrower lines beside a long
-    readout; where none of it has room, cut to one line. It hides no candle: None where there is no room for that line
-    either, or the text is empty."""
+def note_box(frame: Frame, text: str, readout: Box, label: QRect | None) -> Box | None:
+    """Over the candles' highest prices, in the row of the forecast's label or above it; beside a readout that has grown
+    into these, in the row of its title or in narrower lines; where none of it has room, cut to one line. It hides no
+    candle: None where there is no room for that line either, or the text is empty."""
     if not text:
         return None
-    main, taken = frame.layout.main, [readout, *([] if label is None else [label])]
-    for width in (main.width(), main.width() - readout.right()):
+    main, taken = frame.layout.main, [readout.rect, *([] if label is None else [label])]
+    for width in (main.width(), main.width() - readout.rect.right()):
         rows = _rows(text, frame.fonts, frame.ratio, width, frame.palette.text)
         size = box_size(rows, frame.fonts)
         places = (QRect(corner, size) for corner in _corners(frame, size, label))
         free = (place for place in places if main.contains(place) and not any(map(place.intersects, taken)))
-        if (rect := next(free, None)) is not None:
+        if (rect := next(free, None) or _beside_title(frame, size, readout, label)) is not None:
             return Box(rect, rows, frame.palette.raised, frame.palette.border)
     return _in_short(frame, text, taken, label)
 
@@ -62,6 +62,18 @@ def _corners(frame: Frame, size: QSize, label: QRect | None) -> Iterator[QPoint]
     if label is not None:
         yield QPoint(label.left() - margin - size.width(), top)
         yield QPoint(max(right, 0), label.top() - frame.pixel - size.height())
+
+
+def _beside_title(frame: Frame, size: QSize, readout: Box, label: QRect | None) -> QRect | None:
+    """Above the readout's second line, where the first leaves so much."""
+    if len(readout.rows) < 2:
+        return None
+    second = readout.rect.top() + (readout.rect.height() - (len(readout.rows) - 2) * frame.fonts.line) // 2
+    right = frame.layout.plot_right - frame.scaled(_MARGIN_PX)
+    rect = QRect(QPoint(right - size.width(), second - size.height()), size)
+    title = readout.rect.left() + row_width(readout.rows[0], frame.fonts) + 3 * padding_px(frame.fonts)
+    is_free = rect.left() > title and rect.top() >= 0 and (label is None or not rect.intersects(label))
+    return rect if is_free else None
 
 
 def _in_short(frame: Frame, text: str, taken: Sequence[QRect], label: QRect | None) -> Box | None:

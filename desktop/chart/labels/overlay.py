@@ -71,7 +71,7 @@ class Overlay:
             former = None
         readout = former.readout if former else readout_box(frame, model, layers, index, at)
         label = clear_of(frame, label, readout.rect)
-        note = note_box(frame, model.note, readout.rect, None if label is None else label.rect)
+        note = note_box(frame, model.note, readout, None if label is None else label.rect)
         taken = _taken(frame, readout.rect, note)
         plot_labels = tuple(layers.plot_labels(frame, model, taken))  # first: a label that is cut has a tooltip
         price_label = time_label = tooltip = None

@@ -2,10 +2,12 @@ from __future__ import annotations
 
 import pytest
 from PySide6.QtCore import QPoint, QRect, QSize
+from PySide6.QtGui import QColor
 from PySide6.QtTest import QTest
 
 from core.events import ForecastMode
 from desktop.chart.labels.note import note_box
+from desktop.chart.painting.text import Box, Span, row_width
 from desktop.chart.widget import ChartWidget
 from tests.desktop.chart.conftest import ShowChart, settle
 from tests.desktop.chart.support import candle, forecast_after, random_series, texts
@@ -85,17 +87,19 @@ def test_where_the_chart_is_low_it_is_cut_to_a_line_and_hides_no_candle(show_cha
     assert cut > 5
 
 
-def test_beside_a_readout_that_has_grown_it_breaks_its_lines_before_it_is_cut(show_chart: ShowChart) -> None:
+@pytest.mark.parametrize("title", ["BTC/USDT · 1m", "A market of a file with a long name · 15m"])
+def test_beside_a_readout_that_has_grown_it_is_whole(show_chart: ShowChart, title: str) -> None:
     """What is selected is told in one more line, in the row that the note had."""
-    chart = in_a_low_chart(show_chart, QSize(1_000, 500))
+    chart = in_a_low_chart(show_chart, QSize(860, 500))
     frame, overlay = chart.frame, chart.overlay
     assert overlay.note is not None and len(overlay.note.rows) == 1 and overlay.forecast_label is not None
-    label, grown = overlay.forecast_label.rect, QRect(overlay.readout.rect)
-    grown.setBottom(frame.layout.price_top)
-    grown.setWidth(600)
+    ink, label, line = QColor(), overlay.forecast_label.rect, frame.fonts.line
+    lines = ((Span(title, ink),), overlay.readout.rows[-1], (Span("Selected: a note, at 0.5, below the prices", ink),))
+    grown = Box(QRect(6, 6, 520, 3 * line + 4), lines, ink)
     note = note_box(frame, NOTE, grown, label)
     assert note is not None and [word for row in note.rows for word in texts((row,)).split()] == NOTE.split()
-    assert not note.rect.intersects(grown) and not note.rect.intersects(label)
+    assert not note.rect.intersects(label) and note.rect.left() > 6 + row_width(lines[0], frame.fonts)
+    assert not note.rect.intersects(grown.rect.adjusted(0, line + 2, 0, 0))
 
 
 def test_a_note_that_is_cut_shows_all_of_it_under_the_mouse(show_chart: ShowChart) -> None:
