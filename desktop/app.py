@@ -181,7 +181,7 @@ class Application(QObject):
     @property
     def series(self) -> CandleSeries | None:
         """The watched market's candles, at its own interval."""
-        return self.charting.candles.stored
+        return None if self._market is None else self.charting.candles.stored
 
     def start(self) -> None:
         """Show the window; the feed and the trainer come after the first paint."""

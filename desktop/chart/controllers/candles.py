@@ -41,9 +41,9 @@ class ChartCandles(QObject):
         super().__init__(window)
         self._window, self._chart, self._database, self._history = window, chart, database, history
         self._market: Market | None = None
-        self.stored: CandleSeries | None = None
-        """The candles of the market's own interval."""
-        self._shown: ResampledSeries | None = None
+        self.stored = chart.model.whole
+        """The candles of the market's own interval; none before there is one."""
+        self._shown = ResampledSeries(self.stored, self.stored.interval)
         self._forming: Candle | None = None
         self._wanted = window.settings.chart.interval
         history.loaded.connect(self._on_history)
@@ -77,8 +77,6 @@ class ChartCandles(QObject):
 
     def add(self, candles: Sequence[Candle]) -> None:
         """These were stored just now."""
-        if self.stored is None or self._shown is None:
-            return
         self.stored.extend(candles)
         self._history.add(candles)
         self._shown.sync()
@@ -100,11 +98,11 @@ class ChartCandles(QObject):
 
     def _show(self, *, is_same_market: bool = False) -> None:
         """Everything anew, at the interval that is wanted where it can be had."""
-        market, stored = self._market, self.stored
-        if market is None or stored is None:
+        market = self._market
+        if market is None:
             return
         coarser = _coarser(market.interval, self._wanted)
-        self._shown = ResampledSeries(stored, coarser or market.interval)
+        self._shown = ResampledSeries(self.stored, coarser or market.interval)
         title = shown_market(market)
         if coarser is not None:
             title = translate("Chart", "{0} · shown as {1}").format(title, coarser)
@@ -113,8 +111,6 @@ class ChartCandles(QObject):
         self._present_actions()
 
     def _show_forming(self) -> None:
-        if self._shown is None:
-            return
         before = self._shown.series.version
         self._chart.set_forming(self._shown.forming(self._forming))
         if self._shown.series.version != before:  # it has closed the one before it
@@ -175,9 +171,8 @@ class ChartCandles(QObject):
             return KnownHoles()
 
     def _on_history(self, series: CandleSeries, holes: NDArray[np.int64]) -> None:
-        known, shown = self._chart.model.holes, self._shown
-        assert shown is not None, "a market is shown"
-        self.stored, self._shown = series, ResampledSeries(series, shown.series.interval)
+        known = self._chart.model.holes
+        self.stored, self._shown = series, ResampledSeries(series, self._shown.series.interval)
         if known is not None:
             self._chart.set_holes(known.joined(holes))  # more may have been told while it was read
         self._chart.replace_series(self._shown.series)

@@ -76,7 +76,7 @@ class ChartEnsemble(QObject):
         self.candles.show_market(market)
         self.bar.show_market(market)
         stored = self.candles.stored
-        self.tools.show_market(market, stored[-1] if stored is not None and len(stored) else None)
+        self.tools.show_market(market, stored[-1] if len(stored) else None)
         self._alerts_elsewhere.show_market(market)
         self.comparison.show_market(market)
 
