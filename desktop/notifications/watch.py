@@ -76,7 +76,7 @@ class RunWatch(QObject):
         if self._wanted.new_best and saved.reason == "best" and is_live:
             self._tell(
                 translate("Notifications", "New best checkpoint"),
-                translate("Notifications", "Step {0}, score {1}.").format(
+                translate("Notifications", "Step {0}, score {1}. That proves no edge.").format(
                     formatting.format_count(saved.step), score_text(saved)
                 ),
             )

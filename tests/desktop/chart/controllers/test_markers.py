@@ -168,7 +168,11 @@ def test_the_tooltip_tells_the_sentence_and_a_click_opens_the_incident_or_the_ch
     assert panel.is_on_screen
     assert [incident.what_happened for incident in panel.selected()] == ["A gradient was not finite."]
     assert bench.bench.chart.scale.right == right
-    bench.click(place_of(bench, MarkerKind.BEST))
+    best = place_of(bench, MarkerKind.BEST)
+    bench.hover(best)
+    tooltip = bench.bench.chart.overlay.tooltip
+    assert tooltip is not None and "proves no edge" in " ".join(span.text for row in tooltip.rows for span in row)
+    bench.click(best)
     (selected,) = window.checkpoints.selected()
     assert selected.is_best and window.checkpoints.is_on_screen
 
