@@ -48,7 +48,7 @@ def twin_of(chart: ChartWidget, theme: Theme, clock: ManualClock) -> ChartWidget
     twin.resize(chart.size())
     twin.set_series(model.series, model.title)
     twin.restyle(**{field.name: getattr(style, field.name) for field in fields(style)})
-    twin.heights.set_chosen(chart.heights.chosen)
+    twin.heights.chosen = chart.heights.chosen
     for layer in chart._layers:
         twin.add_layer(_like(layer))
     twin.set_forecast(model.forecast)

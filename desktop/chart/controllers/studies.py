@@ -36,7 +36,7 @@ class ChartStudies(QObject):
         self._settling.setSingleShot(True)
         self._settling.setInterval(_HEIGHTS_SETTLE_MS)
         self._settling.timeout.connect(self._store_heights)
-        chart.heights.set_chosen(window.settings.chart.pane_heights)
+        chart.heights.chosen = window.settings.chart.pane_heights
         chart.panes_resized.connect(self._settling.start)
         window.settings_shown.connect(self._show)
         window.actions_of_window.wire({ActionId.INDICATORS: self.open})
@@ -91,7 +91,7 @@ class ChartStudies(QObject):
             self._chart.add_layer(layer)
 
     def _store_heights(self) -> None:
-        self._window.change_chart(pane_heights=self._chart.heights.chosen)
+        self._window.change_chart(pane_heights=dict(self._chart.heights.chosen))
 
 
 def _placed(shown: ShownIndicator, number: int, ordinal: int, former: list[StudyLayer]) -> StudyLayer:

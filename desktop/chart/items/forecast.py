@@ -12,7 +12,7 @@ from PySide6.QtGui import QBrush, QColor, QLinearGradient, QPaintEngine, QPainte
 from desktop.chart.data.ghosts import PlacedGhost, band
 from desktop.chart.data.model import ChartModel
 from desktop.chart.labels.forecast_label import divider_x
-from desktop.chart.painting.geometry import CandleWidths, candle_rect, volume_rect
+from desktop.chart.painting.geometry import candle_rect, volume_rect
 from desktop.chart.painting.primitives import KeptPixels, dashed_pen, fill_rects, outline
 from desktop.chart.painting.text import Box, Span, box_size, paint_box
 from desktop.chart.panes.frame import Frame
@@ -101,8 +101,6 @@ def _paint_forecast(painter: QPainter, frame: Frame, model: ChartModel, ghosts: 
         painter.setOpacity(_DIMMED)
     if frame.style.shows_bands:
         _paint_bands(painter, frame, model, ghosts)
-    if frame.style.shows_volume:
-        _paint_volumes(painter, frame, ghosts)
     _paint_ghosts(painter, frame, model, ghosts)
     painter.setOpacity(1.0)
     _paint_divider(painter, frame, model)
@@ -189,42 +187,31 @@ def _band_edges(
     return [*lower, lower[-1] + half], [*upper, upper[-1] + half]
 
 
-def _paint_volumes(painter: QPainter, frame: Frame, ghosts: tuple[PlacedGhost, ...]) -> None:
-    bottom = frame.layout.main_bottom - 1
-    for placed in ghosts:
-        if placed.ghost.volume <= 0:
-            continue
-        bar = volume_rect(frame.x(placed.index), frame.volumes.y(placed.ghost.volume), bottom, frame.widths)
-        painter.fillRect(bar, with_alpha(_colour(frame, placed), _VOLUME_ALPHA))
-
-
 def _paint_ghosts(painter: QPainter, frame: Frame, model: ChartModel, ghosts: tuple[PlacedGhost, ...]) -> None:
     for placed in ghosts:
-        widths = frame.widths
+        ghost, centre, widths = placed.ghost, frame.x(placed.index), frame.widths
+        is_rising = ghost.close >= ghost.open
+        colour = frame.palette.ghost(is_rising)
+        if frame.style.shows_volume and ghost.volume > 0:
+            bar = volume_rect(centre, frame.volumes.y(ghost.volume), frame.layout.main_bottom - 1, widths)
+            painter.fillRect(bar, with_alpha(colour, _VOLUME_ALPHA))
         if model.forming is not None and placed.index == model.count:
             widths = frame.widths_around(max(2 * frame.pixel, widths.body // 4))  # its frame shows on both sides
-        _paint_ghost(painter, frame, placed, widths)
+        rows = (frame.y(ghost.open), frame.y(ghost.high), frame.y(ghost.low), frame.y(ghost.close))
+        _paint_ghost(painter, frame.pixel, *candle_rect(centre, *rows, widths), colour, is_rising=is_rising)
 
 
-def _paint_ghost(painter: QPainter, frame: Frame, placed: PlacedGhost, widths: CandleWidths) -> None:
+def _paint_ghost(painter: QPainter, pixel: int, wick: QRect, body: QRect, colour: QColor, *, is_rising: bool) -> None:
     """A whole candle: wick and body of its colour, the body framed where it is wide enough to show what is within."""
-    ghost, colour = placed.ghost, _colour(frame, placed)
-    rows = (frame.y(ghost.open), frame.y(ghost.high), frame.y(ghost.low), frame.y(ghost.close))
-    wick, body = candle_rect(frame.x(placed.index), *rows, widths)
-    body.setHeight(max(body.height(), 2 * frame.pixel + 1))
+    body.setHeight(max(body.height(), 2 * pixel + 1))
     for top, bottom in ((wick.top(), body.top() - 1), (body.bottom() + 1, wick.bottom())):
         if top <= bottom:
             painter.fillRect(QRect(wick.left(), top, wick.width(), bottom - top + 1), colour)
-    is_framed = body.width() >= _NARROWEST_FRAMED_PX * frame.pixel and body.height() > _FLATTEST_FRAMED_PX * frame.pixel
-    if is_framed:
-        fill_rects(painter, outline(body, frame.pixel), colour)
-        body = body.adjusted(frame.pixel, frame.pixel, -frame.pixel, -frame.pixel)
-        colour = with_alpha(colour, _RISING_ALPHA if ghost.close >= ghost.open else _FALLING_ALPHA)
+    if body.width() >= _NARROWEST_FRAMED_PX * pixel and body.height() > _FLATTEST_FRAMED_PX * pixel:
+        fill_rects(painter, outline(body, pixel), colour)
+        body = body.adjusted(pixel, pixel, -pixel, -pixel)
+        colour = with_alpha(colour, _RISING_ALPHA if is_rising else _FALLING_ALPHA)
     painter.fillRect(body, colour)
-
-
-def _colour(frame: Frame, placed: PlacedGhost) -> QColor:
-    return frame.palette.ghost(placed.ghost.close >= placed.ghost.open)
 
 
 def _paint_divider(painter: QPainter, frame: Frame, model: ChartModel) -> None:

@@ -256,7 +256,7 @@ def readout_width(plot_right: int, ratio: float) -> int:
 def readout_lines(model: ChartModel, layers: LayerSet, fonts: Fonts, width: int) -> int:
     """The lines that it takes while nothing is pointed at, whatever the digits of the moment: candles and the
     forecast's label keep out of them."""
-    title = fonts.kept_count(("title", model.title, width), lambda: _title_lines(model.title, fonts, width))
+    title = fonts.kept(("title", model.title, width), lambda: _title_lines(model.title, fonts, width))
     further = sum(len(wrapped(row, fonts, width)) for row in layers.readout_samples(model))
     return title + further + _candle_lines(model, fonts, width)
 
@@ -298,7 +298,7 @@ def _candle_lines(model: ChartModel, fonts: Fonts, width: int) -> int:
     if newest is None:
         return 0
     price = formatting.format_price(newest.close, model.decimals()).translate(_WIDE_DIGITS)
-    return fonts.kept_count((price, "", width), lambda: _numbers_lines(price, fonts, width))
+    return fonts.kept((price, "", width), lambda: _numbers_lines(price, fonts, width))
 
 
 def _numbers_lines(price: str, fonts: Fonts, width: int) -> int:

@@ -8,7 +8,7 @@ from functools import cached_property
 
 from PySide6.QtGui import QFont, QFontInfo, QFontMetrics
 
-_MOST_WIDTHS = 2_000
+_MOST_KEPT = 2_000
 
 
 @dataclass(frozen=True)
@@ -19,9 +19,7 @@ class Fonts:
     bold: QFont
     metrics: QFontMetrics
     bold_metrics: QFontMetrics
-    _widths: dict[tuple[str, bool], int] = field(default_factory=dict, init=False, repr=False, compare=False)
-
-    _counts: dict[tuple[str, str, int], int] = field(default_factory=dict, init=False, repr=False, compare=False)
+    _kept: dict[tuple[object, ...], int] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @classmethod
     def of(cls, font: QFont, ratio: float) -> Fonts:
@@ -45,19 +43,14 @@ class Fonts:
 
     def width(self, text: str, *, bold: bool = False) -> int:
         """The width of a text. Measuring is dear, and most texts of a frame were in the one before."""
-        key = (text, bold)
-        found = self._widths.get(key)
-        if found is None:
-            if len(self._widths) >= _MOST_WIDTHS:
-                self._widths.clear()
-            found = self._widths[key] = (self.bold_metrics if bold else self.metrics).horizontalAdvance(text)
-        return found
+        metrics = self.bold_metrics if bold else self.metrics
+        return self.kept((text, bold), lambda: metrics.horizontalAdvance(text))
 
-    def kept_count(self, key: tuple[str, str, int], count: Callable[[], int]) -> int:
-        """How many lines something takes, counted once for each key: that is asked with every tick."""
-        found = self._counts.get(key)
+    def kept(self, key: tuple[object, ...], measure: Callable[[], int]) -> int:
+        """What is measured with these fonts, once for each key: much of it is asked for with every tick."""
+        found = self._kept.get(key)
         if found is None:
-            if len(self._counts) >= _MOST_WIDTHS:
-                self._counts.clear()
-            found = self._counts[key] = count()
+            if len(self._kept) >= _MOST_KEPT:
+                self._kept.clear()
+            found = self._kept[key] = measure()
         return found

@@ -16,20 +16,12 @@ class PaneHeights:
     """The owner of the shares. What a pane was given is remembered while it is away."""
 
     def __init__(self, chosen: Mapping[str, float] | None = None) -> None:
-        self._chosen = dict(chosen or {})
-
-    @property
-    def chosen(self) -> dict[str, float]:
-        """What was changed by hand, to be stored."""
-        return dict(self._chosen)
-
-    def set_chosen(self, chosen: Mapping[str, float]) -> None:
-        """What was stored."""
-        self._chosen = dict(chosen)
+        self.chosen: Mapping[str, float] = chosen or {}
+        """What was changed by hand, to be stored; another with each change."""
 
     def shares(self, names: Sequence[str]) -> dict[str, float]:
         """The panes' shares of the plot's height, in the order of `names`; pressed together where they ask too much."""
-        wanted = {name: self._chosen.get(name, _FIRST_SHARE) for name in names}
+        wanted = {name: self.chosen.get(name, _FIRST_SHARE) for name in names}
         total = sum(wanted.values())
         pressed = min(1.0, _most_for_all(len(names)) / total) if total > 0 else 1.0
         return {name: share * pressed for name, share in wanted.items()}
@@ -43,14 +35,14 @@ class PaneHeights:
         above = names[list(names).index(name) - 1] if name != names[0] else None
         room = now[above] - _SMALLEST_SHARE if above is not None else _most_for_all(len(now)) - sum(now.values())
         change = max(min(change, max(room, 0.0)), min(_SMALLEST_SHARE - now[name], 0.0))
-        self._chosen.update(now)
-        self._chosen[name] = now[name] + change
+        now[name] += change
         if above is not None:
-            self._chosen[above] = now[above] - change
+            now[above] -= change
+        self.chosen = {**self.chosen, **now}
 
     def reset(self, name: str) -> None:
         """Back to the height that a new pane has."""
-        self._chosen.pop(name, None)
+        self.chosen = {other: share for other, share in self.chosen.items() if other != name}
 
 
 def _most_for_all(panes: int) -> float:
