@@ -306,7 +306,7 @@ def lines(stage: Stage) -> None:
     for layer in (markers, price_lines, measure):
         stage.chart.add_layer(layer)
     kinds = list(MarkerKind) * 2
-    told = [Marker(series[COUNT - 50 + 4 * i].open_time_ms, kind, "", "", None) for i, kind in enumerate(kinds)]
+    told = [Marker(series[COUNT - 50 + 4 * i].open_time_ms, kind, "", None) for i, kind in enumerate(kinds)]
     markers.track = MarkerTrack(told)
     stage.chart.layers_changed()
 

@@ -18,7 +18,7 @@ from desktop.checkpoints.source import score_text
 from desktop.history import StepHistory
 from desktop.panels.incidents import IncidentsPanel
 from desktop.state import RunState
-from desktop.translation import QT_TRANSLATE_NOOP, translate
+from desktop.translation import translate
 from desktop.window import MainWindow
 
 _MERGED_MS = 50
@@ -27,13 +27,6 @@ _SEVERITIES = {
     Severity.ERROR: MarkerKind.ERROR,
     Severity.WARNING: MarkerKind.WARNING,
     Severity.INFO: MarkerKind.INFO,
-}
-_TITLES = {
-    MarkerKind.RESTORE: QT_TRANSLATE_NOOP("Chart", "Restore"),
-    MarkerKind.ROLLBACK: QT_TRANSLATE_NOOP("Chart", "Rollback"),
-    MarkerKind.ERROR: QT_TRANSLATE_NOOP("Chart", "Error"),
-    MarkerKind.WARNING: QT_TRANSLATE_NOOP("Chart", "Warning"),
-    MarkerKind.INFO: QT_TRANSLATE_NOOP("Chart", "Incident"),
 }
 
 
@@ -145,11 +138,11 @@ def candle_time(at_ms: int, steps: StepHistory, series: CandleSeries) -> int | N
 def _of_incident(incident: Incident, time_ms: int) -> Marker:
     kind = _KINDS.get(incident.kind, _SEVERITIES[incident.severity])
     sentence = " ".join(part for part in (incident.what_happened, incident.what_was_done) if part)
-    return Marker(time_ms, kind, translate("Chart", _TITLES[kind]), sentence, incident)
+    return Marker(time_ms, kind, sentence, incident)
 
 
 def _of_best(info: CheckpointInfo) -> Marker:
     sentence = translate("Chart", "The checkpoint of step {0} had the best score: {1}. That proves no edge.").format(
         formatting.format_count(info.step), score_text(info)
     )
-    return Marker(info.candle_open_time_ms, MarkerKind.BEST, translate("Chart", "New best"), sentence, info)
+    return Marker(info.candle_open_time_ms, MarkerKind.BEST, sentence, info)

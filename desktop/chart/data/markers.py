@@ -31,7 +31,6 @@ class Marker:
     time_ms: int
     """Any moment of its candle."""
     kind: MarkerKind
-    title: str
     sentence: str
     source: object
 

@@ -18,7 +18,7 @@ from desktop.chart.panes.layer import Layer
 from desktop.chart.panes.pane import Pane
 from desktop.icons import glyph, glyph_font
 from desktop.theme import Palette, with_alpha
-from desktop.translation import translate
+from desktop.translation import QT_TRANSLATE_NOOP, translate
 
 _SIDE_PX = 15
 _GAP_PX = 1
@@ -28,14 +28,14 @@ _MOST_TOLD = 4
 _TEXT_CHARACTERS = 52
 _HALO_ALPHA = 215
 _LOOKS = {
-    MarkerKind.ERROR: ("alert-circle", "bad"),
-    MarkerKind.ROLLBACK: ("arrow-u-left-top-bold", "bad"),
-    MarkerKind.WARNING: ("alert", "warning"),
-    MarkerKind.BEST: ("trophy", "good"),
-    MarkerKind.RESTORE: ("backup-restore", "accent"),
-    MarkerKind.INFO: ("information", "muted_text"),
+    MarkerKind.ERROR: ("alert-circle", "bad", QT_TRANSLATE_NOOP("Chart", "Error")),
+    MarkerKind.ROLLBACK: ("arrow-u-left-top-bold", "bad", QT_TRANSLATE_NOOP("Chart", "Rollback")),
+    MarkerKind.WARNING: ("alert", "warning", QT_TRANSLATE_NOOP("Chart", "Warning")),
+    MarkerKind.BEST: ("trophy", "good", QT_TRANSLATE_NOOP("Chart", "New best")),
+    MarkerKind.RESTORE: ("backup-restore", "accent", QT_TRANSLATE_NOOP("Chart", "Restore")),
+    MarkerKind.INFO: ("information", "muted_text", QT_TRANSLATE_NOOP("Chart", "Incident")),
 }
-"""Glyph, and colour of the palette; what went wrong has that of its severity."""
+"""Glyph, colour of the palette, and title; what went wrong has the colour of its severity."""
 
 
 @dataclass(frozen=True)
@@ -152,7 +152,9 @@ def _rows(cell: _Cell, frame: Frame) -> list[Row]:
     for marker in told[:_MOST_TOLD]:
         colour = _colour(marker.kind, frame.palette)
         when = formatting.format_time(marker.time_ms, frame.time_zone)
-        rows.append((Span(marker.title, colour, bold=True), Span(when, frame.palette.muted_text)))
+        rows.append(
+            (Span(translate("Chart", _LOOKS[marker.kind][2]), colour, bold=True), Span(when, frame.palette.muted_text))
+        )
         rows += wrapped((Span(marker.sentence, frame.palette.text),), frame.fonts, widest)
     if len(told) > _MOST_TOLD:
         more = translate("Chart", "and {0} more").format(len(told) - _MOST_TOLD)

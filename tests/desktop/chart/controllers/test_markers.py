@@ -44,7 +44,7 @@ def bench(make_chart_bench: MakeBench, tmp_path: Path, qtbot: QtBot) -> Iterator
 
 
 def marker(time_ms: int, kind: MarkerKind = MarkerKind.INFO) -> Marker:
-    return Marker(time_ms, kind, kind.name.title(), "It happened.", None)
+    return Marker(time_ms, kind, "It happened.", None)
 
 
 def model_with_gap() -> ChartModel:

@@ -148,7 +148,7 @@ def test_nothing_later_is_drawn(at_now: Traveller, qtbot: QtBot) -> None:
     previews, markers = PreviewLayer(), MarkersLayer()
     previews.show([Preview("best", forecast_after(SERIES))])
     times = [SERIES[index].open_time_ms for index in (-12, -11, -10, -3)]
-    markers.track = MarkerTrack([Marker(time, MarkerKind.BEST, "New best", "It was.", None) for time in times])
+    markers.track = MarkerTrack([Marker(time, MarkerKind.BEST, "It was.", None) for time in times])
     alone = ChartWidget(at_now.bench.theme, at_now.bench.clock)
     qtbot.addWidget(alone)
     study = IndicatorSpec.of("ema")
@@ -159,7 +159,7 @@ def test_nothing_later_is_drawn(at_now: Traveller, qtbot: QtBot) -> None:
     at_now.step_back(10)
     then = image_of(chart)
     shown = MarkersLayer()
-    shown.track = MarkerTrack([Marker(time, MarkerKind.BEST, "", "", None) for time in times[:2]])
+    shown.track = MarkerTrack([Marker(time, MarkerKind.BEST, "", None) for time in times[:2]])
     for layer in (shown, StudyLayer(study, 0), HindsightLayer(), ErrorStripLayer()):
         alone.add_layer(layer)
     assert then == picture_of(at_now, len(SERIES) - 10, alone)
