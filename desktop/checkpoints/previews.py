@@ -110,7 +110,7 @@ class CheckpointPreviews(QObject):
 
     def _show(self) -> None:
         told = ((info, self._told.get(info.checkpoint_id)) for info in self._asked)
-        self.layer.show(
+        self.layer.show_previews(
             [Preview(_label(info), event.forecast) for info, event in told if event is not None and event.forecast]
         )
         self._chart.layers_changed()

@@ -98,7 +98,7 @@ def _like(layer: Layer) -> Layer:
             return markers
         case PreviewLayer():
             previews = PreviewLayer()
-            previews.show(layer.shown)
+            previews.show_previews(layer.shown)
             return previews
         case MeasureLayer():
             measure = MeasureLayer()

@@ -17,15 +17,13 @@ from desktop.chart.panes.frame import Frame
 from desktop.chart.panes.layer import Layer
 from desktop.chart.panes.pane import Pane
 from desktop.theme import with_alpha
-from desktop.translation import QT_TRANSLATE_NOOP, translate
+from desktop.translation import translate
 
 MOST_SHOWN = 4
 _FILL_ALPHA = 90
 _BAND_ALPHA = 150
 _STUDIES = (4, 1, 2, 5)
 """Of the indicators' colours, which no candle and no ghost has: those that read best on either ground."""
-
-_WHAT = QT_TRANSLATE_NOOP("Chart", "Preview, not committed:")
 
 
 @dataclass(frozen=True)
@@ -43,7 +41,7 @@ class PreviewLayer(Layer):
         super().__init__()
         self.shown: tuple[Preview, ...] = ()
 
-    def show(self, previews: Sequence[Preview]) -> None:
+    def show_previews(self, previews: Sequence[Preview]) -> None:
         """Show these instead, at most `MOST_SHOWN`."""
         self.shown = tuple(previews[:MOST_SHOWN])
 
@@ -69,17 +67,17 @@ class PreviewLayer(Layer):
     def rows(self, frame: Frame, model: ChartModel, index: int | None) -> Sequence[Row]:
         """Whose colour is which."""
         colours = [self.colour(frame, number) for number in range(len(self.shown))]
-        return () if model.moment is not None else self._words(frame.palette.muted_text, colours)
+        return self._words(model, frame.palette.muted_text, colours)
 
     def sample_rows(self, model: ChartModel) -> Sequence[Row]:
         """Always the same, while there are previews: the forecast's label stands below them."""
-        return () if model.moment is not None else self._words(QColor(), [QColor()] * len(self.shown))
+        return self._words(model, QColor(), [QColor()] * len(self.shown))
 
-    def _words(self, muted: QColor, colours: Sequence[QColor]) -> Sequence[Row]:
-        if not self.shown:
+    def _words(self, model: ChartModel, muted: QColor, colours: Sequence[QColor]) -> Sequence[Row]:
+        if not self.shown or model.moment is not None:
             return ()
         named = zip(self.shown, colours, strict=True)
-        what = Span(translate("Chart", _WHAT), muted)
+        what = Span(translate("Chart", "Preview, not committed:"), muted)
         return ((what, *(Span(f" {preview.label}", colour) for preview, colour in named)),)
 
     def colour(self, frame: Frame, number: int) -> QColor:

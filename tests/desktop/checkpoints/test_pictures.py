@@ -147,7 +147,7 @@ def test_ghosts_of_checkpoints_are_told_apart(make_bench: MakeBench, qtbot: QtBo
     before = bench.chart.grab().toImage()
     labels = ("Champion", "step 12,310", "step 11,800")
     shifts = (1.0008, 0.9994, 1.0003)
-    layer.show([Preview(label, shifted(made, by)) for label, by in zip(labels, shifts, strict=True)])
+    layer.show_previews([Preview(label, shifted(made, by)) for label, by in zip(labels, shifts, strict=True)])
     bench.chart.layers_changed()
     settle(qtbot, bench)
     keep_picture(bench.chart, f"browser-ghosts-{mode}")
@@ -157,7 +157,7 @@ def test_ghosts_of_checkpoints_are_told_apart(make_bench: MakeBench, qtbot: QtBo
     colours = [layer.colour(frame, number) for number in range(count)]
     assert len({colour.rgb() for colour in colours}) == count
     assert all(contrast(colour, bench.theme.palette.background) > 4.5 for colour in colours)
-    layer.show([])
+    layer.show_previews([])
     bench.chart.layers_changed()
     settle(qtbot, bench)
     assert bench.chart.grab().toImage() == before

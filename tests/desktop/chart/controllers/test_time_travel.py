@@ -146,7 +146,7 @@ def test_nothing_later_is_drawn(at_now: Traveller, qtbot: QtBot) -> None:
     chart = at_now.chart
     chart.set_note("the newest forecast is from now")
     previews, markers = PreviewLayer(), MarkersLayer()
-    previews.show([Preview("best", forecast_after(SERIES))])
+    previews.show_previews([Preview("best", forecast_after(SERIES))])
     times = [SERIES[index].open_time_ms for index in (-12, -11, -10, -3)]
     markers.track = MarkerTrack([Marker(time, MarkerKind.BEST, "It was.", None) for time in times])
     alone = ChartWidget(at_now.bench.theme, at_now.bench.clock)

@@ -19,7 +19,9 @@ def test_the_forecast_s_label_has_a_place_below_whose_colour_is_which(show_chart
     chart.add_layer(layer)
     settle(chart)
     before = chart.frame.layout.price_top
-    layer.show([Preview("step 430", forecast_after(series)), Preview("Calm evening", forecast_after(series, 6))])
+    layer.show_previews(
+        [Preview("step 430", forecast_after(series)), Preview("Calm evening", forecast_after(series, 6))]
+    )
     chart.layers_changed()
     settle(chart)
     rows = chart.overlay.readout.rows
@@ -34,7 +36,7 @@ def test_as_many_as_are_shown_are_told_apart_and_read(show_chart: ShowChart, mod
     chart._theme.set_mode(mode)
     layer = PreviewLayer()
     chart.add_layer(layer)
-    layer.show([Preview(f"step {number}", forecast_after(series)) for number in range(MOST_SHOWN)])
+    layer.show_previews([Preview(f"step {number}", forecast_after(series)) for number in range(MOST_SHOWN)])
     settle(chart)
     palette = chart.frame.palette
     colours = [layer.colour(chart.frame, number) for number in range(MOST_SHOWN)]
