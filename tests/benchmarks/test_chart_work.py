@@ -36,9 +36,9 @@ def rigs(qapp: object) -> Iterator[Rigs]:
 
 
 def work_of(measure: Measure, rig: Rig) -> Counter[str]:
-    """The calls of some turns, after as many that filled what is kept."""
+    """The calls of some turns, after the same ones and others have filled what is kept."""
     measure.prepare(rig)
-    for turn in range(TURNS):
+    for turn in range(2 * TURNS):
         measure.sample_ms(rig, turn)
     return calls_of(lambda: [measure.sample_ms(rig, turn) for turn in range(TURNS, 2 * TURNS)])
 
