@@ -14,6 +14,8 @@ from desktop.chart.data.columns import CandleColumns
 from desktop.chart.painting.primitives import Rects, rects
 
 _BODY_SHARE = 0.72
+_NARROWEST_BODY_PX = 3
+"""Beside a wick of one pixel. Where candles are that close their bodies touch, as TradingView's do at this zoom."""
 
 Positions = NDArray[np.int64]
 ToPixels = Callable[[NDArray[np.float64]], Positions]
@@ -47,7 +49,7 @@ def candle_widths(slot_px: float, ratio: float) -> CandleWidths:
     body = min(round_to_parity(slot_px * _BODY_SHARE, wick), widest)
     if (body - wick) % 2:
         body -= 1
-    return CandleWidths(max(body, wick), wick)
+    return CandleWidths(max(body, _NARROWEST_BODY_PX if slot_px >= _NARROWEST_BODY_PX else wick), wick)
 
 
 def round_to_parity(width: float, like: int) -> int:

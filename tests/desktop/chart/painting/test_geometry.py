@@ -20,11 +20,12 @@ from tests.desktop.chart.support import random_series
 
 
 @given(st.floats(1, 300), st.sampled_from([1.0, 1.25, 1.5, 2.0, 3.0]))
-def test_wicks_stand_in_the_middle_and_neighbours_do_not_touch(slot: float, ratio: float) -> None:
+def test_wicks_stand_in_the_middle_and_neighbours_do_not_overlap(slot: float, ratio: float) -> None:
     widths = candle_widths(slot, ratio)
     assert (widths.body - widths.wick) % 2 == 0
     assert 1 <= widths.wick <= widths.body
-    assert widths.body <= max(int(slot) - 1, 1)
+    assert widths.body >= (3 if slot >= 3 else 1), "a body is to be seen beside its wick"
+    assert widths.body <= max(int(slot) - (slot >= 4), 1)
 
 
 def test_candles_cover_exactly_the_pixels_of_their_prices() -> None:
