@@ -38,6 +38,7 @@ class DrawingDialog(QDialog):
         self.colour = ColourBox(accent, drawing.colour)
         self.width_px = QSpinBox()
         self.width_px.setRange(1, WIDEST_PX)
+        self.width_px.setSuffix(translate("Dialogs", " px"))
         self.width_px.setValue(drawing.width_px)
         self._lay_out()
 

@@ -11,6 +11,8 @@ _MOST_STRETCH = 1e6
 _FARTHEST = 1_000.0
 """So many times its span, or on a logarithmic scale so many times its prices, lie within reach beside what was in view
 when the hand first took hold: further out there is nothing but long numbers."""
+_BESIDE = 0.1
+"""Of the height, beside a price that was brought into view."""
 _NARROWEST = 1e-4
 _FINEST = 1e-9
 """As a share of the prices: a double tells little less apart."""
@@ -56,6 +58,16 @@ class HeldRange:
         by = min(max(-share, least), most)
         moved = grabbed.between(by, 1.0 + by)
         self.range = replace(moved, low=max(moved.low, lowest))  # or rounding would take it below zero
+
+    def widen(self, shown: PriceRange, *prices: float) -> None:
+        """Hold as much more than what is in view as these prices need, with some room beside them. Nothing where all
+        are in view."""
+        shares = [shown.share(price) for price in prices]
+        low, high = min(shares), max(shares)
+        if low < 0.0 or high > 1.0:
+            lowest, _ = _reach(self._begin(shown))
+            wider = shown.between(min(low - _BESIDE, 0.0), max(high + _BESIDE, 1.0))
+            self.range = replace(wider, low=max(wider.low, lowest))
 
     def _begin(self, shown: PriceRange) -> PriceRange:
         """What was in view when the hand first took hold."""

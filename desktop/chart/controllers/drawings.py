@@ -16,7 +16,7 @@ from desktop.actions import ActionId
 from desktop.chart.controllers.book import Book
 from desktop.chart.controllers.placeable import Placeable
 from desktop.chart.data.anchors import index_at
-from desktop.chart.items.drawing_shapes import reshaped
+from desktop.chart.items.drawing_shapes import reshaped, shape_of
 from desktop.chart.items.drawings import DrawingsLayer
 from desktop.chart.items.placed import Grip
 from desktop.chart.tools.places import ARROWS, TEN_AT_ONCE, anchor_at, moved_by, price_step, tick_of
@@ -57,6 +57,13 @@ class ChartDrawings(Placeable[Drawing]):
             changed = replace(now, colour=colour, width_px=width_px, text=text or now.text)
             if changed != now:
                 self.desk.change(changed)
+
+    def is_seen(self, thing: Drawing) -> bool:
+        area = shape_of(self._chart.frame, self._model, thing).area
+        return area is not None and area.intersects(self._chart.frame.price_pane.rect)
+
+    def bring_into_view(self, thing: Drawing) -> None:
+        self._chart.bring_into_view(thing.anchors, has_time=thing.kind is not DrawingKind.HORIZONTAL)
 
     def may_begin(self) -> bool:
         if len(self.things) < MOST_DRAWINGS:

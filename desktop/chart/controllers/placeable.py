@@ -43,6 +43,13 @@ class Placeable(Generic[Thing]):
         """As the keys select one after the other."""
         return list(self.things)
 
+    def is_seen(self, thing: Thing) -> bool:
+        """Whether some part of it is in view, or the readout tells where it is."""
+        return True
+
+    def bring_into_view(self, thing: Thing) -> None:
+        """Let it be seen, where it is not."""
+
     def may_begin(self) -> bool:
         """Whether there is room for one more."""
         return True

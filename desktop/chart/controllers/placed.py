@@ -246,6 +246,7 @@ class ChartPlaced(Tool):
         moved = self._sort_of(thing).stepped(thing, key, modifiers)
         if moved is not None:
             self.change(moved, merges=True)
+            self._bring_into_view(moved)
         return moved is not None
 
     def show(self) -> None:
@@ -280,7 +281,7 @@ class ChartPlaced(Tool):
             {
                 ActionId.NEXT_LINE: self._select_next,
                 ActionId.EDIT_LINE: partial(self._with_selected, self.edit),
-                ActionId.DELETE_LINE: partial(self._with_selected, self.remove),
+                ActionId.DELETE_LINE: partial(self._with_selected, self._remove_seen),
                 ActionId.UNDO_LINE: lambda: self.select(self._book.undo(self._renewed)),
                 ActionId.REDO_LINE: lambda: self.select(self._book.redo(self._renewed)),
             }
@@ -335,6 +336,20 @@ class ChartPlaced(Tool):
         place = everything.index(self.selected) + 1 if self.selected in everything else 0
         if everything:
             self.select(everything[place % len(everything)])
+            self._bring_into_view(everything[place % len(everything)])
+
+    def _remove_seen(self, thing: Kept) -> None:
+        """What has gone out of view comes back into it first: nothing is removed that nobody sees."""
+        if not self._bring_into_view(thing):
+            self.remove(thing)
+
+    def _bring_into_view(self, thing: Kept) -> bool:
+        """Whether it was out of view."""
+        sort = self._sort_of(thing)
+        is_hidden = not sort.is_seen(thing)
+        if is_hidden:
+            sort.bring_into_view(thing)
+        return is_hidden
 
     def _on_escape(self) -> bool:
         """Ends what is under way, one thing at a time."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pyqtgraph
 from PySide6.QtCore import QEvent, QPointF, Qt, Signal, Slot
 from PySide6.QtGui import QEnterEvent, QKeyEvent, QMouseEvent, QWheelEvent
@@ -11,6 +13,7 @@ from core.market.drawings import Anchor
 from desktop.chart.axes.held_range import HeldRange
 from desktop.chart.axes.price_scale import PriceRange
 from desktop.chart.axes.time_scale import TimeScale
+from desktop.chart.data.anchors import index_at
 from desktop.chart.data.model import ChartModel
 from desktop.chart.panes.frame import Frame
 from desktop.chart.panes.pane_heights import PaneHeights
@@ -146,6 +149,21 @@ class HandledView(pyqtgraph.GraphicsView):  # type: ignore[misc]  # pyqtgraph ha
         self.scale.center(index)
         self.view_moved()
         return True
+
+    def bring_into_view(self, anchors: Sequence[Anchor], *, has_time: bool = True) -> None:
+        """Let these places be seen: all of them, or the last alone where they lie too far apart for one view. has_time:
+        False where they are prices at any time."""
+        self._kinetic.stop()
+        frame = self.fresh_frame()
+        places = sorted((index_at(self.model, anchor.time_ms), anchor.price) for anchor in anchors)
+        if has_time:
+            if places[-1][0] - places[0][0] > frame.right - frame.left:
+                places = places[-1:]
+            if not frame.left <= places[0][0] <= places[-1][0] <= frame.right:
+                self.scale.center((places[0][0] + places[-1][0]) / 2)
+        shown = self.fresh_frame().prices
+        self._held.widen(shown, *(price for _, price in places))
+        self.view_moved()
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         if event.button() != Qt.MouseButton.LeftButton or self.model.is_empty:

@@ -518,3 +518,32 @@ def test_a_tick_and_hands_paint_no_closed_candle(bench: ToolBench) -> None:
     chart.flush()
     chart.grab()
     assert chart.closed_paints == painted
+
+
+@pytest.mark.parametrize("scale", [ScaleKind.LINEAR, ScaleKind.LOG])
+def test_keys_bring_what_they_choose_into_view_before_they_change_it(bench: ToolBench, scale: ScaleKind) -> None:
+    chart, tools = bench.bench.chart, bench.tools
+    chart.restyle(scale=scale)
+    far, low = place(bench, 40, 0.6), place(bench, 20, 0.3)
+    line, level = draw(bench, DrawingKind.TREND_LINE, far, low), draw(bench, DrawingKind.HORIZONTAL, low)
+    bench.key(Qt.Key.Key_Escape)
+    chart.go_to_oldest()
+    chart.hold_prices(chart.frame.prices.between(4.0, 5.0))
+    for drawing in (line, level):
+        assert not tools.drawings.is_seen(drawing)
+        bench.act(Qt.Key.Key_L)
+        assert tools.placed.selected == drawing and tools.drawings.is_seen(drawing)
+    chart.go_to_oldest()
+    chart.hold_prices(chart.frame.prices.between(4.0, 5.0))
+    chart.flush()
+    bench.key(Qt.Key.Key_Delete)
+    assert level in drawings(bench) and tools.drawings.is_seen(level), "shown first"
+    bench.key(Qt.Key.Key_Delete)
+    assert level not in drawings(bench)
+
+
+def test_a_width_is_in_pixels(bench: ToolBench) -> None:
+    bench.tools.drawings.edit(draw(bench, DrawingKind.HORIZONTAL, place(bench, 30, 0.8)))
+    dialog = dialog_of(bench)
+    assert dialog.width_px.text() == "1 px"
+    dialog.reject()
