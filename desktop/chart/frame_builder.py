@@ -21,7 +21,7 @@ from desktop.chart.data.ghosts import band
 from desktop.chart.data.model import ChartModel
 from desktop.chart.data.shapes import shaped
 from desktop.chart.labels.forecast_label import usual_width
-from desktop.chart.labels.note import note_room
+from desktop.chart.labels.note import note_room, note_words
 from desktop.chart.labels.readout import readout_lines, readout_width
 from desktop.chart.painting.fonts import Fonts
 from desktop.chart.painting.geometry import candle_widths
@@ -118,7 +118,7 @@ class FrameBuilder:
         """Share the widget out. Too small a one gets areas of at least one pixel."""
         width, height = round(size.width() * ratio), round(size.height() * ratio)
         axis = min(round(self._axis_width * ratio), round(width * _WIDEST_AXIS))
-        note = note_room(self._model.note, usual_width(self._model, fonts), fonts, ratio, width - axis)
+        note = note_room(note_words(self._model), usual_width(self._model, fonts), fonts, ratio, width - axis)
         lines = readout_lines(self._model, self._layers, fonts, readout_width(width - axis, ratio))
         plot_bottom = max(2, height - fonts.line - fonts.line // 2)
         main_bottom = max(2, plot_bottom - sum(self._pane_heights(plot_bottom).values()))

@@ -14,13 +14,11 @@ from desktop.chart.data.model import ChartModel
 from desktop.chart.labels.forecast_label import divider_x
 from desktop.chart.painting.geometry import candle_rect, volume_rect
 from desktop.chart.painting.primitives import KeptPixels, dashed_pen, fill_rects, outline
-from desktop.chart.painting.text import Box, Span, box_size, paint_box
 from desktop.chart.panes.frame import Frame
 from desktop.chart.panes.item import ChartItem
 from desktop.chart.panes.pane import PRICE_PANE, Pane
 from desktop.chart.picture import Picture
 from desktop.theme import with_alpha
-from desktop.translation import translate
 
 _RISING_ALPHA = 120
 _FALLING_ALPHA = 235
@@ -59,39 +57,18 @@ class ForecastItem(ChartItem):
 
 
 def _paint_ahead(painter: QPainter, frame: Frame, model: ChartModel) -> None:
-    ghosts, note = model.ghosts(), _interval_note(frame, model)
-    if ghosts:
+    if ghosts := model.ghosts():
         _paint_forecast(painter, frame, model, ghosts)
-    if note is not None:
-        paint_box(painter, note, frame.fonts)
 
 
 def _area(frame: Frame, model: ChartModel) -> QRect:
-    """From the newest closed candle's column to past the last ghost, and what is said of another interval."""
-    ghosts, note = model.ghosts(), _interval_note(frame, model)
-    area = QRect() if note is None else note.rect
+    """From the newest closed candle's column to past the last ghost."""
+    ghosts = model.ghosts()
     if not ghosts:
-        return area
+        return QRect()
     left, right = frame.x(ghosts[0].index - 1), frame.x(ghosts[-1].index + 1)
     ahead = QRect(QPoint(left, 0), QPoint(right, frame.layout.main_bottom - 1))
-    return area.united(ahead.intersected(frame.layout.main))
-
-
-def _interval_note(frame: Frame, model: ChartModel) -> Box | None:
-    """Where the candles are not those that the run learns from: why there are no ghosts, or what they are joined of. In
-    the upper right corner."""
-    other = model.other_interval
-    if other is None:
-        return None
-    if model.ghosts():
-        said = translate("Chart", "Ghosts are joined of {0} forecasts; errors are for {0} candles").format(other)
-    else:
-        said = translate("Chart", "Forecasts and their errors are for {0} candles").format(other)
-    row = (Span(said, frame.palette.ghost_text),)
-    size = box_size((row,), frame.fonts)
-    left = max(frame.layout.plot_right - size.width() - frame.scaled(6), 0)
-    top = max(frame.layout.price_top - size.height(), 0)
-    return Box(QRect(QPoint(left, top), size), (row,), frame.palette.raised, frame.palette.border)
+    return ahead.intersected(frame.layout.main)
 
 
 def _paint_forecast(painter: QPainter, frame: Frame, model: ChartModel, ghosts: tuple[PlacedGhost, ...]) -> None:

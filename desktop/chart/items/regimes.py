@@ -14,7 +14,7 @@ from desktop.chart.data.regimes import RegimeView
 from desktop.chart.painting.primitives import fill_rects, rects
 from desktop.chart.painting.text import Row, Span
 from desktop.chart.panes.frame import Frame
-from desktop.chart.panes.layer import BEHIND_Z, Layer
+from desktop.chart.panes.layer import GROUND_Z, Layer
 from desktop.chart.panes.pane import Pane
 from desktop.theme import Palette, mixed
 from desktop.translation import QT_TRANSLATE_NOOP, translate
@@ -31,7 +31,7 @@ _NOT_KNOWN = QT_TRANSLATE_NOOP("Chart", "not known here")
 class RegimeLayer(Layer):
     """One rectangle for each run of candles of one regime; paler where that is less sure."""
 
-    z = BEHIND_Z
+    z = GROUND_Z
 
     def key(self, model: ChartModel) -> Hashable:
         return (model.regimes.version, model.other_interval)

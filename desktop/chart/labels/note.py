@@ -1,4 +1,4 @@
-"""The sentence beside the forecast: why it is old, or does not come."""
+"""The words beside the forecast: why it is old, or does not come, and which candles it is of."""
 
 from __future__ import annotations
 
@@ -7,15 +7,32 @@ from collections.abc import Iterator, Sequence
 from PySide6.QtCore import QPoint, QRect, QSize
 from PySide6.QtGui import QColor
 
+from desktop.chart.data.model import ChartModel
 from desktop.chart.labels.readout import text_tip
 from desktop.chart.painting.fonts import Fonts
 from desktop.chart.painting.text import Box, Row, Span, box_size, padding_px, row_width, wrapped
 from desktop.chart.panes.frame import Frame
 from desktop.panels.elided import elided_by_words
+from desktop.translation import translate
 
 _MARGIN_PX = 6
 _FEWEST_LETTERS = 8
 """Of a note that is cut: fewer tell nothing."""
+
+
+def note_words(model: ChartModel) -> str:
+    """All that a note says; empty where there is nothing to say."""
+    return " · ".join(words for words in (model.note, _interval_words(model)) if words)
+
+
+def _interval_words(model: ChartModel) -> str:
+    """Where the candles are not those that the run learns from: why there are no ghosts, or what they are joined of."""
+    other = model.other_interval
+    if other is None:
+        return ""
+    if model.ghosts():
+        return translate("Chart", "Ghosts are joined of {0} forecasts; errors are for {0} candles").format(other)
+    return translate("Chart", "Forecasts and their errors are for {0} candles").format(other)
 
 
 def note_box(frame: Frame, text: str, readout: Box, label: QRect | None) -> Box | None:

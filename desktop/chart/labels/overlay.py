@@ -14,7 +14,7 @@ from desktop.chart.labels.axis_labels import crosshair_labels
 from desktop.chart.labels.axis_tags import beside_crosshair, leaving_room
 from desktop.chart.labels.forecast_label import clear_of, forecast_label
 from desktop.chart.labels.last_price import LastPriceLine, last_price_box, last_price_line
-from desktop.chart.labels.note import note_box, note_tooltip
+from desktop.chart.labels.note import note_box, note_tooltip, note_words
 from desktop.chart.labels.readout import READOUT_MARGIN_PX, pane_readouts, readout_box, tooltip_box
 from desktop.chart.painting.text import Box
 from desktop.chart.panes.frame import Frame
@@ -71,7 +71,8 @@ class Overlay:
             former = None
         readout = former.readout if former else readout_box(frame, model, layers, index, at)
         label = clear_of(frame, label, readout.rect)
-        note = note_box(frame, model.note, readout, None if label is None else label.rect)
+        words = note_words(model)
+        note = note_box(frame, words, readout, None if label is None else label.rect)
         taken = _taken(frame, readout.rect, note)
         plot_labels = tuple(layers.plot_labels(frame, model, taken))  # first: a label that is cut has a tooltip
         price_label = time_label = tooltip = None
@@ -79,7 +80,7 @@ class Overlay:
             price_label, time_label, tooltip = former.price_label, former.time_label, former.tooltip
         elif at is not None and index is not None:
             price_label, time_label = crosshair_labels(frame, model, index, at.y())
-            tooltip = note_tooltip(frame, model.note, note, at) or layers.tooltip(frame, model, at)
+            tooltip = note_tooltip(frame, words, note, at) or layers.tooltip(frame, model, at)
             tooltip = tooltip or tooltip_box(frame, model, index, at)
         last_price, axis_tags = _on_axis(frame, model, layers, countdown, price_label)
         return cls(

@@ -8,6 +8,7 @@ from core.market.candle import Candle
 from desktop import formatting
 from desktop.chart.data.ghosts import PlacedGhost, band
 from desktop.chart.data.model import ChartModel
+from desktop.chart.labels.note import note_words
 from desktop.chart.labels.readout import age_words
 
 
@@ -16,7 +17,7 @@ def spoken_chart(model: ChartModel, time_zone: tzinfo | None, pointed_at: int | 
     newest = model.newest
     if newest is None:
         return "There are no candles yet."
-    parts = [_last_price(model, newest, time_zone), _forecast(model), model.note]
+    parts = [_last_price(model, newest, time_zone), _forecast(model), note_words(model)]
     if pointed_at is not None:
         parts.append(f"The crosshair is at {spoken_candle(model, time_zone, pointed_at)}")
     return " ".join(part for part in parts if part)

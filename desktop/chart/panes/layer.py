@@ -19,9 +19,9 @@ from desktop.chart.panes.item import ChartItem
 from desktop.chart.panes.pane import PRICE_PANE, Pane
 from desktop.chart.style import Style
 
-BEHIND_Z, OVER_CANDLES_Z, LIVE_Z = -60.0, -30.0, 40.0
-"""Behind candles and grid; over the closed candles, kept with them; over all candles and ghosts, drawn with each
-paint."""
+GROUND_Z, BEHIND_Z, OVER_CANDLES_Z, LIVE_Z = -70.0, -60.0, -30.0, 40.0
+"""What fills the plot, behind all else; behind grid and candles; over the closed candles, kept with them; over all
+candles and ghosts, drawn with each paint."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +173,7 @@ class LayerSet:
     @property
     def has_ground(self) -> bool:
         """Whether something may lie behind the grid, so that it has to stand out more."""
-        return any(layer.z == BEHIND_Z for layer in self._layers)
+        return any(layer.z <= BEHIND_Z for layer in self._layers)
 
     def of_pane(self, name: str) -> list[Layer]:
         return [layer for layer in self._layers if layer.pane == name]

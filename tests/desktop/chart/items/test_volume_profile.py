@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
+from core.regimes import MarketConditions, RegimeProbabilities
 from desktop.chart.axes.price_scale import ScaleKind
+from desktop.chart.items.regimes import RegimeLayer
 from desktop.chart.items.volume_profile import VolumeProfileLayer, profile_in_view
+from desktop.chart.panes.layer import Layer
 from desktop.theme import mixed
 from tests.desktop.chart.conftest import ShowChart, settle
-from tests.desktop.chart.support import random_series
+from tests.desktop.chart.support import forecast_after, random_series
 from tests.desktop.chart.test_painting import picture
 
 
@@ -40,3 +45,27 @@ def test_a_market_without_volume_has_none_and_says_so(show_chart: ShowChart) -> 
     settle(chart)
     assert profile_in_view(chart.frame) is None
     assert any("nothing traded" in span.text for row in chart.overlay.readout.rows for span in row)
+
+
+@pytest.mark.parametrize("kinds", [(VolumeProfileLayer, RegimeLayer), (RegimeLayer, VolumeProfileLayer)])
+def test_regimes_lie_behind_it_whichever_is_switched_on_last(
+    show_chart: ShowChart, kinds: tuple[type[Layer], type[Layer]]
+) -> None:
+    series = random_series(400)
+    chart = show_chart(series)
+    calm = MarketConditions(RegimeProbabilities(1.0, 0.0, 0.0))
+    for each in series:
+        made = replace(forecast_after(series), origin_open_time_ms=each.open_time_ms, conditions=calm)
+        chart.model.regimes.add(made)
+    for kind in kinds:
+        chart.add_layer(kind())
+    settle(chart)
+    found = profile_in_view(chart.frame)
+    assert found is not None
+    low, high = (chart.frame.y(float(edge)) for edge in found.edges[found.largest : found.largest + 2])
+    column, palette = picture(chart)[:, 1], chart.frame.palette
+    bar = mixed(palette.up, palette.background, 0.5).rgb() & 0xFFFFFF
+    ground = mixed(palette.regimes[0], palette.background, 0.09).rgb() & 0xFFFFFF
+    rows = np.flatnonzero(column == bar)
+    assert rows.size and high <= rows.min() and rows.max() < low, "the bar is there"
+    assert (column[: chart.frame.layout.price_bottom] == ground).any(), "and so is the shade"

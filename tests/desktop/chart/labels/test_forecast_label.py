@@ -1,6 +1,7 @@
 """The word over the forecast, by its pixels."""
 
 from dataclasses import replace
+from itertools import combinations
 
 import pytest
 
@@ -14,7 +15,7 @@ from desktop.chart.painting.text import Row, Span, box_size
 from desktop.chart.panes.frame import Frame
 from desktop.chart.panes.layer import Layer
 from tests.desktop.chart.conftest import ShowChart, settle
-from tests.desktop.chart.support import candle, forecast_after, random_series
+from tests.desktop.chart.support import candle, forecast_after, random_series, texts
 from tests.desktop.chart.test_painting import picture
 
 HOUR, FIVE_MINUTES = Interval.parse("1h"), Interval.parse("5m")
@@ -143,3 +144,28 @@ def test_a_note_hides_neither_the_word_nor_the_readout(show_chart: ShowChart, wi
     shown = picture(chart)
     ink = chart.frame.palette.warning.rgb() & 0xFFFFFF
     assert (shown[label.rect.top() : label.rect.bottom(), label.rect.left() : label.rect.right()] == ink).any()
+
+
+@pytest.mark.parametrize("is_stale", [False, True])
+@pytest.mark.parametrize("width", [300, 640, 1200])
+def test_what_is_said_of_another_interval_and_the_word_hide_neither_each_other_nor_a_candle(
+    show_chart: ShowChart, width: int, is_stale: bool
+) -> None:
+    series, coarse = random_series(500), CandleSeries(FIVE_MINUTES)
+    coarse.extend(series[index] for index in range(0, 500, 5))
+    chart = show_chart(coarse, width=width)
+    chart.model.past.begin(None, series.interval.duration_ms)
+    chart.set_forecast(forecast_after(series, mode=ForecastMode.REPLAY))
+    chart.set_note("Training is stopped" if is_stale else "")
+    settle(chart)
+    frame, overlay, model = chart.frame, chart.overlay, chart.model
+    label, note, readout = overlay.forecast_label, overlay.note, overlay.readout.rect
+    assert model.ghosts() and label is not None and note is not None
+    said = " ".join(texts((row,)).strip() for row in note.rows)
+    assert said.endswith("Ghosts are joined of 1m forecasts; errors are for 1m candles")
+    assert said.startswith("Training is stopped" if is_stale else "Ghosts")
+    rects = (label.rect, note.rect, readout)
+    assert not any(one.intersects(other) for one, other in combinations(rects, 2)), rects
+    highest = min(frame.y(placed.ghost.high) for placed in model.ghosts())
+    highest = min(highest, *(frame.y(coarse[index].high) for index in range(frame.first, len(coarse))))
+    assert note.rect.bottom() < frame.layout.price_top <= highest
