@@ -59,8 +59,9 @@ class ChartDrawings(Placeable[Drawing]):
                 self.desk.change(changed)
 
     def is_seen(self, thing: Drawing) -> bool:
-        area = shape_of(self._chart.frame, self._model, thing).area
-        return area is not None and area.intersects(self._chart.frame.price_pane.rect)
+        frame = self._chart.fresh_frame()  # the view may have moved since the last picture
+        area = shape_of(frame, self._model, thing).area
+        return area is not None and area.intersects(frame.price_pane.rect)
 
     def bring_into_view(self, thing: Drawing) -> None:
         self._chart.bring_into_view(thing.anchors, has_time=thing.kind is not DrawingKind.HORIZONTAL)
