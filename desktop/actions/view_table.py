@@ -34,7 +34,7 @@ _DOCKS = (
     (
         ActionId.SHOW_BEST,
         QT_TRANSLATE_NOOP("Actions", "&Best checkpoint"),
-        QT_TRANSLATE_NOOP("Actions", "The checkpoint with the highest score"),
+        QT_TRANSLATE_NOOP("Actions", "The checkpoint with the highest score that does not make the ghosts worse"),
         "trophy-outline",
     ),
     (

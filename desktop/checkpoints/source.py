@@ -401,7 +401,9 @@ SCORE_MEANING = QT_TRANSLATE_NOOP(
     "0 % is no better than the reference, “no change”.",
 )
 BEST_MEANING = QT_TRANSLATE_NOOP(
-    "Checkpoints", "The highest score of its run. That proves no edge: Accuracy says whether one is proven."
+    "Checkpoints",
+    "The highest score of its run, of those whose model does not make the ghosts worse. That proves no edge: Accuracy "
+    "says whether one is proven.",
 )
 
 

@@ -26,7 +26,15 @@ from desktop.theme import Palette, Theme
 from desktop.training_words import break_sentence
 from desktop.translation import QT_TRANSLATE_NOOP, translate
 
-_LIVE = "live"
+_LIVE, _SEEN = "live", "seen before"
+_APART = (
+    QT_TRANSLATE_NOOP(
+        "Panels", "Made from the past alone, but after their candles had closed: good to know, and no proof."
+    ),
+    QT_TRANSLATE_NOOP(
+        "Panels", "The model had learned from these very candles before: what it seems to know of them proves nothing."
+    ),
+)
 _NOW = QT_TRANSLATE_NOOP("Panels", "Now")
 """The tab that the trainer tells of with each candle."""
 
@@ -191,9 +199,7 @@ class AccuracyPanel(Panel):
         for line in (self._model, self._learning):
             line.hide()
         headline = translate("Panels", "{0} candles, scored apart").format(_with_capital(kind_word(apart.group)))
-        reason = translate(
-            "Panels", "Made from the past alone, but after their candles had closed: good to know, and no proof."
-        )
+        reason = translate("Panels", _APART[apart.group == _SEEN])
         self._put_verdict(headline, reason, palette.text)
         self._verdict_icon.setPixmap(icon("history", palette.text).pixmap(18, 18))
 
@@ -217,13 +223,15 @@ class AccuracyPanel(Panel):
             words = words.format(kind_word(own.group), fewest, format_count(have))
         if apart is None:
             return words
-        others = translate("Panels", "{0} are scored apart.").format(_total_text(own, apart))
+        others = translate("Panels", "{0} are scored apart.").format(_total_text(apart))
         return f"{words} {others}"
 
     def _show_footer(self, own: AccuracySummary, shown: AccuracySummary) -> None:
-        total, newest = _total(own, shown), shown.coverage_90.n
-        of_total = translate("Panels", "Newest {0} of {1}").format(format_count(newest), _total_text(own, shown))
-        text = _total_text(own, shown) if newest >= total else of_total
+        newest, text = shown.coverage_90.n, _total_text(shown)
+        if newest < _total(shown):
+            text = translate("Panels", "Newest {0} of {1}").format(format_count(newest), text)
+        elif shown is not own and newest == shown.window:
+            text = translate("Panels", "Newest {0}").format(text)  # how many there were before is not counted
         meaning = translate(
             "Panels",
             "Of all {0} scored forecasts of this run, {1} were live: committed before anyone could know how their "
@@ -243,17 +251,13 @@ class AccuracyPanel(Panel):
 _EMPTY = QT_TRANSLATE_NOOP("Panels", "No forecast has been scored yet.\nEach one is scored when its candle has closed.")
 
 
-def _total(own: AccuracySummary, shown: AccuracySummary) -> int:
-    """Scored candles of the group that is shown, in the whole run; those in the window where nobody counted more."""
-    if shown.group == _LIVE:
-        return shown.live_scored
-    if own.group == _LIVE:
-        return own.scored - own.live_scored
-    return own.scored if shown is own else shown.coverage_90.n
+def _total(shown: AccuracySummary) -> int:
+    """Scored candles of a group: of the run's own in the whole run, of the others in the window."""
+    return max(shown.skill_close.n, shown.coverage_90.n)
 
 
-def _total_text(own: AccuracySummary, shown: AccuracySummary) -> str:
-    total = _total(own, shown)
+def _total_text(shown: AccuracySummary) -> str:
+    total = _total(shown)
     text = translate("Panels", "{0} {1} candle") if total == 1 else translate("Panels", "{0} {1} candles")
     return text.format(format_count(total), kind_word(shown.group))
 

@@ -235,7 +235,13 @@ def just_caught_up(live: int = 0, caught_up: int = 821) -> TrainerStatus:
         model_weight=0.03,
         verdict=f"Too early to tell: {live} scored candles.",
     )
-    apart = accuracy(group="caught up", scored=own.scored, live_scored=live)
+    apart = accuracy(
+        group="caught up",
+        scored=own.scored,
+        live_scored=live,
+        coverage_90=Estimate(0.893, 0.872, 0.911, caught_up),
+        skill_close=Estimate(0.011, -0.004, 0.026, caught_up),
+    )
     return status(accuracy=own, accuracy_apart=apart)
 
 

@@ -97,6 +97,27 @@ def test_scores_apart_are_shown_at_a_click_and_are_no_proof(
     assert row(panel, "Direction")[1] == "–"
 
 
+def test_what_the_model_had_learned_from_is_called_so_and_counted_apart(
+    qtbot: QtBot, panel: AccuracyPanel, state: RunState
+) -> None:
+    own = scenario.accuracy(
+        group="replayed",
+        scored=583,
+        coverage_90=Estimate(0.9, 0.87, 0.92, 553),
+        skill_close=Estimate(0.011, -0.004, 0.026, 553),
+    )
+    seen = Estimate(0.126, 0.1, 0.15, 30)
+    apart = scenario.accuracy(group="seen before", scored=583, coverage_90=seen, skill_close=seen)
+    state.apply(scenario.status(accuracy=own, accuracy_apart=apart))
+    panel.refresh()
+    assert any(text.startswith("553 replayed candles") for text in words(panel))
+    qtbot.mouseClick(panel.apart, Qt.MouseButton.LeftButton)
+    panel.refresh()
+    shown = " ".join(words(panel))
+    assert "had learned from these very candles" in shown and "Made from the past alone" not in shown
+    assert "30 seen-before candles" in shown
+
+
 def test_there_is_nothing_to_switch_to_where_nothing_is_scored_apart(panel: AccuracyPanel, state: RunState) -> None:
     state.apply(scenario.status())
     panel.refresh()
