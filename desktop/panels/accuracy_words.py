@@ -9,6 +9,7 @@ from desktop.formatting import MISSING, format_count, format_number
 from desktop.translation import translate
 
 COIN = 0.5
+_MOST_DECIMALS = 6
 
 
 def points(value: float | None, decimals: int = 2, *, signed: bool = True) -> str:
@@ -17,11 +18,15 @@ def points(value: float | None, decimals: int = 2, *, signed: bool = True) -> st
 
 
 def span(estimate: Estimate, decimals: int = 2) -> str:
-    """Its 95 % interval."""
+    """Its 95 % interval. On which side of zero an end lies is what it proves: none is rounded to zero."""
     if estimate.low is None or estimate.high is None:
         return MISSING
-    low, high = (points(end, decimals, signed=False) for end in (estimate.low, estimate.high))
+    low, high = (points(end, _decimals(end, decimals), signed=False) for end in (estimate.low, estimate.high))
     return translate("Panels", "{0} to {1}").format(low, high)
+
+
+def _decimals(end: float, fewest: int) -> int:
+    return next((decimals for decimals in range(fewest, _MOST_DECIMALS) if round(100.0 * end, decimals)), fewest)
 
 
 def measured(estimate: Estimate, decimals: int = 2, *, signed: bool = True) -> str:

@@ -7,6 +7,7 @@ from pytestqt.qtbot import QtBot
 
 from core.events import Estimate
 from desktop.panels.accuracy import AccuracyPanel
+from desktop.panels.accuracy_words import span
 from desktop.state import RunState
 from desktop.theme import Theme
 from tests.desktop import scenario
@@ -116,6 +117,14 @@ def test_what_the_model_had_learned_from_is_called_so_and_counted_apart(
     shown = " ".join(words(panel))
     assert "had learned from these very candles" in shown and "Made from the past alone" not in shown
     assert "30 seen-before candles" in shown
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "shown"),
+    [(0.0003, 0.045, "0.03 to 4.5"), (-0.045, -0.0003, "−4.5 to −0.03"), (0.0, 0.02, "0.0 to 2.0")],
+)
+def test_no_end_of_an_interval_is_rounded_to_zero(low: float, high: float, shown: str) -> None:
+    assert span(Estimate(0.5 * (low + high), low, high, 1_000), 1) == shown
 
 
 def test_there_is_nothing_to_switch_to_where_nothing_is_scored_apart(panel: AccuracyPanel, state: RunState) -> None:
