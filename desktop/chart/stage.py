@@ -46,6 +46,11 @@ class Stage:
         """The view of a pane, to which any pyqtgraph item can be added. Raises KeyError where there is no such pane."""
         return self._views[pane_name][0]
 
+    @property
+    def has_guests(self) -> bool:
+        """Whether a view holds items that are not the chart's own."""
+        return any(box.guests for box, _ in self._views.values())
+
     def forget(self) -> None:
         """Another series, style or font: measure and paint everything anew."""
         self._placed_key = None
@@ -101,7 +106,7 @@ class Stage:
             self._scene.addItem(item)
             return
         item.box = self.box(item.pane)
-        item.box.addItem(item, ignoreBounds=True)
+        item.box.put_own(item)
         item.setZValue(item.z)  # a view raises what would lie below itself
 
     def _take_away(self, items: Iterable[ChartItem]) -> None:

@@ -56,6 +56,13 @@ class ChartWidget(HandledView):
     series_changed = Signal()
     """Other candles are shown: of another market or interval, or all where some were."""
 
+    candles_changed = Signal()
+    """What `model` says of a candle index is no longer what it was: with `series_changed`, when a moment is shown or
+    left, when a candle closed, came late or was corrected. What stands at indices is to be placed anew."""
+
+    style_changed = Signal()
+    """`style_shown` is another: colours, font, scale, or shape of the candles."""
+
     def __init__(self, theme: Theme, clock: Clock) -> None:
         super().__init__(clock)
         self.setCacheMode(self.CacheModeFlag.CacheNone)  # the ground is an item
@@ -69,6 +76,8 @@ class ChartWidget(HandledView):
         self._frame_clock = FrameClock(self._on_frame, self)
         self._idle_work = IdleWork(self._layers, self.model, self.layers_changed, self)
         self.set_empty_text(translate("Chart", "Waiting for candles …"))
+        self._candles_told: object = None
+        self.add_guest_tool(lambda: self._stage.has_guests)
         self._countdown = Countdown(self.overlay_changed, clock, self)
         self._newest_button = NewestButton(self.viewport())
         self._newest_button.clicked.connect(self.go_to_newest)
@@ -120,12 +129,22 @@ class ChartWidget(HandledView):
         return self._stage.box(pane)
 
     def add_pane(self, name: str) -> PaneBox:
-        """A pane of its own below the others, for pyqtgraph items; its scale fits those in view."""
+        """A pane of its own below the others, for pyqtgraph items; its scale fits those in view. `remove_pane` takes it
+        away."""
         self.add_layer(OpenPane(name))
         self.fresh_frame()
         box = self.box(name)
         box.items_changed.connect(self.layers_changed)
         return box
+
+    def remove_pane(self, name: str) -> None:
+        """Take a pane of `add_pane` away, with the items in it. Raises KeyError where there is no such pane."""
+        opened = [layer for layer in self._layers.of_pane(name) if isinstance(layer, OpenPane)]
+        if not opened:
+            raise KeyError(name)
+        for layer in opened:
+            self.remove_layer(layer)
+        self.fresh_frame()
 
     def layers_changed(self) -> None:
         """What a layer shows, or the height of a pane, is no longer what it was."""
@@ -155,6 +174,7 @@ class ChartWidget(HandledView):
         self._anchor.drop()
         self._forget_pictures()
         self.series_changed.emit()
+        self._tell_candles()
 
     def replace_series(self, series: CandleSeries) -> None:
         """The same market with more candles: what is in view stays in its place, and so do forming and forecast."""
@@ -165,6 +185,7 @@ class ChartWidget(HandledView):
         self._picture.dirty()
         self._frame_clock.request(Dirty.DATA)
         self.series_changed.emit()
+        self._tell_candles()
 
     def show_moment(self, moment: Moment | None) -> None:
         """The market as it stood at a moment, with the forecast of then and nothing later; None: as it stands now."""
@@ -174,6 +195,7 @@ class ChartWidget(HandledView):
         self._anchor.drop()
         self._picture.dirty()
         self._frame_clock.request(Dirty.DATA)
+        self._tell_candles()
 
     def refresh(self) -> None:
         """The series has changed: candles were appended, inserted or replaced."""
@@ -214,6 +236,7 @@ class ChartWidget(HandledView):
             self._held.release()
         self.style_shown = style
         self._forget_pictures()
+        self.style_changed.emit()
 
     def set_empty_text(self, text: str) -> None:
         """The sentence that stands where there is no candle yet."""
@@ -288,6 +311,12 @@ class ChartWidget(HandledView):
     def _on_theme(self, palette: Palette) -> None:
         self.restyle(palette=palette)
 
+    def _tell_candles(self) -> None:
+        told = (self.model.series, self.model.version)
+        if told != self._candles_told:
+            self._candles_told = told
+            self.candles_changed.emit()
+
     def _forget_pictures(self) -> None:
         self._picture.forget()
         self._stage.forget()
@@ -296,6 +325,7 @@ class ChartWidget(HandledView):
     def _on_frame(self, dirty: Dirty) -> None:
         if dirty & Dirty.DATA:
             self._sync()
+            self._tell_candles()
         self._anchor.drop()
         if dirty & (Dirty.DATA | Dirty.VIEW):
             self._idle_work.look()

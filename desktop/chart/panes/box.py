@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import pyqtgraph
 from PySide6.QtCore import QRectF, Signal
@@ -17,7 +18,9 @@ _HALF_PX = 0.5
 
 class PaneBox(pyqtgraph.ViewBox):  # type: ignore[misc]  # pyqtgraph has no types
     """Any pyqtgraph item that is added scrolls and zooms with the chart. On a logarithmic scale y is the base-10
-    logarithm of the value, as everywhere in pyqtgraph."""
+    logarithm of the value, as everywhere in pyqtgraph. Items that have `setLogMode`, as `PlotDataItem` has, are told of
+    it, and are given values on every scale; who adds another places it anew on the chart's `style_changed`, at the
+    logarithm while the chart's `style_shown.scale` is one."""
 
     items_changed = Signal()
     """An item was added or taken away."""
@@ -25,6 +28,40 @@ class PaneBox(pyqtgraph.ViewBox):  # type: ignore[misc]  # pyqtgraph has no type
     def __init__(self) -> None:
         super().__init__(enableMouse=False, enableMenu=False, defaultPadding=0.0)
         self.disableAutoRange()
+        self.guests: list[Any] = []
+        """The items that were added to it and are not the chart's own. To be read."""
+
+    @property
+    def is_log(self) -> bool:
+        """Whether y is the logarithm of a value."""
+        return bool(self.state["logMode"][1])
+
+    def addItem(self, item: Any, ignoreBounds: bool = False) -> None:  # noqa: N803 - as pyqtgraph has it
+        self.guests.append(item)
+        _tell_scale(item, is_log=self.is_log)
+        super().addItem(item, ignoreBounds)
+
+    def removeItem(self, item: Any) -> None:
+        if item in self.guests:
+            self.guests.remove(item)
+        super().removeItem(item)
+
+    def put_own(self, item: Any) -> None:
+        """Add an item of the chart, which asks for no place of its own."""
+        super().addItem(item, ignoreBounds=True)
+
+    def set_log(self, *, is_log: bool) -> None:
+        """Whether y is the logarithm of a value from now on."""
+        if is_log == self.is_log:
+            return
+        self.setLogMode("y", is_log)
+        for item in self.guests:
+            _tell_scale(item, is_log=is_log)
+
+    def close(self) -> None:
+        for item in tuple(self.guests):  # they belong to whoever added them, and outlive it
+            self.removeItem(item)
+        super().close()
 
     def itemsChanged(self) -> None:
         super().itemsChanged()
@@ -36,9 +73,15 @@ class PaneBox(pyqtgraph.ViewBox):  # type: ignore[misc]  # pyqtgraph has no type
         area = QRectF(0.0, pane.top / ratio, pane.right / ratio, max(pane.bottom - pane.top, 1) / ratio)
         if area != self.geometry():
             self.setGeometry(area)
+        self.set_log(is_log=pane.shown.kind is ScaleKind.LOG)
         half = _HALF_PX / frame.spacing
         self.setRange(xRange=(frame.left - half, frame.right - half), yRange=_edges(pane), padding=0.0)
         self.updateMatrix()  # now: what is painted next asks for it
+
+
+def _tell_scale(item: Any, *, is_log: bool) -> None:
+    if hasattr(item, "setLogMode"):
+        item.setLogMode(False, is_log)
 
 
 def _edges(pane: Pane) -> tuple[float, float]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import pyqtgraph
 from PySide6.QtCore import QEvent, QPointF, Qt, Signal, Slot
@@ -18,6 +18,7 @@ from desktop.chart.data.model import ChartModel
 from desktop.chart.panes.frame import Frame
 from desktop.chart.panes.pane_heights import PaneHeights
 from desktop.chart.tools.axes import PaneEdgeTool, PriceAxisTool, TimeAxisTool
+from desktop.chart.tools.guest import GuestTool
 from desktop.chart.tools.key_cursor import KeyCursor
 from desktop.chart.tools.pan import Kinetic, PanTool
 from desktop.chart.tools.tool import Area, ChartPoint, Tool
@@ -51,6 +52,7 @@ class HandledView(pyqtgraph.GraphicsView):  # type: ignore[misc]  # pyqtgraph ha
         self._kinetic = Kinetic(self.scale, self.view_moved, clock, self)
         self._pan = PanTool(self.scale, self._held, self._kinetic, clock)
         self._key_cursor = KeyCursor(self.model, self.scale, self.fresh_frame, lambda: self._position)
+        self._guest: GuestTool | None = None
         self._tools: list[Tool] = [
             PaneEdgeTool(self.heights, self.fresh_frame, self.crosshair_at, self.panes_resized.emit),
             PriceAxisTool(self._held, self.fresh_frame),
@@ -93,6 +95,11 @@ class HandledView(pyqtgraph.GraphicsView):  # type: ignore[misc]  # pyqtgraph ha
     def add_tool(self, tool: Tool) -> None:
         """Ask this tool before those that are there."""
         self._tools.insert(0, tool)
+
+    def add_guest_tool(self, is_needed: Callable[[], bool]) -> None:
+        """Let items that are not the chart's own have the mouse, before a press moves the view."""
+        self._guest = GuestTool(self.scene(), is_needed)
+        self._tools.insert(self._tools.index(self._pan), self._guest)
 
     def let_go(self, *, keeps_crosshair: bool = False) -> None:
         """Of everything: another market, or the view goes elsewhere. keeps_crosshair: the same market at another
@@ -172,6 +179,9 @@ class HandledView(pyqtgraph.GraphicsView):  # type: ignore[misc]  # pyqtgraph ha
         self._cancel()
         at = self._at(event)
         self._holder = next((tool for tool in self._tools if tool.press(at)), None)
+        if self._is_guests:
+            super().mousePressEvent(event)
+            event.accept()
         if self._holder is not None:
             self._point(at)
             self.view_moved()
@@ -179,6 +189,9 @@ class HandledView(pyqtgraph.GraphicsView):  # type: ignore[misc]  # pyqtgraph ha
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         at = self._at(event)
         if self._holder is not None:
+            if self._is_guests:
+                super().mouseMoveEvent(event)
+                event.accept()
             self._holder.move(at)
             self.view_moved()
         elif event.buttons() == Qt.MouseButton.NoButton:
@@ -188,6 +201,9 @@ class HandledView(pyqtgraph.GraphicsView):  # type: ignore[misc]  # pyqtgraph ha
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         holder = self._holder
         if event.button() == Qt.MouseButton.LeftButton and holder is not None:
+            if self._is_guests:
+                super().mouseReleaseEvent(event)
+                event.accept()
             at, self._holder = self._at(event), None
             holder.release(at)
             self._point(at)
@@ -244,6 +260,11 @@ class HandledView(pyqtgraph.GraphicsView):  # type: ignore[misc]  # pyqtgraph ha
         shifted = self._anchor.shifted()
         self.scale.set_count(self.model.count, shifted, may_follow=not self.is_moving)
         self._pan.candles_shifted(shifted)
+
+    @property
+    def _is_guests(self) -> bool:
+        """Whether the mouse's events are for pyqtgraph, whose item has it."""
+        return self._holder is not None and self._holder is self._guest
 
     def _cancel(self) -> None:
         """Whoever has the mouse lets go."""
