@@ -87,6 +87,16 @@ class ResampledSeries:
             self._pending = pending = None
         return _joined_pair(bucket_ms, pending, fine_forming)
 
+    def open_at(self, time_ms: int) -> Candle | None:
+        """The coarse candle that was open at a past time, of the fine ones that had closed by then; None where there
+        are none, and at the source's own interval."""
+        if self._series is self._source:
+            return None
+        first_ms, stop_ms = self._interval.open_time_ms(time_ms), time_ms - self._source.interval.duration_ms + 1
+        if self._source.insertion_index(first_ms) >= self._source.insertion_index(stop_ms):
+            return None
+        return _candle(self._joined(first_ms, stop_ms), 0)
+
     def _is_ahead(self, candle: Candle | None) -> bool:
         if candle is None:
             return False
@@ -131,10 +141,14 @@ class ResampledSeries:
         closed = int(np.searchsorted(buckets.open_time_ms, self._over_before_ms))
         self._series.extend_columns(buckets.open_time_ms[:closed], buckets.values[:, :closed])
         if closed < buckets.open_time_ms.size:
-            numbers = (float(number) for number in buckets.values[:, closed])
-            self._pending = Candle(int(buckets.open_time_ms[closed]), *numbers)
+            self._pending = _candle(buckets, closed)
         elif self._pending is not None and self._pending.open_time_ms < self._over_before_ms:
             self._pending = None  # it was among these: `sync` asks for its bucket as well
+
+
+def _candle(buckets: _Buckets, place: int) -> Candle:
+    numbers = (float(number) for number in buckets.values[:, place])
+    return Candle(int(buckets.open_time_ms[place]), *numbers)
 
 
 def _joined_pair(bucket_ms: int, closed: Candle | None, forming: Candle) -> Candle:

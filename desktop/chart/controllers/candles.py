@@ -46,6 +46,7 @@ class ChartCandles(QObject):
         self._shown = ResampledSeries(self.stored, self.stored.interval)
         self._forming: Candle | None = None
         self._wanted = window.settings.chart.interval
+        chart.model.open_at = self._open_at
         history.loaded.connect(self._on_history)
         history.failed.connect(self._on_history_failed)
         window.settings_shown.connect(self._on_settings)
@@ -115,6 +116,9 @@ class ChartCandles(QObject):
         self._chart.set_forming(self._shown.forming(self._forming))
         if self._shown.series.version != before:  # it has closed the one before it
             self._chart.refresh()
+
+    def _open_at(self, time_ms: int) -> Candle | None:
+        return self._shown.open_at(time_ms)
 
     def _on_settings(self, settings: Settings) -> None:
         if settings.chart.interval == self._wanted:

@@ -35,10 +35,14 @@ def is_drawable(candle: Candle | Ghost) -> bool:
     return all(math.isfinite(value) for value in values)
 
 
-def joined(ghosts: Sequence[Ghost], own_ms: int, shown: Interval, forming: Candle | None) -> tuple[Ghost, ...]:
-    """Ghosts of `own_ms` each as candles of a coarser interval, joined as candles are. Only those whose end is
-    forecast: what of a candle lies before the first ghost is taken from the one that forms, and without its volume,
-    of which nobody knows the share that is counted twice."""
+def joined(ghosts: Sequence[Ghost], own_ms: int, shown: Interval, begun: Candle | None) -> tuple[Ghost, ...]:
+    """Ghosts of `own_ms` each as candles of a coarser interval, joined as candles are. begun: the candle that is
+    open at the first ghost, as far as it is known: what of it lies before that ghost is taken from there, and without
+    its volume, of which nobody knows the share that is counted twice.
+
+    Only those whose end is forecast. One that stops before would have to be drawn at a whole candle's place with a
+    close that is forecast for another time, a range of too few parts, and bands too narrow for what they seem to be of:
+    no look of it says that, and every number that is read off it is wrong."""
     found = []
     for open_time_ms, group in groupby(ghosts, key=lambda ghost: shown.open_time_ms(ghost.open_time_ms)):
         parts = list(group)
@@ -47,8 +51,8 @@ def joined(ghosts: Sequence[Ghost], own_ms: int, shown: Interval, forming: Candl
         whole = _joined(open_time_ms, parts)
         if parts[0].open_time_ms == open_time_ms:
             found.append(whole)
-        elif forming is not None and forming.open_time_ms == open_time_ms:
-            found.append(_with_forming(whole, forming))
+        elif begun is not None and begun.open_time_ms == open_time_ms:
+            found.append(_continuing(whole, begun))
     return tuple(found)
 
 
@@ -65,6 +69,6 @@ def _joined(open_time_ms: int, parts: Sequence[Ghost]) -> Ghost:
     )
 
 
-def _with_forming(ghost: Ghost, forming: Candle) -> Ghost:
-    high, low = max(ghost.high, forming.high), min(ghost.low, forming.low)
-    return replace(ghost, open=forming.open, high=high, low=low, volume=0.0)
+def _continuing(ghost: Ghost, begun: Candle) -> Ghost:
+    high, low = max(ghost.high, begun.high), min(ghost.low, begun.low)
+    return replace(ghost, open=begun.open, high=high, low=low, volume=0.0)

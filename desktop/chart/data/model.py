@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -47,6 +47,9 @@ class ChartModel:
         """The closed candles of now, whatever moment is shown."""
         self.moment: Moment | None = None
         """The past one that is shown; None: now."""
+        self.open_at: Callable[[int], Candle | None] = lambda _time_ms: None
+        """The candle that was open at a past moment, of the finer ones that had closed by then, where there are such:
+        what is joined of them only is not among the candles."""
         self._then = PastSeries(self.whole)
         self._note = ""
         self._forming: Candle | None = None
@@ -296,4 +299,5 @@ class ChartModel:
             return () if self.forecast is None else self.forecast.ghosts
         if shown.duration_ms % own.duration_ms:
             return ()
-        return joined(self.forecast.ghosts, own.duration_ms, shown, self.forming)
+        begun = self.forming if self.moment is None else self.open_at(self.moment.time_ms)
+        return joined(self.forecast.ghosts, own.duration_ms, shown, begun)

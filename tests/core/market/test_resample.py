@@ -84,6 +84,22 @@ def test_the_forming_candle_is_joined_as_if_it_had_closed(
     assert_same([*resampled.series, forming], expected)
 
 
+@given(edits(minutes=60), st.integers(0, 70), st.sampled_from(COARSER[:4]))
+@settings(max_examples=50)
+def test_what_was_open_at_a_time_is_of_what_had_closed_by_then(
+    changes: list[Edit], minutes: int, interval: Interval
+) -> None:
+    source = CandleSeries(MINUTE)
+    for change in changes:
+        apply(source, change)
+    time_ms = START_MS + minutes * MINUTE.duration_ms
+    closed, open_at = CandleSeries(MINUTE), ResampledSeries(source, interval).open_at(time_ms)
+    closed.extend(each for each in source if each.open_time_ms + MINUTE.duration_ms <= time_ms)
+    expected = [each for each in by_pandas(closed, interval) if interval.close_time_ms(each.open_time_ms) > time_ms]
+    assert_same([] if open_at is None else [open_at], expected)
+    assert ResampledSeries(source, MINUTE).open_at(time_ms) is None
+
+
 def test_the_newest_bucket_closes_with_its_last_fine_candle() -> None:
     source = CandleSeries(MINUTE)
     resampled = ResampledSeries(source, FIVE)

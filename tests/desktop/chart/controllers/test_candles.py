@@ -11,10 +11,12 @@ from pytestqt.qtbot import QtBot
 from core.market.candle import Candle, Interval, Market
 from core.market.feeds.base import MissingCandles
 from core.market.history.spans import Span
+from core.market.series import CandleSeries
 from core.storage.folder import DataFolder
 from desktop.actions import ActionId
 from desktop.candle_loader import HistoryLoading
 from desktop.chart.controllers.candles import ChartCandles
+from desktop.chart.data.model import Moment
 from desktop.database import WindowDatabase
 from desktop.finder.finder import Finder
 from tests.desktop.chart.support import START_MS, forecast_after, forming_after, random_series
@@ -102,6 +104,26 @@ def test_ghosts_are_joined_at_another_interval_where_they_make_a_whole_candle(sh
     assert chart.model.ghosts() == ()
     shown.type_interval("0")
     assert chart.model.ghosts() and chart.model.other_interval is None
+
+
+@pytest.mark.parametrize(("closed", "places"), [(200, [0]), (202, [0, 1]), (204, [0, 1])])
+def test_at_a_past_moment_a_ghost_continues_the_candle_that_was_open(
+    shown: Shown, closed: int, places: list[int]
+) -> None:
+    chart = shown.bench.chart
+    then = CandleSeries.from_columns(
+        shown.source.interval, shown.source.open_time_ms[:closed], shown.source.values[:, :closed]
+    )
+    made = forecast_after(then)
+    chart.show_moment(Moment(made.inputs_until_ms, made))
+    shown.type_interval("5")
+    model = chart.model
+    assert [placed.index - model.count for placed in model.ghosts()] == places, "eight minutes reach no further"
+    begun = list(then)[closed // 5 * 5 :]
+    first = model.ghosts()[0].ghost
+    parts = [*begun, *made.ghosts[: 5 - len(begun)]]
+    assert (first.open, first.close) == (parts[0].open, parts[-1].close)
+    assert (first.high, first.low) == (max(each.high for each in parts), min(each.low for each in parts))
 
 
 def test_ticks_and_closed_candles_reach_the_coarse_chart(shown: Shown) -> None:

@@ -40,11 +40,13 @@ def test_each_is_the_candle_of_its_parts(ghosts: list[Ghost], factor: int) -> No
 
 
 @given(forecasts(), st.sampled_from([5, 15]), PRICES)
-def test_the_candle_that_forms_gives_what_lies_before_the_first(ghosts: list[Ghost], factor: int, price: float) -> None:
+def test_the_candle_that_has_begun_gives_what_lies_before_the_first(
+    ghosts: list[Ghost], factor: int, price: float
+) -> None:
     shown = Interval(factor * MINUTE_MS)
     opens = shown.open_time_ms(ghosts[0].open_time_ms)
-    forming = Candle(opens, price, price + 1, price - 1, price, 5.0)
-    found = {each.open_time_ms: each for each in joined(ghosts, MINUTE_MS, shown, forming)}
+    begun = Candle(opens, price, price + 1, price - 1, price, 5.0)
+    found = {each.open_time_ms: each for each in joined(ghosts, MINUTE_MS, shown, begun)}
     without = {each.open_time_ms: each for each in joined(ghosts, MINUTE_MS, shown, None)}
     assert {when: each for when, each in found.items() if when != opens or opens in without} == without
     parts = [each for each in ghosts if shown.open_time_ms(each.open_time_ms) == opens]
@@ -53,5 +55,5 @@ def test_the_candle_that_forms_gives_what_lies_before_the_first(ghosts: list[Gho
     if reaches_end and opens not in without:
         assert found[opens].open == price and found[opens].volume == 0.0
         assert found[opens].high == max(price + 1, *(each.high for each in parts))
-    other = replace(forming, open_time_ms=opens - shown.duration_ms)
+    other = replace(begun, open_time_ms=opens - shown.duration_ms)
     assert joined(ghosts, MINUTE_MS, shown, other) == joined(ghosts, MINUTE_MS, shown, None)
