@@ -8,6 +8,7 @@ import numpy as np
 
 from core.regimes import MarketConditions, RegimeProbabilities
 from desktop.chart.items.regimes import RegimeLayer
+from desktop.chart.items.volume_profile import VolumeProfileLayer
 from tests.desktop.chart.support import forecast_after, random_series
 from tests.golden.stage import Stage
 
@@ -25,6 +26,12 @@ def regimes(stage: Stage, factor: float = 1.0, count: int = 120) -> None:
     stage.chart.add_layer(RegimeLayer())
     stage.settle()
     stage.chart.zoom(factor)
+
+
+def profile(stage: Stage) -> None:
+    """The volume at each price, over the regimes, which were switched on last."""
+    stage.chart.add_layer(VolumeProfileLayer())
+    regimes(stage)
 
 
 def dimmed(stage: Stage) -> None:

@@ -38,7 +38,7 @@ from tests.desktop.chart.support import (
     outcome_of,
     random_series,
 )
-from tests.golden import conditions, drawn
+from tests.golden import conditions, drawn, views
 from tests.golden.stage import Scene, Stage
 
 TITLE = "BTC/USDT · 1m · test"
@@ -403,6 +403,10 @@ SCENES: tuple[Scene, ...] = (
     Scene("regimes-dark", conditions.regimes, scales=EVERY_SCALE),
     Scene("regimes-light", conditions.regimes, "light"),
     Scene("regimes-far", partial(conditions.regimes, factor=0.02, count=4_000)),
+    Scene("profile-over-regimes", conditions.profile, size=(480, 300)),
+    Scene("joined-ghosts", views.joined_ghosts, size=(640, 300)),
+    Scene("compared", views.compared, size=(480, 260)),
+    Scene("past-moment", views.past_moment, size=(480, 260)),
     Scene("dimmed-dark", conditions.dimmed),
     Scene("dimmed-light", conditions.dimmed, "light"),
     Scene("zone-kolkata", partial(in_zone, name="Asia/Kolkata")),

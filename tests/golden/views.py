@@ -1,0 +1,51 @@
+"""Scenes of other views of a market: at a coarser interval, beside another one, at a past moment."""
+
+from __future__ import annotations
+
+from core.market.candle import Candle, Interval
+from core.market.resample import ResampledSeries
+from core.market.series import CandleSeries
+from desktop.chart.axes.price_scale import ScaleKind
+from desktop.chart.data.model import Moment
+from desktop.chart.items.comparison import Comparison, ComparisonLayer
+from tests.desktop.chart.support import forecast_after, forming_after, random_series
+from tests.golden.stage import Stage
+
+TITLE = "BTC/USDT · 1m · test"
+
+
+def joined_ghosts(stage: Stage) -> None:
+    """Forecasts of minutes on candles of five: one goes on from the candle that forms, the other is all forecast."""
+    series = random_series(602)
+    coarse = ResampledSeries(series, Interval.parse("5m"))
+    stage.chart.set_series(coarse.series, f"{TITLE} · shown as 5m")
+    stage.chart.set_forming(coarse.forming(forming_after(series)))
+    stage.chart.set_forecast(forecast_after(series))
+    stage.settle()
+    stage.chart.zoom(2.0)
+
+
+def compared(stage: Stage) -> None:
+    """Another market's line, in percent; candles that it lacks break it."""
+    series = random_series(120)
+    stage.chart.restyle(scale=ScaleKind.PERCENT)
+    stage.chart.set_series(series, TITLE)
+    stage.chart.set_forming(forming_after(series))
+    other = CandleSeries(series.interval)
+    for index, each in enumerate(random_series(120, seed=11, skip=frozenset(range(98, 102)))):
+        close = each.close * (0.05 + index / 400_000)
+        other.add(Candle(each.open_time_ms, close, close, close, close, 1.0))
+    layer = ComparisonLayer()
+    layer.shown = Comparison("ETH/USDT", other)
+    stage.chart.add_layer(layer)
+
+
+def past_moment(stage: Stage) -> None:
+    """The ghosts of a past candle, and nothing that came later: neither candles nor the one that forms now."""
+    series = random_series(120)
+    stage.chart.set_series(series, TITLE)
+    stage.chart.set_forming(forming_after(series))
+    stage.chart.set_forecast(forecast_after(series))
+    then = CandleSeries.from_columns(series.interval, series.open_time_ms[:90], series.values[:, :90])
+    made = forecast_after(then)
+    stage.chart.show_moment(Moment(made.inputs_until_ms, made))
