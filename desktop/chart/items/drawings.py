@@ -20,8 +20,9 @@ from desktop.chart.panes.layer import PlotLabel
 from desktop.theme import with_alpha
 
 _AREA_ALPHAS = (22, 36)
-_GROUND_ALPHA = 230
-"""Lets a hint of the candles through; any more, and words over a candle are below 4.5 to 1."""
+_HALO_PX = 1.5
+"""Around letters: what lies beside them stays, and they can be read over a candle."""
+_AROUND = ((1, 0), (0.7, 0.7), (0, 1), (-0.7, 0.7), (-1, 0), (-0.7, -0.7), (0, -1), (0.7, -0.7))
 _HANDLE_PX = 4
 _DASH_WIDTHS = 4
 _BEYOND_PX = _HANDLE_PX + 2
@@ -116,12 +117,14 @@ def _paint(painter: QPainter, frame: Frame, shape: Shape, *, is_held: bool) -> N
 
 
 def _write(painter: QPainter, frame: Frame, shape: Shape, colour: QColor) -> None:
-    """On a ground that lets candles through, and words stand out."""
-    ground = with_alpha(frame.palette.background, _GROUND_ALPHA)
+    """With an edge of the ground's colour around each letter, and no box: the candles beside it are not hidden."""
     painter.setFont(text_font(frame, shape.drawing) if shape.drawing.text else frame.fonts.regular)
-    painter.setPen(colour)
+    halo = _HALO_PX * frame.ratio
     for words in shape.words:
-        painter.fillRect(words.ground, ground)
+        painter.setPen(frame.palette.background)
+        for x, y in _AROUND:
+            painter.drawText(words.baseline + QPointF(x * halo, y * halo), words.said)
+        painter.setPen(colour)
         painter.drawText(words.baseline, words.said)
 
 

@@ -301,3 +301,16 @@ def test_a_dashed_line_that_begins_out_of_view_is_the_same_wherever_the_chart_li
         on_screen = pixels(host.screen().grabWindow(host.winId()).toImage().copy(area))
         apart = on_screen[..., None].view(np.uint8).astype(int) - picture(chart)[..., None].view(np.uint8)
         assert np.abs(apart).max() <= NOISE, f"{anchors}"
+
+
+@pytest.mark.parametrize("kind", [DrawingKind.FIBONACCI, DrawingKind.TEXT])
+def test_words_hide_no_candle_beside_their_letters(show_chart: ShowChart, kind: DrawingKind) -> None:
+    chart = show_chart(SERIES)
+    before, drawing, layer = picture(chart), drawn(kind), DrawingsLayer()
+    layer.shown = Placed((drawing,))
+    chart.add_layer(layer)
+    settle(chart)
+    same, shape = picture(chart) == before, shape_of(chart.frame, chart.model, drawing)
+    for ground in (words.ground.toAlignedRect() for words in shape.words):
+        assert same[ground.top() : ground.bottom() + 1, ground.left()].all(), "no box ends here"
+        assert same[ground.top() : ground.bottom() + 1, ground.left() : ground.right()].mean() > 0.2
