@@ -146,6 +146,11 @@ class ChartWidget(HandledView):
             self.remove_layer(layer)
         self.fresh_frame()
 
+    def hush(self, *, is_hushed: bool) -> None:
+        """No tooltip while something else is open over the chart."""
+        self._layers.is_hushed = is_hushed
+        self._frame_clock.request(Dirty.CURSOR)
+
     def layers_changed(self) -> None:
         """What a layer shows, or the height of a pane, is no longer what it was."""
         self._picture.dirty()  # a paint that Qt asks for before the next frame must know of the new pane

@@ -69,6 +69,8 @@ class ChartMenu(QObject):
         if menu.isEmpty():
             menu.deleteLater()
             return False
+        self._chart.hush(is_hushed=True)
+        menu.aboutToHide.connect(lambda: self._chart.hush(is_hushed=False))
         menu.popup(self._chart.mapToGlobal(position.toPoint()))
         return True
 

@@ -60,6 +60,10 @@ class PlacedLayer(Layer, Generic[Thing]):
     def rows(self, frame: Frame, model: ChartModel, index: int | None) -> Sequence[Row]:
         return ((Span(self.shown.hint, frame.palette.accent),),) if self.shown.hint else ()
 
+    @property
+    def is_in_hand(self) -> bool:
+        return self.shown.hovered is not None or self.shown.preview is not None
+
     @contextmanager
     def at_rest(self) -> Iterator[None]:
         shown = self.shown

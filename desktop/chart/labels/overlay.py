@@ -80,8 +80,8 @@ class Overlay:
             price_label, time_label, tooltip = former.price_label, former.time_label, former.tooltip
         elif at is not None and index is not None:
             price_label, time_label = crosshair_labels(frame, model, index, at.y())
-            tooltip = note_tooltip(frame, words, note, at) or layers.tooltip(frame, model, at)
-            tooltip = tooltip or tooltip_box(frame, model, index, at)
+            if not layers.is_hushed:
+                tooltip = note_tooltip(frame, words, note, at) or _tip(frame, model, layers, index, at)
         last_price, axis_tags = _on_axis(frame, model, layers, countdown, price_label)
         return cls(
             cross=None if at is None or index is None else QPoint(frame.x(index), at.y()),
@@ -160,6 +160,12 @@ def _on_axis(
     if beside is not last or any(tag.rect.intersects(crosshair.rect) for tag in tags):
         last, tags = beside, layers.axis_tags(frame, model, (*_some(beside), crosshair))
     return last, tuple(tags)
+
+
+def _tip(frame: Frame, model: ChartModel, layers: LayerSet, index: int, at: QPoint) -> Box | None:
+    """What a layer says of what lies there, or else the candle's forecast: not over what the mouse is on."""
+    said = layers.tooltip(frame, model, at)
+    return tooltip_box(frame, model, index, at) if said is None and not layers.are_in_hand else said
 
 
 def _taken(frame: Frame, readout: QRect, note: Box | None) -> tuple[QRect, ...]:

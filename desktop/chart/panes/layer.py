@@ -109,6 +109,11 @@ class Layer(ChartItem):
         """What it says of what is under a cursor in device pixels, before the candles do; None: nothing."""
         return None
 
+    @property
+    def is_in_hand(self) -> bool:
+        """Whether the mouse is on something of it: what lies there must be seen, and no candle is asked about."""
+        return False
+
     def is_waiting(self, model: ChartModel) -> bool:
         """Whether something is missing that takes too long for a frame: it draws nothing rather than what is not right
         yet."""
@@ -154,6 +159,8 @@ class LayerSet:
 
     def __init__(self) -> None:
         self._layers: list[Layer] = []
+        self.is_hushed = False
+        """Whether no tooltip may be seen: a menu is open."""
 
     def __iter__(self) -> Iterator[Layer]:
         return iter(self._layers)
@@ -205,6 +212,11 @@ class LayerSet:
         """What the topmost layer that knows something says."""
         found = (layer.tooltip(frame, model, cursor) for layer in reversed(self._layers))
         return next((box for box in found if box is not None), None)
+
+    @property
+    def are_in_hand(self) -> bool:
+        """Whether the mouse is on something of one of them."""
+        return any(layer.is_in_hand for layer in self._layers)
 
     def waiting(self, model: ChartModel) -> Layer | None:
         """The first layer that has something to make."""

@@ -7,18 +7,24 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from PySide6.QtGui import QColor, QImage
+from PySide6.QtCore import QPoint
+from PySide6.QtGui import QColor, QContextMenuEvent, QImage
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
 
 from core.events import ForecastMode
 from core.market.candle import Interval
+from core.market.drawings import Anchor, Drawing, DrawingKind
 from core.market.series import CandleSeries
 from core.storage.reader import RecordReader
 from desktop import formatting
 from desktop.chart.axes.price_scale import PriceRange
+from desktop.chart.controllers.context_menu import ChartMenu
 from desktop.chart.data.past_forecasts import PastForecasts
+from desktop.chart.items.drawings import DrawingsLayer
 from desktop.chart.items.error_strip import ERROR_PANE, ErrorStripLayer, class_colours, grouped, round_level
 from desktop.chart.items.hindsight import HindsightLayer
+from desktop.chart.items.placed import Placed
 from desktop.chart.panes.layer import Layer
 from desktop.chart.widget import ChartWidget
 from tests.desktop.chart.conftest import ShowChart, settle
@@ -264,6 +270,41 @@ def test_the_mouse_repaints_no_closed_candle(show_chart: ShowChart, reader: Reco
         settle(chart)
         assert chart.overlay.tooltip is not None
     assert chart.closed_paints == paints
+
+
+def test_the_tooltip_lies_over_nothing_that_the_mouse_is_on_and_beside_no_menu(
+    show_chart: ShowChart, reader: RecordReader
+) -> None:
+    chart = show_chart(SERIES)
+    chart.model.past.begin(reader, MINUTE_MS)
+    drawn, menu = DrawingsLayer(), ChartMenu(chart)
+    menu.add(lambda offered, _at: offered.addAction("something"))
+    chart.add_layer(HindsightLayer())
+    chart.add_layer(drawn)
+    read_all(chart)
+    index = chart.frame.stop - 10
+    place = point_over(chart, index, SERIES[index].close)
+    QTest.mouseMove(chart.viewport(), place)
+
+    def has_tooltip() -> bool:
+        settle(chart)
+        return chart.overlay.tooltip is not None
+
+    assert has_tooltip()
+    drawing = Drawing(DrawingKind.HORIZONTAL, (Anchor(0, SERIES[index].close),), number=1)
+    for in_hand in (Placed((drawing,), hovered=1), Placed(preview=drawing)):
+        drawn.shown = in_hand
+        chart.layers_changed()
+        assert not has_tooltip()
+    drawn.shown = Placed((drawing,), selected=1)
+    chart.layers_changed()
+    assert has_tooltip()
+    reason = QContextMenuEvent.Reason.Mouse
+    QApplication.sendEvent(chart.viewport(), QContextMenuEvent(reason, place, chart.mapToGlobal(place)))
+    assert not has_tooltip()
+    menu.dismiss()
+    QTest.mouseMove(chart.viewport(), place + QPoint(1, 0))
+    assert has_tooltip()
 
 
 @pytest.mark.parametrize(
