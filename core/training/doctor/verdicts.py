@@ -18,7 +18,14 @@ import numpy as np
 from core.diagnosis import Disease, NonFiniteOrigin
 from core.settings import Settings
 from core.training.doctor import remedies
-from core.training.doctor.evidence import Evidence, Layers, LossCourse, NotFinite
+from core.training.doctor.evidence import (
+    RECENT_STEPS,
+    SETTLING_STEPS,
+    Evidence,
+    Layers,
+    LossCourse,
+    NotFinite,
+)
 from core.training.doctor.remedies import EXPLODING_NORM, LARGE_UPDATE, USUAL_NORM, Remedy, text
 
 FEWEST_STEPS = 50
@@ -88,7 +95,10 @@ def too_early(evidence: Evidence, settings: Settings) -> Verdict | None:
     """Too few steps to say anything."""
     if evidence.steps >= FEWEST_STEPS and evidence.norm is not None:
         return None
-    sentence = f"{_steps(evidence.steps)} with a gradient norm so far; {FEWEST_STEPS} are needed."
+    sentence = (
+        f"{_steps(evidence.steps)} with a gradient norm so far; {FEWEST_STEPS} are needed, of which the first "
+        f"{SETTLING_STEPS} are left out."
+    )
     return Verdict(Disease.UNKNOWN, sentence, Remedy(""))
 
 
@@ -385,7 +395,11 @@ def _share(ratio: float) -> str:
 
 
 def _recent(evidence: Evidence) -> str:
-    return f"the last {_steps(evidence.recent_norms.size)}"
+    """With all that were counted until there were enough of them, while some of those still make the difference."""
+    count = evidence.recent_norms.size
+    if count < min(RECENT_STEPS, evidence.steps):
+        return f"the last {count} of {_steps(evidence.steps)}"
+    return f"the last {_steps(count)}"
 
 
 def _steps(count: int) -> str:

@@ -27,6 +27,16 @@ def test_it_is_too_early_to_say_below_50_steps() -> None:
     assert verdict(step, 50).disease is Disease.HEALTHY
 
 
+def test_what_is_left_out_at_the_start_is_said_before_and_after_it_is_too_early() -> None:
+    """47 steps were counted, and then a verdict was of the last 37: the first 20 are in the one alone."""
+    assert verdict(step, 47).evidence == (
+        "47 steps with a gradient norm so far; 50 are needed, of which the first 20 are left out."
+    )
+    assert "over the last 37 of 57 steps, nine of ten" in verdict(step, 57).evidence
+    assert "over the last 99 of 119 steps, nine" in verdict(step, 119).evidence
+    assert "over the last 100 steps, nine" in verdict(step, 120).evidence
+
+
 def test_steps_without_a_norm_do_not_count_towards_the_50() -> None:
     """Stored before statistics were taken, or skipped for a reason that is not told."""
     bare = replace(step(1), loss=None, gradient_norm=None, gradients=None, skipped_because="a spike")
