@@ -11,7 +11,6 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QCloseEvent, QShowEvent
 from PySide6.QtWidgets import QApplication, QDockWidget, QMainWindow, QVBoxLayout, QWidget
 
-from core.diagnosis import SettingChange
 from core.events import Severity, TrainerState
 from core.logs.book import LogBook
 from core.market.candle import FILE_VENUE, SIMULATED_VENUE, Market
@@ -304,7 +303,9 @@ class MainWindow(QMainWindow):
         self.inputs.refused.connect(
             lambda sentence: self.tell(sentence, Severity.WARNING, key=_REFUSED, is_answer=True)
         )
-        self.gradients.change_requested.connect(self._on_change)
+        self.gradients.change_requested.connect(
+            lambda change: self.change_settings(with_change(self._settings, change))
+        )
         self.gradients.way_back_requested.connect(lambda way: take_way_back(self, self._state, way))
         self.best_checkpoint.restore_requested.connect(self.preview_requested)
         self.checkpoints.restore_requested.connect(self.preview_requested)
@@ -363,17 +364,18 @@ class MainWindow(QMainWindow):
         self.duty_changed.emit(percent)
         self._store(replace(self._settings, training=replace(self._settings.training, duty_percent=percent)))
 
-    def _on_change(self, change: SettingChange) -> None:
-        """The gradient doctor's advice was taken, or taken back."""
-        self.change_settings(with_change(self._settings, change))
-
     def _on_market(self, market: MarketSettings) -> None:
+        """It was chosen with its interval, which is what the chart shows from now on."""
+        self.change_chart(interval="market")
+        self._open(market)
+
+    def _open(self, market: MarketSettings) -> None:
         self.banner.withdraw_passing()
         self._store(replace(self._settings, market=market))
         self.market_chosen.emit(market)
 
     def _on_venue(self, venue: str) -> None:
-        self._on_market(replace(self._settings.market, venue=venue))
+        self._open(replace(self._settings.market, venue=venue))
 
     def watch(self, watched: WatchedMarket) -> None:
         """Put this market on the chart. It is an exchange's: a replay ends with it."""

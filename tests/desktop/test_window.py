@@ -22,6 +22,7 @@ from core.events import (
     TrainerFailed,
     TrainerState,
 )
+from core.market.candle import Interval, Market
 from core.market.feeds.base import FeedState, FeedStatus
 from core.market.watchlist import WatchedMarket
 from core.settings import MarketSettings, Settings
@@ -417,6 +418,22 @@ def test_the_window_comes_up_without_torch() -> None:
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=Path(__file__).parents[2]
     )
     assert result.stdout.strip() == "[]"
+
+
+def test_a_market_is_shown_at_the_interval_that_it_was_chosen_with(bench: Bench) -> None:
+    """After a market of 1h one of 1m was shown as 1h: six candles, and no ghosts."""
+    window, one = bench.window, Interval.parse("1m")
+    for choose in (
+        lambda: window.open_market().chosen.emit(replace(window.settings.market, symbol="ETH/USDT", interval="1m")),
+        lambda: window.watch(WatchedMarket("binance", "SOL/USDT", "1m")),
+        lambda: window.open_stored(Market("file", "mine", one)),
+    ):
+        window.change_chart(interval="1h")
+        choose()
+        assert window.settings.chart.interval == "market" and window.settings.market.interval == "1m"
+    window.change_chart(interval="1h")
+    window.feed.venue_requested.emit("kraken")
+    assert window.settings.chart.interval == "1h", "the same market from elsewhere"
 
 
 def test_a_refused_number_passes_and_goes_with_the_market(qtbot: QtBot, bench: Bench) -> None:
