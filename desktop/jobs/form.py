@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from desktop.dialogs.file_check import FileCheck, look_whether_readable
+from desktop.dialogs.file_check import FileCheck, Look, look_whether_readable
 from desktop.dialogs.messages import open_dialog
 from desktop.dialogs.path_line import PathLine
 from desktop.dialogs.problem import Problem
@@ -128,7 +128,7 @@ class FilePicker(QWidget):
     answered = Signal()
     """What is wrong with them is known now."""
 
-    def __init__(self, *, several: bool, parent: QWidget | None = None) -> None:
+    def __init__(self, *, several: bool, look: Look = look_whether_readable, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._several = several
         self.line = PathLine()
@@ -142,7 +142,7 @@ class FilePicker(QWidget):
         row.addWidget(self.line, 1)
         row.addWidget(self.browse)
         self.setFocusProxy(self.line)
-        self._check = FileCheck(look_whether_readable, self)
+        self._check = FileCheck(look, self)
         self._check.answered.connect(self.answered)
         self.line.textChanged.connect(lambda _text: self._on_text())
         self.browse.clicked.connect(self.open)

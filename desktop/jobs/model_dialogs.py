@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QCheckBox, QComboBox, QWidget
 from core.checkpoints.catalog import Kept
 from core.market.candle import Interval
 from core.market.shown_names import shown_symbol
+from desktop.dialogs.file_check import look_whether_replayable
 from desktop.formatting import format_time
 from desktop.jobs.form import FilePicker, JobDialog, chosen_device
 from desktop.jobs.orders import Order, checkpoint_words, evaluate_order, pretrain_order
@@ -99,7 +100,7 @@ class EvaluateDialog(JobDialog):
         self.checkpoint.addItem(translate("Jobs", "A new model, which has learned nothing"), None)
         for each in self._kept:
             self.checkpoint.addItem(_title(each), each.info.checkpoint_id)
-        self.picker = FilePicker(several=False)
+        self.picker = FilePicker(several=False, look=look_whether_replayable)
         self.learning = QComboBox()
         self.learning.addItem(translate("Jobs", "It goes on learning from each candle, as it does live"), True)
         self.learning.addItem(translate("Jobs", "Its weights stay as they are"), False)

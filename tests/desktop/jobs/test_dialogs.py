@@ -115,6 +115,17 @@ def test_an_evaluation_says_from_what_and_whether_it_learns(qtbot: QtBot, tmp_pa
     assert new.checkpoint_id is None and not {"--frozen", "--count-seen", "--checkpoint"} & set(new.arguments)
 
 
+def test_a_file_without_candles_is_not_evaluated(qtbot: QtBot, tmp_path: Path) -> None:
+    """The job was started, and failed a second later."""
+    people = tmp_path / "people.csv"
+    people.write_text("name,age\nAda,36\nAlan,41\n")
+    dialog = evaluate(tmp_path)
+    qtbot.addWidget(dialog)
+    dialog.picker.line.setText(str(people))
+    qtbot.waitUntil(lambda: people.name in dialog.message.text())
+    assert not dialog.buttons.button(dialog.buttons.StandardButton.Ok).isEnabled()
+
+
 MAKERS: dict[str, Callable[[Path], JobDialog]] = {
     "import": lambda _: ImportDialog(),
     "history": lambda _: BackfillDialog(MarketSettings(), NOW_MS),
@@ -144,7 +155,7 @@ def test_what_is_wrong_is_said_and_nothing_starts(qtbot: QtBot, tmp_path: Path, 
 
 @pytest.mark.parametrize("name", ["import", "pretrain", "evaluate"])
 def test_a_disk_that_does_not_answer_holds_no_dialog_up(
-    qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+    qtbot: QtBot, tmp_path: Path, candles: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     """As of a share whose computer is gone. What was pressed meanwhile happens once it answers."""
     named, disk, looks = tmp_path / "binance_BTCUSDT.csv", threading.Event(), []
@@ -158,7 +169,7 @@ def test_a_disk_that_does_not_answer_holds_no_dialog_up(
     dialog = MAKERS[name](tmp_path)
     qtbot.addWidget(dialog)
     ok = dialog.buttons.button(dialog.buttons.StandardButton.Ok)
-    for text, ends_well in (("", False), ("time,open,high,low,close,volume\n", True)):
+    for text, ends_well in (("", False), (f"{candles.read_text()}1700000100000,1,2,1,2,3\n", True)):
         named.write_text(text)
         before = len(looks)
         disk.clear()
