@@ -69,7 +69,7 @@ def evaluate(
         )
         replayed.folder.ensure()
         stopped = "Stopped before the end of the file; nothing was judged and nothing written."
-        summary = {"file": candle_file.name, **beginning, **run_headless(replayed, stopped, is_evaluation=True)}
+        summary = {"file": candle_file.name, **beginning, **run_headless(replayed, stopped, evaluated=candle_file.name)}
         found, course = _evaluated(replayed, summary["run_id"], has_course=report is not None)
     summary |= found
     print_json(summary) if context.as_json else print_evaluation(summary)

@@ -45,11 +45,11 @@ def headless(context: Context) -> None:
     print_json(summary) if context.as_json else print_summary(summary)
 
 
-def run_headless(context: Context, stopped: str | None = None, *, is_evaluation: bool = False) -> dict[str, Any]:
+def run_headless(context: Context, stopped: str | None = None, *, evaluated: str = "") -> dict[str, Any]:
     """Run to the end and return the summary. Raises the errors that `with_context` turns into sentences.
 
     stopped: what is said where it was interrupted; None: what has been learned by then is summed up all the same.
-    is_evaluation: it is a copy's run on a file, and said so.
+    evaluated: it is a copy's run on this file, and said so.
     """
     with own(context.folder, "headless") as owner:
         incidents = [] if owner.left_behind is None else [_unclean_end(owner.left_behind)]
@@ -60,7 +60,7 @@ def run_headless(context: Context, stopped: str | None = None, *, is_evaluation:
         for incident in incidents:  # on stderr and in the log, whatever is shown
             _log.warning("%s %s", incident.what_happened, incident.what_was_done)
         is_shown = not context.as_json
-        with TerminalProgress(is_shown, context.lines, is_evaluation=is_evaluation) as progress:
+        with TerminalProgress(is_shown, context.lines, evaluated=evaluated) as progress:
             summary = asyncio.run(_run(context, progress, stopped, incidents))
         return {**summary, "notices": [incident.what_happened for incident in incidents]}
 

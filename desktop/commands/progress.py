@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from dataclasses import replace
 from types import TracebackType
 
 from rich.console import Console
@@ -11,6 +12,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextC
 from core.events import EventBatch, Incident, JobProgress, TrainerReady, TrainerStatus
 from core.market.feeds.base import FeedStatus
 from core.plain import plain
+from core.training.catch_up import JOB_ID as CATCH_UP
 from desktop.commands.watched import ProgressLines
 
 _LONGEST_SENTENCE = 600
@@ -19,11 +21,11 @@ _LONGEST_SENTENCE = 600
 class TerminalProgress:
     """Shows jobs, the newest status, and incidents. Its methods may be called from any thread."""
 
-    def __init__(self, is_shown: bool, lines: ProgressLines | None = None, *, is_evaluation: bool = False) -> None:
-        """lines: another program watches, and is told instead of people. is_evaluation: the run is a copy's, on a
-        file."""
+    def __init__(self, is_shown: bool, lines: ProgressLines | None = None, *, evaluated: str = "") -> None:
+        """lines: another program watches, and is told instead of people. evaluated: the file that the run, a
+        copy's, is on; nothing where it is a run of its own."""
         self._lines = lines
-        self._is_evaluation = is_evaluation
+        self._evaluated = evaluated
         is_shown = is_shown and lines is None
         self._console = Console(stderr=True, markup=False)
         columns = (
@@ -77,13 +79,15 @@ class TerminalProgress:
                 self._describe(event)
 
     def _beginning(self, ready: TrainerReady) -> str:
-        if self._is_evaluation:
+        if self._evaluated:
             what = "a new model" if ready.resumed_from is None else "the checkpoint"
             return f"Evaluating {what} on {ready.device}."
         beginning = "a new run" if ready.step == 0 else f"going on at step {ready.step:,}"
         return f"Training on {ready.device}: {beginning}."
 
     def _show_job(self, job: JobProgress) -> None:
+        if self._evaluated and job.job_id == CATCH_UP:
+            job = replace(job, title=f"Evaluating candles of {self._evaluated}")
         if self._lines is not None:
             self._lines.progress(title=job.title, done=job.done, total=job.total, seconds_left=job.seconds_left)
             return

@@ -15,6 +15,7 @@ from core.checkpoints.weight_file import BadFileError, look_into, read_whole
 from core.events import CheckpointInfo
 from core.market.candle import Interval, Market
 from core.market.files import read_candle_file
+from core.market.shown_names import shown_market
 from core.settings import Settings
 from core.storage.checkpoints import CheckpointRows
 from core.storage.database import open_database
@@ -96,7 +97,7 @@ def starting_point(
     return start, {
         "id": chosen.checkpoint_id,
         "step": chosen.step,
-        "market": str(chosen.market),
+        "market": shown_market(chosen.market),
         "learned_until_ms": chosen.learned_until_ms,
         "learns": learns,
         "seen": seen,

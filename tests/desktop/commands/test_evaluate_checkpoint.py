@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -94,6 +94,8 @@ def test_what_the_checkpoint_may_have_learned_from_does_not_count_unless_it_is_a
     with pytest.raises(UserError, match="none would be new"):
         starting_point(chosen, half, 20, counts_seen=False, learns=True)
     assert starting_point(chosen, half, 20, counts_seen=True, learns=True)[1]["seen"] == 20
+    of_file = replace(chosen, market=replace(chosen.market, symbol="walk#dd2831"))
+    assert starting_point(of_file, half, None, counts_seen=True, learns=True)[1]["market"] == "walk 1m (file)"
     hourly = write(tmp_path / "hourly.csv", 40, chosen.learned_until_ms // HOUR_MS * HOUR_MS + HOUR_MS, HOUR_MS)
     with pytest.raises(UserError, match="1h"):
         starting_point(chosen, hourly, None, counts_seen=False, learns=True)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from core.clock import ManualClock
 from core.events import EventBatch, JobProgress, TrainerReady
 from core.market.feeds.base import FeedState, FeedStatus
+from core.training.catch_up import CatchUpMeter
 from desktop.commands.progress import TerminalProgress
 
 
@@ -32,10 +34,18 @@ def test_a_job_is_shown_until_it_is_over_and_may_begin_again() -> None:
 def test_an_evaluation_says_what_it_does_and_not_that_it_trains_a_run(
     capsys: pytest.CaptureFixture[str], resumed_from: str | None, words: str
 ) -> None:
-    with TerminalProgress(is_shown=True, is_evaluation=True) as progress:
+    with TerminalProgress(is_shown=True, evaluated="mine.csv") as progress:
         progress.take_batch(EventBatch((TrainerReady("run", "CPU", 0, None, None, resumed_from, 1),)))
     shown = capsys.readouterr().err
     assert words in shown and "Training" not in shown and "new run" not in shown
+
+
+def test_an_evaluation_is_of_the_file_and_no_learning_from_stored_candles() -> None:
+    report = CatchUpMeter(ManualClock()).report(800)
+    assert report is not None
+    with TerminalProgress(is_shown=False, evaluated="mine.csv") as progress:
+        progress.take_batch(EventBatch((report,)))
+        assert [bar.description for bar in progress._progress.tasks] == ["Evaluating candles of mine.csv"]
 
 
 @pytest.mark.parametrize(("step", "words"), [(0, "a new run"), (1200, "step 1,200")])
