@@ -385,7 +385,9 @@ def tooltip(kept: Kept) -> str:
     lines = [
         _first_line(info),
         *_merit_lines(info),
-        translate("Checkpoints", "{0}, {1}, run {2}").format(kept.symbol, Interval(kept.interval_ms), info.run_id),
+        translate("Checkpoints", "{0}, {1}, run {2}").format(
+            shown_symbol(kept.venue, kept.symbol), Interval(kept.interval_ms), info.run_id
+        ),
         translate("Checkpoints", "Saved {0} ({1}), {2}").format(
             format_time(info.created_at_ms), why_saved(info).lower(), format_bytes(info.size_bytes)
         ),
@@ -413,13 +415,16 @@ def _merit_lines(info: CheckpointInfo) -> list[str]:
     """What its mark of best or wrecked means."""
     if not is_wrecked(info):
         return [translate("Checkpoints", BEST_MEANING)] if info.is_best else []
-    why = (
-        translate("Checkpoints", "The model had diverged when it was saved.")
-        if info.health == Disease.DIVERGED
-        else translate("Checkpoints", "It was saved while training skipped its steps.")
-    )
+    why = why_wrecked(info)
     below = translate("Checkpoints", "However its score is, it stands below all others where they are sorted by it.")
     return [f"{why} {below}"]
+
+
+def why_wrecked(info: CheckpointInfo) -> str:
+    """What is wrong with a checkpoint that is wrecked, in a sentence."""
+    if info.health == Disease.DIVERGED:
+        return translate("Checkpoints", "The model had diverged when it was saved.")
+    return translate("Checkpoints", "It was saved while training skipped its steps.")
 
 
 def _measured_lines(info: CheckpointInfo) -> list[str]:

@@ -6,11 +6,13 @@ from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import QObject, Slot
 
+from core.checkpoints.merit import is_wrecked
 from core.commands import ForecastWith, TrainerCommand
 from core.events import CheckpointForecast, CheckpointInfo, Severity
 from desktop.actions import ActionId
 from desktop.chart.items.previews import MOST_SHOWN, Preview, PreviewLayer
 from desktop.chart.widget import ChartWidget
+from desktop.checkpoints.columns import why_wrecked
 from desktop.formatting import format_count
 from desktop.panels.banner import Notice
 from desktop.state import RunState
@@ -119,17 +121,12 @@ class CheckpointPreviews(QObject):
         if not self._is_restore:
             return
         info = self._asked[0]
-        text = translate(
-            "Checkpoints",
-            "The chart shows what the checkpoint {0} would forecast, beside the forecast that stands. "
-            "Nothing has been changed yet.",
-        ).format(which(info))
         restore = translate("Checkpoints", "Restore")
         self._window.banner.tell(
             Notice(
                 _KEY,
-                Severity.INFO,
-                text,
+                Severity.WARNING if is_wrecked(info) else Severity.INFO,
+                offer(info),
                 action=restore,
                 on_action=lambda: self._restore(info.checkpoint_id),
                 is_answer=True,
@@ -152,6 +149,19 @@ def which(info: CheckpointInfo) -> str:
     if not info.name:
         return translate("Checkpoints", "of step {0}").format(step)
     return translate("Checkpoints", "“{0}” (step {1})").format(info.name, step)
+
+
+def offer(info: CheckpointInfo) -> str:
+    """What is on the chart, and what one should know of it before it is restored."""
+    shown = translate(
+        "Checkpoints",
+        "The chart shows what the checkpoint {0} would forecast, beside the forecast that stands. "
+        "Nothing has been changed yet.",
+    ).format(which(info))
+    if not is_wrecked(info):
+        return shown
+    worse = translate("Checkpoints", "Expect it to be worse than an untrained one.")
+    return f"{why_wrecked(info)} {worse} {shown}"
 
 
 def _label(info: CheckpointInfo) -> str:

@@ -13,7 +13,7 @@ from core.events import CheckpointsChanged
 from core.window_settings import BrowserSettings
 from desktop.actions import ActionId
 from desktop.checkpoints.column_dialog import ColumnDialog
-from desktop.checkpoints.columns import COLUMNS, FIRST_COLUMNS, WHERE_FILLED
+from desktop.checkpoints.columns import COLUMNS, FIRST_COLUMNS, WHERE_FILLED, tooltip
 from desktop.checkpoints.panel import CheckpointsPanel
 from desktop.checkpoints.runs_dialog import RunsDialog
 from desktop.checkpoints.source import CheckpointSource
@@ -129,6 +129,11 @@ def test_what_is_not_shown_is_in_the_tooltip(panel: CheckpointsPanel) -> None:
     tooltip = with_usual_spaces(panel.model.index(0, 1).data(Qt.ItemDataRole.ToolTipRole))
     for title in ("Size", "Saved", "Loss"):
         assert COLUMNS[COLUMN[title]].text(panel.model.kept(0)) in tooltip
+
+
+def test_a_files_fingerprint_is_not_in_the_tooltip(panel: CheckpointsPanel) -> None:
+    learned = replace(panel.model.kept(0), venue="file", symbol="mine15#ff355f")
+    assert "mine15, 1m" in tooltip(learned) and "#ff355f" not in tooltip(learned)
 
 
 def test_the_trophys_tooltip_says_that_a_score_proves_nothing(panel: CheckpointsPanel) -> None:

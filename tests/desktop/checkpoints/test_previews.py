@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from desktop.checkpoints.previews import which
+from dataclasses import replace
+
+from core.diagnosis import Disease
+from desktop.checkpoints.previews import offer, which
 from tests.desktop import scenario
 
 
@@ -10,3 +13,12 @@ def test_a_name_that_was_given_is_quoted_and_its_step_beside_it() -> None:
     """“The checkpoint of my friend” would be a friend's."""
     assert which(scenario.checkpoint(1_182)) == "of step 1,182"
     assert which(scenario.checkpoint(1_182, name="my friend")) == "“my friend” (step 1,182)"
+
+
+def test_of_a_wreck_it_is_said_first_that_it_is_one() -> None:
+    """One of a diverged model was offered for restore like any other."""
+    sound = replace(scenario.checkpoint(1_100), health=Disease.HEALTHY)
+    wreck = offer(replace(sound, health=Disease.DIVERGED))
+    assert wreck.startswith("The model had diverged when it was saved. Expect it to be worse than an untrained one. ")
+    assert wreck.endswith(offer(sound)) and offer(sound).startswith("The chart shows")
+    assert "skipped its steps" in offer(replace(sound, is_known_good=False))
