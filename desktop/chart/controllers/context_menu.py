@@ -10,6 +10,8 @@ from PySide6.QtWidgets import QMenu
 
 from desktop import formatting
 from desktop.actions import ActionId
+from desktop.chart.controllers.drawings import DRAWING_KINDS
+from desktop.chart.controllers.placed import ChartPlaced
 from desktop.chart.controllers.studies import ChartStudies
 from desktop.chart.data.anchors import bounded
 from desktop.chart.items.error_strip import ERROR_PANE
@@ -90,10 +92,12 @@ class ChartMenu(QObject):
 
 
 class PlaceMenu:
-    """What it offers at the axes, at an indicator, and where a forecast stands."""
+    """What it offers at the axes, at an indicator, where a forecast stands, and where nothing does."""
 
-    def __init__(self, window: MainWindow, chart: ChartWidget, studies: ChartStudies) -> None:
-        self._window, self._chart, self._studies = window, chart, studies
+    def __init__(
+        self, window: MainWindow, chart: ChartWidget, studies: ChartStudies, placed: ChartPlaced | None = None
+    ) -> None:
+        self._window, self._chart, self._studies, self._placed = window, chart, studies, placed
 
     def add_axis(self, menu: QMenu, at: ChartPoint) -> None:
         """Of the axis under the pointer: how it is divided, and what it shows."""
@@ -105,6 +109,25 @@ class PlaceMenu:
         if at.area in (Area.TIME_AXIS, Area.CORNER):
             menu.addSeparator()
             menu.addActions([actions[action_id] for action_id in _OF_ZONES])
+
+    def add_plot(self, menu: QMenu, at: ChartPoint) -> None:
+        """Of a place of the prices where nothing lies: the volume bars away, the view as it was, what can be drawn
+        and added."""
+        is_placed = self._placed is not None and self._placed.grip_at(at) is not None
+        if not at.is_on_prices or is_placed or self._studies.study_at(at) is not None:
+            return
+        actions, ink = self._window.actions_of_window, self._chart.style_shown.palette.text
+        if self._chart.style_shown.shows_volume and at.pixel.y() >= at.frame.volumes.top:
+            hide = menu.addAction(icon("chart-bar", ink), translate("Chart", "Hide &volume"))
+            hide.triggered.connect(lambda: self._window.change_chart(show_volume=False))
+        drawings = menu.addMenu(icon("draw", ink), translate("Chart", "&Draw"))
+        drawings.addActions([actions[action_id] for action_id in DRAWING_KINDS])
+        menu.addAction(actions[ActionId.INDICATORS])
+        menu.addSeparator()
+        menu.addAction(actions[ActionId.FIT_PRICES])
+        reset = menu.addAction(icon("restore", ink), translate("Chart", "&Reset view"))
+        reset.triggered.connect(self._chart.reset_view)
+        menu.addAction(actions[ActionId.SAVE_PICTURE])
 
     def add_indicator(self, menu: QMenu, at: ChartPoint) -> None:
         """Of the indicator under the pointer: its settings, and off with it."""

@@ -58,8 +58,9 @@ class ChartEnsemble(QObject):
         self.travel = TimeTravel(window, chart, state, open_reader)
         self.tools = ChartTools(window, chart, state, database, clock)
         self._alerts_elsewhere = AlertsElsewhere(window, state, database, clock)
-        place = PlaceMenu(window, chart, studies)
-        for part in (self.travel.add_to_menu, place.add_checkpoint, place.add_indicator, place.add_axis):
+        place = PlaceMenu(window, chart, studies, self.tools.placed)
+        parts = (self.travel.add_to_menu, place.add_checkpoint, place.add_indicator, place.add_axis, place.add_plot)
+        for part in parts:
             self.tools.menu.add(part)
         ChartPast(window, chart, state, open_reader)
         self._appearance = ChartAppearance(window, chart)

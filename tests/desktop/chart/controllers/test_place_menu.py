@@ -35,7 +35,7 @@ class Placed:
         ChartAppearance(bench.window, bench.chart)
         self.studies = ChartStudies(bench.window, bench.chart)
         place, menu = PlaceMenu(bench.window, bench.chart, self.studies), ChartMenu(bench.chart)
-        for part in (place.add_checkpoint, place.add_indicator, place.add_axis):
+        for part in (place.add_checkpoint, place.add_indicator, place.add_axis, place.add_plot):
             menu.add(part)
         fill(bench)
         bench.chart.flush()
@@ -101,7 +101,7 @@ def test_an_indicator_is_set_and_removed_where_it_runs(placed: Placed) -> None:
     chart = placed.chart
     names = ["Settings of SMA 20…", "Remove SMA 20"]
     assert offered(chart, placed.at_average()) == offered(chart, placed.at_average(3)) == names
-    assert offered(chart, placed.at_average(25)) == []
+    assert "Settings" not in str(offered(chart, placed.at_average(25)))
     choose(chart, placed.at_pane("rsi 0"), "Settings of RSI")
     dialog = placed.bench.window.findChild(IndicatorsDialog)
     assert isinstance(dialog, IndicatorsDialog) and dialog.list.currentItem().text().startswith("RSI")
@@ -110,6 +110,25 @@ def test_an_indicator_is_set_and_removed_where_it_runs(placed: Placed) -> None:
     assert [layer.spec.kind for layer in placed.studies.layers] == ["rsi"]
     choose(chart, placed.at_pane("rsi 0"), "Remove RSI")
     assert placed.studies.layers == [] and placed.bench.window.settings.chart.indicators == ()
+
+
+def test_an_empty_place_offers_what_can_be_drawn_and_added_and_the_view_of_before(placed: Placed) -> None:
+    chart, layout = placed.chart, placed.chart.frame.layout
+    entries = ["Draw", "Indicators…", "Fit prices", "Reset view", "Save picture…"]
+    on_bars = QPoint(200, layout.main_bottom - 5)
+    assert offered(chart, placed.at_average(25)) == entries
+    assert offered(chart, on_bars) == ["Hide volume", *entries]
+    menu = right_click(chart, on_bars)
+    assert menu is not None
+    (inner,) = menu.findChildren(QMenu)
+    assert [action.text().replace("&", "") for action in inner.actions()][:2] == ["Trend line", "Ray"]
+    menu.close()
+    choose(chart, on_bars, "Hide volume")
+    assert not placed.bench.window.settings.chart.show_volume and offered(chart, on_bars) == entries
+    spacing = chart.scale.spacing
+    chart.zoom(3.0)
+    choose(chart, placed.at_average(25), "Reset view")
+    assert chart.scale.spacing == spacing
 
 
 def test_the_strip_of_errors_can_be_put_away_where_it_is(placed: Placed) -> None:
