@@ -129,8 +129,8 @@ class ChartWidget(HandledView):
         return self._stage.box(pane)
 
     def add_pane(self, name: str) -> PaneBox:
-        """A pane of its own below the others, for pyqtgraph items; its scale fits those in view. `remove_pane` takes it
-        away."""
+        """A pane of its own below the others, for pyqtgraph items; its scale fits those in view. Who gives an item
+        other data while the chart shows the same calls `layers_changed`; `remove_pane` takes the pane away."""
         self.add_layer(OpenPane(name))
         self.fresh_frame()
         box = self.box(name)
