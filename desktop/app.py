@@ -339,6 +339,7 @@ class Application(QObject):
         runs.opening.connect(self._on_opening)
         runs.asking.connect(lambda sentence: self.window.tell(sentence, key=_REFUSED, is_answer=True))
         runs.refused.connect(self._on_refused)
+        charting.comparison.wait_for(lambda: runs.is_opening, runs.refused)
         runs.reading.connect(state.apply)
         state.ready.connect(self._on_ready)
         self._connect_jobs()

@@ -124,6 +124,11 @@ class RunController(QObject):
     def is_training(self) -> bool:
         return self._worker is not None and self._worker.isRunning()
 
+    @property
+    def is_opening(self) -> bool:
+        """Whether a market was asked for that is not there yet."""
+        return self._pending is not None
+
     def open(self, settings: Settings) -> None:
         """Watch the market that the settings name, instead of the one that is watched now.
 

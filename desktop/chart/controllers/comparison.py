@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QObject, Slot
+from collections.abc import Callable
+
+from PySide6.QtCore import QObject, SignalInstance, Slot
 
 from core.events import Severity
 from core.market.candle import Interval, Market
@@ -42,6 +44,9 @@ class ChartComparison(QObject):
         self._wanted = ""
         self._has_failed = False
         """The last reading did, and that was told."""
+        self._is_opening: Callable[[], bool] = lambda: False
+        self._is_asked = False
+        """The list is to open when the market that is being opened is there."""
         history.loaded.connect(self._on_loaded)
         history.later_loaded.connect(self._on_later)
         history.failed.connect(self._on_failed)
@@ -62,6 +67,14 @@ class ChartComparison(QObject):
         if former is not None and former == self._source:  # its feed may have mended more than what came last
             self.history.start(former)
         self.read_on()
+        if self._is_asked:
+            self._is_asked = False
+            self._offer(self._on_offer())
+
+    def wait_for(self, is_opening: Callable[[], bool], refused: SignalInstance) -> None:
+        """While a market is being opened, what fits the one before is no answer."""
+        self._is_opening = is_opening
+        refused.connect(self._ask_no_more)
 
     def read_on(self) -> None:
         """Read what has been stored of the other market since, or all where that failed before. Where it is under way
@@ -80,16 +93,14 @@ class ChartComparison(QObject):
             self.history.start(market)
 
     def open(self) -> ComparedMarketDialog | None:
-        """Ask with which. None where there is none to choose."""
+        """Ask with which. None where there is none to choose, or not yet."""
         markets = self._on_offer()
-        if not markets:
-            words = translate("Chart", "No other market is stored whose candles fit those on the chart.")
+        if not markets and self._is_opening():
+            self._is_asked = True
+            words = translate("Chart", "The markets to compare with are listed once the market is open.")
             self._window.tell(words, key=_NOTICE, is_answer=True)
             return None
-        dialog = ComparedMarketDialog(markets, self.compared, self._window)
-        dialog.chosen.connect(self.choose)
-        open_dialog(dialog)
-        return dialog
+        return self._offer(markets)
 
     @Slot(object)
     def choose(self, market: Market) -> None:
@@ -107,6 +118,16 @@ class ChartComparison(QObject):
         if shown.compare:
             scale = shown.scale_before_compare if shown.scale == "percent" else shown.scale
             self._window.change_chart(compare="", scale=scale)
+
+    def _offer(self, markets: list[Market]) -> ComparedMarketDialog | None:
+        if not markets:
+            words = translate("Chart", "No other market is stored whose candles fit those on the chart.")
+            self._window.tell(words, key=_NOTICE, is_answer=True)
+            return None
+        dialog = ComparedMarketDialog(markets, self.compared, self._window)
+        dialog.chosen.connect(self.choose)
+        open_dialog(dialog)
+        return dialog
 
     @Slot(object)
     def _on_settings(self, settings: Settings) -> None:
@@ -129,6 +150,10 @@ class ChartComparison(QObject):
             if source is not None:
                 self.history.start(source)
         self._show(wanted, interval)
+
+    @Slot()
+    def _ask_no_more(self) -> None:
+        self._is_asked = False
 
     def _let_go(self) -> None:
         self.history.cancel()

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
@@ -261,3 +261,23 @@ def test_one_that_was_watched_meanwhile_has_its_new_candles_beside_another(shown
 def test_a_setting_that_names_no_market_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"market|interval"):
         replace(Settings().chart, compare=text)
+
+
+class Runs(QObject):
+    refused = Signal(str)
+
+
+@pytest.mark.parametrize("is_refused", [False, True])
+def test_the_list_waits_for_the_market_that_is_being_opened(shown: Shown, *, is_refused: bool) -> None:
+    window, runs = shown.bench.window, Runs()
+    shown.comparison.wait_for(lambda: True, runs.refused)
+    shown.show(replace(OWN, interval=Interval.parse("1s")))
+    shown.trigger(ActionId.COMPARE)
+    assert window.findChildren(ComparedMarketDialog) == []
+    if is_refused:
+        runs.refused.emit("No such market.")
+    shown.show(OWN)
+    dialogs = window.findChildren(ComparedMarketDialog)
+    assert [dialog.list.count() > 0 for dialog in dialogs] == ([] if is_refused else [True])
+    for dialog in dialogs:
+        dialog.reject()
