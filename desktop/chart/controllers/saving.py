@@ -6,9 +6,9 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
-from PySide6.QtCore import QBuffer, QIODevice, QObject, QRectF, Slot
-from PySide6.QtGui import QGuiApplication, QImage, QPainter
-from PySide6.QtWidgets import QFileDialog
+from PySide6.QtCore import QBuffer, QIODevice, QObject, QPoint, Slot
+from PySide6.QtGui import QGuiApplication, QImage, QRegion
+from PySide6.QtWidgets import QFileDialog, QWidget
 
 from core.clock import Clock
 from core.events import Severity
@@ -168,10 +168,8 @@ def image_of(chart: ChartWidget) -> QImage:
     ratio = chart.devicePixelRatioF()
     image = QImage(chart.size() * ratio, QImage.Format.Format_RGB32)
     image.setDevicePixelRatio(ratio)
-    painter = QPainter(image)
-    with chart.at_rest():
-        chart.render(painter, QRectF(chart.rect()), chart.rect())
-    painter.end()
+    with chart.at_rest():  # the viewport alone, without the button over it
+        chart.viewport().render(image, QPoint(), QRegion(), QWidget.RenderFlag(0))
     return image
 
 
