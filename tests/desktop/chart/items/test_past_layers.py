@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from PySide6.QtCore import QPoint
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor, QContextMenuEvent, QImage
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
@@ -28,6 +28,7 @@ from desktop.chart.items.placed import Placed
 from desktop.chart.panes.layer import Layer
 from desktop.chart.widget import ChartWidget
 from tests.desktop.chart.conftest import ShowChart, settle
+from tests.desktop.chart.controllers.tools import send_move
 from tests.desktop.chart.past_support import open_recorded
 from tests.desktop.chart.support import MINUTE_MS, ghost, outcome_of, point_over, random_series, texts
 
@@ -301,9 +302,9 @@ def test_the_tooltip_lies_over_nothing_that_the_mouse_is_on_and_beside_no_menu(
     assert has_tooltip()
     reason = QContextMenuEvent.Reason.Mouse
     QApplication.sendEvent(chart.viewport(), QContextMenuEvent(reason, place, chart.mapToGlobal(place)))
+    send_move(chart, place, Qt.MouseButton.NoButton, Qt.KeyboardModifier.NoModifier)
     assert not has_tooltip()
     menu.dismiss()
-    QTest.mouseMove(chart.viewport(), place + QPoint(1, 0))
     assert has_tooltip()
 
 
