@@ -80,6 +80,8 @@ class PastForecast:
 
 def from_rows(rows: PastRows, names: Names) -> Past:
     """Rows of the record as a table."""
+    if not len(rows):  # of none it is not known how many levels they have
+        return np.zeros(0, PAST)
     drawn = ghost_columns(rows.quantiles, rows.before, rows.origin_close)
     table = _table(len(rows), rows, drawn, drawn.close_quantiles)
     table["made_at_ms"], table["step"], table["hit"] = rows.made_at_ms, rows.step, rows.direction_hit

@@ -292,6 +292,14 @@ def test_a_forecast_without_numbers_is_not_shown() -> None:
     assert not len(past.view(SERIES, 0, 50))
 
 
+def test_candles_of_which_nothing_was_forecast_are_read_as_none(record: RecordReader) -> None:
+    past, whole = PastForecasts(block=2), random_series(160, seed=3)
+    past.begin(record, MINUTE_MS)
+    _read_all(past, whole, 84, 110)
+    shown = {int(whole.open_time_ms[int(index)]) for index in past.view(whole, 84, 110).index}
+    assert shown and shown <= set(SERIES.open_time_ms.tolist())
+
+
 def test_the_cache_is_bounded(record: RecordReader) -> None:
     past = PastForecasts(block=8, most_blocks=3)
     past.begin(record, MINUTE_MS)
