@@ -65,7 +65,7 @@ def test_those_out_of_reach_are_left_out_if_one_is_within() -> None:
     assert (choice.files, choice.farther) == (("tests/core/test_a.py",), 1)
 
 
-@pytest.mark.parametrize("path", ["core/events.py", "core/clock.py"])
+@pytest.mark.parametrize("path", ["core/domain/events.py", "core/domain/clock.py"])
 def test_what_hundreds_of_tests_see_is_tested_in_several_folders(touched: Touched, path: str) -> None:
     files = choose(touched, [path]).files
     assert len(files) == 12
@@ -74,14 +74,14 @@ def test_what_hundreds_of_tests_see_is_tested_in_several_folders(touched: Touche
 
 def test_files_without_a_fast_test_take_no_place() -> None:
     choice = choose(FixedNear(venue__test_plug=0, faults__test_signals=1, core__test_clock=2), ["x.py"])
-    assert (choice.files, choice.slow) == (("tests/core/test_clock.py",), 2)
+    assert (choice.files, choice.slow) == (("tests/core/domain/test_clock.py",), 2)
 
 
 @pytest.mark.usefixtures("replaced")
 def test_what_no_test_file_was_found_for_is_listed(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    change(monkeypatch, ".ci/icons.py", "README.md", "core/market/series.py", "resources/peers/finplot_chart.py")
+    change(monkeypatch, ".ci/icons.py", "README.md", "core/domain/candle_series.py", "resources/peers/finplot_chart.py")
     assert check.main() == 0
     listed = [line for line in capsys.readouterr().out.splitlines() if line.startswith("no test file was chosen")]
     assert len(listed) == 1
@@ -89,7 +89,7 @@ def test_what_no_test_file_was_found_for_is_listed(
 
 
 @pytest.mark.usefixtures("replaced")
-@pytest.mark.parametrize("path, exit_code", [("core/market/series.py", 5), ("README.md", 0)])
+@pytest.mark.parametrize("path, exit_code", [("core/domain/candle_series.py", 5), ("README.md", 0)])
 def test_it_is_reported_that_no_test_was_run(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], path: str, exit_code: int
 ) -> None:
@@ -100,14 +100,14 @@ def test_it_is_reported_that_no_test_was_run(
 
 
 @pytest.mark.usefixtures("replaced")
-@pytest.mark.parametrize("error", [SourceSyntaxError("core/clock.py", 3, "def f(:"), UnicodeError("no UTF-8")])
+@pytest.mark.parametrize("error", [SourceSyntaxError("core/domain/clock.py", 3, "def f(:"), UnicodeError("no UTF-8")])
 def test_lint_reports_a_file_that_cannot_be_parsed(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], error: Exception
 ) -> None:
     def fail() -> Touched:
         raise error
 
-    change(monkeypatch, "core/clock.py")
+    change(monkeypatch, "core/domain/clock.py")
     monkeypatch.setattr(check, "Touched", fail)
     monkeypatch.setattr(check, "_lint", lambda: (False, "invalid-syntax: unexpected EOF\n"))
     assert check.main() == 1

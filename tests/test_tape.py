@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.market.candle import Candle, Interval
+from core.domain.candle import Candle, Interval
 from tests.support.tape import Tape, TapeTrade, generated_tape
 
 SECOND = Interval.parse("1s")

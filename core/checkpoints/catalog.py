@@ -13,8 +13,8 @@ from core.checkpoints.evaluation import Evaluation
 from core.checkpoints.expression import Compare, Every, Expression, Not, Operator, Some, Span, Words
 from core.checkpoints.merit import is_worse_than_none, is_wrecked
 from core.checkpoints.provenance import is_imported
-from core.events import CheckpointInfo
-from core.market.candle import Interval
+from core.domain.candle import Interval
+from core.domain.events import CheckpointInfo
 
 Rows = NDArray[np.int64]
 Mask = NDArray[np.bool_]

@@ -10,7 +10,7 @@ from datetime import datetime, timedelta, tzinfo
 from enum import StrEnum
 
 from core.checkpoints.columns import BY_NAME, COLUMNS, Column, Kind
-from core.dates import calendar_moment
+from core.domain.dates import calendar_moment
 
 LONGEST = 2_000
 _DEEPEST = 40

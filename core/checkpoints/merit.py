@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from core.diagnosis import Disease
-from core.events import CheckpointInfo
+from core.domain.diagnosis import Disease
+from core.domain.events import CheckpointInfo
 
 
 def is_wrecked(info: CheckpointInfo) -> bool:

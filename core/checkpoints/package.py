@@ -18,8 +18,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from core.checkpoints.catalog import Kept
 from core.checkpoints.columns import reason_text
 from core.checkpoints.weight_file import PICKLE_SUFFIXES, BadFileError, Watch, look_into, read_plain, read_whole
-from core.market.candle import Interval
-from core.storage.durable import write_durably
+from core.domain.candle import Interval
+from core.files.durable import write_durably
 
 FORM = 1
 WEIGHTS, CARD, README, SUMS = "weights.safetensors", "card.json", "README.md", "SHA256SUMS"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from core.market.candle import Interval
+from core.domain.candle import Interval
 
 IMPORTED_RUN = "imported-"
 """How the id of a run begins that an imported checkpoint came with."""

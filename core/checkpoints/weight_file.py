@@ -15,8 +15,8 @@ import numpy as np
 import safetensors
 from safetensors import SafetensorError
 
+from core.domain.quantities import LEVELS, QUANTITIES
 from core.forecast.history import FEATURES
-from core.forecast.quantities import LEVELS, QUANTITIES
 
 LARGEST_BYTES = 4 * 1024**3
 _LARGEST_HEADER = 4 * 1024**2

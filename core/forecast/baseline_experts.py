@@ -20,6 +20,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from core.domain.quantities import SIGNED, FloatArray, Quantity
 from core.forecast.arrays import Arrays, named, part_of
 from core.forecast.baseline_inputs import (
     HAR_READ,
@@ -33,7 +34,6 @@ from core.forecast.baselines import FEWEST_OUTCOMES, REFERENCE_WINDOW
 from core.forecast.experts import EWMA, EXPERTS, GARCH, HAR, LAGS, REPEAT, REVERSE, SEASONAL, SWITCHING
 from core.forecast.garch import GarchGrid
 from core.forecast.history import History
-from core.forecast.quantities import SIGNED, FloatArray, Quantity
 from core.forecast.regression import DiscountedRegression
 from core.forecast.residuals import ResidualQuantiles
 from core.forecast.seasons import TimeOfDayMeans

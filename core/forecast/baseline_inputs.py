@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from core.domain.quantities import QUANTITIES, FloatArray, Quantity
 from core.forecast.averages import WeightedMeans
 from core.forecast.history import History
-from core.forecast.quantities import QUANTITIES, FloatArray, Quantity
 
 LAGS_READ = 12
 HAR_READ = 13

@@ -20,7 +20,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from core.forecast.quantities import BAND_50, LEVELS, MEDIAN, QUANTITIES, FloatArray
+from core.domain.quantities import BAND_50, LEVELS, MEDIAN, QUANTITIES, FloatArray
 
 _LARGEST_LOG_FACTOR = 2.0
 _LARGEST_BIAS = 0.5

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from core.forecast.quantities import SMALLEST_RANGE, FloatArray
+from core.domain.quantities import SMALLEST_RANGE, FloatArray
 
 SPANS = (4, 16, 64)
 """In candles. Near the beginning they are as long as the past is."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from core.domain.quantities import FloatArray
 from core.forecast.arrays import Arrays, named, part_of
 from core.forecast.calibrate import AdaptiveCalibration
 from core.forecast.combine import ExpertWeights
 from core.forecast.experts import EWMA, HAR, MODEL, REFERENCE, REPEAT, REVERSE, SPEAKS
-from core.forecast.quantities import FloatArray
 
 _TRUST = {MODEL: 0.5, REFERENCE: 1.0, REPEAT: 0.02, REVERSE: 0.02, EWMA: 0.5, HAR: 1.0}
 _USUAL_TRUST = 0.5

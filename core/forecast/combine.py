@@ -16,7 +16,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from core.forecast.quantities import LEVELS, QUANTITIES, FloatArray
+from core.domain.quantities import LEVELS, QUANTITIES, FloatArray
 
 _LARGEST_RELATIVE_REGRET = 20.0
 """One outlier moves the weights at most this many times a usual loss."""

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from core.domain.regimes import MarketConditions
 from core.forecast.arrays import Arrays, named, part_of
 from core.forecast.history import History
 from core.forecast.novelty import NoveltyDetector
 from core.forecast.regime import RegimeMixture
-from core.regimes import MarketConditions
 
 
 class ConditionsWatch:

@@ -14,8 +14,8 @@ import math
 
 import numpy as np
 
-from core.events import Estimate
-from core.forecast.quantities import FloatArray
+from core.domain.events import Estimate
+from core.domain.quantities import FloatArray
 from core.forecast.score import FEWEST_FOR_AN_ESTIMATE
 
 BLOCK = 50

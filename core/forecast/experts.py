@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from core.forecast.quantities import QUANTITIES, FloatArray, Quantity
+from core.domain.quantities import QUANTITIES, FloatArray, Quantity
 
 EXPERTS = (
     "model",

@@ -16,8 +16,8 @@ import itertools
 import numpy as np
 from numpy.typing import NDArray
 
+from core.domain.quantities import FloatArray
 from core.forecast.arrays import Arrays
-from core.forecast.quantities import FloatArray
 
 _TAKES = (0.03, 0.06, 0.12, 0.25, 0.5)
 _KEEPS = (0.0, 0.2, 0.4, 0.6, 0.75, 0.85, 0.92, 0.96)

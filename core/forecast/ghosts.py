@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.events import Ghost
-from core.forecast.quantities import MEDIAN, NO_VOLUME, FloatArray, Quantity
-from core.market.candle import Interval
+from core.domain.candle import Interval
+from core.domain.events import Ghost
+from core.domain.quantities import MEDIAN, NO_VOLUME, FloatArray, Quantity
 
 
 def ghosts(natural: FloatArray, origin_close: float, origin_open_time_ms: int, interval: Interval) -> tuple[Ghost, ...]:

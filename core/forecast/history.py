@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from core.forecast.averages import WeightedMoments
-from core.forecast.coarse import NUMBERS, SPANS, coarse_numbers
-from core.forecast.quantities import (
+from core.domain.candle import Candle, Interval
+from core.domain.quantities import (
     LEVELS,
     NO_VOLUME,
     QUANTITIES,
@@ -20,7 +19,8 @@ from core.forecast.quantities import (
     Quantity,
     units,
 )
-from core.market.candle import Candle, Interval
+from core.forecast.averages import WeightedMoments
+from core.forecast.coarse import NUMBERS, SPANS, coarse_numbers
 
 FEATURES = 12 + len(SPANS) * NUMBERS
 _FEATURE_LIMIT = 6.0

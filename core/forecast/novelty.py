@@ -14,9 +14,9 @@ from enum import IntEnum
 
 import numpy as np
 
+from core.domain.quantities import FloatArray
 from core.forecast.arrays import Arrays
 from core.forecast.history import History
-from core.forecast.quantities import FloatArray
 
 FEWEST = 300
 """Candles before anything is called odd."""

@@ -16,10 +16,10 @@ from collections import deque
 
 import numpy as np
 
+from core.domain.quantities import FloatArray
+from core.domain.regimes import Regime, RegimeProbabilities
 from core.forecast.arrays import Arrays
 from core.forecast.averages import WeightedMoments
-from core.forecast.quantities import FloatArray
-from core.regimes import Regime, RegimeProbabilities
 
 RETURNS = 30
 """Over how many candles straightness is measured."""

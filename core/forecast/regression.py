@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from core.forecast.quantities import FloatArray
+from core.domain.quantities import FloatArray
 
 
 class DiscountedRegression:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from core.forecast.quantities import LEVELS, SIZE_LEVELS, FloatArray
+from core.domain.quantities import LEVELS, SIZE_LEVELS, FloatArray
 
 _LAST = np.finfo(np.float32).max
 """In the place of residuals that are not known yet: sorting puts it behind all others."""

@@ -7,8 +7,8 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from core.events import Estimate
-from core.forecast.quantities import LEVELS, FloatArray
+from core.domain.events import Estimate
+from core.domain.quantities import LEVELS, FloatArray
 
 FEWEST_FOR_AN_ESTIMATE = 30
 """Below this no share or skill is shown: 85 % of seven candles is not an accuracy."""

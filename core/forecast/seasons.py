@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from core.forecast.quantities import FloatArray
-from core.market.candle import Interval
+from core.domain.candle import Interval
+from core.domain.quantities import FloatArray
 
 _DAY_MS = 86_400_000
 _SHORTEST_BUCKET_MS = 300_000

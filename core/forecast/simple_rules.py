@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from core.domain.candle import Candle, Interval
+from core.domain.quantities import FloatArray, within_bounds
 from core.forecast.baseline_experts import BaselineExperts
 from core.forecast.baselines import REFERENCE_WINDOW, ReferenceForecast
 from core.forecast.combination import Combination, prior
 from core.forecast.history import History
-from core.forecast.quantities import FloatArray, within_bounds
-from core.market.candle import Candle, Interval
 
 
 class SimpleRules:

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from core.domain.quantities import LEVELS, FloatArray
 from core.forecast.arrays import Arrays
-from core.forecast.quantities import LEVELS, FloatArray
 
 _REGIMES = 2
 _KEEP = 1.0 - 1.0 / 2000.0

@@ -8,8 +8,8 @@ from typing import TypeVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from core.market.candle import Candle
-from core.market.series import CandleSeries
+from core.domain.candle import Candle
+from core.domain.candle_series import CandleSeries
 
 FloatArray = NDArray[np.float64]
 

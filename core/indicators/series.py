@@ -10,12 +10,12 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
+from core.domain.candle import Candle
+from core.domain.candle_series import CandleSeries
 from core.indicators.calculation import calculation_for
 from core.indicators.columns import Columns
 from core.indicators.extremes import Extremes
-from core.indicators.spec import IndicatorSpec
-from core.market.candle import Candle
-from core.market.series import CandleSeries
+from core.settings.indicator import IndicatorSpec
 
 FloatArray = NDArray[np.float64]
 
@@ -29,7 +29,7 @@ class IndicatorSeries:
     However the candles came, the values are the same, bit by bit, as those of a new series over the same candles. An
     appended candle costs the same after a thousand candles and after a million. One that was replaced or inserted
     costs those after it where it is one of the last few hundred, all of them where it is not. Candles must be finite;
-    `core.market.validate` sees to that. A million candles take 2 to 50 milliseconds: who cannot wait that long has
+    `core.domain.validation` sees to that. A million candles take 2 to 50 milliseconds: who cannot wait that long has
     another thread call what `begin` returns, instead of calling `sync`.
     """
 

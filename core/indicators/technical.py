@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from core.domain.candle import Candle
+from core.domain.candle_series import CandleSeries
 from core.indicators.columns import Columns, column, number
 from core.indicators.registry import INDICATORS, Call
-from core.indicators.spec import IndicatorSpec
-from core.market.candle import Candle
-from core.market.series import CandleSeries
+from core.settings.indicator import IndicatorSpec
 
 if TYPE_CHECKING:
     from types import ModuleType

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from core.domain.candle import Candle
+from core.domain.candle_series import CandleSeries
 from core.indicators.columns import Columns, column
 from core.indicators.parameters import Anchor
 from core.indicators.sessions import session_numbers, sums_within_sessions
-from core.indicators.spec import IndicatorSpec
-from core.market.candle import Candle
-from core.market.series import CandleSeries
+from core.settings.indicator import IndicatorSpec
 
 FloatArray = NDArray[np.float64]
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from core.dates import read_utc
+from core.domain.dates import read_utc
 
 READ_AT_MOST_BYTES = 512_000
 """Of what was there before, and of each time that it is looked at: far more than is written between two looks."""

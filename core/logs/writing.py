@@ -9,9 +9,9 @@ from logging.handlers import RotatingFileHandler
 from pathlib import Path
 from typing import Any
 
-from core.dates import utc_text
-from core.plain import plain
-from core.storage.private import make_private
+from core.domain.dates import utc_text
+from core.domain.plain import plain
+from core.files.private import make_private
 
 LOGGER_NAME = "ghostcandle"
 WINDOW_FILE = "ghostcandle.log"

@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from core.market.candle import Candle, Interval
+from core.domain.candle import Candle, Interval
 from core.market.trade_ids import ConsecutiveIds, LostTrades, RecentIds, TradeIds
 
 _YEAR_2100_MS = 4_102_444_800_000

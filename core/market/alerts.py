@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from core.market.candle import Candle, Interval
-from core.market.price_lines import Direction, KnownCandle, PriceLine
+from core.domain.candle import Candle, Interval
+from core.domain.price_lines import Direction, KnownCandle, PriceLine
 
 _MARGIN = 1e-4
 """How far, as a share of the price, it must have left a line at which it stood when that was armed."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.market.series import CandleSeries, FloatArray, TimeArray
+from core.domain.candle_series import CandleSeries, FloatArray, TimeArray
 
 _AT_ONCE = 4_096
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from core.market.series import CandleSeries
+from core.domain.candle_series import CandleSeries
 
 
 class PastSeries(CandleSeries):

@@ -7,8 +7,11 @@ import logging
 from collections.abc import Sequence
 from typing import Protocol
 
-from core.clock import Clock
-from core.market.candle import Candle, Market
+from core.domain.candle import Candle, Market
+from core.domain.clock import Clock
+from core.domain.plain import plain
+from core.domain.spans import Span
+from core.domain.validation import Rejection, RejectionReason, Validator
 from core.market.feeds.base import (
     CatchUpProgress,
     ClosedCandle,
@@ -26,10 +29,7 @@ from core.market.feeds.base import (
     RejectedMessage,
 )
 from core.market.feeds.ledger import REMEMBERED
-from core.market.history.spans import Span
 from core.market.shown_names import shown_market
-from core.market.validate import Rejection, RejectionReason, Validator
-from core.plain import plain
 from core.storage.errors import FullDiskError, StorageError
 
 _BATCH_CANDLES = 256

@@ -8,8 +8,8 @@ from math import isfinite
 
 import numpy as np
 
-from core.market.candle import Candle, Interval
-from core.market.series import CandleSeries, Change, FloatArray, TimeArray
+from core.domain.candle import Candle, Interval
+from core.domain.candle_series import CandleSeries, Change, FloatArray, TimeArray
 
 _BEFORE_ALL = -(2**63)
 

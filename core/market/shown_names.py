@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 
-from core.market.candle import FILE_VENUE, Market
+from core.domain.candle import FILE_VENUE, Market
 
 _FINGERPRINT_LETTERS = 6
 _FINGERPRINT = re.compile(rf"(.+)#[0-9a-f]{{{_FINGERPRINT_LETTERS}}}")

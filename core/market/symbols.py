@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from core.clock import Clock
+from core.domain.clock import Clock
+from core.files.durable import write_durably
 from core.market.feeds.ccxt_objects import make_exchange
 from core.market.feeds.holds import VenueHold
 from core.market.feeds.trouble import Answer, VenueError, explain
 from core.market.feeds.urls import ExchangeUrls
 from core.market.near_symbols import USUAL_QUOTES
-from core.storage.durable import write_durably
 
 FRESH_MS = 86_400_000
 """A list that is older is asked for anew; it is used until the new one has come."""

@@ -11,8 +11,8 @@ from typing import Annotated, Any, Literal
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 from pydantic.dataclasses import dataclass as validated_dataclass
 
-from core.dates import utc_text
-from core.storage.durable import write_durably
+from core.domain.dates import utc_text
+from core.files.durable import write_durably
 from core.storage.record_tables import DETAILS
 
 DATABASE, RECORD, CHECKPOINTS = "database.sqlite3", "backup.json", "checkpoints"

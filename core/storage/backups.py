@@ -18,7 +18,9 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from core.clock import Clock
+from core.domain.clock import Clock
+from core.files.durable import sync_folder
+from core.files.private import make_private, make_private_folder
 from core.storage.backup_record import (
     CHECKPOINTS,
     DATABASE,
@@ -33,11 +35,9 @@ from core.storage.backup_record import (
     write_record,
 )
 from core.storage.database import START_AGAIN, decode, give_back_room
-from core.storage.durable import sync_folder
 from core.storage.errors import CorruptDatabaseError, StorageError, explain
 from core.storage.folder import DataFolder
 from core.storage.mending import find_damaged, leave_list, mend
-from core.storage.private import make_private, make_private_folder
 from core.storage.soundness import UNREADABLE, is_newer, pages_of, steps_of, tables_of
 
 _PAGES = 256

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from core.market.candle import Candle, Market
-from core.market.validate import number_faults, problem_of_numbers
+from core.domain.candle import Candle, Market
+from core.domain.validation import number_faults, problem_of_numbers
 from core.storage.database import select, translated, write
 from core.storage.markets import add_market, find_market, last_simulated, with_candles
 
@@ -92,7 +92,7 @@ class CandleStore:
         """Store in one transaction; a candle that is there already is replaced where it differs.
 
         Returns how many rows are new or changed. Raises ValueError for numbers that no market has
-        (`core.market.validate`).
+        (`core.domain.validation`).
         """
         rows = [_row(candle) for candle in candles]
         if not rows:
@@ -112,7 +112,7 @@ class CandleStore:
         """Store in one transaction; a candle that is there already is replaced where it differs, or left as it is.
 
         told: called now and then with the rows done. Returns how many rows are new or changed. Raises ValueError for
-        numbers that no market has (`core.market.validate`).
+        numbers that no market has (`core.domain.validation`).
         """
         for reason, is_at_fault in number_faults(columns.values):
             if is_at_fault.any():

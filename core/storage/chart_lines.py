@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from core.market.price_lines import Direction, KnownCandle, LineKind, PriceLine
+from core.domain.price_lines import Direction, KnownCandle, LineKind, PriceLine
 from core.storage.database import select, write
 from core.storage.errors import StorageError
 from core.storage.rows import Row

@@ -8,9 +8,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from core.checkpoints.provenance import IMPORTED_RUN, is_imported
-from core.diagnosis import Disease
-from core.events import CheckpointInfo
-from core.market.candle import Interval
+from core.domain.candle import Interval
+from core.domain.diagnosis import Disease
+from core.domain.events import CheckpointInfo
 from core.storage.database import select, write
 from core.storage.errors import StorageError
 from core.storage.retention import best_of

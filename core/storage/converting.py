@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from core.events import ForecastMode
+from core.domain.events import ForecastMode
 from core.storage.migrations import Progress
 from core.storage.packed_scores import pack_losses_of
 from core.storage.record_tables import DETAILS, FORECASTS, FURTHER_SCORES, SCORES, STEPS

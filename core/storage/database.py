@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from core.files.private import make_private
 from core.storage.errors import CorruptDatabaseError, NewerDatabaseError, StorageError, explain
 from core.storage.migrations import STEPS, schema
-from core.storage.private import make_private
 from core.storage.soundness import UNREADABLE, is_foreign, pages_of, steps_of
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from core.market.drawings import MOST_DRAWINGS, Anchor, Drawing, DrawingKind, text_of
+from core.domain.drawings import MOST_DRAWINGS, Anchor, Drawing, DrawingKind, text_of
 from core.storage.database import select, write
 from core.storage.errors import StorageError
 from core.storage.rows import Row

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from core.forecast.quantities import FloatArray
+from core.domain.quantities import FloatArray
 from core.storage.database import select
 
 if TYPE_CHECKING:

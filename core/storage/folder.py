@@ -7,8 +7,8 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
+from core.files.private import make_private, make_private_folder
 from core.storage.errors import StorageError
-from core.storage.private import make_private, make_private_folder
 
 
 @dataclass(frozen=True, slots=True)

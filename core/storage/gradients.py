@@ -7,7 +7,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from core.diagnosis import GradientStatistics, LayerStatistics, NonFiniteOrigin
+from core.domain.diagnosis import GradientStatistics, LayerStatistics, NonFiniteOrigin
 
 _FLOAT = np.dtype("<f4")
 _ORIGINS = (None, *NonFiniteOrigin)

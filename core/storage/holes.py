@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from core.market.candle import Market
-from core.market.history.spans import Span
+from core.domain.candle import Market
+from core.domain.spans import Span
 from core.storage.database import select, translated, write
 from core.storage.markets import add_market, find_market
 

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 from core.checkpoints.package import Card, Package
 from core.checkpoints.provenance import IMPORTED_RUN, is_imported
 from core.checkpoints.weight_file import PIECE_BYTES, Watch
-from core.events import CheckpointInfo
-from core.market.candle import Interval, Market
+from core.domain.candle import Interval, Market
+from core.domain.events import CheckpointInfo
+from core.files.durable import write_pieces_durably
 from core.storage.database import select, write
-from core.storage.durable import write_pieces_durably
 from core.storage.errors import StorageError
 from core.storage.folder import DataFolder
 from core.storage.markets import add_market

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from core.market.candle import SIMULATED_VENUE, Interval, Market
+from core.domain.candle import SIMULATED_VENUE, Interval, Market
 from core.storage.database import select
 
 if TYPE_CHECKING:

@@ -14,9 +14,9 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
+from core.files.durable import write_durably
 from core.storage.backup_record import Backup
 from core.storage.database import decode
-from core.storage.durable import write_durably
 from core.storage.record_tables import DETAILS, SEALED
 from core.storage.sealed import Row, SealedTable
 from core.storage.soundness import UNREADABLE

@@ -11,7 +11,7 @@ from types import TracebackType
 import psutil
 from filelock import FileLock, Timeout
 
-from core.clock import Clock, SystemClock
+from core.domain.clock import Clock, SystemClock
 from core.storage.errors import StorageError
 from core.storage.folder import DataFolder
 

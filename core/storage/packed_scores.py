@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from core.events import ForecastMode
+from core.domain.events import ForecastMode
 from core.storage.records import StoredScore
 
 _FIRST = np.dtype(

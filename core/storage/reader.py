@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from core.events import DriftFound, ForecastMode, Incident, StepDone
-from core.regimes import MarketConditions, RegimeProbabilities
+from core.domain.events import DriftFound, ForecastMode, Incident, StepDone
+from core.domain.regimes import MarketConditions, RegimeProbabilities
 from core.storage.blocks import BlockReader, ScoreBlock
 from core.storage.database import select, translated
 from core.storage.evidence import EvidenceBlock, read_evidence

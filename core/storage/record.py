@@ -9,9 +9,9 @@ from dataclasses import replace
 from operator import attrgetter
 from typing import TYPE_CHECKING, TypeVar
 
-from core.episodes import REPEATING
-from core.events import CheckpointInfo, DriftFound, Incident, StepDone
-from core.regimes import MarketConditions
+from core.domain.episodes import REPEATING
+from core.domain.events import CheckpointInfo, DriftFound, Incident, StepDone
+from core.domain.regimes import MarketConditions
 from core.storage.checkpoints import PINNED
 from core.storage.database import select, write
 from core.storage.errors import StorageError

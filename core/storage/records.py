@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from core.events import ForecastMode
-from core.forecast.quantities import Quantity
-from core.regimes import RegimeProbabilities
+from core.domain.events import ForecastMode
+from core.domain.quantities import Quantity
+from core.domain.regimes import RegimeProbabilities
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -35,7 +35,7 @@ class StoredForecast:
 
 @dataclass(frozen=True, slots=True)
 class StoredScore:
-    """How one horizon of a forecast came out; the fields mean what they mean in `core.events.ForecastScored`.
+    """How one horizon of a forecast came out; the fields mean what they mean in `core.domain.events.ForecastScored`.
     overlap: see `core.forecast.ghosts.overlap`.
 
     version: 1, and one more each time that the target was corrected after it had been scored.
@@ -114,7 +114,7 @@ class PastRows:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ConditionRows:
-    """What the market was like at n candles, ascending. regimes: [n, 3], in the order of `core.events.Regime`."""
+    """The market at n candles, ascending. regimes: [n, 3], in the order of `core.domain.events.Regime`."""
 
     open_time_ms: NDArray[np.int64]
     regimes: NDArray[np.float64]

@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from core.clock import Clock, SystemClock
-from core.dates import local_text, utc_text
+from core.domain.clock import Clock, SystemClock
+from core.domain.dates import local_text, utc_text
+from core.files.durable import sync_folder
 from core.storage.backup_record import Backup, list_backups, sha256_of, verify
 from core.storage.backups import damage_answered, damage_found, last_written_ms, link_or_copy
 from core.storage.candles import CandleStore, StoredColumns
 from core.storage.database import Watch, open_database, select
-from core.storage.durable import sync_folder
 from core.storage.errors import CorruptDatabaseError, StorageError
 from core.storage.folder import DataFolder
 from core.storage.soundness import UNREADABLE, beginning_of, is_newer, tables_of
@@ -25,7 +25,7 @@ from core.storage.soundness import UNREADABLE, beginning_of, is_newer, tables_of
 if TYPE_CHECKING:
     from sqlite_utils import Database
 
-    from core.market.candle import Market
+    from core.domain.candle import Market
 
 _WEIGHTS = "*.safetensors"
 _SMALL_BYTES, _PIECE_BYTES = 32 << 20, 4 << 20

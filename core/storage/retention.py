@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from math import isfinite
 
 from core.checkpoints.merit import is_worse_than_none
-from core.diagnosis import Disease
-from core.events import CheckpointInfo
-from core.settings import CheckpointSettings
+from core.domain.diagnosis import Disease
+from core.domain.events import CheckpointInfo
+from core.settings.tree import CheckpointSettings
 
 CHANGE = "change"
 """The reason of a checkpoint that is saved before a setting is changed."""

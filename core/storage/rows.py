@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from core.events import CheckpointInfo, DriftFound, Incident, Severity, StepDone
-from core.regimes import MarketConditions, RegimeProbabilities
+from core.domain.events import CheckpointInfo, DriftFound, Incident, Severity, StepDone
+from core.domain.regimes import MarketConditions, RegimeProbabilities
 from core.storage.gradients import unpack_gradients
 from core.storage.packed_forecasts import digest_of, pack_drawn, pack_exact, unpack_drawn, unpack_exact
 from core.storage.packed_scores import MODE_OF, MODES, NEWEST_FORM, pack_scores

@@ -6,8 +6,8 @@ import secrets
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from core.dates import utc_text
-from core.market.candle import Market
+from core.domain.candle import Market
+from core.domain.dates import utc_text
 from core.storage.database import select, write
 from core.storage.errors import StorageError
 from core.storage.markets import add_market, find_market, market_of

@@ -323,7 +323,7 @@ CREATE INDEX evaluations_by_checkpoint ON evaluations (checkpoint_id);
 """
 
 # The trigger: the same numbers are not stored again, whoever brings them; a corrected candle is. The bounds are those
-# of `core.market.validate` when this step was written.
+# of `core.domain.validation` when this step was written.
 SET_ASIDE_CANDLES = """
 CREATE TABLE set_aside_candles (
     market_id INTEGER NOT NULL REFERENCES markets (id),

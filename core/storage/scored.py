@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from core.events import ForecastMode
+from core.domain.events import ForecastMode
 from core.storage.blocks import BlockReader, OnDamage, ScoreBlock
 from core.storage.database import select
 from core.storage.packed_scores import MODES, flag

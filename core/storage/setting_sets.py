@@ -6,7 +6,7 @@ import hashlib
 import json
 from typing import TYPE_CHECKING, Any
 
-from core.settings import Settings, to_dict
+from core.settings.tree import Settings, to_dict
 from core.storage.database import select
 
 if TYPE_CHECKING:

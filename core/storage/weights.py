@@ -16,7 +16,7 @@ import safetensors.torch
 from safetensors import SafetensorError, safe_open
 from torch import Tensor
 
-from core.storage.durable import write_durably
+from core.files.durable import write_durably
 
 _METADATA_KEY = "ghostcandle"
 _LARGEST_FILE_BYTES = 4 * 1024**3

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from desktop.actions.registry import ActionId, ActionInfo
 from desktop.actions.tool_table import CHART, CHART_PLACE, drawing_actions, line_actions, travel_actions
-from desktop.translation import QT_TRANSLATE_NOOP
+from desktop.ui.translation import QT_TRANSLATE_NOOP
 
 _INTERVAL, _STYLE, _SCALE, _ZONE = (
     QT_TRANSLATE_NOOP("Actions", "In&terval"),

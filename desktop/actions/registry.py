@@ -10,10 +10,10 @@ from PySide6.QtCore import QObject, Qt
 from PySide6.QtGui import QAction, QActionGroup, QKeySequence
 from PySide6.QtWidgets import QMenu, QMenuBar, QToolBar, QWidget
 
-from desktop.icons import icon
-from desktop.plain_text import paragraphs
-from desktop.theme import Palette
-from desktop.translation import translate
+from desktop.ui.icons import icon
+from desktop.ui.plain_text import paragraphs
+from desktop.ui.theme import Palette
+from desktop.ui.translation import translate
 
 
 class ActionId(StrEnum):

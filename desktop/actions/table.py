@@ -7,7 +7,7 @@ from PySide6.QtGui import QAction
 from desktop.actions.chart_table import chart_actions
 from desktop.actions.registry import ActionId, ActionInfo
 from desktop.actions.view_table import dock_actions, view_actions
-from desktop.translation import QT_TRANSLATE_NOOP
+from desktop.ui.translation import QT_TRANSLATE_NOOP
 
 _FILE, _TRAINING, _HELP = (
     QT_TRANSLATE_NOOP("Actions", "&File"),

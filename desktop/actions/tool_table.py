@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from desktop.actions.registry import ActionId, ActionInfo
-from desktop.translation import QT_TRANSLATE_NOOP
+from desktop.ui.translation import QT_TRANSLATE_NOOP
 
 CHART = QT_TRANSLATE_NOOP("Actions", "&Chart")
 CHART_PLACE = QT_TRANSLATE_NOOP("Actions", "Chart")

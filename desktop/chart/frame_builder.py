@@ -9,9 +9,8 @@ from dataclasses import replace
 from PySide6.QtCore import QSize
 from PySide6.QtGui import QFont
 
-from core.events import Ghost
-from core.market.candle import Candle
-from desktop import formatting
+from core.domain.candle import Candle
+from core.domain.events import Ghost
 from desktop.chart.axes import price_scale
 from desktop.chart.axes.held_range import HeldRange
 from desktop.chart.axes.price_scale import PriceRange, ScaleKind
@@ -30,6 +29,7 @@ from desktop.chart.panes.layer import Layer, LayerSet, PaneScale
 from desktop.chart.panes.pane import PRICE_PANE, Pane
 from desktop.chart.panes.pane_heights import PaneHeights
 from desktop.chart.style import Style
+from desktop.ui import formatting
 
 _AXIS_STEP = 8
 """The price axis widens in steps of that many logical pixels, so that it seldom moves the plot."""

@@ -9,7 +9,7 @@ from enum import StrEnum
 from PySide6.QtGui import QFont
 
 from desktop.chart.axes.price_scale import ScaleKind
-from desktop.theme import Palette
+from desktop.ui.theme import Palette
 
 
 class CandleStyle(StrEnum):

@@ -16,13 +16,12 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QToolButton, QWidget
 
-from core.clock import Clock
-from core.events import ForecastMade
-from core.market.candle import Candle
+from core.domain.candle import Candle
+from core.domain.candle_series import CandleSeries
+from core.domain.clock import Clock
+from core.domain.events import ForecastMade
+from core.domain.plain import plain
 from core.market.known_holes import KnownHoles
-from core.market.series import CandleSeries
-from core.plain import plain
-from desktop.accessible import announce
 from desktop.chart.data.model import Moment
 from desktop.chart.frame_clock import Dirty, FrameClock
 from desktop.chart.idle_work import IdleWork
@@ -38,9 +37,10 @@ from desktop.chart.stage import Stage
 from desktop.chart.style import Style
 from desktop.chart.tools.hands import HandledView
 from desktop.chart.tools.tool import ChartPoint
-from desktop.plain_text import LONGEST_TEXT
-from desktop.theme import Palette, Theme
-from desktop.translation import translate
+from desktop.ui.accessible import announce
+from desktop.ui.plain_text import LONGEST_TEXT
+from desktop.ui.theme import Palette, Theme
+from desktop.ui.translation import translate
 
 _MARGIN_PX = 10
 _NO_MODIFIER = Qt.KeyboardModifier.NoModifier

@@ -18,18 +18,18 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from core.events import CheckpointInfo
-from core.settings import CheckpointSettings
+from core.domain.events import CheckpointInfo
+from core.settings.tree import CheckpointSettings
 from core.storage.retention import reasons_to_keep, rules_of
 from desktop.checkpoints.columns import format_bytes
-from desktop.checkpoints.source import score_text
 from desktop.dialogs.forms import FieldEditor, field_infos, make_editor
 from desktop.dialogs.setting_facts import description
 from desktop.dialogs.setting_words import title
-from desktop.formatting import format_count, format_time
-from desktop.plain_text import Label, paragraphs
-from desktop.tables import dress_rows
-from desktop.translation import translate
+from desktop.state.checkpoint_source import score_text
+from desktop.ui.formatting import format_count, format_time
+from desktop.ui.plain_text import Label, paragraphs
+from desktop.ui.tables import dress_rows
+from desktop.ui.translation import translate
 
 _RULES = ("keep_newest", "keep_best", "keep_every_steps", "keep_hours", "undo_minutes")
 _MOST_LISTED = 1_000

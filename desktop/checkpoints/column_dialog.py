@@ -21,11 +21,11 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from core.window_settings import BrowserSettings
-from desktop.accessible import name_box
+from core.settings.window import BrowserSettings
 from desktop.checkpoints.columns import BY_NAME, COLUMNS, Column
-from desktop.plain_text import Label, paragraphs
-from desktop.translation import translate
+from desktop.ui.accessible import name_box
+from desktop.ui.plain_text import Label, paragraphs
+from desktop.ui.translation import translate
 
 
 class ColumnList(QListWidget):

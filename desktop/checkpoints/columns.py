@@ -11,14 +11,14 @@ from core.checkpoints.catalog import Kept
 from core.checkpoints.columns import reason_text
 from core.checkpoints.evaluation import Evaluation
 from core.checkpoints.merit import is_wrecked
-from core.diagnosis import Disease
-from core.events import CheckpointInfo
-from core.market.candle import Interval
+from core.domain.candle import Interval
+from core.domain.diagnosis import Disease
+from core.domain.events import CheckpointInfo
+from core.domain.plain import plain
 from core.market.shown_names import shown_symbol
-from core.plain import plain
-from desktop.checkpoints.source import BEST_MEANING, SCORE_MEANING, score_text
-from desktop.formatting import MISSING, format_count, format_number, format_percent, format_time
-from desktop.translation import QT_TRANSLATE_NOOP, translate
+from desktop.state.checkpoint_source import BEST_MEANING, SCORE_MEANING, score_text
+from desktop.ui.formatting import MISSING, format_count, format_number, format_percent, format_time
+from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
 
 BEST = QT_TRANSLATE_NOOP("Checkpoints", "best")
 IN_USE = QT_TRANSLATE_NOOP("Checkpoints", "in use")

@@ -24,19 +24,19 @@ from PySide6.QtWidgets import (
 
 from core.checkpoints.catalog import Kept
 from core.checkpoints.compare import Compared, compare, settings_side_by_side
-from core.events import StepDone
-from core.market.candle import Interval
+from core.domain.candle import Interval
+from core.domain.events import StepDone
+from core.domain.plain import plain
 from core.market.shown_names import shown_symbol
-from core.plain import plain
 from desktop.chart.items.previews import MOST_SHOWN
 from desktop.checkpoints.columns import evaluated_text, why_saved, yes_or_no
-from desktop.checkpoints.source import score_text
-from desktop.formatting import MISSING, format_count, format_number, format_percent, format_time
-from desktop.panels.plots import NumberAxis, apply_plot_palette, plot_widget
-from desktop.plain_text import Label, paragraphs
-from desktop.tables import dress_rows
-from desktop.theme import Palette
-from desktop.translation import QT_TRANSLATE_NOOP, translate
+from desktop.state.checkpoint_source import score_text
+from desktop.ui.formatting import MISSING, format_count, format_number, format_percent, format_time
+from desktop.ui.plain_text import Label, paragraphs
+from desktop.ui.plots import NumberAxis, apply_plot_palette, plot_widget
+from desktop.ui.tables import dress_rows
+from desktop.ui.theme import Palette
+from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
 
 _LONGEST_TITLE = 60
 _SMOOTHED_STEPS = 25

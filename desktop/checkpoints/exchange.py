@@ -15,16 +15,16 @@ from PySide6.QtWidgets import QFileDialog
 from core.checkpoints import package, weight_file
 from core.checkpoints.catalog import Kept
 from core.checkpoints.weight_file import BadFileError
-from core.clock import Clock
-from core.events import CheckpointInfo, JobProgress, Severity
+from core.domain.clock import Clock
+from core.domain.events import CheckpointInfo, JobProgress, Severity
 from core.storage.errors import StorageError
 from core.storage.folder import DataFolder
-from desktop.database import WindowDatabase
 from desktop.dialogs.messages import open_dialog
-from desktop.formatting import format_count
-from desktop.state import RunState
-from desktop.translation import translate
-from desktop.window import MainWindow
+from desktop.state.database import WindowDatabase
+from desktop.state.run_state import RunState
+from desktop.ui.formatting import format_count
+from desktop.ui.translation import translate
+from desktop.window.main_window import MainWindow
 
 if TYPE_CHECKING:
     from sqlite_utils import Database

@@ -7,11 +7,11 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QCompleter, QLineEdit, QWidget
 
 from core.checkpoints.expression import Expression, FilterError, Moment, complete, parse
-from core.clock import Clock
-from desktop.panels.base import colour_text, set_text
-from desktop.plain_text import Label, paragraphs
-from desktop.theme import Palette
-from desktop.translation import QT_TRANSLATE_NOOP, translate
+from core.domain.clock import Clock
+from desktop.ui.panel_base import colour_text, set_text
+from desktop.ui.plain_text import Label, paragraphs
+from desktop.ui.theme import Palette
+from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
 
 PLACEHOLDER = QT_TRANSLATE_NOOP("Checkpoints", "Filter, such as score > 1 % and step > 500")
 _HELP = QT_TRANSLATE_NOOP(

@@ -10,12 +10,12 @@ import numpy as np
 from PySide6.QtCore import QAbstractTableModel, QObject, Qt, Signal
 
 from core.checkpoints.catalog import Catalog, Kept, Rows
-from core.events import CheckpointInfo
-from core.plain import plain
+from core.domain.events import CheckpointInfo
+from core.domain.plain import plain
 from desktop.checkpoints.columns import COLUMNS, MOST_FIRST, marks_text, tooltip
-from desktop.plain_text import paragraphs
-from desktop.tables import ROOT, Index
-from desktop.translation import translate
+from desktop.ui.plain_text import paragraphs
+from desktop.ui.tables import ROOT, Index
+from desktop.ui.translation import translate
 
 INFO_ROLE = Qt.ItemDataRole.UserRole + 1
 

@@ -10,24 +10,24 @@ from PySide6.QtWidgets import QHBoxLayout, QMenu, QToolBar, QToolButton, QVBoxLa
 
 from core.checkpoints.catalog import Catalog, Kept, Rows
 from core.checkpoints.expression import Expression, names_in
-from core.events import CheckpointInfo
-from core.window_settings import BrowserSettings
+from core.domain.events import CheckpointInfo
+from core.settings.window import BrowserSettings
 from desktop.actions import ActionId, ActionRegistry
 from desktop.actions.panel_table import checkpoint_actions
 from desktop.checkpoints.column_dialog import ColumnDialog
 from desktop.checkpoints.filter_bar import FilterLine
 from desktop.checkpoints.runs_dialog import RunsDialog
-from desktop.checkpoints.source import CheckpointSource
 from desktop.checkpoints.table import CheckpointTable
 from desktop.checkpoints.words_dialogs import open_name, open_tags
 from desktop.dialogs.messages import open_dialog, open_note
-from desktop.formatting import format_count
-from desktop.icons import icon
-from desktop.interface_size import enlarge_icons
-from desktop.panels.base import EmptyState, Panel, colour_text, set_text
-from desktop.plain_text import Label
-from desktop.theme import Palette, Theme
-from desktop.translation import QT_TRANSLATE_NOOP, translate
+from desktop.state.checkpoint_source import CheckpointSource
+from desktop.ui.formatting import format_count
+from desktop.ui.icons import icon
+from desktop.ui.interface_size import enlarge_icons
+from desktop.ui.panel_base import EmptyState, Panel, colour_text, set_text
+from desktop.ui.plain_text import Label
+from desktop.ui.theme import Palette, Theme
+from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
 
 _ICON_SIZE = 15
 _NONE_SAVED = QT_TRANSLATE_NOOP("Checkpoints", "No checkpoint has been saved yet.")

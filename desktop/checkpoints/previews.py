@@ -7,18 +7,18 @@ from collections.abc import Callable, Sequence
 from PySide6.QtCore import QObject, Slot
 
 from core.checkpoints.merit import is_wrecked
-from core.commands import ForecastWith, TrainerCommand
-from core.events import CheckpointForecast, CheckpointInfo, Severity
+from core.domain.events import CheckpointForecast, CheckpointInfo, Severity
+from core.training.commands import ForecastWith, TrainerCommand
 from desktop.actions import ActionId
 from desktop.chart.items.previews import MOST_SHOWN, Preview, PreviewLayer
 from desktop.chart.widget import ChartWidget
 from desktop.checkpoints.columns import why_wrecked
-from desktop.formatting import format_count
-from desktop.panels.banner import Notice
-from desktop.state import RunState
-from desktop.training_words import cannot_forecast, cannot_go_back
-from desktop.translation import translate
-from desktop.window import MainWindow
+from desktop.state.run_state import RunState
+from desktop.state.training_words import cannot_forecast, cannot_go_back
+from desktop.ui.banner import Notice
+from desktop.ui.formatting import format_count
+from desktop.ui.translation import translate
+from desktop.window.main_window import MainWindow
 
 _KEY = "checkpoint preview"
 

@@ -18,15 +18,15 @@ from PySide6.QtWidgets import (
 )
 
 from core.checkpoints.catalog import Catalog, Kept
-from core.market.candle import Interval, Market
+from core.domain.candle import Interval, Market
+from core.domain.plain import plain
 from core.market.shown_names import symbols_apart
-from core.plain import plain
 from desktop.checkpoints.columns import format_bytes
-from desktop.checkpoints.source import CheckpointSource, score_text
-from desktop.formatting import MISSING, format_count, format_time
-from desktop.plain_text import Label, paragraphs
-from desktop.tables import dress_rows
-from desktop.translation import QT_TRANSLATE_NOOP, translate
+from desktop.state.checkpoint_source import CheckpointSource, score_text
+from desktop.ui.formatting import MISSING, format_count, format_time
+from desktop.ui.plain_text import Label, paragraphs
+from desktop.ui.tables import dress_rows
+from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
 
 _TITLES = (
     QT_TRANSLATE_NOOP("Checkpoints", "Run"),

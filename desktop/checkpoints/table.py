@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 )
 
 from core.checkpoints.catalog import Catalog, Rows
-from core.window_settings import BrowserSettings
+from core.settings.window import BrowserSettings
 from desktop.checkpoints.columns import (
     BEST,
     BY_NAME,
@@ -36,10 +36,10 @@ from desktop.checkpoints.columns import (
 from desktop.checkpoints.cut_columns import NumberDelegate, keep_numbers_whole
 from desktop.checkpoints.model import INFO_ROLE, CheckpointTableModel, stretches
 from desktop.checkpoints.widths import ICON_SIZE, WORDS_INDENT, ColumnWidths
-from desktop.icons import icon
-from desktop.tables import Index, dress_rows
-from desktop.theme import Theme
-from desktop.translation import translate
+from desktop.ui.icons import icon
+from desktop.ui.tables import Index, dress_rows
+from desktop.ui.theme import Theme
+from desktop.ui.translation import translate
 
 
 class CheckpointTable(QTableView):

@@ -8,21 +8,21 @@ from dataclasses import replace
 from PySide6.QtCore import QObject, Slot
 
 from core.checkpoints.catalog import Kept
-from core.clock import Clock
-from core.commands import KeepBy, TrainerCommand
-from core.events import Severity, StepDone, TrainerState
-from core.settings import CheckpointSettings
+from core.domain.clock import Clock
+from core.domain.events import Severity, StepDone, TrainerState
+from core.settings.tree import CheckpointSettings
 from core.storage.errors import StorageError
 from core.storage.folder import DataFolder
+from core.training.commands import KeepBy, TrainerCommand
 from desktop.chart.widget import ChartWidget
 from desktop.checkpoints.clean_up_dialog import CleanUpDialog
 from desktop.checkpoints.compare_dialog import CompareDialog
 from desktop.checkpoints.exchange import CheckpointExchange, settings_with
 from desktop.checkpoints.previews import CheckpointPreviews
-from desktop.database import WindowDatabase
 from desktop.dialogs.messages import open_dialog
-from desktop.state import RunState
-from desktop.window import MainWindow
+from desktop.state.database import WindowDatabase
+from desktop.state.run_state import RunState
+from desktop.window.main_window import MainWindow
 
 STEPS_COMPARED = 50_000
 _WORKING = frozenset({TrainerState.TRAINING, TrainerState.PAUSED, TrainerState.CATCHING_UP})

@@ -9,7 +9,7 @@ from PySide6.QtGui import QFontMetrics
 
 from core.checkpoints.catalog import Catalog, Kept, Rows
 from desktop.checkpoints.columns import COLUMNS, REASONS, Column
-from desktop.translation import translate
+from desktop.ui.translation import translate
 
 ICON_SIZE = 15
 WORDS_INDENT = "  "

@@ -7,11 +7,11 @@ from collections.abc import Callable, Sequence
 
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLineEdit, QVBoxLayout, QWidget
 
-from core.events import CheckpointInfo
+from core.domain.events import CheckpointInfo
 from desktop.dialogs.messages import LONGEST_NOTE, open_dialog
-from desktop.formatting import format_count
-from desktop.plain_text import Label
-from desktop.translation import translate
+from desktop.ui.formatting import format_count
+from desktop.ui.plain_text import Label
+from desktop.ui.translation import translate
 
 _LONGEST_NAME = 60
 

@@ -9,7 +9,7 @@ import click
 from rich.console import Console
 from rich.table import Table
 
-from core.clock import SystemClock
+from core.domain.clock import SystemClock
 from core.storage.backup_record import Backup, list_backups, verify
 from core.storage.backups import make_backup
 from core.storage.ownership import own

@@ -11,7 +11,7 @@ import click
 from rich.console import Console
 from rich.table import Table
 
-from core.clock import SystemClock
+from core.domain.clock import SystemClock
 from desktop.commands.errors import UserError
 from desktop.commands.options import Context, common_options, print_json, with_context
 
@@ -41,8 +41,8 @@ def bench() -> None:
 @with_context
 def train(context: Context, steps: int) -> None:
     """Time the training engine against a bare PyTorch loop, in one process and step about."""
-    from core.training.benchmark import measure_training  # noqa: PLC0415 - this command computes in its own process
-    from core.training.device import DeviceError  # noqa: PLC0415
+    from core.benchmark.engine import measure_training  # noqa: PLC0415 - this command computes in its own process
+    from core.training.engine.device import DeviceError  # noqa: PLC0415
 
     try:
         measured = measure_training(context.settings, steps, SystemClock())
@@ -65,9 +65,9 @@ def chart(
     context: Context, sizes: tuple[int, ...], repeats: int, peers: bool, seconds: float, while_training: bool
 ) -> None:
     """Time the real chart, offscreen: from the call that brings the news to the return of the paint that shows it."""
-    from desktop.benchmark.rig import MeasureError  # noqa: PLC0415
-    from desktop.benchmark.run import ChartBench  # noqa: PLC0415 - Qt only for this command
-    from desktop.garbage import freeze_imports  # noqa: PLC0415
+    from desktop.app.garbage_collection import freeze_imports  # noqa: PLC0415
+    from desktop.commands.bench_chart.rig import MeasureError  # noqa: PLC0415
+    from desktop.commands.bench_chart.run import ChartBench  # noqa: PLC0415 - Qt only for this command
 
     freeze_imports()  # as the window does
     say = (lambda sentence: None) if context.as_json else (lambda sentence: click.echo(sentence, err=True))
@@ -79,7 +79,7 @@ def chart(
     if context.as_json:
         print_json(measured)
     else:
-        from desktop.benchmark.report import print_report  # noqa: PLC0415
+        from desktop.commands.bench_chart.report import print_report  # noqa: PLC0415
 
         print_report(measured)
 
@@ -90,7 +90,7 @@ def chart(
 @with_context
 def history(context: Context, rows: int) -> None:
     """Time the import of a candle file, windows read from it, and its export, in a folder that is removed again."""
-    from core.market.history.benchmark import measure_history  # noqa: PLC0415 - pandas only for this command
+    from core.benchmark.history import measure_history  # noqa: PLC0415 - pandas only for this command
 
     with tempfile.TemporaryDirectory(prefix="ghostcandle-") as folder:
         measured = measure_history(Path(folder), rows, SystemClock())
@@ -113,7 +113,7 @@ def history(context: Context, rows: int) -> None:
 @with_context
 def record(context: Context, rows: int, keep: Path | None) -> None:
     """Make up the record of so many candles, thin it as the settings say, and time what reads it."""
-    from core.training.record_benchmark import measure_record  # noqa: PLC0415
+    from core.benchmark.record import measure_record  # noqa: PLC0415
 
     if keep is not None and keep.exists() and any(keep.iterdir()):
         raise UserError(f"{keep} is not empty. Name a folder that is, or that does not exist yet.")
@@ -138,8 +138,8 @@ def record(context: Context, rows: int, keep: Path | None) -> None:
 def browser(context: Context, rows: int) -> None:
     """Time the checkpoint browser over that many stored checkpoints, from what is typed to the painted rows."""
     os.environ["QT_QPA_PLATFORM"] = "offscreen"
-    from desktop.benchmark.browser import measure_browser  # noqa: PLC0415 - Qt only for this command
-    from desktop.benchmark.chart import application  # noqa: PLC0415
+    from desktop.commands.bench_chart.browser import measure_browser  # noqa: PLC0415 - Qt only for this command
+    from desktop.commands.bench_chart.chart import application  # noqa: PLC0415
 
     say = (lambda sentence: None) if context.as_json else (lambda sentence: click.echo(sentence, err=True))
     with tempfile.TemporaryDirectory(prefix="ghostcandle-") as folder:
@@ -162,10 +162,10 @@ def browser(context: Context, rows: int) -> None:
 def frames(context: Context, host: Literal["none", "process", "thread"], seconds: float) -> None:
     """Time frames beside one kind of trainer. `bench chart` starts this in a process of its own for each."""
     os.environ["QT_QPA_PLATFORM"] = "offscreen"
-    from desktop.benchmark.chart import application  # noqa: PLC0415 - Qt only for this command
-    from desktop.benchmark.rig import MeasureError  # noqa: PLC0415
-    from desktop.benchmark.while_training import measure_frames  # noqa: PLC0415
-    from desktop.garbage import freeze_imports  # noqa: PLC0415
+    from desktop.app.garbage_collection import freeze_imports  # noqa: PLC0415
+    from desktop.commands.bench_chart.chart import application  # noqa: PLC0415 - Qt only for this command
+    from desktop.commands.bench_chart.rig import MeasureError  # noqa: PLC0415
+    from desktop.commands.bench_chart.while_training import measure_frames  # noqa: PLC0415
 
     freeze_imports()  # as the window does
     try:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 import click
 
-from desktop.commands.voice import speaks
+from desktop.commands.torchrun_output import speaks
 
 _INTERRUPTED = 130
 _log = logging.getLogger("ghostcandle")

@@ -10,13 +10,13 @@ from typing import Any
 
 import click
 
-from core.report.page import page
+from core.evaluation.details import evaluate_run
+from core.evaluation.report.page import page
+from core.evaluation.timeline import Course, course_of
+from core.files.durable import write_durably
 from core.storage.database import open_database
-from core.storage.durable import write_durably
 from core.storage.folder import DataFolder
 from core.storage.runs import RunStore
-from core.training.course import Course, course_of
-from core.training.evaluation import evaluate_run
 from desktop.commands.errors import UserError
 from desktop.commands.evaluation_text import print_evaluation
 from desktop.commands.headless import run_headless

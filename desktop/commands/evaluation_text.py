@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from core.report import words
+from core.evaluation.report import words
 
 
 def print_evaluation(summary: dict[str, Any]) -> None:

@@ -6,16 +6,16 @@ from pathlib import Path
 
 import click
 
-from core.events import EventBatch, JobProgress
-from core.market.candle import Market
+from core.domain.candle import Market
+from core.domain.events import EventBatch, JobProgress
+from core.domain.spans import Span
 from core.market.history.errors import HistoryError
 from core.market.history.exporting import export_candles as export
 from core.market.history.moments import parse_moment
-from core.market.history.spans import Span
-from desktop.commands.history_desk import stored_candles
+from desktop.app.terminal_progress import TerminalProgress
+from desktop.commands.history_store import stored_candles
 from desktop.commands.market_options import market_options, read_interval
 from desktop.commands.options import Context, common_options, print_json, with_context
-from desktop.commands.progress import TerminalProgress
 
 _ALL_TIME = Span(0, 2**62)
 

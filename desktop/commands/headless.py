@@ -11,21 +11,21 @@ from typing import Any
 
 import click
 
-from core.clock import SystemClock
-from core.events import Incident, Severity
-from core.headless import HeadlessRun
-from core.market.candle import Market
+from core.domain.candle import Market
+from core.domain.clock import SystemClock
+from core.domain.events import Incident, Severity
+from core.evaluation.summary import summarise
 from core.market.feeds.auto import BuiltFeed, build_feed
 from core.storage.candles import CandleStore
 from core.storage.database import open_database
 from core.storage.ownership import LeftBehind, own
 from core.storage.recovering import moment, open_or_recover
 from core.storage.runs import RunStore
-from core.training.spec import SessionSpec
-from core.training.summary import summarise
+from core.training.hosting.headless import HeadlessRun
+from core.training.online.spec import SessionSpec
+from desktop.app.terminal_progress import TerminalProgress
 from desktop.commands.errors import UserError
 from desktop.commands.options import Context, common_options, print_json, run_options, with_context
-from desktop.commands.progress import TerminalProgress
 from desktop.commands.text import print_summary
 
 _INTERRUPTED = 130

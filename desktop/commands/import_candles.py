@@ -12,22 +12,22 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from core.clock import SystemClock
-from core.events import EventBatch, JobProgress
-from core.market.candle import FILE_VENUE, Market
+from core.domain.candle import FILE_VENUE, Market
+from core.domain.clock import SystemClock
+from core.domain.events import EventBatch, JobProgress
+from core.domain.plain import plain
+from core.domain.time_zones import find
 from core.market.history.errors import CandleFileError, HistoryError, UnnamedMarketError
 from core.market.history.importing import ImportPlan, plan_import
 from core.market.history.moments import moment_text
 from core.market.history.naming import WantedMarket, symbol_of, venue_of
 from core.market.history.reading import CandleTable, ReadOptions, read_candle_table
-from core.market.time_zones import find
-from core.plain import plain
 from core.storage.candles import CandleStore
 from core.storage.folder import DataFolder
-from desktop.commands.history_desk import HistoryDesk, history_desk, stored_candles
+from desktop.app.terminal_progress import TerminalProgress
+from desktop.commands.history_store import HistoryDesk, history_desk, stored_candles
 from desktop.commands.market_options import known_venues, market_options, read_interval, require_known_venue
 from desktop.commands.options import Context, common_options, print_json, with_context
-from desktop.commands.progress import TerminalProgress
 
 
 @click.command("import")

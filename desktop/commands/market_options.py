@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from core.market.candle import FILE_VENUE, SIMULATED_VENUE, Interval, Market
+from core.domain.candle import FILE_VENUE, SIMULATED_VENUE, Interval, Market
 from core.market.history.errors import HistoryError
 from core.storage.candles import CandleStore
 

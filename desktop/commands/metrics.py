@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import click
 
+from core.evaluation.summary import summarise
 from core.storage.database import open_database
 from core.storage.runs import Run, RunStore
-from core.training.summary import summarise
 from desktop.commands.errors import UserError
 from desktop.commands.options import Context, common_options, print_json, with_context
 from desktop.commands.text import print_summary

@@ -19,18 +19,18 @@ from typing import Any
 import click
 from pydantic import ValidationError
 
-from core import settings as settings_file
 from core.logs.writing import WINDOW_FILE, log_to_file, log_to_stderr
 from core.market.feeds.urls import ExchangeUrls
-from core.setting_faults import sentence_of
-from core.setting_repair import keep_copy
-from core.settings import Settings, TrainingSettings
+from core.settings import tree as settings_file
+from core.settings.faults import sentence_of
+from core.settings.repair import keep_copy
+from core.settings.tree import Settings, TrainingSettings
 from core.storage.folder import DataFolder
-from core.training.spec import StartingPoint
+from core.training.online.spec import StartingPoint
+from desktop.app.progress_lines import ProgressLines, end_with_stdin
 from desktop.commands.errors import UserError
-from desktop.commands.voice import speaks
-from desktop.commands.watched import ProgressLines, end_with_stdin
-from desktop.dialogs import last_words
+from desktop.commands.torchrun_output import speaks
+from desktop.dialogs import start_failure
 
 _DATA_DIR_VARIABLE = "GHOSTCANDLE_DATA_DIR"
 _URLS_VARIABLE = "GHOSTCANDLE_EXCHANGE_URLS"
@@ -120,7 +120,7 @@ def with_context(command: Command) -> Command:
 def with_some_context(command: Command) -> Command:
     """The same, for a window: it opens also where the data folder cannot be written, on a temporary one; and where it
     cannot open and no terminal is looked at, a message box says why."""
-    return _handing(command, _context_somewhere, last_words.show)
+    return _handing(command, _context_somewhere, start_failure.show)
 
 
 def _handing(
@@ -136,7 +136,7 @@ def _handing(
                 command(make_context(options, stack), **own)
         except expected_errors() as error:
             report_failure(str(error), bool(options.get("as_json")))
-            if also_tell is not None and not options.get("as_json") and last_words.is_needed():
+            if also_tell is not None and not options.get("as_json") and start_failure.is_needed():
                 also_tell(str(error))
             sys.exit(getattr(error, "exit_code", 1))
 

@@ -12,13 +12,13 @@ from typing import Any
 
 import click
 
-from core.clock import SystemClock
-from core.events import EventBatch, JobProgress
+from core.domain.clock import SystemClock
+from core.domain.events import EventBatch, JobProgress
+from desktop.app.terminal_progress import TerminalProgress
 from desktop.commands.errors import UserError
 from desktop.commands.options import Context, common_options, print_json, with_context
-from desktop.commands.progress import TerminalProgress
 from desktop.commands.text import print_pretraining
-from desktop.commands.voice import speaks
+from desktop.commands.torchrun_output import speaks
 
 _INTERRUPTED = 130
 
@@ -69,7 +69,7 @@ def _pretrain(
     progress: TerminalProgress,
     stop: threading.Event,
 ) -> dict[str, Any] | None:
-    from core.training.device import DeviceError  # noqa: PLC0415 - this command computes in its own process
+    from core.training.engine.device import DeviceError  # noqa: PLC0415 - this command computes in its own process
     from core.training.pretraining.errors import Interrupted, PretrainingError  # noqa: PLC0415
     from core.training.pretraining.run import Request, Surroundings, pretrain  # noqa: PLC0415
 

@@ -12,10 +12,10 @@ import click
 from core.storage.ownership import FolderInUse, own
 from desktop.commands.errors import UserError
 from desktop.commands.options import Context, common_options, in_safe_mode, run_options, with_some_context
-from desktop.dialogs.last_words import UNSEEN
+from desktop.dialogs.start_failure import UNSEEN
 
 if TYPE_CHECKING:
-    from desktop.single_instance import SingleInstance
+    from desktop.services.single_instance import SingleInstance
 
 _NO_DISPLAY = (
     "There is no display here (neither DISPLAY nor WAYLAND_DISPLAY is set), so no window can open. "
@@ -57,8 +57,8 @@ def _has_display() -> bool:
 def _open(context: Context, has_display: bool) -> int:
     from PySide6.QtWidgets import QApplication  # noqa: PLC0415 - the other commands need no Qt
 
-    from desktop.single_instance import SingleInstance  # noqa: PLC0415
-    from desktop.translation import install_translations  # noqa: PLC0415
+    from desktop.services.single_instance import SingleInstance  # noqa: PLC0415
+    from desktop.ui.translation import install_translations  # noqa: PLC0415
 
     qt = QApplication.instance() or QApplication(["ghostcandle"])
     assert isinstance(qt, QApplication)
@@ -72,8 +72,8 @@ def _open(context: Context, has_display: bool) -> int:
         return _raise_owner(door, in_use)
     with ownership:
         door.listen()
-        from desktop.garbage import collected_here, freeze_imports  # noqa: PLC0415 - after the cheap checks
-        from desktop.running import run_application  # noqa: PLC0415
+        from desktop.app.garbage_collection import collected_here, freeze_imports  # noqa: PLC0415 - after the cheap checks
+        from desktop.app.running import run_application  # noqa: PLC0415
 
         freeze_imports()
         try:
@@ -85,7 +85,7 @@ def _open(context: Context, has_display: bool) -> int:
 
 def _raise_owner(door: SingleInstance, in_use: FolderInUse) -> int:
     """Where the folder's owner is a window. Raises FolderInUse where it is none, UserError where it does not answer."""
-    from desktop.single_instance import Reply  # noqa: PLC0415 - as above
+    from desktop.services.single_instance import Reply  # noqa: PLC0415 - as above
 
     reply = Reply.NOBODY if in_use.role not in ("window", None) else door.ask_owner()
     if reply is Reply.NO_ANSWER:

@@ -15,17 +15,17 @@ from typing import Any
 
 import click
 
-from core.clock import SystemClock
-from core.events import EventBatch, TrainerReady
-from core.headless import HeadlessRun
-from core.market.candle import Interval
+from core.domain.candle import Interval
+from core.domain.clock import SystemClock
+from core.domain.events import EventBatch, TrainerReady
+from core.evaluation.summary import summarise
 from core.market.feeds.simulated import SimulatedFeed
-from core.settings import Settings
+from core.settings.tree import Settings
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
 from core.storage.runs import Run, RunStore
-from core.training.spec import SessionSpec
-from core.training.summary import summarise
+from core.training.hosting.headless import HeadlessRun
+from core.training.online.spec import SessionSpec
 from desktop.commands.options import Context, common_options, print_json, with_context
 
 _CANDLES = 31
@@ -125,7 +125,7 @@ def _paint(context: Context) -> str:
     os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
     from PySide6.QtWidgets import QApplication  # noqa: PLC0415 - Qt only for this part
 
-    from desktop.app import Application  # noqa: PLC0415
+    from desktop.app.composition import Application  # noqa: PLC0415
 
     qt = QApplication.instance() or QApplication(["ghostcandle"])
     assert isinstance(qt, QApplication)

@@ -8,21 +8,21 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from core import settings as settings_file
 from core.checkpoints import package
 from core.checkpoints.provenance import learned_until_ms
 from core.checkpoints.weight_file import BadFileError, look_into, read_whole
-from core.events import CheckpointInfo
-from core.market.candle import Interval, Market
-from core.market.files import read_candle_file
+from core.domain.candle import Interval, Market
+from core.domain.events import CheckpointInfo
+from core.market.history.files import read_candle_file
 from core.market.shown_names import shown_market
-from core.settings import Settings
+from core.settings import tree as settings_file
+from core.settings.tree import Settings
 from core.storage.checkpoints import CheckpointRows
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
 from core.storage.runs import RunStore
 from core.storage.setting_sets import settings_of
-from core.training.spec import StartingPoint
+from core.training.online.spec import StartingPoint
 from desktop.commands.errors import UserError
 
 _MODEL = ("name", "width", "layers", "heads", "context", "horizons", "activation")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from desktop.dialogs.shortcuts import ShortcutLine
-from desktop.translation import QT_TRANSLATE_NOOP, translate
+from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
 
 _SECTION = QT_TRANSLATE_NOOP("Chart", "On the chart")
 _GESTURES = (

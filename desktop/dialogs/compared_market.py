@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QListWidget, QVBoxLayout, QWidget
 
-from core.market.candle import Market
+from core.domain.candle import Market
+from core.domain.plain import plain
 from core.market.shown_names import symbols_apart
-from core.plain import plain
-from desktop.plain_text import Label
-from desktop.translation import translate
-from desktop.words import with_venue
+from desktop.ui.plain_text import Label
+from desktop.ui.translation import translate
+from desktop.ui.words import with_venue
 
 _WIDTH = 360
 

@@ -8,10 +8,10 @@ from PySide6.QtCore import QUrl
 from PySide6.QtGui import QDesktopServices, QFontDatabase, QGuiApplication
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QPlainTextEdit, QVBoxLayout, QWidget
 
-from core.crashes import CrashReport
+from core.logs.crashes import CrashReport
 from desktop.dialogs.messages import open_dialog
-from desktop.plain_text import Label
-from desktop.translation import QT_TRANSLATE_NOOP, translate
+from desktop.ui.plain_text import Label
+from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
 
 _SIZE = (860, 520)
 _WORDS = QT_TRANSLATE_NOOP(

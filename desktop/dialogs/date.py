@@ -8,9 +8,9 @@ from datetime import UTC, datetime, tzinfo
 from PySide6.QtCore import QDate, QDateTime, QTime
 from PySide6.QtWidgets import QDateTimeEdit, QDialog, QDialogButtonBox, QVBoxLayout, QWidget
 
-from desktop import formatting
-from desktop.plain_text import Label
-from desktop.translation import translate
+from desktop.ui import formatting
+from desktop.ui.plain_text import Label
+from desktop.ui.translation import translate
 
 _FIRST_DAY, _LAST_DAY = QDate(1971, 1, 1), QDate(9998, 12, 31)
 """In every zone and in UTC: Python's calendar ends with the year 9999."""

@@ -20,10 +20,10 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from desktop.dialogs.fitting import keep_on_screen
-from desktop.interface_size import enlarged
-from desktop.plain_text import Label
-from desktop.translation import translate
+from desktop.ui.fitting import keep_on_screen
+from desktop.ui.interface_size import enlarged
+from desktop.ui.plain_text import Label
+from desktop.ui.translation import translate
 
 INDEX = "index.md"
 _SIZE = (1000, 720)

@@ -16,10 +16,10 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from core.market.drawings import LONGEST_TEXT, WIDEST_PX, Drawing, DrawingKind, text_of
-from desktop.dialogs.colour_box import ColourBox
+from core.domain.drawings import LONGEST_TEXT, WIDEST_PX, Drawing, DrawingKind, text_of
 from desktop.dialogs.messages import open_dialog
-from desktop.translation import translate
+from desktop.ui.colour_box import ColourBox
+from desktop.ui.translation import translate
 
 
 class DrawingDialog(QDialog):

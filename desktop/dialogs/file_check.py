@@ -9,11 +9,11 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
-from core.market.files import read_candle_file
 from core.market.history.errors import CandleFileError
+from core.market.history.files import read_candle_file
 from core.market.history.source import require_readable
-from desktop.formatting import format_count
-from desktop.translation import translate
+from desktop.ui.formatting import format_count
+from desktop.ui.translation import translate
 
 _PAUSE_MS = 200
 """After the last key: a look a letter would help nobody."""

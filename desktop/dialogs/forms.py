@@ -21,13 +21,13 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from core.setting_faults import sentence_of
-from core.setting_group import OWN_DIALOG
+from core.settings.faults import sentence_of
+from core.settings.group import OWN_DIALOG
 from desktop.dialogs.setting_facts import description, facts, group_of
 from desktop.dialogs.setting_words import title
-from desktop.panels.inputs import BoundedBox, DecimalSpinBox, LogSpinBox, whole_number_box
-from desktop.plain_text import Label, paragraphs
-from desktop.translation import translate
+from desktop.ui.inputs import BoundedBox, DecimalSpinBox, LogSpinBox, whole_number_box
+from desktop.ui.plain_text import Label, paragraphs
+from desktop.ui.translation import translate
 
 _OWN_CHILDREN = Qt.FindChildOption.FindDirectChildrenOnly
 _LARGEST_INT = 2**31 - 1

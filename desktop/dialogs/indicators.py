@@ -24,14 +24,14 @@ from PySide6.QtWidgets import (
 from core.indicators.parameters import Choice, IndicatorError, Number, Value
 from core.indicators.registry import INDICATORS, Place
 from core.indicators.shown import NARROWEST_PX, WIDEST_PX, Look, ShownIndicator, colour_numbers, without
-from desktop.dialogs.colour_box import ColourBox
-from desktop.interface_size import enlarged
-from desktop.panels.inputs import BoundedBox, DecimalSpinBox, WholeSpinBox
-from desktop.panels.scrolling import DownScrolling
-from desktop.plain_text import Label, paragraphs
-from desktop.study_colours import study_colours
-from desktop.theme import Palette
-from desktop.translation import translate
+from desktop.ui.colour_box import ColourBox
+from desktop.ui.inputs import BoundedBox, DecimalSpinBox, WholeSpinBox
+from desktop.ui.interface_size import enlarged
+from desktop.ui.plain_text import Label, paragraphs
+from desktop.ui.scrolling import DownScrolling
+from desktop.ui.study_colours import study_colours
+from desktop.ui.theme import Palette
+from desktop.ui.translation import translate
 
 _LIST_WIDTH, _FORM_WIDTH = 200, 300
 _SIZE = 640, 520

@@ -7,11 +7,11 @@ from collections.abc import Callable
 
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QFormLayout, QLineEdit, QVBoxLayout, QWidget
 
-from core.market.price_lines import LONGEST_TEXT
-from desktop import formatting
+from core.domain.price_lines import LONGEST_TEXT
 from desktop.dialogs.messages import open_dialog
-from desktop.plain_text import Label
-from desktop.translation import translate
+from desktop.ui import formatting
+from desktop.ui.plain_text import Label
+from desktop.ui.translation import translate
 
 _LONGEST_PRICE = 24
 _DIGITS = re.compile(r"(?P<sign>[-−+]?)(?P<whole>\d{1,3}(,\d{3})+|\d*)(\.(?P<part>\d*))?")

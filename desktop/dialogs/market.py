@@ -23,21 +23,21 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from core.market.candle import FILE_VENUE, SIMULATED_VENUE, Interval
+from core.domain.candle import FILE_VENUE, SIMULATED_VENUE, Interval
 from core.market.feeds.market_check import Objection
 from core.market.shown_names import shown_symbol
-from core.settings import MarketSettings
+from core.settings.tree import MarketSettings
 from desktop.dialogs.file_check import FileCheck, look_whether_replayable
 from desktop.dialogs.forms import all_field_infos, editable
 from desktop.dialogs.messages import open_dialog
-from desktop.dialogs.path_line import PathLine
-from desktop.dialogs.problem import Problem
 from desktop.dialogs.setting_facts import description
-from desktop.interface_size import enlarged
-from desktop.market_feed import WATCHABLE_SPEED
-from desktop.plain_text import paragraphs
-from desktop.translation import QT_TRANSLATE_NOOP, translate
-from desktop.watch.market_check import EXCHANGE_FEEDS, MarketQuestion
+from desktop.services.market_check import EXCHANGE_FEEDS, MarketQuestion
+from desktop.services.market_feed import WATCHABLE_SPEED
+from desktop.ui.interface_size import enlarged
+from desktop.ui.path_line import PathLine
+from desktop.ui.plain_text import paragraphs
+from desktop.ui.problem import Problem
+from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
 
 _FEEDS = (
     ("auto", QT_TRANSLATE_NOOP("Dialogs", "Automatic: live, else the sample")),

@@ -16,12 +16,12 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from core.events import CheckpointInfo
-from desktop.dialogs.fitting import keep_on_screen
-from desktop.formatting import format_count
-from desktop.icons import icon
-from desktop.plain_text import Label, MessageBox
-from desktop.translation import translate
+from core.domain.events import CheckpointInfo
+from desktop.ui.fitting import keep_on_screen
+from desktop.ui.formatting import format_count
+from desktop.ui.icons import icon
+from desktop.ui.plain_text import Label, MessageBox
+from desktop.ui.translation import translate
 
 LONGEST_NOTE = 200
 _SIGN_PX = 40

@@ -16,13 +16,13 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from core.settings import Settings
-from desktop.dialogs.fitting import room_on_screen
+from core.settings.tree import Settings
 from desktop.dialogs.forms import GroupForm, field_infos
 from desktop.dialogs.setting_words import effect, is_at_once, title
-from desktop.interface_size import enlarged
-from desktop.plain_text import Label
-from desktop.translation import translate
+from desktop.ui.fitting import room_on_screen
+from desktop.ui.interface_size import enlarged
+from desktop.ui.plain_text import Label
+from desktop.ui.translation import translate
 
 _WIDTH = 1140
 OWN_DIALOG_GROUPS = frozenset({"market", "watchlist", "browser"})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from desktop.translation import QT_TRANSLATE_NOOP
+from desktop.ui.translation import QT_TRANSLATE_NOOP
 
 DESCRIPTIONS = (
     QT_TRANSLATE_NOOP(

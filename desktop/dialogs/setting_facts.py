@@ -8,8 +8,8 @@ from typing import Any, Literal, get_args, get_origin
 
 from pydantic.fields import FieldInfo
 
-from core.settings import Settings, to_dict
-from desktop.translation import QT_TRANSLATE_NOOP, translate
+from core.settings.tree import Settings, to_dict
+from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
 
 _PLAIN: dict[Any, str] = {
     bool: QT_TRANSLATE_NOOP("Settings", "yes or no"),

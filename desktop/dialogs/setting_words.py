@@ -6,10 +6,10 @@ from dataclasses import fields, replace
 
 from pydantic import ValidationError
 
-from core.diagnosis import SettingChange
-from core.setting_faults import sentence_of
-from core.settings import Settings
-from desktop.translation import QT_TRANSLATE_NOOP, translate
+from core.domain.diagnosis import SettingChange
+from core.settings.faults import sentence_of
+from core.settings.tree import Settings
+from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
 
 _AT_ONCE = frozenset({("training", "learning_rate"), ("training", "duty_percent"), ("gradients", "clip_norm")})
 _AT_START = frozenset({("appearance", "interface_percent"), ("appearance", "font")})

@@ -19,10 +19,10 @@ from PySide6.QtWidgets import (
 )
 
 from desktop.actions import ActionInfo, translated
-from desktop.dialogs.fitting import room_on_screen
 from desktop.dialogs.messages import open_dialog
-from desktop.plain_text import Label, paragraphs
-from desktop.translation import translate
+from desktop.ui.fitting import room_on_screen
+from desktop.ui.plain_text import Label, paragraphs
+from desktop.ui.translation import translate
 
 _MOST_COLUMNS = 3
 _BETWEEN_COLUMNS_PX = 40

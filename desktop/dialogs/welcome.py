@@ -20,9 +20,9 @@ from PySide6.QtWidgets import (
 )
 
 from core.machine import MachineReading, is_torch_for_cpu_only
-from core.settings import Settings
-from desktop.plain_text import Label, paragraphs
-from desktop.translation import QT_TRANSLATE_NOOP, translate
+from core.settings.tree import Settings
+from desktop.ui.plain_text import Label, paragraphs
+from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
 
 _COLUMNS = 4
 _BUTTON_WIDTH = 150

@@ -7,10 +7,10 @@ from zoneinfo import available_timezones
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QComboBox, QCompleter, QDialog, QDialogButtonBox, QVBoxLayout, QWidget
 
-from core.market import time_zones
-from desktop.accessible import name_box
-from desktop.plain_text import Label
-from desktop.translation import translate
+from core.domain import time_zones
+from desktop.ui.accessible import name_box
+from desktop.ui.plain_text import Label
+from desktop.ui.translation import translate
 
 _WIDTH = 320
 

@@ -29,11 +29,11 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from core.plain import plain
+from core.domain.plain import plain
 from desktop.finder.search import Entry, EntryKind, found
-from desktop.plain_text import Label, paragraphs
-from desktop.theme import Palette, Theme
-from desktop.translation import QT_TRANSLATE_NOOP, translate
+from desktop.ui.plain_text import Label, paragraphs
+from desktop.ui.theme import Palette, Theme
+from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
 
 Index = QModelIndex | QPersistentModelIndex
 MOST_SHOWN = 200

@@ -9,8 +9,8 @@ from itertools import chain
 from pydantic import ValidationError
 from PySide6.QtCore import QObject
 
-from core.market.candle import Market
-from core.market.watchlist import WatchedMarket
+from core.domain.candle import Market
+from core.domain.watchlist import WatchedMarket
 from core.storage.errors import StorageError
 from desktop.actions import ActionId
 from desktop.dialogs.market import USUAL_SYMBOLS
@@ -25,8 +25,8 @@ from desktop.finder.sources import (
     setting_entries,
     stored_entries,
 )
-from desktop.theme import Theme
-from desktop.window import MainWindow
+from desktop.ui.theme import Theme
+from desktop.window.main_window import MainWindow
 
 Symbols = Callable[[str], Iterable[str]]
 """The symbols of an exchange, as far as they are known without asking it."""

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from desktop.translation import QT_TRANSLATE_NOOP, translate
+from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
 
 _FAR = 4
 """A word that is in an entry's details only."""

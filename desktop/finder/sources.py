@@ -6,21 +6,21 @@ from collections.abc import Callable, Container, Iterable, Iterator
 from dataclasses import fields
 from functools import partial
 
-from core.events import CheckpointInfo
-from core.market.candle import Market
+from core.domain.candle import Market
+from core.domain.events import CheckpointInfo
+from core.domain.watchlist import WatchedMarket
 from core.market.shown_names import symbols_apart
-from core.market.watchlist import WatchedMarket
-from core.settings import Settings
-from desktop import formatting
+from core.settings.tree import Settings
 from desktop.actions import ActionId, ActionRegistry, translated
-from desktop.checkpoints.source import score_text
 from desktop.dialogs.forms import field_infos
 from desktop.dialogs.preferences import OWN_DIALOG_GROUPS
 from desktop.dialogs.setting_facts import description
 from desktop.dialogs.setting_words import title
 from desktop.finder.search import Entry, EntryKind
-from desktop.translation import translate
-from desktop.words import with_venue
+from desktop.state.checkpoint_source import score_text
+from desktop.ui import formatting
+from desktop.ui.translation import translate
+from desktop.ui.words import with_venue
 
 INTERVALS = {
     ActionId.INTERVAL_1M: "1 1m",

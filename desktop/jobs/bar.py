@@ -6,12 +6,12 @@ from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QMouseEvent
 from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QSizePolicy, QWidget
 
-from core.events import JobProgress
-from core.plain import plain
-from desktop.formatting import format_count, format_duration
-from desktop.icons import tabular
-from desktop.plain_text import Label, paragraphs
-from desktop.translation import translate
+from core.domain.events import JobProgress
+from core.domain.plain import plain
+from desktop.ui.formatting import format_count, format_duration
+from desktop.ui.icons import tabular
+from desktop.ui.plain_text import Label, paragraphs
+from desktop.ui.translation import translate
 
 _LONGEST_TITLE = 60
 """Characters: the feed's sentence stands beside it."""

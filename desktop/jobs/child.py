@@ -13,7 +13,7 @@ from typing import Any
 
 from PySide6.QtCore import QObject, QProcess, QProcessEnvironment, QTimer, Signal, Slot
 
-from desktop.translation import translate
+from desktop.ui.translation import translate
 
 _CONSOLE_PROGRAM = "ghostcandle-console.exe"
 _POLITE_MS = 20_000

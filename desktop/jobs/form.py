@@ -21,12 +21,12 @@ from PySide6.QtWidgets import (
 
 from desktop.dialogs.file_check import FileCheck, Look, look_whether_readable
 from desktop.dialogs.messages import open_dialog
-from desktop.dialogs.path_line import PathLine
-from desktop.dialogs.problem import Problem
-from desktop.interface_size import enlarged
-from desktop.jobs.orders import Order
-from desktop.plain_text import WrappedLabel, paragraphs
-from desktop.translation import translate
+from desktop.jobs.job_commands import Order
+from desktop.ui.interface_size import enlarged
+from desktop.ui.path_line import PathLine
+from desktop.ui.plain_text import WrappedLabel, paragraphs
+from desktop.ui.problem import Problem
+from desktop.ui.translation import translate
 
 INTERVALS = ("1m", "3m", "5m", "15m", "30m", "1h", "4h", "1d", "1w")
 _BETWEEN_FILES = "; "

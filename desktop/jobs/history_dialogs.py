@@ -8,20 +8,20 @@ from pathlib import Path
 
 from PySide6.QtWidgets import QCheckBox, QLineEdit, QWidget
 
-from core.dates import calendar_moment
-from core.market.candle import FILE_VENUE, SIMULATED_VENUE, Interval
+from core.domain.candle import FILE_VENUE, SIMULATED_VENUE, Interval
+from core.domain.dates import calendar_moment
+from core.domain.time_zones import find
 from core.market.history.errors import HistoryError, UnnamedMarketError
 from core.market.history.moments import parse_moment
 from core.market.history.naming import WantedMarket, venue_of
-from core.market.time_zones import find
-from core.settings import MarketSettings
+from core.settings.tree import MarketSettings
 from desktop.commands.market_options import known_venues
 from desktop.dialogs.forms import editable
 from desktop.jobs.form import INTERVALS, FilePicker, JobDialog
-from desktop.jobs.orders import Order, backfill_order, import_order, in_fields
+from desktop.jobs.job_commands import Order, backfill_order, import_order, in_fields
 from desktop.jobs.preview import ImportPreview, StartChild
-from desktop.plain_text import WrappedLabel
-from desktop.translation import translate
+from desktop.ui.plain_text import WrappedLabel
+from desktop.ui.translation import translate
 
 _VENUES = ("binance", "binanceus", "bitfinex", "bitstamp", "bybit", "coinbase", "gemini", "kraken", "kucoin", "okx")
 _SYMBOLS = ("BTC/USDT", "ETH/USDT", "SOL/USDT", "XRP/USDT", "BTC/USD", "ETH/USD", "BTC/EUR")

@@ -9,14 +9,14 @@ from pathlib import Path
 from PySide6.QtWidgets import QCheckBox, QComboBox, QWidget
 
 from core.checkpoints.catalog import Kept
-from core.market.candle import Interval
+from core.domain.candle import Interval
 from core.market.shown_names import shown_symbol
 from desktop.dialogs.file_check import look_whether_replayable
-from desktop.formatting import format_time
 from desktop.jobs.form import FilePicker, JobDialog, chosen_device
-from desktop.jobs.orders import Order, checkpoint_words, evaluate_order, pretrain_order
-from desktop.panels.inputs import WholeSpinBox
-from desktop.translation import translate
+from desktop.jobs.job_commands import Order, checkpoint_words, evaluate_order, pretrain_order
+from desktop.ui.formatting import format_time
+from desktop.ui.inputs import WholeSpinBox
+from desktop.ui.translation import translate
 
 
 class PretrainDialog(JobDialog):

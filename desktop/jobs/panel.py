@@ -20,16 +20,16 @@ from PySide6.QtWidgets import (
 
 from desktop.actions import ActionId, ActionRegistry
 from desktop.actions.panel_table import job_actions
-from desktop.formatting import format_count, format_duration, format_time
-from desktop.icons import icon
-from desktop.interface_size import enlarge_icons
-from desktop.jobs.book import Job, JobState
 from desktop.jobs.table import JobsModel, make_table
-from desktop.panels.base import EmptyState, Panel, colour_text, set_text
-from desktop.plain_text import Label, with_whole_figures
-from desktop.state import RunState
-from desktop.theme import Palette, Theme
-from desktop.translation import translate
+from desktop.state.job_list import Job, JobState
+from desktop.state.run_state import RunState
+from desktop.ui.formatting import format_count, format_duration, format_time
+from desktop.ui.icons import icon
+from desktop.ui.interface_size import enlarge_icons
+from desktop.ui.panel_base import EmptyState, Panel, colour_text, set_text
+from desktop.ui.plain_text import Label, with_whole_figures
+from desktop.ui.theme import Palette, Theme
+from desktop.ui.translation import translate
 
 
 class JobsPanel(Panel):

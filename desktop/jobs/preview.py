@@ -7,10 +7,10 @@ from typing import Any
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from desktop.formatting import format_candles, format_count, format_time
 from desktop.jobs.child import ChildProcess, Ending
-from desktop.jobs.orders import in_fields
-from desktop.translation import translate
+from desktop.jobs.job_commands import in_fields
+from desktop.ui.formatting import format_candles, format_count, format_time
+from desktop.ui.translation import translate
 
 StartChild = Callable[[Sequence[str], QObject], ChildProcess]
 """Makes a child that runs our own command with these arguments; it is not started yet."""

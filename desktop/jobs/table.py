@@ -9,16 +9,16 @@ from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersisten
 from PySide6.QtGui import QColor, QPainter, QResizeEvent
 from PySide6.QtWidgets import QHeaderView, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QTableView, QWidget
 
-from core.plain import plain
-from desktop.formatting import MISSING, format_count, format_duration, format_percent
-from desktop.icons import icon
-from desktop.interface_size import follow_interface_size, space_rows
-from desktop.jobs.book import Job, JobState
-from desktop.panels.elided import ElidedCells
-from desktop.plain_text import paragraphs
-from desktop.tables import ROOT, Index, dress_rows, title_at
-from desktop.theme import Palette, Theme
-from desktop.translation import translate
+from core.domain.plain import plain
+from desktop.state.job_list import Job, JobState
+from desktop.ui.elided import ElidedCells
+from desktop.ui.formatting import MISSING, format_count, format_duration, format_percent
+from desktop.ui.icons import icon
+from desktop.ui.interface_size import follow_interface_size, space_rows
+from desktop.ui.plain_text import paragraphs
+from desktop.ui.tables import ROOT, Index, dress_rows, title_at
+from desktop.ui.theme import Palette, Theme
+from desktop.ui.translation import translate
 
 JOB, PROGRESS, LEFT, RESULT = range(4)
 _BAR_PX, _BAR_WIDTH_PX, _GAP_PX = 8, 130, 8

@@ -10,7 +10,7 @@ from PySide6.QtCore import QEvent, QObject, QPoint, Qt, QTimer
 from PySide6.QtWidgets import QApplication, QDockWidget, QMainWindow, QTabBar
 
 from desktop.actions import ActionId
-from desktop.interface_size import InterfaceSize, enlarged, interface_factor
+from desktop.ui.interface_size import InterfaceSize, enlarged, interface_factor
 
 Docks = Mapping[ActionId, QDockWidget]
 Tabs = tuple[ActionId, ...]

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QInputDialog, QMainWindow, QMenu
 
 from desktop.dialogs.messages import open_dialog
 from desktop.layouts.store import LayoutStore
-from desktop.translation import translate
+from desktop.ui.translation import translate
 
 Tell = Callable[[str], object]
 _LONGEST_NAME = 40

@@ -19,14 +19,14 @@ from pydantic.dataclasses import dataclass as validated_dataclass
 from PySide6.QtCore import QByteArray
 from PySide6.QtWidgets import QDockWidget, QMainWindow
 
-from core.setting_faults import UNKNOWN, sentence_of
-from core.setting_repair import keep_copy, read_json, shown_name
-from core.storage.durable import write_durably
-from core.window_settings import AppearanceSettings
-from desktop.full_screen import begin_in_a_window
-from desktop.interface_size import fit_text
+from core.files.durable import write_durably
+from core.settings.faults import UNKNOWN, sentence_of
+from core.settings.repair import keep_copy, read_json, shown_name
+from core.settings.window import AppearanceSettings
 from desktop.layouts.arrangements import forget_sizes
-from desktop.translation import translate
+from desktop.layouts.full_screen import begin_in_a_window
+from desktop.ui.interface_size import fit_text
+from desktop.ui.translation import translate
 
 LAYOUT_VERSION = 5
 """Grows when docks are added, renamed or removed: a layout of another version is not taken."""

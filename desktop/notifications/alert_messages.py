@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from datetime import tzinfo
 
-from core.events import Severity
-from core.market.price_lines import Direction, PriceLine
-from desktop import formatting
-from desktop.chart.crossings import crossing_time
-from desktop.panels.banner import Notice
-from desktop.translation import translate
-from desktop.window import MainWindow
+from core.domain.events import Severity
+from core.domain.price_lines import Direction, PriceLine
+from desktop.ui import formatting
+from desktop.ui.banner import Notice
+from desktop.ui.crossings import crossing_time
+from desktop.ui.translation import translate
+from desktop.window.main_window import MainWindow
 
 _LATE_MS = 60_000
 """What was crossed before that is told with its time: it is no news of now."""

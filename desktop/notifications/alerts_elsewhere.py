@@ -6,24 +6,24 @@ from collections.abc import Iterator
 
 from PySide6.QtCore import QObject
 
-from core.clock import Clock
-from core.events import Severity
+from core.domain.candle import FILE_VENUE, SIMULATED_VENUE, Market
+from core.domain.clock import Clock
+from core.domain.events import Severity
+from core.domain.price_lines import PriceLine
+from core.domain.watchlist import WatchedMarket, added
 from core.market.alerts import judge_price
-from core.market.candle import FILE_VENUE, SIMULATED_VENUE, Market
 from core.market.feeds.ticker_poller import MarketKey, Quoted
 from core.market.feeds.tickers import Quote
-from core.market.price_lines import PriceLine
 from core.market.shown_names import shown_symbol
-from core.market.watchlist import WatchedMarket, added
-from core.settings import Settings
+from core.settings.tree import Settings
 from core.storage.errors import StorageError
-from desktop import formatting
-from desktop.database import WindowDatabase
 from desktop.notifications.alert_messages import AlertMessages
-from desktop.panels.banner import Notice
-from desktop.state import RunState
-from desktop.translation import translate
-from desktop.window import MainWindow
+from desktop.state.database import WindowDatabase
+from desktop.state.run_state import RunState
+from desktop.ui import formatting
+from desktop.ui.banner import Notice
+from desktop.ui.translation import translate
+from desktop.window.main_window import MainWindow
 
 _UNWATCHED = "alerts elsewhere"
 

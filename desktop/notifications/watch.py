@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from PySide6.QtCore import QObject, QTimer, Slot
 
-from core.events import CheckpointInfo, Incident, Severity, TrainerState
+from core.domain.events import CheckpointInfo, Incident, Severity, TrainerState
 from core.market.feeds.base import FeedState
-from core.window_settings import NotificationSettings
-from desktop import formatting
-from desktop.checkpoints.source import score_text
-from desktop.jobs.book import Job, JobState
+from core.settings.window import NotificationSettings
 from desktop.notifications.messages import DesktopMessages
-from desktop.state import RunState
-from desktop.translation import translate
-from desktop.window import MainWindow
+from desktop.state.checkpoint_source import score_text
+from desktop.state.job_list import Job, JobState
+from desktop.state.run_state import RunState
+from desktop.ui import formatting
+from desktop.ui.translation import translate
+from desktop.window.main_window import MainWindow
 
 _LOST_AFTER_MS = 15_000
 """A feed that reconnects sooner was not worth the interruption."""

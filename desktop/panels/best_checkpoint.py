@@ -6,16 +6,16 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from core.checkpoints.merit import is_wrecked
-from core.events import CheckpointInfo
-from desktop.checkpoints.source import BEST_MEANING, SCORE_MEANING, CheckpointSource, score_text
-from desktop.formatting import format_age, format_count, format_number, format_percent, format_time
-from desktop.icons import icon, tabular
-from desktop.interface_size import scale_text
-from desktop.panels.base import EmptyState, Panel, colour_text, set_text
-from desktop.panels.scrolling import DownScrolling
-from desktop.plain_text import Label, WrappedLabel, paragraphs
-from desktop.theme import Palette, Theme
-from desktop.translation import QT_TRANSLATE_NOOP, translate
+from core.domain.events import CheckpointInfo
+from desktop.state.checkpoint_source import BEST_MEANING, SCORE_MEANING, CheckpointSource, score_text
+from desktop.ui.formatting import format_age, format_count, format_number, format_percent, format_time
+from desktop.ui.icons import icon, tabular
+from desktop.ui.interface_size import scale_text
+from desktop.ui.panel_base import EmptyState, Panel, colour_text, set_text
+from desktop.ui.plain_text import Label, WrappedLabel, paragraphs
+from desktop.ui.scrolling import DownScrolling
+from desktop.ui.theme import Palette, Theme
+from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
 
 _NONE_SCORED = QT_TRANSLATE_NOOP(
     "Panels", "No best checkpoint yet.\nIt appears when enough forecasts have been scored to give one a score."

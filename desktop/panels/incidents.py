@@ -27,21 +27,21 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from core.events import Incident, Severity
-from core.plain import plain
+from core.domain.events import Incident, Severity
+from core.domain.plain import plain
 from desktop.actions import ActionId, ActionRegistry
 from desktop.actions.panel_table import incident_actions
-from desktop.formatting import format_count, format_time
-from desktop.icons import icon, severity_colour, severity_icon_name
-from desktop.interface_size import enlarge_icons, follow_interface_size, space_rows
-from desktop.panels.base import EmptyState, Panel, colour_text
-from desktop.panels.elided import ElidedCells
-from desktop.plain_text import paragraphs, with_whole_figures
-from desktop.state import RunState
-from desktop.tables import ROOT, Index, dress_rows, title_at
-from desktop.theme import Palette, Theme
-from desktop.translation import QT_TRANSLATE_NOOP, translate
-from desktop.words import word
+from desktop.state.run_state import RunState
+from desktop.ui.elided import ElidedCells
+from desktop.ui.formatting import format_count, format_time
+from desktop.ui.icons import icon, severity_colour, severity_icon_name
+from desktop.ui.interface_size import enlarge_icons, follow_interface_size, space_rows
+from desktop.ui.panel_base import EmptyState, Panel, colour_text
+from desktop.ui.plain_text import paragraphs, with_whole_figures
+from desktop.ui.tables import ROOT, Index, dress_rows, title_at
+from desktop.ui.theme import Palette, Theme
+from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
+from desktop.ui.words import word
 
 _TITLES = (
     "",

@@ -22,24 +22,24 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from core.events import Severity
-from core.logs.book import LogBook
+from core.domain.events import Severity
+from core.domain.plain import plain
+from core.logs.merged import LogBook
 from core.logs.reading import LogEntry
-from core.plain import plain
-from desktop.accessible import name_box
 from desktop.actions import ActionId, ActionRegistry
 from desktop.actions.panel_table import log_actions
-from desktop.formatting import format_count, format_time
-from desktop.icons import icon, severity_colour, severity_icon_name
-from desktop.interface_size import enlarge_icons, space_rows
-from desktop.panels.base import EmptyState, Panel, colour_text, set_text
-from desktop.panels.feed_tables import NewestFirstModel
-from desktop.panels.feed_words import moment
-from desktop.plain_text import Label, paragraphs
-from desktop.tables import Index, dress_rows
-from desktop.theme import Palette, Theme
-from desktop.translation import QT_TRANSLATE_NOOP, translate
-from desktop.words import word
+from desktop.panels.feed.tables import NewestFirstModel
+from desktop.panels.feed.words import moment
+from desktop.ui.accessible import name_box
+from desktop.ui.formatting import format_count, format_time
+from desktop.ui.icons import icon, severity_colour, severity_icon_name
+from desktop.ui.interface_size import enlarge_icons, space_rows
+from desktop.ui.panel_base import EmptyState, Panel, colour_text, set_text
+from desktop.ui.plain_text import Label, paragraphs
+from desktop.ui.tables import Index, dress_rows
+from desktop.ui.theme import Palette, Theme
+from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
+from desktop.ui.words import word
 
 _LEVELS = (
     (QT_TRANSLATE_NOOP("Panels", "All"), logging.NOTSET),

@@ -6,8 +6,8 @@ import time
 
 import pytest
 
+from core.domain.candle import Interval
 from core.market.aggregate import Trade, TradeAggregator
-from core.market.candle import Interval
 
 pytestmark = pytest.mark.benchmark
 

@@ -10,15 +10,15 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from core.indicators.registry import INDICATORS
-from core.indicators.spec import IndicatorSpec
-from desktop.benchmark.appends import Appends
-from desktop.benchmark.cursor import CursorMoves
-from desktop.benchmark.measure import Measure
-from desktop.benchmark.pans import Pans
-from desktop.benchmark.rig import Rig
-from desktop.benchmark.ticks import Ticks
-from desktop.benchmark.whole_view import AllInView
+from core.settings.indicator import IndicatorSpec
 from desktop.chart.items.study import StudyLayer
+from desktop.commands.bench_chart.appends import Appends
+from desktop.commands.bench_chart.cursor import CursorMoves
+from desktop.commands.bench_chart.measure import Measure
+from desktop.commands.bench_chart.pans import Pans
+from desktop.commands.bench_chart.rig import Rig
+from desktop.commands.bench_chart.ticks import Ticks
+from desktop.commands.bench_chart.whole_view import AllInView
 from tests.support.counted import calls_of
 
 FEW, MANY = 1_000, 100_000

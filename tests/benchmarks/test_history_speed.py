@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from core.clock import SystemClock
-from core.market.candle import Candle, Market
-from core.market.history.benchmark import measure_history
+from core.benchmark.history import measure_history
+from core.domain.candle import Candle, Market
+from core.domain.clock import SystemClock
 from core.storage.candles import CandleStore
 from core.storage.database import open_database
 from tests.support.candles import MINUTE, START_MS

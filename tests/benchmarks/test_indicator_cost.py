@@ -8,10 +8,10 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
+from core.domain.candle import Candle, Interval
+from core.domain.candle_series import CandleSeries
 from core.indicators.series import IndicatorSeries
-from core.indicators.spec import IndicatorSpec
-from core.market.candle import Candle, Interval
-from core.market.series import CandleSeries
+from core.settings.indicator import IndicatorSpec
 from tests.core.indicators.support import START_MS, USUAL
 
 pytestmark = pytest.mark.benchmark

@@ -11,7 +11,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from core.market.candle import Candle, Interval
+from core.domain.candle import Candle, Interval
 from core.market.resample import ResampledSeries
 from core.market.symbols import SymbolIndex
 from tests.core.market.edits import MINUTE, START_MS, walk

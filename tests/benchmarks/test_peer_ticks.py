@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
-from desktop.benchmark.peers import PeerEnvironment, paired_ticks
-from desktop.benchmark.rig import MeasureError
+from desktop.commands.bench_chart.peers import PeerEnvironment, paired_ticks
+from desktop.commands.bench_chart.rig import MeasureError
 
 
 @pytest.mark.benchmark

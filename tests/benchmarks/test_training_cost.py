@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 import torch
 
-from core.clock import SystemClock
-from core.settings import Settings, TrainingSettings
-from core.training.benchmark import measure_training
+from core.benchmark.engine import measure_training
+from core.domain.clock import SystemClock
+from core.settings.tree import Settings, TrainingSettings
 from core.training.doctor.doctor import GradientDoctor
 from tests.core.training.doctor.steps import step
 from tests.core.training.engine.rigs import REFERENCE, batch, engine

@@ -15,17 +15,17 @@ from PySide6.QtGui import QCursor
 from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
-from core.clock import ManualClock
-from core.events import CheckpointInfo
-from core.market.candle import Candle
-from core.market.series import CandleSeries
-from core.settings import Settings
+from core.domain.candle import Candle
+from core.domain.candle_series import CandleSeries
+from core.domain.clock import ManualClock
+from core.domain.events import CheckpointInfo
+from core.settings.tree import Settings
 from desktop.chart.widget import ChartWidget
 from desktop.commands.headless import run_headless
 from desktop.layouts.store import LayoutStore
-from desktop.state import RunState
-from desktop.theme import Mode, Theme
-from desktop.window import MainWindow
+from desktop.state.run_state import RunState
+from desktop.ui.theme import Mode, Theme
+from desktop.window.main_window import MainWindow
 from tests.desktop import scenario
 from tests.desktop.application_style import restored_style
 from tests.desktop.made_up_language import MadeUpLanguage, installed_language
@@ -196,4 +196,4 @@ def learned(learned_once: Path, tmp_path: Path) -> Path:
 @pytest.fixture
 def idle_trainer(monkeypatch: pytest.MonkeyPatch) -> None:
     """The window's trainer takes commands and does nothing."""
-    monkeypatch.setattr("desktop.run_controller.TrainingWorker", IdleWorker)
+    monkeypatch.setattr("desktop.services.run_controller.TrainingWorker", IdleWorker)

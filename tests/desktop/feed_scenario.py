@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from core.market.candle import Candle, Interval, Market
+from core.domain.candle import Candle, Interval, Market
 from core.market.feeds.base import FeedState, FeedStatus, FeedVitals, MissingCandles, RejectedMessage
-from core.settings import MarketSettings
-from desktop.state import RunState
+from core.settings.tree import MarketSettings
+from desktop.state.run_state import RunState
 from tests.desktop.scenario import NOW_MS
 
 MARKET = Market("binance", "BTC/USDT", Interval.parse("1m"))

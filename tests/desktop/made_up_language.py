@@ -23,7 +23,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from desktop.plain_text import with_usual_spaces
+from desktop.ui.plain_text import with_usual_spaces
 
 _INNERMOST = re.compile(r"⟦[^⟦⟧]*⟧")
 _MARKS_OF_HTML = re.compile(r"<[^>]*>|&\w+;|&#\d+;")

@@ -10,8 +10,9 @@ from dataclasses import replace
 import numpy as np
 
 from core.checkpoints.catalog import Kept
-from core.diagnosis import Diagnosis, Disease, GradientStatistics, LayerStatistics, SettingChange
-from core.events import (
+from core.domain.candle import Candle, Interval
+from core.domain.diagnosis import Diagnosis, Disease, GradientStatistics, LayerStatistics, SettingChange
+from core.domain.events import (
     QUANTILE_LEVELS,
     AccuracySummary,
     CheckpointInfo,
@@ -30,7 +31,6 @@ from core.events import (
     TrainerStatus,
     Trend,
 )
-from core.market.candle import Candle, Interval
 from core.market.feeds.base import FeedState, FeedStatus
 from core.storage.errors import StorageError
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from core.domain.watchlist import WatchedMarket, Watchlist
 from core.market.feeds.ticker_poller import PollTrouble, Quoted
 from core.market.feeds.tickers import DayOfPrices, Quote
-from core.market.watchlist import WatchedMarket, Watchlist
-from desktop.state import RunState
+from desktop.state.run_state import RunState
 from tests.desktop.scenario import NOW_MS
 
 FRESH_MS, OLD_MS = NOW_MS - 3_000, NOW_MS - 250_000

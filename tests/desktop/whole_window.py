@@ -16,15 +16,15 @@ from PySide6.QtWidgets import QApplication
 from qasync import QEventLoop
 
 import resources
-from core.commands import TrainerCommand
 from core.market.feeds.replay import ReplayFeed
 from core.market.feeds.simulated import SimulatedFeed
-from core.settings import CheckpointSettings, MarketSettings, ModelSettings, Settings, TrainingSettings
+from core.settings.tree import CheckpointSettings, MarketSettings, ModelSettings, Settings, TrainingSettings
 from core.storage.folder import DataFolder
-from desktop.app import Application
+from core.training.commands import TrainerCommand
+from desktop.app.composition import Application
+from desktop.app.garbage_collection import collected_here
 from desktop.commands.options import Context
-from desktop.garbage import collected_here
-from desktop.worker import TrainingWorker
+from desktop.services.worker import TrainingWorker
 
 SAMPLE = Path(resources.__file__).parent / "sample_eurusd_1h.csv"
 CATCH_UP = 40

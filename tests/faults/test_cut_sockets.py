@@ -14,8 +14,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core.events import ForecastMode
-from core.market.candle import Candle, Interval, Market
+from core.domain.candle import Candle, Interval, Market
+from core.domain.events import ForecastMode
 from core.storage.candles import CandleStore
 from core.storage.database import open_database
 from core.storage.errors import StorageError

@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 import torch
 
-from core.commands import RestoreCheckpoint, SaveCheckpoint
-from core.events import RESTORED, CheckpointsChanged, Incident, TrainerEvent, TrainerReady
-from core.settings import GradientSettings
+from core.domain.events import RESTORED, CheckpointsChanged, Incident, TrainerEvent, TrainerReady
+from core.settings.tree import GradientSettings
 from core.storage.folder import DataFolder
+from core.training.commands import RestoreCheckpoint, SaveCheckpoint
 from core.training.engine.engine import part_of
-from core.training.pretraining.store import PretrainedStore
-from core.training.service import TrainingService
-from core.training.supervision.endings import DeathCause
+from core.training.hosting.exit_reasons import DeathCause
+from core.training.hosting.pretrained_store import PretrainedStore
+from core.training.hosting.service import TrainingService
 from tests.core.training import rigs
 from tests.core.training.pretraining import rigs as pretraining
 from tests.support import driven, faulty_trainer

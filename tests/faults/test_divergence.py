@@ -12,14 +12,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core.clock import ManualClock
-from core.commands import ObserveCandle, SetLearningRate
-from core.diagnosis import Diagnosis, Disease, SettingChange
-from core.events import DRIFT, ForecastMode, Incident, StepDone, TrainerEvent
-from core.market.candle import SIMULATED_VENUE, Market
+from core.domain.candle import SIMULATED_VENUE, Market
+from core.domain.clock import ManualClock
+from core.domain.diagnosis import Diagnosis, Disease, SettingChange
+from core.domain.events import DRIFT, ForecastMode, Incident, StepDone, TrainerEvent
 from core.market.feeds.simulated import _Path
-from core.settings import Settings, TrainingSettings
-from core.training.service import TrainingService
+from core.settings.tree import Settings, TrainingSettings
+from core.training.commands import ObserveCandle, SetLearningRate
+from core.training.hosting.service import TrainingService
 from tests.core.training import rigs
 from tests.support.candles import MINUTE, START_MS
 

@@ -10,7 +10,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from core.training.device_faults import DeviceFault, classify
+from core.training.engine.device_faults import DeviceFault, classify
 from models.registry import build_model
 from models.transformer import ModelShape
 from tests.support.faulty_trainer import (

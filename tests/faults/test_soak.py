@@ -14,13 +14,13 @@ import numpy as np
 import psutil
 import pytest
 
-from core.clock import SystemClock
-from core.events import Estimate, StepDone, TrainerEvent
-from core.forecast.quantities import FloatArray
+from core.domain.clock import SystemClock
+from core.domain.events import Estimate, StepDone, TrainerEvent
+from core.domain.quantities import FloatArray
 from core.forecast.score import skill
-from core.settings import CheckpointSettings
+from core.settings.tree import CheckpointSettings
 from core.storage.records import StoredScore
-from core.training.supervision.endings import DeathCause
+from core.training.hosting.exit_reasons import DeathCause
 from tests.core.training import rigs
 from tests.core.training.pretraining.rigs import reverting
 from tests.support import driven, faulty_trainer

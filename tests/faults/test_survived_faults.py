@@ -14,9 +14,9 @@ from typing import Literal
 import pytest
 import torch
 
-from core.diagnosis import NonFiniteOrigin
-from core.events import PAUSES, Incident, StepDone, TrainerState, TrainerStatus
-from core.settings import Settings
+from core.domain.diagnosis import NonFiniteOrigin
+from core.domain.events import PAUSES, Incident, StepDone, TrainerState, TrainerStatus
+from core.settings.tree import Settings
 from core.storage.checkpoints import CheckpointRows
 from core.storage.database import open_database
 from core.storage.folder import DataFolder

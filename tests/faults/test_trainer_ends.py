@@ -14,8 +14,7 @@ import psutil
 import pytest
 import torch
 
-from core.commands import ObserveCandle, SetDevice, SetPaused
-from core.events import (
+from core.domain.events import (
     GPU_IS_BACK,
     ForecastMode,
     Incident,
@@ -25,8 +24,9 @@ from core.events import (
     TrainerState,
     TrainerStatus,
 )
-from core.settings import Settings
-from core.training.supervision.endings import EXIT_GONE, EXIT_STICKY, DeathCause
+from core.settings.tree import Settings
+from core.training.commands import ObserveCandle, SetDevice, SetPaused
+from core.training.hosting.exit_reasons import EXIT_GONE, EXIT_STICKY, DeathCause
 from tests.core.training import rigs
 from tests.support import driven, faulty_trainer
 from tests.support.candles import random_walk

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from core.regimes import MarketConditions, RegimeProbabilities
+from core.domain.regimes import MarketConditions, RegimeProbabilities
 from desktop.chart.items.regimes import RegimeLayer
 from desktop.chart.items.volume_profile import VolumeProfileLayer
 from tests.desktop.chart.support import forecast_after, random_series

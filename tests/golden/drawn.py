@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from core.market.drawings import Anchor, Drawing, DrawingKind
+from core.domain.drawings import Anchor, Drawing, DrawingKind
 from desktop.chart.items.drawings import DrawingsLayer
 from desktop.chart.items.placed import Placed
 from tests.desktop.chart.support import forming_after, random_series

@@ -10,15 +10,14 @@ import numpy as np
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
-from core.events import ForecastMade, ForecastMode
-from core.indicators.spec import IndicatorSpec
-from core.market.candle import Candle, Interval
-from core.market.drawings import Anchor
+from core.domain.candle import Candle, Interval
+from core.domain.candle_series import CandleSeries
+from core.domain.drawings import Anchor
+from core.domain.events import ForecastMade, ForecastMode
+from core.domain.price_lines import LineKind, PriceLine
+from core.domain.time_zones import find
 from core.market.known_holes import KnownHoles
-from core.market.price_lines import LineKind, PriceLine
-from core.market.series import CandleSeries
-from core.market.time_zones import find
-from desktop.benchmark import scenario
+from core.settings.indicator import IndicatorSpec
 from desktop.chart.axes.price_scale import ScaleKind
 from desktop.chart.data.markers import Marker, MarkerKind, MarkerTrack
 from desktop.chart.items.error_strip import ErrorStripLayer
@@ -29,6 +28,7 @@ from desktop.chart.items.placed import Placed
 from desktop.chart.items.price_lines import PriceLinesLayer
 from desktop.chart.items.study import StudyLayer
 from desktop.chart.style import CandleStyle
+from desktop.commands.bench_chart import scenario
 from tests.desktop.chart.support import (
     MINUTE_MS,
     START_MS,

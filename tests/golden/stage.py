@@ -13,9 +13,9 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
 import resources
-from core.clock import ManualClock
+from core.domain.clock import ManualClock
 from desktop.chart.widget import ChartWidget
-from desktop.theme import Colours, Mode, Theme
+from desktop.ui.theme import Colours, Mode, Theme
 from tests.desktop.chart.support import START_MS
 
 FONTS = Path(resources.__file__).with_name("fonts")

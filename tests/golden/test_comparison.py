@@ -7,7 +7,7 @@ import pytest
 from numpy.typing import NDArray
 from PySide6.QtGui import QColor, QImage
 
-from desktop.theme import build_palette
+from desktop.ui.theme import build_palette
 from tests.golden.comparison import (
     TOLERATED_LEVEL,
     TOLERATED_SHARE,

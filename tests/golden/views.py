@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from core.market.candle import Candle, Interval
+from core.domain.candle import Candle, Interval
+from core.domain.candle_series import CandleSeries
 from core.market.resample import ResampledSeries
-from core.market.series import CandleSeries
 from desktop.chart.axes.price_scale import ScaleKind
 from desktop.chart.data.model import Moment
 from desktop.chart.items.comparison import Comparison, ComparisonLayer

@@ -47,7 +47,7 @@ def _what_it_says(qt: object) -> dict[str, object]:
     from PySide6.QtGui import QGuiApplication  # noqa: PLC0415
     from PySide6.QtWidgets import QApplication, QMessageBox  # noqa: PLC0415
 
-    from desktop.window import MainWindow  # noqa: PLC0415
+    from desktop.window.main_window import MainWindow  # noqa: PLC0415
 
     assert isinstance(qt, QApplication)
     said: dict[str, object] = {"window": False}

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.market.candle import Interval
-from core.market.files import read_candle_file
+from core.domain.candle import Interval
 from core.market.history.errors import CandleFileError
+from core.market.history.files import read_candle_file
 from core.market.history.reading import ReadOptions, read_candle_table
 from tests.support.candles import START_MS
 

@@ -13,10 +13,9 @@ import numpy as np
 import pytest
 from sqlite_utils import Database
 
-from core.clock import SystemClock
-from core.commands import StopSession
-from core.events import Incident, Severity
-from core.settings import RecordSettings
+from core.domain.clock import SystemClock
+from core.domain.events import Incident, Severity
+from core.settings.tree import RecordSettings
 from core.storage.backup_record import list_backups
 from core.storage.backups import make_backup
 from core.storage.database import decode, open_database
@@ -29,7 +28,8 @@ from core.storage.record_tables import SEALED
 from core.storage.recovering import open_or_recover
 from core.storage.runs import RunStore
 from core.storage.soundness import UNREADABLE, pages_of
-from core.training.upkeep import Upkeep
+from core.training.commands import StopSession
+from core.training.hosting.record_upkeep import Upkeep
 from tests.core.storage.children import write_detailed
 from tests.core.storage.samples import open_record
 from tests.core.training import rigs

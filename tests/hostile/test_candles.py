@@ -17,12 +17,9 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from PySide6.QtWidgets import QApplication
 
-from core.commands import SaveCheckpoint
-from core.events import CANDLE_SET_ASIDE, ForecastMade, Incident, TrainerFailed, TrainerReady
-from core.market.candle import Candle
-from core.market.files import read_candle_file
-from core.market.history.errors import CandleFileError
-from core.market.validate import (
+from core.domain.candle import Candle
+from core.domain.events import CANDLE_SET_ASIDE, ForecastMade, Incident, TrainerFailed, TrainerReady
+from core.domain.validation import (
     HIGHEST_PRICE,
     LARGEST_RANGE,
     LARGEST_VOLUME,
@@ -31,14 +28,17 @@ from core.market.validate import (
     Validator,
     problem_of_numbers,
 )
+from core.market.history.errors import CandleFileError
+from core.market.history.files import read_candle_file
 from core.storage.candles import CandleStore, StoredColumns
 from core.storage.checkpoints import CheckpointRows
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
 from core.storage.weights import read_weights, write_weights
-from core.training.session import TrainingSession
-from core.training.snapshot import pack
-from desktop.app import Application
+from core.training.commands import SaveCheckpoint
+from core.training.online.session import TrainingSession
+from core.training.online.snapshot import pack
+from desktop.app.composition import Application
 from tests.core.training import rigs
 from tests.core.training.conftest import SessionAfter
 from tests.core.training.conftest import one_thread as one_thread
@@ -64,7 +64,7 @@ ATTACKS = [
 @pytest.fixture(autouse=True)
 def no_pause(monkeypatch: pytest.MonkeyPatch) -> None:
     """A trainer that died is made anew at once."""
-    monkeypatch.setattr("core.training.drive._RESTART_PAUSE_S", 0.0)
+    monkeypatch.setattr("core.training.hosting.drive._RESTART_PAUSE_S", 0.0)
 
 
 @pytest.mark.parametrize("attack", ATTACKS)

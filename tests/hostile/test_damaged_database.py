@@ -15,7 +15,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from core.clock import ManualClock
+from core.domain.clock import ManualClock
 from core.logs.writing import WINDOW_FILE
 from core.storage.backup_record import list_backups
 from core.storage.backups import make_backup

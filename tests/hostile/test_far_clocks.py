@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from core.checkpoints.expression import Moment, parse
-from core.clock import ManualClock, SystemClock
-from core.crashes import CrashLog
+from core.domain.clock import ManualClock, SystemClock
+from core.logs.crashes import CrashLog
 from core.logs.reading import LogTail
 from core.logs.writing import log_to_file
 from core.market.history.moments import parse_moment

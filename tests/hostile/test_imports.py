@@ -23,16 +23,16 @@ from safetensors.torch import load, save
 
 from core.checkpoints import package
 from core.checkpoints.weight_file import BadFileError, look_into
-from core.commands import ForecastWith, RestoreCheckpoint, SaveCheckpoint
-from core.events import CheckpointForecast, Incident
+from core.domain.events import CheckpointForecast, Incident
 from core.market.history.errors import CandleFileError
 from core.market.history.reading import read_candle_table
 from core.storage.browsing import BrowsedRows
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
 from core.storage.importing_checkpoints import take_in
-from core.training.device import release_thread
-from core.training.service import TrainingService
+from core.training.commands import ForecastWith, RestoreCheckpoint, SaveCheckpoint
+from core.training.engine.device import release_thread
+from core.training.hosting.service import TrainingService
 from tests.core.training import rigs
 from tests.hostile.windows import TRACEBACK
 from tests.support import commands

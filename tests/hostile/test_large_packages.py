@@ -11,12 +11,12 @@ import pytest
 from PySide6.QtWidgets import QApplication
 
 from core.checkpoints import package, weight_file
-from core.commands import SaveCheckpoint
 from core.storage import importing_checkpoints
 from core.storage.browsing import BrowsedRows
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
-from desktop.app import Application
+from core.training.commands import SaveCheckpoint
+from desktop.app.composition import Application
 from desktop.checkpoints.exchange import FILES_JOB
 from tests.core.training import rigs
 from tests.desktop.conftest import gate as gate

@@ -20,17 +20,17 @@ from PySide6.QtNetwork import QLocalServer, QLocalSocket
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from core.market.candle import Market
+from core.domain.candle import Market
 from core.storage.candles import CandleStore, StoredColumns
 from core.storage.database import open_database
 from core.storage.errors import StorageError
 from core.storage.folder import DataFolder
 from core.storage.ownership import own
-from desktop.history_client import WindowWriter
-from desktop.history_visits import HistoryVisits
-from desktop.history_wire import GREETING, ROWS_AT_ONCE, columns_bytes, market_fields, packed
-from desktop.private_socket import address, is_own_peer
-from desktop.single_instance import Reply, SingleInstance
+from desktop.services.private_socket import address, is_own_peer
+from desktop.services.remote_client import WindowWriter
+from desktop.services.remote_commands import HistoryVisits
+from desktop.services.remote_protocol import GREETING, ROWS_AT_ONCE, columns_bytes, market_fields, packed
+from desktop.services.single_instance import Reply, SingleInstance
 from tests.support import commands
 from tests.support.candles import MINUTE, START_MS
 
@@ -177,7 +177,7 @@ def test_a_command_sends_nothing_to_another_users_program(
         client.connectToServer(str(place))
         assert client.waitForConnected(60_000) and not is_own_peer(client)
         client.abort()
-        monkeypatch.setattr("desktop.history_client.address", lambda folder: str(place))
+        monkeypatch.setattr("desktop.services.remote_client.address", lambda folder: str(place))
         with pytest.raises(StorageError, match="another user answers"):
             WindowWriter(tmp_path, "Importing candles").__enter__()
         stranger.communicate("", timeout=60.0)
@@ -223,7 +223,7 @@ def test_who_listens_without_the_lock_keeps_no_window_from_opening(
         opened.append(1)
         return 0
 
-    monkeypatch.setattr("desktop.running.run_application", run)
+    monkeypatch.setattr("desktop.app.running.run_application", run)
     with python(_ANSWER, address(tmp_path)) as squatter:
         assert squatter.stdout is not None and squatter.stdout.readline() == "taken\n"
         done = commands.invoke("run", "--data-dir", str(tmp_path))

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from core.files.private import make_private
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
-from core.storage.private import make_private
 from tests.core.training import rigs
 from tests.core.training.conftest import SessionAfter
 from tests.core.training.conftest import session_after as session_after

@@ -12,11 +12,11 @@ from PySide6.QtGui import QPalette
 from PySide6.QtWidgets import QApplication
 from qasync import QEventLoop
 
-from core.settings import from_dict
+from core.settings.tree import from_dict
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
 from desktop.actions import ActionId
-from desktop.app import Application
+from desktop.app.composition import Application
 from desktop.commands.options import Context
 from tests.desktop.whole_window import until
 from tests.support import commands

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from core.clock import Clock
+from core.domain.clock import Clock
+from core.domain.plain import LONGEST
 from core.market.feeds.base import FeedState, RejectedMessage
 from core.market.feeds.bounded_answers import LARGEST_BYTES
 from core.market.feeds.exchange import probe
 from core.market.feeds.trouble import LONGEST_BAN_S, UNBELIEVED_WAIT_S, Answer
-from core.plain import LONGEST
 from tests.support.exchange.toxics import ClockSkew, Message, MessageToxic
 from tests.support.virtual_network import loop_time
 from tests.venue.rig import MARKET, Rig, an_exchange, watched

@@ -12,10 +12,10 @@ from PySide6.QtGui import QAction, QHelpEvent
 from PySide6.QtWidgets import QAbstractItemView, QApplication, QLabel, QToolTip, QWidget
 from pytestqt.qtbot import QtBot
 
-from core.crashes import CrashReport
-from core.events import CheckpointInfo, Incident, JobProgress, Severity
+from core.domain.events import CheckpointInfo, Incident, JobProgress, Severity
+from core.domain.plain import LONGEST
+from core.logs.crashes import CrashReport
 from core.market.feeds.base import FeedState, FeedStatus
-from core.plain import LONGEST
 from desktop.actions import ActionId
 from desktop.checkpoints.columns import PLACE
 from desktop.checkpoints.compare_dialog import CompareDialog
@@ -24,8 +24,8 @@ from desktop.dialogs.crash_report import open_crash_report
 from desktop.dialogs.messages import open_note
 from desktop.finder.finder import Finder
 from desktop.notifications.messages import in_a_bubble
-from desktop.panels.banner import Notice
-from desktop.plain_text import LONGEST_TEXT, MessageBox
+from desktop.ui.banner import Notice
+from desktop.ui.plain_text import LONGEST_TEXT, MessageBox
 from tests.desktop import scenario
 from tests.desktop.conftest import Bench, MakeBench, fill
 from tests.support.little_memory import little_memory

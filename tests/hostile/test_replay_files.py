@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 from PySide6.QtWidgets import QApplication
 
-from core.events import JobProgress
+from core.domain.events import JobProgress
 from core.market.feeds import auto
-from core.market.files import CandleFile, Watch, read_candle_file
+from core.market.history.files import CandleFile, Watch, read_candle_file
 from core.market.history.table import CHUNK_ROWS
-from desktop.app import Application
-from desktop.file_reading import READING_JOB
+from desktop.app.composition import Application
+from desktop.services.file_reading import READING_JOB
 from tests.desktop.conftest import gate as gate
 from tests.desktop.conftest import idle_trainer as idle_trainer
 from tests.desktop.whole_window import CandleGate, context, run_window, step_of, until

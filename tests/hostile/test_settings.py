@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from core.settings import Settings, from_dict, load, save, to_dict
+from core.settings.tree import Settings, from_dict, load, save, to_dict
 from core.storage.folder import DataFolder
 from tests.hostile.windows import TRACEBACK
 from tests.support import commands

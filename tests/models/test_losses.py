@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import torch
 
+from core.domain.quantities import LEVELS
 from core.forecast import score
-from core.forecast.quantities import LEVELS
 from models.losses import pinball, quantiles_of, weighted_parts
 
 LEVEL_TENSOR = torch.tensor(LEVELS)

@@ -163,7 +163,7 @@ FAULTS = (
     ),
     Fault(
         "alert-noted-but-not-announced",
-        "core/market/alert_desk.py",
+        "core/market/alert_monitor.py",
         "                    if after.crossed_at_ms is not None:",
         "                    if after.crossed_at_ms is None:",
     ),
@@ -175,7 +175,7 @@ FAULTS = (
     ),
     Fault(
         "market-time-in-seconds",
-        "core/market/alert_desk.py",
+        "core/market/alert_monitor.py",
         "round(1000.0 * (self._clock.monotonic_s() - self._seen_at_s))",
         "round(self._clock.monotonic_s() - self._seen_at_s)",
     ),
@@ -193,7 +193,7 @@ FAULTS = (
     ),
     Fault(
         "export-that-cannot-be-cancelled",
-        "desktop/csv_writer.py",
+        "desktop/services/csv_writer.py",
         "        self._cancelled.set()\n",
         "        self._cancelled.is_set()\n",
     ),

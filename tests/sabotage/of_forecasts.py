@@ -79,7 +79,7 @@ FAULTS = (
     ),
     Fault(
         "width-linear-in-the-horizon",
-        "core/forecast/quantities.py",
+        "core/domain/quantities.py",
         "root = np.sqrt(np.arange(1, horizons + 1, dtype=np.float64))",
         "root = np.arange(1, horizons + 1, dtype=np.float64)",
     ),
@@ -121,19 +121,19 @@ FAULTS = (
     ),
     Fault(
         "accuracy-counts-the-warm-up",
-        "core/accuracy/book.py",
+        "core/evaluation/running.py",
         'columns["target_open_time_ms"] >= self._from_ms',
         'columns["target_open_time_ms"] >= 0',
     ),
     Fault(
         "reliability-counts-exceedances",
-        "core/accuracy/assess.py",
+        "core/evaluation/assess.py",
         "(outcome[:, None] <= quantiles).astype",
         "(outcome[:, None] >= quantiles).astype",
     ),
     Fault(
         "accuracy-loses-the-newest-when-full",
-        "core/accuracy/columns.py",
+        "core/evaluation/columns.py",
         "first = self._size - kept",
         "first = 0",
     ),

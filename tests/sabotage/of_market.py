@@ -31,7 +31,7 @@ FAULTS = (
     ),
     Fault(
         "pyramid-cell-of-an-odd-candle",
-        "core/market/pyramid.py",
+        "core/domain/pyramid.py",
         "    if right == count:\n",
         "    if right > count:\n",
     ),
@@ -43,25 +43,25 @@ FAULTS = (
     ),
     Fault(
         "of-equal-times-the-first-stays",
-        "core/market/series.py",
+        "core/domain/candle_series.py",
         "is_last = np.append(times[1:] != times[:-1], True)",
         "is_last = np.append(True, times[1:] != times[:-1])",
     ),
     Fault(
         "rejected-jump-becomes-the-measure",
-        "core/market/validate.py",
+        "core/domain/validation.py",
         "self._suspect_close = candle.close if reason is RejectionReason.JUMP else None",
         "self._last_close = self._suspect_close = candle.close if reason is RejectionReason.JUMP else None",
     ),
     Fault(
         "volume-not-checked-for-finite",
-        "core/market/validate.py",
+        "core/domain/validation.py",
         "if not all(map(math.isfinite, (*prices, candle.volume))):",
         "if not all(map(math.isfinite, prices)):",
     ),
     Fault(
         "utc-offset-of-the-wrong-sign",
-        "core/market/times.py",
+        "core/market/history/times.py",
         "TimesRead(read.ms - _offsets_ms(offset), read.is_bad)",
         "TimesRead(read.ms + _offsets_ms(offset), read.is_bad)",
     ),
@@ -187,7 +187,7 @@ FAULTS = (
     ),
     Fault(
         "hole-begins-a-candle-early",
-        "core/market/history/spans.py",
+        "core/domain/spans.py",
         "Span(int(times[place]) + step_ms, int(times[place + 1]))",
         "Span(int(times[place]), int(times[place + 1]))",
     ),
@@ -241,7 +241,7 @@ FAULTS = (
     ),
     Fault(
         "volume-of-any-size",
-        "core/market/validate.py",
+        "core/domain/validation.py",
         "volume > LARGEST_VOLUME)",
         "volume > np.inf)",
     ),

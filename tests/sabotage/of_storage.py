@@ -97,7 +97,7 @@ FAULTS = (
     ),
     Fault(
         "file-not-synced",
-        "core/storage/durable.py",
+        "core/files/durable.py",
         "            os.fsync(file.fileno())\n        temporary.replace",
         "        temporary.replace",
     ),
@@ -121,13 +121,13 @@ FAULTS = (
     ),
     Fault(
         "unprintable-file-name-in-the-report",
-        "core/report/page.py",
+        "core/evaluation/report/page.py",
         "{words.printable(summary['file'])}",
         "{summary['file']}",
     ),
     Fault(
         "spared-loss-with-the-wrong-sign",
-        "core/report/charts.py",
+        "core/evaluation/report/charts.py",
         "np.cumsum(reference - losses) / reference.sum()",
         "np.cumsum(losses - reference) / reference.sum()",
     ),
@@ -139,7 +139,7 @@ FAULTS = (
     ),
     Fault(
         "oldest-log-lines-kept",
-        "core/logs/book.py",
+        "core/logs/merged.py",
         "[-ENTRIES_KEPT:]",
         "[:ENTRIES_KEPT]",
     ),
@@ -151,19 +151,19 @@ FAULTS = (
     ),
     Fault(
         "heads-and-width-swapped",
-        "core/settings.py",
+        "core/settings/tree.py",
         "if self.width % self.heads:",
         "if self.heads % self.width:",
     ),
     Fault(
         "sleep-in-milliseconds",
-        "core/clock.py",
+        "core/domain/clock.py",
         "(wall_ms - self._wall_ms) / 1000.0",
         "(wall_ms - self._wall_ms)",
     ),
     Fault(
         "newest-crash-reports-removed",
-        "core/crashes.py",
+        "core/logs/crashes.py",
         "[:-_REPORTS_KEPT]",
         "[_REPORTS_KEPT:]",
     ),
@@ -175,7 +175,7 @@ FAULTS = (
     ),
     Fault(
         "failed-feed-is-no-failure",
-        "core/headless.py",
+        "core/training/hosting/headless.py",
         "if status.state is FeedState.FAILED:",
         "if status.state is FeedState.ENDED:",
     ),
@@ -193,7 +193,7 @@ FAULTS = (
     ),
     Fault(
         "stored-for-everybody",
-        "core/storage/private.py",
+        "core/files/private.py",
         "path.chmod(mode & ~_OTHERS)",
         "path.chmod(mode)",
     ),

@@ -7,8 +7,8 @@ import math
 from dataclasses import dataclass, replace
 from random import Random
 
+from core.domain.candle import Candle, Interval
 from core.market.aggregate import Trade
-from core.market.candle import Candle, Interval
 
 STEP_MS = 60_000
 MINUTE = Interval(STEP_MS)

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from random import Random
 
-from core.market.candle import Candle, Market
+from core.domain.candle import Candle, Market
+from core.domain.validation import Rejection, problem_of
 from core.market.feeds.backoff import Backoff
 from core.market.feeds.base import (
     CatchUpProgress,
@@ -24,7 +25,6 @@ from core.market.feeds.base import (
 )
 from core.market.feeds.exchange import ExchangeFeed, ExchangeTimes
 from core.market.pipeline import FeedTold, MarketPipeline
-from core.market.validate import Rejection, problem_of
 from core.storage.candles import CandleStore
 from core.storage.holes import HoleStore
 from tests.simulation.market import EPOCH_MS, MINUTE, STEP_MS, SimulatedMarket

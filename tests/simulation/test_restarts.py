@@ -7,7 +7,7 @@ from random import Random
 
 import pytest
 
-from core.market.candle import Candle
+from core.domain.candle import Candle
 from tests.simulation.bench import Bench
 from tests.simulation.market import EPOCH_MS, STEP_MS, Correction, SimulatedMarket
 from tests.simulation.run import MARKET

@@ -11,8 +11,8 @@ from typing import Any
 
 import ccxt
 
+from core.domain.candle import Candle
 from core.market.aggregate import Trade
-from core.market.candle import Candle
 from core.market.feeds.trouble import Answer, VenueError, explain
 from core.market.feeds.venue import Kline, Refused, Updates
 from tests.simulation.market import EPOCH_MS, MINUTE, STEP_MS, SimulatedMarket

@@ -5,16 +5,16 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from core.clock import ManualClock
-from core.commands import ObserveCandle, StopSession
-from core.events import ForecastMode
-from core.market.candle import Market
-from core.settings import Settings
+from core.domain.candle import Market
+from core.domain.clock import ManualClock
+from core.domain.events import ForecastMode
+from core.settings.tree import Settings
 from core.storage.candles import CandleStore
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
-from core.training.service import TrainingService
-from core.training.spec import SessionSpec
+from core.training.commands import ObserveCandle, StopSession
+from core.training.hosting.service import TrainingService
+from core.training.online.spec import SessionSpec
 from tests.support.tape import Tape
 
 _AFTER_CLOSE_MS = 300

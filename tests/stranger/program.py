@@ -10,12 +10,12 @@ from typing import Any
 from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QApplication, QWidget
 
-from core.market.drawings import Drawing
+from core.domain.drawings import Drawing
 from core.storage.ownership import own
+from desktop.app.running import run_application
 from desktop.chart.widget import ChartWidget
 from desktop.commands.options import Context
-from desktop.running import run_application
-from desktop.single_instance import SingleInstance
+from desktop.services.single_instance import SingleInstance
 from tests.stranger import eyes
 from tests.stranger.hands import Hands, photograph
 

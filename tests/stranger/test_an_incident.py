@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 from PySide6.QtWidgets import QApplication
 
-from core.clock import Clock
-from core.settings import MarketSettings
+from core.domain.clock import Clock
+from core.settings.tree import MarketSettings
 from core.storage.folder import DataFolder
-from core.training.host import Host
-from core.training.process_host import ProcessHost
-from core.training.spec import SessionSpec
-from desktop import worker
+from core.training.hosting.host import Host
+from core.training.hosting.process_host import ProcessHost
+from core.training.online.spec import SessionSpec
 from desktop.commands.options import Context
+from desktop.services import worker
 from tests.stranger import eyes
 from tests.stranger.hands import Hands
 from tests.stranger.program import has_ghosts_of_the_model, play

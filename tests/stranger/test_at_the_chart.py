@@ -10,13 +10,13 @@ import pytest
 from PySide6.QtCore import QPoint, QRect
 from PySide6.QtWidgets import QApplication, QDockWidget, QToolButton
 
-from core.events import ForecastMade
-from core.market.candle import Candle
-from core.settings import MarketSettings
+from core.domain.candle import Candle
+from core.domain.events import ForecastMade
+from core.settings.tree import MarketSettings
 from core.storage.folder import DataFolder
 from desktop.chart.axes.price_scale import ScaleKind
 from desktop.commands.options import Context
-from desktop.panels.market_bar import MarketBar
+from desktop.window.market_bar import MarketBar
 from tests.stranger import eyes
 from tests.stranger.hands import Hands
 from tests.stranger.program import chart, has_ghosts_of_the_model, main_window, play, title, words_of_chart

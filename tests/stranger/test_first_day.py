@@ -11,10 +11,10 @@ import pytest
 from PySide6.QtCore import QPoint
 from PySide6.QtWidgets import QApplication
 
-from core import settings as settings_file
-from core.market.candle import Interval
-from core.market.drawings import DrawingKind
-from core.settings import MarketSettings, ModelSettings, Settings, TrainingSettings
+from core.domain.candle import Interval
+from core.domain.drawings import DrawingKind
+from core.settings import tree as settings_file
+from core.settings.tree import MarketSettings, ModelSettings, Settings, TrainingSettings
 from core.storage.folder import DataFolder
 from desktop.commands.options import Context
 from tests.stranger import eyes

@@ -11,13 +11,13 @@ import pytest
 from PySide6.QtWidgets import QApplication
 
 from core.checkpoints.catalog import Kept
-from core.market.candle import Interval, Market
-from core.settings import CheckpointSettings, MarketSettings
+from core.domain.candle import Interval, Market
+from core.settings.tree import CheckpointSettings, MarketSettings
 from core.storage.folder import DataFolder
 from desktop.checkpoints.table import CheckpointTable
 from desktop.commands.options import Context
-from desktop.formatting import format_count
-from desktop.panels.banner import BannerRow
+from desktop.ui.banner import BannerRow
+from desktop.ui.formatting import format_count
 from tests.stranger import eyes
 from tests.stranger.hands import CONTROL, Hands
 from tests.stranger.last_week import end_of_last_week_ms, go_through

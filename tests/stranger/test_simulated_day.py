@@ -10,10 +10,10 @@ import psutil
 import pytest
 from PySide6.QtWidgets import QApplication
 
-from core.settings import MarketSettings
+from core.settings.tree import MarketSettings
 from core.storage.folder import DataFolder
 from desktop.commands.options import Context
-from desktop.panels.status import StatusPanel
+from desktop.window.status_bar import StatusPanel
 from tests.stranger.hands import Hands, pause
 from tests.stranger.program import main_window, play
 from tests.stranger.test_first_day import QUICK
@@ -31,14 +31,14 @@ LONGEST_WAIT_S = 1_500.0
 MADE = 300
 """Forecasts that are remembered until their scores come: 256, and those that are shown."""
 KEPT = {
-    "core.events.ForecastMade": MADE,
-    "core.events.Ghost": 9 * MADE,
-    "core.regimes.MarketConditions": MADE,
-    "core.regimes.RegimeProbabilities": MADE,
-    "core.diagnosis.GradientStatistics": 150,
-    "core.diagnosis.LayerStatistics": 4_000,
+    "core.domain.events.ForecastMade": MADE,
+    "core.domain.events.Ghost": 9 * MADE,
+    "core.domain.regimes.MarketConditions": MADE,
+    "core.domain.regimes.RegimeProbabilities": MADE,
+    "core.domain.diagnosis.GradientStatistics": 150,
+    "core.domain.diagnosis.LayerStatistics": 4_000,
     "core.logs.reading.LogEntry": 5_100,
-    "core.events.CheckpointInfo": 200,
+    "core.domain.events.CheckpointInfo": 200,
     "core.checkpoints.catalog.Kept": 200,
 }
 """What is remembered of a run has bounds of its own; within a day it may grow up to them."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.market.candle import Candle, Interval, Market
+from core.domain.candle import Candle, Interval, Market
 
 MINUTE = Interval.parse("1m")
 MARKET = Market("file", "TEST", MINUTE)

@@ -20,8 +20,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from desktop.panels.elided import ElidedLabel
-from desktop.plain_text import with_whole_figures
+from desktop.ui.elided import ElidedLabel
+from desktop.ui.plain_text import with_whole_figures
 
 _NUMBER = re.compile(r"\d")
 _SLACK_PX = 1

@@ -16,8 +16,8 @@ import click
 from pydantic.fields import FieldInfo
 from PySide6.QtGui import QKeySequence
 
-from core.setting_group import OWN_DIALOG
-from core.settings import Settings
+from core.settings.group import OWN_DIALOG
+from core.settings.tree import Settings
 from desktop.actions import ActionInfo
 from desktop.actions.panel_table import (
     checkpoint_actions,

@@ -7,23 +7,23 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from core.clock import Clock, SystemClock
-from core.commands import TrainerCommand
-from core.events import EventBatch, Incident, TrainerEvent, TrainerFailed, TrainerReady
-from core.market.candle import Candle
-from core.settings import Settings
+from core.domain.candle import Candle
+from core.domain.clock import Clock, SystemClock
+from core.domain.events import EventBatch, Incident, TrainerEvent, TrainerFailed, TrainerReady
+from core.settings.tree import Settings
 from core.storage.candles import CandleStore
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
 from core.storage.reader import RecordReader
 from core.storage.records import StoredScore
 from core.storage.runs import RunStore
-from core.training.drive import Inbox, TrainingDriver
-from core.training.host import Host, HostDiedError, ThreadHost
-from core.training.process_host import ProcessHost
-from core.training.spec import SessionSpec
-from core.training.supervision.endings import DeathCause
-from core.training.supervision.probe import DeviceProbe, ProcessProbe
+from core.training.commands import TrainerCommand
+from core.training.hosting.drive import Inbox, TrainingDriver
+from core.training.hosting.exit_reasons import DeathCause
+from core.training.hosting.gpu_probe import DeviceProbe, ProcessProbe
+from core.training.hosting.host import Host, HostDiedError, ThreadHost
+from core.training.hosting.process_host import ProcessHost
+from core.training.online.spec import SessionSpec
 from tests.core.training import rigs
 from tests.support import faulty_trainer, thread_child
 from tests.support.candles import MARKET

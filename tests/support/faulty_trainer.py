@@ -32,10 +32,10 @@ import torch
 from torch import Tensor, nn
 from torch.nn.modules.module import register_module_forward_hook
 
-from core.training import session
-from core.training.samples import Batch
-from core.training.spec import SessionSpec
-from core.training.trainer_process import run_trainer
+from core.training.engine.samples import Batch
+from core.training.hosting.trainer_process import run_trainer
+from core.training.online import session
+from core.training.online.spec import SessionSpec
 from models.transformer import CandleTransformer
 
 if sys.platform != "win32":

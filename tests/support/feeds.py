@@ -7,7 +7,7 @@ import itertools
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from core.market.candle import Candle
+from core.domain.candle import Candle
 from core.market.feeds.base import (
     CatchUpProgress,
     ClosedCandle,

@@ -20,12 +20,12 @@ from PySide6.QtWidgets import QApplication
 from qasync import QEventLoop
 
 import resources
-from core.settings import MarketSettings, ModelSettings, Settings, TrainingSettings, save
+from core.settings.tree import MarketSettings, ModelSettings, Settings, TrainingSettings, save
 from core.storage.folder import DataFolder
 from desktop.actions import ActionId
-from desktop.app import Application
+from desktop.app.composition import Application
 from desktop.commands.options import Context
-from desktop.jobs.orders import import_order, pretrain_order
+from desktop.jobs.job_commands import import_order, pretrain_order
 
 SAMPLE = Path(resources.__file__).parent / "sample_eurusd_1h.csv"
 SIZES = ((1600, 900), (1280, 720))

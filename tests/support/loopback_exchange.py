@@ -27,7 +27,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from core.market.candle import Interval
+from core.domain.candle import Interval
 from core.market.feeds.urls import ExchangeUrls
 from tests.support.exchange.clock import AcceleratedClock, wall_ms
 from tests.support.exchange.server import LoopbackExchange

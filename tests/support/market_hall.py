@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 
 from aiohttp import web
 
-from core.market.candle import Candle, Interval
+from core.domain.candle import Candle, Interval
 from tests.support.exchange.client import Client
 from tests.support.exchange.server import LoopbackExchange
 from tests.support.exchange.toxics import Message

@@ -11,7 +11,7 @@ import numpy as np
 from sqlite_utils import Database
 from sqlite_utils.migrations import Migrations
 
-from core.events import StepDone
+from core.domain.events import StepDone
 from core.storage.gradients import pack_gradients
 from core.storage.migrations import STEPS
 from core.storage.records import StoredForecast, StoredScore

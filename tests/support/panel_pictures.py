@@ -9,9 +9,9 @@ from pathlib import Path
 from PySide6.QtCore import QSize
 from PySide6.QtWidgets import QDialog
 
-from core.events import Incident, Severity
+from core.domain.events import Incident, Severity
 from desktop.actions import ActionId
-from desktop.app import Application
+from desktop.app.composition import Application
 from desktop.layouts.arrangements import EVERYTHING
 from tests.support.picture_names import PANELS
 

@@ -22,14 +22,14 @@ from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPixmap
 from PySide6.QtWidgets import QApplication
 from qasync import QEventLoop
 
-from core.indicators.spec import IndicatorSpec
-from core.market.drawings import Anchor
-from core.market.price_lines import LineKind, PriceLine
-from core.settings import MarketSettings, Settings, TrainingSettings, save
+from core.domain.drawings import Anchor
+from core.domain.price_lines import LineKind, PriceLine
+from core.settings.indicator import IndicatorSpec
+from core.settings.tree import MarketSettings, Settings, TrainingSettings, save
+from core.settings.window import BrowserSettings, ChartSettings
 from core.storage.folder import DataFolder
-from core.window_settings import BrowserSettings, ChartSettings
 from desktop.actions import ActionId
-from desktop.app import Application
+from desktop.app.composition import Application
 from desktop.checkpoints.compare_dialog import CompareDialog
 from desktop.commands.options import Context
 from tests.support import job_pictures, panel_pictures, watching

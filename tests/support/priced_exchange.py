@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from aiohttp import web
 
-from core.market.candle import Interval
+from core.domain.candle import Interval
 from tests.support.exchange.clock import AcceleratedClock
 from tests.support.exchange.server import LoopbackExchange
 from tests.support.loopback_tickers import LoopbackTickers

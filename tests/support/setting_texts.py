@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import fields
 from pathlib import Path
 
-from core.settings import Settings
+from core.settings.tree import Settings
 from desktop.dialogs.forms import all_field_infos
 
 TABLE = Path(__file__).resolve().parents[2] / "desktop" / "dialogs" / "setting_descriptions.py"
@@ -16,7 +16,7 @@ _HEAD = '''"""The settings' descriptions, marked for `lupdate`, since `core` kno
 
 from __future__ import annotations
 
-from desktop.translation import QT_TRANSLATE_NOOP
+from desktop.ui.translation import QT_TRANSLATE_NOOP
 
 DESCRIPTIONS = (
 '''

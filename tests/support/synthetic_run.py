@@ -14,17 +14,17 @@ from pathlib import Path
 import numpy as np
 from sqlite_utils import Database
 
+from core.domain.candle import Candle
+from core.domain.quantities import BAND_50, BAND_90, LEVELS, MEDIAN, QUANTITIES, FloatArray, Quantity
+from core.domain.regimes import MarketConditions, RegimeProbabilities
 from core.forecast.experts import EXPERTS, LOSS_ROWS, MODEL, REFERENCE, SPEAKS, pack_losses
-from core.forecast.quantities import BAND_50, BAND_90, LEVELS, MEDIAN, QUANTITIES, FloatArray, Quantity
-from core.market.candle import Candle
-from core.regimes import MarketConditions, RegimeProbabilities
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
 from core.storage.packed_scores import as_stored
 from core.storage.record import TrainingRecord
 from core.storage.records import StoredForecast, StoredScore
 from core.storage.runs import RunStore
-from core.training.spec import own_mode_of
+from core.training.online.spec import own_mode_of
 from tests.support.candles import MARKET, MINUTE
 
 MADE_AFTER_MS = 250

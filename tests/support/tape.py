@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 
-from core.market.candle import Candle, Interval
+from core.domain.candle import Candle, Interval
 from tests.support.candles import random_walk
 
 DECIMALS = 8

@@ -13,8 +13,8 @@ from collections.abc import Callable
 from typing import Any, NoReturn
 from unittest import mock
 
-from core.training import service, trainer_process
-from core.training.spec import SessionSpec
+from core.training.hosting import service, trainer_process
+from core.training.online.spec import SessionSpec
 
 
 class _Exit(BaseException):

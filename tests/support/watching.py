@@ -11,16 +11,16 @@ from pathlib import Path
 from aiohttp import web
 from PySide6.QtWidgets import QApplication
 
-from core.events import TrainerState
-from core.market.candle import Candle, Interval
+from core.domain.candle import Candle, Interval
+from core.domain.events import TrainerState
+from core.domain.watchlist import WatchedMarket
 from core.market.feeds.base import FeedState
 from core.market.feeds.urls import ExchangeUrls
-from core.market.watchlist import WatchedMarket
-from core.settings import MarketSettings, Settings, TrainingSettings
+from core.settings.tree import MarketSettings, Settings, TrainingSettings
+from core.settings.window import WatchlistSettings
 from core.storage.folder import DataFolder
-from core.window_settings import WatchlistSettings
 from desktop.actions import ActionId
-from desktop.app import Application
+from desktop.app.composition import Application
 from desktop.commands.options import Context
 from tests.support.loopback_exchange import AcceleratedClock, LoopbackExchange, loopback_thread
 from tests.support.loopback_tickers import QUARTER_MS, LoopbackTickers

@@ -8,16 +8,16 @@ from zoneinfo import ZoneInfo
 import numpy as np
 from PySide6.QtGui import QFont
 
-from core.clock import ManualClock
+from core.domain.clock import ManualClock
 from core.indicators.registry import INDICATORS
-from core.indicators.spec import IndicatorSpec
+from core.settings.indicator import IndicatorSpec
 from desktop.chart.axes.price_scale import ScaleKind
 from desktop.chart.items.regimes import RegimeLayer
 from desktop.chart.items.study import StudyLayer
 from desktop.chart.style import CandleStyle
 from desktop.chart.tools.pan import Kinetic
 from desktop.chart.widget import ChartWidget
-from desktop.theme import Colours, Mode, Theme
+from desktop.ui.theme import Colours, Mode, Theme
 from tests.torture.hands import Hands
 from tests.torture.market import Market
 from tests.torture.run import Act

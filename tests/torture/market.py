@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from core.clock import ManualClock
-from core.events import ForecastMade, ForecastMode, ForecastScored
-from core.market.candle import Candle, Interval
-from core.market.series import CandleSeries
+from core.domain.candle import Candle, Interval
+from core.domain.candle_series import CandleSeries
+from core.domain.clock import ManualClock
+from core.domain.events import ForecastMade, ForecastMode, ForecastScored
 from tests.desktop.chart.past_support import conditions_at
 from tests.desktop.chart.support import ghost, outcome_of
 

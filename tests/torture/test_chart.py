@@ -9,9 +9,9 @@ import pytest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from core.clock import ManualClock
+from core.domain.clock import ManualClock
 from desktop.chart.widget import ChartWidget
-from desktop.theme import Theme
+from desktop.ui.theme import Theme
 from tests.desktop.chart.support import START_MS
 from tests.desktop.chart.test_painting import picture, screen
 from tests.torture.census import Census, assert_nothing_is_left, take

@@ -14,14 +14,14 @@ from PySide6.QtCore import QPoint, QRect
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from core.clock import ManualClock
+from core.domain.candle_series import CandleSeries
+from core.domain.clock import ManualClock
 from core.market.resample import ResampledSeries
-from core.market.series import CandleSeries
 from core.storage.folder import DataFolder
 from desktop.chart.widget import ChartWidget
-from desktop.panels.accuracy import AccuracyPanel
-from desktop.state import INCIDENTS_KEPT
-from desktop.theme import Theme
+from desktop.panels.accuracy.panel import AccuracyPanel
+from desktop.state.run_state import INCIDENTS_KEPT
+from desktop.ui.theme import Theme
 from tests.desktop import scenario
 from tests.desktop.application_style import restored_style
 from tests.desktop.chart import past_support
@@ -49,7 +49,7 @@ TO_BE_MET = {
     *("lines", "crossed lines", "markers", "a measure", "hindsight", "errors", "regimes", "ghosts", "a held range"),
     *("another interval", "a whole history", "a coarse whole history", "interrupted loads", "a comparison"),
 }
-BOUNDS = {"core.events.Incident": 2 * INCIDENTS_KEPT + 50}
+BOUNDS = {"core.domain.events.Incident": 2 * INCIDENTS_KEPT + 50}
 """The record, a hidden panel's copy of how it was, and those of notices."""
 
 

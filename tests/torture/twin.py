@@ -13,7 +13,7 @@ from PySide6.QtGui import QImage
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QApplication
 
-from core.clock import ManualClock
+from core.domain.clock import ManualClock
 from desktop.chart.items.comparison import ComparisonLayer
 from desktop.chart.items.drawings import DrawingsLayer
 from desktop.chart.items.error_strip import ErrorStripLayer
@@ -27,7 +27,7 @@ from desktop.chart.items.study import StudyLayer
 from desktop.chart.items.volume_profile import VolumeProfileLayer
 from desktop.chart.panes.layer import Layer
 from desktop.chart.widget import ChartWidget
-from desktop.theme import Theme
+from desktop.ui.theme import Theme
 from tests.desktop.chart.test_painting import picture
 from tests.torture.hands import move_mouse
 

@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from core.clock import ManualClock
-from core.events import ForecastMade, ForecastScored
-from core.market.candle import Candle, Interval
-from core.market.candle import Market as MarketName
+from core.domain.candle import Candle, Interval
+from core.domain.candle import Market as MarketName
+from core.domain.clock import ManualClock
+from core.domain.events import ForecastMade, ForecastScored
 from core.storage.records import StoredScore
-from desktop.database import WindowDatabase
+from desktop.state.database import WindowDatabase
 from tests.core.storage.samples import create_run, open_record
 from tests.desktop import scenario
 from tests.desktop.chart.past_support import conditions_at, event_of, issued, scores_of, stored

@@ -11,21 +11,21 @@ from PySide6.QtCore import QPoint
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QDialog, QMenu, QToolButton, QWidget
 
-from core.clock import ManualClock
-from core.events import CheckpointsChanged, TrainerState
+from core.domain.clock import ManualClock
+from core.domain.events import CheckpointsChanged, TrainerState
 from core.indicators.registry import INDICATORS
-from core.indicators.spec import IndicatorSpec
-from core.settings import Settings
+from core.settings.indicator import IndicatorSpec
+from core.settings.tree import Settings
 from core.storage.folder import DataFolder
 from desktop.actions import ActionId
 from desktop.chart.controllers.candles import SHOWN_AT_FIRST
 from desktop.chart.controllers.ensemble import ChartEnsemble
 from desktop.chart.widget import ChartWidget
-from desktop.database import WindowDatabase
-from desktop.library import Library
-from desktop.state import RunState
-from desktop.theme import Theme
-from desktop.window import MainWindow
+from desktop.state.database import WindowDatabase
+from desktop.state.library import Library
+from desktop.state.run_state import RunState
+from desktop.ui.theme import Theme
+from desktop.window.main_window import MainWindow
 from tests.desktop import scenario
 from tests.torture.chart import ZONES
 from tests.torture.hands import LEFT, PLAIN, Hands, move_mouse

@@ -14,14 +14,14 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from core.clock import Clock
-from core.market.candle import Candle, Interval, Market
+from core.domain.candle import Candle, Interval, Market
+from core.domain.clock import Clock
+from core.domain.validation import Rejection
 from core.market.feeds.backoff import Backoff
 from core.market.feeds.base import CatchUpProgress, FeedState, FeedStatus
 from core.market.feeds.exchange import ExchangeFeed, ExchangeTimes
 from core.market.feeds.urls import ExchangeUrls
 from core.market.pipeline import FeedTold, MarketPipeline
-from core.market.validate import Rejection
 from core.storage.candles import CandleStore
 from core.storage.database import open_database
 from core.storage.holes import HoleStore

@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
+from core.domain.candle_series import CandleSeries
+from core.domain.spans import Span
 from core.market.feeds.base import MissingCandles
 from core.market.history.backfilling import Backfill, BackfillReport
-from core.market.history.spans import Span
 from core.market.history.venue_source import open_venue
 from core.market.history.writing import DatabaseWriter
-from core.market.series import CandleSeries
 from core.storage.candles import CandleStore
 from core.storage.database import open_database
 from core.storage.holes import HoleStore

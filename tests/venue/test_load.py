@@ -12,7 +12,7 @@ import numpy as np
 import psutil
 import pytest
 
-from core.clock import SystemClock
+from core.domain.clock import SystemClock
 from core.market.feeds.base import FeedVitals
 from core.market.feeds.exchange import ExchangeTimes
 from core.storage.candles import CandleStore

@@ -13,13 +13,13 @@ from pathlib import Path
 
 import pytest
 
-from core.market.candle import Candle, Market
+from core.domain.candle import Candle, Market
+from core.domain.spans import Span
 from core.market.feeds.base import FeedState, FeedVitals, MissingCandles
 from core.market.feeds.ccxt_objects import make_exchange
 from core.market.feeds.ccxt_venue import CcxtVenue
 from core.market.feeds.trouble import Answer, VenueError
 from core.market.history.backfilling import Backfill, BackfillReport
-from core.market.history.spans import Span
 from core.market.history.venue_source import open_venue
 from core.market.history.writing import DatabaseWriter
 from core.market.pipeline import MarketPipeline

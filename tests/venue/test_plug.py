@@ -10,15 +10,15 @@ from pathlib import Path
 import pytest
 from PySide6.QtWidgets import QApplication
 
-from core.events import ForecastMode
-from core.market.candle import Candle
+from core.domain.candle import Candle
+from core.domain.events import ForecastMode
 from core.market.feeds.base import FeedState
 from core.storage.candles import CandleStore
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
 from core.storage.reader import RecordReader
 from core.storage.runs import RunStore
-from desktop.app import Application
+from desktop.app.composition import Application
 from tests.desktop.whole_window import run_window, until
 from tests.support.exchange.clock import wall_ms
 from tests.support.fault_proxy import Refuse

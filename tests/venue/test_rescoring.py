@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from PySide6.QtWidgets import QApplication
 
-from core.events import ForecastScored
-from desktop.app import Application
+from core.domain.events import ForecastScored
+from desktop.app.composition import Application
 from tests.desktop.whole_window import run_window, until
 from tests.support.loopback_exchange import FaultyVenue, loopback_thread
 from tests.venue.rig import correct

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from core.market.feeds.urls import ExchangeUrls
-from core.settings import CheckpointSettings, MarketSettings, ModelSettings, Settings, TrainingSettings
+from core.settings.tree import CheckpointSettings, MarketSettings, ModelSettings, Settings, TrainingSettings
 from core.storage.folder import DataFolder
 from desktop.commands.options import Context
 from tests.support.exchange.clock import wall_ms

@@ -8,8 +8,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from core.clock import Clock
-from core.market.candle import Interval, Market
+from core.domain.candle import Interval, Market
+from core.domain.clock import Clock
 from core.market.feeds.base import Feed, FeedError
 from core.market.feeds.exchange import ExchangeFeed, probe
 from core.market.feeds.holds import VenueHold, VenueHolds
@@ -18,11 +18,11 @@ from core.market.feeds.simulated import SimulatedFeed, seed_of
 from core.market.feeds.stored import StoredFeed
 from core.market.feeds.trouble import BY_ITSELF
 from core.market.feeds.urls import ExchangeUrls
-from core.market.files import read_candle_file
+from core.market.history.files import read_candle_file
 from core.market.history.reading import Watch
-from core.market.sample import sample_feed
+from core.market.history.sample import sample_feed
 from core.market.shown_names import shown_market
-from core.settings import MarketSettings
+from core.settings.tree import MarketSettings
 
 _PROBE_S = 4.0
 _SEED_BITS = 31

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
 
-from core.market.candle import Candle, Market
+from core.domain.candle import Candle, Market
 from core.market.feeds.words import wait_in_words
 
 

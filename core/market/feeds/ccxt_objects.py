@@ -6,11 +6,11 @@ import difflib
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from core.market.candle import Interval, Market
+from core.domain.candle import Interval, Market
+from core.domain.venue_names import venue_name
 from core.market.feeds.trouble import Answer, VenueError
 from core.market.feeds.urls import ExchangeUrls
 from core.market.near_symbols import did_you_mean, near_symbols
-from core.market.venue_names import venue_name
 
 BINANCE_MARKET_DATA = ExchangeUrls("https://data-api.binance.vision/api/v3", "wss://data-stream.binance.vision/ws")
 """Binance's hosts for market data alone: no key, and open where its trading hosts are not."""

@@ -9,8 +9,9 @@ import logging
 from collections.abc import Awaitable, Callable, Iterable
 from typing import Any, TypeVar
 
+from core.domain.candle import Candle, Market
+from core.domain.validation import LATEST_MS
 from core.market.aggregate import Trade
-from core.market.candle import Candle, Market
 from core.market.feeds.ccxt_objects import (
     BINANCE_FAMILY,
     make_exchange,
@@ -23,7 +24,6 @@ from core.market.feeds.ccxt_tap import closed_times, guard_clients, says_it_ends
 from core.market.feeds.trouble import BY_ITSELF, Answer, VenueError, explain, refuses_interval
 from core.market.feeds.urls import ExchangeUrls
 from core.market.feeds.venue import Kline, Refused, Updates
-from core.market.validate import LATEST_MS
 
 _MOST_ROWS = 1000
 _LISTED_ROWS = {"kraken": 720}

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import logging
 
-from core.clock import Clock
-from core.market.candle import Interval
+from core.domain.candle import Interval
+from core.domain.clock import Clock
 from core.market.feeds.ledger import Ledger
 from core.market.feeds.patience import ExchangeTimes
 from core.market.feeds.requests import Page, Requests

@@ -10,8 +10,8 @@ import asyncio
 import math
 from collections.abc import AsyncIterator, Iterator
 
-from core.clock import Clock, SleepWatch
-from core.market.candle import Candle, Market
+from core.domain.candle import Candle, Market
+from core.domain.clock import Clock, SleepWatch
 from core.market.feeds.base import (
     CatchUpProgress,
     ClosedCandle,

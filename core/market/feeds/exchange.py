@@ -6,9 +6,10 @@ import asyncio
 from collections.abc import AsyncIterator, Sequence
 from functools import partial
 
-from core.clock import Clock
-from core.market.candle import Market
-from core.market.fallback import next_venue
+from core.domain.candle import Market
+from core.domain.clock import Clock
+from core.domain.fallback import next_venue
+from core.domain.venue_names import venue_name
 from core.market.feeds.backoff import Backoff
 from core.market.feeds.base import FeedError, FeedEvent, FeedKind, FeedState, FeedStatus, Known
 from core.market.feeds.ccxt_venue import CcxtVenue
@@ -22,7 +23,6 @@ from core.market.feeds.trouble import VenueError
 from core.market.feeds.urls import ExchangeUrls
 from core.market.feeds.venue import OpenVenue, Venue
 from core.market.feeds.words import counted, wait_in_words
-from core.market.venue_names import venue_name
 
 __all__ = ["ExchangeFeed", "ExchangeTimes", "probe"]
 

@@ -5,11 +5,11 @@ Volume only grows while a candle is open, so of two views of one candle the one 
 
 from __future__ import annotations
 
+from core.domain.candle import Candle, Interval
+from core.domain.validation import problem_of
 from core.market.aggregate import Trade, TradeAggregator, TradeFate
-from core.market.candle import Candle, Interval
 from core.market.feeds.server_clock import ServerClock
 from core.market.feeds.venue import Kline, Refused
-from core.market.validate import problem_of
 
 _KEPT = 4
 _LARGEST_JUMP = 10.0

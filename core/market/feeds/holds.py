@@ -6,7 +6,7 @@ import threading
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
-from core.clock import Clock
+from core.domain.clock import Clock
 from core.market.feeds.trouble import VenueError
 
 _EARLY_S = 0.02

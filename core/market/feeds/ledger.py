@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from operator import attrgetter
 
-from core.market.candle import Candle, Interval
+from core.domain.candle import Candle, Interval
 from core.market.feeds.base import ClosedCandle, CorrectedCandle, FeedEvent, Known, MissingCandles
 from core.market.feeds.patience import ExchangeTimes
 

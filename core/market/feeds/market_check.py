@@ -6,15 +6,15 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from core.clock import Clock
-from core.market.candle import Market
+from core.domain.candle import Market
+from core.domain.clock import Clock
+from core.domain.venue_names import venue_name
 from core.market.feeds.ccxt_objects import not_at
 from core.market.feeds.holds import VenueHold
 from core.market.feeds.tickers import TickerSource
 from core.market.feeds.trouble import BY_ITSELF, VenueError
 from core.market.feeds.urls import ExchangeUrls
 from core.market.symbols import SymbolCache, SymbolList, fetch_symbols
-from core.market.venue_names import venue_name
 
 _REQUEST_S = 8.0
 _NAMES_S = 15.0

@@ -7,7 +7,7 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from operator import attrgetter
 
-from core.market.candle import Candle
+from core.domain.candle import Candle
 
 
 class ReplayPace:

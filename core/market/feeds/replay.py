@@ -9,11 +9,11 @@ from collections.abc import AsyncIterator, Sequence
 from operator import attrgetter
 from pathlib import Path
 
-from core.clock import Clock
-from core.market.candle import FILE_VENUE, Candle, Market
+from core.domain.candle import FILE_VENUE, Candle, Market
+from core.domain.clock import Clock
 from core.market.feeds.base import CatchUpProgress, ClosedCandle, FeedEvent, FeedKind, FeedState, FeedStatus, Known
 from core.market.feeds.pace import ReplayPace
-from core.market.files import CandleFile, rejections_in_words
+from core.market.history.files import CandleFile, rejections_in_words
 from core.market.shown_names import file_symbol, shown_symbol
 
 _log = logging.getLogger("ghostcandle.feed")

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from core.clock import Clock
-from core.market.candle import Candle, Interval
+from core.domain.candle import Candle, Interval
+from core.domain.clock import Clock
+from core.domain.validation import RejectionReason, problem_of
 from core.market.feeds.holds import HeldError, VenueHold
 from core.market.feeds.patience import ExchangeTimes
 from core.market.feeds.server_clock import ServerClock
 from core.market.feeds.tally import Tally
 from core.market.feeds.venue import Refused, Venue
-from core.market.validate import RejectionReason, problem_of
 
 _LISTED_TOO_FEW = 2
 """A list may lack the candle that has just begun, or one that could not be read."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from core.clock import Clock
-from core.market.candle import Candle, Interval
+from core.domain.candle import Candle, Interval
+from core.domain.clock import Clock
 
 _DAY_MS = 86_400_000
 _AHEAD_MS = 5_000

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import math
 
-from core.clock import Clock
-from core.market.candle import Candle, Interval
+from core.domain.candle import Candle, Interval
+from core.domain.clock import Clock
 from core.market.feeds.closing import Closing
 from core.market.feeds.forming import FormingCandles
 from core.market.feeds.patience import ExchangeTimes

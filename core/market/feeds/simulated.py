@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.clock import Clock
-from core.market.candle import SIMULATED_VENUE, Candle, Interval, Market
+from core.domain.candle import SIMULATED_VENUE, Candle, Interval, Market
+from core.domain.clock import Clock
 from core.market.feeds.base import (
     CatchUpProgress,
     ClosedCandle,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 
-from core.clock import Clock
-from core.market.candle import Market
+from core.domain.candle import Market
+from core.domain.clock import Clock
 from core.market.feeds.base import FeedEvent, FeedKind, FeedState, FeedStatus, Known
 from core.market.shown_names import shown_market
 

@@ -9,14 +9,14 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from core.clock import Clock
+from core.domain.clock import Clock
+from core.domain.plain import plain
+from core.domain.venue_names import venue_name
 from core.market.feeds.backoff import Backoff
 from core.market.feeds.holds import VenueHolds
 from core.market.feeds.tickers import DayOfPrices, Quote, TickerSource
 from core.market.feeds.trouble import VenueError
 from core.market.feeds.urls import ExchangeUrls
-from core.market.venue_names import venue_name
-from core.plain import plain
 
 MarketKey = tuple[str, str]
 """An exchange's ccxt id and a symbol."""

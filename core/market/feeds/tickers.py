@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar
 
-from core.market.candle import Candle, Interval, Market
+from core.domain.candle import Candle, Interval, Market
 from core.market.feeds.ccxt_objects import make_exchange, no_such_market, only_this_market, timeframe_of
 from core.market.feeds.holds import VenueHold
 from core.market.feeds.trouble import Answer, VenueError, explain

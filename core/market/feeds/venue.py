@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Protocol, Self
 
+from core.domain.candle import Candle
 from core.market.aggregate import Trade
-from core.market.candle import Candle
 
 
 @dataclass(frozen=True, slots=True)

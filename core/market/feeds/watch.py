@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 
-from core.clock import Clock
-from core.market.candle import Candle
+from core.domain.candle import Candle
+from core.domain.clock import Clock
 from core.market.feeds.forming import FormingCandles
 from core.market.feeds.holds import HeldError
 from core.market.feeds.patience import ExchangeTimes

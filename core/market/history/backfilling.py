@@ -15,8 +15,9 @@ from typing import Protocol
 
 import numpy as np
 
-from core.clock import Clock
-from core.market.candle import Candle, Market
+from core.domain.candle import Candle, Market
+from core.domain.clock import Clock
+from core.domain.spans import Span, candles_in, without
 from core.market.feeds.backoff import Backoff
 from core.market.feeds.requests import is_cut_list
 from core.market.feeds.trouble import VenueError
@@ -24,7 +25,6 @@ from core.market.history.checks import check_columns
 from core.market.history.errors import HistoryError
 from core.market.history.importing import HistoryWriter
 from core.market.history.moments import first_on_grid, moment_text
-from core.market.history.spans import Span, candles_in, without
 from core.storage.candles import CandleStore, StoredColumns
 from core.storage.holes import HoleStore
 

@@ -1,4 +1,4 @@
-"""What is accepted as a candle, for whole columns: the rules and the order of `core.market.validate.Validator`."""
+"""What is accepted as a candle, for whole columns: the rules and the order of `core.domain.validation.Validator`."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from core.market.candle import Interval
-from core.market.validate import LARGEST_JUMP, RejectionReason, is_near, number_faults, time_is_in_another_unit
+from core.domain.candle import Interval
+from core.domain.validation import LARGEST_JUMP, RejectionReason, is_near, number_faults, time_is_in_another_unit
 from core.storage.candles import StoredColumns
 
 

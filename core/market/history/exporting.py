@@ -10,10 +10,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, cast
 
-from core.market.candle import Market
-from core.market.export import COLUMNS, csv_pieces
+from core.domain.candle import Market
+from core.domain.spans import Span
 from core.market.history.errors import HistoryError
-from core.market.history.spans import Span
+from core.market.history.export import COLUMNS, csv_pieces
 from core.market.history.table import arrow_is_missing
 from core.storage.candles import CandleStore, StoredColumns
 

@@ -9,11 +9,11 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from core.market.candle import Market
+from core.domain.candle import Market
+from core.domain.spans import Span, candles_in, holes_between
 from core.market.history.checks import taken
 from core.market.history.errors import HistoryError
 from core.market.history.reading import CandleTable
-from core.market.history.spans import Span, candles_in, holes_between
 from core.storage.candles import CandleStore, StoredColumns
 
 NOT_OVER = "not over yet"

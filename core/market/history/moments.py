@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from core.dates import utc_text
-from core.market.candle import Interval
+from core.domain.candle import Interval
+from core.domain.dates import utc_text
 from core.market.history.errors import HistoryError
 
 

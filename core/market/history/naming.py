@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from core.market.candle import FILE_VENUE
+from core.domain.candle import FILE_VENUE
 from core.market.history.errors import HistoryError, UnnamedMarketError
 
 _QUOTES = (

@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from core.market.candle import Interval
-from core.market.export import COLUMNS
+from core.domain.candle import Interval
+from core.domain.validation import RejectionReason
 from core.market.history.checks import check_columns
 from core.market.history.errors import CandleFileError
+from core.market.history.export import COLUMNS
 from core.market.history.roles import Roles, number_columns, roles_of, time_column
 from core.market.history.table import TableFile
+from core.market.history.times import TimeColumnError, TimeStyle, ambiguous, day_first, read_times
 from core.market.history.trades import TradeAggregator, Trades
-from core.market.times import TimeColumnError, TimeStyle, ambiguous, day_first, read_times
-from core.market.validate import RejectionReason
 from core.storage.candles import StoredColumns
 
 if TYPE_CHECKING:

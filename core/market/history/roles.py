@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from core.domain.plain import plain
 from core.market.history.errors import CandleFileError
 from core.market.history.table import is_number
-from core.plain import plain
 
 if TYPE_CHECKING:
     import pandas as pd

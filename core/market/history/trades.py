@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from core.market.candle import Interval
+from core.domain.candle import Interval
 from core.storage.candles import StoredColumns
 
 Times = NDArray[np.int64]

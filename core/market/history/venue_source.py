@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from core.clock import Clock
-from core.market.candle import Candle, Market
+from core.domain.candle import Candle, Market
+from core.domain.clock import Clock
 from core.market.feeds.ccxt_venue import CcxtVenue
 from core.market.feeds.server_clock import ServerClock
 from core.market.feeds.urls import ExchangeUrls

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from core.market.candle import Market
+from core.domain.candle import Market
+from core.domain.spans import Span
 from core.market.history.importing import Told
-from core.market.history.spans import Span
 from core.storage.candles import CandleStore, StoredColumns
 from core.storage.holes import HoleStore
 

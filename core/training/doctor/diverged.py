@@ -1,11 +1,11 @@
-"""A diverged model in words. What takes it back is known where the checkpoints are: see `core.training.way_back`."""
+"""A diverged model in words. What recovers it is decided in `core.training.hosting.divergence_recovery`."""
 
 from __future__ import annotations
 
 import math
 
-from core.diagnosis import Disease
-from core.settings import Settings
+from core.domain.diagnosis import Disease
+from core.settings.tree import Settings
 from core.training.doctor.divergence import RECENT, Divergence
 from core.training.doctor.evidence import Evidence
 from core.training.doctor.remedies import lower_rate, text

@@ -22,7 +22,7 @@ from collections import deque
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 
-from core.events import StepDone
+from core.domain.events import StepDone
 
 RECENT = 10
 """Steps that make a level."""

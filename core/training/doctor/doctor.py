@@ -18,9 +18,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from core.diagnosis import Diagnosis, Disease
-from core.events import StepDone
-from core.settings import Settings
+from core.domain.diagnosis import Diagnosis, Disease
+from core.domain.events import StepDone
+from core.settings.tree import Settings
 from core.training.doctor.diverged import diverged
 from core.training.doctor.divergence import Divergence, DivergenceWatch
 from core.training.doctor.evidence import RunStart, measure

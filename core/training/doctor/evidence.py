@@ -10,8 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from core.diagnosis import NonFiniteOrigin
-from core.events import StepDone
+from core.domain.diagnosis import NonFiniteOrigin
+from core.domain.events import StepDone
 from core.training.doctor.trend import SeriesTrend, trend_of
 from core.training.doctor.window import Numbers, StepWindow, number, size
 

@@ -11,8 +11,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
 
-from core.diagnosis import NonFiniteOrigin, SettingChange
-from core.settings import Settings
+from core.domain.diagnosis import NonFiniteOrigin, SettingChange
+from core.settings.tree import Settings
 from core.training.doctor.evidence import Evidence, Spread
 
 EXPLODING_NORM = 100.0

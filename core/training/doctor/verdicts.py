@@ -15,8 +15,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from core.diagnosis import Disease, NonFiniteOrigin
-from core.settings import Settings
+from core.domain.diagnosis import Disease, NonFiniteOrigin
+from core.settings.tree import Settings
 from core.training.doctor import remedies
 from core.training.doctor.evidence import (
     RECENT_STEPS,

@@ -7,8 +7,8 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from core.diagnosis import GradientStatistics, NonFiniteOrigin
-from core.events import StepDone
+from core.domain.diagnosis import GradientStatistics, NonFiniteOrigin
+from core.domain.events import StepDone
 
 WINDOW = 300
 """Steps that the doctor looks back on."""

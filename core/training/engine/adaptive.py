@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from core.forecast.quantities import FloatArray
+from core.domain.quantities import FloatArray
 
 BLOCK = 50
 """Candles in a block."""

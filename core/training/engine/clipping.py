@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from core.settings import GradientSettings
+from core.settings.tree import GradientSettings
 
 RECENT_NORMS = 200
 _FEWEST_NORMS = 20

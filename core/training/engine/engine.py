@@ -15,9 +15,9 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from core.diagnosis import NonFiniteOrigin
-from core.forecast.quantities import QUANTITIES, FloatArray
-from core.settings import GradientSettings, TrainingSettings
+from core.domain.diagnosis import NonFiniteOrigin
+from core.domain.quantities import QUANTITIES, FloatArray
+from core.settings.tree import GradientSettings, TrainingSettings
 from core.training.engine.averaging import AveragedWeights
 from core.training.engine.clipping import Clipped, Clipper
 from core.training.engine.flat import FlatParameters
@@ -29,8 +29,8 @@ from core.training.engine.optimizer import build_optimizer, is_usable, load_opti
 from core.training.engine.precision import Precision
 from core.training.engine.replicas import Replicas, SingleReplica
 from core.training.engine.result import PendingStep, StepResult
+from core.training.engine.samples import Batch
 from core.training.engine.schedule import RateSchedule
-from core.training.samples import Batch
 
 _SPIKE_CLIPS_TO = 0.1
 _HEAD = 5  # norm, norm after, threshold, skipped, loss scale

@@ -16,7 +16,7 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
-from core.training.device_faults import DeviceFault, classify
+from core.training.engine.device_faults import DeviceFault, classify
 from core.training.engine.objective import DeviceBatch
 
 Update = Callable[[DeviceBatch], Tensor]

@@ -8,7 +8,7 @@ import operator
 import torch
 from torch import Tensor
 
-from core.diagnosis import GradientStatistics, LayerStatistics, NonFiniteOrigin
+from core.domain.diagnosis import GradientStatistics, LayerStatistics, NonFiniteOrigin
 from core.training.engine.flat import FlatParameters
 from core.training.engine.segments import Segments
 

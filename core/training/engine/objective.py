@@ -8,8 +8,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from core.forecast.quantities import LEVELS, FloatArray
-from core.training.samples import Batch
+from core.domain.quantities import LEVELS, FloatArray
+from core.training.engine.samples import Batch
 from models.losses import pinball, quantiles_of, weighted_parts
 
 _SHARED_DIMENSIONS = 3

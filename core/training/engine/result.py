@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
-from core.diagnosis import GradientStatistics, NonFiniteOrigin
+from core.domain.diagnosis import GradientStatistics, NonFiniteOrigin
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from core.forecast.quantities import FloatArray
-from core.settings import TrainingSettings
+from core.domain.quantities import FloatArray
+from core.settings.tree import TrainingSettings
 from core.training.engine.adaptive import AdaptiveRate
 
 _COSINE_END = 0.1

@@ -9,12 +9,12 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from core.domain.quantities import LEVELS, QUANTITIES, FloatArray
 from core.forecast.baseline_forecast import BaselineForecast
 from core.forecast.experts import REFERENCE
 from core.forecast.history import History
-from core.forecast.quantities import LEVELS, QUANTITIES, FloatArray
+from core.training.engine.samples import Batch, LossWeights, build_batch
 from core.training.pretraining.sources import Source
-from core.training.samples import Batch, LossWeights, build_batch
 
 _EVEN = LossWeights(1.0, 1.0)
 """No forecast was made of history, so none came out badly: every sample counts the same."""

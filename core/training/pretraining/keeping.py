@@ -7,15 +7,15 @@ from typing import Any
 
 import torch
 
-from core.clock import Clock
-from core.settings import ModelSettings
+from core.domain.clock import Clock
+from core.settings.tree import ModelSettings
 from core.training.engine.engine import TrainingEngine
+from core.training.hosting.pretrained_store import Pretrained, PretrainedStore
+from core.training.online.snapshot import SCHEMA, describe_model
 from core.training.pretraining.errors import PretrainingError
 from core.training.pretraining.loop import Epoch
 from core.training.pretraining.sources import Source
-from core.training.pretraining.store import Pretrained, PretrainedStore
 from core.training.pretraining.team import Team
-from core.training.snapshot import SCHEMA, describe_model
 
 
 class BestKeeper:

@@ -10,18 +10,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from core.clock import Clock
-from core.forecast.quantities import FloatArray
+from core.domain.clock import Clock
+from core.domain.quantities import FloatArray
 from core.training.engine.engine import TrainingEngine
 from core.training.engine.result import StepResult
-from core.training.ledger import LossLedger
+from core.training.engine.samples import Batch
+from core.training.online.ledger import LossLedger
 from core.training.pretraining.dataset import Dataset, share_of
 from core.training.pretraining.team import Team
 from core.training.pretraining.validation import Validation, validate
+from core.training.recovery.incident_draft import Mishap
 from core.training.recovery.ladder import RecoveryLadder
-from core.training.recovery.mishap import Mishap
 from core.training.recovery.quarantine import bad_parts
-from core.training.samples import Batch
 
 _KNOWN_GOOD_EVERY = 50
 """Steps between two looks at whether the state is known good: what a rollback can cost."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from core.clock import Clock
-from core.events import JobProgress
+from core.domain.clock import Clock
+from core.domain.events import JobProgress
 
 _REPORT_EVERY_S = 0.25
 

@@ -12,28 +12,28 @@ from typing import Any, Protocol
 import numpy as np
 import torch
 
-from core.clock import Clock
-from core.events import Estimate, JobProgress
+from core.domain.clock import Clock
+from core.domain.events import Estimate, JobProgress
 from core.forecast.score import FEWEST_FOR_AN_ESTIMATE
-from core.settings import Settings
+from core.settings.tree import Settings
 from core.storage.folder import DataFolder
-from core.training.device import cpu_label, prepare_thread, release_thread
-from core.training.device_faults import DeviceFault, classify
+from core.training.engine.device import cpu_label, prepare_thread, release_thread
+from core.training.engine.device_faults import DeviceFault, classify
 from core.training.engine.engine import TrainingEngine
-from core.training.opening import build_engine
+from core.training.hosting.opening import build_engine
+from core.training.hosting.pretrained_store import Pretrained, PretrainedStore
+from core.training.hosting.threads import choose_threads
 from core.training.pretraining.dataset import Dataset, Series, build_series
 from core.training.pretraining.errors import Interrupted, PretrainingError
 from core.training.pretraining.keeping import BestKeeper
 from core.training.pretraining.loop import Course, Ending, Epoch, Plan, Pretraining
 from core.training.pretraining.meter import Meter
 from core.training.pretraining.sources import Source, read_sources
-from core.training.pretraining.store import Pretrained, PretrainedStore
 from core.training.pretraining.team import Team, gather, is_one_of_several
+from core.training.recovery.incident_draft import Mishap
 from core.training.recovery.known_good import KnownGood
 from core.training.recovery.ladder import RecoveryLadder
-from core.training.recovery.mishap import Mishap
 from core.training.recovery.quarantine import Quarantine
-from core.training.threads import choose_threads
 
 _MOST_INCIDENTS = 100
 _NAME = "pretraining"

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from core.domain.candle import Candle
 from core.forecast.score import FEWEST_FOR_AN_ESTIMATE
-from core.market.candle import Candle
-from core.market.files import CandleFile, read_candle_file
-from core.settings import ModelSettings
+from core.market.history.files import CandleFile, read_candle_file
+from core.settings.tree import ModelSettings
 from core.training.pretraining.errors import PretrainingError
 
 _TOLERATED_OVERLAP = 0.01

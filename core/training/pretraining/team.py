@@ -13,8 +13,8 @@ from typing import Protocol
 import torch
 from torch import distributed, nn
 
-from core.forecast.quantities import FloatArray
-from core.training.device import Device, DeviceError, choose_device
+from core.domain.quantities import FloatArray
+from core.training.engine.device import Device, DeviceError, choose_device
 from core.training.engine.replicas import DistributedReplicas, Replicas
 from core.training.pretraining.errors import PretrainingError
 

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from core.events import Estimate
-from core.forecast.quantities import FloatArray, Quantity
+from core.domain.events import Estimate
+from core.domain.quantities import FloatArray, Quantity
 from core.forecast.score import pinball, skill
 from core.training.engine.engine import TrainingEngine
 from core.training.pretraining.dataset import Dataset, Series

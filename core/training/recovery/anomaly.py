@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import torch
 
-from core.training.device_faults import DeviceFault, classify
+from core.training.engine.device_faults import DeviceFault, classify
 
 _MESSAGE = "modified by an inplace operation"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from typing import Any
 
-from core.settings import RecoverySettings
+from core.settings.tree import RecoverySettings
 
 
 class RollbackBudget:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import traceback
 from dataclasses import dataclass
 
-from core.training.device_faults import DeviceFault, classify
+from core.training.engine.device_faults import DeviceFault, classify
 from core.training.recovery.anomaly import is_in_place_error
 
 

@@ -9,13 +9,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 
-from core.events import Severity
+from core.domain.events import Severity
 from core.forecast.experts import Quantiles
-from core.training.device_faults import DeviceFault
+from core.training.engine.device_faults import DeviceFault
 from core.training.recovery.failure import Failure, failure_of
+from core.training.recovery.incident_draft import Mishap
 from core.training.recovery.ladder import Recovered, RecoveryLadder
 from core.training.recovery.memory import empty_caches
-from core.training.recovery.mishap import Mishap
 
 WITHOUT_MODEL = "forecast without the model"
 

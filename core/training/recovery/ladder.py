@@ -16,23 +16,23 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from core.diagnosis import NonFiniteOrigin
-from core.events import ROLLED_BACK, Severity
-from core.forecast.quantities import FloatArray
-from core.settings import RecoverySettings
-from core.training.device_faults import DeviceFault
+from core.domain.diagnosis import NonFiniteOrigin
+from core.domain.events import ROLLED_BACK, Severity
+from core.domain.quantities import FloatArray
+from core.settings.tree import RecoverySettings
+from core.training.engine.device_faults import DeviceFault
 from core.training.engine.engine import TrainingEngine
 from core.training.engine.result import StepResult
+from core.training.engine.samples import Batch
 from core.training.recovery.anomaly import name_operation
 from core.training.recovery.budget import RollbackBudget
 from core.training.recovery.failure import Failure, failure_of
+from core.training.recovery.incident_draft import Mishap
 from core.training.recovery.known_good import KnownGood
 from core.training.recovery.memory import MicroBatching
-from core.training.recovery.mishap import Mishap
 from core.training.recovery.overflow import ScaleSearch
 from core.training.recovery.quarantine import Quarantine, bad_parts
 from core.training.recovery.spikes import SpikeWatch
-from core.training.samples import Batch
 
 _RATE_AFTER_ROLLBACK = 0.5
 _AS_USUAL = "The step was done as usual."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from core.diagnosis import NonFiniteOrigin
+from core.domain.diagnosis import NonFiniteOrigin
 from core.training.engine.result import StepResult
 
 _FREE_IN_A_ROW = 3

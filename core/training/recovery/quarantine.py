@@ -8,9 +8,9 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from core.forecast.quantities import FloatArray
+from core.domain.quantities import FloatArray
 from core.storage.weights import write_weights
-from core.training.samples import Batch
+from core.training.engine.samples import Batch
 
 _MOST_KEPT = 50
 """The oldest go first: a feed that is bad for a night must not fill the disk."""

@@ -6,7 +6,7 @@ from bisect import bisect_left
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, tzinfo
 
-from desktop import formatting
+from desktop.ui import formatting
 
 _SECOND, _MINUTE, _HOUR, _DAY = 1_000, 60_000, 3_600_000, 86_400_000
 _STEPS_MS = (

@@ -7,8 +7,8 @@ from functools import partial
 
 from PySide6.QtCore import QObject
 
-from core.market import time_zones
-from core.settings import Settings
+from core.domain import time_zones
+from core.settings.tree import Settings
 from desktop.actions import ActionId
 from desktop.chart.axes.price_scale import ScaleKind
 from desktop.chart.items.volume_profile import VolumeProfileLayer
@@ -17,9 +17,9 @@ from desktop.chart.widget import ChartWidget
 from desktop.dialogs.date import DateDialog
 from desktop.dialogs.messages import open_dialog
 from desktop.dialogs.zone import ZoneDialog
-from desktop.formatting import format_time
-from desktop.translation import translate
-from desktop.window import MainWindow
+from desktop.ui.formatting import format_time
+from desktop.ui.translation import translate
+from desktop.window.main_window import MainWindow
 
 _CHOICES = {
     **{ActionId(f"style_{style.value}"): ("candles", style.value) for style in CandleStyle},

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple, Protocol, TypeVar
 
-from core.market.drawings import Drawing
-from core.market.price_lines import PriceLine
+from core.domain.drawings import Drawing
+from core.domain.price_lines import PriceLine
 from core.storage.errors import StorageError
 
 Kept = PriceLine | Drawing

@@ -10,22 +10,22 @@ import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QObject
 
-from core.events import Severity
-from core.market.candle import FILE_VENUE, SIMULATED_VENUE, Candle, Interval, Market
+from core.domain.candle import FILE_VENUE, SIMULATED_VENUE, Candle, Interval, Market
+from core.domain.candle_series import CandleSeries
+from core.domain.events import Severity
 from core.market.feeds.base import MissingCandles
 from core.market.known_holes import KnownHoles
 from core.market.resample import ResampledSeries
-from core.market.series import CandleSeries
 from core.market.shown_names import shown_market
-from core.settings import Settings
+from core.settings.tree import Settings
+from core.settings.window import ChartInterval
 from core.storage.errors import StorageError
-from core.window_settings import ChartInterval
 from desktop.actions import ActionId
-from desktop.candle_loader import SHOWN_AT_FIRST, HistoryLoading
 from desktop.chart.widget import ChartWidget
-from desktop.database import WindowDatabase
-from desktop.translation import translate
-from desktop.window import MainWindow
+from desktop.services.candle_loader import SHOWN_AT_FIRST, HistoryLoading
+from desktop.state.database import WindowDatabase
+from desktop.ui.translation import translate
+from desktop.window.main_window import MainWindow
 
 _HISTORY_NOTICE = "history"
 _AS_STORED: ChartInterval = "market"

@@ -6,23 +6,23 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QObject, SignalInstance, Slot
 
-from core.events import Severity
-from core.market.candle import Interval, Market
+from core.domain.candle import Interval, Market
+from core.domain.candle_series import CandleSeries
+from core.domain.events import Severity
+from core.domain.venue_names import venue_name
 from core.market.resample import ResampledSeries
-from core.market.series import CandleSeries
 from core.market.shown_names import shown_market, symbols_apart
-from core.market.venue_names import venue_name
-from core.settings import Settings
+from core.settings.tree import Settings
 from core.storage.errors import StorageError
 from desktop.actions import ActionId
-from desktop.candle_loader import HistoryLoading
 from desktop.chart.items.comparison import Comparison, ComparisonLayer
 from desktop.chart.widget import ChartWidget
-from desktop.database import WindowDatabase
 from desktop.dialogs.compared_market import ComparedMarketDialog
 from desktop.dialogs.messages import open_dialog
-from desktop.translation import translate
-from desktop.window import MainWindow
+from desktop.services.candle_loader import HistoryLoading
+from desktop.state.database import WindowDatabase
+from desktop.ui.translation import translate
+from desktop.window.main_window import MainWindow
 
 _NOTICE = "compare"
 

@@ -8,7 +8,6 @@ from PySide6.QtCore import QEvent, QObject, QPointF, Qt
 from PySide6.QtGui import QContextMenuEvent
 from PySide6.QtWidgets import QMenu
 
-from desktop import formatting
 from desktop.actions import ActionId
 from desktop.chart.controllers.drawings import DRAWING_KINDS
 from desktop.chart.controllers.placed import ChartPlaced
@@ -17,9 +16,10 @@ from desktop.chart.data.anchors import bounded
 from desktop.chart.items.error_strip import ERROR_PANE
 from desktop.chart.tools.tool import Area, ChartPoint
 from desktop.chart.widget import ChartWidget
-from desktop.icons import icon
-from desktop.translation import translate
-from desktop.window import MainWindow
+from desktop.ui import formatting
+from desktop.ui.icons import icon
+from desktop.ui.translation import translate
+from desktop.window.main_window import MainWindow
 
 _OF_PRICES = (ActionId.FIT_PRICES, ActionId.SCALE_LINEAR, ActionId.SCALE_LOG, ActionId.SCALE_PERCENT)
 _OF_TIMES = (ActionId.GO_TO_NEWEST, ActionId.GO_TO_DATE)

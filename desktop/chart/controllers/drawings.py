@@ -9,9 +9,9 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QDialog, QMenu
 
-from core.clock import Clock
-from core.events import Severity
-from core.market.drawings import MOST_DRAWINGS, WIDEST_PX, Anchor, Drawing, DrawingKind
+from core.domain.clock import Clock
+from core.domain.drawings import MOST_DRAWINGS, WIDEST_PX, Anchor, Drawing, DrawingKind
+from core.domain.events import Severity
 from desktop.actions import ActionId
 from desktop.chart.controllers.book import Book
 from desktop.chart.controllers.placeable import Placeable
@@ -22,12 +22,12 @@ from desktop.chart.items.placed import Grip
 from desktop.chart.tools.places import ARROWS, TEN_AT_ONCE, anchor_at, moved_by, price_step, tick_of
 from desktop.chart.tools.tool import ChartPoint
 from desktop.chart.widget import ChartWidget
-from desktop.dialogs.colour_box import COLOURS
 from desktop.dialogs.drawing import open_drawing
-from desktop.icons import icon
-from desktop.panels.banner import Notice
-from desktop.translation import translate
-from desktop.window import MainWindow
+from desktop.ui.banner import Notice
+from desktop.ui.colour_box import COLOURS
+from desktop.ui.icons import icon
+from desktop.ui.translation import translate
+from desktop.window.main_window import MainWindow
 
 DRAWING_KINDS = {
     ActionId.DRAW_TREND_LINE: DrawingKind.TREND_LINE,

@@ -6,13 +6,12 @@ from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import QObject, Slot
 
-from core.clock import Clock
-from core.market.candle import Candle, Market
+from core.domain.candle import Candle, Market
+from core.domain.clock import Clock
 from core.market.feeds.base import MissingCandles
 from core.market.pipeline import FeedTold
 from core.storage.folder import DataFolder
 from core.storage.reader import RecordReader
-from desktop.candle_loader import HistoryLoading
 from desktop.chart.controllers.appearance import ChartAppearance
 from desktop.chart.controllers.candles import ChartCandles
 from desktop.chart.controllers.comparison import ChartComparison
@@ -23,13 +22,14 @@ from desktop.chart.controllers.studies import ChartStudies
 from desktop.chart.controllers.time_travel import TimeTravel
 from desktop.chart.controllers.tools import ChartTools
 from desktop.chart.widget import ChartWidget
-from desktop.database import WindowDatabase
-from desktop.forecast_words import stale_words
 from desktop.notifications.alerts_elsewhere import AlertsElsewhere
-from desktop.panels.market_bar import MarketBar
-from desktop.state import RunState
-from desktop.theme import Theme
-from desktop.window import MainWindow
+from desktop.services.candle_loader import HistoryLoading
+from desktop.state.database import WindowDatabase
+from desktop.state.forecast_words import stale_words
+from desktop.state.run_state import RunState
+from desktop.ui.theme import Theme
+from desktop.window.main_window import MainWindow
+from desktop.window.market_bar import MarketBar
 
 
 class ChartEnsemble(QObject):

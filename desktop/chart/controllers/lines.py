@@ -8,13 +8,12 @@ from dataclasses import replace
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QDialog, QMenu
 
-from core.clock import Clock
-from core.market.alert_desk import AlertDesk
-from core.market.candle import Candle, Market
-from core.market.drawings import Anchor
-from core.market.price_lines import LineKind, PriceLine
+from core.domain.candle import Candle, Market
+from core.domain.clock import Clock
+from core.domain.drawings import Anchor
+from core.domain.price_lines import LineKind, PriceLine
+from core.market.alert_monitor import AlertDesk
 from core.market.shown_names import shown_symbol
-from desktop import formatting
 from desktop.actions import ActionId
 from desktop.chart.controllers.book import Book
 from desktop.chart.controllers.placeable import Placeable
@@ -25,8 +24,9 @@ from desktop.chart.tools.tool import ChartPoint
 from desktop.chart.widget import ChartWidget
 from desktop.dialogs.line_text import open_line_text
 from desktop.notifications.alert_messages import AlertMessages, late_time
-from desktop.translation import translate
-from desktop.window import MainWindow
+from desktop.ui import formatting
+from desktop.ui.translation import translate
+from desktop.window.main_window import MainWindow
 
 _KINDS = {ActionId.ADD_ALERT: LineKind.ALERT, ActionId.ADD_NOTE: LineKind.NOTE}
 

@@ -5,21 +5,21 @@ from __future__ import annotations
 import numpy as np
 from PySide6.QtCore import QObject, Qt, QTimer
 
-from core.events import RESTORED, ROLLED_BACK, CheckpointInfo, Incident, Severity
-from core.market.series import CandleSeries
-from core.settings import Settings
-from desktop import formatting
+from core.domain.candle_series import CandleSeries
+from core.domain.events import RESTORED, ROLLED_BACK, CheckpointInfo, Incident, Severity
+from core.settings.tree import Settings
 from desktop.actions import ActionId
 from desktop.chart.data.markers import Marker, MarkerKind, MarkerTrack
 from desktop.chart.items.markers import MarkersLayer
 from desktop.chart.tools.tool import ChartPoint, GripTool
 from desktop.chart.widget import ChartWidget
-from desktop.checkpoints.source import score_text
-from desktop.history import StepHistory
 from desktop.panels.incidents import IncidentsPanel
-from desktop.state import RunState
-from desktop.translation import translate
-from desktop.window import MainWindow
+from desktop.state.checkpoint_source import score_text
+from desktop.state.run_state import RunState
+from desktop.state.step_history import StepHistory
+from desktop.ui import formatting
+from desktop.ui.translation import translate
+from desktop.window.main_window import MainWindow
 
 _MERGED_MS = 50
 _KINDS = {RESTORED: MarkerKind.RESTORE, ROLLED_BACK: MarkerKind.ROLLBACK}

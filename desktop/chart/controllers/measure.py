@@ -7,7 +7,7 @@ from dataclasses import replace
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QMenu
 
-from core.market.drawings import Anchor
+from core.domain.drawings import Anchor
 from desktop.actions import ActionId
 from desktop.chart.controllers.book import Book
 from desktop.chart.controllers.placeable import Placeable
@@ -16,8 +16,8 @@ from desktop.chart.items.measure import MeasureLayer, Measurement
 from desktop.chart.tools.places import ARROWS, TEN_AT_ONCE, anchor_at, tick_of
 from desktop.chart.tools.tool import ChartPoint
 from desktop.chart.widget import ChartWidget
-from desktop.translation import translate
-from desktop.window import MainWindow
+from desktop.ui.translation import translate
+from desktop.window.main_window import MainWindow
 
 _MEASURE = "measure"
 _KINDS = {ActionId.MEASURE: _MEASURE}

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QObject, QTimer, Slot
 
-from core.events import ForecastScored, Severity, TrainerReady
-from core.settings import Settings
+from core.domain.events import ForecastScored, Severity, TrainerReady
+from core.settings.tree import Settings
 from core.storage.errors import StorageError
 from core.storage.reader import RecordReader
 from desktop.actions import ActionId
@@ -16,9 +16,9 @@ from desktop.chart.items.hindsight import HindsightLayer
 from desktop.chart.items.regimes import RegimeLayer
 from desktop.chart.panes.layer import Layer
 from desktop.chart.widget import ChartWidget
-from desktop.state import RunState
-from desktop.translation import translate
-from desktop.window import MainWindow
+from desktop.state.run_state import RunState
+from desktop.ui.translation import translate
+from desktop.window.main_window import MainWindow
 
 _TURN_S = 0.004
 """How long one turn of the event loop may read: painting keeps the rest of its 16 ms."""

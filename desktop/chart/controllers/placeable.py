@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any, Generic
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QDialog, QMenu
 
-from core.market.drawings import Anchor
+from core.domain.drawings import Anchor
 from desktop.actions import ActionId
 from desktop.chart.controllers.book import Book, Kept
 from desktop.chart.items.placed import Grip, PlacedLayer, Thing
 from desktop.chart.tools.tool import ChartPoint
 from desktop.chart.widget import ChartWidget
-from desktop.icons import icon
-from desktop.window import MainWindow
+from desktop.ui.icons import icon
+from desktop.window.main_window import MainWindow
 
 if TYPE_CHECKING:
     from desktop.chart.controllers.placed import ChartPlaced

@@ -10,8 +10,8 @@ from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QMenu
 
-from core.market.candle import Market
-from core.market.drawings import Anchor
+from core.domain.candle import Market
+from core.domain.drawings import Anchor
 from desktop.actions import ActionId
 from desktop.chart.controllers.book import Book, Kept, Key, key_of
 from desktop.chart.controllers.placeable import Placeable
@@ -21,7 +21,7 @@ from desktop.chart.tools.tool import ChartPoint, Tool, modifiers_of
 from desktop.chart.widget import ChartWidget
 from desktop.dialogs.drawing import DrawingDialog
 from desktop.dialogs.line_text import LineTextDialog
-from desktop.window import MainWindow
+from desktop.window.main_window import MainWindow
 
 _DRAG_THRESHOLD_PX = 3.0
 

@@ -10,16 +10,16 @@ from PySide6.QtCore import QBuffer, QIODevice, QObject, QPoint, Slot
 from PySide6.QtGui import QGuiApplication, QImage, QRegion
 from PySide6.QtWidgets import QFileDialog, QWidget
 
-from core.clock import Clock
-from core.events import Severity
-from core.storage.durable import write_durably
-from desktop import formatting
+from core.domain.clock import Clock
+from core.domain.events import Severity
+from core.files.durable import write_durably
 from desktop.actions import ActionId
 from desktop.chart.widget import ChartWidget
-from desktop.csv_writer import CsvWriter, failed_words, written_words
 from desktop.dialogs.messages import open_dialog
-from desktop.translation import translate
-from desktop.window import MainWindow
+from desktop.services.csv_writer import CsvWriter, failed_words, written_words
+from desktop.ui import formatting
+from desktop.ui.translation import translate
+from desktop.window.main_window import MainWindow
 
 _WRITTEN_WITHIN_MS = 30_000
 _CANCELLED_WITHIN_MS = 5_000

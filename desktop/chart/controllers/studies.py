@@ -7,7 +7,7 @@ from collections import Counter
 from PySide6.QtCore import QObject, QTimer
 
 from core.indicators.shown import ShownIndicator, colour_numbers, without
-from core.settings import Settings
+from core.settings.tree import Settings
 from desktop.actions import ActionId
 from desktop.chart.items.study import StudyLayer
 from desktop.chart.panes.pane import PRICE_PANE
@@ -15,7 +15,7 @@ from desktop.chart.tools.tool import Area, ChartPoint
 from desktop.chart.widget import ChartWidget
 from desktop.dialogs.indicators import IndicatorsDialog
 from desktop.dialogs.messages import open_dialog
-from desktop.window import MainWindow
+from desktop.window.main_window import MainWindow
 
 _HEIGHTS_SETTLE_MS = 500
 _REACH_PX = 6

@@ -8,23 +8,23 @@ from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Slot
 from PySide6.QtGui import QGuiApplication, QKeyEvent
 from PySide6.QtWidgets import QMenu
 
-from core.market.candle import Interval
+from core.domain.candle import Interval
 from core.market.feeds.pace import ReplayPace
 from core.storage.errors import StorageError
 from core.storage.reader import RecordReader
-from core.training.drawn import drawn_from_rows
-from desktop.accessible import announce
+from core.training.online.forecast_events import drawn_from_rows
 from desktop.actions import ActionId
 from desktop.actions.tool_table import PAUSE_WORDS, PLAY_WORDS
 from desktop.chart.data.model import Moment
 from desktop.chart.tools.tool import Area, ChartPoint
 from desktop.chart.widget import ChartWidget
-from desktop.formatting import format_candles, format_time
-from desktop.icons import icon
-from desktop.panels.travel_bar import TravelBar
-from desktop.state import RunState
-from desktop.translation import translate
-from desktop.window import MainWindow
+from desktop.state.run_state import RunState
+from desktop.ui.accessible import announce
+from desktop.ui.formatting import format_candles, format_time
+from desktop.ui.icons import icon
+from desktop.ui.translation import translate
+from desktop.window.main_window import MainWindow
+from desktop.window.travel_bar import TravelBar
 
 _USUAL_SPEED = 2.0
 """Candles a second."""

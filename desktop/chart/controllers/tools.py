@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from PySide6.QtCore import QObject
 
-from core.clock import Clock
-from core.market.candle import Candle, Market
-from core.market.drawings import Drawing
-from core.market.price_lines import PriceLine
+from core.domain.candle import Candle, Market
+from core.domain.clock import Clock
+from core.domain.drawings import Drawing
+from core.domain.price_lines import PriceLine
 from desktop.actions.tool_table import CHART_PLACE
 from desktop.chart.controllers.book import Book
 from desktop.chart.controllers.context_menu import ChartMenu
@@ -17,9 +17,9 @@ from desktop.chart.controllers.markers import ChartMarkers
 from desktop.chart.controllers.measure import ChartMeasure
 from desktop.chart.controllers.placed import ChartPlaced
 from desktop.chart.widget import ChartWidget
-from desktop.database import WindowDatabase
-from desktop.state import RunState
-from desktop.window import MainWindow
+from desktop.state.database import WindowDatabase
+from desktop.state.run_state import RunState
+from desktop.window.main_window import MainWindow
 
 
 class ChartTools(QObject):

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from core.market.series import CandleSeries
+from core.domain.candle_series import CandleSeries
 
 _NARROWEST_SLOT_PX = 2.0
 

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
-from core.events import QUANTILE_LEVELS, Ghost
-from core.market.candle import Candle, Interval
+from core.domain.candle import Candle, Interval
+from core.domain.events import QUANTILE_LEVELS, Ghost
 
 _BAND_LEVELS = {50: (0.25, 0.75), 90: (0.05, 0.95)}
 

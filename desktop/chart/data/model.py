@@ -7,16 +7,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.events import ForecastMade, Ghost
-from core.market.candle import Candle, Interval
+from core.domain.candle import Candle, Interval
+from core.domain.candle_series import CandleSeries
+from core.domain.events import ForecastMade, Ghost
 from core.market.known_holes import KnownHoles
 from core.market.past_series import PastSeries
-from core.market.series import CandleSeries
-from desktop import formatting
 from desktop.chart.data.ghosts import PlacedGhost, is_drawable, joined
 from desktop.chart.data.past import PastForecast
 from desktop.chart.data.past_forecasts import PastForecasts
 from desktop.chart.data.regimes import RegimeTrack
+from desktop.ui import formatting
 
 _DECIMALS_FROM = 200
 _GHOST_MARGIN = 2.0

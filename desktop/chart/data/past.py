@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from core.events import QUANTILE_LEVELS, ForecastMode, ForecastScored, Ghost
+from core.domain.events import QUANTILE_LEVELS, ForecastMode, ForecastScored, Ghost
 from core.forecast.ghosts import GhostColumns, ghost_columns
 from core.storage.records import PastRows
 

@@ -10,8 +10,8 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from core.events import ForecastScored
-from core.market.series import CandleSeries
+from core.domain.candle_series import CandleSeries
+from core.domain.events import ForecastScored
 from core.storage.reader import RecordReader
 from desktop.chart.data import past
 from desktop.chart.data.past import PAST, Names, Past, PastForecast

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from core.events import ForecastMade
-from core.market.series import CandleSeries
-from core.regimes import Regime, RegimeProbabilities
+from core.domain.candle_series import CandleSeries
+from core.domain.events import ForecastMade
+from core.domain.regimes import Regime, RegimeProbabilities
 from core.storage.reader import RecordReader
 from core.storage.records import ConditionRows
 

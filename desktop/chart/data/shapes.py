@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from core.market.candle import Candle
-from core.market.series import CandleSeries
+from core.domain.candle import Candle
+from core.domain.candle_series import CandleSeries
 from desktop.chart.data.columns import CandleColumns, columns
 from desktop.chart.style import CandleStyle
 

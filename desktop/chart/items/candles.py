@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QPointF
 from PySide6.QtGui import QPainter, QPen
 
-from core.market.candle import Candle
+from core.domain.candle import Candle
 from desktop.chart.data.columns import CandleColumns
 from desktop.chart.data.model import ChartModel
 from desktop.chart.data.shapes import shaped_forming

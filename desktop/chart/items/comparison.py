@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtGui import QColor, QPainter, QPen
 
+from core.domain.candle_series import CandleSeries
 from core.market.alignment import Pair, closes_within
-from core.market.series import CandleSeries
-from desktop import formatting
 from desktop.chart.axes.price_scale import ScaleKind
 from desktop.chart.data.model import ChartModel
 from desktop.chart.items.study import sampled
@@ -24,8 +23,9 @@ from desktop.chart.painting.text import Box, Row, Span
 from desktop.chart.panes.frame import Frame
 from desktop.chart.panes.layer import Layer
 from desktop.chart.panes.pane import Pane
-from desktop.theme import Palette
-from desktop.translation import translate
+from desktop.ui import formatting
+from desktop.ui.theme import Palette
+from desktop.ui.translation import translate
 
 _LINE_WIDTH = 2.0
 _COLOUR = 3

@@ -10,12 +10,12 @@ from itertools import pairwise
 from PySide6.QtCore import QLineF, QPointF, QRect, QRectF
 from PySide6.QtGui import QFont, QFontMetrics, QPolygonF
 
-from core.market.drawings import FIBONACCI_LEVELS, Anchor, Drawing, DrawingKind, fibonacci_prices
-from desktop import formatting
+from core.domain.drawings import FIBONACCI_LEVELS, Anchor, Drawing, DrawingKind, fibonacci_prices
 from desktop.chart.data.anchors import index_at
 from desktop.chart.data.model import ChartModel
 from desktop.chart.items.placed import Grip
 from desktop.chart.panes.frame import Frame
+from desktop.ui import formatting
 
 _LINE_REACH_PX, _HANDLE_REACH_PX = 4, 8
 _BEYOND_PX = 16

@@ -8,7 +8,7 @@ from functools import partial
 from PySide6.QtCore import QPoint, QPointF, QRect, Qt
 from PySide6.QtGui import QColor, QPainter, QPen
 
-from core.market.drawings import Drawing, DrawingKind
+from core.domain.drawings import Drawing, DrawingKind
 from desktop.chart.data.model import ChartModel
 from desktop.chart.items.drawing_shapes import Shape, grip_of, shape_of, text_font
 from desktop.chart.items.placed import Grip, PlacedLayer, row_of
@@ -17,7 +17,7 @@ from desktop.chart.painting.primitives import dashes
 from desktop.chart.painting.text import Box, Row, Span
 from desktop.chart.panes.frame import Frame
 from desktop.chart.panes.layer import PlotLabel
-from desktop.theme import with_alpha
+from desktop.ui.theme import with_alpha
 
 _AREA_ALPHAS = (22, 36)
 _HALO_PX = 1.5

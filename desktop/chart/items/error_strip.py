@@ -22,7 +22,7 @@ from desktop.chart.panes.frame import Frame
 from desktop.chart.panes.layer import Layer, PaneScale
 from desktop.chart.panes.pane import Pane
 from desktop.chart.style import Style
-from desktop.theme import Palette, mixed
+from desktop.ui.theme import Palette, mixed
 
 ERROR_PANE = "forecast error"
 

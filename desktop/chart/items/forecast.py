@@ -18,7 +18,7 @@ from desktop.chart.panes.frame import Frame
 from desktop.chart.panes.item import ChartItem
 from desktop.chart.panes.pane import PRICE_PANE, Pane
 from desktop.chart.picture import Picture
-from desktop.theme import with_alpha
+from desktop.ui.theme import with_alpha
 
 _RISING_ALPHA = 120
 _FALLING_ALPHA = 235

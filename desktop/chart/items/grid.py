@@ -14,7 +14,7 @@ from desktop.chart.panes.frame import Frame
 from desktop.chart.panes.item import ChartItem
 from desktop.chart.panes.layer import LayerSet
 from desktop.chart.panes.pane import PRICE_PANE, Pane
-from desktop.theme import mixed
+from desktop.ui.theme import mixed
 
 _GRID_ON_GROUND = 0.13
 _DOTS_EVERY_PX = 8

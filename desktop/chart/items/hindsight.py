@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtGui import QColor, QPainter, QPen
 
-from desktop import formatting
 from desktop.chart.data.model import ChartModel
 from desktop.chart.data.past import Past
 from desktop.chart.data.past_forecasts import PastView
@@ -18,8 +17,9 @@ from desktop.chart.painting.text import Row, Span
 from desktop.chart.panes.frame import Frame
 from desktop.chart.panes.layer import Layer
 from desktop.chart.panes.pane import Pane
-from desktop.theme import with_alpha
-from desktop.translation import translate
+from desktop.ui import formatting
+from desktop.ui.theme import with_alpha
+from desktop.ui.translation import translate
 
 _NARROWEST_GHOST_PX = 7
 """Logical pixels between candles below which ghosts would blur: the median line stands in for them."""

@@ -15,7 +15,7 @@ from desktop.chart.panes.frame import Frame
 from desktop.chart.panes.item import ChartItem
 from desktop.chart.panes.pane import Pane
 from desktop.chart.picture import Picture
-from desktop.plain_text import with_whole_figures
+from desktop.ui.plain_text import with_whole_figures
 
 _MARGIN_PX = 24
 

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from PySide6.QtCore import QPoint, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QPainter, QPixmap
 
-from desktop import formatting
 from desktop.chart.data.markers import Marker, MarkerGroup, MarkerKind, MarkerTrack
 from desktop.chart.data.model import ChartModel
 from desktop.chart.labels.readout import tip
@@ -16,9 +15,10 @@ from desktop.chart.painting.text import Box, Row, Span, wrapped
 from desktop.chart.panes.frame import Frame
 from desktop.chart.panes.layer import Layer
 from desktop.chart.panes.pane import Pane
-from desktop.icons import glyph, glyph_font
-from desktop.theme import Palette, with_alpha
-from desktop.translation import QT_TRANSLATE_NOOP, translate
+from desktop.ui import formatting
+from desktop.ui.icons import glyph, glyph_font
+from desktop.ui.theme import Palette, with_alpha
+from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
 
 _SIDE_PX = 15
 _GAP_PX = 1

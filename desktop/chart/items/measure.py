@@ -10,8 +10,7 @@ from typing import ClassVar
 from PySide6.QtCore import QPoint, QPointF, QRect
 from PySide6.QtGui import QColor, QPainter, QPen, QPolygonF
 
-from core.market.drawings import Anchor
-from desktop import formatting
+from core.domain.drawings import Anchor
 from desktop.chart.data.model import ChartModel
 from desktop.chart.items.placed import PlacedLayer
 from desktop.chart.painting.primitives import fill_rects, outline
@@ -19,8 +18,9 @@ from desktop.chart.painting.text import Box, Row, Span, box_size, paint_box
 from desktop.chart.panes.frame import Frame
 from desktop.chart.panes.layer import LIVE_Z, PlotLabel
 from desktop.chart.panes.pane import Pane
-from desktop.theme import with_alpha
-from desktop.translation import translate
+from desktop.ui import formatting
+from desktop.ui.theme import with_alpha
+from desktop.ui.translation import translate
 
 _SHADE_ALPHA = 34
 _EDGE_ALPHA = 150

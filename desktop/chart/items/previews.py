@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from PySide6.QtCore import QPoint, QRect
 from PySide6.QtGui import QColor, QPainter
 
-from core.events import ForecastMade
+from core.domain.events import ForecastMade
 from desktop.chart.data.ghosts import PlacedGhost, band
 from desktop.chart.data.model import ChartModel
 from desktop.chart.painting.primitives import dashed_pen, fill_rects, outline
@@ -16,8 +16,8 @@ from desktop.chart.painting.text import Row, Span
 from desktop.chart.panes.frame import Frame
 from desktop.chart.panes.layer import Layer
 from desktop.chart.panes.pane import Pane
-from desktop.theme import with_alpha
-from desktop.translation import translate
+from desktop.ui.theme import with_alpha
+from desktop.ui.translation import translate
 
 MOST_SHOWN = 4
 _FILL_ALPHA = 90

@@ -9,10 +9,8 @@ from functools import partial
 from PySide6.QtCore import QPoint, QPointF, QRect, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPen
 
-from core.market.price_lines import LONGEST_TEXT, LineKind, PriceLine
-from desktop import formatting
+from core.domain.price_lines import LONGEST_TEXT, LineKind, PriceLine
 from desktop.chart.axes.price_scale import ScaleKind
-from desktop.chart.crossings import crossing_time
 from desktop.chart.data.model import ChartModel
 from desktop.chart.items.placed import PlacedLayer, row_of
 from desktop.chart.labels.axis_labels import price_label_rect
@@ -22,9 +20,11 @@ from desktop.chart.painting.text import Box, Row, Span
 from desktop.chart.panes.frame import Frame
 from desktop.chart.panes.layer import LIVE_Z, PlotLabel
 from desktop.chart.panes.pane import Pane
-from desktop.icons import glyph, glyph_font
-from desktop.theme import with_alpha
-from desktop.translation import translate
+from desktop.ui import formatting
+from desktop.ui.crossings import crossing_time
+from desktop.ui.icons import glyph, glyph_font
+from desktop.ui.theme import with_alpha
+from desktop.ui.translation import translate
 
 _REACH_PX = 4
 _LABEL_LEFT_PX = 12

@@ -7,8 +7,7 @@ from collections.abc import Hashable, Sequence
 import numpy as np
 from PySide6.QtGui import QColor, QPainter
 
-from core.regimes import Regime, RegimeProbabilities
-from desktop import formatting
+from core.domain.regimes import Regime, RegimeProbabilities
 from desktop.chart.data.model import ChartModel
 from desktop.chart.data.regimes import RegimeView
 from desktop.chart.painting.primitives import fill_rects, rects
@@ -16,9 +15,10 @@ from desktop.chart.painting.text import Row, Span
 from desktop.chart.panes.frame import Frame
 from desktop.chart.panes.layer import GROUND_Z, Layer
 from desktop.chart.panes.pane import Pane
-from desktop.theme import Palette, mixed
-from desktop.translation import QT_TRANSLATE_NOOP, translate
-from desktop.words import word
+from desktop.ui import formatting
+from desktop.ui.theme import Palette, mixed
+from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
+from desktop.ui.words import word
 
 _SURE = 0.75
 """The probability from which a regime has its full shade."""

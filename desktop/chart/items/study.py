@@ -13,8 +13,7 @@ from PySide6.QtGui import QColor, QPainter, QPen
 from core.indicators.registry import INDICATORS, Drawing, Indicator, Place, Unit
 from core.indicators.series import IndicatorSeries
 from core.indicators.shown import Look
-from core.indicators.spec import IndicatorSpec
-from desktop import formatting
+from core.settings.indicator import IndicatorSpec
 from desktop.chart.axes.price_scale import flat_below
 from desktop.chart.data.model import ChartModel
 from desktop.chart.painting.fonts import Fonts
@@ -26,9 +25,10 @@ from desktop.chart.panes.item import ChartItem
 from desktop.chart.panes.layer import LIVE_Z, Layer, PaneScale
 from desktop.chart.panes.pane import PRICE_PANE, Pane
 from desktop.chart.style import Style
-from desktop.study_colours import study_colours
-from desktop.theme import with_alpha
-from desktop.translation import translate
+from desktop.ui import formatting
+from desktop.ui.study_colours import study_colours
+from desktop.ui.theme import with_alpha
+from desktop.ui.translation import translate
 
 _AT_ONCE = 8_192
 """Candles whose values are worked out within a frame: about a millisecond."""

@@ -8,15 +8,15 @@ import numpy as np
 from PySide6.QtGui import QColor, QPainter
 
 from core.indicators.volume_profile import VolumeProfile, volume_by_price
-from desktop import formatting
 from desktop.chart.data.model import ChartModel
 from desktop.chart.painting.primitives import fill_rects, rects
 from desktop.chart.painting.text import Row, Span
 from desktop.chart.panes.frame import Frame
 from desktop.chart.panes.layer import BEHIND_Z, Layer
 from desktop.chart.panes.pane import Pane
-from desktop.theme import mixed
-from desktop.translation import translate
+from desktop.ui import formatting
+from desktop.ui.theme import mixed
+from desktop.ui.translation import translate
 
 _WIDEST_SHARE = 0.25
 """Of the plot's width, for the price at which most was traded."""

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from PySide6.QtCore import QPoint, QRect, Qt
 from PySide6.QtGui import QColor, QPainter, QRegion
 
-from desktop import formatting
 from desktop.chart.axes import time_marks as time_axis
 from desktop.chart.axes.price_scale import round_prices
 from desktop.chart.data.model import ChartModel
 from desktop.chart.painting.text import Box, Row, Span, box_size, padding_px
 from desktop.chart.panes.frame import Frame
 from desktop.chart.panes.pane import Pane
+from desktop.ui import formatting
 
 _PRICE_LABEL_LINES = 2.7
 _PANE_LABEL_LINES = 1.8

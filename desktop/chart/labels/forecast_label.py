@@ -7,15 +7,15 @@ from dataclasses import replace
 from PySide6.QtCore import QPoint, QRect
 from PySide6.QtGui import QColor
 
-from core.events import ForecastMode
+from core.domain.events import ForecastMode
 from desktop.chart.data.model import ChartModel
 from desktop.chart.labels.readout import age_words, has_label
 from desktop.chart.painting.fonts import Fonts
 from desktop.chart.painting.text import Box, Row, Span, box_size, padding_px
 from desktop.chart.panes.frame import Frame
-from desktop.formatting import format_clock, format_duration, format_time
-from desktop.translation import translate
-from desktop.words import word
+from desktop.ui.formatting import format_clock, format_duration, format_time
+from desktop.ui.translation import translate
+from desktop.ui.words import word
 
 _FIRST_AND_NEXT = 2
 _DAY_MS = 86_400_000

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from PySide6.QtCore import QObject, QRect, Qt, QTimer, Slot
 from PySide6.QtGui import QColor
 
-from core.clock import Clock
-from desktop import formatting
+from core.domain.clock import Clock
 from desktop.chart.data.model import ChartModel
 from desktop.chart.labels.axis_labels import price_label_rect
 from desktop.chart.painting.text import Box, Row, Span
 from desktop.chart.panes.frame import Frame
 from desktop.chart.style import CandleStyle
+from desktop.ui import formatting
 
 _LINE_REACH_PX = 4
 _SECOND_MS = 1000

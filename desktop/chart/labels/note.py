@@ -12,8 +12,8 @@ from desktop.chart.labels.readout import text_tip
 from desktop.chart.painting.fonts import Fonts
 from desktop.chart.painting.text import Box, Row, Span, box_size, padding_px, row_width, wrapped
 from desktop.chart.panes.frame import Frame
-from desktop.panels.elided import elided_by_words
-from desktop.translation import translate
+from desktop.ui.elided import elided_by_words
+from desktop.ui.translation import translate
 
 _MARGIN_PX = 6
 _FEWEST_LETTERS = 8

@@ -6,15 +6,15 @@ from collections.abc import Iterator
 
 from PySide6.QtGui import QColor
 
-from core.events import ForecastMode
-from core.regimes import Regime, RegimeProbabilities
-from desktop import formatting
+from core.domain.events import ForecastMode
+from core.domain.regimes import Regime, RegimeProbabilities
 from desktop.chart.data.past import PastForecast
 from desktop.chart.painting.text import Row, Span
 from desktop.chart.panes.frame import Frame
-from desktop.theme import Palette
-from desktop.translation import translate
-from desktop.words import word
+from desktop.ui import formatting
+from desktop.ui.theme import Palette
+from desktop.ui.translation import translate
+from desktop.ui.words import word
 
 
 def past_rows(forecast: PastForecast, frame: Frame, regime: RegimeProbabilities | None = None) -> list[Row]:

@@ -8,9 +8,8 @@ from collections.abc import Iterable, Sequence
 from PySide6.QtCore import QPoint, QRect
 from PySide6.QtGui import QColor
 
-from core.events import Ghost
-from core.market.candle import Candle
-from desktop import formatting
+from core.domain.candle import Candle
+from core.domain.events import Ghost
 from desktop.chart.data.ghosts import band
 from desktop.chart.data.model import ChartModel
 from desktop.chart.labels.past import past_rows
@@ -18,7 +17,8 @@ from desktop.chart.painting.fonts import Fonts
 from desktop.chart.painting.text import Box, Row, Span, box_size, fitting_row, padding_px, row_width, wrapped
 from desktop.chart.panes.frame import Frame
 from desktop.chart.panes.layer import LayerSet
-from desktop.translation import translate
+from desktop.ui import formatting
+from desktop.ui.translation import translate
 
 READOUT_MARGIN_PX = 6
 """Between the readout and the edges of its pane."""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from datetime import tzinfo
 
-from core.market.candle import Candle
-from desktop import formatting
+from core.domain.candle import Candle
 from desktop.chart.data.ghosts import PlacedGhost, band
 from desktop.chart.data.model import ChartModel
 from desktop.chart.labels.note import note_words
 from desktop.chart.labels.readout import age_words
+from desktop.ui import formatting
 
 
 def spoken_chart(model: ChartModel, time_zone: tzinfo | None, pointed_at: int | None) -> str:

@@ -8,16 +8,16 @@ from dataclasses import dataclass
 import numpy as np
 from PySide6.QtGui import QColor
 
-from core.events import ForecastMode
-from desktop import formatting
+from core.domain.events import ForecastMode
 from desktop.chart.data.model import ChartModel
 from desktop.chart.data.past import PastForecast
 from desktop.chart.data.past_forecasts import PastView
 from desktop.chart.painting.fonts import Fonts
 from desktop.chart.painting.text import Row, Span, wrapped
-from desktop.theme import Palette
-from desktop.translation import translate
-from desktop.words import word
+from desktop.ui import formatting
+from desktop.ui.theme import Palette
+from desktop.ui.translation import translate
+from desktop.ui.words import word
 
 _MOST_LINES = 2
 """More would leave no room for the bars."""

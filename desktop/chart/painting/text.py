@@ -9,7 +9,7 @@ from PySide6.QtCore import QPoint, QRect, QSize, Qt
 from PySide6.QtGui import QColor, QPainter, QPen
 
 from desktop.chart.painting.fonts import Fonts
-from desktop.plain_text import words_with_whole_figures
+from desktop.ui.plain_text import words_with_whole_figures
 
 
 @dataclass(frozen=True)

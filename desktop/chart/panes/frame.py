@@ -11,14 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QRect
 
-from desktop import formatting
 from desktop.chart.axes.price_scale import PriceRange, ScaleKind, percent_decimals
 from desktop.chart.data.columns import CandleColumns
 from desktop.chart.painting.fonts import Fonts
 from desktop.chart.painting.geometry import CandleWidths, Positions
 from desktop.chart.panes.pane import FAR_PX, PRICE_PANE, Pane
 from desktop.chart.style import Style
-from desktop.theme import Palette
+from desktop.ui import formatting
+from desktop.ui.theme import Palette
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,8 @@ import pyqtgraph
 from PySide6.QtCore import QEvent, QPointF, Qt, Signal, Slot
 from PySide6.QtGui import QEnterEvent, QKeyEvent, QMouseEvent, QWheelEvent
 
-from core.clock import Clock
-from core.market.drawings import Anchor
+from core.domain.clock import Clock
+from core.domain.drawings import Anchor
 from desktop.chart.axes.held_range import HeldRange
 from desktop.chart.axes.price_scale import PriceRange
 from desktop.chart.axes.time_scale import TimeScale

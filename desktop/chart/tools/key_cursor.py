@@ -8,7 +8,7 @@ from collections.abc import Callable
 from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QKeyEvent
 
-from core.market.drawings import Anchor
+from core.domain.drawings import Anchor
 from desktop.chart.axes.time_scale import TimeScale
 from desktop.chart.data.anchors import bounded
 from desktop.chart.data.model import ChartModel

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 from PySide6.QtCore import Qt
 
-from core.market.drawings import Anchor, Drawing
-from core.market.validate import HIGHEST_PRICE, LOWEST_PRICE
+from core.domain.drawings import Anchor, Drawing
+from core.domain.validation import HIGHEST_PRICE, LOWEST_PRICE
 from desktop.chart.axes.price_scale import PriceRange, round_step
 from desktop.chart.data.anchors import bounded, shifted, time_at
 from desktop.chart.data.model import ChartModel

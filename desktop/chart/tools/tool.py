@@ -9,7 +9,7 @@ from typing import Generic, TypeVar
 from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtGui import QKeyEvent
 
-from core.market.drawings import Anchor
+from core.domain.drawings import Anchor
 from desktop.chart.panes.frame import Frame
 from desktop.chart.panes.pane import Pane
 

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from core.checkpoints.compare import compare, settings_side_by_side
-from core.settings import Settings, to_dict
+from core.settings.tree import Settings, to_dict
 from tests.core.checkpoints.samples import kept
 
 

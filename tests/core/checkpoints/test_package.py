@@ -20,10 +20,9 @@ from sqlite_utils import Database
 from core.checkpoints import package
 from core.checkpoints.catalog import Kept
 from core.checkpoints.weight_file import BadFileError, expected_shapes, look_into, read_whole, verify
-from core.commands import RestoreCheckpoint, SaveCheckpoint
-from core.events import Incident
+from core.domain.events import Incident
+from core.domain.quantities import LEVELS, QUANTITIES
 from core.forecast.history import FEATURES
-from core.forecast.quantities import LEVELS, QUANTITIES
 from core.storage.browsing import BrowsedRows
 from core.storage.checkpoints import CheckpointRows
 from core.storage.database import open_database
@@ -31,6 +30,7 @@ from core.storage.errors import StorageError
 from core.storage.folder import DataFolder
 from core.storage.importing_checkpoints import take_in
 from core.storage.setting_sets import settings_of
+from core.training.commands import RestoreCheckpoint, SaveCheckpoint
 from models.registry import build_model
 from models.transformer import ModelShape
 from tests.core.training import rigs

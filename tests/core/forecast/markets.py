@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from core.domain.candle import Candle
+from core.domain.regimes import Regime
 from core.forecast.history import History
-from core.market.candle import Candle
-from core.regimes import Regime
 from tests.support.candles import MINUTE, START_MS
 
 _STEPS = 20

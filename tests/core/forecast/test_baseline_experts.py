@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from core.domain.candle import Candle, Interval
+from core.domain.quantities import LEVELS, MEDIAN, QUANTITIES, FloatArray, Quantity
 from core.forecast.baseline_experts import BaselineExperts
 from core.forecast.baselines import REFERENCE_WINDOW, ReferenceForecast
 from core.forecast.experts import EWMA, EXPERTS, HAR, LAGS, MODEL, REFERENCE, REPEAT, REVERSE, SEASONAL, SPEAKS
 from core.forecast.history import History
-from core.forecast.quantities import LEVELS, MEDIAN, QUANTITIES, FloatArray, Quantity
 from core.forecast.score import pinball
-from core.market.candle import Candle, Interval
 from tests.support.candles import MINUTE, START_MS, random_walk
 
 HOUR = Interval.parse("1h")

@@ -6,10 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from core.domain.candle import Candle
+from core.domain.quantities import LEVELS, MEDIAN, FloatArray, Quantity
 from core.forecast.baselines import REFERENCE_WINDOW, ReferenceForecast
 from core.forecast.history import History
-from core.forecast.quantities import LEVELS, MEDIAN, FloatArray, Quantity
-from core.market.candle import Candle
 from tests.support.candles import MINUTE, random_walk
 
 COUNT = REFERENCE_WINDOW + 400

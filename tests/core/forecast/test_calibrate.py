@@ -5,8 +5,8 @@ from statistics import NormalDist
 import numpy as np
 import pytest
 
+from core.domain.quantities import BAND_50, BAND_90, LEVELS, QUANTITIES
 from core.forecast.calibrate import AdaptiveCalibration
-from core.forecast.quantities import BAND_50, BAND_90, LEVELS, QUANTITIES
 from core.forecast.score import pinball
 
 NORMAL = np.array([-1.645, -1.282, -0.674, 0.0, 0.674, 1.282, 1.645])

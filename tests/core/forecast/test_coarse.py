@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from core.domain.candle import Candle
 from core.forecast.coarse import NUMBERS, SPANS, coarse_numbers
 from core.forecast.history import FEATURES, History
-from core.market.candle import Candle
 from tests.support.candles import MINUTE, random_walk, without
 
 COARSE = len(SPANS) * NUMBERS

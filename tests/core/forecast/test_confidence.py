@@ -7,9 +7,9 @@ from statistics import NormalDist
 import numpy as np
 import pytest
 
-from core.events import Estimate
+from core.domain.events import Estimate
+from core.domain.quantities import LEVELS, FloatArray
 from core.forecast.confidence import BLOCK, FEWEST_FOR_A_PROOF, mean_sequence, ratio_sequence, skill_sequence
-from core.forecast.quantities import LEVELS, FloatArray
 from core.forecast.score import pinball, skill
 
 WEEKS, MINUTES = 200, 7 * 24 * 60

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from core.domain.quantities import FloatArray
 from core.forecast.garch import GarchGrid
-from core.forecast.quantities import FloatArray
 from tests.core.known_answers.markets import leveraged_garch
 
 

@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from core.domain.quantities import LEVELS, MEDIAN, QUANTITIES, Quantity, within_bounds
 from core.forecast.ghosts import ghost_columns, ghosts, overlap
-from core.forecast.quantities import LEVELS, MEDIAN, QUANTITIES, Quantity, within_bounds
 from tests.support.candles import MINUTE, START_MS
 
 NATURAL = arrays(np.float64, (3, QUANTITIES, len(LEVELS)), elements=st.floats(-0.5, 0.5))

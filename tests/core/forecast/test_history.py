@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from core.domain.candle import Candle
+from core.domain.quantities import SMALLEST_RANGE, Quantity
 from core.forecast.history import FEATURES, History
-from core.forecast.quantities import SMALLEST_RANGE, Quantity
-from core.market.candle import Candle
 from tests.support.candles import MINUTE, random_walk, without
 
 

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from core.domain.candle import Candle
+from core.domain.regimes import MarketConditions, Regime
 from core.forecast.conditions import ConditionsWatch
 from core.forecast.history import History
 from core.forecast.novelty import FEWEST
-from core.market.candle import Candle
-from core.market.files import read_candle_file
-from core.regimes import MarketConditions, Regime
+from core.market.history.files import read_candle_file
 from tests.core.forecast.markets import history, market, stretches
 from tests.support.candles import random_walk
 

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from core.domain.candle import Candle
+from core.domain.regimes import Regime, RegimeProbabilities
 from core.forecast.history import shape_of
 from core.forecast.regime import RETURNS, RegimeMixture
-from core.market.candle import Candle
-from core.regimes import Regime, RegimeProbabilities
 from tests.core.forecast.markets import market, stretches
 from tests.support.candles import random_walk
 

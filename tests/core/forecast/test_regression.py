@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.forecast.quantities import LEVELS
+from core.domain.quantities import LEVELS
 from core.forecast.regression import DiscountedRegression
 from core.forecast.residuals import ResidualQuantiles
 

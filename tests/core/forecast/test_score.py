@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from core.domain.quantities import LEVELS
 from core.forecast import score
-from core.forecast.quantities import LEVELS
 
 
 @given(outcome=st.floats(-5, 5), quantiles=st.lists(st.floats(-5, 5), min_size=7, max_size=7))

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.forecast.quantities import LEVELS, FloatArray
+from core.domain.quantities import LEVELS, FloatArray
 from core.forecast.score import pinball
 from core.forecast.switching import RegimeSwitching
 from tests.core.known_answers.markets import switching

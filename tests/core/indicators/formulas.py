@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from core.market.series import CandleSeries
+from core.domain.candle_series import CandleSeries
 
 Values = NDArray[np.float64]
 

@@ -7,12 +7,12 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
+from core.domain.candle import Candle, Interval
+from core.domain.candle_series import CandleSeries
 from core.indicators.parameters import Anchor, Source
 from core.indicators.registry import INDICATORS
 from core.indicators.series import IndicatorSeries
-from core.indicators.spec import IndicatorSpec
-from core.market.candle import Candle, Interval
-from core.market.series import CandleSeries
+from core.settings.indicator import IndicatorSpec
 
 HOUR = Interval.parse("1h")
 START_MS = 1_704_060_000_000  # 31 December 2023, 22:00 UTC: a new day, week, month and year begin two hours later

@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from core.domain.candle import Candle, Interval
+from core.domain.candle_series import CandleSeries
 from core.indicators.parameters import Anchor, Source
 from core.indicators.registry import INDICATORS, Unit
-from core.indicators.spec import IndicatorSpec
-from core.market.candle import Candle, Interval
-from core.market.files import read_candle_file
-from core.market.series import CandleSeries
+from core.market.history.files import read_candle_file
+from core.settings.indicator import IndicatorSpec
 from tests.core.indicators.formulas import FORMULAS, Values
 from tests.core.indicators.support import HOUR, SHORT, START_MS, USUAL, series_of, values_of
 from tests.support.candles import random_walk

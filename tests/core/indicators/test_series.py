@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from core.domain.candle import Candle, Interval
+from core.domain.candle_series import CandleSeries
 from core.indicators.registry import INDICATORS, Place, Unit
 from core.indicators.series import IndicatorSeries
-from core.indicators.spec import IndicatorSpec
-from core.market.candle import Candle, Interval
-from core.market.series import CandleSeries
+from core.settings.indicator import IndicatorSpec
 from tests.core.indicators.support import HOUR, SHORT, START_MS, USUAL, same, series_of, values_of
 from tests.support.candles import random_walk
 

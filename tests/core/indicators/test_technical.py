@@ -9,12 +9,12 @@ import pytest
 import talib
 from talib import abstract
 
+from core.domain.candle import Interval
+from core.domain.candle_series import CandleSeries
 from core.indicators.parameters import Number
 from core.indicators.registry import INDICATORS, Call
 from core.indicators.series import IndicatorSeries
-from core.indicators.spec import IndicatorSpec
-from core.market.candle import Interval
-from core.market.series import CandleSeries
+from core.settings.indicator import IndicatorSpec
 from tests.core.indicators.support import SHORT, USUAL, same, series_of, values_of
 from tests.support.candles import random_walk
 

@@ -16,8 +16,8 @@ from statistics import NormalDist
 
 import numpy as np
 
-from core.forecast.quantities import LEVELS, FloatArray, Quantity
-from core.market.candle import Candle, Interval
+from core.domain.candle import Candle, Interval
+from core.domain.quantities import LEVELS, FloatArray, Quantity
 from tests.support.candles import START_MS
 
 INTERVAL = Interval.parse("15m")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from core.domain.quantities import LEVELS, FloatArray
 from core.forecast.history import History
-from core.forecast.quantities import LEVELS, FloatArray
 from core.forecast.score import pinball
 from tests.core.known_answers.markets import FOR_THE_MODEL, INTERVAL, MARKETS, random_walk
 from tests.core.known_answers.sessions import attainable_of, of_baselines

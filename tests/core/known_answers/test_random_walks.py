@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from core.accuracy.book import AccuracyBook
-from core.accuracy.findings import Request
-from core.events import Estimate
+from core.domain.events import Estimate
+from core.evaluation.findings import Request
+from core.evaluation.running import AccuracyBook
 from core.forecast.score import FEWEST_FOR_AN_EDGE
 from core.storage.database import open_database
 from core.storage.folder import DataFolder

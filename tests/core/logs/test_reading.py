@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from core.logs.book import ENTRIES_KEPT, LogBook
+from core.logs.merged import ENTRIES_KEPT, LogBook
 from core.logs.reading import READ_AT_MOST_BYTES, LogTail
 from core.logs.writing import LOGGER_NAME, TRAINER_FILE, WINDOW_FILE, log_to_file
 

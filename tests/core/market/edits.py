@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import strategies as st
 
-from core.market.candle import Candle, Interval
-from core.market.series import CandleSeries
+from core.domain.candle import Candle, Interval
+from core.domain.candle_series import CandleSeries
 
 MINUTE = Interval.parse("1m")
 START_MS = 1_606_780_800_000

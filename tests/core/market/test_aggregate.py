@@ -9,9 +9,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, invariant, precondition, rule
 
+from core.domain.candle import Candle, Interval
+from core.domain.candle_series import CandleSeries
 from core.market.aggregate import Trade, TradeAggregator, TradeFate
-from core.market.candle import Candle, Interval
-from core.market.series import CandleSeries
 
 MINUTE = Interval.parse("1m")
 STEP_MS = MINUTE.duration_ms

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from core.domain.candle import Candle, Interval
+from core.domain.price_lines import Direction, KnownCandle, LineKind, PriceLine
 from core.market.alerts import PriceWatch, judge, judge_price
-from core.market.candle import Candle, Interval
-from core.market.price_lines import Direction, KnownCandle, LineKind, PriceLine
 
 MINUTE = Interval.parse("1m")
 TICKS_A_CANDLE = 6

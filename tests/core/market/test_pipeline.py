@@ -13,8 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sqlite_utils import Database
 
-from core.clock import ManualClock
-from core.market.candle import Candle, Interval, Market
+from core.domain.candle import Candle, Interval, Market
+from core.domain.clock import ManualClock
+from core.domain.validation import Rejection, RejectionReason
 from core.market.feeds.base import (
     CatchUpProgress,
     ClosedCandle,
@@ -31,7 +32,6 @@ from core.market.feeds.base import (
     RejectedMessage,
 )
 from core.market.pipeline import FeedTold, MarketPipeline
-from core.market.validate import Rejection, RejectionReason
 from core.storage.candles import CandleStore
 from core.storage.database import open_database
 from core.storage.holes import HoleStore

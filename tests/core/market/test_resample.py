@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.market.candle import Candle, Interval
+from core.domain.candle import Candle, Interval
+from core.domain.candle_series import CandleSeries
 from core.market.resample import ResampledSeries
-from core.market.series import CandleSeries
 from tests.core.market.edits import MINUTE, START_MS, Edit, apply, candles, edits, walk
 
 COARSER = [Interval.parse(text) for text in ("2m", "5m", "15m", "1h", "4h", "1d")]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from core.market.candle import FILE_VENUE, Interval, Market
+from core.domain.candle import FILE_VENUE, Interval, Market
 from core.market.shown_names import file_symbol, shown_market, shown_symbol, symbols_apart
 
 MINUTE = Interval.parse("1m")

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.clock import ManualClock
+from core.domain.clock import ManualClock
 from core.market.feeds.trouble import VenueError
 from core.market.symbols import FRESH_MS, SymbolCache, SymbolIndex, SymbolList, fetch_symbols
 from tests.support.loopback_tickers import LoopbackTickers

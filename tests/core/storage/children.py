@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from core.diagnosis import GradientStatistics, LayerStatistics
+from core.domain.diagnosis import GradientStatistics, LayerStatistics
 from core.storage import converting, thinning
 from core.storage.candles import CandleStore, StoredColumns
 from core.storage.database import open_database

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from sqlite_utils import Database
 
-from core.events import CheckpointInfo, ForecastMode, Incident, Severity, StepDone
-from core.market.candle import Candle, Interval, Market
+from core.domain.candle import Candle, Interval, Market
+from core.domain.events import CheckpointInfo, ForecastMode, Incident, Severity, StepDone
 from core.storage.packed_scores import as_stored
 from core.storage.record import TrainingRecord
 from core.storage.records import StoredForecast, StoredScore

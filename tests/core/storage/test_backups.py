@@ -13,8 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from core.clock import ManualClock, SystemClock
-from core.commands import SaveCheckpoint
+from core.domain.clock import ManualClock, SystemClock
 from core.storage.backup_record import RECORD, list_backups, verify
 from core.storage.backups import BackupCancelled, is_due, make_backup
 from core.storage.candles import CandleStore
@@ -23,6 +22,7 @@ from core.storage.database import open_database
 from core.storage.errors import CorruptDatabaseError, StorageError
 from core.storage.folder import DataFolder
 from core.storage.recovering import open_or_recover, restore
+from core.training.commands import SaveCheckpoint
 from tests.core.storage.samples import MARKET, candle
 from tests.core.training import rigs
 from tests.support.candles import random_walk

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sqlite_utils import Database
 
-from core.market.candle import Candle, Interval, Market
+from core.domain.candle import Candle, Interval, Market
 from core.storage.candles import CandleStore, StoredColumns
 from core.storage.database import open_database
 from tests.core.storage.samples import MARKET, candle

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from core.market.price_lines import Direction, KnownCandle, LineKind, PriceLine
+from core.domain.price_lines import Direction, KnownCandle, LineKind, PriceLine
 from core.storage.chart_lines import ChartLineStore
 from core.storage.database import open_database
 from core.storage.errors import StorageError

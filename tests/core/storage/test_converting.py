@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 from sqlite_utils import Database
 
-from core.diagnosis import GradientStatistics, LayerStatistics
-from core.events import StepDone
+from core.domain.diagnosis import GradientStatistics, LayerStatistics
+from core.domain.events import StepDone
 from core.storage import converting, database
 from core.storage.database import Watch, open_database
 from core.storage.errors import StorageError

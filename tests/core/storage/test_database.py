@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from sqlite_utils import Database
 
-from core.clock import ManualClock
+from core.domain.clock import ManualClock
 from core.storage.candles import CandleStore
 from core.storage.database import open_database, write
 from core.storage.errors import CorruptDatabaseError, FullDiskError, NewerDatabaseError, StorageError

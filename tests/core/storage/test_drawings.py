@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from core.market.drawings import MOST_DRAWINGS, Anchor, Drawing, DrawingKind
+from core.domain.drawings import MOST_DRAWINGS, Anchor, Drawing, DrawingKind
 from core.storage.database import open_database
 from core.storage.drawings import DrawingStore
 from core.storage.errors import StorageError

@@ -7,8 +7,8 @@ import itertools
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.market.candle import Candle, Interval, Market
-from core.market.history.spans import Span
+from core.domain.candle import Candle, Interval, Market
+from core.domain.spans import Span
 from core.storage.candles import CandleStore
 from core.storage.database import open_database
 from core.storage.folder import DataFolder

@@ -11,7 +11,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from core.clock import ManualClock
+from core.domain.clock import ManualClock
 from core.storage.errors import StorageError
 from core.storage.folder import DataFolder
 from core.storage.ownership import FolderInUse, own

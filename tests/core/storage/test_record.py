@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from sqlite_utils import Database
 
-from core.events import ForecastMode, Incident, Severity
+from core.domain.events import ForecastMode, Incident, Severity
 from core.storage.database import open_database
 from core.storage.errors import StorageError
 from core.storage.folder import DataFolder

@@ -9,7 +9,7 @@ from math import isfinite
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.events import CheckpointInfo
+from core.domain.events import CheckpointInfo
 from core.storage.retention import Rules, best_of, checkpoints_to_delete, lowest_loss_of, reasons_to_keep
 from tests.core.storage.samples import checkpoint
 

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from sqlite_utils import Database
 
 from core.checkpoints.merit import is_worse_than_none
-from core.diagnosis import GradientStatistics, LayerStatistics, NonFiniteOrigin
-from core.events import CheckpointInfo, ForecastMode, Incident, Severity, StepDone
-from core.regimes import MarketConditions, RegimeProbabilities
+from core.domain.diagnosis import GradientStatistics, LayerStatistics, NonFiniteOrigin
+from core.domain.events import CheckpointInfo, ForecastMode, Incident, Severity, StepDone
+from core.domain.regimes import MarketConditions, RegimeProbabilities
 from core.storage.browsing import BrowsedRows
 from core.storage.checkpoints import CheckpointRows
 from core.storage.database import open_database

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 from sqlite_utils import Database
 
-from core.market.candle import Market
+from core.domain.candle import Market
 from core.storage.candles import CandleStore
 from core.storage.database import open_database
 from core.storage.errors import StorageError

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from sqlite_utils import Database
 
-from core.clock import ManualClock
+from core.domain.clock import ManualClock
 from core.storage.backup_record import list_backups
 from core.storage.backups import make_backup
 from core.storage.database import open_database

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from core.training.service import TrainingService
+from core.training.hosting.service import TrainingService
 from tests.core.training import rigs
 
 SessionAfter = Callable[[Path, int], TrainingService]

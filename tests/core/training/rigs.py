@@ -7,16 +7,16 @@ from pathlib import Path
 
 from sqlite_utils import Database
 
-from core.clock import Clock, SystemClock
-from core.commands import ObserveCandle
-from core.events import ForecastMode, TrainerEvent
-from core.market.candle import Candle, Market
-from core.settings import CheckpointSettings, ModelSettings, OnlineSettings, Settings, TrainingSettings
+from core.domain.candle import Candle, Market
+from core.domain.clock import Clock, SystemClock
+from core.domain.events import ForecastMode, TrainerEvent
+from core.settings.tree import CheckpointSettings, ModelSettings, OnlineSettings, Settings, TrainingSettings
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
 from core.storage.reader import RecordReader
-from core.training.service import TrainingService
-from core.training.spec import SessionSpec
+from core.training.commands import ObserveCandle
+from core.training.hosting.service import TrainingService
+from core.training.online.spec import SessionSpec
 from tests.support.candles import MARKET, random_walk
 
 SMALL = Settings(

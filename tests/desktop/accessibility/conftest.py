@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from PySide6.QtWidgets import QApplication
 
-from desktop.accessible import describe_painted
+from desktop.ui.accessible import describe_painted
 
 
 @pytest.fixture(scope="session", autouse=True)

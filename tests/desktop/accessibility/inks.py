@@ -23,7 +23,7 @@ from PySide6.QtWidgets import (
 
 from desktop.chart.labels.overlay import Overlay
 from desktop.chart.painting.text import Box
-from desktop.theme import Palette
+from desktop.ui.theme import Palette
 from tests.desktop.accessibility.controls import described
 from tests.desktop.chart.test_painting import pixels
 from tests.support.contrast import TEXT, contrast, over

@@ -10,15 +10,15 @@ from pathlib import Path
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QDialog, QWidget
 
-from core.crashes import CrashReport
-from core.indicators.spec import IndicatorSpec
-from core.market.candle import Interval, Market
-from core.market.drawings import Anchor, Drawing, DrawingKind
-from core.market.price_lines import LineKind
-from core.settings import Settings
-from core.window_settings import AppearanceSettings
+from core.domain.candle import Interval, Market
+from core.domain.drawings import Anchor, Drawing, DrawingKind
+from core.domain.price_lines import LineKind
+from core.logs.crashes import CrashReport
+from core.settings.indicator import IndicatorSpec
+from core.settings.tree import Settings
+from core.settings.window import AppearanceSettings
 from desktop.actions import ActionId
-from desktop.app import Application
+from desktop.app.composition import Application
 from desktop.commands.options import Context
 from desktop.dialogs.compared_market import ComparedMarketDialog
 from desktop.dialogs.crash_report import open_crash_report

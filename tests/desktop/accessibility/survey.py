@@ -10,9 +10,9 @@ from PySide6.QtCore import QEvent, QPointF, Qt
 from PySide6.QtGui import QMouseEvent
 from PySide6.QtWidgets import QApplication, QDialog, QFileDialog, QTabWidget, QWidget
 
-from core.window_settings import AppearanceSettings
-from desktop.app import Application
-from desktop.interface_size import set_font
+from core.settings.window import AppearanceSettings
+from desktop.app.composition import Application
+from desktop.ui.interface_size import set_font
 from tests.desktop.accessibility import stage
 from tests.desktop.accessibility.by_keys import complaints_of, gone_through, in_front, left_out
 from tests.desktop.accessibility.controls import complaints, controls

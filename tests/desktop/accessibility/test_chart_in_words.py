@@ -12,15 +12,15 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
-from core.clock import ManualClock
-from core.market.series import CandleSeries
-from desktop import formatting
-from desktop.accessible import InWords
+from core.domain.candle_series import CandleSeries
+from core.domain.clock import ManualClock
 from desktop.chart import widget as chart_widget
 from desktop.chart.widget import ChartWidget
-from desktop.panels.accuracy_experts import Cell, HeatTable
-from desktop.panels.bars import Bar, BarList
-from desktop.theme import Theme
+from desktop.panels.accuracy.experts import Cell, HeatTable
+from desktop.panels.gradients.bars import Bar, BarList
+from desktop.ui import formatting
+from desktop.ui.accessible import InWords
+from desktop.ui.theme import Theme
 from tests.desktop import scenario
 
 _CONTROL = Qt.KeyboardModifier.ControlModifier

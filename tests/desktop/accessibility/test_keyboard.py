@@ -7,7 +7,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from core.settings import Settings
+from core.settings.tree import Settings
 from desktop.actions import ActionId
 from desktop.dialogs.welcome import WelcomeDialog
 from tests.desktop import scenario

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtWidgets import QApplication, QDialog
 
-from desktop.app import Application
+from desktop.app.composition import Application
 from tests.desktop.accessibility import stage
 from tests.desktop.accessibility.survey import Survey, survey, too_large_at
 from tests.desktop.whole_window import CandleGate

@@ -16,8 +16,8 @@ from desktop.actions.panel_table import (
     watchlist_actions,
 )
 from desktop.actions.table import standard_actions
-from desktop.icons import icon
-from desktop.theme import Theme
+from desktop.ui.icons import icon
+from desktop.ui.theme import Theme
 
 ALL = (
     *standard_actions(),

@@ -4,10 +4,10 @@ import pytest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from core.clock import ManualClock
-from core.market.series import CandleSeries
+from core.domain.candle_series import CandleSeries
+from core.domain.clock import ManualClock
 from desktop.chart.widget import ChartWidget
-from desktop.theme import Theme
+from desktop.ui.theme import Theme
 from tests.desktop.chart.support import START_MS
 
 ShowChart = Callable[..., ChartWidget]

@@ -10,14 +10,14 @@ from pathlib import Path
 import numpy as np
 from sqlite_utils import Database
 
-from core.events import ForecastMode, ForecastScored
-from core.market.candle import Candle, Interval
-from core.market.series import CandleSeries
-from core.regimes import MarketConditions, RegimeProbabilities
+from core.domain.candle import Candle, Interval
+from core.domain.candle_series import CandleSeries
+from core.domain.events import ForecastMode, ForecastScored
+from core.domain.regimes import MarketConditions, RegimeProbabilities
 from core.storage.database import open_database
 from core.storage.record import TrainingRecord
 from core.storage.records import StoredForecast, StoredScore
-from core.training.issued import IssuedForecast, from_rows, scored_event
+from core.training.online.issued import IssuedForecast, from_rows, scored_event
 from tests.core.storage.samples import open_record
 from tests.desktop.chart.support import MINUTE_MS
 

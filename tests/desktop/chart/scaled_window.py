@@ -10,11 +10,11 @@ from PySide6.QtGui import QImage
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QVBoxLayout, QWidget
 
-from core.clock import ManualClock
-from core.market.candle import Interval
-from core.market.series import CandleSeries
+from core.domain.candle import Interval
+from core.domain.candle_series import CandleSeries
+from core.domain.clock import ManualClock
 from desktop.chart.widget import ChartWidget
-from desktop.theme import Theme
+from desktop.ui.theme import Theme
 from tests.desktop.chart.support import candle
 
 OFFSET_X, OFFSET_Y = 7, 5

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from PySide6.QtCore import QPoint
 
-from core.events import ForecastMade, ForecastMode, ForecastScored, Ghost
-from core.market.candle import Candle, Interval
-from core.market.series import CandleSeries
+from core.domain.candle import Candle, Interval
+from core.domain.candle_series import CandleSeries
+from core.domain.events import ForecastMade, ForecastMode, ForecastScored, Ghost
 from desktop.chart.widget import ChartWidget
 
 START_MS = 1_606_780_800_000

@@ -7,12 +7,12 @@ from datetime import UTC
 import pytest
 from pytestqt.qtbot import QtBot
 
-from core.clock import ManualClock
+from core.domain.clock import ManualClock
 from core.indicators.registry import INDICATORS
-from core.indicators.spec import IndicatorSpec
+from core.settings.indicator import IndicatorSpec
 from desktop.chart.painting.text import Span
 from desktop.chart.widget import ChartWidget
-from desktop.theme import Theme
+from desktop.ui.theme import Theme
 from tests.desktop.chart.support import START_MS
 from tests.desktop.made_up_language import MadeUpLanguage, untranslated
 from tests.golden.scenes import SCENES

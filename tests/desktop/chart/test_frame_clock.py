@@ -6,10 +6,10 @@ from PySide6.QtCore import QObject, QTimer
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from core.clock import ManualClock
+from core.domain.clock import ManualClock
 from desktop.chart.frame_clock import FRAME_MS, Dirty, FrameClock
 from desktop.chart.widget import ChartWidget
-from desktop.theme import Theme
+from desktop.ui.theme import Theme
 from tests.desktop.chart.conftest import ShowChart, settle
 from tests.desktop.chart.support import forming_after, random_series
 

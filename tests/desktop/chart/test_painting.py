@@ -11,9 +11,9 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QColor, QImage
 from PySide6.QtTest import QTest
 
-from core.market.candle import Candle, Interval
+from core.domain.candle import Candle, Interval
+from core.domain.candle_series import CandleSeries
 from core.market.known_holes import KnownHoles
-from core.market.series import CandleSeries
 from desktop.chart.widget import ChartWidget
 from tests.desktop.chart.conftest import ShowChart, settle
 from tests.desktop.chart.support import (

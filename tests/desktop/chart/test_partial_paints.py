@@ -12,9 +12,9 @@ from PySide6.QtGui import QPaintEvent, QRegion
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
-from core.clock import ManualClock
+from core.domain.clock import ManualClock
 from core.indicators.registry import INDICATORS
-from core.indicators.spec import IndicatorSpec
+from core.settings.indicator import IndicatorSpec
 from desktop.chart.items.study import StudyLayer
 from desktop.chart.style import CandleStyle
 from desktop.chart.widget import ChartWidget

@@ -6,7 +6,7 @@ import sys
 from PySide6.QtCore import QPoint
 from PySide6.QtTest import QTest
 
-from core.clock import ManualClock
+from core.domain.clock import ManualClock
 from tests.desktop.chart.conftest import ShowChart, settle
 from tests.desktop.chart.support import candle, forecast_after, forming_after, outcome_of, point_over, random_series
 

@@ -8,18 +8,18 @@ from PySide6.QtGui import QAccessible
 from PySide6.QtWidgets import QDialog, QLineEdit, QMenu, QToolBar, QToolButton, QWidget
 from pytestqt.qtbot import QtBot
 
-from core.diagnosis import Disease
-from core.events import CheckpointsChanged
-from core.window_settings import BrowserSettings
+from core.domain.diagnosis import Disease
+from core.domain.events import CheckpointsChanged
+from core.settings.window import BrowserSettings
 from desktop.actions import ActionId
 from desktop.checkpoints.column_dialog import ColumnDialog
 from desktop.checkpoints.columns import COLUMNS, FIRST_COLUMNS, WHERE_FILLED, tooltip
 from desktop.checkpoints.panel import CheckpointsPanel
 from desktop.checkpoints.runs_dialog import RunsDialog
-from desktop.checkpoints.source import CheckpointSource
-from desktop.plain_text import with_usual_spaces
-from desktop.state import RunState
-from desktop.theme import Theme
+from desktop.state.checkpoint_source import CheckpointSource
+from desktop.state.run_state import RunState
+from desktop.ui.plain_text import with_usual_spaces
+from desktop.ui.theme import Theme
 from tests.desktop import scenario
 from tests.desktop.conftest import shown_panel
 

@@ -12,18 +12,18 @@ from PySide6.QtWidgets import QApplication, QDialog, QLabel
 from pytestqt.qtbot import QtBot
 
 from core.checkpoints.catalog import Kept
-from core.events import CheckpointInfo
-from core.settings import Settings, to_dict
+from core.domain.events import CheckpointInfo
+from core.settings.tree import Settings, to_dict
 from desktop.actions import ActionId
 from desktop.chart.items.previews import Preview, PreviewLayer
 from desktop.checkpoints.clean_up_dialog import CleanUpDialog
 from desktop.checkpoints.compare_dialog import CompareDialog
 from desktop.checkpoints.runs_dialog import RunsDialog
-from desktop.theme import Mode
+from desktop.ui.theme import Mode
 from tests.desktop import scenario
 from tests.desktop.conftest import Bench, MakeBench, fill
-from tests.desktop.test_pictures import MODES, cut_texts, in_both_themes, keep_picture, make_dressed, settle
-from tests.desktop.test_theme import contrast
+from tests.desktop.ui.test_theme import contrast
+from tests.desktop.window.test_pictures import MODES, cut_texts, in_both_themes, keep_picture, make_dressed, settle
 
 _INK, _GROUND = QPalette.ColorRole.WindowText, QPalette.ColorRole.Window
 

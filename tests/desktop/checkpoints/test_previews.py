@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from core.diagnosis import Disease
+from core.domain.diagnosis import Disease
 from desktop.checkpoints.previews import offer, which
 from tests.desktop import scenario
 

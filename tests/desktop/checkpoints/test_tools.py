@@ -13,9 +13,9 @@ from PySide6.QtWidgets import QApplication, QFileDialog
 
 from core.checkpoints import package
 from core.checkpoints.catalog import Kept
-from core.events import CheckpointInfo
+from core.domain.events import CheckpointInfo
 from desktop.actions import ActionId
-from desktop.app import Application
+from desktop.app.composition import Application
 from desktop.checkpoints.clean_up_dialog import CleanUpDialog
 from desktop.checkpoints.compare_dialog import CompareDialog
 from tests.desktop.whole_window import CandleGate, context, run_window, step_of, until

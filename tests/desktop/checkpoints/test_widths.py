@@ -9,15 +9,15 @@ from PySide6.QtGui import QPaintEvent
 from PySide6.QtWidgets import QApplication, QStyleOptionViewItem, QWidget
 from pytestqt.qtbot import QtBot
 
-from core.events import CheckpointsChanged
-from core.window_settings import AppearanceSettings, BrowserSettings
+from core.domain.events import CheckpointsChanged
+from core.settings.window import AppearanceSettings, BrowserSettings
 from desktop.checkpoints.columns import COLUMNS, PLACE
 from desktop.checkpoints.panel import CheckpointsPanel
-from desktop.checkpoints.source import CheckpointSource
 from desktop.checkpoints.table import CheckpointTable
-from desktop.interface_size import set_font
-from desktop.state import RunState
-from desktop.theme import Theme
+from desktop.state.checkpoint_source import CheckpointSource
+from desktop.state.run_state import RunState
+from desktop.ui.interface_size import set_font
+from desktop.ui.theme import Theme
 from tests.desktop import scenario
 from tests.desktop.conftest import shown_panel
 

@@ -6,12 +6,12 @@ from pathlib import Path
 
 from PySide6.QtWidgets import QApplication
 
-from core.events import TrainerFailed
+from core.domain.events import TrainerFailed
 from core.storage.browsing import BrowsedRows
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
 from desktop.actions import ActionId
-from desktop.app import Application
+from desktop.app.composition import Application
 from tests.desktop import scenario
 from tests.desktop.conftest import MakeBench
 from tests.desktop.whole_window import CandleGate, context, run_window, until

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 import resources
-from core.market.candle import Market
+from core.domain.candle import Market
 from core.storage.candles import CandleStore
 from core.storage.database import open_database
 from core.storage.folder import DataFolder

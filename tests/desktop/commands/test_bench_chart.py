@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from PySide6.QtWidgets import QApplication
 
-from desktop.benchmark import run as chart_bench
-from desktop.benchmark.run import HOSTS
+from desktop.commands.bench_chart import run as chart_bench
+from desktop.commands.bench_chart.run import HOSTS
 from tests.support import commands
 
 SMALL = ("bench", "chart", "--sizes", "500,2000", "--repeats", "20")
@@ -19,7 +19,7 @@ FIGURE = {"p50": 1.0, "p99": 2.0, "closed_paints": 0.0}
 
 @pytest.fixture(autouse=True)
 def measured(qapp: QApplication, monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, ...]]:
-    """What is asked to be measured. Measuring itself has its own tests in tests/desktop/benchmark."""
+    """What is asked to be measured. Measuring itself has its own tests in tests/desktop/commands/bench_chart."""
     asked: list[tuple[Any, ...]] = []
 
     def sizes(

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 import resources
-from core.events import EventBatch, ForecastScored
-from desktop.commands.progress import TerminalProgress
+from core.domain.events import EventBatch, ForecastScored
+from desktop.app.terminal_progress import TerminalProgress
 from tests.support import commands
 
 SAMPLE = Path(resources.__file__).parent / "sample_eurusd_1h.csv"

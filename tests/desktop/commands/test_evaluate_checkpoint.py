@@ -11,16 +11,16 @@ import pytest
 
 from core.checkpoints import package
 from core.checkpoints.weight_file import look_into
-from core.events import CheckpointInfo
-from core.settings import Settings
+from core.domain.events import CheckpointInfo
+from core.settings.tree import Settings
 from core.storage.browsing import BrowsedRows
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
 from desktop.commands import start_from
 from desktop.commands.errors import UserError
 from desktop.commands.start_from import find, starting_point
+from tests.core.training.hosting.test_from_checkpoint import saved
 from tests.core.training.rigs import SMALL
-from tests.core.training.test_from_checkpoint import saved
 from tests.support import commands
 from tests.support.candles import MINUTE, random_walk
 

@@ -16,7 +16,7 @@ import pytest
 from click.testing import CliRunner
 
 import resources
-from core.market.candle import Candle, Interval, Market
+from core.domain.candle import Candle, Interval, Market
 from core.market.history.importing import plan_import
 from core.market.history.moments import moment_text
 from core.market.history.reading import read_candle_table

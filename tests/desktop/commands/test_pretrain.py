@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from core.events import JobProgress
+from core.domain.events import JobProgress
 from desktop.commands import pretrain as command
 from tests.core.training.pretraining.rigs import reverting, write
 from tests.support import commands

@@ -13,13 +13,13 @@ from typing import Any
 import pytest
 from PySide6.QtWidgets import QApplication
 
-from core.settings import GradientSettings, Settings
+from core.settings.tree import GradientSettings, Settings
 from core.storage import folder as storage_folder
 from core.storage.folder import DataFolder
 from core.storage.ownership import own
-from desktop import running
+from desktop.app import running
 from desktop.commands.options import Context
-from desktop.single_instance import Reply, SingleInstance
+from desktop.services.single_instance import Reply, SingleInstance
 from tests.support import commands
 
 

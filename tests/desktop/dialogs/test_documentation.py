@@ -11,11 +11,11 @@ from PySide6.QtGui import QTextDocument
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from core.window_settings import AppearanceSettings
+from core.settings.window import AppearanceSettings
 from desktop.actions import ActionId
 from desktop.dialogs.documentation import DocumentationDialog, pages_of
-from desktop.interface_size import set_font
-from desktop.resources import docs_folder
+from desktop.ui.interface_size import set_font
+from desktop.ui.resources import docs_folder
 from tests.desktop.conftest import MakeBench
 from tests.support.commands import ROOT
 

@@ -8,7 +8,7 @@ import pytest
 from PySide6.QtCore import QObject
 from pytestqt.qtbot import QtBot
 
-from core.market.files import CandleFile, read_candle_file
+from core.market.history.files import CandleFile, read_candle_file
 from core.market.history.reading import Watch
 from desktop.dialogs import file_check
 from desktop.dialogs.file_check import FileCheck, look_whether_readable, look_whether_replayable

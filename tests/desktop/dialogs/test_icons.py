@@ -9,12 +9,12 @@ from PySide6.QtGui import QColor, QImage
 from PySide6.QtWidgets import QAbstractButton, QDialog, QDialogButtonBox, QMessageBox
 from pytestqt.qtbot import QtBot
 
-from core.settings import MarketSettings, Settings
+from core.settings.tree import MarketSettings, Settings
 from desktop.dialogs.market import MarketDialog
 from desktop.dialogs.messages import open_dialog
 from desktop.dialogs.preferences import PreferencesDialog
 from desktop.jobs.history_dialogs import ImportDialog
-from desktop.plain_text import MessageBox
+from desktop.ui.plain_text import MessageBox
 
 
 def question() -> QDialog:

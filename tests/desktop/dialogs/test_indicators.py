@@ -7,11 +7,11 @@ from pytestqt.qtbot import QtBot
 
 from core.indicators.registry import INDICATORS
 from core.indicators.shown import ShownIndicator
-from core.window_settings import AppearanceSettings
+from core.settings.window import AppearanceSettings
 from desktop.dialogs.indicators import IndicatorsDialog
-from desktop.interface_size import set_font
-from desktop.panels.inputs import BoundedBox
-from desktop.theme import build_palette
+from desktop.ui.inputs import BoundedBox
+from desktop.ui.interface_size import set_font
+from desktop.ui.theme import build_palette
 from tests.desktop.conftest import MakeBench
 
 _WITH_TEXT = (QLabel, QAbstractButton, QAbstractSpinBox, QComboBox)

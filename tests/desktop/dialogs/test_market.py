@@ -8,10 +8,10 @@ from PySide6.QtCore import QEvent, Qt
 from PySide6.QtWidgets import QApplication, QComboBox, QDialogButtonBox, QFileDialog
 from pytestqt.qtbot import QtBot
 
-from core.settings import MarketSettings
+from core.settings.tree import MarketSettings
 from desktop.dialogs import file_check
 from desktop.dialogs.market import MarketDialog
-from desktop.market_feed import WATCHABLE_SPEED
+from desktop.services.market_feed import WATCHABLE_SPEED
 from tests.support.candles import random_walk
 
 OK = QDialogButtonBox.StandardButton.Ok

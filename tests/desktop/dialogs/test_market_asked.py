@@ -10,12 +10,12 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QDialogButtonBox
 from pytestqt.qtbot import QtBot
 
-from core.clock import SystemClock
+from core.domain.clock import SystemClock
 from core.market.feeds.holds import VenueHolds
 from core.market.symbols import SymbolCache
-from core.settings import MarketSettings
+from core.settings.tree import MarketSettings
 from desktop.dialogs.market import MarketDialog
-from desktop.watch.market_check import MarketCheck
+from desktop.services.market_check import MarketCheck
 from tests.support.loopback_tickers import LoopbackTickers
 
 OK = QDialogButtonBox.StandardButton.Ok

@@ -15,7 +15,7 @@ from PySide6.QtWidgets import (
 )
 from pytestqt.qtbot import QtBot
 
-from core.settings import Settings
+from core.settings.tree import Settings
 from desktop.dialogs.forms import bounded_boxes, field_infos, make_editor
 from desktop.dialogs.preferences import OWN_DIALOG_GROUPS, PreferencesDialog
 from desktop.dialogs.setting_facts import facts

@@ -9,12 +9,12 @@ from PySide6.QtCore import QPoint, QSize
 from PySide6.QtWidgets import QApplication, QLabel
 from pytestqt.qtbot import QtBot
 
-from core.window_settings import AppearanceSettings
+from core.settings.window import AppearanceSettings
 from desktop.actions.panel_table import panel_actions
 from desktop.actions.table import standard_actions
 from desktop.dialogs.chart_gestures import chart_gestures
 from desktop.dialogs.shortcuts import ShortcutsDialog, shortcut_lines
-from desktop.interface_size import set_font
+from desktop.ui.interface_size import set_font
 
 LINES = (*shortcut_lines((*standard_actions(), *panel_actions())), *chart_gestures())
 

@@ -6,11 +6,11 @@ from PySide6.QtWidgets import QApplication, QPushButton
 from pytestqt.qtbot import QtBot
 
 from core.machine import GpuReading, MachineReading
-from core.settings import Settings
+from core.settings.tree import Settings
 from desktop.dialogs import welcome
 from desktop.dialogs.welcome import ChoiceRow, WelcomeDialog
-from desktop.machine_watch import MachineWatch
-from desktop.theme import Theme
+from desktop.services.machine_watch import MachineWatch
+from desktop.ui.theme import Theme
 
 LEFT = Qt.MouseButton.LeftButton
 

@@ -8,7 +8,7 @@ import click
 import pytest
 
 from core.indicators.registry import INDICATORS
-from core.settings import Settings
+from core.settings.tree import Settings
 from desktop.actions import ActionId
 from desktop.dialogs.forms import all_field_infos
 from desktop.dialogs.setting_descriptions import DESCRIPTIONS

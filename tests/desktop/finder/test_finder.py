@@ -7,9 +7,9 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
-from core.events import TrainerState
-from core.market.candle import Interval, Market
-from core.settings import MarketSettings
+from core.domain.candle import Interval, Market
+from core.domain.events import TrainerState
+from core.settings.tree import MarketSettings
 from desktop.actions import ActionId
 from desktop.dialogs.preferences import PreferencesDialog
 from desktop.finder.dialog import FinderDialog

@@ -10,9 +10,9 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from core.market.candle import Interval, Market
-from core.settings import MarketSettings, Settings
-from core.window_settings import WatchlistSettings
+from core.domain.candle import Interval, Market
+from core.settings.tree import MarketSettings, Settings
+from core.settings.window import WatchlistSettings
 from desktop.actions import ActionId
 from desktop.actions.tool_table import CHART_PLACE
 from desktop.finder.dialog import FinderDialog

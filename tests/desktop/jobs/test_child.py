@@ -10,7 +10,7 @@ from PySide6.QtCore import QByteArray, QObject
 from pytestqt.qtbot import QtBot
 
 from desktop.jobs.child import ChildProcess, Ending, own_environment, own_program
-from desktop.jobs.orders import in_fields
+from desktop.jobs.job_commands import in_fields
 from tests.support.commands import ROOT
 
 

@@ -13,16 +13,16 @@ from PySide6.QtWidgets import QAbstractButton, QAbstractSpinBox, QApplication, Q
 from pytestqt.qtbot import QtBot
 
 from core.market.history.source import require_readable
-from core.settings import MarketSettings
-from core.window_settings import AppearanceSettings
+from core.settings.tree import MarketSettings
+from core.settings.window import AppearanceSettings
 from desktop.dialogs import file_check
-from desktop.interface_size import set_font
 from desktop.jobs import preview
 from desktop.jobs.child import Ending
 from desktop.jobs.form import JobDialog
 from desktop.jobs.history_dialogs import BackfillDialog, ImportDialog
+from desktop.jobs.job_commands import Order
 from desktop.jobs.model_dialogs import EvaluateDialog, PretrainDialog
-from desktop.jobs.orders import Order
+from desktop.ui.interface_size import set_font
 from tests.desktop import scenario
 
 NOW_MS = 1_700_000_000_000

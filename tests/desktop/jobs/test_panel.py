@@ -11,15 +11,15 @@ from PySide6.QtGui import QDesktopServices
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
-from core.clock import ManualClock
-from core.events import JobProgress
+from core.domain.clock import ManualClock
+from core.domain.events import JobProgress
 from desktop.actions import ActionId
-from desktop.jobs.book import JobState
 from desktop.jobs.panel import JobsPanel
 from desktop.jobs.table import JOB, LEFT, PROGRESS, RESULT, colour_of
-from desktop.panels.base import EmptyState
-from desktop.state import RunState
-from desktop.theme import Theme
+from desktop.state.job_list import JobState
+from desktop.state.run_state import RunState
+from desktop.ui.panel_base import EmptyState
+from desktop.ui.theme import Theme
 from tests.desktop.conftest import shown_panel
 
 

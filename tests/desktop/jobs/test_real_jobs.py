@@ -15,20 +15,20 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QPushButton
 
-from core.market.candle import Candle, Market
-from core.settings import save
+from core.domain.candle import Candle, Market
+from core.settings.tree import save
 from core.storage.candles import CandleStore
 from core.storage.database import open_database
 from core.storage.evaluations import evaluations_of
 from core.storage.ownership import own
 from desktop.actions import ActionId
-from desktop.app import Application
+from desktop.app.composition import Application
 from desktop.commands.options import Context
-from desktop.jobs.book import Job, JobState
 from desktop.jobs.history_dialogs import BackfillDialog, ImportDialog
+from desktop.jobs.job_commands import Order, pretrain_order
 from desktop.jobs.model_dialogs import EvaluateDialog
-from desktop.jobs.orders import Order, pretrain_order
-from desktop.single_instance import SingleInstance
+from desktop.services.single_instance import SingleInstance
+from desktop.state.job_list import Job, JobState
 from tests.desktop.whole_window import Story, context, run_window, step_of, until
 from tests.support.candles import MINUTE, random_walk
 from tests.support.commands import ROOT

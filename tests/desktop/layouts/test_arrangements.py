@@ -6,11 +6,11 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QDockWidget, QMainWindow, QWidget
 from pytestqt.qtbot import QtBot
 
-from core.window_settings import AppearanceSettings
+from core.settings.window import AppearanceSettings
 from desktop.actions import ActionId
-from desktop.interface_size import set_font
 from desktop.layouts.arrangements import COMPARE, EVERYTHING, TRAIN, WATCH, Arrangement, DockSizes
-from desktop.window import MainWindow
+from desktop.ui.interface_size import set_font
+from desktop.window.main_window import MainWindow
 from tests.desktop.conftest import MakeBench
 
 PURPOSES = {

@@ -10,7 +10,7 @@ from pytestqt.qtbot import QtBot
 from desktop.actions import ActionId
 from desktop.layouts.arrangements import TRAIN, WATCH
 from desktop.layouts.store import LayoutStore
-from desktop.window import MainWindow
+from desktop.window.main_window import MainWindow
 from tests.desktop.conftest import MakeBench
 
 

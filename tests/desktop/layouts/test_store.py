@@ -9,11 +9,11 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QDockWidget, QMainWindow, QWidget
 from pytestqt.qtbot import QtBot
 
-from core.window_settings import AppearanceSettings
+from core.settings.window import AppearanceSettings
 from desktop.actions import ActionId
-from desktop.interface_size import InterfaceSize, enlarged, follow_interface_size, interface_factor, set_font
 from desktop.layouts.arrangements import DockSizes
 from desktop.layouts.store import LAYOUT_VERSION, LayoutStore
+from desktop.ui.interface_size import InterfaceSize, enlarged, follow_interface_size, interface_factor, set_font
 from tests.desktop.conftest import MakeBench
 
 

@@ -5,10 +5,10 @@ from dataclasses import replace
 import pytest
 from pytestqt.qtbot import QtBot
 
-from core.events import CheckpointsChanged, Incident, Severity, TrainerState
+from core.domain.events import CheckpointsChanged, Incident, Severity, TrainerState
 from core.market.feeds.base import FeedState, FeedStatus
-from desktop.jobs.book import Job, JobState
 from desktop.notifications.watch import RunWatch
+from desktop.state.job_list import Job, JobState
 from tests.desktop import scenario
 from tests.desktop.conftest import Bench, MakeBench
 

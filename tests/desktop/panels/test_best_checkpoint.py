@@ -7,13 +7,13 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QPushButton
 from pytestqt.qtbot import QtBot
 
-from core.clock import ManualClock
-from core.diagnosis import Disease
-from core.events import CheckpointsChanged
-from desktop.checkpoints.source import CheckpointSource
+from core.domain.clock import ManualClock
+from core.domain.diagnosis import Disease
+from core.domain.events import CheckpointsChanged
 from desktop.panels.best_checkpoint import BestCheckpointPanel
-from desktop.state import RunState
-from desktop.theme import Theme
+from desktop.state.checkpoint_source import CheckpointSource
+from desktop.state.run_state import RunState
+from desktop.ui.theme import Theme
 from tests.desktop import scenario
 from tests.desktop.conftest import shown_panel
 

@@ -10,18 +10,18 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QHBoxLayout, QLabel, QScrollArea, QWidget
 from pytestqt.qtbot import QtBot
 
-from core.accuracy.assess import assess, skill_at
-from core.accuracy.findings import OVERALL, Request, RunAccuracy
-from core.events import Estimate
-from core.window_settings import AppearanceSettings
+from core.domain.events import Estimate
+from core.evaluation.assess import assess, skill_at
+from core.evaluation.findings import OVERALL, Request, RunAccuracy
+from core.settings.window import AppearanceSettings
 from desktop.actions import ActionId
-from desktop.interface_size import set_font
-from desktop.panels.accuracy_details import PAGES, AccuracyDetails
-from desktop.panels.accuracy_pages import HorizonsPage
-from desktop.panels.base import Panel
-from desktop.panels.elided import ElidedLabel, elided_by_words
-from desktop.theme import Theme
-from tests.core.accuracy.rigs import filled, origins, scored
+from desktop.panels.accuracy.details import PAGES, AccuracyDetails
+from desktop.panels.accuracy.pages import HorizonsPage
+from desktop.ui.elided import ElidedLabel, elided_by_words
+from desktop.ui.interface_size import set_font
+from desktop.ui.panel_base import Panel
+from desktop.ui.theme import Theme
+from tests.core.evaluation.rigs import filled, origins, scored
 from tests.desktop import feed_scenario, scenario
 from tests.desktop.conftest import Bench, MakeBench, fill, shown_panel
 from tests.desktop.panels.test_every_word import found, shares

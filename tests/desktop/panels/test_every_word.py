@@ -11,27 +11,27 @@ from PySide6.QtCore import QAbstractItemModel, Qt
 from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
-from core.accuracy.assess import SHOWN, assess, skill_at
-from core.accuracy.findings import AFTER_GAP, OVERALL, Request, RunAccuracy
-from core.events import Estimate, ExpertShares
+from core.domain.events import Estimate, ExpertShares
+from core.domain.quantities import QUANTITY_NAMES
+from core.domain.regimes import Regime
+from core.domain.venue_names import venue_name
+from core.evaluation.assess import SHOWN, assess, skill_at
+from core.evaluation.findings import AFTER_GAP, OVERALL, Request, RunAccuracy
 from core.forecast.experts import EXPERTS, LOSS_ROWS
-from core.forecast.quantities import QUANTITY_NAMES
 from core.market.feeds.base import FeedState
-from core.market.venue_names import venue_name
-from core.regimes import Regime
-from core.training.ledger import _GROUP_NAMES
-from desktop.panels import accuracy_names
-from desktop.panels.accuracy_details import PAGES, AccuracyDetails
-from desktop.panels.accuracy_experts import ExpertsPage
-from desktop.panels.answers import AnswerLine, answers_of
-from desktop.panels.feed import FeedPanel
-from desktop.panels.feed_words import state_within, state_word
-from desktop.panels.watchlist import WatchlistPanel
-from desktop.panels.watchlist_adder import INTERVALS, VENUES
-from desktop.state import RunState
-from desktop.theme import Theme
-from desktop.watch.quotes import QuoteState, quote_word
-from tests.core.accuracy.rigs import filled, origins, scored
+from core.training.online.ledger import _GROUP_NAMES
+from desktop.panels.accuracy import names
+from desktop.panels.accuracy.answers import AnswerLine, answers_of
+from desktop.panels.accuracy.details import PAGES, AccuracyDetails
+from desktop.panels.accuracy.experts import ExpertsPage
+from desktop.panels.feed.panel import FeedPanel
+from desktop.panels.feed.words import state_within, state_word
+from desktop.panels.watchlist.adder import INTERVALS, VENUES
+from desktop.panels.watchlist.panel import WatchlistPanel
+from desktop.state.quotes import QuoteState, quote_word
+from desktop.state.run_state import RunState
+from desktop.ui.theme import Theme
+from tests.core.evaluation.rigs import filled, origins, scored
 from tests.desktop import feed_scenario, scenario, watch_scenario
 from tests.desktop.conftest import shown_panel
 from tests.desktop.made_up_language import texts_of, untranslated
@@ -56,11 +56,11 @@ def in_cells(model: QAbstractItemModel) -> Iterator[str]:
 @pytest.mark.parametrize(
     ("name_of", "names"),
     [
-        (accuracy_names.kind_word, set(_GROUP_NAMES.values())),
-        (accuracy_names.group_name, {OVERALL, AFTER_GAP, *map(str, Regime)}),
-        (accuracy_names.expert_name, {SHOWN, *LOSS_ROWS} - CALLED_BY_LETTERS),
-        (accuracy_names.quantity_name, set(QUANTITY_NAMES)),
-        (accuracy_names.short_quantity_name, set(QUANTITY_NAMES)),
+        (names.kind_word, set(_GROUP_NAMES.values())),
+        (names.group_name, {OVERALL, AFTER_GAP, *map(str, Regime)}),
+        (names.expert_name, {SHOWN, *LOSS_ROWS} - CALLED_BY_LETTERS),
+        (names.quantity_name, set(QUANTITY_NAMES)),
+        (names.short_quantity_name, set(QUANTITY_NAMES)),
         (state_word, {None, *FeedState}),
         (state_within, {None, *FeedState}),
         (quote_word, set(QuoteState)),

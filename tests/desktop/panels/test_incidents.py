@@ -8,11 +8,11 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QLabel, QStyleOptionViewItem
 from pytestqt.qtbot import QtBot
 
-from core.events import Incident, Severity
-from desktop.formatting import format_time
+from core.domain.events import Incident, Severity
 from desktop.panels.incidents import IncidentsPanel
-from desktop.state import INCIDENTS_KEPT, RunState
-from desktop.theme import Theme
+from desktop.state.run_state import INCIDENTS_KEPT, RunState
+from desktop.ui.formatting import format_time
+from desktop.ui.theme import Theme
 from tests.desktop import scenario
 from tests.desktop.conftest import shown_panel
 

@@ -6,7 +6,7 @@ from PySide6.QtWidgets import QDockWidget
 from pytestqt.qtbot import QtBot
 
 from desktop.actions import ActionId
-from desktop.panels.base import EmptyState
+from desktop.ui.panel_base import EmptyState
 from tests.desktop import scenario
 from tests.desktop.conftest import Bench, MakeBench
 

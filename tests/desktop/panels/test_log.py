@@ -8,10 +8,10 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
-from core.logs.book import LogBook
+from core.logs.merged import LogBook
 from core.logs.writing import TRAINER_FILE, WINDOW_FILE
 from desktop.panels.log import LogPanel
-from desktop.theme import Theme
+from desktop.ui.theme import Theme
 from tests.desktop import scenario
 from tests.desktop.conftest import shown_panel
 

@@ -9,14 +9,14 @@ from PySide6.QtGui import QColor, QImage
 from PySide6.QtWidgets import QApplication, QTableView
 from pytestqt.qtbot import QtBot
 
-from core.events import JobProgress
+from core.domain.events import JobProgress
 from desktop.jobs.panel import JobsPanel
 from desktop.jobs.table import PROGRESS
 from desktop.panels.incidents import IncidentsPanel
-from desktop.panels.watchlist import WatchlistPanel
-from desktop.panels.watchlist_model import MARKET
-from desktop.state import RunState
-from desktop.theme import Mode, Theme
+from desktop.panels.watchlist.model import MARKET
+from desktop.panels.watchlist.panel import WatchlistPanel
+from desktop.state.run_state import RunState
+from desktop.ui.theme import Mode, Theme
 from tests.desktop import feed_scenario, scenario, watch_scenario
 from tests.desktop.conftest import shown_panel
 from tests.support.contrast import contrast

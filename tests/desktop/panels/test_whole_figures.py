@@ -8,11 +8,11 @@ from PySide6.QtGui import QFont, QGuiApplication, QTextDocument
 from PySide6.QtWidgets import QApplication, QLabel, QStyleOptionViewItem
 from pytestqt.qtbot import QtBot
 
-from core.events import Estimate
-from desktop.panels.base import Panel
-from desktop.panels.feed_tables import SentenceTable
-from desktop.panels.wrapping_button import WrappingButton
-from desktop.plain_text import WrappedLabel, paragraphs
+from core.domain.events import Estimate
+from desktop.panels.feed.tables import SentenceTable
+from desktop.ui.panel_base import Panel
+from desktop.ui.plain_text import WrappedLabel, paragraphs
+from desktop.ui.wrapping_button import WrappingButton
 from tests.desktop import feed_scenario, scenario
 from tests.desktop.conftest import Bench, MakeBench, fill
 from tests.support.torn_figures import torn_figures

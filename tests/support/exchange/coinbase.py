@@ -11,7 +11,7 @@ from typing import Any
 
 from aiohttp import web
 
-from core.market.candle import Candle
+from core.domain.candle import Candle
 from core.market.feeds.urls import ExchangeUrls
 from tests.support.exchange.client import Client
 from tests.support.exchange.server import LoopbackExchange

@@ -10,8 +10,8 @@ from typing import Any
 
 import ccxt.pro
 
-from core.clock import Clock
-from core.market.candle import Interval, Market
+from core.domain.candle import Interval, Market
+from core.domain.clock import Clock
 from core.market.feeds.exchange import ExchangeFeed, ExchangeTimes
 from tests.support.exchange.clock import AcceleratedClock, FastClock
 from tests.support.exchange.coinbase import CoinbaseExchange

@@ -12,7 +12,7 @@ from typing import Any
 
 from aiohttp import WSCloseCode, WSMsgType, web
 
-from core.market.candle import Candle
+from core.domain.candle import Candle
 from core.market.feeds.urls import ExchangeUrls
 from tests.support.exchange import wire
 from tests.support.exchange.client import Client

@@ -6,7 +6,7 @@ from typing import Any
 
 from aiohttp import web
 
-from core.market.candle import Candle, Interval
+from core.domain.candle import Candle, Interval
 from tests.support.tape import TapeTrade
 
 _BAD_REQUEST = 400

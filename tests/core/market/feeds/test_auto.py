@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from core.market.candle import Market
+from core.domain.candle import Market
 from core.market.feeds.auto import BuiltFeed, build_feed
 from core.market.feeds.base import FeedError, FeedKind
 from core.market.feeds.simulated import seed_of
 from core.market.feeds.urls import ExchangeUrls
-from core.market.files import CandleFileError
-from core.market.sample import SAMPLE_NAME
-from core.settings import MarketSettings
+from core.market.history.files import CandleFileError
+from core.market.history.sample import SAMPLE_NAME
+from core.settings.tree import MarketSettings
 from tests.support.candles import random_walk
 from tests.support.feeds import hear
 from tests.support.virtual_network import loop_time

@@ -11,14 +11,14 @@ from functools import partial
 
 import pytest
 
-from core.clock import ManualClock
-from core.market.candle import FILE_VENUE, SIMULATED_VENUE, Interval
+from core.domain.candle import FILE_VENUE, SIMULATED_VENUE, Interval
+from core.domain.clock import ManualClock
+from core.domain.validation import Validator
 from core.market.feeds.base import ClosedCandle, Feed, FeedEvent, FeedKind, FeedState, FeedStatus, FormingCandle
 from core.market.feeds.replay import ReplayFeed
 from core.market.feeds.simulated import SimulatedFeed
-from core.market.files import CandleFile
-from core.market.sample import sample_feed
-from core.market.validate import Validator
+from core.market.history.files import CandleFile
+from core.market.history.sample import sample_feed
 from tests.support.candles import MINUTE, random_walk
 from tests.support.exchange.minutes import fast_venue, minute_venue, without_a_pace
 from tests.support.feeds import Heard, hear

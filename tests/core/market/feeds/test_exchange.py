@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import pytest
 
-from core.market.candle import Candle, Interval
+from core.domain.candle import Candle, Interval
 from core.market.feeds.base import FeedState, FormingCandle, Known
 from core.market.feeds.exchange import ExchangeFeed
 from tests.support.exchange.clock import loop_s

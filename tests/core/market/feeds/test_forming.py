@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from core.clock import ManualClock
+from core.domain.clock import ManualClock
 from core.market.feeds.forming import FormingCandles
 from core.market.feeds.server_clock import ServerClock
 from core.market.feeds.venue import Kline

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from core.clock import ManualClock
+from core.domain.clock import ManualClock
 from core.market.feeds.holds import HeldError, VenueHold
 from core.market.feeds.trouble import VenueError
 

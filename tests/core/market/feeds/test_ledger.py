@@ -7,7 +7,7 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.market.candle import Candle
+from core.domain.candle import Candle
 from core.market.feeds.base import ClosedCandle, CorrectedCandle, Known, MissingCandles
 from core.market.feeds.ledger import Ledger
 from core.market.feeds.patience import ExchangeTimes

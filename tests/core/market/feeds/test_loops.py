@@ -8,8 +8,8 @@ from collections.abc import Callable
 
 import pytest
 
-from core.clock import SystemClock
-from core.market.candle import Interval, Market
+from core.domain.candle import Interval, Market
+from core.domain.clock import SystemClock
 from core.market.feeds.base import FeedState
 from core.market.feeds.exchange import ExchangeFeed
 from core.market.feeds.urls import ExchangeUrls

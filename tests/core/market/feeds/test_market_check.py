@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from core.clock import ManualClock
-from core.market.candle import Interval, Market
+from core.domain.candle import Interval, Market
+from core.domain.clock import ManualClock
 from core.market.feeds.holds import VenueHold
 from core.market.feeds.market_check import Objection, object_to
 from core.market.symbols import SymbolCache, SymbolList

@@ -7,11 +7,11 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from core.clock import ManualClock
+from core.domain.clock import ManualClock
 from core.market.feeds.base import ClosedCandle, FeedEvent, FeedState, FeedStatus
 from core.market.feeds.pace import ReplayPace
 from core.market.feeds.replay import ReplayFeed
-from core.market.files import CandleFile
+from core.market.history.files import CandleFile
 from tests.simulation.virtual_time import VirtualLoop, run_virtually
 from tests.support.candles import MINUTE, random_walk
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from core.clock import ManualClock
-from core.market.candle import Candle
+from core.domain.candle import Candle
+from core.domain.clock import ManualClock
 from core.market.feeds.holds import VenueHold
 from core.market.feeds.patience import ExchangeTimes
 from core.market.feeds.requests import Page, Requests

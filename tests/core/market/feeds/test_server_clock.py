@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from core.clock import ManualClock
-from core.market.candle import Candle, Interval
+from core.domain.candle import Candle, Interval
+from core.domain.clock import ManualClock
 from core.market.feeds.server_clock import ServerClock
 from tests.support.candles import MINUTE, START_MS
 

@@ -8,11 +8,11 @@ import itertools
 import numpy as np
 import pytest
 
-from core.clock import ManualClock
-from core.market.candle import Candle, Market
+from core.domain.candle import Candle, Market
+from core.domain.clock import ManualClock
+from core.domain.validation import Validator
 from core.market.feeds.base import CatchUpProgress, ClosedCandle, FeedKind, FeedState, FeedStatus, FormingCandle
 from core.market.feeds.simulated import SimulatedFeed
-from core.market.validate import Validator
 from tests.core.market.feeds.test_replay import all_of, candles, states, timed
 from tests.simulation.virtual_time import run_virtually
 from tests.support.candles import MINUTE

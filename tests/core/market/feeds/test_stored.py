@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from core.market.candle import Market
+from core.domain.candle import Market
 from core.market.feeds.auto import build_feed
 from core.market.feeds.base import FeedError, FeedKind, FeedState, FeedStatus
-from core.settings import MarketSettings
+from core.settings.tree import MarketSettings
 from tests.support.candles import MINUTE
 from tests.support.virtual_network import loop_time
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.market.candle import Candle
+from core.domain.candle import Candle
 from core.market.feeds.tickers import DAY_MS, DayOfPrices, Quote, day_of
 from tests.support.loopback_tickers import QUARTER_MS
 

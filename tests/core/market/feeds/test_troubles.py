@@ -14,8 +14,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.market.candle import Interval, Market
-from core.market.fallback import next_venue
+from core.domain.candle import Interval, Market
+from core.domain.fallback import next_venue
 from core.market.feeds.backoff import Backoff
 from core.market.feeds.base import FeedError, FeedState, FeedStatus, Known
 from core.market.feeds.exchange import ExchangeFeed, probe

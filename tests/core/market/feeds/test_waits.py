@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.clock import ManualClock
-from core.market.candle import Market
+from core.domain.candle import Market
+from core.domain.clock import ManualClock
 from core.market.feeds.backoff import Backoff
 from core.market.feeds.base import FeedState, FeedStatus
 from core.market.feeds.exchange import ExchangeFeed

@@ -9,8 +9,8 @@ from typing import Any, cast
 
 import pytest
 
-from core.clock import ManualClock
-from core.market.candle import Candle
+from core.domain.candle import Candle
+from core.domain.clock import ManualClock
 from core.market.feeds.forming import FormingCandles
 from core.market.feeds.patience import ExchangeTimes
 from core.market.feeds.server_clock import ServerClock

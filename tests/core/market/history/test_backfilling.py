@@ -10,11 +10,11 @@ from random import Random
 
 import pytest
 
-from core.market.candle import Candle, Interval, Market
+from core.domain.candle import Candle, Interval, Market
+from core.domain.spans import Span
 from core.market.feeds.backoff import Backoff
 from core.market.history.backfilling import Backfill, BackfillReport
 from core.market.history.errors import HistoryError
-from core.market.history.spans import Span
 from core.market.history.venue_source import open_venue
 from core.market.history.writing import DatabaseWriter
 from core.storage.candles import CandleStore

@@ -8,9 +8,9 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.market.candle import Candle
+from core.domain.candle import Candle
+from core.domain.validation import Validator
 from core.market.history.checks import check_columns
-from core.market.validate import Validator
 from core.storage.candles import StoredColumns
 from tests.support.candles import MINUTE, START_MS
 

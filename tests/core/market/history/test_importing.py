@@ -12,15 +12,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.market.candle import Candle, Interval, Market
+from core.domain.candle import Candle, Interval, Market
+from core.domain.spans import Span
+from core.domain.validation import HIGHEST_PRICE, LARGEST_VOLUME, LOWEST_PRICE
 from core.market.history.errors import HistoryError
 from core.market.history.exporting import export_candles
 from core.market.history.importing import NOT_OVER, ImportPlan, plan_import
 from core.market.history.naming import WantedMarket, symbol_of, venue_of
 from core.market.history.reading import ReadOptions, read_candle_table
-from core.market.history.spans import Span
 from core.market.history.writing import DatabaseWriter
-from core.market.validate import HIGHEST_PRICE, LARGEST_VOLUME, LOWEST_PRICE
 from core.storage.candles import CandleStore
 from core.storage.database import open_database
 from tests.support.candles import MARKET, MINUTE, START_MS, random_walk, without

@@ -1,4 +1,4 @@
-"""Files as people have them, beyond what `tests/core/market/test_files.py` tries."""
+"""Files as people have them, beyond what `tests/core/market/history/test_files.py` tries."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.market.candle import Candle, Interval
+from core.domain.candle import Candle, Interval
+from core.domain.spans import candles_in, holes_between
 from core.market.history import table
 from core.market.history.errors import CandleFileError
 from core.market.history.reading import (
@@ -30,7 +31,6 @@ from core.market.history.reading import (
     ReadOptions,
     read_candle_table,
 )
-from core.market.history.spans import candles_in, holes_between
 from tests.support.candles import MINUTE, START_MS, random_walk
 
 HEADER = "time,open,high,low,close,volume\n"

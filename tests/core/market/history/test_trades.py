@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.market.candle import Candle
+from core.domain.candle import Candle
 from core.market.history.trades import TradeAggregator, TradeCandles, Trades
 from tests.support.candles import MINUTE, START_MS
 

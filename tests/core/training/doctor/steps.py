@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from core.diagnosis import Diagnosis, GradientStatistics, LayerStatistics, NonFiniteOrigin
-from core.events import StepDone
-from core.settings import GradientSettings, ModelSettings, Settings, TrainingSettings
+from core.domain.diagnosis import Diagnosis, GradientStatistics, LayerStatistics, NonFiniteOrigin
+from core.domain.events import StepDone
+from core.settings.tree import GradientSettings, ModelSettings, Settings, TrainingSettings
 from core.training.doctor.doctor import GradientDoctor
 
 NAMES = ("embed", "block", "head")

@@ -11,8 +11,8 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from core.diagnosis import Disease, NonFiniteOrigin
-from core.events import StepDone
+from core.domain.diagnosis import Disease, NonFiniteOrigin
+from core.domain.events import StepDone
 from core.training.doctor.divergence import RECENT, Divergence, DivergenceWatch
 from core.training.doctor.doctor import GradientDoctor
 from core.training.doctor.remedies import text

@@ -9,9 +9,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core.diagnosis import Disease, NonFiniteOrigin, SettingChange
-from core.events import StepDone
-from core.settings import GradientSettings, Settings
+from core.domain.diagnosis import Disease, NonFiniteOrigin, SettingChange
+from core.domain.events import StepDone
+from core.settings.tree import GradientSettings, Settings
 from core.training.doctor.doctor import GradientDoctor
 from tests.core.training.doctor.steps import NAMES, doctor_of, settings, step, verdict
 

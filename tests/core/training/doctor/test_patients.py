@@ -10,7 +10,7 @@ from collections.abc import Callable, Sized
 
 import pytest
 
-from core.diagnosis import Disease
+from core.domain.diagnosis import Disease
 from core.training.doctor.doctor import GradientDoctor
 from tests.core.training.doctor import patients
 from tests.core.training.doctor.training import RUN_ID, Patient, diagnose, train

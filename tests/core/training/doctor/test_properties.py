@@ -7,9 +7,9 @@ import re
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.diagnosis import GradientStatistics, LayerStatistics, NonFiniteOrigin
-from core.events import StepDone
-from core.settings import GradientSettings, ModelSettings, Settings, TrainingSettings, from_dict, to_dict
+from core.domain.diagnosis import GradientStatistics, LayerStatistics, NonFiniteOrigin
+from core.domain.events import StepDone
+from core.settings.tree import GradientSettings, ModelSettings, Settings, TrainingSettings, from_dict, to_dict
 from core.training.doctor.doctor import GradientDoctor
 
 NAMES = ("embed", "block", "norm", "head")

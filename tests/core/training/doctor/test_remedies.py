@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 import pytest
 
-from core.diagnosis import Disease, NonFiniteOrigin, SettingChange
-from core.events import StepDone
-from core.settings import GradientSettings, ModelSettings, Settings, TrainingSettings, from_dict, to_dict
+from core.domain.diagnosis import Disease, NonFiniteOrigin, SettingChange
+from core.domain.events import StepDone
+from core.settings.tree import GradientSettings, ModelSettings, Settings, TrainingSettings, from_dict, to_dict
 from tests.core.training.doctor.steps import settings, step, verdict
 
 Build = Callable[[int], StepDone]

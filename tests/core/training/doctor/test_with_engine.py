@@ -10,9 +10,9 @@ import pytest
 import torch
 from torch import nn
 
-from core.diagnosis import Diagnosis, Disease
-from core.events import StepDone
-from core.settings import RecoverySettings, Settings
+from core.domain.diagnosis import Diagnosis, Disease
+from core.domain.events import StepDone
+from core.settings.tree import RecoverySettings, Settings
 from core.training.doctor.doctor import GradientDoctor
 from core.training.engine.engine import TrainingEngine
 from core.training.recovery.known_good import KnownGood

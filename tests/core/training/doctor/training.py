@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 import torch
 from torch import Tensor, nn
 
-from core.diagnosis import Diagnosis, GradientStatistics, LayerStatistics, NonFiniteOrigin
-from core.events import StepDone
-from core.settings import GradientSettings, ModelSettings, Settings, TrainingSettings
+from core.domain.diagnosis import Diagnosis, GradientStatistics, LayerStatistics, NonFiniteOrigin
+from core.domain.events import StepDone
+from core.settings.tree import GradientSettings, ModelSettings, Settings, TrainingSettings
 from core.training.doctor.doctor import GradientDoctor
 
 RUN_ID = "patient"

@@ -6,10 +6,10 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from core.forecast.quantities import LEVELS, QUANTITIES
-from core.settings import GradientSettings, TrainingSettings
+from core.domain.quantities import LEVELS, QUANTITIES
+from core.settings.tree import GradientSettings, TrainingSettings
 from core.training.engine.engine import TrainingEngine
-from core.training.samples import Batch
+from core.training.engine.samples import Batch
 from models.registry import build_model
 from models.transformer import ModelShape
 

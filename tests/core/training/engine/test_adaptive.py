@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 
-from core.settings import TrainingSettings
+from core.settings.tree import TrainingSettings
 from core.training.engine.adaptive import BLOCK, AdaptiveRate
 from core.training.engine.schedule import RateSchedule
 

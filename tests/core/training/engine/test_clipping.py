@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from core.settings import GradientSettings
+from core.settings.tree import GradientSettings
 from core.training.engine.clipping import RECENT_NORMS, Clipped, Clipper
 from tests.core.training.engine.rigs import REFERENCE, batch, engine, gradients_of
 

@@ -7,9 +7,9 @@ import pytest
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from core.diagnosis import NonFiniteOrigin
-from core.forecast.quantities import LEVELS, QUANTITIES
-from core.settings import GradientSettings, TrainingSettings
+from core.domain.diagnosis import NonFiniteOrigin
+from core.domain.quantities import LEVELS, QUANTITIES
+from core.settings.tree import GradientSettings, TrainingSettings
 from core.training.engine.engine import TrainingEngine
 from core.training.engine.result import StepResult
 from tests.core.training.engine.rigs import (

@@ -12,12 +12,12 @@ import pytest
 import torch
 from torch import Tensor
 
-from core.settings import GradientSettings, TrainingSettings
-from core.training.benchmark import take_numbers
+from core.benchmark.engine import take_numbers
+from core.settings.tree import GradientSettings, TrainingSettings
 from core.training.engine.engine import TrainingEngine
 from core.training.engine.graph import CudaGraphs
 from core.training.engine.objective import DeviceBatch
-from core.training.samples import Batch
+from core.training.engine.samples import Batch
 from tests.core.training.engine.rigs import CPU, RATE, REFERENCE, assert_same, batch, engine, model, state
 
 

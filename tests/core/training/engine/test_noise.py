@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from core.settings import GradientSettings
+from core.settings.tree import GradientSettings
 from core.training.engine.noise import carried_seed, restore_noise
 from tests.core.training.engine.rigs import REFERENCE, assert_same, batch, engine, state
 from tests.support.other_device import CPU_BYTES, CUDA_STATE, on_cuda

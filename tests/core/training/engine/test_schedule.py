@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch.optim.lr_scheduler import CosineAnnealingLR, LambdaLR, ReduceLROnPlateau, SequentialLR
 
-from core.settings import TrainingSettings
+from core.settings.tree import TrainingSettings
 from core.training.engine.schedule import RateSchedule
 
 RATE = 0.1

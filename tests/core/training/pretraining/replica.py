@@ -17,12 +17,12 @@ from torch import Tensor, distributed
 from torch.distributed.algorithms.ddp_comm_hooks import default_hooks
 from torch.nn.parallel import DistributedDataParallel
 
-from core.settings import GradientSettings, TrainingSettings
+from core.settings.tree import GradientSettings, TrainingSettings
 from core.training.engine.engine import TrainingEngine
 from core.training.engine.replicas import Replicas, SingleReplica
+from core.training.engine.samples import Batch
 from core.training.pretraining.dataset import share_of
 from core.training.pretraining.team import Team, gather
-from core.training.samples import Batch
 from tests.core.training.engine import rigs
 
 PRECISIONS = ("float32", "bfloat16")

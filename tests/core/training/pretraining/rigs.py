@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from core.clock import SystemClock
-from core.events import JobProgress
-from core.market.candle import Candle, Interval
-from core.settings import ModelSettings, Settings, TrainingSettings
+from core.domain.candle import Candle, Interval
+from core.domain.clock import SystemClock
+from core.domain.events import JobProgress
+from core.settings.tree import ModelSettings, Settings, TrainingSettings
 from core.storage.folder import DataFolder
 from core.training.pretraining.run import Request, Surroundings, pretrain
 from tests.support.candles import MINUTE, START_MS

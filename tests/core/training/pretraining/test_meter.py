@@ -1,7 +1,7 @@
 from __future__ import annotations
 
-from core.clock import ManualClock
-from core.events import JobProgress
+from core.domain.clock import ManualClock
+from core.domain.events import JobProgress
 from core.training.pretraining.meter import Meter
 
 

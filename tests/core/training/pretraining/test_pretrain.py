@@ -11,18 +11,18 @@ import numpy as np
 import pytest
 import torch
 
-from core.events import Estimate
-from core.market.candle import Candle
-from core.settings import GradientSettings, RecoverySettings, TrainingSettings
+from core.domain.candle import Candle
+from core.domain.events import Estimate
+from core.settings.tree import GradientSettings, RecoverySettings, TrainingSettings
 from core.storage.folder import DataFolder
 from core.storage.weights import read_weights
-from core.training.device import choose_device
+from core.training.engine.device import choose_device
 from core.training.engine.engine import TrainingEngine
+from core.training.hosting.pretrained_store import PretrainedStore
 from core.training.pretraining import keeping, loop, run
 from core.training.pretraining.dataset import Series, build_series
 from core.training.pretraining.errors import Interrupted, PretrainingError
 from core.training.pretraining.sources import Source
-from core.training.pretraining.store import PretrainedStore
 from core.training.pretraining.validation import Validation
 from tests.core.training.engine.rigs import assert_same
 from tests.core.training.pretraining import rigs

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from core.market.candle import Interval
-from core.market.files import CandleFileError
-from core.settings import ModelSettings
+from core.domain.candle import Interval
+from core.market.history.files import CandleFileError
+from core.settings.tree import ModelSettings
 from core.training.pretraining.dataset import Dataset, build_series
 from core.training.pretraining.errors import PretrainingError
 from core.training.pretraining.sources import fewest_candles, read_sources

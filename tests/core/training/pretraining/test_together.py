@@ -17,13 +17,13 @@ import pytest
 import torch
 from torch import Tensor, distributed, nn
 
-from core.settings import Settings, TrainingSettings
+from core.settings.tree import Settings, TrainingSettings
 from core.storage.folder import DataFolder
-from core.training.device import choose_device
 from core.training.engine import replicas
+from core.training.engine.device import choose_device
+from core.training.hosting.pretrained_store import PretrainedStore
 from core.training.pretraining import team
 from core.training.pretraining.errors import PretrainingError
-from core.training.pretraining.store import PretrainedStore
 from core.training.pretraining.team import Alone, Joined, gather
 from tests.core.training.pretraining import replica, rigs
 from tests.support.commands import ROOT

@@ -14,15 +14,15 @@ import torch
 from torch import Tensor
 from torch.utils.hooks import RemovableHandle
 
-from core.diagnosis import NonFiniteOrigin
-from core.events import Severity
-from core.settings import GradientSettings, RecoverySettings, TrainingSettings
+from core.domain.diagnosis import NonFiniteOrigin
+from core.domain.events import Severity
+from core.settings.tree import GradientSettings, RecoverySettings, TrainingSettings
 from core.storage.weights import read_weights
 from core.training.engine.engine import TrainingEngine
+from core.training.engine.samples import Batch
 from core.training.recovery.known_good import KnownGood
 from core.training.recovery.ladder import RecoveryLadder, TrainedStep
 from core.training.recovery.quarantine import Quarantine
-from core.training.samples import Batch
 from tests.core.training.engine.rigs import RATE, REFERENCE, assert_same, batch, engine, state
 
 pytestmark = pytest.mark.faults

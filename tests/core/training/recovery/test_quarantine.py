@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from core.storage.weights import read_weights
+from core.training.engine.samples import Batch
 from core.training.recovery.quarantine import Quarantine, bad_parts
-from core.training.samples import Batch
 
 REFERENCE = np.zeros((2, 3, 6, 7))
 

@@ -7,17 +7,17 @@ from PySide6.QtGui import QCloseEvent, QCursor, QShowEvent
 from PySide6.QtWidgets import QMainWindow, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
-from core.clock import ManualClock
-from core.settings import Settings
+from core.domain.clock import ManualClock
+from core.settings.tree import Settings
 from desktop.actions import ActionRegistry
 from desktop.actions.table import standard_actions
 from desktop.chart.widget import ChartWidget
-from desktop.checkpoints.source import CheckpointSource
 from desktop.notifications.messages import DesktopMessages
-from desktop.panels.banner import Banner
-from desktop.state import RunState
-from desktop.theme import Theme
-from desktop.window import MainWindow
+from desktop.state.checkpoint_source import CheckpointSource
+from desktop.state.run_state import RunState
+from desktop.ui.banner import Banner
+from desktop.ui.theme import Theme
+from desktop.window.main_window import MainWindow
 from tests.desktop import scenario
 from tests.desktop.conftest import Bench, MakeBench
 

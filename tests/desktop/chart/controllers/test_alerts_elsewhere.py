@@ -11,20 +11,20 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
-from core.market.candle import FILE_VENUE, Candle, Market
+from core.domain.candle import FILE_VENUE, Candle, Market
+from core.domain.price_lines import Direction, LineKind, PriceLine
+from core.domain.watchlist import WatchedMarket
 from core.market.feeds.ticker_poller import Quoted
 from core.market.feeds.tickers import Quote
-from core.market.price_lines import Direction, LineKind, PriceLine
-from core.market.watchlist import WatchedMarket
-from core.settings import MarketSettings
+from core.settings.tree import MarketSettings
+from core.settings.window import WatchlistSettings
 from core.storage.folder import DataFolder
-from core.window_settings import WatchlistSettings
 from desktop.chart.controllers.ensemble import ChartEnsemble
 from desktop.chart.controllers.tools import ChartTools
-from desktop.database import WindowDatabase
-from desktop.library import Library
 from desktop.notifications.alerts_elsewhere import AlertsElsewhere
-from desktop.panels.banner import Notice
+from desktop.state.database import WindowDatabase
+from desktop.state.library import Library
+from desktop.ui.banner import Notice
 from tests.desktop import scenario
 from tests.desktop.chart.controllers.tools import MARKET, OTHER, ToolBench, opened
 from tests.desktop.conftest import Bench, MakeBench

@@ -6,8 +6,8 @@ from zoneinfo import ZoneInfo
 import pytest
 from pytestqt.qtbot import QtBot
 
-from core.market import time_zones
-from core.settings import Settings
+from core.domain import time_zones
+from core.settings.tree import Settings
 from desktop.actions import ActionId
 from desktop.chart.axes.price_scale import PriceRange, ScaleKind
 from desktop.chart.controllers.appearance import ChartAppearance

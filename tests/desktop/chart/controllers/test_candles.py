@@ -8,17 +8,17 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
-from core.market.candle import Candle, Interval, Market
+from core.domain.candle import Candle, Interval, Market
+from core.domain.candle_series import CandleSeries
+from core.domain.spans import Span
 from core.market.feeds.base import MissingCandles
-from core.market.history.spans import Span
-from core.market.series import CandleSeries
 from core.storage.folder import DataFolder
 from desktop.actions import ActionId
-from desktop.candle_loader import HistoryLoading
 from desktop.chart.controllers.candles import ChartCandles
 from desktop.chart.data.model import Moment
-from desktop.database import WindowDatabase
 from desktop.finder.finder import Finder
+from desktop.services.candle_loader import HistoryLoading
+from desktop.state.database import WindowDatabase
 from tests.desktop.chart.support import START_MS, forecast_after, forming_after, random_series
 from tests.desktop.conftest import Bench, MakeBench
 from tests.desktop.finder.typing import type_on

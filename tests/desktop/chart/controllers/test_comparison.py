@@ -11,19 +11,19 @@ from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
-from core.market.candle import Candle, Interval, Market
-from core.settings import Settings
+from core.domain.candle import Candle, Interval, Market
+from core.settings.tree import Settings
 from core.storage.errors import StorageError
 from core.storage.folder import DataFolder
-from desktop import candle_loader
 from desktop.actions import ActionId
-from desktop.candle_loader import HistoryLoading
 from desktop.chart.axes.price_scale import ScaleKind
 from desktop.chart.controllers.appearance import ChartAppearance
 from desktop.chart.controllers.candles import ChartCandles
 from desktop.chart.controllers.comparison import ChartComparison
-from desktop.database import WindowDatabase
 from desktop.dialogs.compared_market import ComparedMarketDialog
+from desktop.services import candle_loader
+from desktop.services.candle_loader import HistoryLoading
+from desktop.state.database import WindowDatabase
 from tests.desktop.chart.support import random_series
 from tests.desktop.conftest import Bench, MakeBench
 

@@ -11,10 +11,10 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QMenu
 
-from core.market.candle import Candle
-from core.market.drawings import MOST_DRAWINGS, Anchor, Drawing, DrawingKind
-from core.market.price_lines import LineKind
-from core.market.series import CandleSeries
+from core.domain.candle import Candle
+from core.domain.candle_series import CandleSeries
+from core.domain.drawings import MOST_DRAWINGS, Anchor, Drawing, DrawingKind
+from core.domain.price_lines import LineKind
 from core.storage.folder import DataFolder
 from desktop.actions import ActionId
 from desktop.chart.axes.price_scale import ScaleKind

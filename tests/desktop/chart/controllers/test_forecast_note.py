@@ -4,17 +4,17 @@ from dataclasses import replace
 
 import pytest
 
-from core.clock import ManualClock
-from core.events import FirstForecast, JobProgress, TrainerFailed, TrainerState
-from core.market.candle import FILE_VENUE, Market
+from core.domain.candle import FILE_VENUE, Market
+from core.domain.candle_series import CandleSeries
+from core.domain.clock import ManualClock
+from core.domain.events import FirstForecast, JobProgress, TrainerFailed, TrainerState
 from core.market.feeds.base import FeedState, FeedStatus
-from core.market.series import CandleSeries
-from core.training.catch_up import CatchUpMeter
+from core.training.hosting.catch_up import CatchUpMeter
 from desktop.chart.controllers.ensemble import ForecastNote
 from desktop.chart.widget import ChartWidget
-from desktop.formatting import format_time
-from desktop.state import RunState
-from desktop.theme import Theme
+from desktop.state.run_state import RunState
+from desktop.ui.formatting import format_time
+from desktop.ui.theme import Theme
 from tests.desktop import scenario
 
 

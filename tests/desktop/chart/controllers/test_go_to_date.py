@@ -7,7 +7,7 @@ import pytest
 from PySide6.QtCore import QDate, QDateTime, QTime
 from PySide6.QtWidgets import QDialogButtonBox
 
-from core.market.series import CandleSeries
+from core.domain.candle_series import CandleSeries
 from desktop.actions import ActionId
 from desktop.chart.controllers.appearance import ChartAppearance
 from desktop.dialogs.date import DateDialog

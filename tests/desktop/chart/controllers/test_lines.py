@@ -12,14 +12,14 @@ from PySide6.QtGui import QContextMenuEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
-from core.events import Severity
-from core.market.candle import Candle, Market
-from core.market.price_lines import LineKind, PriceLine
+from core.domain.candle import Candle, Market
+from core.domain.events import Severity
+from core.domain.price_lines import LineKind, PriceLine
 from core.storage.folder import DataFolder
 from desktop.actions import ActionId
 from desktop.chart.axes.price_scale import PriceRange, ScaleKind
 from desktop.dialogs.line_text import LineTextDialog
-from desktop.formatting import format_time
+from desktop.ui.formatting import format_time
 from tests.desktop.chart.controllers.tools import LEFT, MARKET, OTHER, ToolBench, opened, send_move
 from tests.desktop.conftest import MakeBench
 

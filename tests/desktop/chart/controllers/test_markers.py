@@ -14,17 +14,17 @@ from PySide6.QtCore import QPoint
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from core.events import RESTORED, ROLLED_BACK, Incident, Severity
-from core.market.candle import Candle
-from core.market.series import CandleSeries
+from core.domain.candle import Candle
+from core.domain.candle_series import CandleSeries
+from core.domain.events import RESTORED, ROLLED_BACK, Incident, Severity
 from core.storage.folder import DataFolder
 from desktop.actions import ActionId
 from desktop.chart.controllers.appearance import ChartAppearance
 from desktop.chart.controllers.markers import candle_time
 from desktop.chart.data.markers import Marker, MarkerGroup, MarkerKind, MarkerTrack
 from desktop.chart.data.model import ChartModel
-from desktop.history import StepHistory
 from desktop.panels.incidents import IncidentsPanel
+from desktop.state.step_history import StepHistory
 from tests.desktop import scenario
 from tests.desktop.chart.controllers.tools import ToolBench, opened
 from tests.desktop.chart.support import MINUTE_MS, START_MS, forming_after, random_series

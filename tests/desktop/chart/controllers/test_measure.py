@@ -10,9 +10,9 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from core.market.candle import Candle, Interval
-from core.market.drawings import Anchor
-from core.market.price_lines import LineKind
+from core.domain.candle import Candle, Interval
+from core.domain.drawings import Anchor
+from core.domain.price_lines import LineKind
 from core.market.resample import ResampledSeries
 from core.storage.folder import DataFolder
 from desktop.actions import ActionId

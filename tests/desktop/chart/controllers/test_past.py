@@ -11,9 +11,9 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
-from core.market.candle import Interval
-from core.market.series import CandleSeries
-from core.settings import Settings
+from core.domain.candle import Interval
+from core.domain.candle_series import CandleSeries
+from core.settings.tree import Settings
 from core.storage.errors import StorageError
 from core.storage.reader import RecordReader
 from desktop.actions import ActionId

@@ -10,7 +10,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
-from core.market.series import CandleSeries
+from core.domain.candle_series import CandleSeries
 from core.storage.errors import StorageError
 from core.storage.records import ConditionRows
 from desktop.actions import ActionId

@@ -10,10 +10,10 @@ from PySide6.QtCore import QPoint
 from PySide6.QtGui import QContextMenuEvent
 from PySide6.QtWidgets import QApplication, QMenu
 
-from core.indicators.spec import IndicatorSpec
-from core.settings import ChartSettings, Settings
+from core.settings.indicator import IndicatorSpec
+from core.settings.tree import ChartSettings, Settings
 from desktop.actions import ActionId
-from desktop.app import Application
+from desktop.app.composition import Application
 from desktop.chart.controllers.appearance import ChartAppearance
 from desktop.chart.controllers.context_menu import ChartMenu, PlaceMenu
 from desktop.chart.controllers.studies import ChartStudies

@@ -12,13 +12,13 @@ from PySide6.QtGui import QGuiApplication, QImage, QPainter
 from PySide6.QtSvg import QSvgRenderer
 from pytestqt.qtbot import QtBot
 
-from core.market.export import csv_pieces
-from core.market.files import read_candle_file
-from core.market.series import CandleSeries, FloatArray, TimeArray
+from core.domain.candle_series import CandleSeries, FloatArray, TimeArray
+from core.market.history.export import csv_pieces
+from core.market.history.files import read_candle_file
 from desktop.actions import ActionId
 from desktop.chart.controllers.saving import ChartSaving, image_of, svg_of
 from desktop.chart.data.ghosts import band
-from desktop.csv_writer import CsvWriter
+from desktop.services.csv_writer import CsvWriter
 from tests.desktop import scenario
 from tests.desktop.chart.items.test_scene import pixels
 from tests.desktop.chart.support import random_series
@@ -165,7 +165,7 @@ def gate(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
             assert number != 3 or opened.wait(60.0)
             yield piece
 
-    monkeypatch.setattr("desktop.csv_writer.csv_pieces", pieces)
+    monkeypatch.setattr("desktop.services.csv_writer.csv_pieces", pieces)
     return opened
 
 

@@ -9,8 +9,8 @@ from PySide6.QtWidgets import QComboBox
 from pytestqt.qtbot import QtBot
 
 from core.indicators.registry import INDICATORS, Place
-from core.indicators.spec import IndicatorSpec
-from core.settings import Settings, from_dict, to_dict
+from core.settings.indicator import IndicatorSpec
+from core.settings.tree import Settings, from_dict, to_dict
 from desktop.actions import ActionId
 from desktop.chart.controllers.studies import ChartStudies
 from desktop.dialogs.indicators import IndicatorsDialog

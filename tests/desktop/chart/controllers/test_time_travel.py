@@ -14,13 +14,13 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 from sqlite_utils import Database
 
-from core.indicators.spec import IndicatorSpec
-from core.market.candle import Interval
+from core.domain.candle import Interval
+from core.domain.candle_series import CandleSeries
 from core.market.feeds.pace import ReplayPace
-from core.market.series import CandleSeries
+from core.settings.indicator import IndicatorSpec
 from core.storage.reader import RecordReader
 from core.storage.record import TrainingRecord
-from core.training.drawn import drawn_from_rows
+from core.training.online.forecast_events import drawn_from_rows
 from desktop.actions import ActionId
 from desktop.chart.controllers.context_menu import ChartMenu
 from desktop.chart.controllers.saving import image_of

@@ -12,11 +12,11 @@ from PySide6.QtGui import QContextMenuEvent, QMouseEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
-from core.market.candle import Candle, Market
+from core.domain.candle import Candle, Market
 from core.storage.folder import DataFolder
 from desktop.chart.controllers.tools import ChartTools
 from desktop.chart.widget import ChartWidget
-from desktop.database import WindowDatabase
+from desktop.state.database import WindowDatabase
 from tests.desktop import scenario
 from tests.desktop.conftest import Bench, MakeBench, fill
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.market.candle import Candle, Interval
-from core.market.series import CandleSeries
+from core.domain.candle import Candle, Interval
+from core.domain.candle_series import CandleSeries
 from desktop.chart.data.anchors import index_at, shifted, time_at
 from desktop.chart.data.model import ChartModel
 from tests.desktop.chart.support import MINUTE_MS, START_MS, random_series

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.market.series import CandleSeries
+from core.domain.candle_series import CandleSeries
 from desktop.chart.data.columns import columns, extent, group_size, visible_gaps
 from tests.desktop.chart.support import random_series
 

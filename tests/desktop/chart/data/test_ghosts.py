@@ -7,8 +7,8 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.events import QUANTILE_LEVELS, Ghost
-from core.market.candle import Candle, Interval
+from core.domain.candle import Candle, Interval
+from core.domain.events import QUANTILE_LEVELS, Ghost
 from desktop.chart.data.ghosts import joined
 
 MINUTE_MS = 60_000

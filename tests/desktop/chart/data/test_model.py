@@ -4,8 +4,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.market.candle import Candle, Interval
-from core.market.series import CandleSeries
+from core.domain.candle import Candle, Interval
+from core.domain.candle_series import CandleSeries
 from desktop.chart.data.ghosts import band
 from desktop.chart.data.model import ChartModel
 from tests.desktop.chart.support import (

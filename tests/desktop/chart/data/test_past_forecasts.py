@@ -12,11 +12,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.events import ForecastMode
-from core.market.series import CandleSeries
+from core.domain.candle_series import CandleSeries
+from core.domain.events import ForecastMode
 from core.storage.reader import RecordReader
 from core.storage.record import TrainingRecord
-from core.training.issued import from_rows
+from core.training.online.issued import from_rows
 from desktop.chart.data.past import MODES, PastForecast
 from desktop.chart.data.past_forecasts import PastForecasts, PastView
 from tests.core.storage.samples import checkpoint

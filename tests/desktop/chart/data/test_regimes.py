@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.events import ForecastMade, ForecastMode
-from core.regimes import Regime
+from core.domain.events import ForecastMade, ForecastMode
+from core.domain.regimes import Regime
 from core.storage.records import ConditionRows
 from desktop.chart.data.regimes import RegimeTrack
 from tests.desktop.chart.past_support import conditions_at, open_recorded

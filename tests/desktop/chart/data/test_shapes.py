@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.market.candle import Candle
-from core.market.series import CandleSeries
+from core.domain.candle import Candle
+from core.domain.candle_series import CandleSeries
 from desktop.chart.data.columns import columns
 from desktop.chart.data.shapes import shaped, shaped_forming
 from desktop.chart.style import CandleStyle

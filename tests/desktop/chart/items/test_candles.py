@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from core.market.candle import Interval
-from core.market.series import CandleSeries
+from core.domain.candle import Interval
+from core.domain.candle_series import CandleSeries
 from desktop.chart.axes.price_scale import ScaleKind
 from desktop.chart.style import CandleStyle
 from desktop.chart.widget import ChartWidget

@@ -8,14 +8,14 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from core.market.candle import Candle
-from core.market.price_lines import LineKind, PriceLine
-from core.market.series import CandleSeries
+from core.domain.candle import Candle
+from core.domain.candle_series import CandleSeries
+from core.domain.price_lines import LineKind, PriceLine
 from desktop.chart.axes.price_scale import ScaleKind
 from desktop.chart.items.comparison import Comparison, ComparisonLayer, colour_of
 from desktop.chart.items.price_lines import PriceLinesLayer
 from desktop.chart.widget import ChartWidget
-from desktop.formatting import format_clock
+from desktop.ui.formatting import format_clock
 from tests.desktop.chart.conftest import ShowChart, settle
 from tests.desktop.chart.labels.test_readout import hover
 from tests.desktop.chart.support import random_series

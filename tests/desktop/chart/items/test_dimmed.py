@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core.regimes import MarketConditions, RegimeProbabilities
+from core.domain.regimes import MarketConditions, RegimeProbabilities
 from desktop.chart.labels.readout import readout_box
 from tests.desktop.chart.conftest import ShowChart, settle
 from tests.desktop.chart.support import forecast_after, random_series, texts

@@ -14,8 +14,8 @@ from PySide6.QtCore import QLineF, QPoint, QPointF, QRect, QRectF
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
-from core.clock import ManualClock
-from core.market.drawings import FIBONACCI_LEVELS, Anchor, Drawing, DrawingKind
+from core.domain.clock import ManualClock
+from core.domain.drawings import FIBONACCI_LEVELS, Anchor, Drawing, DrawingKind
 from desktop.chart.axes.price_scale import PriceRange, ScaleKind
 from desktop.chart.controllers.saving import image_of
 from desktop.chart.data.anchors import time_at
@@ -25,8 +25,8 @@ from desktop.chart.items.drawings import DrawingsLayer
 from desktop.chart.items.placed import Placed
 from desktop.chart.tools.places import moved_by
 from desktop.chart.widget import ChartWidget
-from desktop.dialogs.colour_box import COLOURS
-from desktop.theme import Theme
+from desktop.ui.colour_box import COLOURS
+from desktop.ui.theme import Theme
 from tests.desktop.chart.conftest import ShowChart, settle
 from tests.desktop.chart.support import forming_after, random_series
 from tests.desktop.chart.test_painting import picture, pixels

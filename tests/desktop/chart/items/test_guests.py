@@ -13,8 +13,8 @@ import pytest
 from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtTest import QTest
 
-from core.market.candle import Interval
-from core.market.series import CandleSeries
+from core.domain.candle import Interval
+from core.domain.candle_series import CandleSeries
 from desktop.chart.axes.price_scale import ScaleKind
 from desktop.chart.data.model import Moment
 from desktop.chart.widget import ChartWidget

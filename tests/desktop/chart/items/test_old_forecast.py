@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core.events import ForecastMode
+from core.domain.events import ForecastMode
 from desktop.chart.data.model import ChartModel
 from desktop.chart.labels.forecast_label import divider_row
 from desktop.chart.labels.readout import readout_box

@@ -12,12 +12,11 @@ from PySide6.QtGui import QColor, QContextMenuEvent, QImage
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
-from core.events import ForecastMode
-from core.market.candle import Interval
-from core.market.drawings import Anchor, Drawing, DrawingKind
-from core.market.series import CandleSeries
+from core.domain.candle import Interval
+from core.domain.candle_series import CandleSeries
+from core.domain.drawings import Anchor, Drawing, DrawingKind
+from core.domain.events import ForecastMode
 from core.storage.reader import RecordReader
-from desktop import formatting
 from desktop.chart.axes.price_scale import PriceRange
 from desktop.chart.controllers.context_menu import ChartMenu
 from desktop.chart.data.past_forecasts import PastForecasts
@@ -27,6 +26,7 @@ from desktop.chart.items.hindsight import HindsightLayer
 from desktop.chart.items.placed import Placed
 from desktop.chart.panes.layer import Layer
 from desktop.chart.widget import ChartWidget
+from desktop.ui import formatting
 from tests.desktop.chart.conftest import ShowChart, settle
 from tests.desktop.chart.controllers.tools import send_move
 from tests.desktop.chart.past_support import open_recorded

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from desktop.chart.items.previews import MOST_SHOWN, Preview, PreviewLayer
-from desktop.theme import Mode
+from desktop.ui.theme import Mode
 from tests.desktop.chart.conftest import ShowChart, settle
 from tests.desktop.chart.support import forecast_after, random_series
-from tests.desktop.test_theme import contrast
+from tests.desktop.ui.test_theme import contrast
 
 
 def test_the_forecast_s_label_has_a_place_below_whose_colour_is_which(show_chart: ShowChart) -> None:

@@ -10,7 +10,7 @@ import pytest
 from PySide6.QtCore import QPoint, QRect, Qt
 from PySide6.QtGui import QImage
 
-from core.market.price_lines import LineKind, PriceLine
+from core.domain.price_lines import LineKind, PriceLine
 from desktop.chart.axes.price_scale import PriceRange, ScaleKind
 from desktop.chart.controllers.saving import image_of
 from desktop.chart.items.price_lines import PriceLinesLayer

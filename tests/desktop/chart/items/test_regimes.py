@@ -5,15 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core.events import ForecastMade, ForecastMode
-from core.market.candle import Interval
-from core.market.series import CandleSeries
-from core.regimes import MarketConditions, Regime, RegimeProbabilities
+from core.domain.candle import Interval
+from core.domain.candle_series import CandleSeries
+from core.domain.events import ForecastMade, ForecastMode
+from core.domain.regimes import MarketConditions, Regime, RegimeProbabilities
 from desktop.chart.items.regimes import RegimeLayer, _shade
 from desktop.chart.labels.past import past_rows
 from desktop.chart.style import CandleStyle
 from desktop.chart.widget import ChartWidget
-from desktop.theme import build_palette
+from desktop.ui.theme import build_palette
 from tests.desktop.chart.conftest import ShowChart, settle
 from tests.desktop.chart.support import forecast_after, outcome_of, random_series, texts
 from tests.desktop.chart.test_painting import picture

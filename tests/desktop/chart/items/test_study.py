@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from pytestqt.qtbot import QtBot
 
+from core.domain.candle import Interval
+from core.domain.candle_series import CandleSeries
 from core.indicators.registry import INDICATORS, Place
 from core.indicators.series import IndicatorSeries
 from core.indicators.shown import Look
-from core.indicators.spec import IndicatorSpec
-from core.market.candle import Interval
-from core.market.series import CandleSeries
+from core.settings.indicator import IndicatorSpec
 from desktop.chart.items.hindsight import HindsightLayer
 from desktop.chart.items.study import StudyLayer
 from desktop.chart.painting.text import box_size, padding_px

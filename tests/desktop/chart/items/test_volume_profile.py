@@ -7,12 +7,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core.regimes import MarketConditions, RegimeProbabilities
+from core.domain.regimes import MarketConditions, RegimeProbabilities
 from desktop.chart.axes.price_scale import ScaleKind
 from desktop.chart.items.regimes import RegimeLayer
 from desktop.chart.items.volume_profile import VolumeProfileLayer, profile_in_view
 from desktop.chart.panes.layer import Layer
-from desktop.theme import mixed
+from desktop.ui.theme import mixed
 from tests.desktop.chart.conftest import ShowChart, settle
 from tests.desktop.chart.support import forecast_after, random_series
 from tests.desktop.chart.test_painting import picture

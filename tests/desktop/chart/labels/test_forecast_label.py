@@ -5,9 +5,9 @@ from itertools import combinations
 
 import pytest
 
-from core.events import ForecastMade, ForecastMode
-from core.market.candle import Interval
-from core.market.series import CandleSeries
+from core.domain.candle import Interval
+from core.domain.candle_series import CandleSeries
+from core.domain.events import ForecastMade, ForecastMode
 from desktop.chart.axes.price_scale import PriceRange
 from desktop.chart.data.model import ChartModel
 from desktop.chart.labels.forecast_label import divider_row, divider_x

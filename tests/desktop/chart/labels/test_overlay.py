@@ -8,7 +8,7 @@ import pytest
 from PySide6.QtCore import QPoint
 from PySide6.QtTest import QTest
 
-from core.clock import ManualClock
+from core.domain.clock import ManualClock
 from desktop.chart.labels.overlay import Overlay
 from desktop.chart.panes.layer import LayerSet
 from desktop.chart.widget import ChartWidget

@@ -8,22 +8,22 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
-from core.clock import ManualClock
-from core.events import ForecastMode
+from core.domain.candle import Interval
+from core.domain.candle_series import CandleSeries
+from core.domain.clock import ManualClock
+from core.domain.events import ForecastMode
 from core.indicators.registry import INDICATORS
-from core.indicators.spec import IndicatorSpec
-from core.market.candle import Interval
 from core.market.known_holes import KnownHoles
-from core.market.series import CandleSeries
-from core.window_settings import AppearanceSettings
-from desktop import formatting
+from core.settings.indicator import IndicatorSpec
+from core.settings.window import AppearanceSettings
 from desktop.chart.data.past import PastForecast
 from desktop.chart.items.study import StudyLayer
 from desktop.chart.labels.last_price import Countdown
 from desktop.chart.labels.past import past_rows
 from desktop.chart.painting.text import box_size
 from desktop.chart.widget import ChartWidget
-from desktop.interface_size import set_font
+from desktop.ui import formatting
+from desktop.ui.interface_size import set_font
 from tests.desktop.chart.conftest import ShowChart, settle
 from tests.desktop.chart.support import (
     MINUTE_MS,

@@ -7,10 +7,10 @@ import pytest
 from PySide6.QtCore import QPoint
 from PySide6.QtTest import QTest
 
+from core.domain.candle import Interval
+from core.domain.candle_series import CandleSeries
 from core.indicators.series import IndicatorSeries
-from core.indicators.spec import IndicatorSpec
-from core.market.candle import Interval
-from core.market.series import CandleSeries
+from core.settings.indicator import IndicatorSpec
 from desktop.chart.items.error_strip import ErrorStripLayer
 from desktop.chart.items.study import StudyLayer
 from desktop.chart.labels.axis_labels import value_marks

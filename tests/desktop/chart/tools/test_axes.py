@@ -7,7 +7,7 @@ import pytest
 from PySide6.QtCore import QPoint, QSize, Qt
 from PySide6.QtTest import QTest
 
-from core.clock import ManualClock
+from core.domain.clock import ManualClock
 from desktop.chart.axes.price_scale import ScaleKind
 from desktop.chart.tools.pan import Kinetic
 from desktop.chart.widget import ChartWidget

@@ -1,0 +1,1 @@
+"""Benchmarks of training, its record and the history: what `ghostcandle bench` runs of core."""

@@ -1,0 +1,307 @@
+"""Closed candles of one market, as columns, in ascending time; the final state depends on no order of arrival."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from math import isfinite
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.domain.candle import Candle, Interval
+from core.domain.pyramid import COLUMNS, Pyramid
+
+_FIRST_CAPACITY = 1024
+_SPARE_SHARE = 8
+"""A series made of columns has room for an eighth more, so that the window does not soon copy all of it."""
+_SCANNED_AT_MOST = 16_384
+"""Up to here, looking at every candle is as fast as going through the pyramid."""
+_CHANGES_KEPT = 4_096
+_CHANGED_ONE_BY_ONE = 32
+
+TimeArray = NDArray[np.int64]
+FloatArray = NDArray[np.float64]
+Change = tuple[int, int]
+"""The opening times of the first and the last candle that changed."""
+
+T = TypeVar("T", bound=np.generic)
+
+
+class CandleSeries:
+    """Growable columns. Appending is amortised O(log N); a candle that came late moves those after it.
+
+    Views returned by properties are read-only and valid until the next change. All numbers are finite; what is not is
+    refused with a ValueError. The pyramid is built when it is first asked for: a short series never pays for one.
+    """
+
+    def __init__(self, interval: Interval) -> None:
+        self.interval = interval
+        self._size = 0
+        self._time = np.empty(_FIRST_CAPACITY, dtype=np.int64)
+        self._values = np.empty((len(COLUMNS), _FIRST_CAPACITY), dtype=np.float64)
+        self._pyramid: Pyramid | None = None
+        self._version = 0
+        self._changes: deque[Change] = deque(maxlen=_CHANGES_KEPT)
+
+    @classmethod
+    def from_columns(cls, interval: Interval, open_time_ms: TimeArray, values: FloatArray) -> CandleSeries:
+        """A series of n candles, copied from times, shape (n,), and open, high, low, close, volume, shape (5, n).
+
+        Raises ValueError where the times do not ascend, a number is not finite, or the shapes do not fit.
+        """
+        _check(open_time_ms, values)
+        backwards = np.flatnonzero(np.diff(open_time_ms) <= 0)
+        if backwards.size:
+            place = int(backwards[0]) + 1
+            raise ValueError(
+                f"opening times ascend, but candle {place} opens at {open_time_ms[place]} ms "
+                f"and the one before it at {open_time_ms[place - 1]} ms"
+            )
+        series = cls(interval)
+        size = open_time_ms.size
+        series._reserve(size + size // _SPARE_SHARE)
+        series._append(open_time_ms, values)
+        return series
+
+    def __len__(self) -> int:
+        return self._size
+
+    def __getitem__(self, index: int) -> Candle:
+        if not -self._size <= index < self._size:
+            raise IndexError(f"candle {index} of {self._size}")
+        position = index % self._size
+        numbers = (float(value) for value in self._values[:, position])
+        return Candle(int(self._time[position]), *numbers)
+
+    def __iter__(self) -> Iterator[Candle]:
+        return (self[index] for index in range(self._size))
+
+    @property
+    def version(self) -> int:
+        """Grows with every change."""
+        return self._version
+
+    @property
+    def open_time_ms(self) -> NDArray[np.int64]:
+        return self._view(self._time)
+
+    @property
+    def open(self) -> NDArray[np.float64]:
+        return self._view(self._values[0])
+
+    @property
+    def high(self) -> NDArray[np.float64]:
+        return self._view(self._values[1])
+
+    @property
+    def low(self) -> NDArray[np.float64]:
+        return self._view(self._values[2])
+
+    @property
+    def close(self) -> NDArray[np.float64]:
+        return self._view(self._values[3])
+
+    @property
+    def volume(self) -> NDArray[np.float64]:
+        return self._view(self._values[4])
+
+    def index_at(self, open_time_ms: int) -> int | None:
+        """The index of the candle that opened at this time, or None."""
+        index = self.insertion_index(open_time_ms)
+        found = index < self._size and int(self._time[index]) == open_time_ms
+        return index if found else None
+
+    def insertion_index(self, open_time_ms: int) -> int:
+        """How many candles opened before this time."""
+        return int(np.searchsorted(self._time[: self._size], open_time_ms))
+
+    @property
+    def values(self) -> FloatArray:
+        """open, high, low, close, volume; shape (5, candles)."""
+        view = self._values[:, : self._size]
+        view.flags.writeable = False
+        return view
+
+    def level(self, number: int) -> FloatArray:
+        """open, high, low, close, volume of every 2**number candles, shape (5, ceil(candles / 2**number)).
+
+        Counted from candle 0; the last ones may be fewer.
+        """
+        if number == 0:
+            return self.values
+        view = self._built_pyramid().level(self._base(), number)[:]
+        view.flags.writeable = False
+        return view
+
+    def extremes(self, first: int, stop: int) -> tuple[float, float] | None:
+        """The lowest low and the highest high of the candles first..stop - 1; None where there are none. O(log N)."""
+        if first >= stop:
+            return None
+        if stop - first <= _SCANNED_AT_MOST:
+            return float(self.low[first:stop].min()), float(self.high[first:stop].max())
+        return self._built_pyramid().extremes(self._base(), first, stop)
+
+    def build_pyramid(self) -> None:
+        """Build it now, on this thread, rather than when it is first asked for. O(N)."""
+        self._built_pyramid()
+
+    def changes_since(self, version: int) -> list[Change] | None:
+        """What changed after that version, in order; None where that was too long ago to be remembered."""
+        count = self._version - version
+        if not 0 <= count <= len(self._changes):
+            return None
+        return list(islice(self._changes, len(self._changes) - count, None))
+
+    def gap_indices(self) -> NDArray[np.int64]:
+        """Indices of candles before which at least one candle is missing."""
+        steps = np.diff(self._time[: self._size])
+        return np.flatnonzero(steps > self.interval.duration_ms).astype(np.int64) + 1
+
+    def add(self, candle: Candle) -> None:
+        """Append, insert or replace one candle, by its opening time."""
+        numbers = (candle.open, candle.high, candle.low, candle.close, candle.volume)
+        if not all(map(isfinite, numbers)):
+            raise ValueError(f"a candle holds finite numbers only, was {candle}")
+        index = self._place_of(candle.open_time_ms)
+        is_new = index == self._size or int(self._time[index]) != candle.open_time_ms
+        if is_new:
+            self._open(index)
+            self._time[index] = candle.open_time_ms
+        self._values[:, index] = numbers
+        if self._pyramid is not None:
+            if is_new and index < self._size - 1:
+                self._pyramid.rebuild(self._base(), index)
+            else:
+                self._pyramid.change(self._base(), index)
+        self._note(candle.open_time_ms, candle.open_time_ms)
+
+    def extend(self, candles: Iterable[Candle]) -> None:
+        """Add many; of two with the same opening time the later one given stays."""
+        given = list(candles)
+        if len(given) == 1:
+            self.add(given[0])
+            return
+        times = np.array([one.open_time_ms for one in given], dtype=np.int64)
+        rows = [(one.open, one.high, one.low, one.close, one.volume) for one in given]
+        self.extend_columns(times, np.array(rows, dtype=np.float64).reshape(-1, len(COLUMNS)).T)
+
+    def extend_columns(self, open_time_ms: TimeArray, values: FloatArray) -> None:
+        """Add n candles in any order, given as in `from_columns`; of two with the same opening time the later stays.
+
+        Raises ValueError where a number is not finite or the shapes do not fit, and then adds none.
+        """
+        _check(open_time_ms, values)
+        if open_time_ms.size == 0:
+            return
+        times, values = _ascending(open_time_ms, values)
+        if self._size == 0 or times[0] > self._time[self._size - 1]:
+            self._append(times, values)
+        else:
+            self._merge(times, values)
+
+    def _append(self, times: TimeArray, values: FloatArray) -> None:
+        """All of these open after what is there, and ascend."""
+        first, size = self._size, self._size + times.size
+        if times.size == 0:
+            return
+        self._reserve(size)
+        self._time[first:size], self._values[:, first:size] = times, values
+        self._size = size
+        if self._pyramid is not None:
+            self._pyramid.rebuild(self._base(), first)
+        self._note(int(times[0]), int(times[-1]))
+
+    def _merge(self, times: TimeArray, values: FloatArray) -> None:
+        places = np.searchsorted(self._time[: self._size], times)
+        is_known = places < self._size
+        is_known[is_known] = self._time[places[is_known]] == times[is_known]
+        self._replace(places[is_known], values[:, is_known])
+        if not is_known.all():
+            self._insert(places[~is_known], times[~is_known], values[:, ~is_known])
+        self._note(int(times[0]), int(times[-1]))
+
+    def _replace(self, places: NDArray[np.intp], values: FloatArray) -> None:
+        self._values[:, places] = values
+        if self._pyramid is None or places.size == 0:
+            return
+        if places.size > _CHANGED_ONE_BY_ONE:
+            self._pyramid.rebuild(self._base(), int(places[0]), int(places[-1]) + 1)
+            return
+        for place in places.tolist():
+            self._pyramid.change(self._base(), place)
+
+    def _insert(self, places: NDArray[np.intp], times: TimeArray, values: FloatArray) -> None:
+        """`places` are where these would go if each came alone, ascending."""
+        first, size = int(places[0]), self._size + times.size
+        moved = np.s_[first : self._size]
+        joined_times = np.insert(self._time[moved], places - first, times)
+        joined_values = np.insert(self._values[:, moved], places - first, values, axis=1)
+        self._reserve(size)
+        self._time[first:size], self._values[:, first:size] = joined_times, joined_values
+        self._size = size
+        if self._pyramid is not None:
+            self._pyramid.rebuild(self._base(), first)
+
+    def _note(self, first_ms: int, last_ms: int) -> None:
+        self._changes.append((first_ms, last_ms))
+        self._version += 1
+
+    def _place_of(self, open_time_ms: int) -> int:
+        if self._size == 0 or open_time_ms > int(self._time[self._size - 1]):
+            return self._size
+        return self.insertion_index(open_time_ms)
+
+    def _open(self, index: int) -> None:
+        """Make room for one candle at an index."""
+        self._reserve(self._size + 1)
+        if index < self._size:
+            self._time[index + 1 : self._size + 1] = self._time[index : self._size].copy()
+            self._values[:, index + 1 : self._size + 1] = self._values[:, index : self._size].copy()
+        self._size += 1
+
+    def _base(self) -> FloatArray:
+        return self._values[:, : self._size]
+
+    def _built_pyramid(self) -> Pyramid:
+        if self._pyramid is None:
+            self._pyramid = Pyramid(self._base(), self._time.shape[0])
+        return self._pyramid
+
+    def _reserve(self, size: int) -> None:
+        capacity = self._time.shape[0]
+        if size <= capacity:
+            return
+        larger = max(size, capacity * 2)
+        time, values = np.empty(larger, np.int64), np.empty((len(COLUMNS), larger), np.float64)
+        time[: self._size] = self._time[: self._size]
+        values[:, : self._size] = self._values[:, : self._size]
+        self._time, self._values = time, values
+
+    def _view(self, column: NDArray[T]) -> NDArray[T]:
+        view = column[: self._size]
+        view.flags.writeable = False
+        return view
+
+
+def _check(open_time_ms: TimeArray, values: FloatArray) -> None:
+    if open_time_ms.ndim != 1 or values.shape != (len(COLUMNS), open_time_ms.size):
+        raise ValueError(
+            f"n candles are times of shape (n,) and values of shape ({len(COLUMNS)}, n), "
+            f"were {open_time_ms.shape} and {values.shape}"
+        )
+    if not np.isfinite(values).all():
+        place = int(np.flatnonzero(~np.isfinite(values).all(axis=0))[0])
+        raise ValueError(f"a candle holds finite numbers only; that of {open_time_ms[place]} ms does not")
+
+
+def _ascending(times: TimeArray, values: FloatArray) -> tuple[TimeArray, FloatArray]:
+    """By time, and of several with the same time the last one given."""
+    if (np.diff(times) > 0).all():
+        return times, values
+    order = np.argsort(times, kind="stable")
+    times = times[order]
+    is_last = np.append(times[1:] != times[:-1], True)
+    return times[is_last], values[:, order[is_last]]

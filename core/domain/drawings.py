@@ -1,0 +1,89 @@
+"""What a user draws on a market's candles. Anchors are times and prices, so that it stays on them whatever is shown."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+
+from core.domain.plain import plain
+from core.domain.validation import HIGHEST_PRICE, LOWEST_PRICE
+
+LONGEST_TEXT = 120
+WIDEST_PX = 4
+MOST_DRAWINGS = 200
+"""On one market: more of them than anyone can tell apart."""
+FARTHEST_MS = 2**53
+"""Anchors may lie ahead of the newest candle, and before the first: as far as a double counts milliseconds."""
+FIBONACCI_LEVELS = (0.0, 0.236, 0.382, 0.5, 0.618, 0.786, 1.0)
+"""Shares of the way back from the second anchor's price to the first's."""
+_COLOUR = re.compile("#[0-9a-f]{6}")
+
+
+class DrawingKind(StrEnum):
+    """What is drawn."""
+
+    TREND_LINE = "trend_line"
+    RAY = "ray"
+    HORIZONTAL = "horizontal"
+    RECTANGLE = "rectangle"
+    FIBONACCI = "fibonacci"
+    TEXT = "text"
+
+    @property
+    def anchors(self) -> int:
+        """How many places it is set at."""
+        return 1 if self in (DrawingKind.HORIZONTAL, DrawingKind.TEXT) else 2
+
+
+@dataclass(frozen=True, slots=True)
+class Anchor:
+    """A place on the chart: the opening time of a candle, UTC milliseconds, and a price."""
+
+    time_ms: int
+    price: float
+
+    def __post_init__(self) -> None:
+        if not (math.isfinite(self.price) and LOWEST_PRICE <= self.price <= HIGHEST_PRICE):
+            raise ValueError(f"an anchor's price lies within {LOWEST_PRICE} to {HIGHEST_PRICE}, was {self.price}")
+        if not -FARTHEST_MS <= self.time_ms <= FARTHEST_MS:
+            raise ValueError(f"an anchor's time is a moment in milliseconds, was {self.time_ms}")
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """One drawing."""
+
+    kind: DrawingKind
+    anchors: tuple[Anchor, ...]
+    text: str = ""
+    """What a text says; nothing else has one."""
+    colour: str = ""
+    """As #rrggbb; empty: the theme's own."""
+    width_px: int = 1
+    """Of its lines, in logical pixels; a text is larger the wider it is."""
+    created_at_ms: int = 0
+    number: int | None = None
+    """Its number in the table; None before it is there."""
+
+    def __post_init__(self) -> None:
+        if len(self.anchors) != self.kind.anchors:
+            raise ValueError(f"a {self.kind.value} has {self.kind.anchors} anchors, not {len(self.anchors)}")
+        if self.text != text_of(self.text) or bool(self.text) is not (self.kind is DrawingKind.TEXT):
+            raise ValueError(f"a {self.kind.value} cannot say {self.text!r}")
+        if self.colour and not _COLOUR.fullmatch(self.colour):
+            raise ValueError(f"a colour is written as #rrggbb, was {self.colour!r}")
+        if not 1 <= self.width_px <= WIDEST_PX:
+            raise ValueError(f"a width is 1 to {WIDEST_PX} pixels, was {self.width_px}")
+
+
+def text_of(text: str) -> str:
+    """What a text may say of what was typed or stored: one line of plain text, cut to what can be shown."""
+    return " ".join(plain(text, LONGEST_TEXT).split())
+
+
+def fibonacci_prices(drawing: Drawing) -> tuple[float, ...]:
+    """The prices of the levels."""
+    start, end = (anchor.price for anchor in drawing.anchors)
+    return tuple(end + share * (start - end) for share in FIBONACCI_LEVELS)

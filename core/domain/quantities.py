@@ -1,0 +1,95 @@
+"""What is forecast of a candle, in which units, and how each unit is made free of scale.
+
+Natural units (stored, scored):
+  CLOSE       log(close / close of the origin), cumulative over the horizon
+  BODY        log(close / open)
+  UPPER_WICK  log(high / max(open, close)), >= 0
+  LOWER_WICK  log(min(open, close) / low), >= 0
+  RANGE       log(log(high / low)), with log(high / low) at least `SMALLEST_RANGE`
+  VOLUME      log(volume), with volume at least a hundredth of the volume's level
+
+Normalised units (learned): the same relative to what was known at the origin: its volatility, and the levels of its
+range and volume. Every map between the two is increasing, so quantiles map to quantiles.
+"""
+
+from __future__ import annotations
+
+import math
+from enum import IntEnum
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.domain.events import QUANTILE_LEVELS
+from core.domain.validation import HIGHEST_PRICE, LARGEST_RANGE, LARGEST_VOLUME, LOWEST_PRICE
+
+FloatArray = NDArray[np.float64]
+
+LEVELS: FloatArray = np.array(QUANTILE_LEVELS, dtype=np.float64)
+LEVELS.flags.writeable = False
+SIZE_LEVELS: FloatArray = np.abs(2.0 * LEVELS - 1.0).round(12).astype(np.float64)
+"""Where a number counts with both signs: its quantile at each level is, but for the sign, that of its size at these."""
+MEDIAN = QUANTILE_LEVELS.index(0.5)
+BAND_50 = (QUANTILE_LEVELS.index(0.25), QUANTILE_LEVELS.index(0.75))
+BAND_90 = (QUANTILE_LEVELS.index(0.05), QUANTILE_LEVELS.index(0.95))
+
+SMALLEST_RANGE = 1e-5
+"""A flat candle has log(high / low) = 0, whose logarithm is not a number: a tenth of a basis point stands in."""
+SMALLEST_VOLUME_SHARE = 0.01
+"""Share of the volume's level that stands in for less, so that the logarithm of no trade is a number."""
+NO_VOLUME = 1e-12
+"""The level of a market that never had any volume."""
+
+
+class Quantity(IntEnum):
+    """The index of each quantity on the quantity axis of all arrays."""
+
+    CLOSE = 0
+    BODY = 1
+    UPPER_WICK = 2
+    LOWER_WICK = 3
+    RANGE = 4
+    VOLUME = 5
+
+
+QUANTITIES = len(Quantity)
+SIGNED = [Quantity.CLOSE, Quantity.BODY]
+"""Those that have a direction: "no change" is 0."""
+QUANTITY_NAMES = tuple(quantity.name.lower().replace("_", " ") for quantity in Quantity)
+"""As people read them."""
+
+
+def units(
+    scale: FloatArray, range_level: FloatArray, volume_level: FloatArray, horizons: int
+) -> tuple[FloatArray, FloatArray]:
+    """Factor and offset, each [..., horizon, quantity], such that natural = offset + factor * normalised.
+
+    scale, range_level, volume_level: [...], as known at each origin.
+    """
+    root = np.sqrt(np.arange(1, horizons + 1, dtype=np.float64))
+    factor = np.ones((*scale.shape, horizons, QUANTITIES))
+    offset = np.zeros_like(factor)
+    factor[..., Quantity.CLOSE] = scale[..., None] * root
+    for quantity in (Quantity.BODY, Quantity.UPPER_WICK, Quantity.LOWER_WICK):
+        factor[..., quantity] = scale[..., None]
+    offset[..., Quantity.RANGE] = range_level[..., None]
+    offset[..., Quantity.VOLUME] = volume_level[..., None]
+    return factor, offset
+
+
+def within_bounds(natural: FloatArray) -> FloatArray:
+    """Quantiles [..., quantity, level] that a market's candle can have: no forecast names an impossible candle.
+
+    The bounds are those of `core.domain.validation`; within them every exponential and every ratio is finite.
+    """
+    bounded: FloatArray = np.clip(natural, _LEAST, _MOST)
+    return bounded
+
+
+_LARGEST_RETURN = math.log(HIGHEST_PRICE / LOWEST_PRICE)
+_LARGEST_WICK = math.log(LARGEST_RANGE)
+_LEAST: FloatArray = np.array([-_LARGEST_RETURN, -_LARGEST_RETURN, 0.0, 0.0, -np.inf, -np.inf])[:, None]
+_MOST: FloatArray = np.array(
+    [_LARGEST_RETURN, _LARGEST_RETURN, _LARGEST_WICK, _LARGEST_WICK, math.log(_LARGEST_WICK), math.log(LARGEST_VOLUME)]
+)[:, None]
+"""[quantity, 1], in the order of `Quantity`."""

@@ -1,0 +1,167 @@
+"""What is accepted as a candle. Corrupt data is worse than no data: a model learns whatever it is given."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.domain.candle import Candle, Interval
+
+LARGEST_JUMP = 10.0
+LOWEST_PRICE, HIGHEST_PRICE = 1e-18, 1e18
+"""Tokens count in steps of 1e-18 and trade at 1e-12; the largest quotes, a bitcoin in rials, have 12 digits."""
+LARGEST_VOLUME = 1e24
+"""Supplies of 1e18 tokens exist, and days on which the whole of one changed hands; 1e24 is a million times that."""
+LARGEST_RANGE = 1e9
+"""High to low. Ether fell 3,000-fold within a second (GDAX, 2017), Luna 10,000,000-fold within a week (2022)."""
+_EARLIEST_MS = 0
+LATEST_MS = 4_102_444_800_000
+"""The year 2100. Microseconds taken for milliseconds land far beyond it, seconds in January 1970."""
+_SMALLEST_SECONDS = 1_000_000_000
+_SECONDS_MS = 31_536_000_000
+"""A year after the epoch: no market was on record then, but a time in seconds looks like it."""
+
+
+class RejectionReason(StrEnum):
+    """Why a candle was rejected."""
+
+    NOT_FINITE = "not a number"
+    PRICE = "price not above zero"
+    SHAPE = "high or low does not enclose open and close"
+    VOLUME = "negative volume"
+    PRICE_SIZE = "price outside 1e-18 to 1e18"
+    VOLUME_SIZE = "volume above 1e24"
+    RANGE = "high more than a billion times the low"
+    GRID = "time off the grid"
+    TIME_UNIT = "time in another unit"
+    JUMP = "price jumped tenfold"
+
+
+@dataclass(frozen=True, slots=True)
+class Rejection:
+    """One rejected candle, in a sentence for the log and the feed panel."""
+
+    reason: RejectionReason
+    sentence: str
+
+
+class Validator:
+    """Checks candles of one interval in the order in which they come, and counts what it rejects."""
+
+    def __init__(self, interval: Interval, phase_ms: int = 0) -> None:
+        """phase_ms: how far opening times lie off the epoch's grid; stock sessions need not begin on it."""
+        self._interval = interval
+        self._phase_ms = phase_ms % interval.duration_ms
+        self._last_close: float | None = None
+        self._suspect_close: float | None = None
+        self.rejected: Counter[RejectionReason] = Counter()
+
+    def check(self, candle: Candle) -> Rejection | None:
+        """None where the candle is accepted, else why not. The chart shows a gap in its place."""
+        reason = self._own_problem(candle) or self._jump(candle)
+        self._suspect_close = candle.close if reason is RejectionReason.JUMP else None
+        if reason is None:
+            self._last_close = candle.close
+            return None
+        self.rejected[reason] += 1
+        return Rejection(reason, f"The candle of {candle.open_time_ms} was rejected: {reason.value} ({candle}).")
+
+    def check_forming(self, candle: Candle) -> Rejection | None:
+        """The same for a candle that is still open; it does not become the measure of the next one's jump."""
+        reason = self._own_problem(candle) or self._jump(candle)
+        if reason is None:
+            return None
+        self.rejected[reason] += 1
+        return Rejection(reason, f"The forming candle was rejected: {reason.value} ({candle}).")
+
+    def check_correction(self, candle: Candle) -> Rejection | None:
+        """The same for one that replaces a candle of long ago: what came after it is no measure of its price."""
+        reason = self._own_problem(candle)
+        if reason is None:
+            return None
+        self.rejected[reason] += 1
+        return Rejection(reason, f"The correction was rejected: {reason.value} ({candle}).")
+
+    def _own_problem(self, candle: Candle) -> RejectionReason | None:
+        return problem_of(candle, self._interval, self._phase_ms)
+
+    def _jump(self, candle: Candle) -> RejectionReason | None:
+        """A tenfold jump is a broken message; two candles in a row that agree on it are a market (a split, say)."""
+        if self._last_close is None or is_near(candle.close, self._last_close):
+            return None
+        agrees = self._suspect_close is not None and is_near(candle.close, self._suspect_close)
+        return None if agrees else RejectionReason.JUMP
+
+
+def problem_of(candle: Candle, interval: Interval, phase_ms: int = 0) -> RejectionReason | None:
+    """What is wrong with a candle by itself: its numbers, its shape, its time. None where it is sound."""
+    return problem_of_numbers(candle) or _time_problem(candle.open_time_ms, interval, phase_ms)
+
+
+def problem_of_numbers(candle: Candle) -> RejectionReason | None:
+    """The same without its time. What passes, and only that, may be stored."""
+    return _shape_problem(candle) or _size_problem(candle)
+
+
+def number_faults(values: NDArray[np.float64]) -> tuple[tuple[RejectionReason, NDArray[np.bool_]], ...]:
+    """The same for columns: open, high, low, close, volume, shape (5, n). Of several faults the first counts."""
+    prices, high, low, volume = values[:4], values[1], values[2], values[4]
+    least: NDArray[np.float64] = prices.min(axis=0, initial=np.inf)
+    most: NDArray[np.float64] = prices.max(axis=0, initial=-np.inf)
+    is_odd = np.asarray(~np.isfinite(values).all(axis=0))
+    return (
+        (RejectionReason.NOT_FINITE, is_odd),
+        (RejectionReason.PRICE, least <= 0.0),
+        (RejectionReason.SHAPE, (high < most) | (low > least)),
+        (RejectionReason.VOLUME, volume < 0.0),
+        (RejectionReason.PRICE_SIZE, (least < LOWEST_PRICE) | (most > HIGHEST_PRICE)),
+        (RejectionReason.VOLUME_SIZE, volume > LARGEST_VOLUME),
+        (RejectionReason.RANGE, low < high / LARGEST_RANGE),
+    )
+
+
+def _size_problem(candle: Candle) -> RejectionReason | None:
+    """Numbers that no market has: their squares and ratios are beyond what can be computed with."""
+    if candle.low < LOWEST_PRICE or candle.high > HIGHEST_PRICE:
+        return RejectionReason.PRICE_SIZE
+    if candle.volume > LARGEST_VOLUME:
+        return RejectionReason.VOLUME_SIZE
+    return RejectionReason.RANGE if candle.low < candle.high / LARGEST_RANGE else None
+
+
+def _shape_problem(candle: Candle) -> RejectionReason | None:
+    prices = (candle.open, candle.high, candle.low, candle.close)
+    if not all(map(math.isfinite, (*prices, candle.volume))):
+        return RejectionReason.NOT_FINITE
+    if min(prices) <= 0.0:
+        return RejectionReason.PRICE
+    if candle.high < max(prices) or candle.low > min(prices):
+        return RejectionReason.SHAPE
+    return RejectionReason.VOLUME if candle.volume < 0.0 else None
+
+
+def _time_problem(open_time_ms: int, interval: Interval, phase_ms: int) -> RejectionReason | None:
+    if not _EARLIEST_MS <= open_time_ms < LATEST_MS or _looks_like_seconds(open_time_ms):
+        return RejectionReason.TIME_UNIT
+    off = (open_time_ms - phase_ms) % interval.duration_ms
+    return RejectionReason.GRID if off else None
+
+
+def is_near(close: float, other: float) -> bool:
+    """Whether two prices are less than a tenfold jump apart."""
+    return 1.0 / LARGEST_JUMP < close / other < LARGEST_JUMP
+
+
+def time_is_in_another_unit(times_ms: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Where times cannot be milliseconds: before 1970, after 2100, or what looks like seconds."""
+    looks_like_seconds = (times_ms >= _SMALLEST_SECONDS) & (times_ms < _SECONDS_MS)
+    return (times_ms < _EARLIEST_MS) | (times_ms >= LATEST_MS) | looks_like_seconds
+
+
+def _looks_like_seconds(open_time_ms: int) -> bool:
+    return _SMALLEST_SECONDS <= open_time_ms < _SECONDS_MS

@@ -1,0 +1,63 @@
+"""The list of markets that a user keeps an eye on, and what can be done with it. All functions return a new list."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pydantic import ConfigDict, Field, field_validator
+from pydantic.dataclasses import dataclass
+
+from core.domain.candle import Interval, Market
+
+MOST_WATCHED = 100
+
+
+@dataclass(frozen=True, config=ConfigDict(extra="forbid"))
+class WatchedMarket:
+    """One row: `venue` is an exchange's ccxt id, `symbol` as ccxt writes it, `interval` that of the run it opens."""
+
+    venue: str = Field(pattern=r"^[a-z0-9_]{2,40}$")
+    symbol: str = Field(pattern=r"^[^\s/]{1,40}/[^\s/]{1,40}$")
+    interval: str = "1m"
+
+    @field_validator("interval")
+    @classmethod
+    def _is_an_interval(cls, text: str) -> str:
+        return str(Interval.parse(text))
+
+    @property
+    def market(self) -> Market:
+        """The same for feeds and runs."""
+        return Market(self.venue, self.symbol, Interval.parse(self.interval))
+
+
+DEFAULT_WATCHLIST = (
+    WatchedMarket("binance", "BTC/USDT", "1m"),
+    WatchedMarket("binance", "ETH/USDT", "1m"),
+    WatchedMarket("binance", "SOL/USDT", "1m"),
+)
+
+Watchlist = tuple[WatchedMarket, ...]
+
+
+def added(markets: Sequence[WatchedMarket], market: WatchedMarket) -> Watchlist:
+    """With `market` at the end. Raises ValueError, in a sentence, where it stands there already or the list is full."""
+    if market in markets:
+        raise ValueError(f"{market.symbol} {market.interval} of {market.venue} is in the list already.")
+    if len(markets) >= MOST_WATCHED:
+        raise ValueError(f"The list is full: {MOST_WATCHED} markets. Remove one first.")
+    return (*markets, market)
+
+
+def without(markets: Sequence[WatchedMarket], market: WatchedMarket) -> Watchlist:
+    """Without `market`."""
+    return tuple(each for each in markets if each != market)
+
+
+def moved(markets: Sequence[WatchedMarket], market: WatchedMarket, place: int) -> Watchlist:
+    """With `market` as number `place`, counted from 0; beyond the ends: at the end. The others keep their order."""
+    others = [each for each in markets if each != market]
+    if len(others) == len(markets):
+        return tuple(markets)
+    place = max(0, min(place, len(others)))
+    return (*others[:place], market, *others[place:])

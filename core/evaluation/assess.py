@@ -1,0 +1,237 @@
+"""From columns of scores to what they prove. The values are those of `evaluate`. The intervals that a verdict rests on,
+of skills, gains and direction, hold at every moment, since this is looked at while the run is going on; so they are
+wider than those of a single look."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.domain.events import Estimate
+from core.domain.quantities import MEDIAN, FloatArray, Quantity
+from core.evaluation.columns import Origins, ScoreColumns
+from core.evaluation.findings import (
+    Curve,
+    DrawnAccuracy,
+    ExpertLoss,
+    HorizonAccuracy,
+    HorizonSkill,
+    QuantityAccuracy,
+    Request,
+)
+from core.forecast.confidence import gain_sequence, mean_sequence, skill_sequence
+from core.forecast.experts import EXPERTS, LOSS_ROWS, MODEL, REFERENCE, SPEAKS
+from core.forecast.score import COVERAGE_WINDOW, FEWEST_FOR_AN_ESTIMATE, mean, rolling_shares, share_of
+from core.storage.records import SHOWN_LOSSES
+
+ERROR_WINDOW = 100
+MOST_POINTS = 400
+SHOWN = "what is shown"
+_FULLY = (Quantity.CLOSE, Quantity.RANGE)
+"""The quantities that everything is said of."""
+_ALSO_DRAWN = (Quantity.BODY, Quantity.UPPER_WICK, Quantity.LOWER_WICK, Quantity.VOLUME)
+_ROW = {name: row for row, name in enumerate(LOSS_ROWS)}
+_WITHOUT_MODEL = 0
+_BASELINES = tuple(expert for expert in range(len(EXPERTS)) if expert != MODEL)
+
+Rows = NDArray[np.bool_]
+
+
+def skill_at(columns: ScoreColumns, rows: Rows, horizon: int) -> HorizonSkill:
+    """One row of the table of horizons. rows: which of the columns' scores count."""
+    losses = columns.losses[rows]
+    close, spread = (_quantity_losses(columns, losses, rows, quantity) for quantity in _FULLY)
+    return HorizonSkill(
+        horizon=horizon,
+        n=len(losses),
+        close=skill_sequence(close.shown, close.reference, horizon),
+        range=skill_sequence(spread.shown, spread.reference, horizon),
+        model_gain_close=gain_sequence(close.shown, close.without, close.reference, horizon),
+        model_gain_range=gain_sequence(spread.shown, spread.without, spread.reference, horizon),
+    )
+
+
+def assess(columns: ScoreColumns, origins: Origins, rows: Rows, request: Request) -> HorizonAccuracy:
+    """All that there is to say of one horizon. rows: which of its scores count."""
+    losses = columns.losses[rows]
+    close, spread = (_quantity_losses(columns, losses, rows, quantity) for quantity in _FULLY)
+    inside_90 = columns["inside_90"][rows]
+    worst, best = _extremes(inside_90)
+    hits, reverse_last, majority = _directions(columns, origins, rows, request.horizon)
+    outcome, known = _outcomes(columns, origins, rows)
+    quantiles = columns["close"][rows][known]
+    targets = columns["target_open_time_ms"][rows]
+    return HorizonAccuracy(
+        request=request,
+        n=len(losses),
+        close=_quantity(close, request.horizon),
+        range=_quantity(spread, request.horizon),
+        also_drawn=tuple(_drawn(columns, losses, rows, of, request.horizon) for of in _ALSO_DRAWN),
+        experts=_experts(close, spread, losses),
+        direction=hits,
+        reverse_last=reverse_last,
+        majority=majority,
+        coverage_50=share_of(columns["inside_50"][rows], request.horizon),
+        coverage_90=share_of(inside_90, request.horizon),
+        worst_500=worst,
+        best_500=best,
+        reliability=tuple(
+            mean(column, request.horizon) for column in (outcome[:, None] <= quantiles).astype(np.float64).T
+        ),
+        coverage_curve=_thinned(targets[COVERAGE_WINDOW - 1 :], rolling_shares(inside_90, COVERAGE_WINDOW)),
+        error_curve=_errors(targets[known], outcome - quantiles[:, MEDIAN]),
+        no_change_curve=_errors(targets[known], outcome),
+        spared_close=_spared(targets, close),
+        spared_range=_spared(targets, spread),
+    )
+
+
+class _Losses:
+    """Of one quantity, each [n] in time order."""
+
+    def __init__(self, shown: FloatArray, everyone: FloatArray, quantity: Quantity) -> None:
+        """everyone: [n, len(LOSS_ROWS)]"""
+        self.shown = shown
+        self.quantity = quantity
+        self.without = everyone[:, _WITHOUT_MODEL]
+        self.reference = everyone[:, _ROW[EXPERTS[REFERENCE]]]
+        self.everyone = everyone
+
+    def of(self, expert: int) -> FloatArray:
+        lost: FloatArray = self.everyone[:, _ROW[EXPERTS[expert]]]
+        return lost
+
+    @property
+    def best_baseline(self) -> int | None:
+        if not len(self.shown):
+            return None
+        speaking = [expert for expert in _BASELINES if SPEAKS[expert, self.quantity]]
+        return min(speaking, key=lambda expert: float(self.of(expert).mean()))
+
+
+def _quantity_losses(columns: ScoreColumns, losses: NDArray[np.float32], rows: Rows, quantity: Quantity) -> _Losses:
+    shown = columns[SHOWN_LOSSES[quantity]][rows]
+    return _Losses(shown, losses[:, :, quantity].astype(np.float64), quantity)
+
+
+def _quantity(of: _Losses, horizon: int) -> QuantityAccuracy:
+    best = of.best_baseline
+    return QuantityAccuracy(
+        n=of.shown.size,
+        loss=float(of.shown.mean()) if of.shown.size else None,
+        skill=skill_sequence(of.shown, of.reference, horizon),
+        best_baseline=None if best is None else EXPERTS[best],
+        skill_vs_best=skill_sequence(of.shown, of.of(REFERENCE if best is None else best), horizon),
+        skill_without_model=skill_sequence(of.without, of.reference).value,
+        model_gain=gain_sequence(of.shown, of.without, of.reference, horizon),
+    )
+
+
+def _drawn(
+    columns: ScoreColumns, losses: NDArray[np.float32], rows: Rows, quantity: Quantity, horizon: int
+) -> DrawnAccuracy:
+    of = _quantity_losses(columns, losses, rows, quantity)
+    holds = np.isfinite(of.shown)
+    found = skill_sequence(of.shown[holds], of.reference[holds], horizon)
+    return DrawnAccuracy(quantity, found, is_stored=bool(holds.any()) or not holds.size)
+
+
+def _experts(close: _Losses, spread: _Losses, losses: NDArray[np.float32]) -> tuple[ExpertLoss, ...]:
+    """What was shown, the same without the model, then each expert that speaks on one of the two."""
+    if len(losses) < FEWEST_FOR_AN_ESTIMATE:
+        return ()
+    found = [
+        _expert(SHOWN, close, spread, close.shown, spread.shown),
+        _expert(LOSS_ROWS[_WITHOUT_MODEL], close, spread, close.without, spread.without),
+    ]
+    for expert, name in enumerate(EXPERTS):
+        own = [of.of(expert) if SPEAKS[expert, of.quantity] else None for of in (close, spread)]
+        if any(each is not None for each in own):
+            found.append(_expert(name, close, spread, *own))
+    return tuple(found)
+
+
+def _expert(
+    name: str, close: _Losses, spread: _Losses, on_close: FloatArray | None, on_range: FloatArray | None
+) -> ExpertLoss:
+    return ExpertLoss(name, *_mean_and_skill(on_close, close.reference), *_mean_and_skill(on_range, spread.reference))
+
+
+def _mean_and_skill(lost: FloatArray | None, reference: FloatArray) -> tuple[float | None, float | None]:
+    if lost is None:
+        return None, None
+    total = float(reference.sum())
+    return float(lost.mean()), 1.0 - float(lost.sum()) / total if total > 0.0 else None
+
+
+def _share_sequence(hits: NDArray[np.bool_], horizon: int) -> Estimate:
+    return mean_sequence(hits.astype(np.float64), horizon)
+
+
+def _extremes(inside: NDArray[np.bool_]) -> tuple[float | None, float | None]:
+    windows = rolling_shares(inside, COVERAGE_WINDOW)
+    return (float(windows.min()), float(windows.max())) if windows.size else (None, None)
+
+
+def _directions(
+    columns: ScoreColumns, origins: Origins, rows: Rows, horizon: int
+) -> tuple[Estimate, Estimate, Estimate]:
+    """Of the forecast, of "reverse last", and of the direction that was more frequent; flat ones left out.
+
+    A direction is that from the forecast's last close to the target's. "Reverse last" names the opposite of the last
+    candle that the forecast had seen.
+    """
+    moved = rows.copy()
+    moved[rows] = columns["direction_hit"][rows] >= 0
+    places = np.searchsorted(origins.open_time_ms, columns["target_open_time_ms"][moved])
+    places = places[(places > horizon) & (places < origins.open_time_ms.size)]
+    came = np.sign(origins.closes[places] - origins.closes[places - horizon])
+    before = np.sign(origins.closes[places - horizon] - origins.closes[places - horizon - 1])
+    was_moving = before != 0.0
+    frequent = 1.0 if (came > 0.0).sum() >= (came < 0.0).sum() else -1.0
+    return (
+        _share_sequence(columns["direction_hit"][moved] == 1, horizon),
+        _share_sequence(came[was_moving] == -before[was_moving], horizon),
+        _share_sequence(came == frequent, horizon),
+    )
+
+
+def _outcomes(columns: ScoreColumns, origins: Origins, rows: Rows) -> tuple[FloatArray, Rows]:
+    """The close returns that came [k], and of which of the n scores that is known [n]: a target's close is that of the
+    forecast that was made from it, so the newest target may have none yet."""
+    targets = columns["target_open_time_ms"][rows]
+    places = np.searchsorted(origins.open_time_ms, targets)
+    inside = places < origins.open_time_ms.size
+    known: Rows = np.zeros(targets.size, dtype=np.bool_)
+    known[inside] = origins.open_time_ms[places[inside]] == targets[inside]
+    came = np.log(origins.closes[places[known]] / columns["origin_close"][rows][known])
+    return came, known
+
+
+def _errors(targets: NDArray[np.int64], errors: FloatArray) -> Curve:
+    if errors.size < ERROR_WINDOW:
+        return _thinned(targets[:0], errors[:0])
+    sums = np.concatenate([[0.0], np.cumsum(np.abs(errors))])
+    return _thinned(targets[ERROR_WINDOW - 1 :], (sums[ERROR_WINDOW:] - sums[:-ERROR_WINDOW]) / ERROR_WINDOW)
+
+
+def _spared(targets: NDArray[np.int64], of: _Losses) -> Curve:
+    total = float(of.reference.sum())
+    if of.shown.size < FEWEST_FOR_AN_ESTIMATE or total <= 0.0:
+        return _thinned(targets[:0], of.shown[:0])
+    return _thinned(targets, np.cumsum(of.reference - of.shown) / total)
+
+
+def _thinned(targets: NDArray[np.int64], values: FloatArray) -> Curve:
+    """About one point for each pixel; the first and the last are among them."""
+    if values.size > MOST_POINTS:
+        kept = np.unique(np.linspace(0, values.size - 1, MOST_POINTS).astype(np.int64))
+        targets, values = targets[kept], values[kept]
+    return Curve(targets, values)
+
+
+def groups_of(regimes: NDArray[np.int8], names: Sequence[str]) -> tuple[str, ...]:
+    """The regimes that at least one score was made in."""
+    return tuple(name for place, name in enumerate(names) if bool((regimes == place).any()))

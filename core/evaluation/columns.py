@@ -1,0 +1,103 @@
+"""Scores of one horizon in arrays that grow."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.domain.quantities import LEVELS, QUANTITIES, FloatArray
+from core.forecast.experts import LOSS_ROWS
+from core.storage.records import SHOWN_LOSSES
+from core.storage.scored import ScoredRows
+
+_LOSS = np.dtype("<f4")
+_PACKED = len(LOSS_ROWS) * QUANTITIES * _LOSS.itemsize
+_ROOM = 1024
+_SHAPES: dict[str, tuple[type, tuple[int, ...]]] = {
+    "target_open_time_ms": (np.int64, ()),
+    "after_gap": (np.bool_, ()),
+    **{name: (np.float64, ()) for name in SHOWN_LOSSES.values()},
+    "inside_50": (np.bool_, ()),
+    "inside_90": (np.bool_, ()),
+    "direction_hit": (np.int8, ()),
+    "origin_close": (np.float64, ()),
+    "close": (np.float64, (len(LEVELS),)),
+    "regime": (np.int8, ()),
+}
+
+
+class ScoreColumns:
+    """The newest scores, at least `capacity` of them once there are that many. Only those that say what every expert
+    lost: as `evaluate`, which judges no others."""
+
+    def __init__(self, capacity: int) -> None:
+        self._capacity = capacity
+        self._size = 0
+        self._columns: dict[str, NDArray[Any]] = {
+            name: np.zeros((_ROOM, *shape), dtype=kind) for name, (kind, shape) in _SHAPES.items()
+        }
+        self._losses: NDArray[Any] = np.zeros((_ROOM, len(LOSS_ROWS), QUANTITIES), dtype=_LOSS)
+        self.read_until_ms = -(2**63)
+        """The newest target that was taken, also one that does not count."""
+
+    def __len__(self) -> int:
+        return self._size
+
+    def __getitem__(self, name: str) -> NDArray[Any]:
+        return self._columns[name][: self._size]
+
+    @property
+    def losses(self) -> NDArray[np.float32]:
+        """Everyone's: [n, len(LOSS_ROWS), Q]."""
+        return self._losses[: self._size]
+
+    def append(self, rows: ScoredRows) -> None:
+        """Take later scores."""
+        self.read_until_ms = rows.read_until_ms
+        if not len(rows):
+            return
+        counts = np.array([len(packed) == _PACKED for packed in rows.losses])
+        taken = int(counts.sum())
+        self._make_room(taken)
+        new = slice(self._size, self._size + taken)
+        for name, column in self._columns.items():
+            column[new] = getattr(rows, name)[counts]
+        packed = b"".join(each for each in rows.losses if len(each) == _PACKED)
+        self._losses[new] = np.frombuffer(packed, _LOSS).reshape(taken, len(LOSS_ROWS), QUANTITIES)
+        self._size += taken
+
+    def _make_room(self, more: int) -> None:
+        if self._size + more <= len(self._losses):
+            return
+        kept = min(self._size, self._capacity)
+        room = 2 * (kept + more)
+        first = self._size - kept
+        self._columns = {name: _moved(column[first : self._size], room) for name, column in self._columns.items()}
+        self._losses = _moved(self._losses[first : self._size], room)
+        self._size = kept
+
+
+def _moved(column: NDArray[Any], room: int) -> NDArray[Any]:
+    wider: NDArray[Any] = np.zeros((room, *column.shape[1:]), dtype=column.dtype)
+    wider[: len(column)] = column
+    return wider
+
+
+class Origins:
+    """Candles from which a forecast was made: when each opened, and its close."""
+
+    def __init__(self) -> None:
+        self.read_until_ms = -(2**63)
+        """The newest that was taken, or that was passed over."""
+        self.open_time_ms: NDArray[np.int64] = np.empty(0, dtype=np.int64)
+        self.closes: FloatArray = np.empty(0)
+
+    def append(self, opened: NDArray[np.int64], closes: FloatArray) -> None:
+        """Take later ones."""
+        if not opened.size:
+            return
+        self.read_until_ms = int(opened[-1])
+        self.open_time_ms = np.concatenate([self.open_time_ms, opened])
+        self.closes = np.concatenate([self.closes, closes])

@@ -1,0 +1,200 @@
+"""What `evaluate` says of a whole run beside its summary: every expert, every horizon, coverage over time. No torch."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sqlite_utils import Database
+
+from core.domain.events import Estimate
+from core.domain.quantities import FloatArray, Quantity
+from core.evaluation.by_regime import RegimeScores, by_regime, of_group
+from core.evaluation.judged_scores import ALSO_DRAWN, JUDGED_QUANTITIES, Judged, judged, judged_from
+from core.forecast.confidence import gain_sequence, proven_after
+from core.forecast.experts import EXPERTS, MODEL, REFERENCE
+from core.forecast.score import (
+    COVERAGE_WINDOW,
+    NOMINAL_COVERAGE,
+    diebold_mariano,
+    gain,
+    rolling_shares,
+    share,
+    skill,
+)
+from core.storage.reader import RecordReader
+from core.storage.records import StoredScore
+from core.storage.runs import Run
+from core.training.online.learning_gain import gains
+
+
+def evaluate_run(db: Database, run: Run, horizons: int) -> dict[str, Any]:
+    """Plain data, fit for JSON: the scores of the run's own forecasts after the warm-up. Raises StorageError."""
+    reader = RecordReader(db, run.run_id)
+    opened, closes, made_at_ms = reader.origins()
+    from_ms = judged_from(opened)
+    by_horizon = {horizon: judged(reader, run, horizon, from_ms) for horizon in range(1, horizons + 1)}
+    first = by_horizon[1]
+    return {
+        "interval": str(run.market.interval),
+        "judged": len(first.scores),
+        "pinball": _pinball(first, 1),
+        "horizons": {str(horizon): _pinball(those, horizon) for horizon, those in by_horizon.items()},
+        "regimes": {scores.name: _regime(scores) for scores in by_regime(first.scores)},
+        "after_gap": _after_gap(judged(reader, run, 1, from_ms, after_gap=True), len(first.scores)),
+        "online": _online(first, run),
+        "anytime": _anytime(judged(reader, run, 1, 0)),
+        "drifts": _drifts(reader),
+        "direction": _direction(first.scores, opened, closes),
+        "coverage": _coverage(first.scores),
+        "diebold_mariano_p": diebold_mariano(first.shown(Quantity.CLOSE), first.lost_by(REFERENCE, Quantity.CLOSE)),
+        "candles_per_s": _rate(made_at_ms),
+    }
+
+
+def _anytime(own: Judged) -> dict[str, Any]:
+    """What the panel would have said of all of the run's own forecasts, one candle ahead, and since when: verdicts that
+    hold at every moment."""
+    found: dict[str, Any] = {"n": len(own.scores)}
+    for name, quantity in JUDGED_QUANTITIES.items():
+        shown, without = own.shown(quantity), own.lost_without_model(quantity)
+        reference = own.lost_by(REFERENCE, quantity)
+        for key, against in (("skill", reference), ("model_gain", without)):
+            estimate = gain_sequence(shown, against, reference)
+            found[f"{name}_{key}"] = {
+                "value": estimate.value,
+                "ci95": _interval(estimate),
+                "proven_after": proven_after(shown, against, reference),
+            }
+    return found
+
+
+def _pinball(those: Judged, horizon: int) -> dict[str, Any]:
+    _, *online = gains(those.beside_twin(), horizon)
+    found = {
+        name: {**_pinball_of(those, quantity, horizon), **_online_gain(found)}
+        for (name, quantity), found in zip(JUDGED_QUANTITIES.items(), online, strict=True)
+    }
+    also = {name: _pinball_of(those.that_hold(of), of, horizon) for name, of in ALSO_DRAWN.items()}
+    return found | also
+
+
+def _online_gain(found: Estimate) -> dict[str, Any]:
+    """What the model spares of its frozen twin's loss; n: candles that both forecast."""
+    return {"online_gain": found.value, "online_gain_ci95": _interval(found), "online_gain_n": found.n}
+
+
+def _online(first: Judged, run: Run) -> dict[str, Any]:
+    """The same of close and range in equal parts, one candle ahead."""
+    both, *_ = gains(first.beside_twin())
+    twin_age = json.loads(run.settings_json).get("online", {}).get("twin_age", 0)
+    return {"gain": both.value, "ci95": _interval(both), "n": both.n, "twin_age": twin_age}
+
+
+def _drifts(reader: RecordReader) -> list[dict[str, Any]]:
+    names = ("candle_open_time_ms", "step", "candles", "loss_before", "loss_after", "what_was_done")
+    return [{name: getattr(drift, name) for name in names} for drift in reader.drifts()]
+
+
+def _pinball_of(those: Judged, quantity: Quantity, horizon: int) -> dict[str, Any]:
+    """Mean losses, and what they say of each other; all None where nothing was judged."""
+    shown, reference = those.shown(quantity), those.lost_by(REFERENCE, quantity)
+    without, means, best = those.lost_without_model(quantity), those.means(quantity), those.best_baseline(quantity)
+    named = None if best is None else EXPERTS[best]
+    overall, spared = skill(shown, reference, horizon), gain(shown, without, reference, horizon)
+    against_best = skill(shown, those.lost_by(REFERENCE if best is None else best, quantity), horizon)
+    quarters = _of_quarters(shown, reference, horizon)
+    return {
+        "n": len(those.scores),
+        "combination": _mean(shown),
+        "model": means.get(EXPERTS[MODEL]),
+        "reference": means.get(EXPERTS[REFERENCE]),
+        "best_baseline": None if named is None else means[named],
+        "best_baseline_name": named,
+        "skill": overall.value,
+        "skill_ci95": _interval(overall),
+        "skill_vs_best": against_best.value,
+        "skill_vs_best_ci95": _interval(against_best),
+        "skill_without_model": skill(without, reference).value,
+        "model_gain": spared.value,
+        "model_gain_ci95": _interval(spared),
+        "skill_of_quarters": [quarter.value for quarter in quarters],
+        "skill_of_quarters_ci95": [_interval(quarter) for quarter in quarters],
+        "n_of_quarters": [quarter.n for quarter in quarters],
+        "experts": means,
+    }
+
+
+def _regime(scores: RegimeScores) -> dict[str, Any]:
+    """One candle ahead, of the candles whose forecast was made in this regime."""
+    skills = {"close": scores.skill_close, "range": scores.skill_range}
+    return {
+        "n": scores.n,
+        "share": scores.share,
+        **{name: {"skill": skill.value, "skill_ci95": _interval(skill)} for name, skill in skills.items()},
+        "coverage_90": scores.coverage_90.value,
+        "coverage_90_ci95": _interval(scores.coverage_90),
+        "direction": scores.direction.value,
+        "direction_ci95": _interval(scores.direction),
+        "direction_n": scores.direction.n,
+    }
+
+
+def _after_gap(those: Judged, others: int) -> dict[str, Any]:
+    """One candle ahead, of the candles after a hole or a session break, which no other figure holds."""
+    return _regime(of_group("after a gap", those.scores, others + len(those.scores)))
+
+
+def _of_quarters(shown: FloatArray, reference: FloatArray, horizon: int) -> list[Estimate]:
+    """The skill of each quarter of the candles, in time order."""
+    quarters = zip(np.array_split(shown, 4), np.array_split(reference, 4), strict=True)
+    return [skill(loss, against, horizon) for loss, against in quarters]
+
+
+def _direction(scores: list[StoredScore], opened: NDArray[np.int64], closes: FloatArray) -> dict[str, Any]:
+    """Without candles that closed flat. majority: of the direction that was more frequent, known in hindsight only."""
+    hits = [score.direction_hit for score in scores if score.direction_hit is not None]
+    accuracy = share(sum(hits), len(hits))
+    rows = np.searchsorted(opened, [score.target_open_time_ms for score in scores if score.direction_hit is not None])
+    rows = rows[(rows >= 2) & (rows < opened.size)]
+    moves = np.sign(np.diff(np.log(closes))) if closes.size else np.empty(0)
+    came, before = moves[rows - 1], moves[rows - 2]
+    moved = before != 0.0
+    return {
+        "accuracy": accuracy.value,
+        "ci95": _interval(accuracy),
+        "n": accuracy.n,
+        "reverse_last": share(int((came[moved] == -before[moved]).sum()), int(moved.sum())).value,
+        "reverse_last_n": int(moved.sum()),
+        "majority": share(int(max((came > 0.0).sum(), (came < 0.0).sum())), int(came.size)).value,
+        "majority_n": int(came.size),
+    }
+
+
+def _coverage(scores: list[StoredScore]) -> dict[str, Any]:
+    """Of the 90 % band of the close; worst and best over every 500 candles in a row, None where there are fewer."""
+    inside = np.array([score.inside_90 for score in scores], dtype=np.bool_)
+    windows, overall = rolling_shares(inside, COVERAGE_WINDOW), share(int(inside.sum()), inside.size)
+    return {
+        "nominal": NOMINAL_COVERAGE,
+        "overall": overall.value,
+        "overall_ci95": _interval(overall),
+        "worst_500": float(windows.min()) if windows.size else None,
+        "best_500": float(windows.max()) if windows.size else None,
+    }
+
+
+def _rate(made_at_ms: NDArray[np.int64]) -> float | None:
+    """Candles a second from the first forecast to the last; None where they took no time."""
+    took_s = float(made_at_ms[-1] - made_at_ms[0]) / 1000.0 if made_at_ms.size else 0.0
+    return (made_at_ms.size - 1) / took_s if took_s > 0.0 else None
+
+
+def _mean(values: FloatArray) -> float | None:
+    return float(values.mean()) if values.size else None
+
+
+def _interval(estimate: Estimate) -> list[float] | None:
+    return None if estimate.low is None or estimate.high is None else [estimate.low, estimate.high]

@@ -1,0 +1,198 @@
+"""The plots of the report, each as one SVG element, or None where too few candles were judged to draw it."""
+
+from __future__ import annotations
+
+from typing import Any
+from xml.etree.ElementTree import Element
+
+import numpy as np
+
+from core.domain.dates import utc_text
+from core.domain.quantities import LEVELS, FloatArray
+from core.evaluation.report import svg
+from core.evaluation.report.words import between, percent, share
+from core.evaluation.timeline import Course
+from core.forecast.score import COVERAGE_WINDOW, FEWEST_FOR_AN_ESTIMATE, NOMINAL_COVERAGE, rolling_shares
+
+_MOST_POINTS = 700
+"""About one for each pixel; the last one is always among them."""
+_DAY_MS = 86_400_000
+_TICKS = 6
+
+
+def spared_loss(course: Course, name: str) -> Element | None:
+    """What each forecast spared of the reference's loss, added up over time."""
+    losses = course.losses[name]
+    n = losses.reference.size
+    if n < FEWEST_FOR_AN_ESTIMATE or losses.reference.sum() <= 0.0:
+        return None
+    lines = [
+        (f"best baseline ({losses.best_baseline_name})", "baseline", losses.best_baseline),
+        ("model alone", "model", losses.model),
+        ("combination", "combination", losses.combination),
+    ]
+    curves = [(label, kind, _cumulated(losses.reference, each)) for label, kind, each in lines]
+    kept = _kept(n)
+    across = svg.across(0.0, float(n - 1))
+    upward = svg.upward([0.0, *(float(value) for _, _, values in curves for value in (values.min(), values.max()))])
+    ends = "; ".join(f"{label} ends at {percent(float(values[-1]))}" for label, _, values in curves)
+    drawn = [
+        *svg.scale_left(upward, _signed, "of the reference’s whole loss"),
+        *_scale_of_time(course, across),
+        svg.line(svg.LEFT, upward.at(0.0), svg.RIGHT, upward.at(0.0), "zero"),
+        *(svg.curve(_points(across, upward, kept, values), f"curve {kind}") for _, kind, values in curves),
+        *svg.legend((label, f"curve {kind}") for label, kind, _ in curves),
+    ]
+    return svg.chart(f"spared-{name}", f"Loss spared over time, {name}", f"{ends}; n = {n:,}.", drawn)
+
+
+def skill_by_horizon(summary: dict[str, Any], name: str) -> Element | None:
+    """Skill against the reference of each horizon, with its interval."""
+    found = [(horizon, of[name]) for horizon, of in summary["horizons"].items() if of[name]["skill_ci95"] is not None]
+    described = [f"{horizon}: {percent(of['skill'])}, {between(of['skill_ci95'])}" for horizon, of in found]
+    rows = [(horizon, of["skill"], of["skill_ci95"]) for horizon, of in found]
+    return _intervals(f"horizons-{name}", f"Skill by candles ahead, {name}", rows, "candles ahead", described)
+
+
+def skill_by_quarter(summary: dict[str, Any], name: str) -> Element | None:
+    """Skill against the reference in each quarter of the candles, with its interval."""
+    of = summary["pinball"][name]
+    parts = zip(of["skill_of_quarters"], of["skill_of_quarters_ci95"], of["n_of_quarters"], strict=True)
+    known = [(f"quarter {part} (n = {n:,})", value, ci95) for part, (value, ci95, n) in enumerate(parts, 1) if ci95]
+    described = [f"{label}: {percent(value)}, {between(ci95)}" for label, value, ci95 in known]
+    return _intervals(f"quarters-{name}", f"Skill by quarter of the file, {name}", known, "in time order", described)
+
+
+def reliability(course: Course) -> Element | None:
+    """How often the close came at or below each quantile, beside how often it should have."""
+    known = [each for each in course.reliability if each.observed and each.observed[0].value is not None]
+    if not known:
+        return None
+    across, upward = svg.across(0.0, 1.0), svg.Axis(0.0, 1.0, svg.BOTTOM, svg.TOP)
+    drawn = [
+        *svg.scale_left(upward, _share, "closes at or below it"),
+        *svg.scale_below(across, [(level, f"{100.0 * level:g}") for level in LEVELS.tolist()], "quantile shown, in %"),
+        svg.line(svg.LEFT, svg.BOTTOM, svg.RIGHT, svg.TOP, "zero"),
+    ]
+    described = []
+    for each, kind in zip(known, ("combination", "model"), strict=False):
+        points = []
+        for level, found in zip(LEVELS, each.observed, strict=True):
+            if found.value is not None and found.low is not None and found.high is not None:
+                points.append((across.at(float(level)), upward.at(found.value)))
+                drawn += svg.whisker(points[-1][0], upward.at(found.low), upward.at(found.high), f"curve {kind}")
+                described.append(f"{each.horizon} ahead, {_share(float(level))}: {share(found.value)}")
+        drawn.append(svg.curve(points, f"curve {kind}"))
+    names = [f"{_ahead(each.horizon)} (n = {each.observed[0].n:,})" for each in known]
+    drawn += svg.legend(zip(names, ("curve combination", "curve model"), strict=False))
+    return svg.chart("reliability", "Quantiles shown and closes that came", "; ".join(described) + ".", drawn)
+
+
+def rolling_coverage(course: Course) -> Element | None:
+    """How often the close fell into its 90 % band, over the candles before each."""
+    shares = rolling_shares(course.inside_90, COVERAGE_WINDOW)
+    if not shares.size:
+        return None
+    n = course.inside_90.size
+    across = svg.across(0.0, float(n - 1))
+    upward = svg.upward([NOMINAL_COVERAGE - 0.05, NOMINAL_COVERAGE + 0.05, float(shares.min()), float(shares.max())])
+    kept = _kept(shares.size)
+    points = [(across.at(float(row + COVERAGE_WINDOW - 1)), upward.at(float(shares[row]))) for row in kept]
+    nominal = upward.at(NOMINAL_COVERAGE)
+    drawn = [
+        *svg.scale_left(upward, _share, f"covered of the last {COVERAGE_WINDOW}"),
+        *_scale_of_time(course, across),
+        svg.line(svg.LEFT, nominal, svg.RIGHT, nominal, "zero"),
+        svg.curve(points, "curve combination"),
+    ]
+    described = f"Between {share(float(shares.min()))} and {share(float(shares.max()))}; promised 90 %; n = {n:,}."
+    return svg.chart("coverage", "Coverage of the 90 % band over time", described, drawn)
+
+
+def skill_of_experts(summary: dict[str, Any], name: str) -> Element | None:
+    """The skill of each expert alone, and of the combination. A bar that would not fit ends in an arrow."""
+    of = summary["pinball"][name]
+    if of["skill"] is None or not of["reference"]:
+        return None
+    skills = {expert: 1.0 - loss / of["reference"] for expert, loss in of["experts"].items()}
+    rows = sorted({"combination": of["skill"], **skills}.items(), key=lambda row: -row[1])
+    limit = max(1.5 * max(abs(of["skill"]), *(value for _, value in rows)), 0.005)
+    axis = svg.Axis(-limit, limit, svg.LEFT + 120.0, svg.RIGHT - 90.0)
+    drawn = [svg.label(svg.LEFT, svg.TOP - 22.0, f"skill one candle ahead, n = {of['n']:,}", "start", "axis")]
+    pitch = (svg.BOTTOM + 30.0 - svg.TOP) / len(rows)
+    for row, (expert, value) in enumerate(rows):
+        drawn += _expert(axis, svg.TOP + row * pitch, pitch, expert, value)
+    zero = axis.at(0.0)
+    drawn.append(svg.line(zero, svg.TOP - 6.0, zero, svg.BOTTOM + 30.0, "zero"))
+    described = "; ".join(f"{expert}: {percent(value)}" for expert, value in rows) + "."
+    return svg.chart(f"experts-{name}", f"Skill of each expert alone, {name}", described, drawn)
+
+
+def _expert(axis: svg.Axis, top: float, pitch: float, name: str, value: float) -> list[Element]:
+    middle, low, high = top + pitch / 2.0, top + 3.0, top + pitch - 3.0
+    kind = name if name in ("combination", "model") else "baseline"
+    zero, end = axis.at(0.0), axis.at(max(value, axis.low))
+    tip = [] if value >= axis.low else [(end - 10.0, middle)]
+    return [
+        svg.label(svg.LEFT + 96.0, middle + 4.0, name, "end", "name"),
+        svg.area([(zero, low), (end, low), *tip, (end, high), (zero, high)], f"bar {kind}"),
+        svg.label(svg.RIGHT, middle + 4.0, percent(value), "end", "name"),
+    ]
+
+
+def _intervals(
+    key: str, title: str, rows: list[tuple[str, float, list[float]]], below: str, described: list[str]
+) -> Element | None:
+    """One point with its interval for each row: name, value, interval."""
+    if not rows:
+        return None
+    across = svg.across(-0.5, len(rows) - 0.5)
+    upward = svg.upward([0.0, *(limit for _, _, ci95 in rows for limit in ci95)], 0.1)
+    zero = upward.at(0.0)
+    drawn = [
+        *svg.scale_left(upward, _signed, "skill, with its 95 % interval"),
+        *svg.scale_below(across, [(float(place), name) for place, (name, _, _) in enumerate(rows)], below),
+        svg.line(svg.LEFT, zero, svg.RIGHT, zero, "zero"),
+    ]
+    for place, (_, value, ci95) in enumerate(rows):
+        x = across.at(float(place))
+        drawn += svg.whisker(x, upward.at(ci95[0]), upward.at(ci95[1]), "curve combination")
+        drawn.append(svg.node("circle", cx=x, cy=upward.at(value), r=4.5, class_="dot combination"))
+        drawn.append(svg.label(x, upward.at(ci95[1]) - 7.0, percent(value), class_="value"))
+    return svg.chart(key, title, "; ".join(described) + ".", drawn)
+
+
+def _scale_of_time(course: Course, across: svg.Axis) -> list[Element]:
+    """Days, or days and hours where all of it lies within a few of them."""
+    targets = course.target_open_time_ms
+    form = "%d %b %Y" if targets[-1] - targets[0] > _TICKS * _DAY_MS else "%d %b %H:%M"
+    rows = np.linspace(0, targets.size - 1, _TICKS).astype(np.int64)[1:-1]
+    names = [(float(row), utc_text(int(targets[row]), form)) for row in rows]
+    return svg.scale_below(across, names, f"candles in time order (UTC), n = {targets.size:,}")
+
+
+def _cumulated(reference: FloatArray, losses: FloatArray) -> FloatArray:
+    """Ends at the skill."""
+    spared: FloatArray = np.cumsum(reference - losses) / reference.sum()
+    return spared
+
+
+def _kept(n: int) -> list[int]:
+    return [int(row) for row in np.unique(np.linspace(0, n - 1, min(n, _MOST_POINTS)).astype(np.int64))]
+
+
+def _points(across: svg.Axis, upward: svg.Axis, kept: list[int], values: FloatArray) -> svg.Points:
+    return [(across.at(float(row)), upward.at(float(values[row]))) for row in kept]
+
+
+def _signed(value: float) -> str:
+    """Of a round number: without digits that say nothing."""
+    return "0 %" if abs(value) < 1e-9 else f"{round(100.0 * value, 6):+g} %"
+
+
+def _share(value: float) -> str:
+    return f"{round(100.0 * value, 6):g} %"
+
+
+def _ahead(horizon: int) -> str:
+    return f"{horizon} candle{'s' if horizon > 1 else ''} ahead"

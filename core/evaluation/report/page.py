@@ -1,0 +1,136 @@
+"""The report as one page: no script, nothing from the network, the same bytes for the same run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+from xml.etree.ElementTree import Element, tostring
+
+from core.evaluation.report import charts, words
+from core.evaluation.report.style import STYLE
+from core.evaluation.report.svg import node
+from core.evaluation.timeline import Course
+
+
+def page(summary: dict[str, Any], course: Course) -> str:
+    """The whole HTML file. summary: what `evaluate --json` prints of the same run."""
+    title = f"How good is it, really? {words.printable(summary['file'])}"
+    policy = "default-src 'none'; style-src 'unsafe-inline'"
+    head = node(
+        "head",
+        None,
+        [
+            node("meta", charset="utf-8"),
+            node("meta", http_equiv="Content-Security-Policy", content=policy),
+            node("meta", name="viewport", content="width=device-width, initial-scale=1"),
+            node("meta", name="color-scheme", content="light dark"),
+            node("title", title),
+            node("style", STYLE),
+        ],
+    )
+    body = node("body", None, [node("main", None, [*_top(summary), *_tables(summary), *_plots(summary, course)])])
+    html = node("html", None, [head, body], lang="en")
+    return "<!doctype html>\n" + tostring(html, encoding="unicode", method="html") + "\n"
+
+
+def _top(summary: dict[str, Any]) -> list[Element]:
+    learns = summary.get("checkpoint", {}).get("learns", True)
+    learned = (
+        "forecast the next ones before it saw them, and learned."
+        if learns
+        else "and forecast the next ones before it saw them."
+    )
+    ghost = f"Ghostcandle looked at each candle once, in order, {learned}"
+    beginning = words.beginning(summary)
+    return [
+        node("h1", "How good is it, really?"),
+        node("p", None, [node("bdi", f"{words.heading(summary)}; {words.circumstances(summary)}.")], class_="lead"),
+        node("p", f"{ghost} What follows is how those forecasts came out."),
+        *([node("p", None, [node("bdi", beginning)])] if beginning else []),
+        node("ul", None, [node("li", words.in_a_sentence(summary, name)) for name in words.QUANTITIES]),
+        node("p", words.online(summary)),
+        node("p", words.EXPLAINED),
+    ]
+
+
+def _tables(summary: dict[str, Any]) -> list[Element]:
+    found = [(row.name, *row.values) for row in words.findings(summary)]
+    return [
+        node("h2", "One candle ahead"),
+        _table(("", *words.QUANTITIES), found),
+        _table(words.ALSO_DRAWN_HEADER, words.also_drawn(summary)),
+        node("h2", "Direction and coverage"),
+        _table(None, [*words.direction(summary), *words.coverage(summary), *words.difference(summary)]),
+        node("h2", "One candle ahead, by what the market was like"),
+        _table(words.REGIME_HEADER, words.regimes(summary)),
+        node("p", words.REGIMES_EXPLAINED, class_="lead"),
+        node("h2", "After a gap or a session break"),
+        node("p", words.after_gap(summary)),
+        node("h2", "Skill further ahead"),
+        _table(("candles ahead", *words.QUANTITIES, "n"), words.horizons(summary)),
+        node("h2", "What the model adds further ahead"),
+        _table(("candles ahead", *words.QUANTITIES, "n"), words.gains(summary)),
+        node("p", "Of so many intervals one or another lies beside 0 by chance: about one in 20.", class_="lead"),
+        *_drifts(summary),
+    ]
+
+
+def _drifts(summary: dict[str, Any]) -> list[Element]:
+    """Where the loss before learning rose for longer than chance explains."""
+    rows = words.drifts(summary)
+    heading = node("h2", "Drifts")
+    if not rows:
+        return [
+            heading,
+            node("p", "No drift was found: the loss before learning never rose for longer than chance explains."),
+        ]
+    return [heading, _table(("candle (UTC)", "loss before", "loss after", "what was done"), rows)]
+
+
+def _plots(summary: dict[str, Any], course: Course) -> list[Element]:
+    drawn = [node("h2", "Plots")]
+    for name in words.QUANTITIES:
+        drawn += _figure(
+            f"The {name}: loss spared against “no change”, added up",
+            "A line that climbs forecasts better than the reference; it ends at the skill.",
+            charts.spared_loss(course, name),
+        )
+    for name in words.QUANTITIES:
+        drawn += _figure(f"The {name}: skill by candles ahead", "", charts.skill_by_horizon(summary, name))
+    drawn += _figure(
+        "Does the close come as often as promised?",
+        "On the dashed line each quantile is met as often as it says. Bars are 95 % intervals.",
+        charts.reliability(course),
+    )
+    drawn += _figure(
+        "Coverage of the 90 % band, over the 500 candles before each",
+        "The dashed line is what the band promises.",
+        charts.rolling_coverage(course),
+    )
+    for name in words.QUANTITIES:
+        drawn += _figure(
+            f"The {name}: each expert alone, and their combination",
+            "Skill against “no change”. A bar with a tip goes on further; its number is the whole of it.",
+            charts.skill_of_experts(summary, name),
+        )
+    for name in words.QUANTITIES:
+        drawn += _figure(f"The {name}: skill by quarter of the file", "", charts.skill_by_quarter(summary, name))
+    return drawn
+
+
+def _figure(title: str, explained: str, drawn: Element | None) -> list[Element]:
+    shown = node("p", f"{words.NOT_ENOUGH} to draw this.".capitalize(), class_="missing") if drawn is None else drawn
+    caption = node("figcaption", None, [node("strong", title)])
+    caption[-1].tail = f" {explained}" if explained else None
+    return [node("figure", None, [caption, shown])]
+
+
+def _table(header: tuple[str, ...] | None, rows: Iterable[tuple[str, ...]]) -> Element:
+    head = [] if header is None else [node("thead", None, [_row(header, "th", "col")])]
+    return node("table", None, [*head, node("tbody", None, [_row(row, "td", "row") for row in rows])])
+
+
+def _row(cells: tuple[str, ...], tag: str, scope: str) -> Element:
+    first = node("th", cells[0], scope=scope) if cells[0] else node("td")
+    rest = [node("th", cell, scope=scope) if tag == "th" else node("td", cell) for cell in cells[1:]]
+    return node("tr", None, [first, *rest])

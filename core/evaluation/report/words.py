@@ -1,0 +1,328 @@
+"""The figures of `evaluate` as text: what the terminal and the page both say. Takes the summary that --json prints."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from core.domain.dates import utc_text
+from core.forecast.score import FEWEST_FOR_AN_EDGE
+
+NOT_ENOUGH = "not enough candles"
+EXPLAINED = (
+    "Skill: the share of the loss that is spared against “no change”; brackets hold 95 % intervals. "
+    "The best single baseline is named in hindsight."
+)
+QUANTITIES = ("close", "range")
+ALSO_DRAWN = ("body", "upper_wick", "lower_wick", "volume")
+ALSO_DRAWN_HEADER = ("also drawn", "skill", "", "n")
+REGIME_HEADER = ("regime, share", *QUANTITIES, "90 % band", "n")
+REGIMES_EXPLAINED = (
+    "The regime is that of the candle from which the forecast was made, from what had closed by then; volatile is so "
+    "beside what the market has been. Each forecast counts for the likeliest."
+)
+_COIN = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A row of the table. values: one for each of QUANTITIES."""
+
+    name: str
+    values: tuple[str, ...]
+
+
+def printable(name: str) -> str:
+    """A name that anyone may have chosen, without characters that steer a terminal or turn text about."""
+    return "".join(letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in name)
+
+
+def percent(value: float, digits: int = 2) -> str:
+    """A difference, with its sign."""
+    return f"{100.0 * value:+.{digits}f} %"
+
+
+def share(value: float | None, digits: int = 1) -> str:
+    return NOT_ENOUGH if value is None else f"{100.0 * value:.{digits}f} %"
+
+
+def between(ci95: list[float], digits: int = 2) -> str:
+    return f"{100.0 * ci95[0]:+.{digits}f} to {100.0 * ci95[1]:+.{digits}f}"
+
+
+def measured(value: float | None, ci95: list[float] | None, digits: int = 2) -> str:
+    """A difference with its 95 % interval."""
+    if value is None or ci95 is None:
+        return NOT_ENOUGH
+    return f"{percent(value, digits)} ({between(ci95, digits)})"
+
+
+def verdict(ci95: list[float] | None, n: int, better: str, worse: str) -> str:
+    """What an interval of a difference proves: one side of 0, on enough candles, or nothing."""
+    if ci95 is None:
+        return NOT_ENOUGH
+    if ci95[0] <= 0.0 <= ci95[1]:
+        return "not proven: the interval includes 0"
+    if n < FEWEST_FOR_AN_EDGE:
+        return f"not proven: fewer than {FEWEST_FOR_AN_EDGE} candles"
+    return better if ci95[0] > 0.0 else worse
+
+
+def heading(summary: dict[str, Any]) -> str:
+    """What was run, on what, and how much of it counts."""
+    return (
+        f"{printable(summary['file'])}: {summary['candles']:,} candles of {summary['interval']}, "
+        f"{summary['scored']:,} scored, {summary['judged']:,} judged"
+    )
+
+
+def circumstances(summary: dict[str, Any]) -> str:
+    """Seed, device and speed."""
+    rate = summary["candles_per_s"]
+    speed = "speed not measured" if rate is None else f"{rate:.1f} candles/s with training on"
+    return f"seed {summary['seed']}, {printable(summary['device'])}, {speed}"
+
+
+def beginning(summary: dict[str, Any]) -> str:
+    """What it began with, in sentences; nothing where that was a new model."""
+    told = summary.get("checkpoint")
+    if told is None:
+        return ""
+    until = utc_text(told["learned_until_ms"], "%Y-%m-%d %H:%M")
+    learning = (
+        "The model went on learning from each candle, as it does live."
+        if told["learns"]
+        else "Its weights stayed as they were; how it is mixed with the baselines, and the band, went on adapting."
+    )
+    return (
+        f"It began with the checkpoint of step {told['step']:,} ({printable(told['id'])}), which had learned "
+        f"{printable(told['market'])} up to {until} UTC. {learning} {_seen(told)}"
+    )
+
+
+def _seen(told: dict[str, Any]) -> str:
+    """Candles of the file that are no news to the checkpoint, and what became of them."""
+    if not told["seen"]:
+        return "All candles of the file are later than that."
+    if told["counts_seen"]:
+        return f"{told['seen']:,} candles of the file are earlier; they count: it is said to be of another market."
+    return f"{told['seen']:,} candles of the file are earlier, so it may have learned from them; they do not count."
+
+
+def findings(summary: dict[str, Any]) -> list[Finding]:
+    """One candle ahead: skill, the best baseline, the model; each followed by what it proves."""
+    found = [summary["pinball"][name] for name in QUANTITIES]
+    return [
+        Finding("Skill", tuple(measured(of["skill"], of["skill_ci95"]) for of in found)),
+        Finding(
+            "",
+            tuple(
+                verdict(
+                    of["skill_ci95"], of["n"], "better: the interval lies above 0", "worse: the interval lies below 0"
+                )
+                for of in found
+            ),
+        ),
+        Finding("Against the best", tuple(map(_against_best, found))),
+        Finding("", tuple(map(_best_verdict, found))),
+        Finding("What the model adds", tuple(map(_gain, found))),
+        Finding("", tuple(map(_model_verdict, found))),
+        Finding("Online training", tuple(map(_online_gain, found))),
+        Finding("", tuple(_online_verdict(of["online_gain_ci95"], of["online_gain_n"]) for of in found)),
+        Finding("Judged candles (n)", tuple(f"{of['n']:,}" for of in found)),
+    ]
+
+
+def also_drawn(summary: dict[str, Any]) -> list[tuple[str, ...]]:
+    """A row for each quantity that is drawn beside close and range, one candle ahead: skill, what it proves, n."""
+    return [_drawn(name.replace("_", " "), summary["pinball"][name]) for name in ALSO_DRAWN]
+
+
+def direction(summary: dict[str, Any]) -> list[tuple[str, str]]:
+    """How often the direction was right, beside what needs no model. Flat candles are left out."""
+    of = summary["direction"]
+    hits = _with_n(of["accuracy"], of["n"], of["ci95"])
+    return [
+        ("Direction right", f"{hits}; {_coin_verdict(of['ci95'], of['n'])}"),
+        ("“Reverse last” right", _with_n(of["reverse_last"], of["reverse_last_n"])),
+        ("Majority, in hindsight", _with_n(of["majority"], of["majority_n"])),
+    ]
+
+
+def coverage(summary: dict[str, Any]) -> list[tuple[str, str]]:
+    """How often the close fell into its 90 % band."""
+    of, n = summary["coverage"], summary["judged"]
+    return [
+        (f"{share(of['nominal'], 0)} band covers", _with_n(of["overall"], n, of["overall_ci95"])),
+        ("Worst 500 in a row", _window(of["worst_500"], n)),
+        ("Best 500 in a row", _window(of["best_500"], n)),
+    ]
+
+
+def difference(summary: dict[str, Any]) -> list[tuple[str, str]]:
+    """Whether chance alone explains how the close's losses differ from the reference's."""
+    chance, n = summary["diebold_mariano_p"], summary["judged"]
+    if chance is None:
+        return [("Diebold-Mariano, close", f"{NOT_ENOUGH} (n = {n:,})")]
+    told = "p below 0.0001" if chance < 1e-4 else f"p = {chance:.4f}"
+    is_proven = chance < 0.05 and n >= FEWEST_FOR_AN_EDGE
+    proves = "the losses differ from those of “no change”" if is_proven else "not proven that the losses differ"
+    return [("Diebold-Mariano, close", f"{told} (n = {n:,}); {proves}")]
+
+
+def horizons(summary: dict[str, Any]) -> list[tuple[str, ...]]:
+    """A row for each horizon: candles ahead, the skill of each quantity, n."""
+    return [
+        (
+            horizon,
+            *(measured(of[name]["skill"], of[name]["skill_ci95"]) for name in QUANTITIES),
+            f"{of[QUANTITIES[0]]['n']:,}",
+        )
+        for horizon, of in summary["horizons"].items()
+    ]
+
+
+def regimes(summary: dict[str, Any]) -> list[tuple[str, ...]]:
+    """A row for each regime: its name and share of the candles, the skill of each quantity, coverage, n."""
+    return [
+        (
+            f"{name}, {share(of['share'], 0)}",
+            *(measured(of[quantity]["skill"], of[quantity]["skill_ci95"]) for quantity in QUANTITIES),
+            _covered(of["coverage_90"], of["coverage_90_ci95"]),
+            f"{of['n']:,}",
+        )
+        for name, of in summary["regimes"].items()
+    ]
+
+
+def after_gap(summary: dict[str, Any]) -> str:
+    """How the candles after a hole came out, which no other figure holds, in a sentence."""
+    of = summary["after_gap"]
+    if not of["n"]:
+        return "No judged candle came after a gap or a session break."
+    head = f"Candles after a gap or a session break: {of['n']:,}, in none of the other figures"
+    if of["coverage_90"] is None:
+        return f"{head}; {NOT_ENOUGH} to say how they came out."
+    skills = "; ".join(
+        f"skill of the {name} {measured(of[name]['skill'], of[name]['skill_ci95'])}" for name in QUANTITIES
+    )
+    covered = _with_n(of["coverage_90"], of["n"], of["coverage_90_ci95"])
+    hits = _with_n(of["direction"], of["direction_n"], of["direction_ci95"])
+    return f"{head}. One candle ahead: {skills}; 90 % band covers {covered}; direction right {hits}."
+
+
+def gains(summary: dict[str, Any]) -> list[tuple[str, ...]]:
+    """What the model adds at each horizon, in the form of `horizons`."""
+    return [
+        (horizon, *(_gain(of[name]) for name in QUANTITIES), f"{of[QUANTITIES[0]]['n']:,}")
+        for horizon, of in summary["horizons"].items()
+    ]
+
+
+def online(summary: dict[str, Any]) -> str:
+    """Whether learning went on helping, in a sentence."""
+    of = summary["online"]
+    if not of["twin_age"]:
+        return "Whether online training helped was not measured: no frozen twin was kept."
+    twin = f"the model as it was {of['twin_age']:,} candles before, which learned nothing more"
+    if of["gain"] is None:
+        return f"Whether online training helped: {NOT_ENOUGH} beside its frozen twin, {twin} (n = {of['n']:,})."
+    return (
+        f"Online training: {measured(of['gain'], of['ci95'])} against its frozen twin, {twin}; close and range in "
+        f"equal parts, n = {of['n']:,}: {_online_verdict(of['ci95'], of['n'])}."
+    )
+
+
+def drifts(summary: dict[str, Any]) -> list[tuple[str, ...]]:
+    """A row for each time that the loss had risen for good: when, loss before, loss after, what was done."""
+    return [
+        (
+            utc_text(of["candle_open_time_ms"], "%Y-%m-%d %H:%M"),
+            f"{of['loss_before']:.3g}",
+            f"{of['loss_after']:.3g} over {of['candles']:,} candles",
+            of["what_was_done"],
+        )
+        for of in summary["drifts"]
+    ]
+
+
+def in_a_sentence(summary: dict[str, Any], name: str) -> str:
+    """What was found of one quantity, one candle ahead."""
+    of = summary["pinball"][name]
+    if of["skill"] is None:
+        return f"The {name}: {NOT_ENOUGH} to say anything (n = {of['n']:,})."
+    skill = verdict(of["skill_ci95"], of["n"], "better than “no change”", "worse than “no change”")
+    gain = _model_verdict(of)
+    return (
+        f"The {name}: skill {measured(of['skill'], of['skill_ci95'])}, n = {of['n']:,}: {skill}. "
+        f"Against {of['best_baseline_name']}, the best single baseline, chosen in hindsight: "
+        f"{measured(of['skill_vs_best'], of['skill_vs_best_ci95'])}. "
+        f"What the model adds: {_gain(of)}: {gain}."
+    )
+
+
+def _drawn(name: str, of: dict[str, Any]) -> tuple[str, ...]:
+    proves = verdict(of["skill_ci95"], of["n"], "better: the interval lies above 0", "worse: the interval lies below 0")
+    # Where there is no interval both would say the same.
+    return name, measured(of["skill"], of["skill_ci95"]), proves if of["skill_ci95"] else "", f"{of['n']:,}"
+
+
+def _against_best(of: dict[str, Any]) -> str:
+    name = "" if of["best_baseline_name"] is None else f"{of['best_baseline_name']}: "
+    return name + measured(of["skill_vs_best"], of["skill_vs_best_ci95"])
+
+
+def _gain(of: dict[str, Any]) -> str:
+    """With a digit more: it is small."""
+    return measured(of["model_gain"], of["model_gain_ci95"], 3)
+
+
+def _best_verdict(of: dict[str, Any]) -> str:
+    return verdict(
+        of["skill_vs_best_ci95"], of["n"], "better: the interval lies above 0", "worse: the interval lies below 0"
+    )
+
+
+def _model_verdict(of: dict[str, Any]) -> str:
+    return verdict(
+        of["model_gain_ci95"], of["n"], "helps: the interval lies above 0", "harms: the interval lies below 0"
+    )
+
+
+def _online_gain(of: dict[str, Any]) -> str:
+    """Against the frozen twin; with its own n, since there is none at first."""
+    gain = measured(of["online_gain"], of["online_gain_ci95"])
+    return gain if of["online_gain"] is None else f"{gain}, n = {of['online_gain_n']:,}"
+
+
+def _online_verdict(ci95: list[float] | None, n: int) -> str:
+    return verdict(ci95, n, "helped: the interval lies above 0", "harmed: the interval lies below 0")
+
+
+def _coin_verdict(ci95: list[float] | None, n: int) -> str:
+    if ci95 is None:
+        return NOT_ENOUGH
+    if ci95[0] <= _COIN <= ci95[1]:
+        return "not proven better than a coin: the interval includes 50 %"
+    beyond = [limit - _COIN for limit in ci95]
+    return verdict(
+        beyond, n, "better than a coin: the interval lies above 50 %", "worse than a coin: the interval lies below 50 %"
+    )
+
+
+def _with_n(value: float | None, n: int, ci95: list[float] | None = None) -> str:
+    if value is None:
+        return f"{NOT_ENOUGH} (n = {n:,})"
+    interval = "" if ci95 is None else f"95 %: {100.0 * ci95[0]:.1f} to {100.0 * ci95[1]:.1f}, "
+    return f"{share(value)} ({interval}n = {n:,})"
+
+
+def _covered(value: float | None, ci95: list[float] | None) -> str:
+    """A share with its interval, where n stands beside it."""
+    if value is None or ci95 is None:
+        return NOT_ENOUGH
+    return f"{share(value)} ({100.0 * ci95[0]:.0f} to {100.0 * ci95[1]:.0f})"
+
+
+def _window(value: float | None, n: int) -> str:
+    return f"{NOT_ENOUGH} (n = {n:,}, needs 500)" if value is None else share(value)

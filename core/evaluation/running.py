@@ -1,0 +1,115 @@
+"""A run's scores, read on as it goes on, and what they say now. Used from one thread only."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from core.evaluation.assess import Rows, assess, groups_of, skill_at
+from core.evaluation.columns import Origins, ScoreColumns
+from core.evaluation.findings import AFTER_GAP, OVERALL, Request, RunAccuracy
+from core.evaluation.judged_scores import judged_from_nth
+from core.storage.runs import RunStore
+from core.storage.scored import REGIMES, ScoredReader
+from core.storage.sealed import SealedTable
+from core.training.online.spec import own_mode_of
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
+
+MOST_SCORES = 20_000
+"""Of each horizon: what is older is left to `evaluate`."""
+_log = logging.getLogger("ghostcandle")
+_AT_ONCE = 500
+_ORIGINS_BEFORE = 256
+"""More than a forecast reaches: directions are told from the closes before."""
+
+
+class AccuracyBook:
+    """All methods raise StorageError."""
+
+    def __init__(self, db: Database, run_id: str, horizons: int, most: int = MOST_SCORES) -> None:
+        self._run_id = run_id
+        self._most = most
+        self._reader = ScoredReader(db, run_id, own_mode_of(RunStore(db).get(run_id).market), _note_damage)
+        self._origins = Origins()
+        self._from_ms, self._left_out = 0, 0
+        self._has_read: set[int] = set()
+        self._columns = {horizon: ScoreColumns(most) for horizon in range(1, horizons + 1)}
+
+    @property
+    def horizons(self) -> tuple[int, ...]:
+        return tuple(self._columns)
+
+    @property
+    def has_read_all(self) -> bool:
+        """Whether each horizon was read to its end once."""
+        return len(self._has_read) == len(self._columns)
+
+    def read_on(self, horizon: int) -> Iterable[None]:
+        """Take what was stored since, of this horizon and of those that are stored with it; a piece with each turn, so
+        that a reader that is let go of can end."""
+        together = [each for each in self._columns if (each == 1) == (horizon == 1)]
+        columns = [self._columns[each] for each in together]
+        if not any(len(column) for column in columns):
+            start_ms = self._reader.start(self._most)
+            for column in columns:
+                column.read_until_ms = max(column.read_until_ms, start_ms)
+        yield from self._read_origins()
+        while True:
+            pieces = self._reader.scores(together, columns[0].read_until_ms, _AT_ONCE)
+            for each, rows in pieces.items():
+                self._columns[each].append(rows)
+            if pieces[horizon].is_end:
+                self._has_read.update(together)
+                return
+            yield
+
+    def find(self, request: Request) -> RunAccuracy:
+        """What has been read says this. A horizon or a group that there is not is answered with no candle."""
+        chosen = self._columns.get(request.horizon, ScoreColumns(1))
+        table = [
+            skill_at(columns, self._counted(columns, request.group), horizon)
+            for horizon, columns in self._columns.items()
+        ]
+        return RunAccuracy(
+            run_id=self._run_id,
+            left_out=self._left_out,
+            most=self._most,
+            is_whole=self.has_read_all,
+            groups=self._groups(chosen),
+            horizons=tuple(table),
+            chosen=assess(chosen, self._origins, self._counted(chosen, request.group), request),
+        )
+
+    def _read_origins(self) -> Iterable[None]:
+        """Those that the newest scores are of, and a few before them."""
+        self._from_ms, self._left_out = judged_from_nth(self._reader.nth_origin)
+        if not self._origins.open_time_ms.size:
+            self._origins.read_until_ms = self._reader.start(self._most + _ORIGINS_BEFORE)
+        while True:
+            opened, closes = self._reader.origins(self._origins.read_until_ms, _AT_ONCE)
+            self._origins.append(opened, closes)
+            if opened.size < _AT_ONCE:
+                return
+            yield
+
+    def _counted(self, columns: ScoreColumns, group: str) -> Rows:
+        """Which of a horizon's scores `evaluate` would judge in this group, of the newest that are looked at: [n]."""
+        counts: Rows = columns["target_open_time_ms"] >= self._from_ms
+        counts[: max(len(columns) - self._most, 0)] = False
+        counts &= columns["after_gap"] if group == AFTER_GAP else ~columns["after_gap"]
+        if group not in (OVERALL, AFTER_GAP):
+            counts &= columns["regime"] == (REGIMES.index(group) if group in REGIMES else len(REGIMES))
+        return counts
+
+    def _groups(self, columns: ScoreColumns) -> tuple[str, ...]:
+        """Those that at least one score is in."""
+        regimes = groups_of(columns["regime"][self._counted(columns, OVERALL)], REGIMES)
+        after_gap = (AFTER_GAP,) if bool(self._counted(columns, AFTER_GAP).any()) else ()
+        return (OVERALL, *regimes, *after_gap)
+
+
+def _note_damage(table: SealedTable, id_: int) -> None:
+    _log.warning("Row %d of the table %s is damaged, and was left out.", id_, table.name)

@@ -1,0 +1,89 @@
+"""A run in one object, from what is stored of it: for `headless`, `metrics` and `evaluate`. No torch."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlite_utils import Database
+
+from core.domain.events import RESTORED, ROLLED_BACK, Estimate
+from core.storage.checkpoints import CheckpointRows
+from core.storage.reader import RecordReader
+from core.storage.runs import Run
+from core.training.online.ledger import LossLedger, ScoreLedger, take_scores
+from core.training.online.spec import own_mode_of
+
+_INCIDENTS = 100
+_FOREVER = 2**63 - 1
+
+
+def summarise(db: Database, run: Run) -> dict[str, Any]:
+    """Plain data, fit for JSON. Raises StorageError."""
+    reader = RecordReader(db, run.run_id)
+    counts = reader.counts()
+    return {
+        "run_id": run.run_id,
+        "market": str(run.market),
+        "seed": run.seed if run.is_seeded else None,
+        "candles": counts.candles,
+        "scored": counts.scored,
+        "steps": counts.steps,
+        "device": run.device,
+        "loss": _loss(reader),
+        **_scores(reader, run, counts.scored),
+        "checkpoints": _checkpoints(db, run, counts.checkpoints_saved, counts.checkpoints_kept),
+        "incidents": [
+            {"at_ms": incident.at_ms, "last_at_ms": incident.newest_at_ms, "count": incident.count}
+            | {"severity": incident.severity.value, "kind": incident.kind}
+            | {"what_happened": incident.what_happened, "what_was_done": incident.what_was_done}
+            for incident in reader.incidents(_INCIDENTS)
+        ],
+        "forecasts_sha256": reader.forecasts_sha256(),
+    }
+
+
+def _loss(reader: RecordReader) -> dict[str, Any]:
+    losses = LossLedger()
+    done, skipped = reader.step_losses()
+    losses.take_all(done)
+    went_back = [one.newest_at_ms for one in reader.incidents() if one.kind in (RESTORED, ROLLED_BACK)]
+    if went_back:  # what was lost before is another line's of weights
+        losses.restore(losses.best, losses.newest, reader.losses_after(max(went_back)))
+    summary = losses.summary()
+    return {"current": summary.current, "best": summary.best, "trend": summary.trend.value, "skipped": skipped}
+
+
+def _scores(reader: RecordReader, run: Run, scored: int) -> dict[str, Any]:
+    ledger = ScoreLedger(own_mode_of(run.market))
+    take_scores(ledger, reader, ledger.own_mode, _FOREVER)
+    summary = ledger.own_summary(scored, 0, None)
+    return {
+        "accuracy": {
+            "group": summary.group,
+            "window": summary.window,
+            "direction": _estimate(summary.direction),
+            "candle": _estimate(summary.candle_accuracy),
+            "candle_reference": summary.reference_candle_accuracy,
+            "coverage_50": _estimate(summary.coverage_50),
+            "coverage_90": _estimate(summary.coverage_90),
+        },
+        "skill": {
+            "close": _estimate(summary.skill_close),
+            "range": _estimate(summary.skill_range),
+            "proven": summary.has_proven_edge,
+            "verdict": summary.verdict,
+            "model_gain": None if summary.model_gain is None else _estimate(summary.model_gain[0]),
+            "online_gain": _estimate(ledger.evidence.online_gain(0, 0).gain),
+        },
+    }
+
+
+def _checkpoints(db: Database, run: Run, saved: int, kept: int) -> dict[str, Any]:
+    best = CheckpointRows(db).best(run.run_id)
+    named = None if best is None else {"id": best.checkpoint_id, "step": best.step, "skill": best.skill}
+    return {"saved": saved, "kept": kept, "best": named}
+
+
+def _estimate(estimate: Estimate) -> dict[str, Any]:
+    interval = None if estimate.low is None else [estimate.low, estimate.high]
+    return {"value": estimate.value, "ci95": interval, "n": estimate.n}

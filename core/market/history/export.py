@@ -1,0 +1,23 @@
+"""Candles as CSV, in the form that `core.market.history.files` reads back without loss."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from core.domain.candle_series import FloatArray, TimeArray
+
+COLUMNS = ("open_time_ms", "open", "high", "low", "close", "volume")
+_ROWS = 256
+"""Of a piece: about a millisecond, so that a thread that writes does not keep the interpreter from others."""
+
+
+def csv_pieces(open_time_ms: TimeArray, values: FloatArray) -> Iterator[str]:
+    """A header, then some lines at a time, a line a candle. Numbers have every digit that they need.
+
+    open_time_ms: UTC milliseconds, shape (n,). values: open, high, low, close, volume, shape (5, n).
+    """
+    yield ",".join(COLUMNS) + "\n"
+    for first in range(0, open_time_ms.size, _ROWS):
+        part = slice(first, first + _ROWS)
+        rows = zip(open_time_ms[part].tolist(), values[:, part].T.tolist(), strict=True)
+        yield "".join(f"{time},{o!r},{h!r},{low!r},{c!r},{volume!r}\n" for time, (o, h, low, c, volume) in rows)

@@ -1,0 +1,347 @@
+"""The settings tree: typed, described, with ranges and units; one JSON file that a person can read.
+
+A settings file never stops a start: a key that is unknown, of the wrong type or out of range is dropped, the
+default is used, and `load` says so.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import field
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, TypeAdapter, field_validator, model_validator
+from pydantic.dataclasses import dataclass
+
+from core.domain.fallback import next_venue
+from core.files.durable import write_durably
+from core.settings.group import CONFIG, OWN_DIALOG
+from core.settings.repair import read_json, validated
+from core.settings.window import (
+    AppearanceSettings,
+    BrowserSettings,
+    ChartSettings,
+    NotificationSettings,
+    WatchlistSettings,
+)
+
+VenueId = Annotated[str, Field(pattern=r"^[a-z0-9_]{2,40}$")]
+"""An exchange's ccxt id."""
+
+
+@dataclass(frozen=True, kw_only=True, config=CONFIG)
+class MarketSettings:
+    """Which market is watched, and where its candles come from."""
+
+    feed: Literal["auto", "live", "replay", "simulate", "stored"] = Field(
+        default="auto",
+        description="Where candles come from. auto: live where it answers, else the sample. stored: only what is "
+        "stored already.",
+    )
+    venue: str = Field(default="binance", description="The exchange's ccxt id.")
+    symbol: str = Field(default="BTC/USDT", description="The market's symbol, as ccxt writes it.")
+    interval: str = Field(default="1m", description="The length of a candle: 1m, 5m, 15m, 1h, 4h, 1d.")
+    file: str | None = Field(default=None, description="The candle file to replay.")
+    speed: float | None = Field(
+        default=None,
+        ge=0.0,
+        description="Candles per second; 0: as fast as it goes. Not set: a replay runs at 2 in the window and as fast "
+        "as it goes without one, a simulation in real time.",
+    )
+    catch_up_candles: int = Field(
+        default=1000, ge=0, le=20_000, description="Closed candles learned from at the start."
+    )
+    fallback_venues: Annotated[tuple[VenueId, ...], Field(max_length=20)] = Field(
+        default=("binance", "kraken", "coinbase"),
+        description="Exchanges offered, in this order, where one fails. None is switched to by itself.",
+        json_schema_extra=OWN_DIALOG,
+    )
+
+    @field_validator("fallback_venues")
+    @classmethod
+    def _each_venue_once(cls, venues: tuple[str, ...]) -> tuple[str, ...]:
+        if len(set(venues)) < len(venues):
+            raise ValueError("an exchange stands in the fall-back order more than once")
+        return venues
+
+    def next_venue(self) -> str | None:
+        """The exchange to offer where this one fails; None where no other is in the fall-back order."""
+        return next_venue(self.fallback_venues, self.venue)
+
+
+@dataclass(frozen=True, kw_only=True, config=CONFIG)
+class ModelSettings:
+    """The transformer's size. A change starts a new run."""
+
+    name: Literal["transformer"] = Field(default="transformer", description="The model, by its name in the registry.")
+    width: int = Field(default=64, ge=8, le=1024, description="Width of the residual stream.")
+    layers: int = Field(default=2, ge=1, le=24, description="Number of residual blocks.")
+    heads: int = Field(default=4, ge=1, le=32, description="Attention heads; they divide the width.")
+    context: int = Field(default=64, ge=8, le=512, description="Candles that the model looks back on.")
+    horizons: int = Field(default=8, ge=1, le=64, description="Candles that are forecast ahead.")
+    activation: Literal["gelu", "relu", "silu", "tanh"] = Field(
+        default="gelu", description="The non-linearity of the feed-forward nets."
+    )
+    initialisation: Literal["torch", "by-activation"] = Field(
+        default="torch",
+        description="First weights: torch's own, or He's for gelu, relu and silu and Xavier's for tanh.",
+    )
+
+    @model_validator(mode="after")
+    def _heads_divide_width(self) -> ModelSettings:
+        if self.width % self.heads:
+            raise ValueError(
+                f"{self.heads} heads do not divide a width of {self.width}; "
+                "choose a width that is a multiple of the heads"
+            )
+        return self
+
+
+@dataclass(frozen=True, kw_only=True, config=CONFIG)
+class TrainingSettings:
+    """How the model learns."""
+
+    host: Literal["process", "thread"] = Field(
+        default="process", description="Where the arithmetic happens: a child process, or the worker thread itself."
+    )
+    device: Literal["auto", "cpu", "cuda"] = Field(default="auto", description="auto takes CUDA where it is usable.")
+    seed: int | None = Field(
+        default=None,
+        ge=0,
+        le=2**63 - 1,
+        description="Makes a run repeatable: one thread, and no wall time in any decision.",
+    )
+    learning_rate: float = Field(default=3e-5, gt=0.0, le=1.0, description="AdamW's learning rate.")
+    weight_decay: float = Field(default=0.01, ge=0.0, le=1.0, description="AdamW's decoupled weight decay.")
+    schedule: Literal["constant", "cosine", "plateau", "adaptive"] = Field(
+        default="adaptive",
+        description="The rate after the warm-up. adaptive: halved where learning did harm; cosine: to a tenth; "
+        "plateau: halved when the loss is stuck.",
+    )
+    warmup_steps: int = Field(default=0, ge=0, le=100_000, description="Steps in which the rate rises from nothing.")
+    schedule_steps: int = Field(
+        default=10_000,
+        ge=10,
+        le=10_000_000,
+        description="Length of the cosine; for plateau, the steps over which the loss is averaged: three such means "
+        "in a row without progress halve the rate.",
+    )
+    ema_decay: float = Field(
+        default=0.0, ge=0.0, lt=1.0, description="Forecast with a moving average of the weights; 0: with the newest."
+    )
+    precision: Literal["float32", "bfloat16", "float16"] = Field(
+        default="float32", description="The arithmetic of the forward pass; the weights stay float32."
+    )
+    recompute_activations: bool = Field(
+        default=False,
+        description="Save memory in deep models: compute the forward pass twice (gradient checkpointing).",
+    )
+    threads: int = Field(
+        default=0, ge=0, le=64, description="CPU threads of the trainer; 0: chosen by a short measurement."
+    )
+    cuda_graphs: bool = Field(
+        default=True, description="On a GPU, do each step as one CUDA graph where that gives the same result."
+    )
+    start_from: Literal["newest", "none"] = Field(
+        default="newest",
+        description="What a new run begins with. newest: the newest pretrained model that fits; none: a new model.",
+    )
+    duty_percent: int = Field(
+        default=100, ge=5, le=100, description="Share of the time that training may take; less keeps the desktop fluid."
+    )
+    replay_samples: int = Field(default=31, ge=0, le=1023, description="Older samples beside the newest one.")
+    replay_window: int = Field(default=2048, ge=64, le=65_536, description="Candles back that replay draws from.")
+    shrinkage: float = Field(
+        default=0.1,
+        ge=0.0,
+        le=10.0,
+        description="Price of a correction in the loss: its square times the horizon, times this; 0: none.",
+    )
+    poor_forecast_weight: float = Field(
+        default=1.0,
+        ge=1.0,
+        le=10.0,
+        description="Loss weight of a sample whose forecast was worse than usual; 1: off. Above 1 it cost skill.",
+    )
+    wrong_direction_weight: float = Field(
+        default=1.0,
+        ge=1.0,
+        le=10.0,
+        description="Loss weight of the close where the forecast's direction was wrong; 1: off. Above 1 it cost skill.",
+    )
+
+
+@dataclass(frozen=True, kw_only=True, config=CONFIG)
+class OnlineSettings:
+    """How learning that never ends is watched."""
+
+    drift: Literal["off", "mark", "learn"] = Field(
+        default="learn",
+        description="What a lasting rise of the loss leads to. off: it is not looked for; mark: a mark on the loss "
+        "curve; learn: a mark, and a learning rate three times as high, which falls back over 300 steps.",
+    )
+    twin_age: int = Field(
+        default=2000,
+        ge=0,
+        le=100_000,
+        description="Score the model beside itself as it was so many candles ago, to say what learning was worth; "
+        "0: not.",
+    )
+
+
+@dataclass(frozen=True, kw_only=True, config=CONFIG)
+class GradientSettings:
+    """What happens to the gradients between the backward pass and the optimizer."""
+
+    clip_mode: Literal["norm", "value", "layer", "adaptive", "off", "observe"] = Field(
+        default="norm",
+        description="norm: the total 2-norm; value: each number; layer: each layer's norm; adaptive: a percentile of "
+        "recent norms; off: nothing is clipped; observe: only say when norm would have clipped.",
+    )
+    clip_norm: float = Field(
+        default=1.0,
+        gt=0.0,
+        le=1e6,
+        description="The threshold for the 2-norm of all gradients (clip modes norm and observe), of each layer's "
+        "(layer), or of all until enough norms are known (adaptive).",
+    )
+    clip_value: float = Field(default=0.5, gt=0.0, le=1e6, description="The bound of each number, for clip mode value.")
+    clip_percentile: float = Field(
+        default=90.0, ge=1.0, le=100.0, description="The percentile of recent norms, for clip mode adaptive."
+    )
+    accumulation: int = Field(
+        default=1, ge=1, le=64, description="Micro-batches that each step is split into; less memory, same result."
+    )
+    noise: float = Field(
+        default=0.0, ge=0.0, le=1.0, description="Standard deviation of noise added before clipping; 0: none."
+    )
+
+
+@dataclass(frozen=True, kw_only=True, config=CONFIG)
+class RecoverySettings:
+    """What is done when a step goes wrong."""
+
+    spike_action: Literal["mark", "clip", "skip"] = Field(
+        default="mark",
+        description="What a loss spike leads to: only a mark, a tenth of the clip threshold, or no step.",
+    )
+    spike_factor: float = Field(
+        default=4.0, ge=1.5, le=1000.0, description="A loss of so many times the running median is a spike."
+    )
+    skips_before_rollback: int = Field(
+        default=3, ge=1, le=100, description="Skipped steps in a row that lead back to the last good state."
+    )
+    rollbacks: int = Field(default=3, ge=0, le=100, description="Rollbacks within the window before training pauses.")
+    rollback_window_steps: int = Field(default=1000, ge=10, le=1_000_000, description="The window of that budget.")
+    hang_seconds: float = Field(
+        default=30.0,
+        ge=1.0,
+        le=3600.0,
+        description="Silence after which the trainer process is ended and started anew.",
+    )
+
+
+@dataclass(frozen=True, kw_only=True, config=CONFIG)
+class CheckpointSettings:
+    """When checkpoints are written, and which are kept: one rule that keeps one is enough. Best, pinned, newest and in
+    use are always kept."""
+
+    every_steps: int = Field(default=10, ge=1, le=100_000, description="Steps between checkpoints.")
+    catch_up_seconds: float = Field(
+        default=2.0, ge=0.0, le=600.0, description="At most one checkpoint in this many seconds while catching up."
+    )
+    keep_newest: int = Field(default=5, ge=2, le=1000, description="How many of the newest are kept.")
+    keep_best: int = Field(default=3, ge=1, le=1000, description="How many of the best are kept.")
+    keep_every_steps: int = Field(
+        default=1000, ge=0, le=10_000_000, description="One is kept in each stretch of so many steps; 0: no such rule."
+    )
+    keep_hours: int = Field(
+        default=0, ge=0, le=87_600, description="All are kept that are younger than so many hours; 0: no such rule."
+    )
+    undo_minutes: int = Field(
+        default=10,
+        ge=0,
+        le=10_080,
+        description="How long a checkpoint that was deleted by hand can be brought back before its file goes.",
+    )
+
+
+@dataclass(frozen=True, kw_only=True, config=CONFIG)
+class BackupSettings:
+    """Verified copies of the database, with the checkpoints that it would go on from."""
+
+    every_hours: int = Field(
+        default=6, ge=0, le=8760, description="Hours between backups, where anything was written; 0: none is made."
+    )
+    keep: int = Field(default=3, ge=1, le=100, description="How many of the newest are kept, and the fullest beside.")
+
+
+@dataclass(frozen=True, kw_only=True, config=CONFIG)
+class RecordSettings:
+    """How much of a run's record is kept. What is drawn of forecasts, and all scores, are kept for good."""
+
+    keep_detail_days: int = Field(
+        default=30,
+        ge=0,
+        le=36_500,
+        description="Exact forecasts, experts' losses and gradients are kept of so many days' candles; 0: of all.",
+    )
+    keep_detail_candles: int = Field(
+        default=20_000,
+        ge=1_000,
+        le=100_000_000,
+        description="They are kept of at least so many of the newest candles, however many days that is.",
+    )
+
+
+@dataclass(frozen=True, kw_only=True, config=CONFIG)
+class Settings:
+    """All settings."""
+
+    market: MarketSettings = field(default_factory=MarketSettings)
+    model: ModelSettings = field(default_factory=ModelSettings)
+    training: TrainingSettings = field(default_factory=TrainingSettings)
+    online: OnlineSettings = field(default_factory=OnlineSettings)
+    gradients: GradientSettings = field(default_factory=GradientSettings)
+    recovery: RecoverySettings = field(default_factory=RecoverySettings)
+    checkpoints: CheckpointSettings = field(default_factory=CheckpointSettings)
+    backups: BackupSettings = field(default_factory=BackupSettings)
+    record: RecordSettings = field(default_factory=RecordSettings)
+    chart: ChartSettings = field(default_factory=ChartSettings)
+    appearance: AppearanceSettings = field(default_factory=AppearanceSettings)
+    watchlist: WatchlistSettings = field(default_factory=WatchlistSettings)
+    browser: BrowserSettings = field(default_factory=BrowserSettings)
+    notifications: NotificationSettings = field(default_factory=NotificationSettings)
+
+
+_ADAPTER = TypeAdapter(Settings)
+
+
+def to_dict(settings: Settings) -> dict[str, Any]:
+    """The tree as plain data, fit for JSON."""
+    plain: dict[str, Any] = _ADAPTER.dump_python(settings, mode="json")
+    return plain
+
+
+def from_dict(data: object) -> tuple[Settings, tuple[str, ...]]:
+    """Build settings from plain data. Returns them with one warning for each key that was dropped."""
+    if not isinstance(data, dict):
+        return Settings(), ("The settings are not a table of names and values; defaults are used.",)
+    return validated(_ADAPTER, data, Settings())
+
+
+def load(path: Path) -> tuple[Settings, tuple[str, ...]]:
+    """Read the file at `path`. A missing file gives defaults without a word, a broken one with a warning."""
+    try:
+        return from_dict(read_json(path))
+    except FileNotFoundError:
+        return Settings(), ()
+    except ValueError as error:
+        return Settings(), (f"{path.name} cannot be read ({error}); defaults are used.",)
+
+
+def save(settings: Settings, path: Path) -> None:
+    """Write the file in one piece: a reader sees the old settings or the new ones. Raises OSError."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_durably(path, f"{json.dumps(to_dict(settings), indent=2)}\n".encode())

@@ -1,0 +1,153 @@
+"""The settings of the window alone: how it looks, what it shows, and what it says on the desktop."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, Field, field_validator
+from pydantic.dataclasses import dataclass
+
+from core.domain import time_zones
+from core.domain.candle import Market
+from core.domain.watchlist import DEFAULT_WATCHLIST, MOST_WATCHED, WatchedMarket
+from core.indicators.shown import ShownIndicator
+from core.settings.group import CONFIG, OWN_DIALOG
+
+ChartInterval = Literal["market", "1m", "5m", "15m", "1h", "4h", "1d"]
+
+
+def _indicator(data: dict[str, Any]) -> dict[str, Any]:
+    return ShownIndicator.from_json(data).to_json()
+
+
+def _market(text: str) -> str:
+    return str(Market.parse(text)) if text else ""
+
+
+@dataclass(frozen=True, kw_only=True, config=CONFIG)
+class AppearanceSettings:
+    """How the window looks."""
+
+    theme: Literal["system", "dark", "light"] = Field(default="system", description="system follows the desktop.")
+    colours: Literal["green-red", "blue-orange"] = Field(
+        default="green-red", description="Rising and falling candles; blue-orange is safe for the colour-blind."
+    )
+    interface_percent: int | None = Field(
+        default=None,
+        ge=75,
+        le=300,
+        description="The size of all text, in percent. Not set: by the screen and the window.",
+    )
+    font: Literal["system", "bundled"] = Field(
+        default="system", description="bundled: Golden Sans, whose digits all have one width."
+    )
+    swap_colours: bool = Field(
+        default=False, description="Rising candles in the colour of falling ones and the other way round."
+    )
+
+
+@dataclass(frozen=True, kw_only=True, config=CONFIG)
+class ChartSettings:
+    """What the chart shows, and how."""
+
+    candles: Literal["candles", "hollow", "bars", "line", "heikin_ashi"] = Field(
+        default="candles", description="The shape of candles; forecasts are always candles."
+    )
+    scale: Literal["linear", "log", "percent"] = Field(
+        default="linear", description="The price axis. percent: against the first candle in view."
+    )
+    interval: ChartInterval = Field(
+        default="market", description="The candles that are shown: the market's own, or these, joined of them."
+    )
+    time_zone: str = Field(
+        default="local",
+        description="The zone of all times on the chart: local, UTC, exchange, or a name such as Europe/Berlin.",
+    )
+    show_volume: bool = Field(default=True, description="Volume bars under the candles.")
+    volume_profile: bool = Field(
+        default=False, description="How much was traded at each price, of the candles in view: bars behind them."
+    )
+    compare: Annotated[str, AfterValidator(_market)] = Field(
+        default="", description="Another stored market, laid over the candles as a line.", json_schema_extra=OWN_DIALOG
+    )
+    scale_before_compare: Literal["linear", "log", "percent"] = Field(
+        default="linear",
+        description="The price axis as it was before another market was compared.",
+        json_schema_extra=OWN_DIALOG,
+    )
+    show_bands: bool = Field(default=True, description="The 50 % and 90 % bands around the ghosts.")
+    hindsight: bool = Field(default=False, description="Past forecasts laid over the candles that came.")
+    hindsight_horizon: int = Field(
+        default=1, ge=1, le=64, description="How many candles before their target past forecasts were made."
+    )
+    error_strip: bool = Field(default=False, description="The error of each past forecast, in a pane below the prices.")
+    regimes: bool = Field(
+        default=False, description="A shade behind the candles: calm, trending or volatile, as known at each close."
+    )
+    show_markers: bool = Field(default=True, description="Marks where training had an incident, a best, a restore.")
+    indicators: tuple[Annotated[dict[str, Any], AfterValidator(_indicator)], ...] = Field(
+        default=(), description="The indicators on the chart.", json_schema_extra=OWN_DIALOG
+    )
+    pane_heights: dict[str, Annotated[float, Field(gt=0.0, lt=1.0)]] = Field(
+        default_factory=dict, description="Shares of the chart's height.", json_schema_extra=OWN_DIALOG
+    )
+
+    @field_validator("time_zone")
+    @classmethod
+    def _is_a_zone(cls, name: str) -> str:
+        time_zones.find(name)
+        return name
+
+
+@dataclass(frozen=True, kw_only=True, config=CONFIG)
+class WatchlistSettings:
+    """The markets whose prices the watchlist shows."""
+
+    markets: Annotated[tuple[WatchedMarket, ...], Field(max_length=MOST_WATCHED)] = Field(
+        default=DEFAULT_WATCHLIST, description="The watched markets, in order.", json_schema_extra=OWN_DIALOG
+    )
+
+    @field_validator("markets")
+    @classmethod
+    def _each_market_once(cls, markets: tuple[WatchedMarket, ...]) -> tuple[WatchedMarket, ...]:
+        if len(set(markets)) < len(markets):
+            raise ValueError("a market stands in the watchlist more than once")
+        return markets
+
+
+@dataclass(frozen=True, kw_only=True, config=CONFIG)
+class BrowserSettings:
+    """How the checkpoint browser is arranged; changed there."""
+
+    columns: tuple[str, ...] = Field(
+        default=(),
+        description="The columns, in order; empty: as many as there is room for.",
+        json_schema_extra=OWN_DIALOG,
+    )
+    widths: dict[str, Annotated[int, Field(ge=8, le=4000)]] = Field(
+        default_factory=dict,
+        description="Widths of columns that were changed, in pixels.",
+        json_schema_extra=OWN_DIALOG,
+    )
+    sort_by: str = Field(default="step", description="The column that is sorted by.", json_schema_extra=OWN_DIALOG)
+    is_descending: bool = Field(default=True, description="The largest first.", json_schema_extra=OWN_DIALOG)
+    all_runs: bool = Field(
+        default=False,
+        description="The checkpoints of all runs, not only of the watched one.",
+        json_schema_extra=OWN_DIALOG,
+    )
+
+
+@dataclass(frozen=True, kw_only=True, config=CONFIG)
+class NotificationSettings:
+    """What is told on the desktop and in the tray."""
+
+    price_alerts: bool = Field(default=True, description="The price crosses an alert; a banner says it too.")
+    alert_sound: bool = Field(default=True, description="A price alert makes the system's alert sound.")
+    incidents: bool = Field(default=True, description="A warning or an error in training, at most one a minute.")
+    new_best: bool = Field(default=True, description="A new best checkpoint, while candles are live.")
+    feed: bool = Field(default=True, description="A live feed is lost for 15 seconds, and when it is back.")
+    jobs: bool = Field(default=True, description="A job from the Jobs dock is done, or has failed.")
+    while_in_front: bool = Field(
+        default=False, description="All but price alerts: also while the window is the one that is used."
+    )

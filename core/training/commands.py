@@ -1,0 +1,141 @@
+"""What the window tells the trainer. Frozen dataclasses: they cross a thread and a process."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from core.domain.candle import Candle
+from core.domain.diagnosis import SettingChange
+from core.domain.events import ForecastMode, Incident
+from core.settings.tree import CheckpointSettings
+
+EXIT = "exit"
+"""The reason of a checkpoint that is written when training ends, where something is new since the newest one."""
+
+
+@dataclass(frozen=True, slots=True)
+class ObserveCandle:
+    """A closed candle. `mode` is that of the forecast it leads to, before lateness is judged."""
+
+    candle: Candle
+    mode: ForecastMode
+
+
+@dataclass(frozen=True, slots=True)
+class SetLearningRate:
+    """Take another learning rate from the next step on."""
+
+    learning_rate: float
+
+
+@dataclass(frozen=True, slots=True)
+class SetClipNorm:
+    """Take another clip threshold (total 2-norm) from the next step on."""
+
+    clip_norm: float
+
+
+@dataclass(frozen=True, slots=True)
+class SetDuty:
+    """Take another share of the time for training from the next step on, so that the desktop stays fluid."""
+
+    percent: int
+
+
+@dataclass(frozen=True, slots=True)
+class SetDevice:
+    """Write a checkpoint and go on on another device: ``auto``, ``cpu`` or ``cuda``.
+
+    The driver carries it out, with a new host; a host is never sent it.
+    """
+
+    device: Literal["auto", "cpu", "cuda"]
+
+
+@dataclass(frozen=True, slots=True)
+class SetPaused:
+    """A paused session scores and forecasts, but does not train; pausing writes a checkpoint."""
+
+    paused: bool
+
+
+@dataclass(frozen=True, slots=True)
+class StepOnce:
+    """One extra training step on replayed samples, also while paused."""
+
+
+@dataclass(frozen=True, slots=True)
+class SaveCheckpoint:
+    """Write a checkpoint now."""
+
+    reason: str = "manual"
+
+
+@dataclass(frozen=True, slots=True)
+class RestoreCheckpoint:
+    """Take the model back to a checkpoint. The record of forecasts and scores stays as it is.
+
+    set_back: the settings that were set back with it, by commands before this one.
+    """
+
+    checkpoint_id: str
+    set_back: tuple[SettingChange, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ApplyDeletions:
+    """Carry out the window's requests in the table `checkpoint_deletions`."""
+
+
+@dataclass(frozen=True, slots=True)
+class ForecastWith:
+    """Say what these checkpoints would forecast now. Nothing is learned, stored or changed."""
+
+    checkpoint_ids: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class KeepBy:
+    """Clean up by these rules from now on; `at_once`: now, too."""
+
+    rules: CheckpointSettings
+    at_once: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class RecordIncident:
+    """Write down an incident that only the driver could see: the end of the trainer before this one."""
+
+    incident: Incident
+
+
+@dataclass(frozen=True, slots=True)
+class RescoreCandle:
+    """The stored candle that opened then was corrected: score again what was forecast of it. Nothing is learned."""
+
+    open_time_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class StopSession:
+    """Write a last checkpoint and end."""
+
+
+TrainerCommand = (
+    ObserveCandle
+    | SetLearningRate
+    | SetClipNorm
+    | SetDuty
+    | SetDevice
+    | SetPaused
+    | StepOnce
+    | SaveCheckpoint
+    | RestoreCheckpoint
+    | ApplyDeletions
+    | ForecastWith
+    | KeepBy
+    | RecordIncident
+    | RescoreCandle
+    | StopSession
+)

@@ -1,0 +1,84 @@
+"""Batches for one training step: the newest origin and a replay of older ones, with only closed targets."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.domain.quantities import FloatArray, Quantity
+from core.forecast.history import History
+
+_QUANTITY_WEIGHT: dict[Quantity, float] = {
+    Quantity.CLOSE: 1.0,
+    Quantity.BODY: 0.5,
+    Quantity.UPPER_WICK: 0.5,
+    Quantity.LOWER_WICK: 0.5,
+    Quantity.RANGE: 1.0,
+    Quantity.VOLUME: 0.5,
+}
+_LARGEST_TARGET = 20.0
+"""Normalised targets are cut here: a crash teaches a direction, not a size."""
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """One step's samples, all float32. B samples, T context, F features, H horizons, Q quantities."""
+
+    features: NDArray[np.float32]
+    """[B, T, F]"""
+    is_real: NDArray[np.bool_]
+    """[B, T]"""
+    targets: NDArray[np.float32]
+    """Normalised outcomes [B, H, Q]; 0 where the weight is 0."""
+    weights: NDArray[np.float32]
+    """[B, H, Q]; 0 where the target has not closed or lies beyond a hole."""
+
+    @property
+    def size(self) -> int:
+        return int(self.features.shape[0])
+
+
+@dataclass(frozen=True, slots=True)
+class LossWeights:
+    """How much more a sample counts that was forecast badly; both 1 switch it off."""
+
+    poor_forecast: float
+    wrong_direction: float
+
+
+def draw_origins(closed: int, replay: int, window: int, generator: np.random.Generator) -> NDArray[np.int64]:
+    """Rows of origins with at least one closed target: the newest, then `replay` drawn from the `window` before it."""
+    newest = closed - 2
+    if newest < 0:
+        return np.empty(0, dtype=np.int64)
+    oldest = max(0, newest - window)
+    drawn = generator.integers(oldest, newest + 1, size=replay if newest > oldest else 0)
+    return np.concatenate([np.array([newest], dtype=np.int64), drawn.astype(np.int64)])
+
+
+def build_batch(history: History, origins: NDArray[np.int64], context: int, loss_weights: LossWeights) -> Batch:
+    """Assemble the samples of these origin rows."""
+    features, is_real = history.windows(origins, context)
+    natural, _, usable = history.targets(origins)
+    factor, offset = history.units(origins)
+    normalised = np.clip((natural - offset) / factor, -_LARGEST_TARGET, _LARGEST_TARGET)
+    weights = usable[..., None] * _weights(history, origins, loss_weights)
+    targets = np.where(weights > 0.0, normalised, 0.0)
+    return Batch(features, is_real, targets.astype(np.float32), weights.astype(np.float32))
+
+
+def usual_weights() -> FloatArray:
+    """How much each quantity counts in the loss: [Q]."""
+    return np.array([_QUANTITY_WEIGHT[quantity] for quantity in Quantity])
+
+
+def _weights(history: History, origins: NDArray[np.int64], loss_weights: LossWeights) -> FloatArray:
+    """[B, 1, Q]. Grows from 1, at a usual loss, to `poor_forecast` at twice the usual loss."""
+    excess = np.clip(history.column("error_ratio")[origins] - 1.0, 0.0, 1.0)
+    poor = 1.0 + (loss_weights.poor_forecast - 1.0) * excess
+    weights: FloatArray = (poor[:, None] * usual_weights())[:, None, :]
+    wrong = 1.0 + (loss_weights.wrong_direction - 1.0) * history.column("wrong_direction")[origins]
+    weights[..., Quantity.CLOSE] *= wrong[:, None]
+    return weights

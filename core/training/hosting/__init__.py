@@ -1,0 +1,1 @@
+"""Where a session runs: the driver, its hosts (a child process or a thread), checkpoints, and restarts."""

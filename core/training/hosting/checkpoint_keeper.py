@@ -1,0 +1,310 @@
+"""When a checkpoint is written, which are kept, and which one is gone back to."""
+
+from __future__ import annotations
+
+import math
+import secrets
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from torch import Tensor
+
+from core.checkpoints.merit import is_worse_than_none
+from core.checkpoints.provenance import learned_until_ms
+from core.domain.clock import Clock
+from core.domain.diagnosis import Disease
+from core.domain.events import CheckpointInfo, CheckpointsChanged, Estimate
+from core.settings.tree import CheckpointSettings, ModelSettings, Settings
+from core.storage.checkpoints import CheckpointRows
+from core.storage.folder import DataFolder
+from core.storage.record import TrainingRecord
+from core.storage.retention import checkpoints_to_delete, rules_of
+from core.storage.setting_sets import describe
+from core.storage.weights import CheckpointError, read_weights, write_weights
+from core.training.commands import EXIT
+from core.training.online.checkpoint_score import score_checkpoint
+from core.training.online.reference_model import UNFINISHED_SNAPSHOTS
+from core.training.online.session import TrainingSession
+from core.training.online.snapshot import pack, require_finite_state, require_fit
+
+_SUFFIX = ".safetensors"
+_MINUTE_MS = 60_000
+RESTORE = "restore"
+"""The reason of the checkpoint that is written after a restore."""
+_FIGURES = (
+    "skill",
+    "skill_low",
+    "skill_high",
+    "shown_skill",
+    "model_gain",
+    "scored",
+    "loss",
+    "coverage",
+    "direction",
+    "health",
+    "settings_id",
+)
+"""What is said of a checkpoint's weights: how well they did, whether they are healthy, what they were learned with."""
+_State = tuple[int, int | None, str | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Circumstances:
+    """What else is stored with a checkpoint: the settings in force, the device, and the gradient doctor's verdict."""
+
+    settings: Settings
+    device: str
+    health: str
+    way_back: str | None
+    """The id of the checkpoint that a diverged model can be taken back to; not stored. It is kept while it is offered.
+    """
+
+
+class CheckpointKeeper:
+    """Writes the run's checkpoints, and carries out the deletions that retention and the window ask for."""
+
+    def __init__(
+        self,
+        folder: DataFolder,
+        record: TrainingRecord,
+        rows: CheckpointRows,
+        settings: CheckpointSettings,
+        model: ModelSettings,
+        clock: Clock,
+    ) -> None:
+        self._folder = folder
+        self._record = record
+        self._rows = rows
+        self._settings = settings
+        self._model = model
+        self._clock = clock
+        self._saved_at_s: float | None = None
+        self._saved_state: _State | None = None
+        self._newest_state: _State | None = None
+        """Of the newest checkpoint, also of one that was gone on from; None where the scores are newer."""
+        self._best_skill: float | None = None
+        self.circumstances: Callable[[], Circumstances] | None = None
+        """Asked with each checkpoint; None: nothing of it is known, and nothing of it is stored."""
+        best = rows.best(self._run_id)
+        if best is not None:
+            self._best_skill = best.skill
+
+    @property
+    def _saved_step(self) -> int | None:
+        return None if self._saved_state is None else self._saved_state[0]
+
+    @property
+    def _run_id(self) -> str:
+        return self._record.reader.run_id
+
+    def is_due(self, session: TrainingSession, is_catching_up: bool) -> bool:
+        """Every so many steps; while catching up, not more often than every so many seconds."""
+        if session.step == 0 or session.step % self._settings.every_steps or session.step == self._saved_step:
+            return False
+        if not is_catching_up or self._saved_at_s is None:
+            return True
+        return self._clock.monotonic_s() - self._saved_at_s >= self._settings.catch_up_seconds
+
+    def goes_on(self, session: TrainingSession) -> None:
+        """The session's whole state was just read from a checkpoint of this run: an exit need not write it again."""
+        self._newest_state = _state_of(session)
+
+    def has_rescored(self) -> None:
+        """Scores came out differently after a correction: an exit writes a checkpoint, though no step was made."""
+        self._newest_state = None
+
+    def save(self, session: TrainingSession, reason: str) -> CheckpointsChanged | None:
+        """Write the state, then its row; then delete what no reason keeps. None where this state is saved already.
+
+        Raises CheckpointError, in a sentence, where the state is not finite or the disk refuses it.
+        """
+        known = self._newest_state if reason == EXIT else self._saved_state
+        if session.position_ms is None or _state_of(session) == known:
+            return None
+        if not session.engine.is_finite():
+            raise CheckpointError("The model holds numbers that are not finite, so no checkpoint was written.")
+        around = None if self.circumstances is None else self.circumstances()
+        settings_id, settings_json = (None, None) if around is None else describe(around.settings)
+        health = None if around is None else around.health
+        info = replace(self._write(session, reason, health), settings_id=settings_id)
+        if around is not None:
+            info = replace(info, device=around.device, health=health)
+        if reason == RESTORE:
+            info = replace(info, **self._figures_of(session.checkpoint_id))
+        if info.settings_id != settings_id:
+            settings_json = None  # the restored one's are stored
+        with self._record.write():
+            self._record.add_checkpoint(info, settings_json)
+        session.checkpoint_id = info.checkpoint_id
+        self._saved_state = self._newest_state = _state_of(session)
+        self._saved_at_s = self._clock.monotonic_s()
+        in_use = {info.checkpoint_id}
+        return CheckpointsChanged(self._run_id, info, (*self.apply_requests(in_use), *self.clean_up(in_use)))
+
+    def keep_by(self, settings: CheckpointSettings) -> None:
+        """Clean up by these rules from now on. When checkpoints are written stays as it was when the run was opened."""
+        now = self._settings
+        self._settings = replace(settings, every_steps=now.every_steps, catch_up_seconds=now.catch_up_seconds)
+
+    def clean_up(self, in_use: set[str]) -> tuple[str, ...]:
+        """Delete what no rule keeps. Returns the ids."""
+        known = self._rows.list(self._run_id)
+        rules, now_ms = rules_of(self._settings), self._clock.now_ms()
+        return self.delete(checkpoints_to_delete(known, rules, now_ms, in_use, self._offered()))
+
+    def apply_requests(self, in_use: set[str]) -> tuple[str, ...]:
+        """Carry out what the window asked for, of whatever run, once it cannot be taken back any more; what is in use,
+        what can be gone back to, and the newest of each run stay."""
+        until_ms = self._clock.now_ms() - self._settings.undo_minutes * _MINUTE_MS
+        kept = {*in_use, *self._rows.newest_ids(), self._offered()}
+        return self.delete(id_ for id_ in self._rows.requested_deletions(until_ms) if id_ not in kept)
+
+    def _offered(self) -> str | None:
+        return None if self.circumstances is None else self.circumstances().way_back
+
+    def delete(self, ids: Iterable[str]) -> tuple[str, ...]:
+        """Mark the rows, then remove the files: a crash between the two leaves an orphan, not a row without a file."""
+        chosen = [info for info in (self._rows.by_id(id_) for id_ in ids) if info is not None]
+        if not chosen:
+            return ()
+        with self._record.write():
+            self._record.mark_deleted([info.checkpoint_id for info in chosen])
+        gone = [info for info in chosen if self._rows.by_id(info.checkpoint_id) is None]  # not what was pinned just now
+        for info in gone:
+            self._folder.absolute(info.file).unlink(missing_ok=True)
+        return tuple(info.checkpoint_id for info in gone)
+
+    def kept(self) -> list[CheckpointInfo]:
+        """The run's checkpoints, the newest first."""
+        return self._rows.list(self._run_id)
+
+    def info(self, checkpoint_id: str) -> CheckpointInfo | None:
+        """One checkpoint, of whatever run; None where it is gone."""
+        return self._rows.by_id(checkpoint_id)
+
+    def load(self, checkpoint_id: str) -> tuple[dict[str, Tensor], dict[str, Any]]:
+        """Read and check one checkpoint. Raises CheckpointError."""
+        info = self._rows.by_id(checkpoint_id)
+        if info is None:
+            raise CheckpointError(f"There is no checkpoint '{checkpoint_id}' any more.")
+        return self._load(info)
+
+    def learned_until_ms(self, checkpoint_id: str, metadata: dict[str, Any]) -> int:
+        """The close of the newest candle that this checkpoint, of whatever run, may have learned from.
+
+        metadata: as `load` gave it. Raises CheckpointError where the checkpoint is gone.
+        """
+        found = self._rows.learned_at(checkpoint_id)
+        if found is None:
+            raise CheckpointError(f"There is no checkpoint '{checkpoint_id}' any more.")
+        newest_open_ms, interval = found
+        return learned_until_ms(metadata, newest_open_ms, interval)
+
+    def whole_newest_first(
+        self, on_refused: Callable[[CheckpointInfo, str], None]
+    ) -> Iterator[tuple[CheckpointInfo, dict[str, Tensor], dict[str, Any]]]:
+        """The checkpoints that pass every check, the newest first; each one that does not is reported and passed over.
+
+        Those that were saved while steps were being skipped come after all known good ones.
+        """
+        newest_first = self._rows.list(self._run_id)
+        for info in sorted(newest_first, key=lambda info: not info.is_known_good):
+            try:
+                tensors, metadata = self._load(info)
+            except CheckpointError as error:
+                on_refused(info, str(error))
+                continue
+            yield info, tensors, metadata
+
+    def sweep_orphans(self) -> int:
+        """Remove files of this run that no row names, and those of the reference model that were never finished: left
+        by a crash. Returns how many."""
+        folder = self._folder.checkpoints(self._run_id)
+        if not folder.is_dir():
+            return 0
+        known = {self._folder.absolute(info.file) for info in self._rows.list(self._run_id)}
+        orphans = [path for path in folder.iterdir() if path.resolve() not in known and _is_ours(path)]
+        orphans += folder.glob(UNFINISHED_SNAPSHOTS)
+        for path in orphans:
+            path.unlink(missing_ok=True)
+        return len(orphans)
+
+    def _load(self, info: CheckpointInfo) -> tuple[dict[str, Tensor], dict[str, Any]]:
+        path = self._folder.absolute(info.file)
+        tensors, metadata = read_weights(path, info.sha256)
+        require_fit(metadata, self._model, path.name)
+        return tensors, metadata
+
+    def _figures_of(self, restored_id: str | None) -> dict[str, Any]:
+        """Of the checkpoint that was restored: these are its weights. Where it is of another run, whose candles may be
+        another market's, nothing is known of them here."""
+        restored = None if restored_id is None else self._rows.by_id(restored_id)
+        if restored is None or restored.run_id != self._run_id:
+            return {}
+        return {name: getattr(restored, name) for name in _FIGURES}
+
+    def _write(self, session: TrainingSession, reason: str, health: str | None) -> CheckpointInfo:
+        scores = score_checkpoint(session.scores, session.history, session.engine, self._model.context)
+        skill = _finite(scores.model)
+        direction, coverage = session.scores.checkpoint_hits()
+        is_sound = session.ladder.is_sound and health != Disease.DIVERGED
+        checkpoint_id = f"{self._run_id}-{session.step:08d}-{secrets.token_hex(3)}"
+        path = self._folder.checkpoints(self._run_id) / f"step-{session.step:08d}-{checkpoint_id[-6:]}{_SUFFIX}"
+        tensors, metadata = pack(session, self._model)
+        require_finite_state(tensors, metadata)
+        try:
+            written = write_weights(path, tensors, {**metadata, "checkpoint_id": checkpoint_id, "reason": reason})
+        except OSError as error:
+            raise CheckpointError(f"The checkpoint could not be written ({error.strerror or error}).") from error
+        position = session.position_ms
+        assert position is not None
+        info = CheckpointInfo(
+            checkpoint_id=checkpoint_id,
+            run_id=self._run_id,
+            step=session.step,
+            candle_open_time_ms=position,
+            created_at_ms=self._clock.now_ms(),
+            reason=reason,
+            skill=skill.value,
+            skill_low=skill.low,
+            skill_high=skill.high,
+            shown_skill=scores.shown,
+            model_gain=scores.gain,
+            scored=skill.n,
+            loss=session.losses.windowed,
+            file=self._folder.relative(path),
+            size_bytes=written.size_bytes,
+            sha256=written.sha256,
+            parent_id=session.checkpoint_id,
+            is_known_good=session.ladder.is_sound,
+            coverage=coverage.value,
+            direction=direction.value,
+            is_in_use=True,
+        )
+        return self._as_best(info) if is_sound and self._is_new_best(info) else info
+
+    def _is_new_best(self, info: CheckpointInfo) -> bool:
+        if info.skill is None or is_worse_than_none(info):
+            return False
+        return self._best_skill is None or info.skill > self._best_skill
+
+    def _as_best(self, info: CheckpointInfo) -> CheckpointInfo:
+        self._best_skill = info.skill
+        return replace(info, is_best=True, reason="best" if info.reason == "periodic" else info.reason)
+
+
+def _state_of(session: TrainingSession) -> _State:
+    return session.step, session.position_ms, session.checkpoint_id  # a restore changes the last alone
+
+
+def _is_ours(path: Path) -> bool:
+    return path.suffix == _SUFFIX or path.name.endswith(f"{_SUFFIX}.tmp") or path.suffix == ".tmp"
+
+
+def _finite(skill: Estimate) -> Estimate:
+    """Without what is not finite: a NaN that became best, as the first one, could never be beaten."""
+    if any(number is not None and not math.isfinite(number) for number in (skill.value, skill.low, skill.high)):
+        return Estimate(None, None, None, skill.n)
+    return skill

@@ -1,0 +1,401 @@
+"""The loop that drives a run: stored candles in, events out, a dead host started again. No Qt, no torch.
+
+The candle table is the queue: live candles, catch-up, replay and recovery are all "the next stored candle after the
+trainer's position", so nothing can be missed or taken twice.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+from core.domain.candle import Candle
+from core.domain.clock import Clock
+from core.domain.events import (
+    EventBatch,
+    ForecastMade,
+    ForecastMode,
+    JobProgress,
+    StepDone,
+    TrainerEvent,
+    TrainerReady,
+    TrainerState,
+    TrainerStatus,
+)
+from core.storage.candles import CandleStore
+from core.training.commands import (
+    EXIT,
+    ObserveCandle,
+    SaveCheckpoint,
+    SetDevice,
+    SetPaused,
+    StopSession,
+    TrainerCommand,
+)
+from core.training.hosting.catch_up import CatchUpMeter
+from core.training.hosting.exit_reasons import DeathCause
+from core.training.hosting.exit_record import write_down
+from core.training.hosting.first_forecasts import FirstForecasts
+from core.training.hosting.gpu_probe import DeviceProbe, DeviceWatch, ProcessProbe
+from core.training.hosting.host import Host, HostDiedError
+from core.training.hosting.pacing import WHOLE_TIME_PERCENT, Pacer
+from core.training.hosting.restarts import Restarts, Verdict
+from core.training.online.spec import SessionSpec
+
+_MOST_IN_FLIGHT = 16
+_IDLE_WAIT_S = 0.25
+_ANSWER_WAIT_S = 0.1
+_RESTART_PAUSE_S = 0.5
+_STOP_WITHIN_S = 30.0
+_CLOSED_MEANWHILE = 100
+"""Candles that may close while the trainer of a new run starts: none of them is passed over."""
+
+
+@dataclass(slots=True)
+class Inbox:
+    """What other threads tell the driver. Every method may be called from any thread."""
+
+    _wake: threading.Event = field(default_factory=threading.Event)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+    _commands: deque[TrainerCommand] = field(default_factory=deque)
+    _live: set[int] = field(default_factory=set)
+    _is_ended: bool = False
+    _is_stopped: bool = False
+
+    def candles_stored(self, live_open_times_ms: tuple[int, ...] = ()) -> None:
+        """Candles are durable in the database; these of them came live."""
+        with self._lock:
+            self._live.update(live_open_times_ms)
+        self._wake.set()
+
+    def send(self, command: TrainerCommand) -> None:
+        """Queue a command. It overtakes candles that are not under way yet."""
+        with self._lock:
+            self._commands.append(command)
+        self._wake.set()
+
+    def feed_ended(self) -> None:
+        """No further candle will come: the driver ends when all are taken."""
+        self._is_ended = True
+        self._wake.set()
+
+    def stop(self) -> None:
+        """End as soon as the candle under way is done."""
+        self._is_stopped = True
+        self._wake.set()
+
+    @property
+    def is_ended(self) -> bool:
+        return self._is_ended
+
+    @property
+    def is_stopped(self) -> bool:
+        return self._is_stopped
+
+    def take_command(self) -> TrainerCommand | None:
+        """The oldest command; the others stay, should the host die of this one."""
+        with self._lock:
+            return self._commands.popleft() if self._commands else None
+
+    def take_live(self, open_time_ms: int) -> bool:
+        """Whether this candle came live. Asked once per candle."""
+        with self._lock:
+            if open_time_ms not in self._live:
+                return False
+            self._live.discard(open_time_ms)
+            return True
+
+    def wait(self, timeout_s: float) -> None:
+        self._wake.wait(timeout_s)
+        self._wake.clear()
+
+
+class TrainingDriver:
+    """Drives one run on the thread that calls `run`. `store` belongs to that thread."""
+
+    def __init__(
+        self,
+        spec: SessionSpec,
+        make_host: Callable[[SessionSpec], Host],
+        store: CandleStore,
+        inbox: Inbox,
+        emit: Callable[[EventBatch], None],
+        clock: Clock,
+        make_probe: Callable[[], DeviceProbe] = ProcessProbe,
+        *,
+        shows_first: bool = False,
+    ) -> None:
+        """make_host: given what the host is to be made of, which is no longer `spec` after a change of the device.
+        shows_first: emit a `FirstForecast` where the trainer is far from the newest candle: somebody looks at it."""
+        self._spec = spec
+        self._make_host = make_host
+        self._store = store
+        self._inbox = inbox
+        self._emit = emit
+        self._clock = clock
+        self._restarts = Restarts(spec, clock)
+        self._device_watch = DeviceWatch(clock, make_probe)
+        self._host = make_host(spec)
+        self._sent_until_ms: int | None = None
+        self._recorded_until_ms: int | None = None
+        self._run_id: str | None = None
+        self._unanswered: deque[TrainerCommand] = deque()
+        self._status: TrainerStatus | None = None
+        self._has_failed = False
+        self._stands = False
+        """Whether a host answers; between two of them none does."""
+        self._first = FirstForecasts(spec, store, clock) if shows_first else None
+        self._meter = CatchUpMeter(clock)
+        self._pacer = Pacer(clock)
+
+    def run(self) -> None:
+        """Until the feed has ended and every candle is taken, `stop` is called, or training cannot go on.
+
+        Raises nothing for a failing host: that becomes an Incident and a new start, or TrainerFailed.
+        """
+        try:
+            if self._start():
+                while not self._is_finished():
+                    self._turn()
+                self._give_up_progress()
+                if self._stands and not self._has_failed:
+                    self._stop()
+        finally:
+            self._give_up_progress()
+            self._device_watch.end()
+            self._host.close()
+            self._write_down_the_rest()
+
+    def _is_finished(self) -> bool:
+        if self._inbox.is_stopped:
+            return True
+        return self._inbox.is_ended and not self._unanswered and not self._next_candles(1)
+
+    def _turn(self) -> None:
+        """One round: pass on commands and candles, take an answer. A dead host is replaced."""
+        if self._device_watch.turn():
+            self._tell(self._restarts.gpu_is_back())
+        self._forecast_first()
+        try:
+            self._pass_on()
+            if self._unanswered:
+                self._take_answer(_ANSWER_WAIT_S)
+            else:
+                self._host.receive(0.0)  # notices a host that died while idle
+                self._inbox.wait(min(_IDLE_WAIT_S, self._rest_left_s or _IDLE_WAIT_S))
+        except HostDiedError as death:
+            if not (self._replace_host(death) and self._start()):
+                self._inbox.stop()
+
+    def _pass_on(self) -> None:
+        while (command := self._inbox.take_command()) is not None:
+            if isinstance(command, SetDevice):
+                self._change_device(command)
+            else:
+                self._restarts.note(command)
+                self._send(command)
+        room = self._most_in_flight - len(self._unanswered)
+        for candle in self._next_candles(room) if room > 0 else ():
+            self._send(ObserveCandle(candle, self._mode(candle)))
+            self._sent_until_ms = candle.open_time_ms
+        self._report_progress()
+
+    @property
+    def _duty_percent(self) -> int:
+        return self._restarts.spec.settings.training.duty_percent
+
+    @property
+    def _rest_left_s(self) -> float:
+        return self._pacer.left_s(self._duty_percent)
+
+    @property
+    def _most_in_flight(self) -> int:
+        """None while it rests; one at a time where a rest follows each."""
+        if self._rest_left_s > 0.0:
+            return 0
+        return _MOST_IN_FLIGHT if self._duty_percent >= WHOLE_TIME_PERCENT else 1
+
+    def _report_progress(self) -> None:
+        if self._meter.is_due():
+            left = self._store.count(self._spec.market, after_ms=self._sent_until_ms)
+            self._tell_progress(self._meter.report(left + len(self._unanswered)))
+
+    def _give_up_progress(self) -> None:
+        self._tell_progress(self._meter.give_up())
+
+    def _tell_progress(self, progress: JobProgress | None) -> None:
+        if progress is not None:
+            self._tell(progress)
+
+    def _send(self, command: TrainerCommand) -> None:
+        self._unanswered.append(command)
+        self._host.send(command)
+
+    def _take_answer(self, timeout_s: float) -> bool:
+        batch = self._host.receive(timeout_s)
+        if batch is None:
+            return False
+        if isinstance(self._unanswered.popleft(), ObserveCandle):
+            self._restarts.candle_taken()
+        self._publish(batch)
+        if any(isinstance(command, SetPaused) for command in self._unanswered):
+            return True  # the state is that from before a wish which the trainer has not come to yet
+        for event in batch.events:  # not those of a first answer: a host that just stands knows of no pause yet
+            if isinstance(event, TrainerStatus):
+                self._restarts.note_state(event.state)
+        return True
+
+    def _publish(self, batch: EventBatch) -> None:
+        for event in batch.events:
+            if isinstance(event, TrainerReady):
+                self._sent_until_ms = event.position_ms or self._first_start_ms()
+                self._recorded_until_ms = event.recorded_until_ms
+                self._run_id = event.run_id
+                if self._first is not None:
+                    self._first.trainer_is_ready(event.recorded_until_ms)
+            elif isinstance(event, TrainerStatus):
+                self._status = event
+            elif isinstance(event, ForecastMade) and self._first is not None:
+                self._first.committed(event)
+        steps_ms = [event.duration_ms for event in batch.events if isinstance(event, StepDone)]
+        if steps_ms:
+            self._pacer.after_step(sum(steps_ms))
+        self._emit(batch)
+
+    def _tell(self, event: TrainerEvent) -> None:
+        self._emit(EventBatch((event,)))
+
+    def _forecast_first(self) -> None:
+        made = None if self._first is None else self._first.look()
+        if made is not None:
+            self._tell(made)
+
+    def _first_start_ms(self) -> int | None:
+        """Where a new run begins: with the newest candles where all are stored already, else with the first."""
+        are_stored = self._spec.own_mode is ForecastMode.LIVE or self._spec.settings.market.feed == "stored"
+        if not are_stored:
+            return None
+        wanted = self._spec.settings.market.catch_up_candles + _CLOSED_MEANWHILE
+        newest = self._store.newest(self._spec.market, wanted)
+        return newest[0].open_time_ms - 1 if newest else None
+
+    def _next_candles(self, limit: int) -> list[Candle]:
+        return self._store.load(self._spec.market, after_ms=self._sent_until_ms, limit=limit)
+
+    def _mode(self, candle: Candle) -> ForecastMode:
+        came_live = self._inbox.take_live(candle.open_time_ms)
+        if self._spec.own_mode is not ForecastMode.LIVE:
+            return self._spec.own_mode
+        if self._recorded_until_ms is not None and candle.open_time_ms <= self._recorded_until_ms:
+            return ForecastMode.RECOVERY
+        return ForecastMode.LIVE if came_live else ForecastMode.CATCH_UP
+
+    def _start(self) -> bool:
+        """Start the host and publish its first answer. False where training cannot go on."""
+        self._stands = False
+        while not self._inbox.is_stopped:
+            try:
+                self._unanswered.clear()
+                self._forecast_first()  # a host in this thread is silent until it has loaded
+                self._host.start()
+                while not self._take_first_answer():
+                    if self._inbox.is_stopped:
+                        return False
+                self._stands = True
+                return True
+            except HostDiedError as death:
+                if not self._replace_host(death):
+                    return False
+        return False
+
+    def _take_first_answer(self) -> bool:
+        self._forecast_first()
+        batch = self._host.receive(_IDLE_WAIT_S)
+        if batch is None:
+            return False
+        self._publish(batch)
+        for event in batch.events:
+            if isinstance(event, TrainerReady):
+                self._on_ready(event)
+        return True
+
+    def _on_ready(self, event: TrainerReady) -> None:
+        incident = self._restarts.ready(event)
+        if incident is not None:
+            self._tell(incident)
+        self._look_for_gpu()
+        for incident in self._restarts.set_aside(self._store.take_unannounced(self._spec.market)):
+            self._tell(incident)
+        for order in self._restarts.take_orders():
+            self._send(order)
+
+    def _look_for_gpu(self) -> None:
+        if self._restarts.can_look_for_gpu:
+            self._device_watch.begin()
+        else:
+            self._device_watch.end()
+
+    def _change_device(self, command: SetDevice) -> None:
+        """End the host with a checkpoint and make one on the other device. Raises HostDiedError."""
+        self._restarts.use(command.device)  # first: should the host die on the way, the next is on that device too
+        deadline_s = self._clock.monotonic_s() + _STOP_WITHIN_S
+        self._send(SaveCheckpoint(EXIT))
+        self._drain(deadline_s)
+        self._renew_host()
+        if not self._start():
+            self._inbox.stop()
+
+    def _replace_host(self, death: HostDiedError) -> bool:
+        """Make a new host, unless the cause is final or there were too many crashes; tell the window either way."""
+        self._host.close()
+        self._stands = False
+        to_set_aside = self._restarts.candle_to_set_aside(death)
+        if to_set_aside is not None:
+            self._store.set_aside(self._spec.market, to_set_aside, death.sentence)
+        unanswered, is_explained = tuple(self._unanswered), to_set_aside is not None
+        if not self._announce(self._restarts.after(death, unanswered, is_explained=is_explained)):
+            return False
+        self._renew_host()
+        self._inbox.wait(_RESTART_PAUSE_S)
+        return True
+
+    def _announce(self, verdict: Verdict) -> bool:
+        """Tell the window. False where no host follows."""
+        for incident in verdict.incidents:
+            self._tell(incident)
+        if verdict.failure is not None:
+            self._has_failed = True
+            self._give_up_progress()
+            self._inbox.stop()  # first: who starts anew on being told waits for this run to be over
+            self._tell(verdict.failure)
+        return verdict.failure is None
+
+    def _write_down_the_rest(self) -> None:
+        """Incidents that no host was told of: there is none any more."""
+        rest = self._restarts.take_unrecorded()
+        if rest:
+            write_down(rest, self._restarts.spec, self._run_id)
+
+    def _renew_host(self) -> None:
+        self._host.close()
+        if self._status is not None:
+            self._tell(replace(self._status, state=TrainerState.RESTARTING))
+        self._host = self._make_host(self._restarts.spec)
+
+    def _stop(self) -> None:
+        """Take the answers under way, ask for a last checkpoint, and let the host end."""
+        deadline_s = self._clock.monotonic_s() + _STOP_WITHIN_S
+        try:
+            self._drain(deadline_s)
+            self._send(StopSession())
+            self._drain(deadline_s)
+        except HostDiedError as death:
+            self._announce(self._restarts.end(death, tuple(self._unanswered)))
+
+    def _drain(self, deadline_s: float) -> None:
+        while self._unanswered:
+            if self._clock.monotonic_s() > deadline_s:
+                raise HostDiedError("The trainer did not answer in time and was ended.", cause=DeathCause.HUNG)
+            self._take_answer(_IDLE_WAIT_S)

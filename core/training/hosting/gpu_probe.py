@@ -1,0 +1,127 @@
+"""Looks for a GPU that was lost, in short-lived processes: the window's process never imports torch."""
+
+from __future__ import annotations
+
+import contextlib
+import multiprocessing
+import os
+import sys
+import warnings
+from collections.abc import Callable
+from multiprocessing.context import SpawnProcess
+from typing import Protocol
+
+from core.domain.clock import Clock
+
+_EVERY_S = 60.0
+_LONGEST_S = 90.0
+_NICENESS = 10
+_END_WITHIN_S = 2.0
+
+
+class DeviceProbe(Protocol):
+    """One look at the device."""
+
+    def start(self) -> None:
+        """Begin, and return at once."""
+        ...
+
+    def answer(self) -> bool | None:
+        """Whether the device can be used; None while that is not known yet."""
+        ...
+
+    def close(self) -> None:
+        """Give up, if it still looks. Safe to call twice."""
+        ...
+
+
+class ProcessProbe:
+    """Tries a product on the GPU in a process of its own, which may die or hang of it."""
+
+    def __init__(self) -> None:
+        self._process: SpawnProcess | None = None
+
+    def start(self) -> None:
+        process = multiprocessing.get_context("spawn").Process(
+            target=_look, name="ghostcandle-device-probe", daemon=True
+        )
+        with contextlib.suppress(OSError, RuntimeError):  # no process to be had now: the next look may have one
+            process.start()
+            self._process = process
+
+    def answer(self) -> bool | None:
+        if self._process is None:
+            return False
+        code = self._process.exitcode
+        return None if code is None else code == 0
+
+    def close(self) -> None:
+        if self._process is None:
+            return
+        process, self._process = self._process, None
+        process.kill()
+        process.join(_END_WITHIN_S)
+        if process.exitcode is not None:  # else a driver holds it in the kernel, where no signal reaches it
+            process.close()
+
+
+class DeviceWatch:
+    """Looks once a minute from `begin` on, until the device answers or `end`."""
+
+    def __init__(self, clock: Clock, make_probe: Callable[[], DeviceProbe]) -> None:
+        self._clock = clock
+        self._make_probe = make_probe
+        self._probe: DeviceProbe | None = None
+        self._next_s: float | None = None
+
+    def begin(self) -> None:
+        """Look for the device from now on; the first time in a minute, for what was just lost is hardly back."""
+        self.end()
+        self._next_s = self._clock.monotonic_s() + _EVERY_S
+
+    def end(self) -> None:
+        """Look no more."""
+        self._next_s = None
+        self._drop_probe()
+
+    def turn(self) -> bool:
+        """Call often. True once, when the device has answered; the watch has ended then."""
+        if self._next_s is None:
+            return False
+        now_s = self._clock.monotonic_s()
+        if self._probe is None:
+            if now_s >= self._next_s:
+                self._look(now_s)
+            return False
+        answer = self._probe.answer()
+        if answer is None and now_s < self._next_s + _LONGEST_S:
+            return False
+        if answer:
+            self.end()
+            return True
+        self._drop_probe()
+        self._next_s = now_s + _EVERY_S
+        return False
+
+    def _look(self, now_s: float) -> None:
+        self._next_s = now_s
+        self._probe = self._make_probe()
+        self._probe.start()
+
+    def _drop_probe(self) -> None:
+        if self._probe is not None:
+            self._probe.close()
+            self._probe = None
+
+
+def _look() -> None:
+    """The process's whole life: exit code 0 where the GPU can be used."""
+    warnings.simplefilter("ignore")  # a driver that is missing is news only the first time
+    if hasattr(os, "nice"):
+        os.nice(_NICENESS)
+    from core.training.engine.device import DeviceError, choose_device  # noqa: PLC0415 - torch, in this process only
+
+    try:
+        choose_device("cuda")
+    except DeviceError:
+        sys.exit(1)

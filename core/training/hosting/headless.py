@@ -1,0 +1,153 @@
+"""A run without a window: the feed on an asyncio loop, the driver on a thread beside it. No Qt."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import threading
+import traceback
+from collections.abc import Callable, Sequence
+
+from core.domain.candle import Candle
+from core.domain.clock import Clock
+from core.domain.events import EventBatch, Incident, TrainerFailed
+from core.domain.validation import Rejection
+from core.market.feeds.base import CatchUpProgress, Feed, FeedState, FeedStatus
+from core.market.pipeline import FeedTold, MarketPipeline
+from core.storage.backups import BackupCancelled, is_due, make_backup
+from core.storage.candles import CandleStore
+from core.storage.database import open_database
+from core.storage.errors import StorageError
+from core.storage.folder import DataFolder
+from core.storage.holes import HoleStore
+from core.training.commands import RecordIncident, RescoreCandle
+from core.training.hosting.drive import Inbox, TrainingDriver
+from core.training.hosting.hosts import host_maker
+from core.training.online.spec import SessionSpec
+
+_FIRST_BACKUP_S, _LOOK_FOR_BACKUP_S, _AFTER_A_FAILURE_S = 120.0, 60.0, 3600.0
+_log = logging.getLogger("ghostcandle")
+
+
+class HeadlessRun:
+    """Drives one run to the feed's end. `on_batch` is called on the driver's thread, `on_feed` on the loop's."""
+
+    def __init__(
+        self,
+        feed: Feed,
+        spec: SessionSpec,
+        clock: Clock,
+        on_batch: Callable[[EventBatch], None],
+        on_feed: Callable[[FeedStatus], None],
+    ) -> None:
+        self._feed = feed
+        self._spec = spec
+        self._clock = clock
+        self._on_batch = on_batch
+        self._on_feed = on_feed
+        self._inbox = Inbox()
+        self._ending = threading.Event()
+        self.failure: str | None = None
+        self.is_stopped = False
+        """`stop` was called."""
+
+    async def run(self) -> None:
+        """Until the feed has ended and every candle is taken, or `stop`. `failure` then says what went wrong."""
+        driver = asyncio.create_task(asyncio.to_thread(self._drive))
+        pipeline = asyncio.create_task(self._feed_candles())
+        backups = asyncio.create_task(self._back_up())
+        try:
+            await asyncio.shield(driver)
+        finally:
+            self._inbox.stop()
+            self._ending.set()
+            backups.cancel()
+            pipeline.cancel()
+            for task in (pipeline, backups):
+                with contextlib.suppress(asyncio.CancelledError):
+                    await task
+            await driver
+
+    def record(self, incidents: Sequence[Incident]) -> None:
+        """Store incidents from before the run with it."""
+        for incident in incidents:
+            self._inbox.send(RecordIncident(incident))
+
+    def stop(self) -> None:
+        """End soon, with a last checkpoint. Callable from a signal handler of the loop."""
+        self.is_stopped = True
+        self._inbox.stop()
+
+    async def _feed_candles(self) -> None:
+        try:
+            db = open_database(DataFolder(self._spec.root).database)
+            try:
+                await MarketPipeline(self._feed, CandleStore(db), HoleStore(db), self._clock, self).run()
+            finally:
+                db.close()
+        except StorageError as error:
+            self.failure = str(error)
+        finally:
+            self._inbox.feed_ended()
+
+    async def _back_up(self) -> None:
+        """When one is due. What stands against it is logged, and tried again in an hour: the run goes on."""
+        folder, settings = DataFolder(self._spec.root), self._spec.settings.backups
+        await asyncio.sleep(_FIRST_BACKUP_S)
+        while True:
+            wait_s = _LOOK_FOR_BACKUP_S
+            try:
+                if is_due(folder, settings.every_hours, self._clock.now_ms()):
+                    stop = self._ending.is_set
+                    await asyncio.to_thread(make_backup, folder, self._clock, settings.keep, is_cancelled=stop)
+            except BackupCancelled:
+                return
+            except StorageError as error:
+                _log.warning("%s", error)
+                wait_s = _AFTER_A_FAILURE_S
+            except Exception:
+                _log.exception("the database could not be backed up")
+                wait_s = _AFTER_A_FAILURE_S
+            await asyncio.sleep(wait_s)
+
+    def _drive(self) -> None:
+        try:
+            db = open_database(DataFolder(self._spec.root).database)
+            try:
+                make_host = host_maker(self._spec, self._clock)
+                TrainingDriver(self._spec, make_host, CandleStore(db), self._inbox, self._take, self._clock).run()
+            finally:
+                db.close()
+        except Exception as error:
+            self._take(EventBatch((TrainerFailed(f"Training stopped: {error}", traceback.format_exc()),)))
+
+    def _take(self, batch: EventBatch) -> None:
+        for event in batch.events:
+            if isinstance(event, TrainerFailed):
+                self.failure = event.sentence
+        self._on_batch(batch)
+
+    def on_closed(self, candles: Sequence[Candle], live_open_times_ms: tuple[int, ...]) -> None:
+        self._inbox.candles_stored(live_open_times_ms)
+
+    def on_forming(self, candle: Candle) -> None:
+        """Nobody looks at it here."""
+
+    def on_status(self, status: FeedStatus) -> None:
+        if status.state is FeedState.FAILED:
+            self.failure = status.sentence
+        self._on_feed(status)
+
+    def on_catch_up(self, progress: CatchUpProgress) -> None:
+        """The driver's own progress says more: what is learned, not what is fetched."""
+
+    def on_rejected(self, candle: Candle, rejection: Rejection) -> None:
+        """The pipeline counts and logs it."""
+
+    def on_corrected(self, candle: Candle) -> None:
+        """It is stored; what was learned from it stands, and what was forecast of it is scored again."""
+        self._inbox.send(RescoreCandle(candle.open_time_ms))
+
+    def on_told(self, told: FeedTold) -> None:
+        """Nobody looks at it here."""

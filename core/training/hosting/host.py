@@ -1,0 +1,151 @@
+"""Where a session's arithmetic happens, behind one small interface: a child process, or the calling thread.
+
+Imports no torch: the window's process uses this, and a process host keeps torch out of it.
+"""
+
+from __future__ import annotations
+
+import traceback
+from collections import deque
+from typing import TYPE_CHECKING, Protocol
+
+from core.domain.clock import Clock
+from core.domain.events import EventBatch
+from core.market.history.moments import moment_text
+from core.training.commands import TrainerCommand
+from core.training.engine.device_faults import DeviceFault, classify
+from core.training.hosting.exit_reasons import DeathCause
+from core.training.online.spec import SessionSpec
+
+if TYPE_CHECKING:
+    from core.training.hosting.service import TrainingService
+
+
+class HostDiedError(Exception):
+    """The host ended by itself, or was ended. `is_final`: another start would end the same way."""
+
+    def __init__(
+        self,
+        sentence: str,
+        details: str = "",
+        is_final: bool = False,
+        cause: DeathCause = DeathCause.ERROR,
+        candle_ms: int | None = None,
+    ) -> None:
+        """candle_ms: when the candle opened (UTC ms) whose arithmetic ended the host, where that is known."""
+        super().__init__(sentence)
+        self.sentence = sentence
+        self.details = details
+        self.is_final = is_final
+        self.cause = cause
+        self.candle_ms = candle_ms
+
+
+class CandleError(Exception):
+    """Arithmetic that failed on one candle; its `__cause__` is the error."""
+
+    def __init__(self, open_time_ms: int, error: Exception) -> None:
+        super().__init__(f"{type(error).__name__}: {error}")
+        self.open_time_ms = open_time_ms
+
+
+class Host(Protocol):
+    """Runs one `TrainingService`. `tests/core/training/hosting/test_hosts.py` holds both hosts to this.
+
+    Every command is answered by exactly one EventBatch, in order; `start` is answered by one as well.
+    """
+
+    def start(self) -> None:
+        """Begin. The first batch holds TrainerReady. Raises HostDiedError where the session cannot be opened."""
+        ...
+
+    def send(self, command: TrainerCommand) -> None:
+        """Queue one command. Raises HostDiedError, or leaves it to `receive`, which has the answers before the end."""
+        ...
+
+    def receive(self, timeout_s: float) -> EventBatch | None:
+        """The next answer, or None after `timeout_s`. Raises HostDiedError."""
+        ...
+
+    def close(self) -> None:
+        """End it, at the latest after a grace period, whatever it is doing. Safe to call twice."""
+        ...
+
+
+class ThreadHost:
+    """The session in the calling thread: `send` does the work, `receive` hands its events over."""
+
+    def __init__(self, spec: SessionSpec, clock: Clock) -> None:
+        self._spec = spec
+        self._clock = clock
+        self._service: TrainingService | None = None
+        self._answers: deque[EventBatch] = deque()
+
+    def start(self) -> None:
+        from core.training.hosting.service import TrainingService  # noqa: PLC0415 - torch is imported only where it computes
+
+        try:
+            self._service = TrainingService(self._spec, self._clock)
+            self._answers.append(EventBatch(self._service.opening_events()))
+        except Exception as error:
+            raise died_in_thread(error) from error
+
+    def send(self, command: TrainerCommand) -> None:
+        if self._service is None:
+            raise HostDiedError("The trainer is not running.")
+        try:
+            self._answers.append(EventBatch(self._service.handle(command)))
+        except Exception as error:
+            self.close()
+            raise died_in_thread(error) from error
+
+    def receive(self, timeout_s: float) -> EventBatch | None:
+        return self._answers.popleft() if self._answers else None
+
+    def close(self) -> None:
+        if self._service is not None:
+            self._service.close()
+            self._service = None
+
+
+def died(error: Exception) -> HostDiedError:
+    """The same failure as the driver is told of it. What the machine or the user must mend first is final."""
+    details = "".join(traceback.format_exception(error))
+    cause = _cause_of(error)
+    if cause in (DeathCause.REFUSED, DeathCause.FULL_DISK, DeathCause.NO_DEVICE):
+        return HostDiedError(str(error), details, is_final=True, cause=cause)
+    if isinstance(error, CandleError):
+        sentence = f"Training stopped at the candle of {moment_text(error.open_time_ms)}: {error}."
+        return HostDiedError(sentence, details, candle_ms=error.open_time_ms)
+    message = str(error).partition("\n")[0]  # CUDA adds a page of advice for programmers
+    if cause in _DEVICE_SENTENCES:
+        return HostDiedError(f"{_DEVICE_SENTENCES[cause]} ({message}).", details, cause=cause)
+    return HostDiedError(f"Training stopped: {type(error).__name__}: {message}.", details, cause=cause)
+
+
+def died_in_thread(error: Exception) -> HostDiedError:
+    """The same for a session in this process, which a spoiled device context spoils until the program ends."""
+    death = died(error)
+    if death.cause is not DeathCause.STICKY:
+        return death
+    advice = "Close the program and start it again: training goes on from the newest whole checkpoint."
+    return HostDiedError(f"{death.sentence} {advice}", death.details, is_final=True, cause=death.cause)
+
+
+def _cause_of(error: Exception) -> DeathCause:
+    from core.storage.errors import FullDiskError, StorageError  # noqa: PLC0415 - only on failure
+
+    if isinstance(error, FullDiskError):
+        return DeathCause.FULL_DISK
+    if isinstance(error, StorageError):
+        return DeathCause.REFUSED
+    if type(error).__name__ == "DeviceError":  # by its name: its module imports torch
+        return DeathCause.NO_DEVICE
+    return _FAULT_CAUSES.get(classify(error), DeathCause.ERROR)
+
+
+_FAULT_CAUSES = {DeviceFault.STICKY: DeathCause.STICKY, DeviceFault.GONE: DeathCause.GONE}
+_DEVICE_SENTENCES = {
+    DeathCause.STICKY: "The GPU reported an error after which a process cannot use it any more",
+    DeathCause.GONE: "The GPU does not answer any more",
+}

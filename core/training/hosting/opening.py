@@ -1,0 +1,155 @@
+"""Opening a run: find or begin it, take its fence, and build its session with a new model."""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from sqlite_utils import Database
+from torch import nn
+
+from core.domain.clock import Clock
+from core.domain.quantities import LEVELS, QUANTITIES
+from core.forecast.baselines import REFERENCE_WINDOW
+from core.forecast.history import FEATURES, History
+from core.settings.tree import Settings, to_dict
+from core.storage.checkpoints import CheckpointRows
+from core.storage.folder import DataFolder
+from core.storage.record import EPISODE_MS, TrainingRecord
+from core.storage.runs import Run, RunStore
+from core.training.engine.device import Device
+from core.training.engine.engine import TrainingEngine
+from core.training.engine.graph import CudaGraphs
+from core.training.engine.replicas import Replicas
+from core.training.engine.samples import LossWeights
+from core.training.hosting.checkpoint_keeper import CheckpointKeeper
+from core.training.online.ledger import ScoreLedger
+from core.training.online.reference_model import FrozenTwin
+from core.training.online.session import SessionOptions, TrainingSession
+from core.training.online.spec import SessionSpec
+from core.training.recovery.known_good import KnownGood
+from core.training.recovery.ladder import RecoveryLadder
+from core.training.recovery.quarantine import Quarantine
+from models.registry import build_model
+from models.transformer import ModelShape
+
+_EPISODE_CANDLES = 20
+"""A repeating incident belongs to the episode of the one before that came so many candles ago at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class OpenedRun:
+    """A run that this trainer owns, at its beginning: nothing is restored yet."""
+
+    run: Run
+    session: TrainingSession
+    record: TrainingRecord
+    keeper: CheckpointKeeper
+
+
+def open_run(spec: SessionSpec, db: Database, device: Device, clock: Clock) -> OpenedRun:
+    """Take the run over. Raises StorageError."""
+    run, engine = _find_or_begin(spec, db, device, clock)
+    episode_ms = max(EPISODE_MS, _EPISODE_CANDLES * spec.market.interval.duration_ms)
+    record = TrainingRecord(db, run.run_id, RunStore(db).take_fence(run.run_id), episode_ms)
+    generator = np.random.Generator(np.random.PCG64(run.seed))
+    quarantine = Quarantine(DataFolder(spec.root).bad_batches(run.run_id))
+    session = TrainingSession(
+        _options(spec),
+        _build_history(spec),
+        engine,
+        RecoveryLadder(engine, spec.settings.recovery, KnownGood(engine, generator), quarantine),
+        record,
+        generator,
+        clock,
+        ScoreLedger(spec.own_mode),
+        FrozenTwin(
+            engine,
+            DataFolder(spec.root).checkpoints(run.run_id),
+            spec.settings.online.twin_age,
+            spec.settings.model.horizons,
+        ),
+    )
+    settings = spec.settings
+    keeper = CheckpointKeeper(
+        DataFolder(spec.root), record, CheckpointRows(db), settings.checkpoints, settings.model, clock
+    )
+    return OpenedRun(run, session, record, keeper)
+
+
+def _find_or_begin(spec: SessionSpec, db: Database, device: Device, clock: Clock) -> tuple[Run, TrainingEngine]:
+    runs, settings = RunStore(db), spec.settings
+    run = None if spec.new_run else runs.find(spec.market, spec.fingerprint)
+    wanted = settings.training.seed
+    seed = run.seed if run is not None else secrets.randbits(32) if wanted is None else wanted
+    engine = build_engine(settings, device.torch_device, seed)
+    if run is not None:
+        return run, engine
+    begun = runs.create(
+        spec.market,
+        spec.fingerprint,
+        created_at_ms=clock.now_ms(),
+        seed=seed,
+        is_seeded=wanted is not None,
+        settings_json=json.dumps(to_dict(settings)),
+        device=device.label,
+        parameters=engine.parameters,
+    )
+    return begun, engine
+
+
+def _options(spec: SessionSpec) -> SessionOptions:
+    training = spec.settings.training
+    return SessionOptions(
+        interval=spec.market.interval,
+        context=spec.settings.model.context,
+        replay_samples=training.replay_samples,
+        replay_window=training.replay_window,
+        loss_weights=LossWeights(training.poor_forecast_weight, training.wrong_direction_weight),
+        known_good_every=spec.settings.checkpoints.every_steps,
+        drift=spec.settings.online.drift,
+    )
+
+
+def _build_history(spec: SessionSpec) -> History:
+    model, training = spec.settings.model, spec.settings.training
+    needed = max(training.replay_window, REFERENCE_WINDOW) + model.context + model.horizons
+    return History(spec.market.interval, needed, model.horizons)
+
+
+def build_engine(
+    settings: Settings, device: torch.device, seed: int, join: Callable[[nn.Module], Replicas] | None = None
+) -> TrainingEngine:
+    """A new engine with a new model, as the settings describe them.
+
+    join: makes the model one of several replicas, which step eagerly; None: it is alone.
+    """
+    model = settings.model
+    shape = ModelShape(
+        features=FEATURES,
+        context=model.context,
+        width=model.width,
+        layers=model.layers,
+        heads=model.heads,
+        horizons=model.horizons,
+        quantities=QUANTITIES,
+        levels=len(LEVELS),
+        activation=model.activation,
+        recompute=settings.training.recompute_activations,
+    )
+    module = build_model(model.name, shape, seed, model.initialisation).to(device)
+    has_graphs = device.type == "cuda" and settings.training.cuda_graphs and join is None
+    return TrainingEngine(
+        module,
+        device,
+        settings.training,
+        settings.gradients,
+        seed,
+        settings.recovery.spike_action,
+        None if join is None else join(module),
+        graphs=CudaGraphs() if has_graphs else None,
+    )

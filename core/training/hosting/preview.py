@@ -1,0 +1,46 @@
+"""What a kept checkpoint would forecast now, beside the model that is being trained and without touching it."""
+
+from __future__ import annotations
+
+from core.domain.events import CheckpointForecast
+from core.settings.tree import Settings
+from core.storage.weights import CheckpointError
+from core.training.hosting.checkpoint_keeper import CheckpointKeeper
+from core.training.hosting.opening import build_engine
+from core.training.online.session import TrainingSession
+from core.training.online.snapshot import (
+    learned_of,
+    refused_where_odd,
+    require_finite,
+    require_sound_learning,
+    require_sound_weights,
+)
+
+_SEED = 0
+"""All that is drawn with it is replaced by the checkpoint's weights."""
+
+
+def preview(
+    session: TrainingSession, keeper: CheckpointKeeper, settings: Settings, checkpoint_id: str
+) -> CheckpointForecast:
+    """Its ghosts from the newest candle on; a sentence where there are none."""
+    try:
+        tensors, metadata = keeper.load(checkpoint_id)
+        engine = build_engine(settings, session.engine.device, _SEED)
+        require_sound_weights(engine, tensors)
+        require_sound_learning(session, tensors)
+        with refused_where_odd():
+            require_finite(metadata["engine"])
+            engine.restore(tensors, metadata["engine"])
+    except CheckpointError as error:
+        return CheckpointForecast(session.run_id, checkpoint_id, None, str(error))
+    made = session.forecast_beside(
+        engine,
+        learned_of(tensors),
+        int(metadata["step"]),
+        checkpoint_id,
+        keeper.learned_until_ms(checkpoint_id, metadata),
+    )
+    if made is None:
+        return CheckpointForecast(session.run_id, checkpoint_id, None, "There is no candle to forecast from yet.")
+    return CheckpointForecast(session.run_id, checkpoint_id, made.event(session.run_id))

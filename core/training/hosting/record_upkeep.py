@@ -1,0 +1,109 @@
+"""What a trainer does for its record beside the candles: thins it, and mends rows that are damaged. No torch.
+
+Both in pieces of a few milliseconds, after an answer was given and while nothing else is asked; when candles come
+without a pause, a piece now and then.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING
+
+from core.domain.clock import Clock
+from core.domain.events import Incident, Severity
+from core.settings.tree import RecordSettings
+from core.storage.backup_record import list_backups
+from core.storage.database import translated
+from core.storage.folder import DataFolder
+from core.storage.mending import (
+    DamagedRow,
+    Mended,
+    find_damaged_among_newest,
+    forget_list,
+    mend,
+    still_damaged,
+    take_list,
+)
+from core.storage.record import TrainingRecord
+from core.storage.thinning import Thinner, ThinningRules
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
+
+_NEWEST = 2_000
+"""Rows of each table that are looked at before a trainer goes on from them."""
+_BUSY_EVERY = 32
+"""Candles between two pieces while there is no pause. A piece takes out the detail of twice as many."""
+_log = logging.getLogger("ghostcandle.training")
+
+
+class Upkeep:
+    """Used from the trainer's thread only. All methods raise StorageError."""
+
+    def __init__(
+        self, db: Database, record: TrainingRecord, folder: DataFolder, settings: RecordSettings, clock: Clock
+    ) -> None:
+        self._db, self._record, self._folder, self._clock = db, record, folder, clock
+        self._thinner = Thinner(db, record, ThinningRules(settings.keep_detail_days, settings.keep_detail_candles))
+        self._candles = 0
+
+    def opening(self) -> list[Incident]:
+        """Mend what the run is about to go on from."""
+        with translated(self._db):
+            found = find_damaged_among_newest(self._db.conn, _NEWEST)
+        return self._mend([*found, *take_list(self._folder.backups)])
+
+    def candle_taken(self) -> list[Incident]:
+        """A candle was taken; another may be waiting."""
+        self._candles += 1
+        if self._candles % _BUSY_EVERY:
+            return []
+        self._thinner.piece()
+        return self._mend_what_was_found()
+
+    def piece(self) -> tuple[bool, list[Incident]]:
+        """Nothing is asked now. Gives whether there is more to do, and incidents of rows that were damaged."""
+        return self._thinner.piece(), self._mend_what_was_found()
+
+    def _mend_what_was_found(self) -> list[Incident]:
+        """By readers, and by a backup's check."""
+        damaged = self._record.reader.damaged
+        found = [(table, id_) for table, ids in damaged.items() for id_ in ids]
+        listed = take_list(self._folder.backups)
+        if not found and not listed:
+            return []
+        incidents = self._mend([*found, *listed])
+        damaged.clear()
+        return incidents
+
+    def _mend(self, rows: list[DamagedRow]) -> list[Incident]:
+        incidents: list[Incident] = []
+        if rows:
+            with self._record.write() as record:
+                damaged = still_damaged(self._db.conn, rows)
+                if damaged:
+                    done = mend(self._db.conn, damaged, list_backups(self._folder.backups))
+                    incidents = [_incident(done, self._record.reader.run_id, self._clock.now_ms())]
+                    record.add_incident(incidents[0])
+                    _log.warning("%s %s", incidents[0].what_happened, incidents[0].what_was_done)
+        forget_list(self._folder.backups)
+        return incidents
+
+
+def _incident(done: Mended, run_id: str, now_ms: int) -> Incident:
+    tables = ", ".join(sorted({name.replace("_", " ") for name, _ in (*done.restored, *done.dropped)}))
+    was_done = []
+    if done.restored:
+        was_done.append(f"{len(done.restored)} restored from backups, the newest of them {done.from_backup}.")
+    if done.dropped:
+        was_done.append(f"{len(done.dropped)} in no backup and removed.")
+    return Incident(
+        run_id,
+        now_ms,
+        Severity.WARNING,
+        "damaged rows",
+        f"{len(done)} rows of the record were changed on the disk after they had been written ({tables}).",
+        " ".join(was_done),
+        "Nothing." if not done.dropped else "Forecasts or scores of those candles are missing. Check the disk.",
+        "\n".join(f"{name} {id_}" for name, id_ in (*done.restored, *done.dropped)[:200]),
+    )

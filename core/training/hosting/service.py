@@ -1,0 +1,450 @@
+"""A training session with its storage around it: commands in, events out. The same object in both hosts."""
+
+from __future__ import annotations
+
+import logging
+import sqlite3
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from core.domain.clock import Clock
+from core.domain.diagnosis import Diagnosis, Disease
+from core.domain.events import (
+    CheckpointInfo,
+    CheckpointsChanged,
+    ForecastMode,
+    Incident,
+    LossSummary,
+    Severity,
+    StepDone,
+    TrainerEvent,
+    TrainerReady,
+    TrainerState,
+    TrainerStatus,
+    Trend,
+)
+from core.settings.tree import CheckpointSettings, Settings
+from core.storage.candles import CandleStore
+from core.storage.database import open_database
+from core.storage.errors import StorageError
+from core.storage.folder import DataFolder
+from core.storage.record import Fenced
+from core.storage.retention import CHANGE
+from core.storage.setting_sets import settings_of
+from core.storage.weights import CheckpointError
+from core.training.commands import (
+    EXIT,
+    ApplyDeletions,
+    ForecastWith,
+    KeepBy,
+    ObserveCandle,
+    RecordIncident,
+    RescoreCandle,
+    RestoreCheckpoint,
+    SaveCheckpoint,
+    SetClipNorm,
+    SetDuty,
+    SetLearningRate,
+    SetPaused,
+    StepOnce,
+    StopSession,
+    TrainerCommand,
+)
+from core.training.doctor.divergence import Divergence
+from core.training.doctor.doctor import GradientDoctor
+from core.training.doctor.window import WINDOW
+from core.training.engine.device import prepare_thread, release_thread
+from core.training.hosting import checkpoint_incidents
+from core.training.hosting.checkpoint_keeper import RESTORE, Circumstances
+from core.training.hosting.divergence_recovery import left_as_set, with_way_back, wrecked_at
+from core.training.hosting.from_checkpoint import begin_with
+from core.training.hosting.host import CandleError
+from core.training.hosting.opening import open_run
+from core.training.hosting.pretrained_start import begin_with_newest
+from core.training.hosting.pretrained_store import PretrainedStore
+from core.training.hosting.preview import preview
+from core.training.hosting.record_upkeep import Upkeep
+from core.training.hosting.threads import device_with_threads
+from core.training.online.adjusting import refusal_of
+from core.training.online.corrections import Corrections
+from core.training.online.health import GradientHealth
+from core.training.online.snapshot import unpack_all, unpack_learned
+from core.training.online.spec import SessionSpec
+from core.training.recovery.incident_draft import Mishap
+
+_STATUS_EVERY_S = 0.25
+_RATE_WINDOW = 50
+_RATE_HOLDS_S = 10.0
+"""A speed is of steps that follow one another: after so long without one there is none."""
+_CORRECTIONS_AT_OPENING = 500
+"""Taken before the first answer: a few seconds' work. More of them, as after an import, go along with the candles."""
+_CORRECTIONS_AT_ONCE = 16
+_CANDLE_FAULTS = (ArithmeticError, ValueError, IndexError, sqlite3.IntegrityError)
+"""What arithmetic raises that meets numbers it cannot take: the session is half changed then, and is left.
+IntegrityError: a number that is none was to be stored."""
+_log = logging.getLogger("ghostcandle.training")
+
+
+class TrainingService:
+    """Opens the run, restores its newest whole checkpoint, then turns commands into events until closed.
+
+    Used from one thread only: the connection and torch's thread settings belong to it.
+    """
+
+    def __init__(self, spec: SessionSpec, clock: Clock) -> None:
+        self._spec = spec
+        self._clock = clock
+        self._state = TrainerState.STARTING
+        self._status_at_s: float | None = None
+        self._step_times: deque[float] = deque(maxlen=_RATE_WINDOW)
+        self._restores_seen = 0
+        self._opening_incidents: list[TrainerEvent] = []
+        self._opening_rescores: tuple[TrainerEvent, ...] = ()
+        self._found_in_pause: list[TrainerEvent] = []
+        self._db = open_database(DataFolder(spec.root).database)
+        try:
+            prepare_thread()
+            self._device = device_with_threads(spec.settings, DataFolder(spec.root).threads, clock)
+            opened = open_run(spec, self._db, self._device, clock)
+            self._run, self._session = opened.run, opened.session
+            self._record, self._keeper = opened.record, opened.keeper
+            self._corrections = self._open_corrections()
+            self._upkeep = Upkeep(self._db, self._record, DataFolder(spec.root), spec.settings.record, clock)
+            self._opening_incidents.extend(self._upkeep.opening())
+            self._keeper.sweep_orphans()
+            self._resume()
+            self._health = self._open_health()
+            self._keeper.circumstances = self._circumstances
+            self._state = TrainerState.TRAINING  # it may be long until the next candle closes
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """Let go of the database and the thread. What is committed stays; nothing else is written."""
+        self._db.close()
+        release_thread()
+
+    def opening_events(self) -> tuple[TrainerEvent, ...]:
+        """What the window is told first: incidents of the restore, then readiness and status."""
+        session = self._session
+        ready = TrainerReady(
+            run_id=self._run.run_id,
+            device=self._device.label,
+            step=session.step,
+            position_ms=session.position_ms,
+            recorded_until_ms=session.recorded_until_ms,
+            resumed_from=session.checkpoint_id,
+            parameters=session.engine.parameters,
+            layers=session.engine.layers,
+        )
+        steps, wrecked = self._record.reader.steps(WINDOW), wrecked_at(self._keeper.kept(), session.checkpoint_id)
+        verdict = self._health.prime(steps, session.scores.line_after_ms, wrecked)
+        asked_meanwhile = self._apply_deletions()
+        return (*self._opening_incidents, ready, verdict, *asked_meanwhile, *self._opening_rescores, self.status())
+
+    def use_pause(self) -> bool:
+        """Do a little of what can wait, a few milliseconds; True where there is more of it. What came of it goes with
+        the next answer. Raises Fenced."""
+        try:
+            has_more, incidents = self._upkeep.piece()
+        except Fenced:
+            raise
+        except StorageError as error:  # a candle that cannot be stored will say so
+            _log.warning("What can wait could not be done: %s", error)
+            return False
+        self._found_in_pause.extend(incidents)
+        return has_more
+
+    def handle(self, command: TrainerCommand) -> tuple[TrainerEvent, ...]:
+        """Carry out one command. Raises StorageError (Fenced) where nothing can be written any more."""
+        found, self._found_in_pause = tuple(self._found_in_pause), []
+        return (*found, *self._handled(command))
+
+    def _handled(self, command: TrainerCommand) -> tuple[TrainerEvent, ...]:
+        if isinstance(command, ObserveCandle):
+            return self._observe(command)
+        return (*self._control(command), self.status())
+
+    def status(self) -> TrainerStatus:
+        """Where the run stands."""
+        session = self._session
+        self._status_at_s = self._clock.monotonic_s()
+        return TrainerStatus(
+            run_id=self._run.run_id,
+            state=self._state,
+            step=session.step,
+            candles=session.history.observed,
+            position_ms=session.position_ms,
+            steps_per_s=self._steps_per_s(),
+            last_step_at_ms=session.last_step_at_ms,
+            loss=self._losses(),
+            accuracy=session.scores.own_summary(session.scored, session.live_scored, session.model_weight),
+            device=self._device.label,
+            learning_rate=session.engine.rate_in_force,
+            clip_norm=session.engine.clip_norm,
+            accuracy_apart=session.scores.other_summary(session.scored, session.live_scored),
+            online=session.online_gain,
+            shares=session.forecaster.shares,
+        )
+
+    def _losses(self) -> LossSummary:
+        """A diverged model's loss that falls from a height is no progress, and one that stays there is no rest."""
+        found = self._session.losses.summary()
+        is_misleading = found.trend is not Trend.WORSENING and self._health.newest is Disease.DIVERGED
+        return replace(found, trend=Trend.UNKNOWN) if is_misleading else found
+
+    def _resume(self) -> None:
+        """Go on from the newest checkpoint that is whole, with the scores that the record held at that moment."""
+        session = self._session
+        info = self._take_newest_whole()
+        if info is not None:
+            session.checkpoint_id = info.checkpoint_id
+            session.ladder.known_good.remember(session.step)
+            self._keeper.goes_on(session)
+        elif self._spec.start is not None:
+            begin_with(session, self._spec.start, self._spec.settings.model)
+        elif self._spec.settings.training.start_from == "newest":
+            self._begin_with_pretrained()
+        session.is_paused = self._spec.start is not None and not self._spec.start.learns
+        self._opening_rescores = self._take_corrections(_CORRECTIONS_AT_OPENING)
+        session.take_up_record()
+
+    def _take_newest_whole(self) -> CheckpointInfo | None:
+        """Unpack the newest checkpoint that can be; None where there is none."""
+        for info, tensors, metadata in self._keeper.whole_newest_first(self._on_refused):
+            try:
+                unpack_all(self._session, tensors, metadata)
+            except CheckpointError as error:
+                self._on_refused(info, str(error))
+            else:
+                return info
+        return None
+
+    def _begin_with_pretrained(self) -> None:
+        """The run has no checkpoint of its own yet: it begins with the newest pretrained model that fits."""
+        session, spec = self._session, self._spec
+        store = PretrainedStore(DataFolder(spec.root))
+        beginning = begin_with_newest(session.engine, store, spec.settings.model, spec.market.interval)
+        if beginning.taken is not None:
+            session.take_over(beginning.taken.checkpoint_id, beginning.taken.seen_until_ms)
+        self._opening_incidents.extend(self._incident(mishap) for mishap in beginning.mishaps)
+
+    def _open_corrections(self) -> Corrections:
+        market, horizons = self._spec.market, self._spec.settings.model.horizons
+        return Corrections(self._record, CandleStore(self._db), market, horizons, self._session.scores, self._clock)
+
+    def _open_health(self) -> GradientHealth:
+        engine = self._session.engine
+        doctor = GradientDoctor(self._run.run_id, engine.layers, self._settings_in_force)
+        return GradientHealth(doctor, self._find_way_back)
+
+    def _find_way_back(self, verdict: Diagnosis, found: Divergence) -> Diagnosis:
+        kept, now = self._keeper.kept(), self._settings_in_force()
+        return with_way_back(verdict, kept, found, now, self._settings_of)
+
+    def _settings_of(self, settings_id: str) -> dict[str, Any] | None:
+        return settings_of(self._db, settings_id)
+
+    def _circumstances(self) -> Circumstances:
+        health = self._health
+        return Circumstances(self._settings_in_force(), self._device.label, health.newest.value, health.way_back)
+
+    def _settings_in_force(self) -> Settings:
+        """The settings with what was changed while it runs, by people and by rollbacks."""
+        settings, engine = self._spec.settings, self._session.engine
+        return replace(
+            settings,
+            training=replace(settings.training, learning_rate=engine.rate_in_force),
+            gradients=replace(settings.gradients, clip_norm=engine.clip_norm),
+        )
+
+    def _on_refused(self, info: CheckpointInfo, sentence: str) -> None:
+        self._opening_incidents.append(self._incident(checkpoint_incidents.refused(sentence, info.step)))
+
+    def _observe(self, command: ObserveCandle) -> tuple[TrainerEvent, ...]:
+        if not self._session.is_paused:
+            self._state = TrainerState.TRAINING if self._is_own(command.mode) else TrainerState.CATCHING_UP
+        was_paused = self._session.is_paused
+        try:
+            events = [*self._session.on_candle(command.candle, command.mode)]
+        except _CANDLE_FAULTS as error:
+            raise CandleError(command.candle.open_time_ms, error) from error
+        events.extend(self._after_steps(events))
+        if self._session.is_paused and not was_paused:
+            events.extend(self._set_paused(True))
+        events.extend(self._checkpoint_if_due(command.mode))
+        if self._corrections.has_more:
+            events.extend(self._take_corrections(_CORRECTIONS_AT_ONCE))
+        events.extend(self._upkeep.candle_taken())
+        if self._is_status_due(command.mode) or self._session.is_paused is not was_paused:
+            events.append(self.status())
+        return tuple(events)
+
+    def _after_steps(self, events: Sequence[TrainerEvent]) -> Sequence[TrainerEvent]:
+        """What the doctor says of the steps among the events."""
+        steps = [event for event in events if isinstance(event, StepDone)]
+        went_back = self._went_back()
+        if steps:
+            self._forget_old_pace()
+            self._step_times.append(self._clock.monotonic_s())
+        if not steps and not went_back:
+            return ()
+        told: list[TrainerEvent] = []
+        for verdict in self._health.observe(steps, went_back):
+            told.append(verdict)
+            mishap = self._health.mishap(verdict)
+            if mishap is not None:
+                told.append(self._incident(mishap))
+        return told
+
+    def _went_back(self) -> bool:
+        """Whether the ladder went back to the known good state since this was asked last."""
+        before, self._restores_seen = self._restores_seen, self._session.ladder.known_good.restores
+        return self._restores_seen > before
+
+    def _is_own(self, mode: ForecastMode) -> bool:
+        return mode is self._spec.own_mode
+
+    def _is_status_due(self, mode: ForecastMode) -> bool:
+        if mode is ForecastMode.LIVE or self._status_at_s is None:
+            return True
+        return self._clock.monotonic_s() - self._status_at_s >= _STATUS_EVERY_S
+
+    def _checkpoint_if_due(self, mode: ForecastMode) -> Sequence[TrainerEvent]:
+        is_coalesced = mode is not ForecastMode.LIVE and not self._run.is_seeded
+        return self._save("periodic") if self._keeper.is_due(self._session, is_coalesced) else ()
+
+    def _control(self, command: TrainerCommand) -> Sequence[TrainerEvent]:
+        match command:
+            case SetLearningRate() | SetClipNorm() | SetDuty():
+                return self._adjust(command)
+            case SetPaused(paused):
+                return self._set_paused(paused)
+            case StepOnce():
+                was_paused = self._session.is_paused
+                events = self._session.step_once()
+                told = (*events, *self._after_steps(events))
+                has_paused = self._session.is_paused and not was_paused
+                return (*told, *self._set_paused(True)) if has_paused else told
+            case SaveCheckpoint(reason):
+                return self._save(reason)
+            case RestoreCheckpoint(checkpoint_id, set_back):
+                return self._restore(checkpoint_id, {change.name for change in set_back})
+            case ApplyDeletions() | ForecastWith() | KeepBy():
+                return self._browse(command)
+            case RecordIncident(incident):
+                with self._record.write():
+                    self._record.add_incident_once(incident)
+            case RescoreCandle(open_time_ms):
+                return self._rescore(open_time_ms)
+            case StopSession():
+                self._state = TrainerState.STOPPED
+                return self._save(EXIT)
+            case _:
+                raise TypeError(f"no such command: {command}")
+        return ()
+
+    def _rescore(self, open_time_ms: int) -> tuple[TrainerEvent, ...]:
+        rescored = self._corrections.rescore(open_time_ms)
+        if rescored:
+            self._keeper.has_rescored()
+        return (*rescored, *self._take_corrections(_CORRECTIONS_AT_ONCE))
+
+    def _take_corrections(self, most: int) -> tuple[TrainerEvent, ...]:
+        rescored = self._corrections.take(most)
+        if rescored:
+            self._keeper.has_rescored()
+        return rescored
+
+    def _adjust(self, command: SetLearningRate | SetClipNorm | SetDuty) -> Sequence[TrainerEvent]:
+        """A checkpoint comes first: it is what is gone back to where the change turns out badly."""
+        if isinstance(command, SetDuty):
+            return ()  # the driver paces: a trainer that slept would leave commands unanswered
+        refused = refusal_of(command, self._settings_in_force())
+        if refused is not None:
+            return (self._incident(refused),)
+        is_sound = self._health.newest is not Disease.DIVERGED
+        saved = self._save(CHANGE) if is_sound else ()
+        if isinstance(command, SetLearningRate):
+            self._session.engine.learning_rate = command.learning_rate
+        else:
+            self._session.engine.clip_norm = command.clip_norm
+        return (*saved, self._health.forget())
+
+    def _set_paused(self, paused: bool) -> Sequence[TrainerEvent]:
+        if paused:
+            self._session.is_paused = True
+        else:
+            self._session.resume()
+        self._state = TrainerState.PAUSED if paused else TrainerState.TRAINING
+        return self._save("pause") if paused else ()
+
+    def _save(self, reason: str) -> Sequence[TrainerEvent]:
+        try:
+            changed = self._keeper.save(self._session, reason)
+        except CheckpointError as error:
+            return (self._incident(checkpoint_incidents.not_written(str(error))),)
+        return () if changed is None else (changed,)
+
+    def _restore(self, checkpoint_id: str, set_back: set[str]) -> Sequence[TrainerEvent]:
+        """set_back: the names of the settings that were set back with it."""
+        rate = self._session.engine.rate_in_force
+        try:
+            tensors, metadata = self._keeper.load(checkpoint_id)
+            learned_until_ms = self._keeper.learned_until_ms(checkpoint_id, metadata)
+            unpack_learned(self._session, tensors, metadata)
+        except CheckpointError as error:
+            return (self._incident(checkpoint_incidents.restore_refused(str(error))),)
+        self._session.take_over(checkpoint_id, learned_until_ms)
+        verdict = self._health.forget(is_other_model=True)
+        now = self._session.engine
+        values = {"learning_rate": now.rate_in_force, "clip_norm": now.clip_norm}
+        if now.rate_in_force != rate:  # what rollbacks had made of it is the checkpoint's again
+            set_back = {*set_back, "learning_rate"}
+        told = {name: value for name, value in values.items() if name in set_back}
+        left = left_as_set(self._keeper.info(checkpoint_id), self._settings_in_force(), self._settings_of, set_back)
+        done = self._incident(checkpoint_incidents.restored(metadata["step"], told, left))
+        return done, verdict, *self._save(RESTORE)
+
+    def _browse(self, command: ApplyDeletions | ForecastWith | KeepBy) -> Sequence[TrainerEvent]:
+        """What the checkpoint browser asks for."""
+        if isinstance(command, ApplyDeletions):
+            return self._apply_deletions()
+        if isinstance(command, KeepBy):
+            return self._keep_by(command.rules, command.at_once)
+        settings = self._spec.settings
+        return [preview(self._session, self._keeper, settings, id_) for id_ in command.checkpoint_ids]
+
+    def _keep_by(self, rules: CheckpointSettings, at_once: bool) -> Sequence[TrainerEvent]:
+        self._keeper.keep_by(rules)
+        deleted = self._keeper.clean_up(self._in_use()) if at_once else None
+        return () if deleted is None else (CheckpointsChanged(self._run.run_id, None, deleted),)
+
+    def _in_use(self) -> set[str]:
+        return {self._session.checkpoint_id} if self._session.checkpoint_id else set()
+
+    def _apply_deletions(self) -> Sequence[TrainerEvent]:
+        deleted = self._keeper.apply_requests(self._in_use())
+        return (CheckpointsChanged(self._run.run_id, None, deleted),)
+
+    def _incident(self, mishap: Mishap) -> Incident:
+        incident = mishap.incident(self._run.run_id, self._clock.now_ms())
+        level = logging.INFO if mishap.severity is Severity.INFO else logging.WARNING
+        _log.log(level, "%s: %s %s", mishap.kind, mishap.happened, mishap.done)
+        with self._record.write():
+            return self._record.add_incident(incident)
+
+    def _forget_old_pace(self) -> None:
+        times = self._step_times
+        if times and self._clock.monotonic_s() - times[-1] > _RATE_HOLDS_S:
+            times.clear()
+
+    def _steps_per_s(self) -> float | None:
+        self._forget_old_pace()
+        times = self._step_times
+        if len(times) < 2 or times[-1] <= times[0]:
+            return None
+        return (len(times) - 1) / (times[-1] - times[0])

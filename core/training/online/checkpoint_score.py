@@ -1,0 +1,63 @@
+"""The score that a checkpoint is saved with: its model's, over candles that it forecast before they came."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+
+from core.domain.events import Estimate
+from core.domain.quantities import FloatArray, Quantity
+from core.forecast.history import History
+from core.forecast.score import pinball
+from core.storage.records import StoredScore
+from core.training.engine.engine import TrainingEngine
+from core.training.online.ledger import CheckpointScores, ScoreLedger, skill_of_both
+from core.training.recovery.failure import failure_of
+
+_NOW = 100
+"""Newest scored candles that the weights as they are forecast again."""
+_SCORED = [Quantity.CLOSE, Quantity.RANGE]
+
+
+def score_checkpoint(ledger: ScoreLedger, history: History, engine: TrainingEngine, context: int) -> CheckpointScores:
+    """The ledger's scores; the model's is the lower of that and what its weights would get now.
+
+    The scores of the newest candles are mostly of older weights: a model that the last steps have wrecked would still
+    have theirs. What it says of candles that it has learned from flatters, so it can only take something away.
+    """
+    scores = ledger.checkpoint_scores()
+    try:
+        now = _skill_now(ledger.newest(_NOW), history, engine, context)
+    except Exception as error:
+        if failure_of(error).ends_process:
+            raise
+        return replace(scores, model=Estimate(None, None, None, scores.model.n))  # weights that cannot forecast
+    known = scores.model.value
+    if known is None or not math.isfinite(known) or now.value is None or now.value >= known:
+        return scores
+    return CheckpointScores(now, scores.shown, scores.gain)
+
+
+def _skill_now(scores: list[StoredScore], history: History, engine: TrainingEngine, context: int) -> Estimate:
+    """Raises what the model raises, and ArithmeticError where what it says is no number."""
+    origins = np.searchsorted(history.open_time_ms, [score.origin_open_time_ms for score in scores])
+    is_kept = np.array([score.origin_open_time_ms >= int(history.open_time_ms[0]) for score in scores], dtype=np.bool_)
+    kept = [score for score, keeps in zip(scores, is_kept, strict=True) if keeps]
+    if not kept:
+        return Estimate(None, None, None, 0)
+    losses = _losses(origins[is_kept], history, engine, context)
+    if not np.isfinite(losses).all():
+        raise ArithmeticError("a forecast that is no number")
+    reference = np.array([(score.reference_loss, score.range_reference_loss) for score in kept], dtype=np.float64)
+    return skill_of_both(list(losses.T), list(reference.T))
+
+
+def _losses(origins: np.ndarray, history: History, engine: TrainingEngine, context: int) -> FloatArray:
+    """Of the weights as they are, one candle ahead, on close and range: [origin, 2]."""
+    corrections = engine.corrections(*history.windows(origins, context))[:, 0]
+    factor, offset = (unit[:, 0, :, None] for unit in history.units(origins))
+    quantiles = offset + factor * np.sort(history.anchors(origins)[:, 0] + corrections, axis=-1)
+    lost: FloatArray = pinball(history.targets(origins)[0][:, 0], quantiles)[:, _SCORED]
+    return lost

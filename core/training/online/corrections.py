@@ -1,0 +1,149 @@
+"""Scoring again what was forecast of candles that were corrected afterwards. Nothing is learned from it.
+
+A correction is in the database before the trainer is told of it (`core.storage.migrations`, candle_corrections), and
+how far a run has taken them is stored with the run: one that came while no trainer ran, or whose command was lost with
+a host that died, is taken at the next start.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+from operator import attrgetter
+
+import numpy as np
+
+from core.domain.candle import Candle, Market
+from core.domain.clock import Clock
+from core.domain.events import ForecastScored
+from core.domain.quantities import QUANTITIES, FloatArray, Quantity
+from core.forecast.history import shape_of
+from core.storage.candles import CandleStore
+from core.storage.record import TrainingRecord
+from core.storage.records import StoredScore
+from core.training.online.issued import Outcome, from_rows, score
+from core.training.online.ledger import ScoreLedger
+
+_outcome_of = attrgetter(
+    "loss",
+    "model_loss",
+    "reference_loss",
+    "range_loss",
+    "range_model_loss",
+    "range_reference_loss",
+    "inside_50",
+    "inside_90",
+    "direction_hit",
+    "overlap",
+    "reference_overlap",
+)
+"""What a candle decides of a score."""
+_stored_since = attrgetter("body_loss", "upper_wick_loss", "lower_wick_loss")
+"""The same, in scores that have it: older ones have None."""
+_log = logging.getLogger("ghostcandle.training")
+
+
+class Corrections:
+    """Brings one run's scores up to date with its market's candles. Used from the trainer's thread only."""
+
+    def __init__(
+        self,
+        record: TrainingRecord,
+        candles: CandleStore,
+        market: Market,
+        horizons: int,
+        scores: ScoreLedger,
+        clock: Clock,
+    ) -> None:
+        self._record = record
+        self._candles = candles
+        self._market = market
+        self._horizons = horizons
+        self._scores = scores
+        self._clock = clock
+        self.has_more = True
+        """Whether corrections may be left that were not taken."""
+
+    def take(self, most: int) -> tuple[ForecastScored, ...]:
+        """Take the oldest corrections that were not taken yet, at most so many. Raises StorageError."""
+        reader = self._record.reader
+        newest = reader.newest_correction()  # before the rows: one that comes meanwhile is left for the next time
+        rows = reader.corrections(most)
+        self.has_more = len(rows) == most
+        events = tuple(event for open_time_ms in _each_once(rows) for event in self.rescore(open_time_ms))
+        with self._record.write():
+            self._record.take_corrections(rows[-1][0] if self.has_more else newest)
+        return events
+
+    def rescore(self, open_time_ms: int) -> tuple[ForecastScored, ...]:
+        """Store a new version of each score of this target that comes out differently with the candle as it is now.
+
+        Nothing where it was not scored yet: it will be, with that candle. Raises StorageError.
+        """
+        candle = self._candle(open_time_ms)
+        if candle is None:
+            return ()
+        found = (self._again(candle, horizon) for horizon in range(1, self._horizons + 1))
+        changed = [outcome for outcome in found if outcome is not None]
+        if not changed:
+            return ()
+        with self._record.write():
+            self._record.add_scores(outcome.score for outcome in changed)
+        for outcome in changed:
+            self._scores.replace(outcome.score)
+        _log.info("the candle of %d was corrected: %d scores have a new version", open_time_ms, len(changed))
+        return tuple(outcome.event for outcome in changed)
+
+    def _candle(self, open_time_ms: int) -> Candle | None:
+        found = self._candles.load(self._market, after_ms=open_time_ms - 1, limit=1)
+        return found[0] if found and found[0].open_time_ms == open_time_ms else None
+
+    def _again(self, candle: Candle, horizon: int) -> Outcome | None:
+        """How the forecast of `horizon` comes out now; None where that is no news."""
+        reader = self._record.reader
+        versions = reader.score_versions(candle.open_time_ms, horizon=horizon)
+        if not versions:
+            return None
+        before = versions[-1]
+        origin = before.origin_open_time_ms
+        rows, conditions = reader.forecasts_of(origin), reader.conditions_of(origin)
+        if len(rows) < horizon or not len(rows[0].experts):
+            return None  # what the model said is not kept any more: its score stays as it was
+        forecast = from_rows(rows, self._market.interval, conditions)
+        natural = _natural(candle, forecast.origin_close)
+        outcome = score(
+            forecast,
+            horizon,
+            candle,
+            natural,
+            everyone=None,  # the forecasts of the experts that are not shown are gone: their losses stay unknown
+            after_gap=before.after_gap,
+            run_id=reader.run_id,
+            now_ms=self._clock.now_ms(),
+            version=reader.newest_version(candle.open_time_ms, horizon) + 1,
+        )
+        return None if _says_the_same(outcome.score, before) else outcome
+
+
+def _each_once(rows: list[tuple[int, int]]) -> list[int]:
+    return list(dict.fromkeys(open_time_ms for _, open_time_ms in rows))
+
+
+def _says_the_same(score: StoredScore, before: StoredScore) -> bool:
+    since = zip(_stored_since(score), _stored_since(before), strict=True)
+    return _outcome_of(score) == _outcome_of(before) and all(was in (None, now) for now, was in since)
+
+
+def _natural(candle: Candle, origin_close: float) -> FloatArray:
+    """The candle's quantities [Q], relative to the close that the forecast was committed from.
+
+    The volume's needs the volumes of its time, which are gone; it is NaN, and its loss is not stored again.
+    """
+    shape = shape_of(candle)
+    natural = np.full(QUANTITIES, np.nan)
+    natural[Quantity.CLOSE] = shape["log_close"] - math.log(origin_close)
+    natural[Quantity.BODY] = shape["body"]
+    natural[Quantity.UPPER_WICK] = shape["upper_wick"]
+    natural[Quantity.LOWER_WICK] = shape["lower_wick"]
+    natural[Quantity.RANGE] = shape["log_range"]
+    return natural

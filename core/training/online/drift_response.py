@@ -1,0 +1,56 @@
+"""What is done when the loss has risen for good: the detector, and the answer that the settings ask for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from core.domain.events import DRIFT, DriftFound, Incident, Severity
+from core.training.engine.engine import TrainingEngine
+from core.training.online.drift import DriftDetector, Rise
+
+ANSWER_STEPS = 300
+_FASTER = 3.0
+
+
+class DriftWatch:
+    """Owns the detector. answer: see `OnlineSettings.drift`."""
+
+    def __init__(self, answer: str, engine: TrainingEngine) -> None:
+        self._answer = answer
+        self._engine = engine
+        self._detector = DriftDetector()
+
+    def observe(self, loss: float) -> Rise | None:
+        """Take the loss of the newest forecast, before anything is learned from its candle."""
+        return None if self._answer == "off" else self._detector.observe(loss)
+
+    def answer(self, is_paused: bool) -> str:
+        """Do what is to be done about a rise. Returns a sentence."""
+        if self._answer != "learn":
+            return "Nothing was changed: drifts are only marked."
+        if is_paused:
+            return "Nothing was changed: training is paused."
+        self._engine.schedule.hurry(_FASTER, ANSWER_STEPS)
+        return f"The learning rate was set {_FASTER:g} times as high at first; it falls back over {ANSWER_STEPS} steps."
+
+    def state(self) -> dict[str, Any]:
+        """All of it, as JSON; what was done is part of the engine's."""
+        return self._detector.state()
+
+    def restore(self, state: dict[str, Any] | None) -> None:
+        """Go on from what `state` returned; from None, as a new one."""
+        self._detector.restore(state)
+
+
+def drift_incident(drift: DriftFound) -> Incident:
+    """The same as a row of Incidents."""
+    return Incident(
+        drift.run_id,
+        drift.at_ms,
+        Severity.INFO,
+        DRIFT,
+        f"Drift: the typical loss was {drift.loss_after:.3g} over the newest {drift.candles:,} candles, "
+        f"{drift.loss_after / drift.loss_before:.1f} times the usual {drift.loss_before:.3g}.",
+        drift.what_was_done,
+        "Nothing was lost. Forecasts are worse until the model has followed the market; no error, markets do that.",
+    )

@@ -1,0 +1,171 @@
+"""What a run has to show for itself: losses added up in blocks, from which verdicts that hold at every moment are made.
+
+The sums of each full block are stored once and never change: a verdict rests on scores as they first came, whatever is
+thinned or corrected later. No torch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from core.domain.events import Estimate, ForecastMode, OnlineGain
+from core.domain.quantities import FloatArray, Quantity
+from core.forecast.confidence import BLOCK, ratio_sequence
+from core.forecast.experts import unpack_losses
+from core.storage.evidence import EvidenceBlock
+from core.storage.records import StoredScore
+
+OWN, ONLINE = "own", "online"
+_PAIR = 2
+"""Close, then range."""
+
+
+class Evidence:
+    """One kind of losses [3, close or range] a candle: those in question, those they are held against, and those that
+    both are measured in."""
+
+    def __init__(self, kind: str) -> None:
+        self._kind = kind
+        self._blocks: list[FloatArray] = []
+        self._open: list[tuple[int, FloatArray]] = []
+        """Of the candles in no full block yet, with their targets."""
+        self._taken_until_ms: int | None = None
+        self._new: list[EvidenceBlock] = []
+        self._known: dict[tuple[int, int], tuple[Estimate, Estimate, Estimate]] = {}
+        """Of `gains`, until another candle comes: they are asked for several times a second."""
+
+    @property
+    def n(self) -> int:
+        return len(self._blocks) * BLOCK + len(self._open)
+
+    def add(self, target_open_time_ms: int, losses: FloatArray) -> None:
+        """Take the next candle's [3, 2], in time order; one that was taken before changes nothing."""
+        if self._taken_until_ms is not None and target_open_time_ms <= self._taken_until_ms:
+            return
+        self._taken_until_ms = target_open_time_ms
+        self._known.clear()
+        self._open.append((target_open_time_ms, losses))
+        if len(self._open) < BLOCK:
+            return
+        sums = np.sum([each for _, each in self._open], axis=0)
+        self._new.append(EvidenceBlock(self._kind, len(self._blocks), target_open_time_ms, sums))
+        self._close(sums, target_open_time_ms)
+
+    def replace(self, target_open_time_ms: int, losses: FloatArray | None) -> None:
+        """Another version of a candle that is in no full block yet; None: it counts no more."""
+        places = [place for place, (target, _) in enumerate(self._open) if target == target_open_time_ms]
+        self._known.clear()
+        for place in places:
+            self._open[place : place + 1] = [] if losses is None else [(target_open_time_ms, losses)]
+
+    def take(self, blocks: Iterable[EvidenceBlock]) -> None:
+        """Begin with stored blocks of this kind, in their order."""
+        for block in blocks:
+            self._close(block.sums, block.last_target_ms)
+
+    def take_new(self) -> list[EvidenceBlock]:
+        """Blocks that became full since the last time, to be stored."""
+        new, self._new = self._new, []
+        return new
+
+    def _close(self, sums: FloatArray, until_ms: int) -> None:
+        self._blocks.append(sums)
+        self._known.clear()
+        self._open, self._taken_until_ms = [], until_ms
+
+    def gains(self, of: int, against: int) -> tuple[Estimate, Estimate, Estimate]:
+        """What one row spares of another's losses, as a share of the last row's: both in equal parts, close, range."""
+        if (of, against) not in self._known:
+            self._known[of, against] = self._gains(of, against)
+        return self._known[of, against]
+
+    def _gains(self, of: int, against: int) -> tuple[Estimate, Estimate, Estimate]:
+        blocks = np.array(self._blocks).reshape(-1, 3, _PAIR)
+        total = blocks.sum(axis=0) + sum((losses for _, losses in self._open), np.zeros((3, _PAIR)))
+        units = total[-1]
+        close, spread = (self._ratio(blocks, total, of, against, np.eye(_PAIR)[part]) for part in range(_PAIR))
+        if not (units > 0.0).all():
+            return Estimate(None, None, None, self.n), close, spread
+        return self._ratio(blocks, total, of, against, 1.0 / units), close, spread
+
+    def _ratio(self, blocks: FloatArray, total: FloatArray, of: int, against: int, weights: FloatArray) -> Estimate:
+        parts, wholes = (blocks[:, against] - blocks[:, of]) @ weights, blocks[:, -1] @ weights
+        part, whole = float((total[against] - total[of]) @ weights), float(total[-1] @ weights)
+        return ratio_sequence(parts, wholes, part / whole if whole > 0.0 else None, self.n)
+
+
+class RunEvidence:
+    """Of the run's own forecasts beside the baselines and the reference; and of the model beside its frozen twin."""
+
+    def __init__(self) -> None:
+        self._own, self._online = Evidence(OWN), Evidence(ONLINE)
+
+    def add_own(self, score: StoredScore) -> None:
+        """Take the next of the run's own one-step scores. Where the baselines' losses are not known, the model added
+        nothing."""
+        self._own.add(score.target_open_time_ms, _own_losses(score))
+
+    def add_online(self, score: StoredScore) -> None:
+        """Take the next one-step score of whatever mode: model and twin saw the same. One without a twin is passed
+        over."""
+        losses = _online_losses(score)
+        if losses is not None:
+            self._online.add(score.target_open_time_ms, losses)
+
+    def replace(self, score: StoredScore) -> None:
+        """A candle was corrected: what is in no full block yet takes the new version."""
+        self._own.replace(score.target_open_time_ms, _own_losses(score))
+        self._online.replace(score.target_open_time_ms, _online_losses(score))
+
+    def take(self, blocks: Sequence[EvidenceBlock]) -> None:
+        """Begin with what is stored."""
+        for kind, evidence in ((OWN, self._own), (ONLINE, self._online)):
+            evidence.take(block for block in blocks if block.kind == kind)
+
+    def extend(self, scores: Iterable[StoredScore], own_mode: ForecastMode, until_ms: int) -> None:
+        """Take a run's one-step scores up to this target, in time order."""
+        for score in scores:
+            if score.after_gap or score.mode is ForecastMode.SEEN or score.target_open_time_ms > until_ms:
+                continue
+            self.add_online(score)
+            if score.mode is own_mode:
+                self.add_own(score)
+
+    def take_new(self) -> list[EvidenceBlock]:
+        """Blocks that became full since the last time, to be stored."""
+        return self._own.take_new() + self._online.take_new()
+
+    def skills(self) -> tuple[Estimate, Estimate, Estimate]:
+        """Of what is shown, against the reference: both in equal parts, close, range."""
+        return self._own.gains(of=0, against=2)
+
+    def model_gains(self) -> tuple[Estimate, Estimate, Estimate]:
+        """What the model adds to the baselines: both in equal parts, close, range."""
+        return self._own.gains(of=0, against=1)
+
+    def online_gain(self, age: int, needed: int) -> OnlineGain:
+        """What learning was worth. age, needed: see `OnlineGain`."""
+        return OnlineGain(*self._online.gains(of=0, against=1), age=age, needed=needed)
+
+
+def _own_losses(score: StoredScore) -> FloatArray:
+    shown = (score.loss, score.range_loss)
+    reference = (score.reference_loss, score.range_reference_loss)
+    return np.array([shown, without_model(score) or shown, reference])
+
+
+def _online_losses(score: StoredScore) -> FloatArray | None:
+    if score.twin_loss is None or score.range_twin_loss is None:
+        return None
+    model, twin = (score.model_loss, score.range_model_loss), (score.twin_loss, score.range_twin_loss)
+    return np.array([model, twin, twin])
+
+
+def without_model(score: StoredScore) -> tuple[float, float] | None:
+    """What the forecast without the model lost on close and range; None where that is not known."""
+    losses = unpack_losses(score.expert_losses)
+    if losses is None:
+        return None
+    return float(losses[0, Quantity.CLOSE]), float(losses[0, Quantity.RANGE])

@@ -1,0 +1,250 @@
+"""A forecast once it is issued: what is stored of it, what is drawn of it, and how an outcome scores it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from core.domain.candle import Candle, Interval
+from core.domain.events import ForecastMade, ForecastMode, ForecastScored, Ghost
+from core.domain.quantities import BAND_50, BAND_90, MEDIAN, FloatArray, Quantity
+from core.domain.regimes import MarketConditions
+from core.forecast.experts import MODEL, REFERENCE, Quantiles, pack_losses
+from core.forecast.ghosts import ghosts, overlap
+from core.forecast.score import pinball
+from core.storage.packed_scores import as_stored
+from core.storage.records import StoredForecast, StoredScore
+
+
+@dataclass(frozen=True, slots=True)
+class IssuedForecast:
+    """One origin's forecast for all its horizons."""
+
+    origin_open_time_ms: int
+    inputs_until_ms: int
+    made_at_ms: int
+    mode: ForecastMode
+    step: int
+    checkpoint_id: str | None
+    origin_close: float
+    scale: float
+    quantiles: Quantiles
+    ghosts: tuple[Ghost, ...]
+    reference_ghosts: tuple[Ghost, ...]
+    conditions: MarketConditions | None = None
+
+    @property
+    def horizons(self) -> int:
+        return len(self.ghosts)
+
+    def moved_since(self, log_close: float) -> float:
+        """By how much a return from the origin's close differs from one of this close: not 0 where the origin was
+        corrected after the forecast was committed."""
+        return log_close - math.log(self.origin_close)
+
+    def relative_to(self, log_close: float) -> Quantiles:
+        """Its quantiles, with those of the close relative to this close of the origin."""
+        moved = self.moved_since(log_close)
+        if moved == 0.0:
+            return self.quantiles
+        shown, experts = self.quantiles.shown.copy(), self.quantiles.experts.copy()
+        shown[:, Quantity.CLOSE] -= moved
+        experts[:, :, Quantity.CLOSE] -= moved
+        return Quantiles(shown, experts)
+
+    def rows(self) -> list[StoredForecast]:
+        """What is stored: one row a horizon."""
+        return [
+            StoredForecast(
+                origin_open_time_ms=self.origin_open_time_ms,
+                horizon=horizon,
+                inputs_until_ms=self.inputs_until_ms,
+                made_at_ms=self.made_at_ms,
+                mode=self.mode,
+                step=self.step,
+                checkpoint_id=self.checkpoint_id,
+                origin_close=self.origin_close,
+                scale=self.scale,
+                quantiles=self.quantiles.shown[horizon - 1],
+                experts=self.quantiles.experts[:, horizon - 1],
+            )
+            for horizon in range(1, self.horizons + 1)
+        ]
+
+    def event(self, run_id: str) -> ForecastMade:
+        """What the window is told."""
+        return ForecastMade(
+            run_id=run_id,
+            origin_open_time_ms=self.origin_open_time_ms,
+            inputs_until_ms=self.inputs_until_ms,
+            made_at_ms=self.made_at_ms,
+            mode=self.mode,
+            step=self.step,
+            checkpoint_id=self.checkpoint_id,
+            origin_close=self.origin_close,
+            ghosts=self.ghosts,
+            conditions=self.conditions,
+        )
+
+
+def from_rows(
+    rows: Sequence[StoredForecast], interval: Interval, conditions: MarketConditions | None = None
+) -> IssuedForecast:
+    """The forecast that these rows, one a horizon, were stored from. conditions: what is stored beside them."""
+    ordered = sorted(rows, key=lambda row: row.horizon)
+    first = ordered[0]
+    shown = np.stack([row.quantiles for row in ordered])
+    experts = np.stack([row.experts for row in ordered], axis=1)
+    return issue(
+        Quantiles(shown, experts),
+        interval,
+        origin_open_time_ms=first.origin_open_time_ms,
+        inputs_until_ms=first.inputs_until_ms,
+        made_at_ms=first.made_at_ms,
+        mode=first.mode,
+        step=first.step,
+        checkpoint_id=first.checkpoint_id,
+        origin_close=first.origin_close,
+        scale=first.scale,
+        conditions=conditions,
+    )
+
+
+def issue(
+    quantiles: Quantiles,
+    interval: Interval,
+    *,
+    origin_open_time_ms: int,
+    inputs_until_ms: int,
+    made_at_ms: int,
+    mode: ForecastMode,
+    step: int,
+    checkpoint_id: str | None,
+    origin_close: float,
+    scale: float,
+    conditions: MarketConditions | None = None,
+) -> IssuedForecast:
+    """Put a forecast together with the candles that are drawn of it."""
+    drawn, reference = (
+        ghosts(natural, origin_close, origin_open_time_ms, interval)
+        for natural in (quantiles.shown, quantiles.experts[REFERENCE])
+    )
+    return IssuedForecast(
+        origin_open_time_ms,
+        inputs_until_ms,
+        made_at_ms,
+        mode,
+        step,
+        checkpoint_id,
+        origin_close,
+        scale,
+        quantiles,
+        drawn,
+        reference,
+        conditions,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How one horizon of a forecast came out."""
+
+    score: StoredScore
+    event: ForecastScored
+    losses: FloatArray
+    """Of what was shown: [Q], natural units."""
+    everyone: FloatArray | None
+    """In the order of LOSS_ROWS: [.., Q], natural units."""
+
+
+def score(
+    forecast: IssuedForecast,
+    horizon: int,
+    candle: Candle,
+    natural: FloatArray,
+    everyone: FloatArray | None,
+    after_gap: bool,
+    run_id: str,
+    now_ms: int,
+    version: int = 1,
+    twin: FloatArray | None = None,
+) -> Outcome:
+    """Score the forecast of `horizon` against the candle that has closed.
+
+    natural: the candle's quantities [Q], the volume NaN where it is not known. everyone: the losses to store, in the
+    order of LOSS_ROWS, where known. twin: the frozen twin's [Q], where there is one.
+    """
+    shown = forecast.quantiles.shown[horizon - 1]
+    losses = pinball(natural, shown)
+    expert_losses = pinball(natural[None], forecast.quantiles.experts[:, horizon - 1])
+    ghost, reference = forecast.ghosts[horizon - 1], forecast.reference_ghosts[horizon - 1]
+    close = float(natural[Quantity.CLOSE])
+    quantiles = shown[Quantity.CLOSE]
+    found = StoredScore(
+        origin_open_time_ms=forecast.origin_open_time_ms,
+        horizon=horizon,
+        target_open_time_ms=candle.open_time_ms,
+        mode=forecast.mode,
+        after_gap=after_gap,
+        loss=float(losses[Quantity.CLOSE]),
+        model_loss=float(expert_losses[MODEL, Quantity.CLOSE]),
+        reference_loss=float(expert_losses[REFERENCE, Quantity.CLOSE]),
+        range_loss=float(losses[Quantity.RANGE]),
+        range_model_loss=float(expert_losses[MODEL, Quantity.RANGE]),
+        range_reference_loss=float(expert_losses[REFERENCE, Quantity.RANGE]),
+        inside_50=_is_inside(quantiles, BAND_50, close),
+        inside_90=_is_inside(quantiles, BAND_90, close),
+        direction_hit=_direction_hit(float(quantiles[MEDIAN]), close),
+        overlap=overlap(ghost.low, ghost.high, candle.low, candle.high),
+        reference_overlap=overlap(reference.low, reference.high, candle.low, candle.high),
+        scored_at_ms=now_ms,
+        version=version,
+        expert_losses=b"" if everyone is None else pack_losses(everyone),
+        regime=None if forecast.conditions is None else forecast.conditions.regime,
+        twin_loss=None if twin is None else float(twin[Quantity.CLOSE]),
+        range_twin_loss=None if twin is None else float(twin[Quantity.RANGE]),
+        body_loss=float(losses[Quantity.BODY]),
+        upper_wick_loss=float(losses[Quantity.UPPER_WICK]),
+        lower_wick_loss=float(losses[Quantity.LOWER_WICK]),
+        volume_loss=None if math.isnan(natural[Quantity.VOLUME]) else float(losses[Quantity.VOLUME]),
+    )
+    stored = as_stored(found)
+    return Outcome(stored, scored_event(stored, forecast, candle, run_id), losses, everyone)
+
+
+def _is_inside(quantiles: FloatArray, band: tuple[int, int], value: float) -> bool:
+    return bool(quantiles[band[0]] <= value <= quantiles[band[1]])
+
+
+def _direction_hit(forecast: float, outcome: float) -> bool | None:
+    """None where the close did not move, or the forecast named no direction."""
+    if forecast == 0.0 or outcome == 0.0:
+        return None
+    return (forecast > 0.0) == (outcome > 0.0)
+
+
+def scored_event(stored: StoredScore, forecast: IssuedForecast, candle: Candle, run_id: str) -> ForecastScored:
+    """What the window is told of a stored score."""
+    return ForecastScored(
+        run_id=run_id,
+        origin_open_time_ms=stored.origin_open_time_ms,
+        target_open_time_ms=stored.target_open_time_ms,
+        horizon=stored.horizon,
+        mode=stored.mode,
+        after_gap=stored.after_gap,
+        ghost=forecast.ghosts[stored.horizon - 1],
+        actual_close=candle.close,
+        loss=stored.loss,
+        model_loss=stored.model_loss,
+        reference_loss=stored.reference_loss,
+        inside_50=stored.inside_50,
+        inside_90=stored.inside_90,
+        direction_hit=stored.direction_hit,
+        version=stored.version,
+        made_at_ms=forecast.made_at_ms,
+        step=forecast.step,
+        checkpoint_id=forecast.checkpoint_id,
+    )

@@ -1,0 +1,22 @@
+"""Something went wrong in a step, in the words of an incident; the session adds the run and the time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from core.domain.events import Incident, Severity
+
+
+@dataclass(frozen=True, slots=True)
+class Mishap:
+    """The fields mean what they mean in `core.domain.events.Incident`."""
+
+    severity: Severity
+    kind: str
+    happened: str
+    done: str
+    cost: str
+    details: str = ""
+
+    def incident(self, run_id: str, at_ms: int) -> Incident:
+        return Incident(run_id, at_ms, self.severity, self.kind, self.happened, self.done, self.cost, self.details)

@@ -1,0 +1,109 @@
+"""The progress view of a run in a terminal: on stderr, so that stdout stays for results."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import replace
+from types import TracebackType
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+
+from core.domain.events import EventBatch, Incident, JobProgress, TrainerReady, TrainerStatus
+from core.domain.plain import plain
+from core.market.feeds.base import FeedStatus
+from core.training.hosting.catch_up import JOB_ID as CATCH_UP
+from desktop.app.progress_lines import ProgressLines
+
+_LONGEST_SENTENCE = 600
+
+
+class TerminalProgress:
+    """Shows jobs, the newest status, and incidents. Its methods may be called from any thread."""
+
+    def __init__(self, is_shown: bool, lines: ProgressLines | None = None, *, evaluated: str = "") -> None:
+        """lines: another program watches, and is told instead of people. evaluated: the file that the run, a
+        copy's, is on; nothing where it is a run of its own."""
+        self._lines = lines
+        self._evaluated = evaluated
+        is_shown = is_shown and lines is None
+        self._console = Console(stderr=True, markup=False)
+        columns = (
+            TextColumn("{task.description}", markup=False),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TimeRemainingColumn(),
+        )
+        self._progress = Progress(*columns, console=self._console, disable=not is_shown, transient=True)
+        self._tasks: dict[str, TaskID] = {}
+        self._titles: dict[str, str] = {}
+        self._lock = threading.Lock()
+        self.status: TrainerStatus | None = None
+
+    def __enter__(self) -> TerminalProgress:
+        self._progress.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._progress.stop()
+
+    def say(self, sentence: str) -> None:
+        """One line above the bars."""
+        if self._lines is not None:
+            self._lines.say(sentence)
+        elif not self._progress.disable:
+            self._console.print(plain(sentence, _LONGEST_SENTENCE), highlight=False)
+
+    def take_feed(self, status: FeedStatus) -> None:
+        """A change of the feed's state."""
+        self.say(status.sentence)
+
+    def take_batch(self, batch: EventBatch) -> None:
+        """What came of one candle."""
+        with self._lock:
+            for event in batch.events:
+                self._take(event)
+
+    def _take(self, event: object) -> None:
+        match event:
+            case TrainerReady():
+                self.say(self._beginning(event))
+            case JobProgress():
+                self._show_job(event)
+            case Incident(what_happened=happened, what_was_done=done):
+                self.say(f"{happened} {done}")
+            case TrainerStatus():
+                self.status = event
+                self._describe(event)
+
+    def _beginning(self, ready: TrainerReady) -> str:
+        if self._evaluated:
+            what = "a new model" if ready.resumed_from is None else "the checkpoint"
+            return f"Evaluating {what} on {ready.device}."
+        beginning = "a new run" if ready.step == 0 else f"going on at step {ready.step:,}"
+        return f"Training on {ready.device}: {beginning}."
+
+    def _show_job(self, job: JobProgress) -> None:
+        if self._evaluated and job.job_id == CATCH_UP:
+            job = replace(job, title=f"Evaluating candles of {self._evaluated}")
+        if self._lines is not None:
+            self._lines.progress(title=job.title, done=job.done, total=job.total, seconds_left=job.seconds_left)
+            return
+        if job.job_id not in self._tasks:
+            self._tasks[job.job_id] = self._progress.add_task(job.title, total=job.total)
+            self._titles[job.job_id] = job.title
+        if job.is_over:
+            self._progress.remove_task(self._tasks.pop(job.job_id))
+            return
+        self._progress.update(self._tasks[job.job_id], completed=job.done, total=job.total)
+        if self._titles[job.job_id] != job.title:  # another part of it; a status may have its place meanwhile
+            self._titles[job.job_id] = job.title
+            self._progress.update(self._tasks[job.job_id], description=job.title)
+
+    def _describe(self, status: TrainerStatus) -> None:
+        loss = "–" if status.loss.current is None else f"{status.loss.current:.3f}"
+        text = f"step {status.step:,}  loss {loss} {status.loss.trend.value}  {status.accuracy.verdict}"
+        for task in self._tasks.values():
+            self._progress.update(task, description=text[:90])

@@ -1,0 +1,87 @@
+"""What stands behind the watchlist's panel: prices while it is seen, lists of markets when they are searched, and
+whether an exchange has the one that is chosen."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+
+from PySide6.QtCore import QObject, Slot
+
+from core.domain.candle import Market
+from core.domain.clock import Clock
+from core.market.feeds.base import FeedState
+from core.market.feeds.holds import VenueHolds
+from core.market.feeds.ticker_poller import PollTimes
+from core.market.feeds.urls import ExchangeUrls
+from core.market.symbols import SymbolCache
+from core.settings.tree import Settings
+from core.storage.folder import DataFolder
+from desktop.services.market_check import MarketCheck
+from desktop.services.quote_feed import QuoteFeed
+from desktop.services.symbol_lists import SymbolLists
+from desktop.state.run_state import RunState
+from desktop.window.main_window import MainWindow
+
+_log = logging.getLogger("ghostcandle")
+
+
+class Watching(QObject):
+    """Connects the panel with its threads. Call `close` before the loop ends."""
+
+    def __init__(
+        self,
+        window: MainWindow,
+        state: RunState,
+        folder: DataFolder,
+        clock: Clock,
+        urls: ExchangeUrls | None,
+        is_stored: Callable[[Market], bool] = lambda _market: False,
+        holds: VenueHolds | None = None,
+        times: PollTimes | None = None,
+    ) -> None:
+        """is_stored: whether candles of a market are stored. holds: shared with all others who ask exchanges."""
+        super().__init__(window)
+        holds = holds or VenueHolds(clock)
+        self.quotes = QuoteFeed(clock, urls, times, holds, self)
+        cache = SymbolCache(folder.symbols)
+        self.lists = SymbolLists(cache, clock, urls, holds, self)
+        self.check = MarketCheck(cache, clock, urls, holds, is_stored, self)
+        window.ask_market = self.check.ask
+        panel = window.watchlist
+        self.quotes.told.connect(state.quotes.take)
+        panel.prices_wanted.connect(self.quotes.set_wanted)
+        panel.adder.symbols_wanted.connect(self.lists.request)
+        self.lists.ready.connect(panel.show_symbols)
+        self.lists.fetching.connect(panel.show_fetching)
+        self.lists.failed.connect(panel.show_no_symbols)
+        self._state, self._was_live = state, False
+        state.feed_changed.connect(self._on_feed)
+        window.settings_changed.connect(self._on_settings)
+        window.settings_shown.connect(self._on_settings)
+        self._on_settings(window.settings)
+
+    @Slot()
+    def try_again(self) -> None:
+        """The user wants another try of the exchange that was asked for."""
+        asked = self._state.feed_record.asked
+        if asked is not None:
+            self.quotes.try_again(asked.venue)
+
+    async def close(self) -> None:
+        """End the threads, and wait for them while the window goes on."""
+        parts = (self.quotes, self.lists, self.check)
+        if not all(await asyncio.gather(*(asyncio.to_thread(part.close) for part in parts))):
+            _log.error("A thread of the watchlist did not end in time.")
+
+    def _on_feed(self) -> None:
+        """Where the feed of an exchange goes live, its prices can be had again."""
+        is_live = self._state.feed is not None and self._state.feed.state is FeedState.LIVE
+        market = self._state.feed_record.market
+        if is_live and not self._was_live and market is not None:
+            self.quotes.try_again(market.venue)
+        self._was_live = is_live
+
+    def _on_settings(self, settings: Settings) -> None:
+        self.quotes.watch((market.venue, market.symbol) for market in settings.watchlist.markets)

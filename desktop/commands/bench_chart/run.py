@@ -1,0 +1,111 @@
+"""The whole of `ghostcandle bench chart`: peers, sizes, and frames beside each kind of trainer, in one run."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from platformdirs import user_cache_path
+
+from core.settings import tree as settings_file
+from core.settings.tree import Settings
+from core.storage.errors import StorageError
+from core.storage.folder import DataFolder
+from desktop.commands.bench_chart import machine
+from desktop.commands.bench_chart.chart import application, measure_sizes
+from desktop.commands.bench_chart.loading import LoadingError, measure_loading
+from desktop.commands.bench_chart.peers import PeerEnvironment, measure_finplot, paired_ticks
+from desktop.commands.bench_chart.report import with_ratios
+from desktop.commands.bench_chart.rig import MeasureError
+
+HOSTS = ("none", "process", "thread")
+_MOST_PEER_SAMPLES = 100
+_MOST_WITH_EVERYTHING = 200
+_START_WITHIN_S = 240.0
+_STORED = 1_000_000
+"""Candles in the database whose loading is measured, where a chart of as many is measured at all."""
+
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class ChartBench:
+    """What is measured. seconds: of frames beside each kind of trainer; None: of none."""
+
+    sizes: tuple[int, ...]
+    repeats: int
+    with_peers: bool
+    seconds: float | None
+
+    def run(self, settings: Settings, say: Say) -> dict[str, Any]:
+        """All figures, with ratios and bars. Raises MeasureError."""
+        os.environ["QT_QPA_PLATFORM"] = "offscreen"
+        environment = PeerEnvironment(user_cache_path("ghostcandle", appauthor=False))
+        if self.with_peers:
+            environment.prepare(say)  # what cannot be had is said before anything is measured
+        application()
+        facts = machine.facts()
+        sizes = measure_sizes(self.sizes, self.repeats, say)
+        loading = _loading(say) if _STORED in self.sizes else None
+        everything = self._with_everything(say)
+        peers = {}
+        if self.with_peers:
+            samples = min(self.repeats, _MOST_PEER_SAMPLES)
+            by_size = measure_finplot(environment, self.sizes, samples, say)
+            peers["finplot"] = {**by_size, "tick_pairs": paired_ticks(environment, samples, say)}
+        frames = {} if self.seconds is None else {host: _frames(host, self.seconds, settings, say) for host in HOSTS}
+        measured = {"machine": facts, "sizes": sizes, "loading": loading, "with_everything": everything}
+        return with_ratios({**measured, "peers": peers, "while_training": frames})
+
+    def _with_everything(self, say: Say) -> dict[str, Any]:
+        """Of the largest chart, with each kind of indicator, hindsight and the strip of errors."""
+        largest = max(self.sizes)
+        say("Everything is switched on.")
+        figures = measure_sizes((largest,), min(self.repeats, _MOST_WITH_EVERYTHING), say, with_everything=True)
+        loading = _loading(say, with_everything=True) if largest >= _STORED else None
+        return {"size": largest, **figures[str(largest)], "loading": loading}
+
+
+def _loading(say: Say, *, with_everything: bool = False) -> dict[str, Any]:
+    say(f"Storing {_STORED:,} candles and loading them.")
+    try:
+        return asdict(measure_loading(_STORED, with_everything=with_everything))
+    except (LoadingError, StorageError) as error:
+        raise MeasureError(f"Loading could not be measured: {error}") from error
+
+
+def _frames(host: str, seconds: float, settings: Settings, say: Say) -> dict[str, Any]:
+    say(f"Measuring frames for {seconds:g} s, host: {host}.")
+    with tempfile.TemporaryDirectory(prefix="ghostcandle-bench-") as folder:
+        settings_file.save(settings, DataFolder(Path(folder)).settings)
+        options = ["--host", host, "--seconds", str(seconds), "--json", "--data-dir", folder]
+        command = [*_ourselves(), "bench", "frames", *options]
+        try:
+            done = subprocess.run(
+                command, capture_output=True, text=True, timeout=_START_WITHIN_S + seconds, check=False
+            )
+        except subprocess.TimeoutExpired as error:
+            raise MeasureError(f"The frames beside host {host} were not measured in time.") from error
+    return _answer(done, host)
+
+
+def _answer(done: subprocess.CompletedProcess[str], host: str) -> dict[str, Any]:
+    try:
+        answer: dict[str, Any] = json.loads(done.stdout)
+    except ValueError:
+        answer = {"error": f"its process ended with exit code {done.returncode} and no answer."}
+    if "error" in answer:
+        raise MeasureError(f"The frames beside host {host} were not measured: {answer['error']}")
+    return answer
+
+
+def _ourselves() -> list[str]:
+    """This program once more, frozen or not."""
+    return [sys.executable] if getattr(sys, "frozen", False) else [sys.executable, "-m", "desktop"]

@@ -1,0 +1,110 @@
+"""What is drawn while the chart is measured: seeded candles that end alike however many there are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.domain.candle import Candle, Interval
+from core.domain.candle_series import CandleSeries
+from core.domain.events import QUANTILE_LEVELS, ForecastMade, ForecastMode, Ghost
+
+MINUTE = Interval.parse("1m")
+HORIZONS = 8
+
+_NEWEST_MS = 1_795_219_200_000
+_NEWEST_CLOSE = 64_250.0
+_VOLATILITY = 4e-4
+_REACH = 3e-4
+_TICK_PULL, _TICK_STEP = 0.05, 4e-5
+_VOLUME = 12.0
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """Closed candles in ascending time, oldest first; each array has the shape (count,)."""
+
+    open_time_ms: NDArray[np.int64]
+    open: NDArray[np.float64]
+    high: NDArray[np.float64]
+    low: NDArray[np.float64]
+    close: NDArray[np.float64]
+    volume: NDArray[np.float64]
+
+
+def columns(count: int, seed: int = 4) -> Columns:
+    """A random walk in cents that ends at the same price and time for every `count`.
+
+    It is drawn from the newest candle backwards, so the newest candles are the same ones in a series of a thousand and
+    of a million: what is in view is alike, and only what is stored differs.
+    """
+    steps, highs, lows, volumes = (np.random.default_rng([seed, part]) for part in range(4))
+    back = np.cumsum(steps.normal(0.0, _VOLATILITY, count))
+    closes = np.round(_NEWEST_CLOSE * np.exp(-np.concatenate([[0.0], back])), 2)[::-1]
+    opened, closed = closes[:-1], closes[1:]
+    reach = np.abs([part.normal(0.0, _REACH, count)[::-1] for part in (highs, lows)])
+    return Columns(
+        open_time_ms=_NEWEST_MS + (np.arange(count, dtype=np.int64) - count + 1) * MINUTE.duration_ms,
+        open=opened,
+        high=np.round(np.maximum(opened, closed) * (1.0 + reach[0]), 2),
+        low=np.round(np.minimum(opened, closed) * (1.0 - reach[1]), 2),
+        close=closed,
+        volume=np.round(volumes.gamma(2.0, _VOLUME / 2.0, count)[::-1], 3),
+    )
+
+
+def candles(source: Columns) -> Iterator[Candle]:
+    """The same, one by one."""
+    values = (source.open, source.high, source.low, source.close, source.volume)
+    rows = zip(source.open_time_ms.tolist(), *(column.tolist() for column in values), strict=True)
+    return (Candle(*row) for row in rows)
+
+
+def series(count: int) -> CandleSeries:
+    """The candles as the chart reads them."""
+    made = columns(count)
+    values = np.stack((made.open, made.high, made.low, made.close, made.volume))
+    return CandleSeries.from_columns(MINUTE, made.open_time_ms, values)
+
+
+def forming_path(newest: Candle, count: int, seed: int = 9) -> list[Candle]:
+    """How the candle after `newest` stands after each of its `count` ticks. The price is pulled back to its opening,
+    so that it stays a candle among the others."""
+    generator = np.random.default_rng(seed)
+    shocks, amounts = generator.normal(0.0, _TICK_STEP, count), generator.uniform(0.0, 2.0 * _VOLUME / count, count)
+    opened = high = low = newest.close
+    away, volume, path = 0.0, 0.0, []
+    for shock, amount in zip(shocks.tolist(), amounts.tolist(), strict=True):
+        away += shock - _TICK_PULL * away
+        price = round(opened * (1.0 + away), 2)
+        high, low, volume = max(high, price), min(low, price), volume + amount
+        path.append(Candle(newest.open_time_ms + MINUTE.duration_ms, opened, high, low, price, round(volume, 3)))
+    return path
+
+
+def following(newest: Candle, like: Candle) -> Candle:
+    """A closed candle after `newest`, shaped like another one: a market goes on as it was."""
+    share = newest.close / like.open
+    opened, high, low, close = (round(price * share, 2) for price in (like.open, like.high, like.low, like.close))
+    return Candle(newest.open_time_ms + MINUTE.duration_ms, opened, high, low, close, like.volume)
+
+
+def forecast_after(newest: Candle, seed: int = 5) -> ForecastMade:
+    """Ghosts with bands that widen, made when `newest` closed."""
+    generator = np.random.default_rng(seed)
+    opened, ghosts = newest.close, []
+    for ahead in range(1, HORIZONS + 1):
+        close = opened * (1.0 + float(generator.normal(0.0, _VOLATILITY)))
+        spread = newest.close * 2.0 * _VOLATILITY * ahead**0.5
+        quantiles = tuple(close + spread * (2.0 * level - 1.0) for level in QUANTILE_LEVELS)
+        high, low = max(opened, close) * (1.0 + _REACH), min(opened, close) * (1.0 - _REACH)
+        open_time_ms = newest.open_time_ms + ahead * MINUTE.duration_ms
+        ghosts.append(Ghost(open_time_ms, opened, high, low, close, _VOLUME, quantiles))
+        opened = close
+    closed_ms = MINUTE.close_time_ms(newest.open_time_ms)
+    mode = ForecastMode.LIVE
+    origin = newest.open_time_ms
+    return ForecastMade("bench", origin, closed_ms, closed_ms, mode, 1, None, newest.close, tuple(ghosts))

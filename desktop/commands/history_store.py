@@ -1,0 +1,72 @@
+"""Where the history commands read and store: this process where it owns the data folder, else the open window."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+
+from core.market.history.importing import HistoryWriter
+from core.market.history.writing import DatabaseWriter
+from core.storage.candles import CandleStore
+from core.storage.database import open_database
+from core.storage.folder import DataFolder
+from core.storage.holes import HoleStore
+from core.storage.ownership import FolderInUse, own
+from core.storage.recovering import open_or_recover
+from desktop.app.terminal_progress import TerminalProgress
+
+_WINDOW = "window"
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryDesk:
+    """Reads see what `writer` has stored. show: tells a window, where there is one, how far the command is."""
+
+    store: CandleStore
+    holes: HoleStore
+    writer: HistoryWriter
+    show: Callable[[int, int], None] = lambda done, total: None
+
+
+@contextmanager
+def history_desk(
+    folder: DataFolder, role: str, title: str, progress: TerminalProgress, *, is_shown: bool = True
+) -> Iterator[HistoryDesk]:
+    """role: what a second start is told that the folder is in use by. title: what the window shows meanwhile, unless it
+    is told on another way (is_shown False).
+
+    Raises FolderInUse where neither this process nor a window can store, and StorageError.
+    """
+    with ExitStack() as stack:
+        try:
+            stack.enter_context(own(folder, role))
+        except FolderInUse as in_use:
+            if in_use.role != _WINDOW:
+                raise
+            from desktop.services.remote_client import WindowWriter  # noqa: PLC0415 - Qt only for this
+
+            progress.say("A window has this data folder open: it stores what comes.")
+            through = stack.enter_context(WindowWriter(folder.root, title, is_shown=is_shown))
+            db = open_database(folder.database, readonly=True)
+            stack.callback(db.close)
+            yield HistoryDesk(CandleStore(db), HoleStore(db), through, through.show)
+        else:
+            opened = open_or_recover(folder)
+            if opened.notice is not None:
+                progress.say(opened.notice)
+            stack.callback(opened.db.close)
+            yield HistoryDesk(CandleStore(opened.db), HoleStore(opened.db), DatabaseWriter(opened.db))
+
+
+@contextmanager
+def stored_candles(folder: DataFolder) -> Iterator[CandleStore | None]:
+    """What is stored, to be read only; None where there is no database yet. Raises StorageError."""
+    if not folder.database.exists():
+        yield None
+        return
+    db = open_database(folder.database, readonly=True)
+    try:
+        yield CandleStore(db)
+    finally:
+        db.close()

@@ -1,0 +1,46 @@
+"""Why no window opens, for whoever started the program by a double click: nobody reads its stderr then."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+
+UNSEEN = frozenset({"offscreen", "minimal"})
+"""Platforms of Qt on which nobody sees a window."""
+
+
+def is_needed() -> bool:
+    """No terminal shows what is written, but there is a screen."""
+    if os.environ.get("QT_QPA_PLATFORM") in UNSEEN or (sys.stderr is not None and sys.stderr.isatty()):
+        return False
+    if not sys.platform.startswith("linux") or os.environ.get("QT_QPA_PLATFORM"):
+        return True
+    return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
+
+
+def show(sentence: str) -> None:
+    """Show it, and come back when it was closed."""
+    from PySide6.QtWidgets import QApplication  # noqa: PLC0415 - a command without a window needs no Qt
+    from qasync import QEventLoop  # noqa: PLC0415
+
+    from desktop.ui.plain_text import MessageBox  # noqa: PLC0415
+
+    qt = QApplication.instance() or QApplication(["ghostcandle"])
+    box = MessageBox()
+    box.setIcon(MessageBox.Icon.Warning)
+    box.setWindowTitle("Ghostcandle")
+    box.setText(sentence)
+    box.setStandardButtons(MessageBox.StandardButton.Close)
+
+    async def until_closed() -> None:
+        closed = asyncio.Event()
+        box.finished.connect(lambda _result: closed.set())
+        box.open()
+        await closed.wait()
+
+    with QEventLoop(qt) as loop:
+        asyncio.set_event_loop(loop)
+        loop.run_until_complete(until_closed())
+    asyncio.set_event_loop(None)
+    box.deleteLater()

@@ -1,0 +1,218 @@
+"""What can be ordered from the window: a command line of our own for each, and its account in words."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from core.checkpoints.catalog import Kept
+from core.domain.candle import Interval, Market
+from core.evaluation.report import words
+from desktop.ui.formatting import format_count, format_number, format_percent
+from desktop.ui.translation import translate
+
+Told = Callable[[Mapping[str, Any]], str]
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """arguments: without --json, --data-dir and the like. told: what came of it, in a sentence."""
+
+    title: str
+    arguments: tuple[str, ...]
+    told: Told
+    page: Path | None = None
+    """A report that it writes."""
+    checkpoint_id: str | None = None
+    """What it finds is kept with this one."""
+    cancelled: str = ""
+    """What holds after it was cancelled."""
+    market_of: Callable[[Mapping[str, Any]], Market | None] = lambda _summary: None
+    """The market whose candles it stored, from its account, to be opened; None where there is none, or several."""
+    works_aside: bool = False
+    """It needs a temporary folder, and no window: where temporary files are, there is the window's socket too."""
+
+
+def import_order(
+    files: Sequence[Path],
+    *,
+    venue: str = "",
+    symbol: str = "",
+    interval: str = "",
+    time_zone: str = "UTC",
+    replaces: bool = False,
+) -> Order:
+    """Read candle and trade files into the database. What is empty is found in the files' names and rows."""
+    named = {"--venue": venue, "--symbol": symbol, "--interval": interval, "--time-zone": time_zone}
+    options = [part for name, value in named.items() if value for part in (name, value)]
+    title = (
+        translate("Jobs", "Import {0}").format(files[0].name)
+        if len(files) == 1
+        else translate("Jobs", "Import {0} files").format(format_count(len(files)))
+    )
+    return Order(
+        title,
+        ("import", *options, *(["--replace"] if replaces else []), "--", *map(str, files)),
+        _import_told,
+        cancelled=translate(
+            "Jobs", "Whole candles that were stored by then stay; importing the file again adds the rest."
+        ),
+        market_of=_imported_market,
+    )
+
+
+def backfill_order(venue: str, symbol: str, interval: str, since: str, until: str, *, asks_again: bool) -> Order:
+    """Fetch what is missing of a market's history. until: empty for up to now."""
+    market = ("--venue", venue, "--symbol", symbol, "--interval", interval)
+    span = ("--since", since, *(("--until", until) if until else ()))
+    return Order(
+        translate("Jobs", "Fetch {0} {1} of {2} since {3}").format(symbol, interval, venue, since),
+        ("backfill", *market, *span, *(["--ask-again"] if asks_again else [])),
+        _backfill_told,
+        cancelled=translate("Jobs", "The candles that had come are stored; the same job goes on from there."),
+        market_of=lambda _summary: Market(venue, symbol, Interval.parse(interval)),
+    )
+
+
+def pretrain_order(
+    files: Sequence[Path], *, epochs: int, validation_share: float, patience: int, batch_size: int, device: str
+) -> Order:
+    """Learn from candle files before a run."""
+    options = (
+        *("--epochs", str(epochs), "--validation-share", str(validation_share), "--patience", str(patience)),
+        *("--batch-size", str(batch_size), "--device", device),
+    )
+    named = files[0].name if len(files) == 1 else translate("Jobs", "{0} files").format(format_count(len(files)))
+    return Order(
+        translate("Jobs", "Pretrain on {0}").format(named),
+        ("pretrain", *options, "--", *map(str, files)),
+        _pretrain_told,
+        cancelled=translate("Jobs", "The best epoch by then is kept, where there was one."),
+    )
+
+
+def evaluate_order(
+    kept: Kept | None, file: Path, reports: Path, now: datetime, *, learns: bool, counts_seen: bool, device: str
+) -> Order:
+    """Run the live session over a file, from a checkpoint or from a new model. reports: the folder of its page."""
+    step = "new" if kept is None else f"step-{kept.info.step}"
+    page = reports / f"{now:%Y%m%d-%H%M%S}-{step}-{_plain(file.stem)}.html"
+    options = ["--report", str(page), "--device", device]
+    title = translate("Jobs", "Evaluate a new model on {0}").format(file.name)
+    if kept is not None:
+        options += ["--checkpoint", kept.info.checkpoint_id]
+        options += [] if learns else ["--frozen"]
+        options += ["--count-seen"] if counts_seen else []
+        title = translate("Jobs", "Evaluate {0} on {1}").format(checkpoint_words(kept), file.name)
+    return Order(
+        title,
+        ("evaluate", *options, "--", str(file)),
+        _evaluate_told,
+        page,
+        None if kept is None else kept.info.checkpoint_id,
+        translate("Jobs", "Nothing was judged, and nothing was kept."),
+        works_aside=True,
+    )
+
+
+def checkpoint_words(kept: Kept) -> str:
+    """Its name, or its step."""
+    return kept.info.name or translate("Jobs", "step {0}").format(format_count(kept.info.step))
+
+
+def in_fields(sentence: str) -> str:
+    """What a command says, with the dialog's fields in place of its options."""
+    fields = {
+        "--venue": translate("Jobs", "Exchange"),
+        "--symbol": translate("Jobs", "Symbol"),
+        "--interval": translate("Jobs", "Interval"),
+        "--time-zone": translate("Jobs", "Time zone"),
+        "--batch-size": translate("Jobs", "Batch size"),
+        "--device": translate("Jobs", "Device"),
+        "--validation-share": translate("Jobs", "Held back"),
+        "--count-seen": translate("Jobs", "Judge also candles from before"),
+        "--replace": translate("Jobs", "Put the file's candles in place"),
+    }
+    for option, field in fields.items():
+        sentence = re.sub(rf"{option}\b", f"“{field}”", sentence)
+    return sentence
+
+
+def _plain(name: str) -> str:
+    return "".join(letter if letter.isascii() and letter.isalnum() else "-" for letter in name)[:60]
+
+
+def _imported_market(summary: Mapping[str, Any]) -> Market | None:
+    markets = {(each["venue"], each["symbol"], each["interval"]) for each in summary["files"]}
+    if len(markets) != 1:
+        return None
+    venue, symbol, interval = markets.pop()
+    return Market(venue, symbol, Interval.parse(interval))
+
+
+def _import_told(summary: Mapping[str, Any]) -> str:
+    files = summary["files"]
+    stored, same = (sum(int(each[name] or 0) for each in files) for name in ("stored", "same"))
+    rejected: Counter[str] = Counter()
+    for each in files:
+        rejected.update(each["rejected"])
+    markets = {f"{each['symbol']} {each['interval']} ({each['venue']})" for each in files}
+    if len(markets) == 1:
+        parts = [translate("Jobs", "{0} candles of {1} stored.").format(format_count(stored), *markets)]
+    else:
+        parts = [translate("Jobs", "{0} candles stored.").format(format_count(stored))]
+    if same:
+        parts.append(translate("Jobs", "{0} were there already.").format(format_count(same)))
+    if rejected:
+        why = ", ".join(f"{format_count(count)} ({reason})" for reason, count in rejected.items())
+        parts.append(translate("Jobs", "Rejected: {0}.").format(why))
+    return " ".join(parts)
+
+
+def _backfill_told(summary: Mapping[str, Any]) -> str:
+    if not summary["wanted"]:
+        return translate("Jobs", "Nothing was missing.")
+    parts = [
+        translate("Jobs", "{0} of {1} missing candles stored.").format(
+            format_count(summary["stored"]), format_count(summary["wanted"])
+        )
+    ]
+    if summary["all_absent"]:
+        parts.append(
+            translate("Jobs", "The exchange does not have {0}; they stay holes.").format(
+                format_count(summary["all_absent"])
+            )
+        )
+    if summary["left"]:
+        parts.append(translate("Jobs", "{0} are still missing.").format(format_count(summary["left"])))
+    return " ".join(parts)
+
+
+def _pretrain_told(summary: Mapping[str, Any]) -> str:
+    best = next(each for each in summary["epochs"] if each["epoch"] == summary["best_epoch"])
+    close, spread = (_held_back(best["validation"], name) for name in ("close", "range"))
+    return translate(
+        "Jobs",
+        "Epoch {0} of {1} was the best: skill on {4} held-back candles, with its 95 % interval, close {2}, range {3}. "
+        "The next new run of the same interval starts from it.",
+    ).format(summary["best_epoch"], len(summary["epochs"]), close, spread, format_count(int(best["validation"]["n"])))
+
+
+def _held_back(validation: Mapping[str, Any], name: str) -> str:
+    """``+1.25 % (0.31 to 2.19)``: a skill without its interval says nothing."""
+    value, interval = format_percent(validation[f"{name}_skill"], 2, signed=True), validation[f"{name}_ci95"]
+    if interval is None:
+        return value
+    low, high = (format_number(100.0 * bound, 2) for bound in interval)
+    return translate("Jobs", "{0} ({1} to {2})").format(value, low, high)
+
+
+def _evaluate_told(summary: Mapping[str, Any]) -> str:
+    plain = dict(summary)
+    found = [*(words.in_a_sentence(plain, name) for name in words.QUANTITIES), words.beginning(plain)]
+    return " ".join(part for part in found if part)

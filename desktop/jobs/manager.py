@@ -1,0 +1,378 @@
+"""Where jobs are ordered and ended: dialogs, child processes, the list, and what is kept of an evaluation."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import shutil
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any, TypeVar
+
+from PySide6.QtCore import QEvent, QObject, Signal, Slot
+
+from core.checkpoints.catalog import Kept
+from core.checkpoints.evaluation import evaluation_of
+from core.domain.candle import Interval, Market
+from core.domain.dates import calendar_moment
+from core.domain.events import Severity
+from core.market.feeds.urls import ExchangeUrls
+from core.market.shown_names import shown_market, shown_symbol
+from core.storage.errors import StorageError
+from core.storage.folder import DataFolder
+from desktop.actions import ActionId
+from desktop.dialogs.messages import open_dialog
+from desktop.jobs.child import ChildProcess, Ending
+from desktop.jobs.form import JobDialog
+from desktop.jobs.history_dialogs import BackfillDialog, ImportDialog
+from desktop.jobs.job_commands import Order, in_fields
+from desktop.jobs.model_dialogs import EvaluateDialog, PretrainDialog
+from desktop.state.database import WindowDatabase
+from desktop.state.job_list import JobState
+from desktop.state.run_state import RunState
+from desktop.ui.banner import Notice
+from desktop.ui.plain_text import MessageBox
+from desktop.ui.translation import translate
+from desktop.window.file_drop import FileDrop
+from desktop.window.main_window import MainWindow
+
+MOST_AT_ONCE = 4
+_OFFERED = 30
+_URLS_VARIABLE = "GHOSTCANDLE_EXCHANGE_URLS"
+_TEMPORARY = ("TMPDIR", "TEMP", "TMP")
+_PATIENCE_S = 25.0
+_KEY = "job"
+_log = logging.getLogger("ghostcandle")
+
+Dialog = TypeVar("Dialog", bound=JobDialog)
+
+
+class JobDesk(QObject):
+    """Owns the children that the window started. Before the window goes, `close`."""
+
+    finished = Signal(str, object)
+    """A job's id and its JobState."""
+    told = Signal(object)
+    """Job: it is over by itself, done or failed, and was announced."""
+
+    def __init__(
+        self,
+        window: MainWindow,
+        state: RunState,
+        database: WindowDatabase,
+        folder: DataFolder,
+        urls: ExchangeUrls | None = None,
+    ) -> None:
+        super().__init__(window)
+        self._window, self._state, self._database, self._folder = window, state, database, folder
+        self._urls = urls
+        self._children: dict[str, tuple[ChildProcess, Order]] = {}
+        self._cancellers: list[tuple[str, Callable[[str], object], str]] = []
+        self._number = 0
+        self._may_close = self._is_closed = False
+        self._idle = asyncio.Event()
+        self._idle.set()
+        panel = window.jobs
+        panel.can_cancel = self.can_cancel
+        panel.cancel_requested.connect(self.cancel)
+        panel.market_requested.connect(self._open_market)
+        panel.trouble.connect(lambda sentence: self._tell(sentence, is_bad=True))
+        window.checkpoints.evaluate_requested.connect(self.ask_evaluation)
+        window.checkpoints.page_requested.connect(self._open_page)
+        window.actions_of_window.wire(
+            {
+                ActionId.IMPORT_CANDLES: lambda: self.ask_import(),
+                ActionId.FETCH_HISTORY: self.ask_backfill,
+                ActionId.PRETRAIN: self.ask_pretraining,
+                ActionId.EVALUATE: lambda: self.ask_evaluation(None),
+            }
+        )
+        window.installEventFilter(self)
+        FileDrop(window, self.ask_import)
+
+    @property
+    def process_ids(self) -> list[int]:
+        """Of the children that run."""
+        return [child.process_id for child, _order in self._children.values()]
+
+    def answer_cancel(self, prefix: str, cancel: Callable[[str], object], result: str) -> None:
+        """Jobs of others, whose ids begin so, are cancelled by this. result: what holds then, in a sentence."""
+        self._cancellers.append((prefix, cancel, result))
+
+    def can_cancel(self, job_id: str) -> bool:
+        """Whether `cancel` would do something."""
+        return job_id in self._children or bool(self._answers(job_id))
+
+    @Slot(str)
+    def cancel(self, job_id: str) -> None:
+        """Ask a job to end; what is whole by then stays."""
+        if not self.can_cancel(job_id) or self._state.jobs.find(job_id) is None:
+            return
+        answers = self._answers(job_id)
+        self._state.jobs.cancelling(job_id, " ".join(result for _cancel, result in answers))
+        self._state.jobs_changed.emit()
+        if job_id in self._children:
+            self._children[job_id][0].cancel()
+        for cancel, _result in answers:
+            cancel(job_id)
+
+    def _answers(self, job_id: str) -> list[tuple[Callable[[str], object], str]]:
+        return [(cancel, result) for prefix, cancel, result in self._cancellers if job_id.startswith(prefix)]
+
+    def begin(self, order: Order) -> str | None:
+        """Start it, and show it in the list. Returns its id, or None where it was not started; that was said then."""
+        if self._is_closed or len(self._children) >= MOST_AT_ONCE:
+            words = translate(
+                "Jobs", "{0} jobs are under way. Wait for one of them, or cancel one, then start this again."
+            )
+            self._tell(words.format(len(self._children)), is_bad=True)
+            return None
+        self._number += 1
+        job_id = f"own job {self._number}"
+        try:
+            scratch = self._make_room(job_id, order)
+        except OSError as error:
+            words = translate("Jobs", "“{0}” could not be started: the data folder cannot be written ({1}).")
+            self._tell(words.format(order.title, error.strerror or error), is_bad=True)
+            return None
+        child = ChildProcess(self._arguments(order), self._environment(scratch if order.works_aside else None), self)
+        child.progressed.connect(lambda *told: self._on_progress(job_id, *told))
+        child.said.connect(lambda sentence: self._on_said(job_id, sentence))
+        child.over.connect(lambda ending: self._on_over(job_id, ending))
+        self._children[job_id] = (child, order)
+        self._idle.clear()
+        self._state.jobs.begin(job_id, order.title)
+        self._state.jobs_changed.emit()
+        self._window.show_dock(ActionId.SHOW_JOBS)
+        self._window.jobs.select(job_id)
+        child.start()
+        return job_id
+
+    def ask_import(self, files: Sequence[Path] = ()) -> ImportDialog:
+        """Which files? files: chosen already."""
+        return self._ask(ImportDialog(self._window, start_child=self._aside, files=files))
+
+    def _aside(self, arguments: Sequence[str], owner: QObject) -> ChildProcess:
+        """A child that looks at something and is in no list. It belongs to `owner`, who ends it."""
+        command, *rest = arguments
+        return ChildProcess([command, *self._common(), *rest], self._environment(None), owner)
+
+    @Slot()
+    def ask_backfill(self) -> BackfillDialog:
+        """Which market, since when?"""
+        return self._ask(BackfillDialog(self._window.settings.market, self._state.clock.now_ms(), self._window))
+
+    @Slot()
+    def ask_pretraining(self) -> PretrainDialog:
+        """On which files, how long?"""
+        return self._ask(PretrainDialog(self._window.settings.training.device, self._window))
+
+    @Slot(object)
+    def ask_evaluation(self, chosen: Kept | None) -> EvaluateDialog:
+        """Which checkpoint, on which file? chosen: the one that is meant; None: the best of the run is offered."""
+        offered = self._offered(chosen)
+        first = offered[0].info.checkpoint_id if offered else None
+        now = calendar_moment(self._state.clock.now_ms()).astimezone()
+        device = self._window.settings.training.device
+        return self._ask(EvaluateDialog(offered, first, self._folder.reports, now, device, self._window))
+
+    def begin_to_close(self) -> None:
+        """Ask all children to end, and start no other."""
+        self._is_closed = True
+        self.cancel_all()
+
+    def cancel_all(self) -> None:
+        """Ask all children to end; jobs of others go on."""
+        for job_id in list(self._children):
+            self.cancel(job_id)
+
+    async def close(self) -> None:
+        """End all that still runs, politely at first, and wait for it. No child outlives this."""
+        self.begin_to_close()
+        try:
+            await asyncio.wait_for(self._idle.wait(), _PATIENCE_S)
+        except TimeoutError:
+            _log.error("A job did not end in time and was killed.")
+        self.kill()
+        shutil.rmtree(self._folder.jobs, ignore_errors=True)
+
+    def kill(self) -> None:
+        """End all children at once."""
+        for child, _order in list(self._children.values()):
+            child.kill()
+
+    def let_close(self) -> None:
+        """The next close of the window is not asked about: nobody is there to answer."""
+        self._may_close = True
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """A window whose jobs are under way asks before it closes."""
+        if event.type() is QEvent.Type.Close and self._children and not self._may_close:
+            event.ignore()
+            self._ask_to_close()
+            return True
+        return False
+
+    def _ask_to_close(self) -> None:
+        box = MessageBox(self._window)
+        box.setIcon(MessageBox.Icon.Question)
+        box.setWindowTitle(translate("Jobs", "Jobs are under way"))
+        titles = "\n".join(order.title for _child, order in self._children.values())
+        box.setText(translate("Jobs", "Close the window and end these?") + f"\n\n{titles}")
+        box.setInformativeText(translate("Jobs", "What is whole by then stays; nothing half-written is left behind."))
+        end = box.addButton(translate("Jobs", "&End and close"), MessageBox.ButtonRole.DestructiveRole)
+        stay = box.addButton(translate("Jobs", "&Keep open"), MessageBox.ButtonRole.RejectRole)
+        box.setDefaultButton(stay)
+        box.setEscapeButton(stay)
+        end.clicked.connect(self._close_window)
+        open_dialog(box)
+
+    def _close_window(self) -> None:
+        self.let_close()
+        self._window.close()
+
+    def _ask(self, dialog: Dialog) -> Dialog:
+        dialog.ordered.connect(self.begin)
+        open_dialog(dialog)
+        return dialog
+
+    def _offered(self, chosen: Kept | None) -> list[Kept]:
+        source = self._window.source
+        catalog = source.catalog
+        best = source.best()
+        ids = [] if chosen is None else [chosen.info.checkpoint_id]
+        ids += [info.checkpoint_id for info in (*((best,) if best is not None else ()), *source.newest(_OFFERED))]
+        rows = (catalog.row_of(id_) for id_ in dict.fromkeys(ids))
+        return [catalog[row] for row in rows if row is not None]
+
+    def _make_room(self, job_id: str, order: Order) -> Path:
+        """A folder for what the child writes aside, which goes with it however it ends. Raises OSError."""
+        if not self._children:
+            shutil.rmtree(self._folder.jobs, ignore_errors=True)  # of a window that did not end well
+        scratch = self._folder.jobs / job_id.replace(" ", "-")
+        scratch.mkdir(parents=True, exist_ok=True)
+        if order.page is not None:
+            order.page.parent.mkdir(parents=True, exist_ok=True)
+        return scratch
+
+    def _arguments(self, order: Order) -> list[str]:
+        command, *rest = order.arguments
+        return [command, *self._common(), *rest]
+
+    def _common(self) -> list[str]:
+        return ["--json", "--progress-lines", "--data-dir", str(self._folder.root)]
+
+    def _environment(self, scratch: Path | None) -> Mapping[str, str]:
+        told = {} if scratch is None else dict.fromkeys(_TEMPORARY, str(scratch))
+        if self._urls is not None:
+            told[_URLS_VARIABLE] = json.dumps(asdict(self._urls))
+        return told
+
+    def _on_progress(self, job_id: str, doing: str, done: int, total: int, seconds_left: float | None) -> None:
+        self._state.jobs.advance(job_id, doing, done, total, seconds_left)
+        self._state.jobs_changed.emit()
+
+    def _on_said(self, job_id: str, sentence: str) -> None:
+        self._state.jobs.say(job_id, sentence)
+        self._state.jobs_changed.emit()
+
+    def _on_over(self, job_id: str, ending: Ending) -> None:
+        child, order = self._children.pop(job_id)
+        child.deleteLater()
+        shutil.rmtree(self._folder.jobs / job_id.replace(" ", "-"), ignore_errors=True)
+        state, result = self._outcome(order, ending)
+        market = self._market(order, ending.summary) if state is JobState.DONE else None
+        page = order.page if state is JobState.DONE and order.page is not None and order.page.is_file() else None
+        if state is JobState.DONE and order.checkpoint_id is not None and ending.summary is not None:
+            result = f"{result} {self._keep(ending.summary, page)}"
+        job = self._state.jobs.finish(job_id, state, result.strip(), page, market)
+        self._state.jobs_changed.emit()
+        if not self._children:
+            self._idle.set()
+        self._announce(order, state, result, page, market)
+        if job is not None and not self._is_closed and state is not JobState.CANCELLED:
+            self.told.emit(job)
+        self.finished.emit(job_id, state)
+
+    def _outcome(self, order: Order, ending: Ending) -> tuple[JobState, str]:
+        if ending.summary is None:
+            return (
+                (JobState.CANCELLED, order.cancelled)
+                if ending.was_asked
+                else (JobState.FAILED, in_fields(ending.sentence))
+            )
+        state = JobState.CANCELLED if ending.summary.get("interrupted") else JobState.DONE
+        try:
+            return state, order.told(ending.summary)
+        except (KeyError, TypeError, ValueError, StopIteration):
+            _log.exception("A job's answer is not of the form that was looked for.")
+            return JobState.FAILED, translate("Jobs", "It ended, but its answer could not be read; the log says more.")
+
+    def _keep(self, summary: Mapping[str, Any], page: Path | None) -> str:
+        """Store what was found with the checkpoint. Returns a sentence where that could not be done."""
+        from core.storage.evaluations import add_evaluation  # noqa: PLC0415 - after the first paint
+
+        if not self._database.is_open:
+            return ""
+        try:
+            named = "" if page is None else self._folder.relative(page)
+            found = evaluation_of(summary, self._state.clock.now_ms(), named)
+            add_evaluation(self._database.db, found)
+        except (StorageError, KeyError, TypeError, ValueError) as error:
+            return translate("Jobs", "It could not be kept with the checkpoint: {0}").format(error)
+        self._window.source.read_again([found.checkpoint_id])
+        return translate("Jobs", "It is kept with the checkpoint, in the column Evaluated.")
+
+    def _market(self, order: Order, summary: Mapping[str, Any] | None) -> Market | None:
+        """What can be opened. An answer of another form was told of before."""
+        try:
+            return None if summary is None else order.market_of(summary)
+        except (KeyError, TypeError, ValueError):
+            return None
+
+    def _watched(self) -> Market | None:
+        asked = self._window.settings.market
+        is_named = asked.feed in ("auto", "live", "stored")
+        return Market(asked.venue, asked.symbol, Interval.parse(asked.interval)) if is_named else None
+
+    def _announce(self, order: Order, state: JobState, result: str, page: Path | None, market: Market | None) -> None:
+        if self._is_closed:
+            return
+        severity = Severity.WARNING if state is JobState.FAILED else Severity.INFO
+        words = {
+            JobState.DONE: translate("Jobs", "{0}: {1}") if page is None else translate("Jobs", "{0}: done."),
+            JobState.CANCELLED: translate("Jobs", "{0}: cancelled. {1}"),
+        }.get(state, translate("Jobs", "{0} failed: {1}"))
+        text, passes = words.format(order.title, result), state is not JobState.FAILED
+        notice = Notice(_KEY, severity, text, details=result, is_answer=True, passes=passes)
+        if page is not None:
+            notice = replace(
+                notice,
+                action=translate("Jobs", "Open report"),
+                on_action=lambda: self._window.jobs.open_page(page),
+            )
+        elif market is not None and market != self._watched():
+            notice = replace(
+                notice,
+                action=translate("Jobs", "Open {0}").format(shown_symbol(market.venue, market.symbol)),
+                on_action=lambda: self._window.open_stored(market),
+            )
+        self._window.banner.tell(notice)
+
+    def _open_market(self, market: Market) -> None:
+        if market == self._watched():
+            self._tell(translate("Jobs", "{0} is on the chart already.").format(shown_market(market)))
+        else:
+            self._window.open_stored(market)
+
+    def _open_page(self, file: str) -> None:
+        """file: relative to the data folder, as it is stored."""
+        try:
+            self._window.jobs.open_page(self._folder.absolute(file))
+        except StorageError as error:
+            self._tell(str(error), is_bad=True)
+
+    def _tell(self, sentence: str, *, is_bad: bool = False) -> None:
+        self._window.tell(sentence, Severity.WARNING if is_bad else Severity.INFO, key=_KEY, is_answer=True)

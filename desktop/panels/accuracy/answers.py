@@ -1,0 +1,209 @@
+"""Three questions that a run has to answer: are the ghosts better than no change, does the model add to the simple
+rules, is learning helping? In words and colour, first in the Accuracy panel and in the status bar."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from enum import Enum
+
+from PySide6.QtGui import QColor
+from PySide6.QtWidgets import QWidget
+
+from core.domain.events import AccuracySummary, Estimate, OnlineGain
+from core.forecast.confidence import FEWEST_FOR_A_PROOF
+from desktop.panels.accuracy.words import span
+from desktop.ui.formatting import format_count, format_percent
+from desktop.ui.panel_base import colour_text, set_text
+from desktop.ui.plain_text import WrappedLabel, paragraphs
+from desktop.ui.theme import Palette
+from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
+
+_LIVE = "live"
+_WHERE = {
+    "replayed": QT_TRANSLATE_NOOP("Panels", "in replay"),
+    "simulated": QT_TRANSLATE_NOOP("Panels", "in simulation"),
+}
+"""Where an answer that is no proof was found: there the future lies in the file."""
+
+
+class Found(Enum):
+    """What an interval says that holds however often it is looked at; the value is the sign that stands for it."""
+
+    YES = "✓"
+    NO = "✗"
+    OPEN = "–"
+    EARLY = "…"
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """name: what is asked about, in a word. text: the answer in a sentence. meaning: how it was measured."""
+
+    name: str
+    found: Found
+    text: str
+    meaning: str
+
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """learning: None where no reference model is kept."""
+
+    ghosts: Answer
+    model: Answer
+    learning: Answer | None
+    is_live: bool
+
+    def all(self) -> tuple[Answer, ...]:
+        """Those that there are."""
+        return tuple(answer for answer in (self.ghosts, self.model, self.learning) if answer is not None)
+
+    def colour(self, answer: Answer, palette: Palette) -> QColor:
+        """Green is for what was proven live; and for the ghosts only where the model has a part in it."""
+        if answer.found is Found.NO:
+            return palette.bad if self.is_live else palette.warning
+        if answer.found is not Found.YES:
+            return palette.text if answer.found is Found.OPEN else palette.muted_text
+        is_models_own = answer is not self.ghosts or self.model.found is Found.YES
+        return palette.good if self.is_live and is_models_own else palette.accent
+
+
+def answers_of(
+    accuracy: AccuracySummary, online: OnlineGain | None, *, has_ended: bool = False, has_diverged: bool = False
+) -> Answers:
+    """Of the run's own scores.
+
+    has_ended: no candle is to come any more. has_diverged: the doctor says so of the model.
+    """
+    ghosts, model = _ghosts(accuracy, has_ended=has_ended), _model(accuracy, has_ended=has_ended)
+    if has_diverged:
+        text = translate("Panels", "Model: diverged, forecasts without it are better")
+        model = replace(model, found=Found.NO, text=text)
+    learning = _learning(online, has_ended=has_ended)
+    if has_diverged and learning is not None and learning.found is not Found.NO:
+        learning = replace(learning, found=Found.NO, text=translate("Panels", "Learning: the model has diverged"))
+    return Answers(ghosts, model, learning, accuracy.group == _LIVE)
+
+
+def found_in(estimate: Estimate) -> Found:
+    """What its interval says of zero."""
+    if estimate.value is None or estimate.low is None or estimate.high is None:
+        return Found.EARLY
+    return Found.YES if estimate.low > 0.0 else Found.NO if estimate.high < 0.0 else Found.OPEN
+
+
+def _ghosts(accuracy: AccuracySummary, *, has_ended: bool) -> Answer:
+    skill = accuracy.skill_close
+    found, where = found_in(skill), translate("Panels", _WHERE[accuracy.group]) if accuracy.group in _WHERE else ""
+    texts = {
+        Found.YES: translate("Panels", "Ghosts beat “no change” {0}"),
+        Found.NO: translate("Panels", "Ghosts are worse than “no change” {0}"),
+        Found.OPEN: translate("Panels", "Ghosts are not proven better than “no change” {0}"),
+        Found.EARLY: translate("Panels", "Ghosts: open until more candles come")
+        if has_ended
+        else translate("Panels", "Ghosts: too early to tell {0}"),
+    }
+    text = " ".join(texts[found].format(where).split())
+    if found is not Found.EARLY:
+        text = f"{text}: {_measured(skill)}"
+    return Answer(translate("Panels", "Ghosts"), found, text, translate("Panels", _GHOSTS).format(FEWEST_FOR_A_PROOF))
+
+
+def _model(accuracy: AccuracySummary, *, has_ended: bool) -> Answer:
+    gain = Estimate(None, None, None, 0) if accuracy.model_gain is None else accuracy.model_gain[0]
+    found, value = found_in(gain), _measured(gain)
+    rules = "" if accuracy.model_weight is None else format_percent(1.0 - accuracy.model_weight, 0)
+    texts = {
+        Found.YES: translate("Panels", "The model adds {0} to the simple rules").format(value),
+        Found.NO: translate("Panels", "The model does harm beside the simple rules: {0}").format(value),
+        Found.OPEN: translate("Panels", "{0} simple rules: the model adds nothing yet").format(rules),
+        Found.EARLY: (
+            translate("Panels", "Model: open until more candles come ({0} simple rules)")
+            if has_ended
+            else translate("Panels", "Model: too early to tell ({0} simple rules)")
+        ).format(rules),
+    }
+    text = (
+        texts[found] if rules or found in (Found.YES, Found.NO) else translate("Panels", "The model adds nothing yet")
+    )
+    meaning = translate("Panels", _MODEL)
+    if accuracy.model_gain is not None and gain.value is not None:
+        both, close, spread = map(_measured, accuracy.model_gain)
+        details = translate("Panels", "Both: {0}. Close alone: {1}. Range alone: {2}. n = {3}.")
+        meaning = f"{meaning}\n{details.format(both, close, spread, format_count(gain.n))}"
+    return Answer(translate("Panels", "Model"), found, text, meaning)
+
+
+def _learning(online: OnlineGain | None, *, has_ended: bool) -> Answer | None:
+    if online is None:
+        return None
+    found, value = found_in(online.gain), _measured(online.gain)
+    needed = online.needed + FEWEST_FOR_A_PROOF
+    have = _learned_from(online)
+    texts = {
+        Found.YES: translate("Panels", "Learning helps: {0}").format(value),
+        Found.NO: translate("Panels", "Learning does harm: {0}").format(value),
+        Found.OPEN: translate("Panels", "Learning is not proven to help: {0}").format(value),
+        Found.EARLY: (
+            translate("Panels", "Learning: open until more candles come ({0} of {1})")
+            if has_ended
+            else translate("Panels", "Learning: too early to tell ({0} of {1} candles)")
+        ).format(format_count(min(have, needed)), format_count(needed)),
+    }
+    meaning = translate("Panels", _LEARNING).format(format_count(online.needed))
+    if online.close.value is not None and online.range.value is not None:
+        details = translate("Panels", "Close alone: {0}. Range alone: {1}. n = {2}.")
+        details = details.format(_measured(online.close), _measured(online.range), format_count(online.gain.n))
+        meaning = f"{meaning}\n{details}"
+    return Answer(translate("Panels", "Learning"), found, texts[found], meaning)
+
+
+def _learned_from(online: OnlineGain) -> int:
+    """Candles that count, as steps and scores do: there is nothing yet that the first could be held against."""
+    has_twin = online.age > online.needed
+    return online.needed + online.gain.n if has_twin else max(online.age - 1, 0)
+
+
+def _measured(estimate: Estimate) -> str:
+    value = format_percent(estimate.value, 1, signed=True)
+    if estimate.low is None or estimate.high is None:
+        return value
+    return f"{value} ({span(estimate, 1)})"
+
+
+class AnswerLine(WrappedLabel):
+    """One answer, its sign before it; a dock that is too low would else squeeze the rows above a line that wraps."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent=parent)
+        self.hide()
+
+    def show_answer(self, answer: Answer | None, colour: QColor) -> None:
+        """None hides it."""
+        self.setVisible(answer is not None)
+        if answer is not None:
+            set_text(self, f"{answer.found.value}  {answer.text}")
+            self.setToolTip(paragraphs(answer.meaning))
+            colour_text(self, colour)
+
+
+_GHOSTS = QT_TRANSLATE_NOOP(
+    "Panels",
+    "The skill of the close over all of the run's own candles, against “no change”: the last price, with the spread "
+    "that prices lately had. The 95 % interval holds however often you look: where there is no edge, one is claimed at "
+    "any time in at most 5 % of runs. It takes {0} candles to say anything.\n"
+    "Green only where the model has a proven part in it; blue where it is the simple rules' alone, or was found in a "
+    "replay or a simulation.",
+)
+_MODEL = QT_TRANSLATE_NOOP(
+    "Panels",
+    "The ghosts are mixed of the model's forecast and of simple rules: “no change”, averages, regressions, GARCH. The "
+    "same mixture is also made without the model; what the ghosts have on it is what the model adds: close and range "
+    "in equal parts, one candle ahead, over all of the run's own candles.",
+)
+_LEARNING = QT_TRANSLATE_NOOP(
+    "Panels",
+    "Beside the model a frozen copy forecasts the same candles: the model as it was some {0} candles ago, which learns "
+    "nothing more. What the model spares of the copy's loss is what learning was worth since then: close and range in "
+    "equal parts, one candle ahead.",
+)

@@ -1,0 +1,190 @@
+"""The tabs of the Accuracy dock beside the first: a horizon and a group of candles are chosen, pages show them."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QSignalBlocker, Qt, Signal
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
+
+from core.domain.events import ExpertShares
+from core.evaluation.findings import AFTER_GAP, OVERALL, Request, RunAccuracy
+from desktop.panels.accuracy.experts import ExpertsPage
+from desktop.panels.accuracy.names import group_name
+from desktop.panels.accuracy.pages import HorizonsPage, Page, SkillPage
+from desktop.panels.accuracy.plots import BandsPage, ErrorsPage
+from desktop.panels.accuracy.words import ahead, how_many
+from desktop.ui.accessible import name_box
+from desktop.ui.formatting import format_count
+from desktop.ui.icons import tabular
+from desktop.ui.panel_base import colour_text, set_text
+from desktop.ui.plain_text import Label, WrappedLabel, paragraphs
+from desktop.ui.theme import Palette, Theme
+from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
+
+PAGES: dict[str, type[Page]] = {
+    QT_TRANSLATE_NOOP("Panels", "Skill"): SkillPage,
+    QT_TRANSLATE_NOOP("Panels", "Ahead"): HorizonsPage,
+    QT_TRANSLATE_NOOP("Panels", "Experts"): ExpertsPage,
+    QT_TRANSLATE_NOOP("Panels", "Bands"): BandsPage,
+    QT_TRANSLATE_NOOP("Panels", "Errors"): ErrorsPage,
+}
+"""By the English name of their tab."""
+_GROUP_MEANING = QT_TRANSLATE_NOOP(
+    "Panels",
+    "Which candles are judged: all of them, or those whose forecast was made while the market was in one regime. "
+    "A forecast belongs to the regime that was the likeliest one from the candles before. Candles after a gap or a "
+    "session break are a group of their own, and in no other: more time lies before them than the forecast is about.",
+)
+_WAITING = QT_TRANSLATE_NOOP("Panels", "The scores are being read …")
+
+
+class AccuracyDetails(QWidget):
+    """`wanted` says what is to be found; `show_found` takes it."""
+
+    wanted = Signal(object)
+    """Request: another horizon or group was chosen."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._pages: dict[str, Page] = {}
+        self.horizon, self.group = QComboBox(), QComboBox()
+        self._n, self._waiting = Label(), Label(translate("Panels", _WAITING))
+        self._first = WrappedLabel()
+        """Which candles “all” are not."""
+        self._stack = QStackedWidget()
+        self._shown: tuple[RunAccuracy, ExpertShares | None, Page] | None = None
+        self._build()
+        self.horizon.currentIndexChanged.connect(self._on_chosen)
+        self.group.currentIndexChanged.connect(self._on_chosen)
+
+    @property
+    def request(self) -> Request:
+        """What the user looks at."""
+        return Request(self.horizon.currentData() or 1, self.group.currentData() or OVERALL)
+
+    def page(self, name: str) -> Page:
+        """By its English name. Made when it is first asked for: the plots of all five cost a third of the window."""
+        if name not in self._pages:
+            self._pages[name] = page = PAGES[name](self._theme)
+            if isinstance(page, HorizonsPage):
+                page.chosen.connect(self._choose_horizon)
+            page.apply_palette(self._theme.palette)
+            self._stack.addWidget(page)
+        return self._pages[name]
+
+    def open_page(self, name: str) -> None:
+        """Bring a page to the front. name: the English one."""
+        self._stack.setCurrentWidget(self.page(name))
+        self._shown = None
+
+    def show_found(self, found: RunAccuracy | None, trouble: str | None, shares: ExpertShares | None) -> None:
+        """found: None while nothing is known. What was shown already costs nothing."""
+        self._tell(found, trouble)
+        page = self._stack.currentWidget()
+        if found is None or not isinstance(page, Page) or self._is_shown(found, shares, page):
+            return
+        self._shown = (found, shares, page)
+        self._offer(found)
+        self._say_how_many(found)
+        page.show_found(found, shares)
+
+    def apply_palette(self, palette: Palette) -> None:
+        self._shown = None
+        for page in self._pages.values():
+            page.apply_palette(palette)
+        for label in (self._n, self._first, self._waiting):
+            colour_text(label, palette.muted_text)
+
+    def _is_shown(self, found: RunAccuracy, shares: ExpertShares | None, page: Page) -> bool:
+        if self._shown is None:
+            return False
+        same_shares = shares is self._shown[1] or not isinstance(page, ExpertsPage)
+        return found is self._shown[0] and page is self._shown[2] and same_shares
+
+    def _tell(self, found: RunAccuracy | None, trouble: str | None) -> None:
+        set_text(self._waiting, trouble or translate("Panels", _WAITING))
+        self._waiting.setVisible(found is None)
+        for part in (self._stack, self.horizon, self._n):
+            part.setVisible(found is not None)
+        self._first.setVisible(found is not None and found.left_out > 0)
+        if found is None:
+            self.group.hide()
+
+    def _offer(self, found: RunAccuracy) -> None:
+        """The horizons and groups that there are; what is chosen stays chosen."""
+        horizons = {ahead(of.horizon): of.horizon for of in found.horizons}
+        groups = {group_name(name): name for name in found.groups}
+        for box, wanted in ((self.horizon, horizons), (self.group, groups)):
+            if {box.itemText(place): box.itemData(place) for place in range(box.count())} == wanted:
+                continue
+            chosen = box.currentData()
+            with QSignalBlocker(box):
+                box.clear()
+                for text, data in wanted.items():
+                    box.addItem(text, data)
+                box.setCurrentIndex(max(box.findData(chosen), 0))
+        self.group.setVisible(len(groups) > 1)
+
+    def _say_how_many(self, found: RunAccuracy) -> None:
+        set_text(self._n, how_many(found.chosen.n))
+        first = translate(
+            "Panels", "The first {0} candles are not judged: the reference looks back on as many."
+        ).format(format_count(found.left_out))
+        every = translate(
+            "Panels", "All candles are judged while there are few; from 1,300 on, the first 1,000 are not."
+        )
+        self._n.setToolTip(paragraphs(f"{first if found.left_out else every}\n{_which(found)}"))
+        short = translate("Panels", "Without the first {0} candles")
+        set_text(self._first, short.format(format_count(found.left_out)))
+        self._first.setToolTip(paragraphs(first))
+
+    def _choose_horizon(self, horizon: int) -> None:
+        self.horizon.setCurrentIndex(self.horizon.findData(horizon))
+
+    def _on_chosen(self) -> None:
+        self.wanted.emit(self.request)
+
+    def _build(self) -> None:
+        self.horizon.addItem(ahead(1), 1)
+        self.horizon.setToolTip(
+            paragraphs(translate("Panels", "How many candles before its own the forecast was made."))
+        )
+        name_box(self.horizon, translate("Panels", "Candles ahead"))
+        self.group.addItem(group_name(OVERALL), OVERALL)
+        self.group.setToolTip(paragraphs(translate("Panels", _GROUP_MEANING)))
+        name_box(self.group, translate("Panels", "Candles that are judged"))
+        for box in (self.horizon, self.group):  # what is offered is not known yet, and one may be longer than the first
+            box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
+        self._n.setFont(tabular(self.font()))
+        self._waiting.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self._waiting.setWordWrap(True)
+        top = QHBoxLayout()
+        top.setSpacing(6)
+        top.addWidget(self.horizon)
+        top.addWidget(self.group)
+        top.addStretch(1)
+        top.addWidget(self._n)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(4)
+        layout.addLayout(top)
+        self._first.hide()
+        layout.addWidget(self._first)
+        layout.addWidget(self._stack, 1)
+        layout.addWidget(self._waiting, 1)
+
+
+def _which(found: RunAccuracy) -> str:
+    """Which forecasts are looked at."""
+    across = translate(
+        "Panels",
+        "Of the run's own forecasts, those across a gap alone, at most the newest {0} of each horizon are looked at "
+        "here. Brackets hold 95 % intervals.",
+    )
+    without = translate(
+        "Panels",
+        "Of the run's own forecasts, without those across a gap, at most the newest {0} of each horizon are looked at "
+        "here. Brackets hold 95 % intervals.",
+    )
+    is_across = found.chosen.request.group == AFTER_GAP
+    return (across if is_across else without).format(format_count(found.most))

@@ -1,0 +1,384 @@
+"""What the pages of the Accuracy dock share, and the two that are tables of figures."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import (
+    QGridLayout,
+    QHeaderView,
+    QTableWidget,
+    QTableWidgetItem,
+    QVBoxLayout,
+    QWidget,
+)
+
+from core.domain.events import ExpertShares
+from core.evaluation.findings import DrawnAccuracy, HorizonAccuracy, HorizonSkill, QuantityAccuracy, RunAccuracy
+from desktop.panels.accuracy.names import expert_name
+from desktop.panels.accuracy.words import COIN, measured, not_yet, points, proof, proof_in_full, span
+from desktop.ui.formatting import MISSING, format_count
+from desktop.ui.icons import tabular
+from desktop.ui.interface_size import scale_text, space_rows
+from desktop.ui.panel_base import colour_text, set_text
+from desktop.ui.plain_text import Label, paragraphs
+from desktop.ui.scrolling import DownScrolling
+from desktop.ui.tables import dress_rows
+from desktop.ui.theme import Palette, Theme
+from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
+
+
+class Page(QWidget):
+    """One tab. `show_found` is called with what was found last, and again when the palette is another."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.theme = theme
+
+    def show_found(self, found: RunAccuracy, shares: ExpertShares | None) -> None:
+        """Put the numbers in place. shares: how forecasts are mixed now; None while no trainer stands."""
+
+    def apply_palette(self, palette: Palette) -> None:
+        """Take the palette's colours."""
+
+
+_MEANINGS = {
+    QT_TRANSLATE_NOOP("Panels", "Against “no change”"): QT_TRANSLATE_NOOP(
+        "Panels",
+        "The skill: the share of the loss of “no change” that what is shown spares. 0 is as good as “no change”, "
+        "100 would be to know the future. Loss: the pinball loss of seven quantiles, so the middle and the width both "
+        "count.",
+    ),
+    QT_TRANSLATE_NOOP("Panels", "Against the best"): QT_TRANSLATE_NOOP(
+        "Panels",
+        "The same against the best single baseline. Which one that is, is known in hindsight "
+        "only: nobody could have picked it beforehand. Its name stands below.",
+    ),
+    QT_TRANSLATE_NOOP("Panels", "Without the model"): QT_TRANSLATE_NOOP(
+        "Panels", "The skill of a second combination that never sees the model."
+    ),
+    QT_TRANSLATE_NOOP("Panels", "The model adds"): QT_TRANSLATE_NOOP(
+        "Panels",
+        "What the model adds to the skill of what is shown. While the interval includes 0, the model has "
+        "not been shown to help.",
+    ),
+    QT_TRANSLATE_NOOP("Panels", "Direction"): QT_TRANSLATE_NOOP(
+        "Panels",
+        "How often the close came on the side of the last close that the forecast named. Flat candles are "
+        "left out. Not proven while the interval includes 50 %, a coin.",
+    ),
+    QT_TRANSLATE_NOOP("Panels", "“Reverse last”"): QT_TRANSLATE_NOOP(
+        "Panels",
+        "How often the direction would have been right by always naming the opposite of the last one's."
+        " Candles after a flat one are left out too.",
+    ),
+    QT_TRANSLATE_NOOP("Panels", "Majority"): QT_TRANSLATE_NOOP(
+        "Panels",
+        "How often the more frequent direction came: always naming it would have been right as often. Known in "
+        "hindsight only.",
+    ),
+    QT_TRANSLATE_NOOP("Panels", "90 % band"): QT_TRANSLATE_NOOP(
+        "Panels", "How often the close fell into the 90 % band; below it the worst and the best 500 candles in a row."
+    ),
+    QT_TRANSLATE_NOOP("Panels", "Body"): QT_TRANSLATE_NOOP(
+        "Panels", "The skill of the body: from open to close, of the candle itself."
+    ),
+    QT_TRANSLATE_NOOP("Panels", "Upper wick"): QT_TRANSLATE_NOOP(
+        "Panels", "The skill of the upper wick: from the body to the high."
+    ),
+    QT_TRANSLATE_NOOP("Panels", "Lower wick"): QT_TRANSLATE_NOOP(
+        "Panels", "The skill of the lower wick: from the body to the low."
+    ),
+    QT_TRANSLATE_NOOP("Panels", "Volume"): QT_TRANSLATE_NOOP("Panels", "The skill of the volume."),
+}
+_OF_QUANTITIES = {"Against “no change”": 3, "Against the best": 3, "Without the model": 1, "The model adds": 3}
+"""Rows with a column for the close and one for the range, and how many lines each has: the value, its interval, what
+that proves."""
+_OF_CLOSE = ("Direction", "“Reverse last”", "Majority", "90 % band")
+_ALSO_DRAWN = ("Body", "Upper wick", "Lower wick", "Volume")
+"""In the order of `HorizonAccuracy.also_drawn`."""
+
+
+class SkillPage(Page):
+    """One horizon: skill, the best baseline, what the model adds; below it direction and coverage of the close."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(theme, parent)
+        self._muted: list[Label] = []
+        self.cells: dict[str, tuple[tuple[Label, ...], tuple[Label, ...]]] = {}
+        """By the row's name: the lines of its close and of its range."""
+        self.of_close: dict[str, tuple[Label, Label, Label]] = {}
+        """By the row's name: value, interval, n."""
+        self.also_drawn: dict[str, tuple[Label, Label, Label]] = {}
+        """The same of what else ghosts show."""
+        self.direction_proof, self._extremes = Label(), Label()
+        inside = QWidget()
+        layout = QVBoxLayout(inside)
+        layout.setContentsMargins(0, 2, 6, 2)
+        layout.setSpacing(6)
+        layout.addLayout(self._build_quantities())
+        layout.addLayout(self._build_close())
+        layout.addLayout(self._build_drawn())
+        layout.addStretch(1)
+        whole = QVBoxLayout(self)
+        whole.setContentsMargins(0, 0, 0, 0)
+        whole.addWidget(DownScrolling(inside, translate("Panels", "Skill in numbers")))
+
+    def show_found(self, found: RunAccuracy, shares: ExpertShares | None) -> None:
+        chosen = found.chosen
+        for column, of in enumerate((chosen.close, chosen.range)):
+            self._show_quantity(column, of)
+        self._show_close(chosen)
+        for name, drawn in zip(_ALSO_DRAWN, chosen.also_drawn, strict=True):
+            self._show_drawn(name, drawn)
+
+    def apply_palette(self, palette: Palette) -> None:
+        for label in self._muted:
+            colour_text(label, palette.muted_text)
+
+    def _build_quantities(self) -> QGridLayout:
+        grid = _grid(1, 2)
+        for column, text in enumerate((translate("Panels", "Close, %"), translate("Panels", "Range, %")), start=1):
+            grid.addWidget(self._small(text), 0, column, _RIGHT)
+        row = 1
+        for name, lines in _OF_QUANTITIES.items():
+            grid.addWidget(self._named(name), row, 0)
+            cells = tuple(tuple(self._line(name, line) for line in range(lines)) for _ in range(2))
+            for column, labels in enumerate(cells, start=1):
+                for line, label in enumerate(labels):
+                    grid.addWidget(label, row + line, column, _RIGHT)
+            self.cells[name] = (cells[0], cells[1])
+            row += lines
+        return grid
+
+    def _build_close(self) -> QGridLayout:
+        grid = self._build_measured(translate("Panels", "Close, %"))
+        row = 1
+        for name in _OF_CLOSE:
+            self.of_close[name] = self._measured_row(grid, row, name)
+            row += 1
+            below = {"Direction": self.direction_proof, "90 % band": self._extremes}.get(name)
+            if below is not None:
+                self._make_small(below)
+                grid.addWidget(below, row, 1, 1, 3, _RIGHT)
+                row += 1
+        return grid
+
+    def _build_drawn(self) -> QGridLayout:
+        grid = self._build_measured(translate("Panels", "Its skill, %"))
+        grid.addWidget(self._small(translate("Panels", "Also drawn")), 0, 0)
+        for row, name in enumerate(_ALSO_DRAWN, start=1):
+            self.also_drawn[name] = self._measured_row(grid, row, name)
+        return grid
+
+    def _build_measured(self, head: str) -> QGridLayout:
+        """For rows of a value, its interval and n."""
+        grid = _grid(1, 2, 3)
+        for column, text in enumerate((head, translate("Panels", "95 % interval"), "n"), start=1):
+            grid.addWidget(self._small(text), 0, column, _RIGHT)
+        return grid
+
+    def _measured_row(self, grid: QGridLayout, row: int, name: str) -> tuple[Label, Label, Label]:
+        grid.addWidget(self._named(name), row, 0)
+        labels = self._line(name, 0), self._line(name, 1), self._line(name, 1)
+        for column, label in enumerate(labels, start=1):
+            grid.addWidget(label, row, column, _RIGHT)
+        return labels
+
+    def _named(self, name: str) -> Label:
+        label = Label(translate("Panels", name))
+        label.setToolTip(paragraphs(translate("Panels", _MEANINGS[name])))
+        return label
+
+    def _line(self, name: str, line: int) -> Label:
+        """The value is bold, what stands below it small."""
+        label = Label()
+        label.setAccessibleName(translate("Panels", name))
+        if line:
+            self._make_small(label)
+        else:
+            label.setFont(tabular(self.font(), bold=True))
+        return label
+
+    def _small(self, text: str) -> Label:
+        label = Label(text)
+        self._make_small(label)
+        return label
+
+    def _make_small(self, label: Label) -> None:
+        scale_text(label, 0.92)
+        self._muted.append(label)
+
+    def _show_quantity(self, column: int, of: QuantityAccuracy) -> None:
+        name = (_skill_of_close(), _skill_of_range())[column]
+        above, below = translate("Panels", "above 0"), translate("Panels", "below 0")
+        edge = proof(of.skill, above, below, translate("Panels", "no edge proven"))
+        self._put(
+            "Against “no change”", column, (points(of.skill.value), span(of.skill), edge), proof_in_full(of.skill, name)
+        )
+        name_of_best = expert_name(of.best_baseline) if of.best_baseline else MISSING
+        best = points(of.skill_vs_best.value), span(of.skill_vs_best), name_of_best
+        sentence = proof_in_full(of.skill_vs_best, translate("Panels", "Being better"))
+        self._put("Against the best", column, best, sentence)
+        self._put("Without the model", column, (points(of.skill_without_model),), "")
+        helps, harms = translate("Panels", "the model helps"), translate("Panels", "the model harms")
+        gain = proof(of.model_gain, helps, harms, translate("Panels", "no gain proven"))
+        lines = points(of.model_gain.value, 3), span(of.model_gain, 3), gain
+        self._put("The model adds", column, lines, proof_in_full(of.model_gain, _that_it_helps()))
+
+    def _put(self, name: str, column: int, texts: Sequence[str], sentence: str) -> None:
+        for label, text in zip(self.cells[name][column], texts, strict=True):
+            set_text(label, text)
+            label.setToolTip(paragraphs(f"{translate('Panels', _MEANINGS[name])}\n{sentence}".strip()))
+
+    def _show_close(self, chosen: HorizonAccuracy) -> None:
+        found = (chosen.direction, chosen.reverse_last, chosen.majority, chosen.coverage_90)
+        for name, of in zip(_OF_CLOSE, found, strict=True):
+            texts = points(of.value, 1, signed=False), span(of, 1), format_count(of.n)
+            meaning = translate("Panels", _MEANINGS[name]) if of.value is not None else not_yet(of.n)
+            for label, text in zip(self.of_close[name], texts, strict=True):
+                set_text(label, text)
+                label.setToolTip(paragraphs(meaning))
+        better, worse = translate("Panels", "better than a coin"), translate("Panels", "worse than a coin")
+        neither = translate("Panels", "not proven better than a coin")
+        set_text(self.direction_proof, proof(chosen.direction, better, worse, neither, COIN))
+        set_text(self._extremes, _extremes(chosen))
+
+    def _show_drawn(self, name: str, of: DrawnAccuracy) -> None:
+        texts = points(of.skill.value), span(of.skill), format_count(of.skill.n)
+        sentence = proof_in_full(of.skill, translate("Panels", "The skill"))
+        if not of.is_stored:
+            texts = translate("Panels", "not stored"), MISSING, MISSING
+            sentence = translate("Panels", "These scores are from before this was stored; new ones have it.")
+        for label, text in zip(self.also_drawn[name], texts, strict=True):
+            set_text(label, text)
+            label.setToolTip(paragraphs(f"{translate('Panels', _MEANINGS[name])}\n{sentence}"))
+
+
+_RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+
+
+def _extremes(chosen: HorizonAccuracy) -> str:
+    if chosen.worst_500 is None:
+        few = translate("Panels", "worst and best 500 in a row: not yet, {0} of 500")
+        return few.format(format_count(chosen.n))
+    worst, best = (points(each, 1, signed=False) for each in (chosen.worst_500, chosen.best_500))
+    return translate("Panels", "500 in a row: worst {0}, best {1}").format(worst, best)
+
+
+def _skill_of_close() -> str:
+    """The names of what `proof_in_full` speaks of."""
+    return translate("Panels", "The skill of the close")
+
+
+def _skill_of_range() -> str:
+    return translate("Panels", "The skill of the range")
+
+
+def _that_it_helps() -> str:
+    return translate("Panels", "That it helps")
+
+
+def _grid(*stretched: int) -> QGridLayout:
+    grid = QGridLayout()
+    grid.setHorizontalSpacing(8)
+    grid.setVerticalSpacing(1)
+    for column in stretched:
+        grid.setColumnStretch(column, 1)
+    return grid
+
+
+class _WideTable(QTableWidget):
+    """Two columns share what room the others leave, and take no less than their numbers need: it scrolls then."""
+
+    WIDE = (1, 2)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self.fit()
+
+    def fit(self) -> None:
+        header = self.horizontalHeader()
+        others = sum(header.sectionSize(column) for column in range(self.columnCount()) if column not in self.WIDE)
+        share = (self.viewport().width() - others) // len(self.WIDE)
+        for column in self.WIDE:
+            needed = max(self.sizeHintForColumn(column), header.sectionSizeHint(column))
+            self.setColumnWidth(column, max(share, needed))
+
+
+class HorizonsPage(Page):
+    """A row for each horizon. A click, or Up and Down, chooses the one that the other pages show."""
+
+    chosen = Signal(int)
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(theme, parent)
+        self.table = _WideTable(0, 4, self)
+        heads = (
+            translate("Panels", "Ahead"),
+            translate("Panels", "Close skill, %"),
+            translate("Panels", "Range skill, %"),
+        )
+        self.table.setHorizontalHeaderLabels([*heads, "n"])
+        dress_rows(self.table, translate("Panels", "Skill by candles ahead"), several=False)
+        self.table.verticalHeader().setMinimumSectionSize(1)  # the default is a larger one
+        space_rows(self.table, 5)
+        header = self.table.horizontalHeader()
+        header.setMinimumSectionSize(30)
+        for column in range(4):
+            is_wide = column in _WideTable.WIDE
+            mode = QHeaderView.ResizeMode.Fixed if is_wide else QHeaderView.ResizeMode.ResizeToContents
+            header.setSectionResizeMode(column, mode)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(self.table)
+        self.table.currentCellChanged.connect(self._on_current)
+        self._is_filling = False
+
+    def show_found(self, found: RunAccuracy, shares: ExpertShares | None) -> None:
+        self._is_filling = True
+        self.table.setRowCount(len(found.horizons))
+        for row, of in enumerate(found.horizons):
+            self._fill(row, of, is_read=found.is_whole or of.n > 0)
+        self.table.fit()
+        horizons = [of.horizon for of in found.horizons]
+        if found.chosen.request.horizon in horizons:
+            self.table.selectRow(horizons.index(found.chosen.request.horizon))
+        self._is_filling = False
+
+    def _fill(self, row: int, of: HorizonSkill, *, is_read: bool) -> None:
+        texts = (str(of.horizon), measured(of.close, 1), measured(of.range, 1), format_count(of.n))
+        if not is_read:
+            texts = (str(of.horizon), "…", "…", "…")
+        tooltip = not_yet(of.n) if of.close.value is None else _in_sentences(of)
+        for column, text in enumerate(texts):
+            item = self.table.item(row, column)
+            if item is None:
+                item = QTableWidgetItem()
+                item.setTextAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+                self.table.setItem(row, column, item)
+            if item.text() != text:
+                item.setText(text)
+            item.setToolTip(paragraphs(tooltip))
+
+    def _on_current(self, row: int, _column: int, _row_before: int, _column_before: int) -> None:
+        item = self.table.item(row, 0)
+        if item is not None and not self._is_filling:
+            self.chosen.emit(int(item.text()))
+
+
+def _in_sentences(of: HorizonSkill) -> str:
+    """What is known of one horizon, a line for each of its numbers."""
+    close = translate("Panels", "Close: {0} %.").format(measured(of.close))
+    height = translate("Panels", "Range: {0} %.").format(measured(of.range))
+    adds = translate("Panels", "The model adds {0} to it.")
+    adds_close, adds_range = (adds.format(measured(gain, 3)) for gain in (of.model_gain_close, of.model_gain_range))
+    sentences = (
+        f"{close} {proof_in_full(of.close, _skill_of_close())}",
+        f"{adds_close} {proof_in_full(of.model_gain_close, _that_it_helps())}",
+        f"{height} {proof_in_full(of.range, _skill_of_range())}",
+        f"{adds_range} {proof_in_full(of.model_gain_range, _that_it_helps())}",
+    )
+    return "\n".join(sentences)

@@ -1,0 +1,266 @@
+"""The accuracy panel: how good the forecasts have been, how sure that is, and what it is measured against."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QColor
+from PySide6.QtWidgets import QHBoxLayout, QTabBar, QToolButton, QVBoxLayout, QWidget
+
+from core.domain.events import AccuracySummary, ExpertShares
+from core.forecast.confidence import FEWEST_FOR_A_PROOF
+from core.forecast.score import FEWEST_FOR_AN_ESTIMATE
+from desktop.panels.accuracy.answers import AnswerLine, Answers, Found, answers_of
+from desktop.panels.accuracy.details import PAGES, AccuracyDetails
+from desktop.panels.accuracy.names import kind_word
+from desktop.panels.accuracy.table import AccuracyTable
+from desktop.panels.accuracy.terms import SHARE_MEANING
+from desktop.state.remaining_candles import ending_words
+from desktop.state.run_state import RunState
+from desktop.state.training_words import break_sentence
+from desktop.ui.formatting import format_count, format_duration, format_percent
+from desktop.ui.icons import icon
+from desktop.ui.interface_size import scale_text
+from desktop.ui.panel_base import EmptyState, Panel, colour_text, set_text
+from desktop.ui.plain_text import Label, paragraphs
+from desktop.ui.scrolling import DownScrolling
+from desktop.ui.theme import Palette, Theme
+from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
+
+_LIVE, _SEEN = "live", "seen before"
+_APART = (
+    QT_TRANSLATE_NOOP(
+        "Panels", "Made from the past alone, but after their candles had closed: good to know, and no proof."
+    ),
+    QT_TRANSLATE_NOOP(
+        "Panels", "The model had learned from these very candles before: what it seems to know of them proves nothing."
+    ),
+)
+_NOW = QT_TRANSLATE_NOOP("Panels", "Now")
+"""The tab that the trainer tells of with each candle."""
+
+
+class AccuracyPanel(Panel):
+    """The first tab: the verdict, then a row for each measure: now, interval, what it is measured against, n. The
+    others look closely at all scores of the run, which costs more: so they are worked out while they are looked at."""
+
+    wanted = Signal(object)
+    """Request: somebody looks at this now; said with every refresh."""
+
+    def __init__(self, state: RunState, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(theme, parent)
+        self._state = state
+        self._verdict_icon, self._verdict, self._reason = Label(), Label(), Label()
+        self._table = AccuracyTable(theme)
+        self._footer = Label()
+        """How many candles that is of, and how much of the ghosts is the model's."""
+        self._model, self._learning = AnswerLine(), AnswerLine()
+        self.apart = QToolButton()
+        """Shows the scores that are kept apart instead of the run's own."""
+        self.tabs, self.details = QTabBar(), AccuracyDetails(theme)
+        self._now = DownScrolling(self._build_layout(), translate("Panels", "Accuracy now"))
+        self._build_tabs()
+        self._empty = EmptyState(translate("Panels", _EMPTY), self)
+        self.apply_palette(theme.palette)
+        self.apart.toggled.connect(self.mark_stale)
+        state.status_changed.connect(self.mark_stale)
+        state.diagnosis_changed.connect(self.mark_stale)
+        state.feed_changed.connect(self.mark_stale)
+        state.run_changed.connect(self.mark_stale)
+        state.accuracy_changed.connect(self.mark_stale)
+        self.tabs.currentChanged.connect(self._on_tab)
+        self.details.wanted.connect(self.wanted)
+
+    def refresh(self) -> None:
+        status = self._state.status
+        has_scores = status is not None and status.accuracy.scored > 0
+        why = break_sentence(self._state)
+        self._empty.tell(is_empty=not has_scores, is_loading=self._state.is_loading, why=why)
+        is_now = self.tabs.currentIndex() == 0
+        self.tabs.setVisible(has_scores)
+        self._now.setVisible(is_now)
+        self.details.setVisible(has_scores and not is_now)
+        if is_now:
+            self._refresh_now()
+        elif status is not None and has_scores:
+            self._refresh_details(status.shares)
+
+    def _refresh_details(self, shares: ExpertShares | None) -> None:
+        self.details.show_found(self._state.accuracy, self._state.accuracy_trouble, shares)
+        self.wanted.emit(self.details.request)
+
+    def _on_tab(self, index: int) -> None:
+        if index:
+            self.details.open_page(self.tabs.tabData(index))
+        self.refresh()
+
+    def _refresh_now(self) -> None:
+        status = self._state.status
+        own = None if status is None else status.accuracy
+        has_scores = own is not None and own.scored > 0
+        for part in (self._verdict_icon, self._verdict, self._reason, self._table, self._footer):
+            part.setVisible(has_scores)
+        if status is None or own is None or not has_scores:
+            self.apart.hide()
+            for line in (self._model, self._learning):
+                line.hide()
+            return
+        apart = status.accuracy_apart
+        self._offer_apart(own, apart)
+        if apart is not None and self.apart.isChecked():
+            self._show_apart(apart)
+            shown = apart
+        else:
+            has_ended = bool(ending_words(self._state))
+            has_diverged = self._state.has_diverged
+            answers = answers_of(own, status.online, has_ended=has_ended, has_diverged=has_diverged)
+            self._show_answers(own, apart, answers)
+            shown = own
+        self._table.show_summary(shown)
+        self._show_footer(own, shown)
+
+    def apply_palette(self, palette: Palette) -> None:
+        self._table.apply_palette(palette)
+        for label in (self._reason, self._footer, self._empty):
+            colour_text(label, palette.muted_text)
+        self.details.apply_palette(palette)
+
+    def _build_tabs(self) -> None:
+        self.tabs.setDrawBase(False)
+        self.tabs.setExpanding(False)
+        for name in (_NOW, *PAGES):
+            self.tabs.setTabData(self.tabs.addTab(translate("Panels", name)), name)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(8, 2, 8, 2)
+        layout.setSpacing(3)
+        for part in (self.tabs, self._now, self.details):
+            layout.addWidget(part)
+        self.details.hide()
+
+    def _build_layout(self) -> QWidget:
+        self._verdict.setWordWrap(True)
+        scale_text(self._verdict, 1.15, bold=True)
+        self._reason.setWordWrap(True)
+        self._footer.setWordWrap(True)
+        self.apart.setAutoRaise(True)
+        self.apart.setCheckable(True)
+        self.apart.hide()  # it has no text before there are scores to choose from
+        scale_text(self.apart, 0.9)
+        top = QHBoxLayout()
+        top.setSpacing(6)
+        top.addWidget(self._verdict_icon, 0, Qt.AlignmentFlag.AlignTop)
+        top.addWidget(self._verdict, 1)
+        top.addWidget(self.apart, 0, Qt.AlignmentFlag.AlignTop)
+        page = QWidget()
+        layout = QVBoxLayout(page)
+        layout.setContentsMargins(0, 1, 0, 0)
+        layout.setSpacing(3)
+        layout.addLayout(top)
+        for part in (self._reason, self._model, self._learning, self._table, self._footer):
+            layout.addWidget(part)
+        layout.addStretch(1)
+        return page
+
+    def _offer_apart(self, own: AccuracySummary, apart: AccuracySummary | None) -> None:
+        self.apart.setVisible(apart is not None)
+        if apart is None:
+            self.apart.setChecked(False)
+            return
+        shown, other = (apart, own) if self.apart.isChecked() else (own, apart)
+        self.apart.setText(translate("Panels", "Show {0}").format(kind_word(other.group)))
+        meaning = translate(
+            "Panels",
+            "Show the scores of the {0} forecasts instead of the {1} ones. A forecast is live when it was committed "
+            "before anyone could know how its candle would close.",
+        )
+        self.apart.setToolTip(paragraphs(meaning.format(kind_word(other.group), kind_word(shown.group))))
+
+    def _show_answers(self, own: AccuracySummary, apart: AccuracySummary | None, answers: Answers) -> None:
+        palette, ghosts = self.palette_now, answers.ghosts
+        if own.skill_close.value is None:
+            reason = self._when_numbers_come(own, apart)
+        elif ghosts.found is Found.EARLY:
+            of = translate("Panels", "A proof takes {0} candles ({1} so far).")
+            reason = of.format(FEWEST_FOR_A_PROOF, format_count(own.skill_close.n))
+        else:
+            reason = ""
+        if reason and (ending := ending_words(self._state)):
+            stays = translate("Panels", "{0}: the answer stays open until more candles come. {1}")
+            reason = stays.format(ending, _with_capital(reason))
+        colour = answers.colour(ghosts, palette)
+        self._put_verdict(ghosts.text, _with_capital(reason), colour)
+        self._verdict.setToolTip(paragraphs(ghosts.meaning))
+        name = "check-circle-outline" if ghosts.found is Found.YES else "scale-balance"
+        self._verdict_icon.setPixmap(icon(name, colour).pixmap(18, 18))
+        for line, answer in ((self._model, answers.model), (self._learning, answers.learning)):
+            line.show_answer(answer, palette.text if answer is None else answers.colour(answer, palette))
+
+    def _show_apart(self, apart: AccuracySummary) -> None:
+        palette = self.palette_now
+        for line in (self._model, self._learning):
+            line.hide()
+        headline = translate("Panels", "{0} candles, scored apart").format(_with_capital(kind_word(apart.group)))
+        reason = translate("Panels", _APART[apart.group == _SEEN])
+        self._put_verdict(headline, reason, palette.text)
+        self._verdict_icon.setPixmap(icon("history", palette.text).pixmap(18, 18))
+
+    def _put_verdict(self, headline: str, reason: str, colour: QColor) -> None:
+        set_text(self._verdict, headline)
+        set_text(self._reason, reason)
+        self._reason.setVisible(bool(reason))
+        colour_text(self._verdict, colour)
+
+    def _when_numbers_come(self, own: AccuracySummary, apart: AccuracySummary | None) -> str:
+        """How many candles are missing to the first numbers, how long that is, and where there are some already."""
+        have, fewest = own.skill_close.n, FEWEST_FOR_AN_ESTIMATE
+        interval_ms = self._state.interval_ms
+        is_coming = own.group == _LIVE and not ending_words(self._state)
+        if is_coming and interval_ms is not None and have < fewest:
+            wait = format_duration((fewest - have) * interval_ms / 1000)
+            words = translate("Panels", "first {0} numbers after {1} candles ({2} so far), in about {3}.")
+            words = words.format(kind_word(own.group), fewest, format_count(have), wait)
+        else:
+            words = translate("Panels", "first {0} numbers after {1} candles ({2} so far).")
+            words = words.format(kind_word(own.group), fewest, format_count(have))
+        if apart is None:
+            return words
+        others = translate("Panels", "{0} are scored apart.").format(_total_text(apart))
+        return f"{words} {others}"
+
+    def _show_footer(self, own: AccuracySummary, shown: AccuracySummary) -> None:
+        newest, text = shown.coverage_90.n, _total_text(shown)
+        if newest < _total(shown):
+            text = translate("Panels", "Newest {0} of {1}").format(format_count(newest), text)
+        elif shown is not own and newest == shown.window:
+            text = translate("Panels", "Newest {0}").format(text)  # how many there were before is not counted
+        meaning = translate(
+            "Panels",
+            "Of all {0} scored forecasts of this run, {1} were live: committed before anyone could know how their "
+            "candle would close.\n"
+            "Candles after a gap or a session break are not among the newest: the other tabs show them as a group.",
+        ).format(format_count(own.scored), format_count(own.live_scored))
+        share = own.model_weight
+        if share is not None:
+            model, rest = format_percent(share, 0), format_percent(1.0 - share, 0)
+            of_model = translate("Panels", "· ghosts: {0} model").format(model)
+            text = f"{text} {of_model}"
+            meaning = f"{meaning}\n{translate('Panels', SHARE_MEANING).format(model, rest)}"
+        set_text(self._footer, text)
+        self._footer.setToolTip(paragraphs(meaning))
+
+
+_EMPTY = QT_TRANSLATE_NOOP("Panels", "No forecast has been scored yet.\nEach one is scored when its candle has closed.")
+
+
+def _total(shown: AccuracySummary) -> int:
+    """Scored candles of a group: of the run's own in the whole run, of the others in the window."""
+    return max(shown.skill_close.n, shown.coverage_90.n)
+
+
+def _total_text(shown: AccuracySummary) -> str:
+    total = _total(shown)
+    text = translate("Panels", "{0} {1} candle") if total == 1 else translate("Panels", "{0} {1} candles")
+    return text.format(format_count(total), kind_word(shown.group))
+
+
+def _with_capital(text: str) -> str:
+    return text[:1].upper() + text[1:]

@@ -1,0 +1,251 @@
+"""The table of the accuracy panel: a row for each measure, in as many lines as its numbers need at the width it has."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from enum import Enum
+from itertools import accumulate
+
+from PySide6.QtCore import QRect, QSize, Qt
+from PySide6.QtGui import QColor, QResizeEvent
+from PySide6.QtWidgets import QSizePolicy, QStyle, QWidget
+
+from core.domain.events import AccuracySummary, Estimate
+from core.forecast.score import FEWEST_FOR_AN_ESTIMATE
+from desktop.panels.accuracy.terms import INTERVAL_MEANING, TERMS, Kind, Term, measured
+from desktop.panels.accuracy.words import span
+from desktop.ui.formatting import MISSING, format_count, format_percent
+from desktop.ui.icons import tabular
+from desktop.ui.interface_size import scale_text
+from desktop.ui.interval_bar import IntervalBar
+from desktop.ui.panel_base import colour_text, set_text
+from desktop.ui.plain_text import Label, paragraphs
+from desktop.ui.theme import Palette, Theme
+from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
+
+_LIVE = "live"
+_GAP, _LINE_GAP = 7, 2
+_HEADERS = (
+    ("", ""),
+    (QT_TRANSLATE_NOOP("Panels", "Now"), ""),
+    (QT_TRANSLATE_NOOP("Panels", "95 % interval"), INTERVAL_MEANING),
+    ("", ""),
+    (
+        QT_TRANSLATE_NOOP("Panels", "Against"),
+        QT_TRANSLATE_NOOP(
+            "Panels", "What the value is measured against: a coin, “no change”, or what a band promises."
+        ),
+    ),
+    ("n", QT_TRANSLATE_NOOP("Panels", "Candles")),
+)
+
+
+_Place = tuple[int, int, int]
+
+
+class Shape(Enum):
+    """Where the six columns stand in the grid: line, column, columns taken; None where one is left out. The first that
+    fits is taken."""
+
+    WHOLE = ((0, 0, 1), (0, 1, 1), (0, 2, 1), (0, 3, 1), (0, 4, 1), (0, 5, 1))
+    WITHOUT_BAR = ((0, 0, 1), (0, 1, 1), (0, 2, 1), None, (0, 3, 1), (0, 4, 1))
+    TWO_LINES = ((0, 0, 2), (0, 2, 1), (1, 0, 1), None, (1, 1, 1), (1, 2, 1))
+
+    @property
+    def places(self) -> tuple[_Place | None, ...]:
+        """For each column."""
+        places: tuple[_Place | None, ...] = self.value
+        return places
+
+    @property
+    def lines(self) -> int:
+        """Of each row."""
+        return 1 + max(place[0] for place in self.places if place is not None)
+
+    @property
+    def columns(self) -> int:
+        """Of the grid."""
+        return 1 + max(place[1] for place in self.places if place is not None)
+
+    @property
+    def stretched(self) -> int:
+        """The grid's column that takes what room is left: the bar's, or the first."""
+        bar = self.places[3]
+        return 0 if bar is None else bar[1]
+
+
+class Row:
+    """The cells of one term."""
+
+    def __init__(self, term: Term, theme: Theme, parent: QWidget) -> None:
+        self.term, self._meaning = term, translate("Panels", term.meaning)
+        self._theme = theme
+        numbers = tabular(parent.font())
+        self._cells = [Label(text, parent) for text in (translate("Panels", term.name), *[MISSING] * 4)]
+        self.name, self.value, self._interval, self._against, self._n = self._cells
+        self.value.setFont(tabular(parent.font(), bold=True))
+        self.bar = IntervalBar(theme, term.reach, parent)
+        for label in (self._interval, self._against, self._n):
+            label.setFont(numbers)
+        for widget in (*self._cells, self.bar):
+            widget.setToolTip(paragraphs(self._meaning))
+
+    @property
+    def parts(self) -> tuple[QWidget, ...]:
+        """In the order of the columns."""
+        return self.name, self.value, self._interval, self.bar, self._against, self._n
+
+    def show(self, estimate: Estimate, against: float | None, is_live: bool) -> None:
+        set_text(self.value, format_percent(estimate.value, 1, signed=self.term.kind is Kind.SKILL))
+        set_text(self._interval, span(estimate, 1))
+        set_text(self._against, _whole_percent(against))
+        set_text(self._n, format_count(estimate.n))
+        self.bar.show_estimate(estimate, against, self._colour(estimate, against, is_live))
+        if estimate.value is None:
+            words = translate("Panels", "Not enough candles yet to say: {0} of {1}.")
+            words = words.format(format_count(estimate.n), FEWEST_FOR_AN_ESTIMATE)
+        else:
+            words = translate("Panels", "95 % interval: {0} %. n = {1}.").format(
+                span(estimate, 1), format_count(estimate.n)
+            )
+        for widget in self._cells:
+            widget.setToolTip(paragraphs(f"{self._meaning}\n{words}"))
+        self.bar.setToolTip(paragraphs(f"{words}\n{self.term.bar_meaning}"))
+
+    def apply_palette(self, palette: Palette) -> None:
+        for label in (self.name, self._interval, self._against, self._n):
+            colour_text(label, palette.muted_text)
+        colour_text(self.name, palette.text)
+
+    def _colour(self, estimate: Estimate, against: float | None, is_live: bool) -> QColor | None:
+        """Of an interval that lies wholly on one side of what a live forecast has to beat, or of a band's promise."""
+        if against is None or estimate.low is None or estimate.high is None:
+            return None
+        palette = self._theme.palette
+        if self.term.kind is Kind.PROMISE:
+            return palette.warning if not estimate.low <= against <= estimate.high else palette.good
+        if estimate.low > against:
+            return palette.good if is_live else None
+        return palette.bad if is_live and estimate.high < against else None
+
+
+class AccuracyTable(QWidget):
+    """Never narrower than its numbers: a row takes two lines where one is too long, and asks for room below that.
+
+    It places its cells itself: a layout would answer for its height before it knows in how many lines."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.headers = [self._header(text, tooltip) for text, tooltip in _HEADERS]
+        self.rows = tuple(Row(term, theme, self) for term in TERMS)
+        policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
+        policy.setHeightForWidth(True)
+        self.setSizePolicy(policy)
+        for parts in self._all_parts():
+            for column, part in enumerate(parts):
+                if isinstance(part, Label) and column:
+                    part.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+
+    @property
+    def shape(self) -> Shape:
+        """The one that fits the width it has."""
+        return self._fitting(self.width())
+
+    def show_summary(self, shown: AccuracySummary) -> None:
+        """Show these numbers."""
+        for row, (estimate, against) in zip(self.rows, measured(shown), strict=True):
+            row.show(estimate, against, shown.group == _LIVE)
+        self.updateGeometry()
+        self._place()
+
+    def apply_palette(self, palette: Palette) -> None:
+        """Take the palette's colours."""
+        for row in self.rows:
+            row.apply_palette(palette)
+        for header in self.headers:
+            colour_text(header, palette.muted_text)
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(_room(self._columns(Shape.TWO_LINES)), self._height(Shape.WHOLE))
+
+    def sizeHint(self) -> QSize:
+        return QSize(_room(self._columns(Shape.WHOLE)), self._height(Shape.WHOLE))
+
+    def hasHeightForWidth(self) -> bool:
+        return True
+
+    def heightForWidth(self, width: int) -> int:
+        return self._height(self._fitting(width))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._place()
+
+    def _all_parts(self) -> Iterator[Sequence[QWidget]]:
+        yield self.headers
+        for row in self.rows:
+            yield row.parts
+
+    def _fitting(self, width: int) -> Shape:
+        return next((shape for shape in Shape if _room(self._columns(shape)) <= width), Shape.TWO_LINES)
+
+    def _columns(self, shape: Shape) -> list[int]:
+        """The least widths in which no text is cut."""
+        columns, across = [0] * shape.columns, 0
+        for parts in self._all_parts():
+            for part, place in zip(parts, shape.places, strict=True):
+                if place is None:
+                    continue
+                _line, column, taken = place
+                room = part.minimumSizeHint().width()
+                if taken == 1:
+                    columns[column] = max(columns[column], room)
+                else:
+                    across = max(across, room)
+        columns[0] += max(across - _room(columns[:2]), 0)
+        return columns
+
+    def _height(self, shape: Shape) -> int:
+        return (1 + len(self.rows)) * shape.lines * self._line_height()
+
+    def _line_height(self) -> int:
+        """The numbers' font is another than the names'."""
+        first = self.rows[0]
+        return max(first.name.sizeHint().height(), first.value.sizeHint().height()) + _LINE_GAP
+
+    def _place(self) -> None:
+        shape, height = self.shape, self._line_height()
+        columns = self._columns(shape)
+        columns[shape.stretched] += max(self.width() - _room(columns), 0)
+        lefts = list(accumulate(columns[:-1], lambda left, width: left + width + _GAP, initial=0))
+        for row, parts in enumerate(self._all_parts()):
+            for part, place in zip(parts, shape.places, strict=True):
+                part.setVisible(place is not None)
+                if place is not None:
+                    line, column, taken = place
+                    width = _room(columns[column : column + taken])
+                    cell = QRect(lefts[column], (row * shape.lines + line) * height, width, height - _LINE_GAP)
+                    part.setGeometry(QStyle.visualRect(self.layoutDirection(), self.rect(), cell))
+
+    def _header(self, text: str, tooltip: str) -> Label:
+        header = Label(_shown(text), self)
+        scale_text(header, 0.9)
+        header.setToolTip(paragraphs(_shown(tooltip)))
+        return header
+
+
+def _room(columns: Sequence[int]) -> int:
+    return sum(columns) + _GAP * (len(columns) - 1)
+
+
+def _shown(text: str) -> str:
+    """An empty text has no translation."""
+    return translate("Panels", text) if text else ""
+
+
+def _whole_percent(value: float | None) -> str:
+    if value is None or not math.isfinite(value):
+        return MISSING
+    is_whole = abs(value * 100 - round(value * 100)) < 0.005
+    return format_percent(value, 0 if is_whole else 1)

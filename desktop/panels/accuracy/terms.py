@@ -1,0 +1,130 @@
+"""What the accuracy panel measures, and what each measure means."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum, auto
+
+from core.domain.events import AccuracySummary, Estimate
+from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
+
+_SHARES_REACH, _SKILLS_REACH = 0.1, 0.25
+
+
+class Kind(Enum):
+    """What a measure is held against."""
+
+    TO_BEAT = auto()
+    PROMISE = auto()
+    SKILL = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """One row: what it is called, and what it means, in English."""
+
+    name: str
+    meaning: str
+    kind: Kind = Kind.TO_BEAT
+
+    @property
+    def reach(self) -> float:
+        """How far the row's bar reaches to each side. Fixed, so that a bar moves only when its numbers do."""
+        return _SKILLS_REACH if self.kind is Kind.SKILL else _SHARES_REACH
+
+    @property
+    def bar_meaning(self) -> str:
+        """What the row's bar shows, in the user's language."""
+        if self.kind is Kind.SKILL:
+            others = translate("Panels", "The other skill has the same scale.")
+        else:
+            others = translate("Panels", "Direction, candle accuracy and both bands have the same scale.")
+        bar = translate(
+            "Panels",
+            "The bar is the interval, from {0} points below to {0} points above what it is measured against, which is "
+            "the mark in the middle.",
+        )
+        return f"{bar.format(round(self.reach * 100))} {others}"
+
+
+TERMS = (
+    Term(
+        QT_TRANSLATE_NOOP("Panels", "Direction"),
+        QT_TRANSLATE_NOOP(
+            "Panels",
+            "How often the next candle closed on the side of the last close that the forecast named.\n"
+            "Candles that closed flat are left out. Against: 50 %, a coin. Rules as simple as “the reverse of the last "
+            "candle” reach 54 % on some markets, so a little more than 50 % alone proves nothing.",
+        ),
+    ),
+    Term(
+        QT_TRANSLATE_NOOP("Panels", "Candle accuracy"),
+        QT_TRANSLATE_NOOP(
+            "Panels",
+            "How much the forecast candle and the real one overlap, from low to high: the length of what both cover, "
+            "divided by the length of what either covers. 100 % is the same candle.\n"
+            "Against: the same for the reference, “no change, with the usual width of this market”.",
+        ),
+    ),
+    Term(
+        QT_TRANSLATE_NOOP("Panels", "50 % band"),
+        QT_TRANSLATE_NOOP(
+            "Panels",
+            "How many closes fell inside the inner band. Against: 50 %, what the band promises.\n"
+            "Less means that the band is too narrow, more that it is too wide.",
+        ),
+        Kind.PROMISE,
+    ),
+    Term(
+        QT_TRANSLATE_NOOP("Panels", "90 % band"),
+        QT_TRANSLATE_NOOP(
+            "Panels",
+            "How many closes fell inside the outer band. Against: 90 %, what the band promises.\n"
+            "Less means that the band is too narrow, more that it is too wide.",
+        ),
+        Kind.PROMISE,
+    ),
+    Term(
+        QT_TRANSLATE_NOOP("Panels", "Close skill"),
+        QT_TRANSLATE_NOOP(
+            "Panels",
+            "How much smaller the loss of the forecast closes is than that of the reference, “no change, with the "
+            "usual width of this market”. 0 % is no better, below is worse.\nSkill = 1 − loss / loss of the reference.",
+        ),
+        Kind.SKILL,
+    ),
+    Term(
+        QT_TRANSLATE_NOOP("Panels", "Range skill"),
+        QT_TRANSLATE_NOOP(
+            "Panels",
+            "The same for the candle's height, from low to high. That a market is calm or wild is far easier to "
+            "foresee than where it goes, so this skill is usually the larger one; it is no edge.",
+        ),
+        Kind.SKILL,
+    ),
+)
+
+INTERVAL_MEANING = QT_TRANSLATE_NOOP(
+    "Panels",
+    "Were the same market to be watched again and again, intervals like this one would hold the true value 95 times "
+    "in 100. While it holds what the value is measured against, nothing is proven. Those of the skills hold however "
+    "often you look, over all of the run's own candles; the others are of one look at the newest ones.",
+)
+SHARE_MEANING = QT_TRANSLATE_NOOP(
+    "Panels",
+    "The ghosts are a mixture: {0} of the model's own forecast and {1} of simpler ones, made from the same "
+    "candles without it: “no change”, averages, regressions. What was worth more lately gets more; where the model's "
+    "share is small, the ghosts are those of the simpler forecasts.",
+)
+
+
+def measured(accuracy: AccuracySummary) -> tuple[tuple[Estimate, float | None], ...]:
+    """Each term's estimate and what it is measured against, in the order of `TERMS`."""
+    return (
+        (accuracy.direction, 0.5),
+        (accuracy.candle_accuracy, accuracy.reference_candle_accuracy),
+        (accuracy.coverage_50, 0.5),
+        (accuracy.coverage_90, 0.9),
+        (accuracy.skill_close, 0.0),
+        (accuracy.skill_range, 0.0),
+    )

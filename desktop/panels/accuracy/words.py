@@ -1,0 +1,81 @@
+"""Numbers of the Accuracy dock as text, and what they prove in words."""
+
+from __future__ import annotations
+
+from core.domain.events import Estimate
+from core.forecast.confidence import FEWEST_FOR_A_PROOF
+from core.forecast.score import FEWEST_FOR_AN_ESTIMATE
+from desktop.ui.formatting import MISSING, format_count, format_number
+from desktop.ui.translation import translate
+
+COIN = 0.5
+_MOST_DECIMALS = 6
+
+
+def points(value: float | None, decimals: int = 2, *, signed: bool = True) -> str:
+    """A share in percent, without the sign of percent: columns have little room, and their heads say it."""
+    return format_number(None if value is None else 100.0 * value, decimals, signed=signed)
+
+
+def span(estimate: Estimate, decimals: int = 2) -> str:
+    """Its 95 % interval. On which side of zero an end lies is what it proves: none is rounded to zero."""
+    if estimate.low is None or estimate.high is None:
+        return MISSING
+    low, high = (points(end, _decimals(end, decimals), signed=False) for end in (estimate.low, estimate.high))
+    return translate("Panels", "{0} to {1}").format(low, high)
+
+
+def _decimals(end: float, fewest: int) -> int:
+    return next((decimals for decimals in range(fewest, _MOST_DECIMALS) if round(100.0 * end, decimals)), fewest)
+
+
+def measured(estimate: Estimate, decimals: int = 2, *, signed: bool = True) -> str:
+    """A value with its interval."""
+    if estimate.value is None:
+        return MISSING
+    return f"{points(estimate.value, decimals, signed=signed)} ({span(estimate, decimals)})"
+
+
+def how_many(n: int) -> str:
+    """``n = 4,000``"""
+    return translate("Panels", "n = {0}").format(format_count(n))
+
+
+def not_yet(n: int) -> str:
+    """Why there is no number."""
+    text = translate("Panels", "Not yet: {0} of the {1} candles that a number needs.")
+    return text.format(format_count(n), FEWEST_FOR_AN_ESTIMATE)
+
+
+def proof(estimate: Estimate, above: str, below: str, neither: str, against: float = 0.0) -> str:
+    """What an interval proves that holds at every moment: that it lies on one side; or nothing."""
+    if estimate.value is None:
+        return translate("Panels", "not yet")
+    if estimate.low is None or estimate.high is None:
+        # As short as the others: columns are narrow.
+        return translate("Panels", "no proof: n < {0}").format(FEWEST_FOR_A_PROOF)
+    if estimate.low <= against <= estimate.high:
+        return neither
+    return above if estimate.low > against else below
+
+
+def proof_in_full(estimate: Estimate, name: str, against: float = 0.0) -> str:
+    """The same as a sentence. name: in the user's language."""
+    if estimate.value is None:
+        return not_yet(estimate.n)
+    side = f"{format_number(100.0 * against, 0)} %" if against else "0"
+    n = format_count(estimate.n)
+    if estimate.low is None or estimate.high is None:
+        early = translate("Panels", "{0} is not proven: n = {1} of the {2} that a proof needs.")
+        return early.format(name, n, FEWEST_FOR_A_PROOF)
+    if estimate.low <= against <= estimate.high:
+        return translate("Panels", "{0} is not proven: the interval includes {1} (n = {2}).").format(name, side, n)
+    above = translate("Panels", "{0}: the interval lies above {1} (n = {2}).")
+    below = translate("Panels", "{0}: the interval lies below {1} (n = {2}).")
+    return (above if estimate.low > against else below).format(name, side, n)
+
+
+def ahead(horizon: int) -> str:
+    """A horizon, for people."""
+    text = translate("Panels", "{0} candles ahead") if horizon > 1 else translate("Panels", "{0} candle ahead")
+    return text.format(horizon)

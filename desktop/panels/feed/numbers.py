@@ -1,0 +1,96 @@
+"""The feed in numbers: names on the left, values that end at one line, in as many pairs a row as there is room for."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QSize
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QWidget
+
+from desktop.state.feed_record import FeedRecord
+from desktop.ui.formatting import format_age, format_count, format_milliseconds
+from desktop.ui.number_grid import NumberGrid
+from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
+
+_TERMS = {
+    QT_TRANSLATE_NOOP("Panels", "Last message"): QT_TRANSLATE_NOOP(
+        "Panels", "When the exchange last sent anything over the stream."
+    ),
+    QT_TRANSLATE_NOOP("Panels", "Last trade"): QT_TRANSLATE_NOOP(
+        "Panels", "When a trade of this market last came. A quiet market has none for minutes."
+    ),
+    QT_TRANSLATE_NOOP("Panels", "Request time"): QT_TRANSLATE_NOOP(
+        "Panels", "How long the newest request that was answered took, there and back."
+    ),
+    QT_TRANSLATE_NOOP("Panels", "Clock offset"): QT_TRANSLATE_NOOP(
+        "Panels", "The exchange's clock minus this computer's, when it was last asked. Candles close by the exchange's."
+    ),
+    QT_TRANSLATE_NOOP("Panels", "Close delay"): QT_TRANSLATE_NOOP(
+        "Panels", "From the end of the newest candle to its arrival here."
+    ),
+    QT_TRANSLATE_NOOP("Panels", "Tries to reconnect"): QT_TRANSLATE_NOOP(
+        "Panels",
+        "How often a new connection was begun after a break, since this market was chosen. Those "
+        "that failed count too.",
+    ),
+    QT_TRANSLATE_NOOP("Panels", "Candles back-filled"): QT_TRANSLATE_NOOP(
+        "Panels", "Candles that were fetched after a break, since this market was chosen."
+    ),
+    QT_TRANSLATE_NOOP("Panels", "Candles corrected"): QT_TRANSLATE_NOOP(
+        "Panels",
+        "Candles that the exchange told differently later. They are stored and drawn anew, and not learned from again.",
+    ),
+    QT_TRANSLATE_NOOP("Panels", "Candles missing"): QT_TRANSLATE_NOOP(
+        "Panels", "Candles that the exchange was asked for and does not have. They stay a hole."
+    ),
+    QT_TRANSLATE_NOOP("Panels", "Messages rejected"): QT_TRANSLATE_NOOP(
+        "Panels", "What came and was not believed. The list beside has the reasons and the newest messages."
+    ),
+}
+
+
+class FeedNumbers(NumberGrid):
+    """Reads a FeedRecord. What is not known is a dash."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__({name: translate("Panels", meaning) for name, meaning in _TERMS.items()}, parent)
+        self._pairs = 0
+        self.arrange(0)
+
+    def show_record(self, record: FeedRecord, now_ms: int) -> None:
+        """Show what is known."""
+        vitals = record.vitals
+        texts = {
+            "Last message": format_age(None if vitals is None else vitals.last_message_ms, now_ms),
+            "Last trade": format_age(None if vitals is None else vitals.last_trade_ms, now_ms),
+            "Request time": format_milliseconds(None if vitals is None else vitals.request_ms),
+            "Clock offset": format_milliseconds(None if vitals is None else vitals.clock_offset_ms, signed=True),
+            "Close delay": format_milliseconds(None if vitals is None else vitals.close_delay_ms),
+            "Tries to reconnect": format_count(record.tries),
+            "Candles back-filled": format_count(None if vitals is None else vitals.back_filled),
+            "Candles corrected": format_count(record.corrected_count),
+            "Candles missing": format_count(record.missing_count),
+            "Messages rejected": format_count(record.rejected_count),
+        }
+        for name, text in texts.items():
+            self.put(name, text)
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(self.room_for(1), super().minimumSizeHint().height())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self.arrange(self.width())
+
+    def arrange(self, width: int) -> None:
+        """Use a width: what lasts on the left, what is counted on the right."""
+        pairs = 2 if width >= self.room_for(2) else 1
+        if pairs == self._pairs:
+            return
+        self._pairs = pairs
+        rows = len(_TERMS) // pairs
+        for index, name in enumerate(_TERMS):
+            pair, row = divmod(index, rows)
+            self.place(name, row, pair)
+        self.grid.setColumnMinimumWidth(2, 10 if pairs == 2 else 0)
+        for column, stretch in enumerate((0, 1, 0, 0, 1 if pairs == 2 else 0)):
+            self.grid.setColumnStretch(column, stretch)

@@ -1,0 +1,329 @@
+"""The feed panel: how the connection to the exchange does, what happened to it, and what was not believed."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QPoint, QSize, Qt, Signal
+from PySide6.QtGui import QFontDatabase, QGuiApplication, QResizeEvent
+from PySide6.QtWidgets import (
+    QBoxLayout,
+    QHBoxLayout,
+    QMenu,
+    QPlainTextEdit,
+    QPushButton,
+    QSizePolicy,
+    QSplitter,
+    QTableView,
+    QTabWidget,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from core.domain.venue_names import venue_name
+from core.market.shown_names import shown_market
+from desktop.actions import ActionId, ActionRegistry
+from desktop.actions.panel_table import feed_actions
+from desktop.panels.best_checkpoint import set_text_of_button
+from desktop.panels.feed.numbers import FeedNumbers
+from desktop.panels.feed.tables import ChangesModel, RejectedModel, feed_table
+from desktop.panels.feed.words import moment, state_colour, state_word, story
+from desktop.state.feed_record import OTHER_REASONS, FeedRecord
+from desktop.state.run_state import RunState
+from desktop.ui.formatting import format_count, format_duration, format_time
+from desktop.ui.icons import icon, tabular
+from desktop.ui.interface_size import enlarged
+from desktop.ui.panel_base import Panel, colour_text, set_text
+from desktop.ui.plain_text import Label, paragraphs
+from desktop.ui.scrolling import DownScrolling
+from desktop.ui.theme import Palette, Theme
+from desktop.ui.translation import translate
+from desktop.window.status_bar import Dot
+
+_SIDE_BY_SIDE_FROM = 640
+_NUMBERS_IN_TWO = 350
+"""So wide are the numbers in two pairs a row: in one they would have to be scrolled for."""
+_MARKET_FROM = 430
+_MINUTE_S = 60
+_ABOVE_EACH_OTHER_FROM = 280
+_LEAST_SIZE = QSize(240, 112)
+_MARGINS_PX = 20
+
+
+class FeedPanel(Panel):
+    """Numbers on the left, lists on the right; one above the other where there is no room for both.
+
+    `try_again_requested`, and `venue_requested` with the ccxt id of another exchange.
+    """
+
+    try_again_requested = Signal()
+    venue_requested = Signal(str)
+
+    def __init__(self, state: RunState, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(theme, parent)
+        self._record, self._clock = state.feed_record, state.clock
+        self._dot = Dot()
+        self.state_word, self.since, self.market, self.sentence, self.reasons = (Label() for _ in range(5))
+        self.try_again, self.use_next = QPushButton(translate("Panels", "Try again now")), QPushButton()
+        self.numbers = FeedNumbers()
+        self.changes = ChangesModel(theme, state.clock.now_ms, self)
+        self.rejected = RejectedModel(state.clock.now_ms, self)
+        self.changes_table = feed_table(self.changes, translate("Panels", "What happened to the feed"))
+        self.rejected_table = feed_table(self.rejected, translate("Panels", "Rejected messages"))
+        self.raw = _raw_view()
+        self.actions_of_panel = ActionRegistry(feed_actions(), self)
+        self.lists = QTabWidget()
+        self.lists.setAccessibleName(translate("Panels", "What the feed told"))
+        self._sides = QSplitter(Qt.Orientation.Horizontal)
+        self._inside, self._page = QWidget(), QWidget()
+        self._left = DownScrolling(self._inside, translate("Panels", "State and numbers of the feed"))
+        self._body, self._right = QBoxLayout(QBoxLayout.Direction.LeftToRight), QVBoxLayout()
+        self._build_layout()
+        self._connect()
+        self.apply_palette(theme.palette)
+
+    def refresh(self) -> None:
+        record, now_ms = self._record, self._clock.now_ms()
+        state = None if record.status is None else record.status.state
+        self._dot.show_colour(state_colour(state, self.palette_now))
+        set_text(self.state_word, state_word(state))
+        set_text(self.market, self._market_text())
+        set_text(self.sentence, self._sentence(now_ms))
+        self._show_buttons()
+        self.changes.show(story(record))
+        had_none = self.rejected.rowCount() == 0
+        self.rejected.show(record.rejected)
+        if had_none and self.rejected.rowCount():
+            self.rejected_table.selectRow(0)
+        self.lists.setTabText(self.lists.indexOf(self._page), _title_of_rejected(record.rejected_count))
+        set_text(self.reasons, _reasons_in_words(record))
+        self._show_raw()
+        self._show_times(now_ms)
+
+    def tick(self) -> None:
+        now_ms = self._clock.now_ms()
+        set_text(self.sentence, self._sentence(now_ms))
+        self._show_times(now_ms)
+
+    def apply_palette(self, palette: Palette) -> None:
+        self.actions_of_panel.apply_palette(palette)
+        self.numbers.apply_palette(palette)
+        self.changes.repaint_icons()
+        self.try_again.setIcon(icon("refresh", palette.text))
+        self.use_next.setIcon(icon("swap-horizontal", palette.text))
+        for label in (self.since, self.market, self.reasons):
+            colour_text(label, palette.muted_text)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._arrange(self.width(), self.height())
+
+    def _arrange(self, width: int, height: int) -> None:
+        """Side by side; one above the other in a narrow dock; in a narrow and low one behind tabs."""
+        is_wide = width >= enlarged(_SIDE_BY_SIDE_FROM)
+        self._fold(is_folded=not is_wide and height < enlarged(_ABOVE_EACH_OTHER_FROM))
+        directions = QBoxLayout.Direction
+        self._body.setDirection(directions.LeftToRight if is_wide else directions.TopToBottom)
+        self._sides.setOrientation(Qt.Orientation.Horizontal if is_wide else Qt.Orientation.Vertical)
+        vertical = QSizePolicy.Policy.Expanding if is_wide else QSizePolicy.Policy.Maximum
+        self._left.setSizePolicy(QSizePolicy.Policy.Expanding, vertical)
+        left = max(width * 2 // 5, min(enlarged(_NUMBERS_IN_TWO), width // 2))
+        self._body.setStretchFactor(self._left, left if is_wide else 2)
+        self._body.setStretchFactor(self._right, width - left if is_wide else 3)
+        self.market.setVisible(width >= enlarged(_MARKET_FROM))  # else the tabs have no room; the sentence names it too
+
+    def _fold(self, *, is_folded: bool) -> None:
+        place = self.lists.indexOf(self._left)
+        if is_folded and place < 0:
+            self.lists.setCurrentIndex(self.lists.insertTab(0, self._left, translate("Panels", "Now")))
+        elif not is_folded and place >= 0:
+            self.lists.removeTab(place)
+            self._body.insertWidget(0, self._left, 2)
+            self._left.show()
+
+    def minimumSizeHint(self) -> QSize:
+        """The same for both arrangements: a hidden tab must not make the docks that share its place higher."""
+        beside = self._left.minimumSizeHint().width() + self.contentsMargins().left() + _MARGINS_PX
+        return QSize(max(_LEAST_SIZE.width(), beside), enlarged(_LEAST_SIZE.height()))
+
+    def _market_text(self) -> str:
+        record = self._record
+        if record.market is not None and record.is_exchange:
+            return f"{venue_name(record.market.venue)} · {record.market.symbol} {record.market.interval}"
+        if record.market is not None:
+            return shown_market(record.market)
+        return "" if record.asked is None else f"{venue_name(record.asked.venue)} · {record.asked.symbol}"
+
+    def _sentence(self, now_ms: int) -> str:
+        """What the feed said last, with what is left of a wait; before it why something else is shown, where it is."""
+        said = "" if self._record.status is None else self._record.status.sentence_at(now_ms)
+        return f"{self._record.notice} {said}".strip()
+
+    def _show_buttons(self) -> None:
+        venue = self._record.next_venue
+        self.try_again.setVisible(self._record.is_in_trouble)
+        self.use_next.setVisible(venue is not None)
+        if venue is not None:
+            set_text_of_button(self.use_next, translate("Panels", "Use {0}").format(venue_name(venue)))
+            self.use_next.setToolTip(
+                paragraphs(
+                    translate(
+                        "Panels",
+                        "Watch the same symbol at {0}. The order is set in “Choose market…”; nothing is switched by "
+                        "itself.",
+                    ).format(venue_name(venue))
+                )
+            )
+
+    def _show_times(self, now_ms: int) -> None:
+        since_ms = self._record.since_ms
+        text = ""
+        if since_ms is not None:
+            seconds = max(0, (now_ms - since_ms) // 1000)
+            # No tenths, which `format_duration` has below ten.
+            whole = translate("Units", "{0} s").format(seconds)
+            held = whole if seconds < _MINUTE_S else format_duration(seconds)
+            text = translate("Panels", "since {0}, for {1}").format(moment(since_ms, now_ms), held)
+        set_text(self.since, text)
+        self.numbers.show_record(self._record, now_ms)
+
+    def _use_next(self) -> None:
+        venue = self._record.next_venue
+        if venue is not None:
+            self.venue_requested.emit(venue)
+
+    def _chosen_messages(self) -> list[str]:
+        rows = sorted(index.row() for index in self.rejected_table.selectionModel().selectedRows())
+        messages = (self.rejected.rows[row] for row in rows)
+        return [f"{format_time(each.at_ms, seconds=True)}, {each.reason}\n{each.raw}" for each in messages]
+
+    def _chosen_changes(self) -> list[str]:
+        rows = sorted(index.row() for index in self.changes_table.selectionModel().selectedRows())
+        lines = (self.changes.rows[row] for row in rows)
+        return [f"{format_time(at_ms, seconds=True)}  {sentence}" for at_ms, _state, sentence in lines]
+
+    def _show_raw(self) -> None:
+        text = "\n\n".join(self._chosen_messages())
+        if text != self.raw.toPlainText():
+            self.raw.setPlainText(text)
+        is_rejected = self.lists.currentWidget() is self._page
+        chosen = self.rejected_table if is_rejected else self.changes_table
+        self.actions_of_panel[ActionId.FEED_COPY].setEnabled(chosen.selectionModel().hasSelection())
+
+    def _copy(self) -> None:
+        is_rejected = self.lists.currentWidget() is self._page
+        text = "\n\n".join(self._chosen_messages()) if is_rejected else "\n".join(self._chosen_changes())
+        QGuiApplication.clipboard().setText(text)
+
+    def _open_menu(self, table: QTableView, position: QPoint) -> None:
+        if not table.indexAt(position).isValid():
+            return
+        menu = QMenu(self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu.addActions(self.actions_of_panel.actions())
+        menu.popup(table.viewport().mapToGlobal(position))
+
+    def _connect(self) -> None:
+        self._record.changed.connect(self.mark_stale)
+        self.try_again.clicked.connect(lambda _checked: self.try_again_requested.emit())
+        self.use_next.clicked.connect(lambda _checked: self._use_next())
+        self.actions_of_panel.wire({ActionId.FEED_COPY: self._copy})
+        self.lists.currentChanged.connect(lambda _index: self._show_raw())
+        for table in (self.changes_table, self.rejected_table):
+            table.selectionModel().selectionChanged.connect(lambda _new, _old: self._show_raw())
+            table.customContextMenuRequested.connect(lambda place, table=table: self._open_menu(table, place))
+
+    def _build_layout(self) -> None:
+        inner = QVBoxLayout(self._inside)
+        inner.setContentsMargins(0, 0, 6, 0)
+        inner.setSpacing(3)
+        inner.addLayout(self._head())
+        inner.addWidget(self.numbers)
+        inner.addStretch(1)
+        self._fill_lists()
+        self._body.setSpacing(10)
+        self._body.addWidget(self._left, 2)
+        self._right.setSpacing(3)
+        self._right.addLayout(self._buttons())
+        self._right.addWidget(self.lists, 1)
+        self._body.addLayout(self._right, 3)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(8, 4, 6, 4)
+        layout.addLayout(self._body)
+
+    def _head(self) -> QVBoxLayout:
+        self.state_word.setFont(tabular(self.font(), bold=True))
+        self.since.setFont(tabular(self.font()))
+        self.sentence.setWordWrap(True)
+        self.since.setWordWrap(True)
+        self.sentence.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        top = QHBoxLayout()
+        top.setSpacing(6)
+        for part in (self._dot, self.state_word):
+            top.addWidget(part)
+        top.addWidget(self.since, 1)
+        head = QVBoxLayout()
+        head.setSpacing(1)
+        head.addLayout(top)
+        head.addWidget(self.sentence)
+        return head
+
+    def _buttons(self) -> QHBoxLayout:
+        self.try_again.setToolTip(
+            translate("Panels", "Connect anew at once, without waiting for the next try. Training goes on.")
+        )
+        row = QHBoxLayout()
+        row.setSpacing(6)
+        for button in (self.use_next, self.try_again):
+            button.hide()
+            row.addWidget(button)
+        row.addStretch(1)
+        return row
+
+    def _fill_lists(self) -> None:
+        self.reasons.setWordWrap(True)
+        self._sides.setChildrenCollapsible(False)
+        self._sides.addWidget(self.rejected_table)
+        self._sides.addWidget(self.raw)
+        rows = QVBoxLayout(self._page)
+        rows.setContentsMargins(0, 2, 0, 0)
+        rows.setSpacing(2)
+        rows.addWidget(self.reasons)
+        rows.addWidget(self._sides, 1)
+        copy = QToolButton()
+        copy.setDefaultAction(self.actions_of_panel[ActionId.FEED_COPY])
+        copy.setAutoRaise(True)
+        corner = QWidget()
+        beside = QHBoxLayout(corner)
+        beside.setContentsMargins(0, 0, 0, 0)
+        beside.addWidget(self.market)
+        beside.addWidget(copy)
+        self.lists.setDocumentMode(True)
+        self.lists.addTab(self.changes_table, translate("Panels", "Changes"))
+        self.lists.addTab(self._page, _title_of_rejected(0))
+        self.lists.setCornerWidget(corner)
+
+
+def _title_of_rejected(count: int) -> str:
+    if not count:
+        return translate("Panels", "Rejected")
+    return translate("Panels", "Rejected ({0})").format(format_count(count))
+
+
+def _reasons_in_words(record: FeedRecord) -> str:
+    """Core's reasons, with how often each came."""
+    other = {OTHER_REASONS: translate("Panels", "other reasons")}
+    told = ((other.get(reason, reason), many) for reason, many in record.rejected_by_reason)
+    reasons = ", ".join(f"{reason} {format_count(many)}×" for reason, many in told)
+    if not reasons:
+        return translate("Panels", "Nothing that came was rejected.")
+    return translate("Panels", "By reason: {0}").format(reasons)
+
+
+def _raw_view() -> QPlainTextEdit:
+    view = QPlainTextEdit()
+    view.setReadOnly(True)
+    view.setTabChangesFocus(True)
+    view.setAccessibleName(translate("Panels", "The rejected messages that are selected, as they came"))
+    view.setPlaceholderText(translate("Panels", "Choose a message to read it as it came."))
+    view.setFont(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont))
+    return view

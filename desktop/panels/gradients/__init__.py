@@ -1,0 +1,1 @@
+"""The Gradients dock: the doctor's verdict, the norms, and what each layer received."""

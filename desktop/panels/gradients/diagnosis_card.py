@@ -1,0 +1,334 @@
+"""The gradient doctor's verdict: the disease in words, its evidence, and a button that applies the one change."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtGui import QColor, QPainter, QPaintEvent
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QVBoxLayout, QWidget
+
+from core.domain.diagnosis import Diagnosis, Disease, SettingChange, WayBack
+from core.settings.tree import Settings
+from desktop.dialogs.setting_words import effect, is_at_once, setting, title, with_change
+from desktop.panels.gradients.layer_names import with_titles
+from desktop.ui.formatting import format_count, format_significant
+from desktop.ui.icons import icon, tabular
+from desktop.ui.inputs import readable_decimal
+from desktop.ui.interface_size import scale_text
+from desktop.ui.panel_base import colour_text, set_text
+from desktop.ui.plain_text import Label, paragraphs
+from desktop.ui.theme import Palette, Theme
+from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
+from desktop.ui.words import word
+from desktop.ui.wrapping_button import WrappingButton
+
+_ICONS = {
+    Disease.UNKNOWN: "timer-sand",
+    Disease.HEALTHY: "check-circle-outline",
+    Disease.DIVERGED: "chart-line-variant",
+    Disease.EXPLODING: "trending-up",
+    Disease.VANISHING: "trending-down",
+    Disease.UPDATES_TOO_LARGE: "arrow-expand-horizontal",
+    Disease.ALWAYS_CLIPPING: "content-cut",
+    Disease.NEVER_CLIPPING: "content-cut",
+    Disease.DEAD_LAYERS: "power-plug-off-outline",
+    Disease.NOT_FINITE: "alert-circle-outline",
+}
+_GRAVE = frozenset({Disease.DIVERGED, Disease.EXPLODING, Disease.NOT_FINITE})
+_FINE = frozenset({Disease.UNKNOWN, Disease.HEALTHY})
+_RATIOS = {
+    0.5: QT_TRANSLATE_NOOP("Panels", "Halve the {0} to {1}"),
+    0.1: QT_TRANSLATE_NOOP("Panels", "Take a tenth of the {0} to {1}"),
+    2.0: QT_TRANSLATE_NOOP("Panels", "Double the {0} to {1}"),
+}
+_SET = QT_TRANSLATE_NOOP("Panels", "Set the {0} to {1}")
+_RATE = ("training", "learning_rate")
+_NO_CHANGE = QT_TRANSLATE_NOOP("Panels", "No setting mends this")
+_TINT = 26
+_STRIPE = 3
+_SMALLEST_PLAIN = 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class _Applied:
+    """What the button did, and what undoes it."""
+
+    change: SettingChange
+    undo: SettingChange
+    essence: tuple[Disease, SettingChange | None]
+    """Of the verdict that asked for it."""
+
+
+class DiagnosisCard(QWidget):
+    """`change_requested` carries a SettingChange: the verdict's, or the one that takes it back. `way_back_requested`
+    carries the WayBack of a diverged model."""
+
+    change_requested = Signal(object)
+    way_back_requested = Signal(object)
+
+    def __init__(self, settings: Settings, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._settings = settings
+        self._diagnosis: Diagnosis | None = None
+        self._applied: _Applied | None = None
+        self._rate_in_force: float | None = None
+        self._icon, self.headline, self.step, self.evidence, self.advice, self.note = (Label() for _ in range(6))
+        self.apply_button = WrappingButton()
+        self.apply_button.clicked.connect(self._on_apply)
+        self.undo_button = QPushButton(translate("Panels", "Undo"))
+        self.undo_button.clicked.connect(self._on_undo)
+        self._build_layout()
+        self.apply_palette(theme.palette)
+
+    def show_diagnosis(self, diagnosis: Diagnosis | None) -> None:
+        """Show a verdict, None before the first. Undo stays until another one comes: the change itself makes it too
+        early to say for a while, and the same verdict says nothing new."""
+        if diagnosis is None or not self._is_still_about(diagnosis):
+            self._applied = None
+        self._diagnosis = diagnosis
+        self._refresh()
+
+    def show_settings(self, settings: Settings) -> None:
+        """The settings as they are now: they say what the button would do."""
+        if settings.training.learning_rate != self._settings.training.learning_rate:
+            self._rate_in_force = None  # whoever sets the rate takes back what rollbacks made of it
+        self._settings = settings
+        self._refresh()
+
+    def show_rate_in_force(self, learning_rate: float | None) -> None:
+        """The rate that the trainer goes by: lower than the set one after a rollback. None where none is known."""
+        if learning_rate != self._rate_in_force:
+            self._rate_in_force = learning_rate
+            self._refresh()
+
+    def apply_palette(self, palette: Palette) -> None:
+        """Take the palette's colours."""
+        for label in (self.step, self.evidence, self.note):
+            colour_text(label, palette.muted_text)
+        self.undo_button.setIcon(icon("undo", palette.text))
+        self._refresh()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        colour = self._colour()
+        tint = QColor(colour)
+        tint.setAlpha(_TINT)
+        painter = QPainter(self)
+        painter.fillRect(self.rect(), tint)
+        painter.fillRect(0, 0, _STRIPE, self.height(), colour)
+        painter.end()
+
+    def _build_layout(self) -> None:
+        scale_text(self.headline, 1.15, bold=True)
+        self.step.setFont(tabular(self.font()))
+        for label in (self.headline, self.evidence, self.advice, self.note):
+            label.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+            label.setWordWrap(True)
+            label.setTextFormat(Qt.TextFormat.PlainText)
+        self._icon.setFixedSize(QSize(18, 18))
+        top = QHBoxLayout()
+        top.setSpacing(6)
+        top.addWidget(self._icon, 0, Qt.AlignmentFlag.AlignTop)
+        top.addWidget(self.headline, 1)
+        top.addWidget(self.step, 0, Qt.AlignmentFlag.AlignTop)
+        buttons = QHBoxLayout()
+        buttons.setSpacing(6)
+        buttons.addWidget(self.apply_button, 0, Qt.AlignmentFlag.AlignTop)
+        buttons.addWidget(self.undo_button)
+        buttons.addStretch(1)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(10, 6, 8, 6)
+        layout.setSpacing(4)
+        layout.addLayout(top)
+        layout.addWidget(self.evidence)
+        layout.addWidget(self.advice)
+        layout.addLayout(buttons)
+        layout.addWidget(self.note)
+
+    def _refresh(self) -> None:
+        diagnosis = self._diagnosis
+        disease = Disease.UNKNOWN if diagnosis is None else diagnosis.disease
+        self._icon.setPixmap(icon(_ICONS[disease], self._colour()).pixmap(18, 18))
+        headline = word(disease)
+        set_text(self.headline, headline[:1].upper() + headline[1:])
+        colour_text(self.headline, self._theme.palette.text if disease in _FINE else self._colour())
+        set_text(
+            self.step, "" if diagnosis is None else translate("Panels", "step {0}").format(format_count(diagnosis.step))
+        )
+        evidence = translate("Panels", "The first verdict comes when enough steps have been measured.")
+        set_text(self.evidence, evidence if diagnosis is None else with_titles(diagnosis.evidence))
+        set_text(self.advice, "" if diagnosis is None else with_titles(diagnosis.advice))
+        for label in (self.step, self.evidence, self.advice):
+            label.setVisible(bool(label.text()))
+        self._refresh_buttons(diagnosis)
+        self.update()
+
+    def _refresh_buttons(self, diagnosis: Diagnosis | None) -> None:
+        change = None if diagnosis is None else diagnosis.change
+        is_ill = diagnosis is not None and diagnosis.disease not in _FINE
+        applied = self._applied_now()
+        for button, is_shown in (
+            (self.undo_button, applied is not None),
+            (self.apply_button, applied is None and (is_ill or change is not None)),
+        ):
+            if not is_shown:
+                self._take_keys_from(button)
+            button.setVisible(is_shown)
+        if diagnosis is not None and diagnosis.way_back is not None:
+            set_text(self.note, "")
+            self._take_keys_from(self.undo_button)
+            self.undo_button.hide()
+            self._offer(way_back_text(diagnosis.way_back), diagnosis.advice, is_possible=True)
+        elif applied is not None:
+            set_text(self.note, _done_text(applied.change))
+            self.undo_button.setToolTip(paragraphs(self._phrase(applied.undo)))
+        elif change is None:
+            set_text(self.note, "")
+            self._offer(
+                translate("Panels", _NO_CHANGE), "" if diagnosis is None else diagnosis.advice, is_possible=False
+            )
+        else:
+            self._offer_change(change)
+        self.note.setVisible(bool(self.note.text()))
+
+    def _offer_change(self, change: SettingChange) -> None:
+        """Say what the button would do and when it takes effect, or why it cannot."""
+        try:
+            changed = with_change(self._settings, change)
+        except ValueError as error:
+            set_text(self.note, str(error))
+            self._offer(translate("Panels", _NO_CHANGE), str(error), is_possible=False)
+            return
+        if changed == self._settings:
+            reason = translate("Panels", "{0} is {1} already.").format(title(change.name), _value_text(change.value))
+            set_text(self.note, reason)
+            self._offer(self._phrase(change), reason, is_possible=False)
+            return
+        when = "" if is_at_once(change.group, change.name) else _when_text(change)
+        set_text(self.note, when)
+        self._offer(
+            self._phrase(change), when or translate("Panels", "It takes effect at the next step."), is_possible=True
+        )
+
+    def _offer(self, text: str, tooltip: str, *, is_possible: bool) -> None:
+        if self.apply_button.text() != text:
+            self.apply_button.setText(text)
+        self.apply_button.setToolTip(paragraphs(tooltip))
+        if not is_possible:
+            self._take_keys_from(self.apply_button)
+        self.apply_button.setEnabled(is_possible)
+
+    def _take_keys_from(self, button: QWidget) -> None:
+        """Qt gives the keys of a button that goes to the next widget, and scrolls there: away from the verdict."""
+        if button.hasFocus():
+            can_undo = button is not self.undo_button and not self.undo_button.isHidden()
+            (self.undo_button if can_undo else self).setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _applied_now(self) -> _Applied | None:
+        """What was applied, as long as nobody has changed that setting since."""
+        applied = self._applied
+        if applied is None:
+            return None
+        current = setting(self._settings, applied.change.group, applied.change.name)
+        return applied if _is_same(current, applied.change.value) else None
+
+    def _on_apply(self) -> None:
+        diagnosis = self._diagnosis
+        if diagnosis is not None and diagnosis.way_back is not None:
+            self.way_back_requested.emit(diagnosis.way_back)
+            return
+        if diagnosis is None or diagnosis.change is None:
+            return
+        change = diagnosis.change
+        former = self._in_force(change)
+        if former is not None:
+            self._applied = _Applied(change, SettingChange(change.group, change.name, former), _essence(diagnosis))
+        self.change_requested.emit(change)
+        self._refresh()
+
+    def _is_still_about(self, diagnosis: Diagnosis) -> bool:
+        """Whether a verdict says no more than the one that asked for the applied change."""
+        if self._applied is None or diagnosis.disease is Disease.UNKNOWN:
+            return True
+        return _essence(diagnosis) == self._applied.essence
+
+    def _in_force(self, change: SettingChange) -> float | int | str | None:
+        """What holds now of the setting that a change is about: what it replaces, and what Undo brings back."""
+        if (change.group, change.name) == _RATE and self._rate_in_force is not None:
+            return self._rate_in_force
+        return setting(self._settings, change.group, change.name)
+
+    def _phrase(self, change: SettingChange) -> str:
+        """``Halve the learning rate to 0.00005``; ``Set the activation to silu, from the next start``."""
+        name = title(change.name)
+        sentence = translate("Panels", _sentence(self._in_force(change), change.value))
+        said = sentence.format(name[:1].lower() + name[1:], _value_text(change.value))
+        if is_at_once(change.group, change.name):
+            return said
+        return translate("Panels", "{0}, from the next start").format(said)
+
+    def _on_undo(self) -> None:
+        applied, self._applied = self._applied, None
+        if applied is not None:
+            self.change_requested.emit(applied.undo)
+        self._refresh()
+
+    def _colour(self) -> QColor:
+        palette = self._theme.palette
+        disease = Disease.UNKNOWN if self._diagnosis is None else self._diagnosis.disease
+        if disease in _GRAVE:
+            return palette.bad
+        plain = {
+            Disease.UNKNOWN: palette.muted_text,
+            Disease.HEALTHY: palette.good,
+            Disease.NEVER_CLIPPING: palette.accent,
+        }
+        return plain.get(disease, palette.warning)
+
+
+def _essence(diagnosis: Diagnosis) -> tuple[Disease, SettingChange | None]:
+    """Two verdicts that agree in this say the same, on newer numbers."""
+    return diagnosis.disease, diagnosis.change
+
+
+def way_back_text(way: WayBack) -> str:
+    """What the one button against a diverged model says."""
+    if way.checkpoint_id is not None:
+        return translate("Panels", "Go back to step {0}").format(format_count(way.checkpoint_step or 0))
+    return translate("Panels", "Lower the learning rate")
+
+
+def _sentence(current: object, value: object) -> str:
+    if isinstance(current, int | float) and isinstance(value, int | float) and current:
+        for ratio, sentence in _RATIOS.items():
+            if math.isclose(value / current, ratio, rel_tol=1e-6):
+                return sentence
+    return _SET
+
+
+def _value_text(value: float | int | str) -> str:
+    if isinstance(value, str):
+        return value
+    is_plain = value == 0 or abs(value) >= _SMALLEST_PLAIN
+    return readable_decimal(float(value)) if is_plain else format_significant(float(value))
+
+
+def _when_text(change: SettingChange) -> str:
+    return translate("Panels", "It will take effect {0}.").format(effect(change.group, change.name))
+
+
+def _done_text(change: SettingChange) -> str:
+    name, value = title(change.name), _value_text(change.value)
+    if is_at_once(change.group, change.name):
+        return translate("Panels", "{0} set to {1}.").format(name, value)
+    return translate("Panels", "{0} {1} is stored. It takes effect {2}.").format(
+        name, value, effect(change.group, change.name)
+    )
+
+
+def _is_same(one: object, other: object) -> bool:
+    if isinstance(one, int | float) and isinstance(other, int | float):
+        return math.isclose(one, other, rel_tol=1e-9)
+    return one == other

@@ -1,0 +1,257 @@
+"""The gradient norm of the newest steps on a logarithmic axis: before clipping, after it, and the threshold."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pyqtgraph as pg
+from PySide6.QtCore import QEvent, QRect, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent, QWheelEvent
+from PySide6.QtWidgets import QVBoxLayout, QWidget
+
+from desktop.state.step_history import StepHistory
+from desktop.ui.formatting import format_count, format_significant
+from desktop.ui.icons import tabular
+from desktop.ui.panel_base import colour_text
+from desktop.ui.plain_text import Label, paragraphs
+from desktop.ui.plots import (
+    FloatArray,
+    LogAxis,
+    apply_plot_palette,
+    logarithm,
+    plot_widget,
+    smoothed_mean,
+    thinned,
+)
+from desktop.ui.theme import Palette, Theme
+from desktop.ui.translation import translate
+
+_SMALLEST_SPAN = 0.5
+_MARGIN = 0.08
+_RUG = 0.05
+_LOW_TAIL = 0.005
+_LEAST_HEIGHT = 108
+_SMOOTHING_STEPS = 25
+_RAW_ALPHA = 80
+_AXIS_ROOM = 60
+
+
+class _PointedPlot(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph has no types
+    """Says where the mouse is. The wheel belongs to the panel that it lies in."""
+
+    pointed_at = Signal(object)
+    """The mouse's x among the steps; None when it has left."""
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        super().mouseMoveEvent(event)
+        place = self.getViewBox().mapSceneToView(event.position())
+        self.pointed_at.emit(float(place.x()))
+
+    def leaveEvent(self, event: QEvent) -> None:
+        super().leaveEvent(event)
+        self.pointed_at.emit(None)
+
+    def sizeHint(self) -> QSize:
+        return QSize(240, _LEAST_HEIGHT)
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        event.ignore()
+
+
+class _Readout(Label):
+    """The numbers of one step, on a ground of their own over the curve."""
+
+    def __init__(self, theme: Theme, parent: QWidget) -> None:
+        super().__init__(parent=parent)
+        self._theme = theme
+        self.setMargin(5)
+        self.setFont(tabular(self.font()))
+        self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        self.hide()
+
+    def fit(self, most: int) -> None:
+        """Take the size that the text needs, at most `most` wide."""
+        self.setWordWrap(False)
+        size = self.sizeHint()
+        if size.width() > most:
+            self.setWordWrap(True)
+            size = QSize(most, self.heightForWidth(most))
+        self.resize(size)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.fillRect(self.rect(), self._theme.palette.raised)
+        painter.setPen(self._theme.palette.border)
+        painter.drawRect(self.rect().adjusted(0, 0, -1, -1))
+        painter.end()
+        super().paintEvent(event)
+
+
+class NormPlot(QWidget):
+    """Pointing at it shows the numbers of that step."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._steps: StepHistory | None = None
+        self._pointed_at: float | None = None
+        self.legend = Label()
+        self.legend.setTextFormat(Qt.TextFormat.RichText)
+        self.legend.setWordWrap(True)
+        self.plot = plot_widget(translate("Panels", "Norms of the gradients"), LogAxis, _PointedPlot)
+        self.plot.setMinimumHeight(_LEAST_HEIGHT)
+        self.plot.setMinimumWidth(120)
+        self._raw, self._before, self._after, self._threshold = (self.plot.plot(connect="finite") for _ in range(4))
+        self._clipped = self.plot.plot(connect="pairs")
+        self._skipped = pg.ScatterPlotItem(symbol="x", size=8)
+        self.plot.addItem(self._skipped)
+        self._cursor = pg.InfiniteLine(angle=90, movable=False)
+        self._cursor.hide()
+        self.plot.addItem(self._cursor, ignoreBounds=True)
+        self.readout = _Readout(theme, self.plot)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(3)
+        layout.addWidget(self.legend)
+        layout.addWidget(self.plot, 1)
+        self.plot.pointed_at.connect(self._on_pointed_at)
+
+    def show_steps(self, steps: StepHistory) -> None:
+        """Draw the history as it is now."""
+        self._steps = steps
+        x, most = steps.column("step"), max(2 * self.plot.width(), 100)
+        before, after = (logarithm(steps.column(name)) for name in ("gradient_norm", "norm_after"))
+        threshold = logarithm(steps.column("clip_norm"))
+        self._raw.setData(*thinned(x, before, most))
+        for curve, values in ((self._before, before), (self._after, after)):
+            # Of logarithms: the geometric mean, which one spike does not lift.
+            curve.setData(*thinned(x, smoothed_mean(values, _SMOOTHING_STEPS), most))
+        self._threshold.setData(*_corners(x, threshold))
+        low, high = self._fit(x, before, after, threshold)
+        self._mark(x, steps, low, high)
+        self._show_readout()
+
+    def apply_palette(self, palette: Palette) -> None:
+        """Take the palette's colours."""
+        apply_plot_palette(self.plot, palette)
+        after, before = palette.curves[:2]
+        threshold, clipped, skipped = palette.muted_text, palette.warning, palette.bad
+        faint = QColor(before)
+        faint.setAlpha(_RAW_ALPHA)
+        self._raw.setPen(pg.mkPen(faint, width=1))
+        self._before.setPen(pg.mkPen(before, width=2))
+        self._after.setPen(pg.mkPen(after, width=2))
+        self._threshold.setPen(pg.mkPen(threshold, width=1, style=Qt.PenStyle.DashLine))
+        self._clipped.setPen(pg.mkPen(clipped, width=1))
+        self._skipped.setPen(pg.mkPen(skipped, width=2))
+        self._cursor.setPen(pg.mkPen(palette.crosshair, width=1))
+        self.legend.setText(
+            " &nbsp; ".join(
+                (
+                    _key("&#9473;", before, translate("Panels", "before clipping")),
+                    _key("&#9473;", after, translate("Panels", "after")),
+                    _key("&#9477;", threshold, translate("Panels", "threshold")),
+                    _key("&#9475;", clipped, translate("Panels", "clipped")),
+                    _key("&#10005;", skipped, translate("Panels", "skipped")),
+                )
+            )
+        )
+        self.legend.setToolTip(
+            paragraphs(
+                translate(
+                    "Panels",
+                    "The length of all gradients together (their 2-norm), on a logarithmic axis: each step "
+                    "faint, the geometric mean of {0} steps bold.\nWhere only one line is seen, nothing was "
+                    "clipped. A skipped step changed nothing.\nThe threshold bounds this norm; in the clip modes "
+                    "value and layer it bounds each number and each layer instead.",
+                ).format(_SMOOTHING_STEPS)
+            )
+        )
+        colour_text(self.legend, palette.muted_text)
+        self.readout.update()
+
+    def _fit(self, x: FloatArray, *curves: FloatArray) -> tuple[float, float]:
+        """Room for all but the lowest few; a spike is what this curve is for. Returns the range."""
+        if x.size:
+            self.plot.setXRange(float(x[0]), max(float(x[-1]), float(x[0]) + 1.0), padding=0.01)
+        values = np.concatenate([each[np.isfinite(each)] for each in curves])
+        if values.size == 0:
+            return -1.0, 1.0
+        low, high = float(np.quantile(values, _LOW_TAIL)), float(values.max())
+        spare = max(_SMALLEST_SPAN - (high - low), 0.0) / 2.0
+        margin = _MARGIN * (high - low + 2.0 * spare)
+        low, high = low - spare - 1.5 * margin, high + spare + margin
+        self.plot.setYRange(low, high, padding=0.0)
+        return low, high
+
+    def _mark(self, x: FloatArray, steps: StepHistory, low: float, high: float) -> None:
+        """Clipped steps: short lines at the foot. Skipped ones: crosses at the top, for they may have no norm."""
+        clipped = x[steps.column("clipped") > 0.0]
+        feet = np.tile([low, low + _RUG * (high - low)], clipped.size)
+        self._clipped.setData(np.repeat(clipped, 2), feet)
+        skipped = x[steps.column("skipped") > 0.0]
+        self._skipped.setData(skipped, np.full(skipped.size, high - _RUG * (high - low)))
+
+    def _on_pointed_at(self, x: float | None) -> None:
+        self._pointed_at = x
+        self._show_readout()
+
+    def _show_readout(self) -> None:
+        steps, x = self._steps, self._pointed_at
+        is_shown = steps is not None and x is not None and len(steps) > 0
+        self._cursor.setVisible(is_shown)
+        self.readout.setVisible(is_shown)
+        if steps is None or x is None or not is_shown:
+            return
+        numbers = steps.column("step")
+        index = int(np.abs(numbers - x).argmin())
+        self._cursor.setPos(float(numbers[index]))
+        self.readout.setText("\n".join(_lines(steps, index)))
+        self.readout.fit(self.plot.width() - _AXIS_ROOM)
+        self._place_readout(float(numbers[index]))
+
+    def _place_readout(self, x: float) -> None:
+        """Beside the cursor's line, on the side with more room, inside the plot."""
+        view = self.plot.getViewBox()
+        place = self.plot.mapFromScene(view.mapViewToScene(pg.Point(x, 0.0)))
+        room: QRect = self.plot.mapFromScene(view.sceneBoundingRect()).boundingRect()
+        is_right = place.x() < room.center().x()
+        left = place.x() + 10 if is_right else place.x() - 10 - self.readout.width()
+        left = min(max(left, 0), max(self.plot.width() - self.readout.width(), 0))
+        self.readout.move(left, room.top() + 4)
+
+
+def _lines(steps: StepHistory, index: int) -> list[str]:
+    """What is known of one step, in words."""
+    before, after, threshold, ratio = (
+        float(steps.column(name)[index]) for name in ("gradient_norm", "norm_after", "clip_norm", "update_ratio")
+    )
+    step = int(steps.column("step")[index])
+    lines = [
+        translate("Panels", "Step {0}").format(format_count(step)),
+        translate("Panels", "Before clipping  {0}").format(format_significant(before)),
+    ]
+    if math.isfinite(after):
+        lines.append(translate("Panels", "After clipping  {0}").format(format_significant(after)))
+    if steps.column("clipped")[index] > 0.0:
+        lines.append(translate("Panels", "Clipped at {0}").format(format_significant(threshold)))
+    if math.isfinite(ratio):
+        lines.append(translate("Panels", "Update / parameter  {0}").format(format_significant(ratio, 2)))
+    reason = steps.why_skipped(step)
+    if reason is not None:
+        lines.append(translate("Panels", "Skipped: {0}").format(reason))
+    return lines
+
+
+def _corners(x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """The points of a line in steps where it changes, and its ends: a dashed line of 1,000 points is slow."""
+    if y.size < 3:
+        return x, y
+    changes = (y[1:] != y[:-1]) & ~(np.isnan(y[1:]) & np.isnan(y[:-1]))
+    kept = np.concatenate([[True], changes]) | np.concatenate([changes, [True]])
+    return x[kept], y[kept]
+
+
+def _key(sign: str, colour: QColor, words: str) -> str:
+    return f'<span style="white-space:nowrap"><span style="color:{colour.name()}">{sign}</span> {words}</span>'

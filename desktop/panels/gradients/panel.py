@@ -1,0 +1,151 @@
+"""The gradients panel: the doctor's verdict, the norms of the newest steps, and what each layer received."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from PySide6.QtCore import Signal
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import (
+    QBoxLayout,
+    QVBoxLayout,
+    QWidget,
+)
+
+from core.settings.tree import Settings
+from desktop.panels.gradients.diagnosis_card import DiagnosisCard
+from desktop.panels.gradients.norm_plot import NormPlot
+from desktop.panels.gradients.parts import LayerSection, NumberTable, PartSection
+from desktop.state.run_state import RunState
+from desktop.state.step_history import LAYER_STEPS_KEPT, FloatArray, means, medians
+from desktop.state.training_words import break_sentence
+from desktop.ui.formatting import MISSING, format_number, format_percent, format_significant
+from desktop.ui.inputs import readable_decimal
+from desktop.ui.panel_base import EmptyState, Panel, colour_text
+from desktop.ui.scrolling import DownScrolling
+from desktop.ui.theme import Palette, Theme
+from desktop.ui.translation import translate
+
+_NEWEST = LAYER_STEPS_KEPT
+_TWO_COLUMNS_FROM_CHARACTERS = 90
+
+
+class GradientsPanel(Panel):
+    """One column; two where there is room. `change_requested` carries the SettingChange that the verdict asks for,
+    `way_back_requested` the WayBack."""
+
+    change_requested = Signal(object)
+    way_back_requested = Signal(object)
+
+    def __init__(self, state: RunState, theme: Theme, settings: Settings, parent: QWidget | None = None) -> None:
+        super().__init__(theme, parent)
+        self._state = state
+        self.card = DiagnosisCard(settings, theme)
+        self.card.change_requested.connect(self.change_requested)
+        self.card.way_back_requested.connect(self.way_back_requested)
+        self.norms = NormPlot(theme)
+        self.numbers = NumberTable()
+        self.layers = LayerSection(theme)
+        self.parts = PartSection(theme)
+        self._columns = QBoxLayout(QBoxLayout.Direction.TopToBottom)
+        self._content = QWidget()
+        self._scroll = self._build_layout()
+        self._empty = EmptyState(
+            translate("Panels", "No step yet.\nThe gradients are measured with the first one."), self
+        )
+        self.layers.measure.currentIndexChanged.connect(lambda _index: self._refresh_layers())
+        self.apply_palette(theme.palette)
+        for signal in (state.steps_changed, state.status_changed, state.run_changed, state.diagnosis_changed):
+            signal.connect(self.mark_stale)
+
+    def show_settings(self, settings: Settings) -> None:
+        """The settings as they are now."""
+        self.card.show_settings(settings)
+
+    def refresh(self) -> None:
+        has_steps = len(self._state.steps) > 0
+        why = break_sentence(self._state)
+        self._empty.tell(is_empty=not has_steps, is_loading=self._state.is_loading, why=why)
+        self._scroll.setVisible(has_steps)
+        status = self._state.status
+        self.card.show_rate_in_force(None if status is None else status.learning_rate)
+        self.card.show_diagnosis(self._state.diagnosis)
+        if not has_steps:
+            return
+        self.norms.show_steps(self._state.steps)
+        self._refresh_numbers()
+        self._refresh_layers()
+        self.parts.show_parts(means(self._state.gradients.loss_parts()))
+
+    def apply_palette(self, palette: Palette) -> None:
+        self.card.apply_palette(palette)
+        self.norms.apply_palette(palette)
+        self.numbers.apply_palette(palette)
+        for section in (self.layers, self.parts):
+            section.apply_palette(palette)
+        colour_text(self._empty, palette.muted_text)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        directions = QBoxLayout.Direction
+        is_wide = self.width() >= _TWO_COLUMNS_FROM_CHARACTERS * self.fontMetrics().averageCharWidth()
+        self._columns.setDirection(directions.LeftToRight if is_wide else directions.TopToBottom)
+
+    def _build_layout(self) -> DownScrolling:
+        left, right = QVBoxLayout(), QVBoxLayout()
+        for column, parts in ((left, (self.norms, self.numbers)), (right, (self.layers, self.parts))):
+            column.setSpacing(8)
+            for part in parts:
+                column.addWidget(part, 1 if part is self.norms else 0)
+            self._columns.addLayout(column, 1)
+        right.addStretch(0)
+        self._columns.setSpacing(12)
+        inner = QVBoxLayout(self._content)
+        inner.setContentsMargins(8, 6, 8, 6)
+        inner.setSpacing(8)
+        inner.addWidget(self.card)
+        inner.addLayout(self._columns, 1)
+        scroll = DownScrolling(self._content, translate("Panels", "Gradients"))
+        scroll.hide()
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(scroll)
+        return scroll
+
+    def _refresh_numbers(self) -> None:
+        steps, restored_at_ms = self._state.steps, self._state.restored_at_ms
+        at_ms, norm, clipped, ratio, scale = (
+            steps.column(name)[-_NEWEST:]
+            for name in ("at_ms", "gradient_norm", "clipped", "update_ratio", "loss_scale")
+        )
+        is_of_these_weights = at_ms > (-math.inf if restored_at_ms is None else restored_at_ms)
+        norm, clipped, ratio = norm[is_of_these_weights], clipped[is_of_these_weights], ratio[is_of_these_weights]
+        norm, ratio = norm[np.isfinite(norm)], ratio[np.isfinite(ratio)]
+        self.numbers.put("Clip rate", format_percent(float(clipped.mean()) if clipped.size else None, 0))
+        self.numbers.put("Median norm", format_significant(_quantile(norm, 0.5)))
+        self.numbers.put("95th percentile", format_significant(_quantile(norm, 0.95)))
+        self.numbers.put("Update / parameter", format_significant(_quantile(ratio, 0.5), 2))
+        rate = self._state.learning_rate
+        self.numbers.put("Learning rate", MISSING if rate is None else readable_decimal(rate))
+        self.numbers.put("Loss scale", _scale_text(float(scale[-1])), is_shown=math.isfinite(scale[-1]))
+
+    def _refresh_layers(self) -> None:
+        gradients, trainer, diagnosis = self._state.gradients, self._state.trainer, self._state.diagnosis
+        newest = gradients.newest
+        names = () if trainer is None else trainer.layers
+        self.layers.show_layers(
+            names,
+            medians(gradients.layers(self.layers.chosen)),
+            () if newest is None else newest.layers,
+            frozenset(() if diagnosis is None else diagnosis.layers),
+        )
+
+
+def _scale_text(scale: float) -> str:
+    """A power of two, written out."""
+    return format_number(scale, 0) if scale >= 1.0 else format_significant(scale)
+
+
+def _quantile(values: FloatArray, share: float) -> float | None:
+    return float(np.quantile(values, share)) if values.size else None

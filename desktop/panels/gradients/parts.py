@@ -1,0 +1,241 @@
+"""The parts of the gradients panel under the curve: the numbers, the layers, and what the loss is made of."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from PySide6.QtCore import QEvent, QSize, Qt
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QVBoxLayout, QWidget
+
+from core.domain.diagnosis import LayerStatistics
+from core.domain.quantities import Quantity
+from desktop.panels.gradients.bars import Bar, BarList
+from desktop.panels.gradients.layer_names import layer_title
+from desktop.state.step_history import LAYER_STEPS_KEPT, FloatArray
+from desktop.ui.accessible import name_box
+from desktop.ui.formatting import MISSING, format_percent, format_significant
+from desktop.ui.icons import tabular
+from desktop.ui.number_grid import BETWEEN_PAIRS_PX, NumberGrid
+from desktop.ui.panel_base import colour_text
+from desktop.ui.plain_text import Label, paragraphs
+from desktop.ui.theme import Palette, Theme
+from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
+from desktop.ui.words import word
+
+_NEWEST = LAYER_STEPS_KEPT
+_MOST_IN_A_ROW = 3
+_TERMS = {
+    QT_TRANSLATE_NOOP("Panels", "Clip rate"): QT_TRANSLATE_NOOP(
+        "Panels",
+        "How many of the newest {0} steps were clipped. Some are well; all, or none, say that the "
+        "threshold does not fit.",
+    ),
+    QT_TRANSLATE_NOOP("Panels", "Median norm"): QT_TRANSLATE_NOOP(
+        "Panels", "Half of the newest {0} steps had a smaller gradient norm, before clipping."
+    ),
+    QT_TRANSLATE_NOOP("Panels", "95th percentile"): QT_TRANSLATE_NOOP(
+        "Panels", "95 of 100 of the newest {0} steps had a smaller gradient norm, before clipping."
+    ),
+    QT_TRANSLATE_NOOP("Panels", "Update / parameter"): QT_TRANSLATE_NOOP(
+        "Panels",
+        "How far a step moved the weights, as a share of their own length; the median of the "
+        "newest {0} steps. About 0.001 is usual, above 0.1 is too much.",
+    ),
+    QT_TRANSLATE_NOOP("Panels", "Learning rate"): QT_TRANSLATE_NOOP(
+        "Panels",
+        "How far the newest step moved the weights: the tool bar's rate times what the warm-up and the "
+        "schedule make of it. Change it in the tool bar.",
+    ),
+    QT_TRANSLATE_NOOP("Panels", "Loss scale"): QT_TRANSLATE_NOOP(
+        "Panels", "The factor that keeps small gradients representable in 16 bits. It follows by itself."
+    ),
+}
+_MEASURES = {
+    "norm": (
+        QT_TRANSLATE_NOOP("Panels", "Gradient norm"),
+        QT_TRANSLATE_NOOP("Panels", "The length of the layer's gradient, before clipping."),
+    ),
+    "gradient_ratio": (
+        QT_TRANSLATE_NOOP("Panels", "Gradient / parameter"),
+        QT_TRANSLATE_NOOP("Panels", "The gradient's length as a share of that of the layer's weights."),
+    ),
+    "update_ratio": (
+        QT_TRANSLATE_NOOP("Panels", "Update / parameter"),
+        QT_TRANSLATE_NOOP("Panels", "How far a step moved the layer's weights, as a share of their length."),
+    ),
+}
+_NO_LAYERS = QT_TRANSLATE_NOOP("Panels", "The layers are shown with the next step.")
+
+
+class NumberTable(NumberGrid):
+    """In as many pairs a row as there is room for; numbers end at one line."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(
+            {name: translate("Panels", meaning).format(_NEWEST) for name, meaning in _TERMS.items()}, parent
+        )
+        self._pairs = 0
+        self.arrange(0)
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(self.room_for(1), super().minimumSizeHint().height())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self.arrange(self.width())
+
+    def event(self, event: QEvent) -> bool:
+        is_done = super().event(event)
+        if event.type() == QEvent.Type.LayoutRequest:
+            self.arrange(self.width())  # a number that got longer, or larger text, may need the room of another pair
+        return is_done
+
+    def arrange(self, width: int) -> None:
+        """Use a width."""
+        pairs = next((pairs for pairs in range(_MOST_IN_A_ROW, 1, -1) if self.room_for(pairs) <= width), 1)
+        if pairs == self._pairs:
+            return
+        self._pairs = pairs
+        for column in range(self.grid.columnCount()):
+            self.grid.setColumnMinimumWidth(column, 0)
+            self.grid.setColumnStretch(column, 0)
+        for index, name in enumerate(_TERMS):
+            row, pair = divmod(index, pairs)
+            self.place(name, row, pair)
+        for pair in range(pairs):
+            self.grid.setColumnStretch(3 * pair, 1)
+            if pair < pairs - 1:
+                self.grid.setColumnMinimumWidth(3 * pair + 2, BETWEEN_PAIRS_PX)
+
+
+class LayerSection(QWidget):
+    """A row for each layer, the input's at the top: the median of the newest steps, and a mark at the newest."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.bars = BarList(theme, is_log=True)
+        self.measure = QComboBox()
+        name_box(self.measure, translate("Panels", "What the layers' bars show"))
+        for name, (words, meaning) in _MEASURES.items():
+            self.measure.addItem(translate("Panels", words), name)
+            self.measure.setItemData(
+                self.measure.count() - 1, paragraphs(translate("Panels", meaning)), Qt.ItemDataRole.ToolTipRole
+            )
+        self._title, self._none = Label(translate("Panels", "Layers")), Label(translate("Panels", _NO_LAYERS))
+        self._title.setFont(tabular(self.font(), bold=True))
+        self._title.setToolTip(
+            paragraphs(
+                translate(
+                    "Panels",
+                    "The median of the newest {0} steps, from the input at the top to the output at the bottom; "
+                    "the upright mark is the newest step.",
+                ).format(_NEWEST)
+            )
+        )
+        self._none.setWordWrap(True)
+        top = QHBoxLayout()
+        top.addWidget(self._title)
+        top.addStretch(1)
+        top.addWidget(self.measure)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(3)
+        layout.addLayout(top)
+        layout.addWidget(self._none)
+        layout.addWidget(self.bars)
+
+    @property
+    def chosen(self) -> str:
+        """The field of `LayerStatistics` that the bars show."""
+        return str(self.measure.currentData())
+
+    def show_layers(
+        self, names: Sequence[str], values: FloatArray, newest: Sequence[LayerStatistics], marked: frozenset[str]
+    ) -> None:
+        """values: of the chosen measure, one for each layer. Names that are not those of these layers are left out."""
+        if len(names) != len(newest):
+            names = tuple(translate("Panels", "layer {0}").format(index) for index in range(1, len(newest) + 1))
+        meaning = translate("Panels", _MEASURES[self.chosen][1])
+        self._none.setVisible(not newest)
+        self.measure.setEnabled(bool(newest))
+        self.measure.setToolTip(paragraphs(meaning))
+        self.bars.show_bars(
+            [
+                _layer_bar(name, float(value), layer, self.chosen, is_marked=name in marked)
+                for name, value, layer in zip(names, values, newest, strict=True)
+            ]
+        )
+
+    def apply_palette(self, palette: Palette) -> None:
+        """Take the palette's colours."""
+        colour_text(self._none, palette.muted_text)
+        self.bars.update()
+
+
+class PartSection(QWidget):
+    """What the loss is made of: a bar for each quantity that is forecast."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.bars = BarList(theme, is_log=False)
+        title = Label(translate("Panels", "Parts of the loss"))
+        title.setFont(tabular(self.font(), bold=True))
+        title.setToolTip(
+            paragraphs(
+                translate("Panels", "The mean of the newest {0} steps. The parts add up to the training loss.").format(
+                    _NEWEST
+                )
+            )
+        )
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(3)
+        layout.addWidget(title)
+        layout.addWidget(self.bars)
+
+    def show_parts(self, parts: FloatArray) -> None:
+        """parts: [quantity], in the order of `Quantity`; empty where none was measured."""
+        self.setVisible(parts.size == len(Quantity))
+        if parts.size != len(Quantity):
+            return
+        total = float(np.nansum(parts))
+        self.bars.show_bars([_part_bar(quantity, float(parts[quantity]), total) for quantity in Quantity])
+
+    def apply_palette(self, palette: Palette) -> None:
+        """Take the palette's colours."""
+        self.bars.update()
+
+
+def _layer_bar(name: str, value: float, newest: LayerStatistics, measure: str, *, is_marked: bool) -> Bar:
+    numbers = (
+        (translate("Panels", "Norm"), newest.norm),
+        (translate("Panels", "Mean"), newest.mean),
+        (translate("Panels", "Std"), newest.std),
+        (translate("Panels", "Largest"), newest.largest),
+    )
+    lines = [layer_title(name), *(f"{name}: {format_significant(number)}" for name, number in numbers)]
+    lines.append(translate("Panels", "Gradient / parameter: {0}").format(format_significant(newest.gradient_ratio)))
+    lines.append(translate("Panels", "Update / parameter: {0}").format(format_significant(newest.update_ratio)))
+    if is_marked:
+        lines.append(translate("Panels", "The verdict is about this layer."))
+    lines.append(
+        translate("Panels", "All of the newest step; the bar is the median of the newest {0}.").format(_NEWEST)
+    )
+    return Bar(
+        title=layer_title(name),
+        value=value,
+        text=format_significant(value, 2),
+        tooltip="\n".join(lines),
+        newest=getattr(newest, measure),
+        is_marked=is_marked,
+    )
+
+
+def _part_bar(quantity: Quantity, value: float, total: float) -> Bar:
+    title = word(quantity)
+    share = format_percent(value / total, 0) if total > 0.0 else MISSING
+    return Bar(
+        title, value, format_significant(value, 3), translate("Panels", "{0}: {1} of the loss").format(title, share)
+    )

@@ -1,0 +1,1 @@
+"""The Loss dock: training loss, its anchor, the learning rate, and drifts."""

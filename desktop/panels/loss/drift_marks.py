@@ -1,0 +1,95 @@
+"""Drifts on the loss curve: a dashed line at the step where each was certain, and the newest of them in words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pyqtgraph as pg
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QWidget
+
+from core.domain.events import DriftFound
+from desktop.ui.elided import ElidedLabel
+from desktop.ui.formatting import format_count, format_significant, format_time
+from desktop.ui.interface_size import scale_text
+from desktop.ui.panel_base import colour_text, set_text
+from desktop.ui.plain_text import paragraphs
+from desktop.ui.theme import Palette
+from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
+
+_NAME = QT_TRANSLATE_NOOP("Panels", "drift")
+_RIGHT_OF_THE_LINE, _LEFT_OF_THE_LINE = (0.0, 0.0), (1.0, 0.0)
+"""Which corner of the name lies at the upper end of the line: all of it is below."""
+MEANING = QT_TRANSLATE_NOOP(
+    "Panels",
+    "The loss before learning rose for longer than chance explains: the market became harder to forecast, or other "
+    "than what the model has learned. It is no error. A typical loss is a geometric mean, in which a single candle "
+    "counts little.",
+)
+
+
+class DriftMarks(ElidedLabel):
+    """The sentence, on one line: a second would take the plot's room, and its labels would lie on one another. The
+    lines are in the plot that it was made for."""
+
+    def __init__(self, plot: pg.PlotWidget, palette: Palette, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._plot = plot
+        self._palette = palette
+        self._lines: dict[DriftFound, pg.InfiniteLine] = {}
+        scale_text(self, 0.9)
+        self.setVisible(False)
+
+    @property
+    def marked(self) -> tuple[DriftFound, ...]:
+        """What has a line, in order."""
+        return tuple(self._lines)
+
+    def show_drifts(self, drifts: Sequence[DriftFound], first_step: float, last_step: float) -> None:
+        """Of these, in order, those between two steps."""
+        seen = [drift for drift in drifts if first_step <= drift.step <= last_step]
+        for drift in [drift for drift in self._lines if drift not in seen]:
+            self._plot.removeItem(self._lines.pop(drift))
+        for drift in seen:
+            if drift not in self._lines:
+                self._lines[drift] = self._add_line(drift)
+        self.setVisible(bool(seen))
+        if seen:
+            set_text(self, in_words(seen[-1]))
+            self.setToolTip(
+                paragraphs("\n".join([translate("Panels", MEANING), *(_at_length(drift) for drift in reversed(seen))]))
+            )
+
+    def apply_palette(self, palette: Palette) -> None:
+        """Take the palette's colours."""
+        self._palette = palette
+        colour_text(self, palette.text)
+        for line in self._lines.values():
+            line.setPen(self._pen())
+            line.label.setColor(palette.text)
+
+    def _add_line(self, drift: DriftFound) -> pg.InfiniteLine:
+        anchors = (_RIGHT_OF_THE_LINE, _LEFT_OF_THE_LINE)
+        options = {"position": 1.0, "anchors": anchors, "color": self._palette.text, "movable": False}
+        line = pg.InfiniteLine(
+            drift.step, angle=90, pen=self._pen(), label=translate("Panels", _NAME), labelOpts=options
+        )
+        line.setToolTip(paragraphs("\n".join((_at_length(drift), translate("Panels", MEANING)))))
+        self._plot.addItem(line, ignoreBounds=True)
+        return line
+
+    def _pen(self) -> object:
+        return pg.mkPen(self._palette.muted_text, width=1, style=Qt.PenStyle.DashLine)
+
+
+def in_words(drift: DriftFound) -> str:
+    """When, from what to what, and what was done."""
+    before, after = format_significant(drift.loss_before, 2), format_significant(drift.loss_after, 2)
+    step, when = format_count(drift.step), format_time(drift.candle_open_time_ms)
+    text = translate("Panels", "Drift at step {0}: typical loss {2} → {3} ({1}). {4}")
+    return text.format(step, when, before, after, drift.what_was_done)
+
+
+def _at_length(drift: DriftFound) -> str:
+    text = translate("Panels", "{0} The higher loss was that of {1} candles.")
+    return text.format(in_words(drift), format_count(drift.candles))

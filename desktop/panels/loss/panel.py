@@ -1,0 +1,286 @@
+"""The loss panel: what the model learns from, what it was worth before it learned, and the learning rate."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pyqtgraph as pg
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QColor
+from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QVBoxLayout, QWidget
+
+from core.domain.events import Trend
+from desktop.panels.loss.drift_marks import DriftMarks
+from desktop.state.run_state import RunState
+from desktop.state.training_words import break_sentence
+from desktop.ui.formatting import MISSING, format_age, format_count, format_duration, format_number
+from desktop.ui.icons import icon, tabular
+from desktop.ui.inputs import readable_decimal
+from desktop.ui.panel_base import EmptyState, Panel, colour_text, set_text
+from desktop.ui.plain_text import Label, paragraphs
+from desktop.ui.plots import (
+    FloatArray,
+    NumberAxis,
+    NumberOrLogAxis,
+    apply_plot_palette,
+    logarithm,
+    plot_widget,
+    smoothed_mean,
+    thinned,
+)
+from desktop.ui.theme import Palette, Theme
+from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
+
+_SMOOTHING_STEPS = 25
+_WIDEST_LINEAR_SPAN = 12.0
+"""The largest loss of those in view over the smallest. Beyond it, as after a divergence, a linear scale shows the rest
+as one flat line. Healthy losses span a factor of two to four."""
+_NARROWEST_LOGARITHMIC_SPAN = 6.0
+"""Below it a scale that is logarithmic becomes linear again. A span about one limit alone would have it flicker."""
+_DASH_STEPS, _FEWEST_STEPS_IN_VIEW = 0.15, 5.0
+_SMALLEST_SHARE_SEEN = 1e-3
+"""Of the loss: on a scale for less than that, two losses that are the same to four decimals lie far apart."""
+_SPEED_HOLDS_MS = 10_000
+"""The trainer tells a speed with its steps: so long after the last one, that is not the speed of now."""
+_TRENDS = {
+    Trend.IMPROVING: ("trending-down", QT_TRANSLATE_NOOP("Panels", "improving")),
+    Trend.FLAT: ("trending-neutral", QT_TRANSLATE_NOOP("Panels", "flat")),
+    Trend.WORSENING: ("trending-up", QT_TRANSLATE_NOOP("Panels", "worsening")),
+    Trend.UNKNOWN: ("", MISSING),
+}
+_DIVERGED = ("chart-line-variant", QT_TRANSLATE_NOOP("Panels", "diverged"))
+"""The doctor's word, in place of where a loss goes that stays far above its best."""
+_TERMS = {
+    QT_TRANSLATE_NOOP("Panels", "Current"): QT_TRANSLATE_NOOP(
+        "Panels",
+        "Training loss, averaged over the newest 50 steps, or over those since it was taken back. Lower is better.",
+    ),
+    QT_TRANSLATE_NOOP("Panels", "Best"): QT_TRANSLATE_NOOP(
+        "Panels", "The lowest average of the run over 50 whole steps: of fewer steps, Current may be lower."
+    ),
+    QT_TRANSLATE_NOOP("Panels", "Trend"): QT_TRANSLATE_NOOP(
+        "Panels", "Where the averaged loss is going; “diverged” while the model has."
+    ),
+    QT_TRANSLATE_NOOP("Panels", "Steps"): QT_TRANSLATE_NOOP(
+        "Panels", "How often the model's weights were changed, and how many candles it has seen."
+    ),
+    QT_TRANSLATE_NOOP("Panels", "Last step"): QT_TRANSLATE_NOOP(
+        "Panels", "How long ago the model last learned, and how long that step took."
+    ),
+    QT_TRANSLATE_NOOP("Panels", "Speed"): QT_TRANSLATE_NOOP(
+        "Panels", "Training steps a second, now; none where the last step is more than ten seconds ago."
+    ),
+}
+
+
+class LossPanel(Panel):
+    """Curves of the newest 1,000 steps over a strip with the learning rate, under the numbers of now."""
+
+    def __init__(self, state: RunState, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(theme, parent)
+        self._state = state
+        self._values: dict[str, Label] = {}
+        self._names: list[Label] = []
+        self._trend_icon = Label()
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(8, 6, 8, 4)
+        layout.setSpacing(4)
+        layout.addLayout(self._build_numbers())
+        self._legend = Label()
+        self._legend.setTextFormat(Qt.TextFormat.RichText)
+        layout.addWidget(self._legend)
+        self.plot = plot_widget(translate("Panels", "Curves of the loss"), NumberOrLogAxis)
+        self._raw = self.plot.plot(connect="finite")
+        self._prequential = self.plot.plot(connect="finite")
+        self._mean = self.plot.plot(connect="finite")
+        layout.addWidget(self.plot, 1)
+        self.drifts = DriftMarks(self.plot, theme.palette)
+        layout.addWidget(self.drifts)
+        self._rate_label = Label()
+        self._rate_label.setToolTip(
+            translate("Panels", "How far one step moves the weights. Change it in the tool bar.")
+        )
+        self._rate_plot = plot_widget(translate("Panels", "Curve of the learning rate"), NumberAxis)
+        self._rate_plot.setFixedHeight(26)
+        self._rate_plot.getAxis("left").setTicks([])
+        self._rate_plot.hideAxis("bottom")
+        self._rate = self._rate_plot.plot(connect="finite")
+        self.plot.getViewBox().sigResized.connect(self._align_rate)
+        layout.addWidget(self._rate_label)
+        layout.addWidget(self._rate_plot)
+        self._empty = EmptyState(
+            translate("Panels", "No training step yet.\nThe curves begin with the first one."), self.plot
+        )
+        self.apply_palette(theme.palette)
+        state.diagnosis_changed.connect(self.mark_stale)
+        for signal in (state.steps_changed, state.drifts_changed, state.status_changed, state.run_changed):
+            signal.connect(self.mark_stale)
+
+    def refresh(self) -> None:
+        self._refresh_numbers()
+        self.tick()
+        self._refresh_curves()
+
+    def tick(self) -> None:
+        self._refresh_speed()
+        last = self._state.steps.last
+        if last is None:
+            self._put("Last step", MISSING)
+            return
+        took = format_duration(last.duration_ms / 1000)
+        if last.duration_ms < 1000:
+            digits = format_number(last.duration_ms, 0 if last.duration_ms >= 10 else 1)
+            took = translate("Units", "{0} ms").format(digits)
+        self._put("Last step", format_age(last.at_ms, self._state.clock.now_ms()), took)
+
+    def apply_palette(self, palette: Palette) -> None:
+        for plot in (self.plot, self._rate_plot):
+            apply_plot_palette(plot, palette)
+        training, prequential, rate = palette.curves[:3]
+        faint = QColor(training)
+        faint.setAlpha(60)
+        # Wider than 1 pixel, pyqtgraph's raster curves cost tens of times more; these have few points.
+        self._raw.setPen(pg.mkPen(faint, width=1))
+        self._mean.setPen(pg.mkPen(training, width=2))
+        self._prequential.setPen(pg.mkPen(prequential, width=2))
+        self._rate.setPen(pg.mkPen(rate, width=1))
+        learned = translate("Panels", "training, mean of {0}").format(_SMOOTHING_STEPS)
+        before = translate("Panels", "before learning, mean of {0}").format(_SMOOTHING_STEPS)
+        self._legend.setText(
+            f'<span style="color:{training.name()}">&#9473;</span> {learned} &nbsp; '
+            f'<span style="color:{prequential.name()}">&#9473;</span> {before}'
+        )
+        self._legend.setToolTip(
+            translate(
+                "Panels",
+                "Training: the loss of the samples a step learned from, each step faint, their mean bold.\n"
+                "Before learning (prequential): the loss of the newest one-step forecast, "
+                "made before its candle was seen.",
+            )
+        )
+        self.drifts.apply_palette(palette)
+        for label in (*self._names, self._legend, self._rate_label):
+            colour_text(label, palette.muted_text)
+        colour_text(self._empty, palette.muted_text)
+
+    def _align_rate(self) -> None:
+        """A change of the rate lies right below what came of it."""
+        self._rate_plot.getAxis("left").setWidth(self.plot.getAxis("left").width())
+
+    def _build_numbers(self) -> QGridLayout:
+        grid = QGridLayout()
+        grid.setHorizontalSpacing(10)
+        grid.setVerticalSpacing(1)
+        for index, (name, meaning) in enumerate(_TERMS.items()):
+            title, value = Label(translate("Panels", name)), Label(MISSING)
+            value.setFont(tabular(self.font(), bold=True))
+            title.setToolTip(paragraphs(translate("Panels", meaning)))
+            value.setToolTip(paragraphs(translate("Panels", meaning)))
+            row, column = divmod(index, 3)
+            cell = QHBoxLayout()
+            cell.setSpacing(5)
+            cell.addWidget(title)
+            if name == "Trend":
+                cell.addWidget(self._trend_icon)
+            cell.addWidget(value)
+            cell.addStretch(1)
+            grid.addLayout(cell, row, column)
+            self._names.append(title)
+            self._values[name] = value
+        return grid
+
+    def _refresh_numbers(self) -> None:
+        status = self._state.status
+        self._put("Steps", format_count(self._state.step))
+        loss = None if status is None else status.loss
+        self._put("Current", format_number(None if loss is None else loss.current, 4))
+        self._put("Best", format_number(None if loss is None else loss.best, 4))
+        self._show_trend(Trend.UNKNOWN if loss is None else loss.trend)
+
+    def _show_trend(self, trend: Trend) -> None:
+        has_diverged, palette = self._state.has_diverged, self.palette_now
+        icon_name, words = _DIVERGED if has_diverged else _TRENDS[trend]
+        colours = {Trend.IMPROVING: palette.good, Trend.WORSENING: palette.bad}
+        colour = palette.bad if has_diverged else colours.get(trend, palette.text)
+        self._put("Trend", translate("Panels", words))
+        colour_text(self._values["Trend"], colour)
+        self._trend_icon.setVisible(bool(icon_name))
+        if icon_name:
+            self._trend_icon.setPixmap(icon(icon_name, colour).pixmap(14, 14))
+
+    def _refresh_speed(self) -> None:
+        status = self._state.status
+        is_of_now = (
+            status is not None
+            and status.last_step_at_ms is not None
+            and self._state.clock.now_ms() - status.last_step_at_ms <= _SPEED_HOLDS_MS
+        )
+        speed = status.steps_per_s if status is not None and is_of_now else None
+        words = MISSING if speed is None else translate("Panels", "{0} /s").format(format_number(speed, 1))
+        self._put("Speed", words)
+
+    def _refresh_curves(self) -> None:
+        steps = self._state.steps
+        why = break_sentence(self._state)
+        self._empty.tell(is_empty=len(steps) == 0, is_loading=self._state.is_loading, why=why)
+        for part in (self._rate_label, self._rate_plot, self._legend):
+            part.setVisible(len(steps) > 0)
+        for name in ("left", "bottom"):
+            self.plot.getPlotItem().showAxis(name, len(steps) > 0)
+        x, most = steps.column("step"), max(2 * self.plot.width(), 100)
+        loss, before = steps.column("loss"), smoothed_mean(steps.column("prequential_loss"), _SMOOTHING_STEPS)
+        mean = smoothed_mean(loss, _SMOOTHING_STEPS)
+        span = _shown_span(loss, mean, before)
+        axis = self.plot.getAxis("left")
+        is_logarithmic = _wants_logarithms(span, axis.is_logarithmic)
+        axis.set_logarithmic(is_logarithmic)
+        for curve, values in ((self._raw, loss), (self._mean, mean), (self._prequential, before)):
+            shown = thinned(x, logarithm(values) if is_logarithmic else values, most)
+            curve.setData(*_as_dash(*shown))
+        rate = steps.column("learning_rate")
+        self._rate.setData(*thinned(x, rate, most))
+        if len(steps) == 0:
+            self.drifts.show_drifts((), 0.0, 0.0)
+            return
+        self.drifts.show_drifts(self._state.drifts, float(x[0]), float(x[-1]))
+        for plot in (self.plot, self._rate_plot):
+            plot.setXRange(float(x[0]), max(float(x[-1]), float(x[0]) + _FEWEST_STEPS_IN_VIEW), padding=0.01)
+        if span is not None:
+            self._fit_height(*(map(math.log10, span) if is_logarithmic else span))
+        now = self._state.learning_rate or float(rate[-1])
+        self._rate_label.setText(translate("Panels", "Learning rate {0}").format(readable_decimal(now)))
+        low, high = float(np.nanmin(rate)), float(np.nanmax(rate))
+        self._rate_plot.setYRange(low * 0.5, max(high * 1.2, low * 1.5), padding=0.0)
+
+    def _fit_height(self, low: float, high: float) -> None:
+        least = _SMALLEST_SHARE_SEEN * max(abs(low), abs(high))
+        margin = 0.06 * (high - low) if high - low > least else 0.1 * abs(high) or 1.0
+        self.plot.setYRange(low - margin, high + margin, padding=0.0)
+
+    def _put(self, name: str, text: str, took: str = "") -> None:
+        set_text(self._values[name], text)
+        if took:
+            more = translate("Panels", "The last one took {0}.").format(took)
+            self._values[name].setToolTip(paragraphs(f"{translate('Panels', _TERMS[name])}\n{more}"))
+
+
+def _as_dash(x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """A single point makes no line: a dash stands for it."""
+    return (np.array([x[0], x[0] + _DASH_STEPS]), np.repeat(y, 2)) if len(x) == 1 else (x, y)
+
+
+def _wants_logarithms(span: tuple[float, float] | None, has_them: bool) -> bool:
+    limit = _NARROWEST_LOGARITHMIC_SPAN if has_them else _WIDEST_LINEAR_SPAN
+    return span is not None and 0.0 < span[0] * limit < span[1]
+
+
+def _shown_span(raw: FloatArray, *curves: FloatArray) -> tuple[float, float] | None:
+    """Room for the newest values and for all but the wildest: one spike must not press all else flat. None where
+    nothing was measured."""
+    parts = []
+    for curve, tail in ((raw, 0.02), *((each, 0.005) for each in curves)):
+        measured = curve[np.isfinite(curve)]
+        if measured.size:
+            parts += [np.quantile(measured, (tail, 1.0 - tail)), measured[-1:]]
+    return (float(min(map(np.min, parts))), float(max(map(np.max, parts)))) if parts else None

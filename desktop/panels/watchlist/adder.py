@@ -1,0 +1,181 @@
+"""The line that adds a market to the watchlist: exchange, a search over its symbols while one types, interval."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QEvent, QModelIndex, QObject, QStringListModel, Qt, Signal
+from PySide6.QtGui import QFocusEvent
+from PySide6.QtWidgets import QComboBox, QCompleter, QHBoxLayout, QLineEdit, QToolButton, QWidget
+
+from core.domain.venue_names import venue_name
+from core.market.symbols import SymbolIndex, SymbolList
+from desktop.ui.accessible import name_box
+from desktop.ui.icons import icon
+from desktop.ui.theme import Palette
+from desktop.ui.translation import translate
+
+VENUES = ("binance", "binanceus", "bitfinex", "bitstamp", "bybit", "coinbase", "gemini", "kraken", "kucoin", "okx")
+INTERVALS = ("1m", "3m", "5m", "15m", "30m", "1h", "4h", "1d")
+_SHOWN_MATCHES = 50
+
+
+class MarketAdder(QWidget):
+    """`chosen` carries exchange, symbol and interval; `symbols_wanted` an exchange whose list would help; `told` what
+    the user is to know."""
+
+    chosen = Signal(str, str, str)
+    symbols_wanted = Signal(str)
+    told = Signal(str)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._known: dict[str, tuple[str, ...]] = {}
+        self._indexes: dict[str, SymbolIndex] = {}
+        self.venue, self.interval = QComboBox(), QComboBox()
+        self.search = QLineEdit()
+        self.add = QToolButton()
+        self._matches = QStringListModel(self)
+        self._completer = QCompleter(self._matches, self)
+        self._dress()
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(4)
+        layout.addWidget(self.venue)
+        layout.addWidget(self.search, 1)
+        layout.addWidget(self.interval)
+        layout.addWidget(self.add)
+        self._connect()
+
+    @property
+    def venue_id(self) -> str:
+        """The chosen exchange."""
+        return str(self.venue.currentData())
+
+    @property
+    def is_searching(self) -> bool:
+        """Whether something is typed."""
+        return bool(self.search.text())
+
+    def offer_venues(self, venues: Sequence[str]) -> None:
+        """Offer these beside the usual ones."""
+        for venue in venues:
+            if self.venue.findData(venue) < 0:
+                self.venue.addItem(venue_name(venue), venue)
+
+    def take_symbols(self, listed: SymbolList) -> None:
+        """The markets of an exchange have come."""
+        if self._known.get(listed.venue) == listed.symbols:
+            return
+        self._known[listed.venue] = listed.symbols
+        self._indexes[listed.venue] = SymbolIndex(listed.symbols)
+        if listed.venue == self.venue_id and self.search.hasFocus() and self.search.isModified():
+            self._complete(self.search.text())
+
+    def apply_palette(self, palette: Palette) -> None:
+        self.add.setIcon(icon("plus", palette.text))
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if watched is self.search and isinstance(event, QFocusEvent) and event.gotFocus():
+            was_gone = event.reason() is not Qt.FocusReason.PopupFocusReason
+            if was_gone:
+                self.symbols_wanted.emit(self.venue_id)
+        return False
+
+    def _dress(self) -> None:
+        for venue in VENUES:
+            self.venue.addItem(venue_name(venue), venue)
+        self.interval.addItems(list(INTERVALS))
+        self.venue.setToolTip(translate("Panels", "The exchange whose markets are searched"))
+        name_box(self.venue, translate("Panels", "Exchange"))
+        self.venue.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        self.venue.setMinimumContentsLength(7)
+        self.interval.setToolTip(
+            translate("Panels", "The interval of the candles that are shown when the market is opened")
+        )
+        name_box(self.interval, translate("Panels", "Interval"))
+        self.add.setToolTip(translate("Panels", "Add this market to the list (Enter)"))
+        self.add.setAccessibleName(translate("Panels", "Add"))
+        self.add.setAutoRaise(True)
+        self._dress_search()
+
+    def _dress_search(self) -> None:
+        self.search.setPlaceholderText(translate("Panels", "Add a symbol"))
+        self.search.setAccessibleName(translate("Panels", "Search for a symbol to add"))
+        self.search.setToolTip(
+            translate("Panels", "Type a few letters, such as eth or ethbtc; Enter adds what is marked")
+        )
+        self.search.setClearButtonEnabled(True)
+        self.search.setMinimumWidth(70)
+        self.search.installEventFilter(self)
+        self._completer.setCompletionMode(QCompleter.CompletionMode.UnfilteredPopupCompletion)
+        self._completer.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
+        self._completer.setMaxVisibleItems(12)
+        self._completer.setWidget(self.search)
+
+    def _connect(self) -> None:
+        self.search.textEdited.connect(self._complete)
+        self.search.returnPressed.connect(self._on_return)
+        self.add.clicked.connect(lambda _checked: self._add_typed())
+        self._completer.activated.connect(self._add)
+        self.venue.currentIndexChanged.connect(lambda _index: self._on_venue())
+
+    def _on_venue(self) -> None:
+        self.symbols_wanted.emit(self.venue_id)
+
+    def _complete(self, text: str) -> None:
+        index = self._indexes.get(self.venue_id)
+        found = [] if index is None else index.search(text, _SHOWN_MATCHES)
+        self._matches.setStringList(found)
+        popup = self._completer.popup()
+        if not found:
+            popup.hide()
+            self.told.emit(self._no_match(text))
+            return
+        chosen = _chosen(text, found)
+        self.told.emit("" if chosen else self._not_exactly(text))
+        self._completer.complete()
+        first = self._completer.completionModel().index(0, 0)
+        popup.setCurrentIndex(first if chosen else QModelIndex())
+
+    def _no_match(self, text: str) -> str:
+        if not text.strip() or self.venue_id not in self._indexes:
+            return ""
+        no_match = translate("Panels", "{0} has no spot market like “{1}”.")
+        return no_match.format(venue_name(self.venue_id), text.strip())
+
+    def _not_exactly(self, text: str) -> str:
+        words = translate("Panels", "{0} has no {1}. Choose one of the list.")
+        return words.format(venue_name(self.venue_id), text.strip().upper())
+
+    def _on_return(self) -> None:
+        """While the matches are open the completer gets the key too, and says which one is marked."""
+        if not self._completer.popup().isVisible():
+            self._add_typed()
+
+    def _add_typed(self) -> None:
+        """Without a marked match: the best one, or what was typed where the exchange's list is not here."""
+        text = self.search.text().strip().upper()
+        index = self._indexes.get(self.venue_id)
+        if not text:
+            return
+        if index is None:
+            self._add(text)
+            return
+        found = index.search(text, 1)
+        if chosen := _chosen(text, found):
+            self._add(chosen)
+        else:
+            self.told.emit(self._not_exactly(text) if found else self._no_match(text))
+
+    def _add(self, symbol: str) -> None:
+        self._completer.popup().hide()
+        self.chosen.emit(self.venue_id, symbol, self.interval.currentText())
+
+
+def _chosen(text: str, found: Sequence[str]) -> str | None:
+    """What Enter adds of the matches, the best first: of a symbol that is typed with its quote only that one."""
+    has_quote = bool(text.partition("/")[2].strip())
+    if not found or (has_quote and found[0].upper() != text.strip().upper()):
+        return None
+    return found[0]

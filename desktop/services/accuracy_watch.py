@@ -1,0 +1,181 @@
+"""Looks closely at a run's scores while somebody does: on a thread of its own, at most every two seconds."""
+
+from __future__ import annotations
+
+import logging
+import queue
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from PySide6.QtCore import QObject, QThread, QTimer, Signal, Slot
+
+from core.domain.events import ForecastScored
+from core.evaluation.findings import Request
+from core.evaluation.running import AccuracyBook
+from core.storage.database import open_database
+from core.storage.errors import StorageError
+from desktop.state.run_state import RunState
+from desktop.ui.translation import translate
+
+PAUSE_MS = 2_000
+"""Between an answer and the next question, unless something else is asked."""
+_ENDS_WITHIN_MS = 10_000
+_log = logging.getLogger("ghostcandle")
+
+
+@dataclass(frozen=True, slots=True)
+class _Question:
+    run_id: str
+    horizons: int
+    request: Request
+    is_anew: bool
+    """Scores that were read have other versions now."""
+
+
+class AccuracyReader(QThread):
+    """Answers questions one after another, on a connection of its own; the newest question is the one that counts.
+
+    Signals, queued to the window's thread, one of them for the newest question:
+        found: a RunAccuracy. It may come twice: early of the horizon that was asked for, then of all.
+        failed: a sentence.
+        answered: the question is over.
+    """
+
+    found = Signal(object)
+    failed = Signal(str)
+    answered = Signal()
+
+    def __init__(self, database: Path, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("AccuracyReader")
+        self._database = database
+        self._questions: queue.SimpleQueue[_Question | None] = queue.SimpleQueue()
+        self._is_ending = False
+
+    def ask(self, question: _Question) -> None:
+        """Callable from the window's thread."""
+        self._questions.put(question)
+
+    def end(self) -> bool:
+        """End soon and wait. False where it took too long."""
+        self._is_ending = True
+        self._questions.put(None)
+        return self.wait(_ENDS_WITHIN_MS)
+
+    def run(self) -> None:
+        """PySide loses exceptions of other threads, so none leaves this method."""
+        while (question := self._questions.get()) is not None and not self._is_ending:
+            question = self._serve(question)
+            while question is not None and not self._is_ending:
+                question = self._serve(question)
+            if self._is_ending:
+                return
+
+    def _serve(self, first: _Question) -> _Question | None:
+        """Open the run and answer all questions about it; gives the first one about another run."""
+        try:
+            db = open_database(self._database, readonly=True)
+            try:
+                book = AccuracyBook(db, first.run_id, first.horizons)
+                return self._answer_all(book, first)
+            finally:
+                db.close()
+        except StorageError as error:
+            self.failed.emit(str(error))
+        except Exception as error:
+            _log.exception("The scores could not be read.")
+            words = translate("Window", "The scores could not be read ({0}: {1}). The log says more.")
+            self.failed.emit(words.format(type(error).__name__, error))
+        self.answered.emit()
+        return None
+
+    def _answer_all(self, book: AccuracyBook, question: _Question) -> _Question | None:
+        run = (question.run_id, question.horizons)
+        while True:
+            self._answer(book, question.request)
+            self.answered.emit()
+            following = self._questions.get()
+            if following is None or self._is_ending:
+                return None
+            if following.is_anew or (following.run_id, following.horizons) != run:
+                return following
+            question = following
+
+    def _answer(self, book: AccuracyBook, request: Request) -> None:
+        is_first = not book.has_read_all
+        for horizon in sorted(book.horizons, key=lambda each: each != request.horizon):
+            for _ in book.read_on(horizon):
+                if self._is_ending:
+                    return
+                self.msleep(1)  # the window's thread waits for the interpreter's lock no longer than for one piece
+            if is_first and horizon == request.horizon:
+                self.found.emit(book.find(request))
+        self.found.emit(book.find(request))
+
+
+class AccuracyWatch(QObject):
+    """Between the Accuracy dock, the run's state and the reader. Lives in the window's thread."""
+
+    def __init__(
+        self, state: RunState, database: Path, horizons: Callable[[], int], parent: QObject | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._state = state
+        self._horizons = horizons
+        self._reader = AccuracyReader(database, self)
+        self._reader.found.connect(state.take_accuracy)
+        self._reader.failed.connect(state.accuracy_unknown)
+        self._reader.answered.connect(self._on_answered)
+        self._wanted: Request | None = None
+        self._asked: tuple[str, Request] | None = None
+        """What was asked last; None while there is something new to say of it."""
+        self._is_under_way = False
+        self._is_anew = False
+        self._pause = QTimer(self)
+        self._pause.setSingleShot(True)
+        self._pause.setInterval(PAUSE_MS)
+        self._pause.timeout.connect(self._ask)
+        state.scored.connect(self._on_scored)
+        state.run_changed.connect(self._on_run)
+
+    def want(self, request: Request) -> None:
+        """Somebody looks at this now. Said as often as it is looked at."""
+        is_other = request != self._wanted
+        self._wanted = request
+        if is_other or not self._pause.isActive():
+            self._ask()
+
+    def close(self) -> None:
+        """End the thread and wait."""
+        self._pause.stop()
+        self._wanted = None
+        if self._reader.isRunning() and not self._reader.end():
+            _log.error("The thread that reads scores did not end in time.")
+
+    @Slot(object)
+    def _on_scored(self, scored: ForecastScored) -> None:
+        self._is_anew = self._is_anew or scored.version > 1
+        self._asked = None
+
+    @Slot()
+    def _on_run(self) -> None:
+        self._asked = None
+
+    @Slot()
+    def _ask(self) -> None:
+        run_id, wanted = self._state.run_id, self._wanted
+        if run_id is None or wanted is None or self._is_under_way or self._asked == (run_id, wanted):
+            return
+        if not self._reader.isRunning():
+            self._reader.start(QThread.Priority.LowPriority)
+        self._asked, self._is_under_way = (run_id, wanted), True
+        self._reader.ask(_Question(run_id, self._horizons(), wanted, self._is_anew))
+        self._is_anew = False
+
+    @Slot()
+    def _on_answered(self) -> None:
+        self._is_under_way = False
+        self._pause.start()
+        if self._asked is not None and self._asked[1] != self._wanted:
+            self._ask()  # something else was chosen meanwhile

@@ -1,0 +1,87 @@
+"""Writes candles to a file beside the window: a million lines take seconds."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+from PySide6.QtCore import QObject, QThread, Signal
+
+from core.domain.candle_series import FloatArray, TimeArray
+from core.domain.events import Severity
+from core.files.durable import write_pieces_durably
+from core.market.history.export import csv_pieces
+from desktop.ui.formatting import format_candles
+from desktop.ui.translation import translate
+
+_REST_US = 100
+"""After each piece: the window's thread gets the interpreter at once instead of after Python's 5 ms."""
+_TOLD_EVERY = 10
+_log = logging.getLogger("ghostcandle")
+
+
+class _CancelledError(Exception):
+    """Leaves the file as it was."""
+
+
+class CsvWriter(QThread):
+    """Writes one file, in one piece for those who look at it. `start` begins; it ends by itself.
+
+    told, queued to the window's thread: a sentence and its severity, for every tenth that is written, and for how it
+    ended; not where it was cancelled.
+    """
+
+    told = Signal(str, object)
+
+    def __init__(self, path: Path, open_time_ms: TimeArray, values: FloatArray, parent: QObject | None = None) -> None:
+        """Times, shape (n,), and values, shape (5, n), are its own: nobody may change them any more."""
+        super().__init__(parent)
+        self.setObjectName("CsvWriter")
+        self.path, self.count = path, open_time_ms.size
+        self._open_time_ms, self._values = open_time_ms, values
+        self._cancelled = threading.Event()
+
+    def cancel(self) -> None:
+        """Leave the file as it was, and say nothing. Callable from any thread."""
+        self._cancelled.set()
+
+    def run(self) -> None:
+        """The thread's whole life. PySide loses exceptions of other threads, so none leaves this method."""
+        try:
+            write_pieces_durably(self.path, self._pieces(), is_private=False)
+        except _CancelledError:
+            return
+        except OSError as error:
+            self.told.emit(failed_words(self.path, error.strerror or str(error)), Severity.WARNING)
+        except Exception as error:
+            _log.exception("The candles could not be exported.")
+            words = translate("Chart", "{0}: {1}; the log says more").format(type(error).__name__, error)
+            self.told.emit(failed_words(self.path, words), Severity.WARNING)
+        else:
+            self.told.emit(written_words(self.path, format_candles(self.count)), Severity.INFO)
+
+    def _pieces(self) -> Iterator[bytes]:
+        lines, told = 0, 0
+        for piece in csv_pieces(self._open_time_ms, self._values):
+            if self._cancelled.is_set():
+                raise _CancelledError
+            yield piece.encode()
+            lines += piece.count("\n")
+            percent = 100 * (lines - 1) // max(self.count, 1)
+            if told + _TOLD_EVERY <= percent < 100:
+                told = percent - percent % _TOLD_EVERY
+                words = translate("Chart", "Writing {0} to {1} … {2} %")
+                self.told.emit(words.format(format_candles(self.count), self.path.name, told), Severity.INFO)
+            self.usleep(_REST_US)
+
+
+def written_words(path: Path, what: str) -> str:
+    """That it is there now."""
+    return translate("Chart", "{0} went to {1}.").format(what, path)
+
+
+def failed_words(path: Path, reason: str) -> str:
+    """That it is not, and what to do."""
+    return translate("Chart", "{0} could not be written ({1}). Choose another place.").format(path.name, reason)

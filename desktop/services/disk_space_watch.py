@@ -1,0 +1,115 @@
+"""A feed and a training that stopped because the disk is full go on by themselves once there is room."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+from PySide6.QtCore import QObject, QTimer, Signal, Slot
+
+from core.domain.clock import Clock
+from core.domain.events import Severity
+from desktop.state.run_state import RunState
+from desktop.ui.banner import Banner, Notice
+from desktop.ui.translation import translate
+
+_ROOM_BYTES = 50_000_000
+_SHARE_OF_SMALL = 8
+"""Of a disk on which that is much, an eighth."""
+_LOOK_EVERY_MS = 5_000
+_LONGEST_MS = 300_000
+_SOON_S = 120.0
+"""What stops again sooner went on in vain: the next look comes later."""
+_KEY = "no room"
+
+
+class RoomWatch(QObject):
+    """Looks for room while `state` says that something waits for it."""
+
+    go_on_requested = Signal(bool, bool)
+    """Whether the feed is to go on, and whether training is."""
+
+    def __init__(
+        self,
+        state: RunState,
+        banner: Banner,
+        folder: Path,
+        clock: Clock,
+        parent: QObject | None = None,
+        look_every_ms: int = _LOOK_EVERY_MS,
+    ) -> None:
+        super().__init__(parent)
+        self._state, self._banner, self._folder, self._clock = state, banner, folder, clock
+        self._first_pause_ms = self._last_pause_ms = look_every_ms
+        self._tried_s: float | None = None
+        self._said = ""
+        self._is_closed = False
+        self._timer = QTimer(self)
+        self._timer.timeout.connect(self._look)
+        for changed in (state.feed_changed, state.status_changed, state.run_changed):
+            changed.connect(self._on_change)
+
+    @Slot()
+    def try_now(self) -> None:
+        """Go on, whether there is room or not."""
+        feed, training = self._waiting()
+        if feed or training:
+            self._tried_s = self._clock.monotonic_s()
+            self.go_on_requested.emit(feed, training)
+
+    def close(self) -> None:
+        """Nothing goes on any more."""
+        self._is_closed = True
+        self._timer.stop()
+
+    def _waiting(self) -> tuple[bool, bool]:
+        """Whether the feed waits, and whether training does; what is being started waits no longer."""
+        feed, failure = self._state.feed, self._state.failure
+        has_failed = failure is not None and failure.needs_room and not self._state.is_starting
+        return feed is not None and feed.needs_room, has_failed
+
+    @Slot()
+    def _on_change(self) -> None:
+        feed, training = self._waiting()
+        if feed or training:
+            self._tell(feed=feed, training=training)
+            if not self._timer.isActive() and not self._is_closed:
+                self._timer.start(self._pause_ms())
+        else:
+            self._timer.stop()
+            self._said = ""
+            self._banner.withdraw(_KEY)
+
+    def _pause_ms(self) -> int:
+        """Until the next look: longer each time that it stopped again soon after it went on."""
+        was_in_vain = self._tried_s is not None and self._clock.monotonic_s() - self._tried_s < _SOON_S
+        self._last_pause_ms = min(2 * self._last_pause_ms, _LONGEST_MS) if was_in_vain else self._first_pause_ms
+        return self._last_pause_ms
+
+    @Slot()
+    def _look(self) -> None:
+        try:
+            usage = shutil.disk_usage(self._folder)
+        except OSError:
+            return  # the disk is away for the moment
+        if usage.free >= _needed_bytes(usage.total):
+            self.try_now()
+
+    def _tell(self, *, feed: bool, training: bool) -> None:
+        if feed and training:
+            words = translate("Window", "The disk of {0} is full: no candle is stored, and training stands still.")
+        elif feed:
+            words = translate("Window", "The disk of {0} is full: no candle is stored.")
+        else:
+            words = translate("Window", "The disk of {0} is full: training stands still.")
+        advice = translate("Window", "Free some space: it goes on by itself, and catches up with what it missed.")
+        text = f"{words.format(self._folder)} {advice}"
+        if text != self._said:  # one that was dismissed stays away until there is something new to say
+            self._said = text
+            again = translate("Window", "Try again now")
+            self._banner.tell(Notice(_KEY, Severity.ERROR, text, action=again, on_action=self.try_now))
+
+
+def _needed_bytes(total: int) -> int:
+    """Enough for a log of SQLite's and some checkpoints, so that it does not stop again at once."""
+    return min(_ROOM_BYTES, total // _SHARE_OF_SMALL)

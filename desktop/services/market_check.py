@@ -1,0 +1,142 @@
+"""Asks an exchange whether it has a market, on a thread, before the one on the chart ends for it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from functools import partial
+
+from PySide6.QtCore import QObject, Qt, Signal, Slot
+
+from core.domain.candle import Interval, Market
+from core.domain.clock import Clock
+from core.domain.venue_names import venue_name
+from core.market.feeds.holds import VenueHolds
+from core.market.feeds.market_check import Objection, object_to
+from core.market.feeds.urls import ExchangeUrls
+from core.market.symbols import SymbolCache
+from core.settings.tree import MarketSettings
+from desktop.services.loop_thread import LoopThread
+from desktop.ui.translation import translate
+
+EXCHANGE_FEEDS = ("auto", "live")
+"""Feeds whose market is an exchange's."""
+
+
+class MarketQuestion(QObject):
+    """One question. `answered` comes once, also where it is cancelled, and later than the call that asked."""
+
+    asking = Signal(str)
+    """A sentence: the exchange is being asked."""
+    answered = Signal(object)
+    """Objection, or None: the market may be opened."""
+    _began = Signal()
+    _found = Signal(object)
+
+    def __init__(self, market: MarketSettings, parent: QObject) -> None:
+        super().__init__(parent)
+        words = translate("Watch", "Asking {0} for {1} …")
+        self.words = words.format(venue_name(market.venue), market.symbol)
+        self._thread: LoopThread | None = None
+        self._is_answered = False
+        self._began.connect(self._on_asking, Qt.ConnectionType.QueuedConnection)
+        self._found.connect(self._answer, Qt.ConnectionType.QueuedConnection)
+
+    def run(self, thread: LoopThread) -> None:
+        """On this thread, whose work calls `find`."""
+        self._thread = thread
+        thread.failed.connect(self._on_failed)
+        thread.finished.connect(self.deleteLater)
+        thread.start()
+
+    def begin_to_ask(self) -> None:
+        """Callable from any thread."""
+        self._began.emit()
+
+    def find(self, objection: Objection | None) -> None:
+        """Callable from any thread."""
+        self._found.emit(objection)
+
+    def cancel(self) -> None:
+        """Nobody wants to know any more."""
+        if self._thread is not None:
+            self._thread.stop()
+        self._answer(Objection(translate("Watch", "That was cancelled."), is_certain=False))
+
+    async def answer(self) -> Objection | None:
+        """Wait for it."""
+        came: asyncio.Future[Objection | None] = asyncio.get_running_loop().create_future()
+        self.answered.connect(lambda objection: None if came.done() else came.set_result(objection))
+        return await came
+
+    @Slot()
+    def _on_asking(self) -> None:
+        if not self._is_answered:
+            self.asking.emit(self.words)
+
+    @Slot(str)
+    def _on_failed(self, words: str) -> None:
+        sentence = translate("Watch", "It could not be asked for ({0}).").format(words)
+        self._answer(Objection(sentence, is_certain=False))
+
+    @Slot(object)
+    def _answer(self, objection: Objection | None) -> None:
+        if not self._is_answered:
+            self._is_answered = True
+            self.answered.emit(objection)
+
+
+class MarketCheck(QObject):
+    """Makes the questions. Before the loop ends, `close`."""
+
+    def __init__(
+        self,
+        cache: SymbolCache,
+        clock: Clock,
+        urls: ExchangeUrls | None,
+        holds: VenueHolds,
+        is_stored: Callable[[Market], bool],
+        parent: QObject | None = None,
+    ) -> None:
+        """is_stored: whether candles of a market are stored. It can be shown then, whatever the exchange says now."""
+        super().__init__(parent)
+        self._cache, self._clock, self._urls, self._holds = cache, clock, urls, holds
+        self._is_stored = is_stored
+        self.is_watching: Callable[[], bool] = lambda: False
+        """Whether a market runs that would end. Where none does, an exchange that cannot be asked is waited for."""
+        self._threads: list[LoopThread] = []
+
+    def ask(self, market: MarketSettings) -> MarketQuestion:
+        """May this market be opened? Keep the question until it is answered."""
+        question = MarketQuestion(market, self)
+        try:
+            asked = Market(market.venue, market.symbol, Interval.parse(market.interval))
+        except ValueError as error:
+            question.find(Objection(str(error), is_certain=True))
+            return question
+        if market.feed not in EXCHANGE_FEEDS or self._is_stored(asked):
+            question.find(None)
+            return question
+        work = partial(self._work, asked, question, must_be_known=self.is_watching())
+        thread = LoopThread(work, f"Is there {asked}?", self)
+        thread.finished.connect(partial(self._on_finished, thread))
+        self._threads.append(thread)
+        question.run(thread)
+        return question
+
+    def close(self) -> bool:
+        """Give up what is under way, and wait. False where a thread did not end in time."""
+        for thread in self._threads:
+            thread.stop()
+        return all([thread.stop_and_wait() for thread in self._threads])
+
+    async def _work(self, market: Market, question: MarketQuestion, *, must_be_known: bool) -> None:
+        """On the thread."""
+        hold = self._holds.of(market.venue)
+        objection = await object_to(market, self._cache, self._urls, self._clock, hold, question.begin_to_ask)
+        is_waited_for = objection is not None and not objection.is_certain and not must_be_known
+        question.find(None if is_waited_for else objection)
+
+    def _on_finished(self, thread: LoopThread) -> None:
+        self._threads.remove(thread)
+        thread.deleteLater()

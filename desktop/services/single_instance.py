@@ -1,0 +1,119 @@
+"""One window for one data folder: a second start asks the first window to come to the front, and ends.
+
+The proof of ownership is the lock in the data folder, and whoever has it listens; this is how two starts talk.
+"""
+
+from __future__ import annotations
+
+import logging
+from enum import Enum
+from pathlib import Path
+
+from PySide6.QtCore import QDeadlineTimer, QObject, QThread, Signal
+from PySide6.QtNetwork import QLocalServer, QLocalSocket
+
+from desktop.services.private_socket import address, is_own_peer
+from desktop.services.remote_protocol import GREETING
+
+_log = logging.getLogger("ghostcandle")
+
+_REQUEST = b"raise\n"
+_ANSWER = b"raised\n"
+_LONGEST_REQUEST = 64
+_LOOK_MS = 50
+
+
+class Reply(Enum):
+    """What came of asking the window that owns the folder to come to the front."""
+
+    RAISED = "raised"
+    NO_ANSWER = "no answer"
+    """It listens, but did not answer in time: it may hang."""
+    NOBODY = "nobody"
+    """Nobody of this user listens."""
+
+
+class SingleInstance(QObject):
+    """The door between starts on one data folder."""
+
+    raise_requested = Signal()
+    """A second start asks this window to come to the front."""
+    history_requested = Signal(object)
+    """QLocalSocket: a history command wants this window to store candles. Whoever takes it serves it to its end."""
+
+    def __init__(self, data_folder: Path, parent: QObject | None = None, timeout_ms: int = 2_000) -> None:
+        super().__init__(parent)
+        self._folder = data_folder
+        self._timeout_ms = timeout_ms
+        self._server = QLocalServer(self)
+        self._server.setSocketOptions(QLocalServer.SocketOption.UserAccessOption)
+        self._server.newConnection.connect(self._on_connection)
+
+    def listen(self) -> None:
+        """To be called by the owner of the folder's lock alone: what lies in this place was left by a window that did
+        not end well, and is removed."""
+        try:
+            name = address(self._folder)
+        except OSError as error:
+            self._warn(str(error))
+            return
+        QLocalServer.removeServer(name)
+        if not self._server.listen(name):
+            self._warn(self._server.errorString())
+
+    def _warn(self, reason: str) -> None:
+        _log.warning("A second start cannot raise this window (%s); it says that the folder is in use.", reason)
+
+    def release(self) -> None:
+        """Stop listening."""
+        self._server.close()
+
+    def ask_owner(self) -> Reply:
+        """Ask the folder's owner to come to the front. Blocks for at most twice the timeout: one that has just started
+        may not listen yet."""
+        deadline, reply = QDeadlineTimer(self._timeout_ms), self._ask()
+        while reply is Reply.NOBODY and not deadline.hasExpired():
+            QThread.msleep(_LOOK_MS)
+            reply = self._ask()
+        return reply
+
+    def _ask(self) -> Reply:
+        socket = QLocalSocket()
+        try:
+            socket.connectToServer(address(self._folder))
+        except OSError:
+            return Reply.NOBODY
+        if not socket.waitForConnected(self._timeout_ms) or not is_own_peer(socket):
+            return Reply.NOBODY
+        socket.write(_REQUEST)
+        socket.waitForBytesWritten(self._timeout_ms)
+        has_answer = socket.waitForReadyRead(self._timeout_ms) and socket.readAll().data() == _ANSWER
+        socket.abort()
+        return Reply.RAISED if has_answer else Reply.NO_ANSWER
+
+    def _on_connection(self) -> None:
+        while self._server.hasPendingConnections():
+            socket = self._server.nextPendingConnection()
+            if not is_own_peer(socket):
+                _log.warning("Another user's program was hung up on.")
+                socket.abort()
+                socket.deleteLater()
+                continue
+            socket.readyRead.connect(lambda socket=socket: self._on_request(socket))
+            socket.disconnected.connect(socket.deleteLater)
+            if socket.bytesAvailable():
+                self._on_request(socket)
+
+    def _on_request(self, socket: QLocalSocket) -> None:
+        request = bytes(socket.peek(_LONGEST_REQUEST).data())
+        if request == _REQUEST:
+            socket.readAll()
+            socket.write(_ANSWER)
+            socket.flush()
+            self.raise_requested.emit()
+        elif request.startswith(GREETING):
+            socket.read(len(GREETING))
+            socket.readyRead.disconnect()
+            self.history_requested.emit(socket)
+        elif not (_REQUEST.startswith(request) or GREETING.startswith(request)):
+            socket.abort()

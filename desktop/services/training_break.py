@@ -1,0 +1,102 @@
+"""Training stopped to give its device to something else, and begun again by itself or on a click."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QObject, QTimer, Signal
+
+from core.domain.clock import Clock
+from core.domain.events import Severity
+from desktop.state.run_state import RunState
+from desktop.ui.banner import Banner, Notice
+from desktop.ui.formatting import format_clock
+from desktop.ui.translation import translate
+
+SHORT_MINUTES, LONG_MINUTES = 15, 60
+_KEY = "training break"
+_LOOK_EVERY_MS = 1_000
+"""By the wall clock: a timer of an hour would sleep with the machine."""
+
+
+class TrainingBreak(QObject):
+    """A paused trainer keeps its memory on the GPU; only one that has ended gives it back. The candles that close
+    meanwhile are stored, and caught up with afterwards."""
+
+    stop_requested = Signal()
+    start_requested = Signal()
+
+    def __init__(self, state: RunState, banner: Banner, clock: Clock, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._state, self._banner, self._clock = state, banner, clock
+        self._until_ms: int | None = None
+        self._is_on = False
+        self._was_starting = False
+        """The trainer was still being started when the break began: that start is no end of it."""
+        self._said = ""
+        self._timer = QTimer(self)
+        self._timer.setInterval(_LOOK_EVERY_MS)
+        self._timer.timeout.connect(self._look)
+        state.status_changed.connect(self._on_status)
+        state.run_changed.connect(self._over)
+
+    @property
+    def is_on(self) -> bool:
+        """From `begin` until training begins again, for whatever reason."""
+        return self._is_on
+
+    def begin(self, minutes: int | None) -> None:
+        """Stop training; None: until `end`."""
+        self._is_on, self._was_starting = True, self._state.is_starting
+        self._state.take_break(is_on=True)
+        self._until_ms = None if minutes is None else self._clock.now_ms() + minutes * 60_000
+        self.stop_requested.emit()
+        if self._until_ms is not None:
+            self._timer.start()
+        self._tell()
+
+    def end(self) -> None:
+        """Train again now."""
+        if self._is_on:
+            self._over()
+            self.start_requested.emit()
+
+    def close(self) -> None:
+        """Forget it; nothing is started any more."""
+        self._over()
+
+    def _look(self) -> None:
+        if self._until_ms is not None and self._clock.now_ms() >= self._until_ms:
+            self.end()
+
+    def _on_status(self) -> None:
+        """Whoever starts training ends the break; while the trainer is still ending, it goes on."""
+        if self._is_on and self._state.is_starting and not self._was_starting:
+            self._over()
+        elif self._is_on:
+            self._was_starting = self._state.is_starting
+            self._tell()
+
+    def _over(self) -> None:
+        self._is_on, self._until_ms, self._said = False, None, ""
+        self._timer.stop()
+        self._banner.withdraw(_KEY)
+        self._state.take_break(is_on=False)
+
+    def _tell(self) -> None:
+        text = self._text(is_free=not self._state.has_trainer)
+        if text != self._said:  # one that was dismissed stays away until there is something new to say
+            self._said = text
+            self._banner.tell(
+                Notice(_KEY, Severity.INFO, text, action=translate("Window", "Train again now"), on_action=self.end)
+            )
+
+    def _text(self, *, is_free: bool) -> str:
+        if is_free and self._until_ms is None:
+            said = translate("Window", "Training is paused, and its device is free.")
+        elif is_free:
+            said = translate("Window", "Training is paused, and its device is free, until {0}.")
+        elif self._until_ms is None:
+            said = translate("Window", "Training is ending, to free its device.")
+        else:
+            said = translate("Window", "Training is ending, to free its device, until {0}.")
+        meanwhile = translate("Window", "Candles are stored meanwhile, and caught up with afterwards.")
+        return f"{said.format(format_clock(self._until_ms))} {meanwhile}"

@@ -1,0 +1,418 @@
+"""Where the panels' checkpoints come from: one catalog of all that are kept, which follows what happens to them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Protocol
+
+import numpy as np
+from PySide6.QtCore import QObject, QTimer, Signal, Slot
+from PySide6.QtGui import QUndoCommand, QUndoStack
+
+from core.checkpoints.catalog import Catalog, Kept, Mask, Rows
+from core.domain.clock import Clock
+from core.domain.events import CheckpointInfo
+from core.storage.errors import StorageError
+from desktop.state.run_state import RunState
+from desktop.ui.formatting import MISSING, format_count, format_number, format_percent
+from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
+
+_PAGE = 500
+"""Rows read at once: a few milliseconds' work, so that the window goes on painting while there are many."""
+_UNDONE_AT_MOST = 100
+
+
+class CheckpointLibrary(Protocol):
+    """The table of checkpoints. All methods raise StorageError with a sentence for the user."""
+
+    @property
+    def is_open(self) -> bool:
+        """Before, nothing may be asked."""
+        ...
+
+    def page(self, before: int | None, limit: int) -> Sequence[Kept]:
+        """The newest, at most `limit`, of those kept with a lower sequence number than `before`; None: of all."""
+        ...
+
+    def newer(self, after: int) -> Sequence[Kept]:
+        """Those with a higher sequence number."""
+        ...
+
+    def of(self, ids: Sequence[str]) -> Sequence[Kept]:
+        """Those of these ids that are kept."""
+        ...
+
+    def set_pinned(self, checkpoint_id: str, is_pinned: bool) -> None:
+        """Keep it for good, or no longer."""
+        ...
+
+    def set_note(self, checkpoint_id: str, note: str) -> None:
+        """Replace its note."""
+        ...
+
+    def set_name(self, checkpoint_id: str, name: str) -> None:
+        """Replace its name."""
+        ...
+
+    def set_tags(self, checkpoint_id: str, tags: Sequence[str]) -> None:
+        """Replace its tags."""
+        ...
+
+    def set_verified(self, checkpoint_id: str, fault: str) -> None:
+        """Its file was read now; `fault` says what is wrong with it."""
+        ...
+
+    def set_archived(self, run_id: str, is_archived: bool) -> None:
+        """Put a run away, or take it out again."""
+        ...
+
+    def request_deletion(self, ids: Sequence[str]) -> None:
+        """Ask the trainer to delete these."""
+        ...
+
+    def take_back_deletion(self, ids: Sequence[str]) -> Sequence[str]:
+        """Do not ask any more. Returns those that are still there."""
+        ...
+
+
+class CheckpointSource(QObject):
+    """The kept checkpoints of all runs. `trouble` carries the sentence of a failed read or write.
+
+    All that people change goes through `undo_stack`, and can be taken back.
+    """
+
+    changed = Signal()
+    trouble = Signal(str)
+    undo_changed = Signal()
+    """What can be taken back is something else now."""
+    deletion_requested = Signal()
+    """Requests to delete were written down: the trainer may be told."""
+
+    def __init__(self, library: CheckpointLibrary, state: RunState, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._library = library
+        self._state = state
+        self._catalog = Catalog()
+        self._gone: set[str] = set()
+        """Told to be deleted, and still in the catalog."""
+        self._newest: int | None = None
+        self._oldest: int | None = None
+        self._is_stale = True
+        self._infos: tuple[int, str | None, tuple[CheckpointInfo, ...]] = (-1, None, ())
+        self._newest_ids: tuple[int, frozenset[str]] = (-1, frozenset())
+        self.undo_stack = QUndoStack(self)
+        self.undo_stack.setUndoLimit(_UNDONE_AT_MOST)
+        # By way of this object: at the end the stack speaks while it is being taken down, and others would ask it.
+        self.undo_stack.indexChanged.connect(self._on_undo_stack)
+        self._older = QTimer(self)
+        self._older.setInterval(0)
+        self._older.timeout.connect(self.read_older)
+        state.checkpoints_deleted.connect(self._gone.update)
+        state.checkpoints_changed.connect(self._on_change)
+        state.run_changed.connect(self._on_run)
+
+    @property
+    def clock(self) -> Clock:
+        return self._state.clock
+
+    @property
+    def run_id(self) -> str | None:
+        """The watched run; before a trainer has told of one, the run that was trained last."""
+        return self._state.run_id or self._state.last_run_id
+
+    @property
+    def catalog(self) -> Catalog:
+        """All that are kept, of all runs, as far as they have been read; as it is now."""
+        if self._is_stale and self._library.is_open:
+            self._is_stale = False
+            self._guard(self._catch_up)
+        self._catalog.use(self._state.checkpoint_in_use)
+        return self._catalog
+
+    def checkpoints(self) -> tuple[CheckpointInfo, ...]:
+        """Those of the watched run, the newest first. Empty before there is a run, or when it cannot be read."""
+        catalog, run_id = self.catalog, self.run_id
+        if self._infos[:2] != (catalog.version, run_id):
+            infos = tuple(catalog.info(int(row)) for row in catalog.ordered(self.rows_of_run(), "sequence", True))
+            self._infos = (catalog.version, run_id, infos)
+        return self._infos[2]
+
+    def newest(self, count: int) -> list[CheckpointInfo]:
+        """At most so many of the watched run, the newest first."""
+        catalog = self.catalog
+        rows = catalog.ordered(self.rows_of_run(), "sequence", is_descending=True)
+        return [catalog.info(int(row)) for row in rows[:count]]
+
+    def best(self) -> CheckpointInfo | None:
+        """The one of the watched run with the highest skill; None where none is better than no model."""
+        run_id = self.run_id
+        return None if run_id is None else self.catalog.best_of(run_id)
+
+    def highest(self) -> CheckpointInfo | None:
+        """The one of the watched run with the highest score, though it may be no best; None where none has a score."""
+        run_id = self.run_id
+        return None if run_id is None else self.catalog.highest_of(run_id)
+
+    def is_the_model(self, info: CheckpointInfo) -> bool:
+        """Whether the model is this one, with no step since: there is nothing to go back to."""
+        return info.is_in_use and (self._state.step or 0) <= info.step
+
+    def bests(self) -> list[CheckpointInfo]:
+        """Of the watched run, those that were the best when they were saved, and the one that is. An older version took
+        also those for it that are worse than no model."""
+        catalog = self.catalog
+        was_best = (catalog.text("reason").where(lambda reason: reason == "best")) & (catalog.number("worse") == 0.0)
+        chosen = was_best | (catalog.number("best") > 0.0)
+        return [catalog.info(int(row)) for row in self.rows_of_run() if chosen[row]]
+
+    def newest_ids(self) -> frozenset[str]:
+        """Of every run the one that was saved last: the trainer keeps it, whoever asks."""
+        catalog = self.catalog
+        if self._newest_ids[0] != catalog.version:
+            runs, sequences = catalog.text("run").codes, catalog.number("sequence")
+            newest: dict[int, int] = {}
+            order = np.argsort(sequences, kind="stable")
+            newest.update(zip(runs[order].tolist(), order.tolist(), strict=True))
+            ids = frozenset(catalog[row].info.checkpoint_id for row in newest.values())
+            self._newest_ids = (catalog.version, ids)
+        return self._newest_ids[1]
+
+    def rows_of_run(self) -> Rows:
+        """Rows of the catalog that belong to the watched run, ascending."""
+        return np.flatnonzero(self.is_of_run())
+
+    def is_of_run(self) -> Mask:
+        """Which rows of the catalog belong to the watched run: bool [n]."""
+        run_id = self.run_id
+        if run_id is None:
+            return np.zeros(len(self._catalog), dtype=np.bool_)
+        return self._catalog.text("run").where(lambda run: run == run_id.casefold())
+
+    @property
+    def is_loading(self) -> bool:
+        """There is a run, of which nothing is known yet; or there are more than have been read."""
+        return self._state.is_loading or self._older.isActive()
+
+    def set_pinned(self, ids: Sequence[str], is_pinned: bool) -> None:
+        """Pin or unpin all of `ids`."""
+        before = {info.checkpoint_id: info.is_pinned for info in self._infos_of(ids)}
+
+        def pin(values: dict[str, bool]) -> None:
+            for checkpoint_id, value in values.items():
+                self._library.set_pinned(checkpoint_id, value)
+
+        after = dict.fromkeys(before, is_pinned)
+        words = translate("Checkpoints", "pin {0}") if is_pinned else translate("Checkpoints", "unpin {0}")
+        self._do(words.format(_named(ids)), ids, partial(pin, after), partial(pin, before))
+
+    def set_note(self, checkpoint_id: str, note: str) -> None:
+        """Replace a note."""
+        for info in self._infos_of([checkpoint_id]):
+            write = partial(self._library.set_note, checkpoint_id)
+            words = translate("Checkpoints", "change a note")
+            self._do(words, [checkpoint_id], partial(write, note), partial(write, info.note))
+
+    def set_name(self, checkpoint_id: str, name: str) -> None:
+        """Replace a name."""
+        for info in self._infos_of([checkpoint_id]):
+            write = partial(self._library.set_name, checkpoint_id)
+            words = translate("Checkpoints", "rename a checkpoint")
+            self._do(words, [checkpoint_id], partial(write, name), partial(write, info.name))
+
+    def set_tags(self, ids: Sequence[str], add: Sequence[str], remove: Sequence[str]) -> None:
+        """Add tags to all of `ids`, and take others away from them."""
+        before = {info.checkpoint_id: info.tags for info in self._infos_of(ids)}
+
+        def tag(tags: dict[str, tuple[str, ...]]) -> None:
+            for checkpoint_id, words in tags.items():
+                self._library.set_tags(checkpoint_id, words)
+
+        after = {id_: (*(tag for tag in tags if tag not in remove), *add) for id_, tags in before.items()}
+        words = translate("Checkpoints", "tag {0}").format(_named(ids))
+        self._do(words, ids, partial(tag, after), partial(tag, before))
+
+    def is_archived(self, run_id: str) -> bool:
+        """Whether a run that has checkpoints is put away."""
+        of_run = self.catalog.text("run").where(lambda run: run == run_id.casefold())
+        return bool((of_run & (self._catalog.number("archived") > 0.0)).any())
+
+    def set_archived(self, run_ids: Sequence[str], is_archived: bool) -> None:
+        """Put runs away, or take them out again; nothing of them is deleted."""
+        chosen = set(run_ids)
+        own = [kept for kept in self.catalog.take(np.arange(len(self._catalog))) if kept.info.run_id in chosen]
+        before = {kept.info.run_id: kept.is_archived for kept in own}
+
+        def put_away(values: dict[str, bool]) -> None:
+            for run_id, value in values.items():
+                self._library.set_archived(run_id, value)
+            self._catalog.put(replace(kept, is_archived=values[kept.info.run_id]) for kept in own)
+
+        words = (
+            translate("Checkpoints", "archive {0} runs")
+            if is_archived
+            else translate("Checkpoints", "take out of the archive {0} runs")
+        )
+        after = dict.fromkeys(before, is_archived)
+        self._do(words.format(format_count(len(run_ids))), [], partial(put_away, after), partial(put_away, before))
+
+    def set_verified(self, faults: Mapping[str, str]) -> None:
+        """The files of these were read just now; by id, what is wrong with each, nothing where it is whole."""
+
+        def write() -> None:
+            for checkpoint_id, fault in faults.items():
+                self._library.set_verified(checkpoint_id, fault)
+
+        self._guard(write)
+        self._guard(lambda: self._read_again(list(faults)))
+        self.changed.emit()
+
+    def read_again(self, ids: Sequence[str]) -> None:
+        """What is known of these has changed in the table."""
+        self._guard(lambda: self._read_again(ids))
+        self.changed.emit()
+
+    def reload(self) -> None:
+        """Read all anew."""
+        self._on_run()
+
+    def request_deletion(self, ids: Sequence[str]) -> None:
+        """Ask the trainer to delete `ids`; they vanish at once, and for good after the time for taking it back."""
+
+        def ask() -> None:
+            self._library.request_deletion(ids)
+            self._catalog.remove(ids)
+            self.deletion_requested.emit()
+
+        def take_back() -> None:
+            lost = len(ids) - len(self._library.take_back_deletion(ids))
+            if lost:
+                self.trouble.emit(_lost_text(lost))
+
+        self._do(translate("Checkpoints", "delete {0}").format(_named(ids)), ids, ask, take_back)
+
+    def _infos_of(self, ids: Sequence[str]) -> list[CheckpointInfo]:
+        catalog = self.catalog
+        rows = (catalog.row_of(checkpoint_id) for checkpoint_id in ids)
+        return [catalog.info(row) for row in rows if row is not None]
+
+    def _do(self, text: str, ids: Sequence[str], do: Callable[[], object], undo: Callable[[], object]) -> None:
+        def carry_out(change: Callable[[], object]) -> bool:
+            is_done = self._guard(change)
+            self._guard(lambda: self._read_again(ids))
+            self.changed.emit()
+            return is_done
+
+        self.undo_stack.push(_Change(text, partial(carry_out, do), partial(carry_out, undo)))
+
+    def _read_again(self, ids: Sequence[str]) -> None:
+        for start in range(0, len(ids), _PAGE):
+            self._catalog.put(self._library.of(ids[start : start + _PAGE]))
+
+    def _guard(self, work: Callable[[], object]) -> bool:
+        try:
+            work()
+        except StorageError as error:
+            self.trouble.emit(str(error))
+            return False
+        return True
+
+    def _catch_up(self) -> None:
+        if self._newest is None:
+            found = self._library.page(None, _PAGE)
+            if len(found) == _PAGE:
+                self._oldest = found[-1].sequence
+                self._older.start()
+        else:
+            found = self._library.newer(self._newest)
+        self._take(found)
+        self._catalog.remove(self._gone)
+        self._gone.clear()
+
+    @Slot()
+    def read_older(self) -> None:
+        """Read the next page, where there is more; it comes by itself as soon as the window has nothing to do."""
+        self._older.stop()
+        self._guard(self._read_page)
+        self.changed.emit()
+
+    def _read_page(self) -> None:
+        found = self._library.page(self._oldest, _PAGE)
+        self._take(found)
+        if len(found) == _PAGE:
+            self._oldest = found[-1].sequence
+            self._older.start()
+
+    def _take(self, found: Sequence[Kept]) -> None:
+        self._catalog.put(found)
+        if found:
+            newest = max(kept.sequence for kept in found)
+            self._newest = newest if self._newest is None else max(self._newest, newest)
+
+    def _on_run(self) -> None:
+        """What happened to a run that is not watched was not told: all is read anew."""
+        self._older.stop()
+        self._catalog.clear()
+        self._newest = self._oldest = None
+        self._on_change()
+
+    @Slot()
+    def _on_undo_stack(self) -> None:
+        self.undo_changed.emit()
+
+    def _on_change(self) -> None:
+        self._is_stale = True
+        self.changed.emit()
+
+
+class _Change(QUndoCommand):
+    """One thing that a person did. What cannot be done is forgotten; that has been said then."""
+
+    def __init__(self, text: str, do: Callable[[], bool], undo: Callable[[], bool]) -> None:
+        super().__init__(text)
+        self._do, self._undo = do, undo
+
+    def redo(self) -> None:
+        self.setObsolete(not self._do())
+
+    def undo(self) -> None:
+        self.setObsolete(not self._undo())
+
+
+def _named(ids: Sequence[str]) -> str:
+    if len(ids) == 1:
+        return translate("Checkpoints", "a checkpoint")
+    return translate("Checkpoints", "{0} checkpoints").format(format_count(len(ids)))
+
+
+def _lost_text(count: int) -> str:
+    if count == 1:
+        return translate("Checkpoints", "A checkpoint had been deleted for good by then.")
+    return translate("Checkpoints", "{0} checkpoints had been deleted for good by then.").format(format_count(count))
+
+
+SCORE_MEANING = QT_TRANSLATE_NOOP(
+    "Checkpoints",
+    "Score: the skill of the model alone, close and range in equal parts, over the newest 300 candles that had been "
+    "scored when it was saved, with its 95 % interval; or over the newest 100 with the weights as saved, where that is "
+    "lower. It compares checkpoints; it is not the skill of the ghosts, which are mixed of the model's forecast and "
+    "simpler ones.\n"
+    "0 % is no better than the reference, “no change”.",
+)
+BEST_MEANING = QT_TRANSLATE_NOOP(
+    "Checkpoints",
+    "The highest score of its run, of those whose model does not make the ghosts worse. That proves no edge: Accuracy "
+    "says whether one is proven.",
+)
+
+
+def score_text(info: CheckpointInfo) -> str:
+    """``+1.2 % (0.3 to 2.1)``; without an interval where there is none."""
+    if info.skill is None:
+        return MISSING
+    value = format_percent(info.skill, 1, signed=True)
+    if info.skill_low is None or info.skill_high is None:
+        return value
+    low, high = format_number(info.skill_low * 100, 1), format_number(info.skill_high * 100, 1)
+    return translate("Checkpoints", "{0} ({1} to {2})").format(value, low, high)

@@ -1,0 +1,257 @@
+"""What the feed has said about itself since the market was chosen: one owner, bounded; the Feed panel only reads it."""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from PySide6.QtCore import QObject, Signal
+
+from core.domain.candle import FILE_VENUE, SIMULATED_VENUE, Candle, Interval, Market
+from core.domain.clock import Clock
+from core.market.feeds.base import FeedState, FeedStatus, FeedVitals, MissingCandles, RejectedMessage
+from core.market.pipeline import FeedTold
+from core.settings.tree import MarketSettings
+from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
+
+REJECTED_KEPT = 100
+CHANGES_KEPT = 200
+HOLES_KEPT = 50
+CORRECTIONS_KEPT = 50
+REASONS_KEPT = 40
+OTHER_REASONS = QT_TRANSLATE_NOOP("Window", "other reasons")
+"""Where reasons are counted that come after `REASONS_KEPT` others."""
+
+_LONGEST_RAW = 2_000
+_TROUBLED = frozenset({FeedState.FAILED, FeedState.RECONNECTING})
+
+
+@dataclass(frozen=True, slots=True)
+class FeedChange:
+    """A line of the feed's story: when, in which state it was from then on, and the sentence."""
+
+    at_ms: int
+    state: FeedState
+    sentence: str
+
+
+@dataclass(frozen=True, slots=True)
+class Hole:
+    """Candles that the source does not have, and when it said so."""
+
+    at_ms: int
+    missing: MissingCandles
+
+
+@dataclass(frozen=True, slots=True)
+class LastPrice:
+    """The newest price of the market on the chart, and when it was that."""
+
+    price: float
+    at_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class Correction:
+    """A stored candle that was replaced by this one, and when."""
+
+    at_ms: int
+    candle: Candle
+
+
+def exchange_market(asked: MarketSettings) -> Market | None:
+    """The exchange's market that is asked for; None where candles come from elsewhere, or nobody can tell."""
+    if asked.feed not in ("auto", "live"):
+        return None
+    try:
+        return Market(asked.venue, asked.symbol, Interval.parse(asked.interval))
+    except ValueError:
+        return None  # the feed is about to say so
+
+
+class FeedRecord(QObject):
+    """Takes what the feed says. Lives in the window's thread; nothing in it grows without bound."""
+
+    changed = Signal()
+    price_changed = Signal()
+    """The last price, which may be many times a second."""
+
+    def __init__(self, clock: Clock, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._clock = clock
+        self._forget()
+
+    def _forget(self) -> None:
+        self.asked: MarketSettings | None = None
+        """The market that the user asked for; another may be shown, then `notice` says why."""
+        self.market: Market | None = None
+        """The market that is shown; None until the feed has been built."""
+        self.notice = ""
+        self.vitals: FeedVitals | None = None
+        self.status: FeedStatus | None = None
+        self.since_ms: int | None = None
+        """Since when the state is what it is."""
+        self.rejected_count = 0
+        self._newest: Candle | None = None
+        self._newest_at_ms = 0
+        self.newest_closed_ms: int | None = None
+        """When the newest candle opened that the feed has told as closed; None before there was one."""
+        self._breaks = 0
+        self._corrected = self._missing = 0
+        self._changes: deque[FeedChange] = deque(maxlen=CHANGES_KEPT)
+        self._rejected: deque[RejectedMessage] = deque(maxlen=REJECTED_KEPT)
+        self._holes: deque[Hole] = deque(maxlen=HOLES_KEPT)
+        self._corrections: deque[Correction] = deque(maxlen=CORRECTIONS_KEPT)
+        self._reasons: Counter[str] = Counter()
+
+    @property
+    def is_exchange(self) -> bool:
+        """Whether the candles on the chart come from an exchange, not from a file or a simulation."""
+        return self.market is not None and self.market.venue not in (FILE_VENUE, SIMULATED_VENUE)
+
+    @property
+    def opening_market(self) -> Market | None:
+        """The exchange's market that is being looked for; None once it is shown, or cannot be had."""
+        asked, has_failed = self.asked, self.status is not None and self.status.state is FeedState.FAILED
+        return None if asked is None or self.market is not None or has_failed else exchange_market(asked)
+
+    @property
+    def is_in_trouble(self) -> bool:
+        """Whether the exchange that was asked for does not deliver: it failed, is gone, or something else is shown."""
+        return bool(self.notice) or (self.status is not None and self.status.state in _TROUBLED)
+
+    @property
+    def next_venue(self) -> str | None:
+        """The exchange to offer instead; None without trouble, where none is left, or where none was asked for."""
+        asked = self.asked
+        if asked is None or asked.feed not in ("auto", "live") or not self.is_in_trouble:
+            return None
+        return asked.next_venue()
+
+    @property
+    def changes(self) -> tuple[FeedChange, ...]:
+        """The newest first, at most `CHANGES_KEPT`."""
+        return tuple(reversed(self._changes))
+
+    @property
+    def rejected(self) -> tuple[RejectedMessage, ...]:
+        """The newest first, at most `REJECTED_KEPT`."""
+        return tuple(reversed(self._rejected))
+
+    @property
+    def holes(self) -> tuple[Hole, ...]:
+        """The newest first, at most `HOLES_KEPT`."""
+        return tuple(reversed(self._holes))
+
+    @property
+    def corrections(self) -> tuple[Correction, ...]:
+        """The newest first, at most `CORRECTIONS_KEPT`."""
+        return tuple(reversed(self._corrections))
+
+    @property
+    def rejected_by_reason(self) -> tuple[tuple[str, int], ...]:
+        """Each reason with its count, the most frequent first. A reason is core's; where others are, the user's."""
+        others = {OTHER_REASONS: translate("Window", OTHER_REASONS)}
+        return tuple((others.get(reason, reason), count) for reason, count in self._reasons.most_common())
+
+    @property
+    def last_price(self) -> LastPrice | None:
+        """The close of the forming candle, else of the newest that closed: what the chart calls the last price. None
+        before a candle has come."""
+        return None if self._newest is None else LastPrice(self._newest.close, self._newest_at_ms)
+
+    @property
+    def tries(self) -> int | None:
+        """How often a new connection was begun after a break, those that failed included; None before there was one.
+
+        Vitals come over a connection only. Without one each break that is told announces a try, and the newest of them
+        is yet to be made.
+        """
+        state = None if self.status is None else self.status.state
+        begun = self._breaks - (state is FeedState.RECONNECTING)
+        if self.vitals is None:
+            return begun if self._breaks else None
+        return max(begun, self.vitals.reconnects)
+
+    @property
+    def corrected_count(self) -> int:
+        """Vitals come once a second, corrections at once: the larger of both counts is the newer."""
+        return max(self._corrected, 0 if self.vitals is None else self.vitals.corrected)
+
+    @property
+    def missing_count(self) -> int:
+        """Candles that the source does not have."""
+        return max(self._missing, 0 if self.vitals is None else self.vitals.missing)
+
+    def begin(self, asked: MarketSettings) -> None:
+        """Another market was asked for: all that was known of the former is gone."""
+        self._forget()
+        self.asked = asked
+        self.changed.emit()
+
+    def opened(self, market: Market) -> None:
+        """This one is shown."""
+        self.market = market
+        self.changed.emit()
+
+    def fell_back(self, sentence: str) -> None:
+        """Something else is shown than what was asked for, or only what is stored: why."""
+        self.notice = sentence
+        self.changed.emit()
+
+    def add_status(self, status: FeedStatus) -> None:
+        """The feed changed its state, or says more of the one it is in."""
+        if self.status is None or self.status.state is not status.state:
+            self.since_ms = status.at_ms
+        if status.state is FeedState.LIVE and self.is_exchange:
+            self.notice = ""  # it answers after all
+        self.status = status
+        self._breaks += status.state is FeedState.RECONNECTING
+        self._changes.append(FeedChange(status.at_ms, status.state, status.sentence))
+        self.changed.emit()
+
+    def add_told(self, told: FeedTold) -> None:
+        """Vitals, a hole or a rejected message."""
+        match told:
+            case FeedVitals():
+                self.vitals = told
+            case MissingCandles():
+                self._missing += told.count
+                self._holes.append(Hole(self._clock.now_ms(), told))
+            case RejectedMessage():
+                self._reject(told)
+        self.changed.emit()
+
+    def add_forming(self, candle: Candle) -> None:
+        """The candle that is still open."""
+        self._take_newest(candle, self._clock.now_ms())
+
+    def add_closed(self, candles: Sequence[Candle]) -> None:
+        """These have closed, the newest at the end; of history they may be old."""
+        if candles and self.market is not None:
+            newest = candles[-1]
+            if self.newest_closed_ms is None or newest.open_time_ms > self.newest_closed_ms:
+                self.newest_closed_ms = newest.open_time_ms
+            self._take_newest(
+                newest, min(self._clock.now_ms(), self.market.interval.close_time_ms(newest.open_time_ms))
+            )
+
+    def _take_newest(self, candle: Candle, at_ms: int) -> None:
+        if self._newest is None or candle.open_time_ms >= self._newest.open_time_ms:
+            self._newest, self._newest_at_ms = candle, at_ms
+            self.price_changed.emit()
+
+    def add_corrected(self, candle: Candle) -> None:
+        """A stored candle was replaced by this one."""
+        if self._newest is not None and candle.open_time_ms == self._newest.open_time_ms:
+            self._take_newest(candle, self._newest_at_ms)
+        self._corrected += 1
+        self._corrections.append(Correction(self._clock.now_ms(), candle))
+        self.changed.emit()
+
+    def _reject(self, message: RejectedMessage) -> None:
+        self.rejected_count += 1
+        is_known = message.reason in self._reasons or len(self._reasons) < REASONS_KEPT
+        self._reasons[message.reason if is_known else OTHER_REASONS] += 1
+        self._rejected.append(RejectedMessage(message.at_ms, message.reason, message.raw[:_LONGEST_RAW]))

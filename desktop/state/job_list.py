@@ -1,0 +1,178 @@
+"""The one list of long work: what is under way, how far it is, and what came of what is over."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from enum import StrEnum, auto
+from pathlib import Path
+
+from core.domain.candle import Market
+from core.domain.clock import Clock
+from core.domain.events import JobProgress
+
+_MOST_JOBS = 64
+_MOST_KEPT = 50
+_SETTLE_S = 2.0
+
+
+class JobState(StrEnum):
+    """Where a job stands. ENDED: it stopped before its end, and nobody said why."""
+
+    RUNNING = auto()
+    CANCELLING = auto()
+    DONE = auto()
+    ENDED = auto()
+    CANCELLED = auto()
+    FAILED = auto()
+
+    @property
+    def is_over(self) -> bool:
+        return self not in (JobState.RUNNING, JobState.CANCELLING)
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One long work. `report` is its newest: its id, what it is, and how far."""
+
+    report: JobProgress
+    state: JobState
+    started_at_ms: int
+    doing: str = ""
+    """What of it is being done now, where it has parts."""
+    ended_at_ms: int | None = None
+    result: str = ""
+    """What came of it, or what went wrong: a sentence. While it runs, what it has found on the way."""
+    page: Path | None = None
+    """A report that can be opened."""
+    market: Market | None = None
+    """One whose candles it has stored, which can be opened."""
+
+    @property
+    def job_id(self) -> str:
+        return self.report.job_id
+
+
+class JobList:
+    """Works under way, oldest first, and the newest that are over. A work is over when its report says so, or when it
+    is `end`ed or `finish`ed.
+
+    Where a report does not tell the time left, it is worked out from the pace so far.
+    """
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._running: dict[str, Job] = {}
+        self._over: list[Job] = []
+        self._started: dict[str, tuple[float, int]] = {}
+
+    def __len__(self) -> int:
+        return len(self._running)
+
+    def running(self) -> tuple[JobProgress, ...]:
+        """All that is under way, oldest first."""
+        return tuple(job.report for job in self._running.values())
+
+    def jobs(self) -> tuple[Job, ...]:
+        """What is under way, the newest first, then what is over, the last to end first."""
+        return (*reversed(self._running.values()), *reversed(self._over))
+
+    def find(self, job_id: str) -> Job | None:
+        """One that is under way."""
+        return self._running.get(job_id)
+
+    def apply(self, report: JobProgress) -> None:
+        """Take a report: the first of its id adds a work, the last ends it."""
+        is_done = report.total > 0 and report.done >= report.total
+        if report.is_over or is_done:
+            self._close(report, JobState.DONE if is_done or report.total <= 0 else JobState.ENDED)
+            return
+        if report.job_id not in self._running and len(self._running) >= _MOST_JOBS:
+            return
+        self._advance(report, "")
+
+    def begin(self, job_id: str, title: str) -> None:
+        """A work whose length is not known yet; it ends with `finish`, however far it tells to be."""
+        self._advance(JobProgress(job_id, title, 0, 0), "")
+
+    def advance(self, job_id: str, doing: str, done: int, total: int, seconds_left: float | None) -> None:
+        """How far the part that is being done now is. An unknown id is no error."""
+        job = self._running.get(job_id)
+        if job is None:
+            return
+        if job.doing != doing or done < job.report.done:
+            self._started.pop(job_id, None)  # another part has another pace
+        if done >= total:  # what follows has told nothing of its length yet, and nothing is at its end
+            done, total, seconds_left = 0, 0, None
+        self._advance(JobProgress(job_id, job.report.title, done, total, seconds_left), doing)
+
+    def say(self, job_id: str, sentence: str) -> None:
+        """What it has found on the way; the newest stays until it is over. An unknown id is no error."""
+        job = self._running.get(job_id)
+        if job is not None:
+            self._running[job_id] = replace(job, result=sentence)
+
+    def cancelling(self, job_id: str, result: str = "") -> None:
+        """It was asked to end. result: what holds once it has, where it says nothing itself."""
+        job = self._running.get(job_id)
+        if job is not None:
+            report = replace(job.report, seconds_left=None)
+            self._running[job_id] = replace(job, state=JobState.CANCELLING, report=report, result=result)
+
+    def finish(
+        self, job_id: str, state: JobState, result: str, page: Path | None = None, market: Market | None = None
+    ) -> Job | None:
+        """It is over: as what. An unknown id is no error, and None."""
+        job = self._running.pop(job_id, None)
+        self._started.pop(job_id, None)
+        if job is None:
+            return None
+        if state is JobState.ENDED and job.state is JobState.CANCELLING:
+            state, result = JobState.CANCELLED, result or job.result
+        report = replace(job.report, seconds_left=None)
+        if state is JobState.DONE:
+            report = replace(report, done=max(report.total, 1), total=max(report.total, 1))
+        over = Job(report, state, job.started_at_ms, "", self._clock.now_ms(), result, page, market)
+        self._over = [*(each for each in self._over if each.job_id != job_id), over][-_MOST_KEPT:]
+        return over
+
+    def end(self, job_id: str) -> None:
+        """It was given up. An unknown id is no error."""
+        self.finish(job_id, JobState.ENDED, "")
+
+    def leave(self, job_ids: Iterable[str]) -> None:
+        """These belonged to what is not watched any more."""
+        for job_id in job_ids:
+            self.end(job_id)
+
+    def clear_over(self) -> None:
+        """Forget what is over."""
+        self._over.clear()
+
+    def _close(self, report: JobProgress, state: JobState) -> None:
+        job = self._running.get(report.job_id)
+        if job is None:
+            return
+        if report.total > 0:
+            self._running[report.job_id] = replace(job, report=report)
+        self.finish(report.job_id, state, "")
+
+    def _advance(self, report: JobProgress, doing: str) -> None:
+        self._started.setdefault(report.job_id, (self._clock.monotonic_s(), report.done))
+        if report.seconds_left is None:
+            report = replace(report, seconds_left=self._seconds_left(report))
+        before = self._running.get(report.job_id)
+        if before is not None and before.state is JobState.CANCELLING:
+            report = replace(report, seconds_left=None)
+        if before is None:
+            self._running[report.job_id] = Job(report, JobState.RUNNING, self._clock.now_ms(), doing)
+        else:
+            self._running[report.job_id] = replace(before, report=report, doing=doing)
+
+    def _seconds_left(self, report: JobProgress) -> float | None:
+        started_s, done_at_start = self._started[report.job_id]
+        seconds = self._clock.monotonic_s() - started_s
+        progress = report.done - done_at_start
+        if seconds < _SETTLE_S or progress <= 0 or report.total <= 0:
+            return None
+        return seconds * (report.total - report.done) / progress

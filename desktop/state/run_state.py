@@ -1,0 +1,430 @@
+"""What the window knows of the run: one owner, which takes every event; panels only read it."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable
+from dataclasses import replace
+from functools import singledispatchmethod
+
+from PySide6.QtCore import QObject, Signal, Slot
+
+from core.domain.clock import Clock
+from core.domain.diagnosis import Diagnosis, Disease
+from core.domain.episodes import REPEATING
+from core.domain.events import (
+    RESTORED,
+    CheckpointForecast,
+    CheckpointsChanged,
+    DriftFound,
+    EventBatch,
+    FirstForecast,
+    ForecastMade,
+    ForecastScored,
+    Incident,
+    JobProgress,
+    StepDone,
+    TrainerEvent,
+    TrainerFailed,
+    TrainerReady,
+    TrainerState,
+    TrainerStatus,
+)
+from core.evaluation.findings import RunAccuracy
+from core.market.feeds.base import CatchUpProgress, FeedState, FeedStatus
+from core.training.hosting.catch_up import JOB_ID
+from desktop.state.feed_record import FeedRecord
+from desktop.state.job_list import JobList
+from desktop.state.quotes import QuoteBook
+from desktop.state.step_history import RecentGradients, StepHistory
+from desktop.ui.translation import translate
+
+INCIDENTS_KEPT = 500
+DRIFTS_KEPT = 100
+_CATCH_UP_JOB = "feed catch-up"
+_LEARNING = frozenset({TrainerState.CATCHING_UP, TrainerState.TRAINING})
+_ANSWERING = frozenset({*_LEARNING, TrainerState.PAUSED})
+
+
+class RunState(QObject):
+    """Takes events, and says with one coarse signal for each kind what changed. Lives in the window's thread."""
+
+    steps_changed = Signal()
+    diagnosis_changed = Signal()
+    """The gradient doctor said something new."""
+    status_changed = Signal()
+    drifts_changed = Signal()
+    """The loss was found to have risen for longer than chance explains."""
+    forecast_changed = Signal()
+    scored = Signal(object)
+    """ForecastScored: each one, as it comes."""
+    checkpoints_changed = Signal()
+    checkpoint_saved = Signal(object)
+    """CheckpointInfo: each one, as it is saved."""
+    checkpoints_deleted = Signal(object)
+    """Tuple of ids: these are gone."""
+    checkpoint_forecast = Signal(object)
+    """CheckpointForecast: what a kept checkpoint would forecast, as was asked."""
+    incidents_changed = Signal()
+    incident_happened = Signal(object)
+    """Incident: each one, as it comes; not those of history."""
+    feed_changed = Signal()
+    jobs_changed = Signal()
+    accuracy_changed = Signal()
+    """The scores were looked at closely, or cannot be."""
+    ready = Signal(object)
+    """TrainerReady: the trainer stands."""
+    failed = Signal(object)
+    """TrainerFailed: training cannot go on by itself."""
+    run_changed = Signal()
+    """Another run is watched now, or none: all that belonged to the former is gone."""
+
+    def __init__(self, clock: Clock, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.clock = clock
+        self.steps = StepHistory()
+        self.gradients = RecentGradients()
+        self.diagnosis: Diagnosis | None = None
+        self.restored_at_ms: int | None = None
+        """When the model was last taken back to a checkpoint: steps up to then are of other weights."""
+        self.jobs = JobList(clock)
+        self.run_id: str | None = None
+        self.last_run_id: str | None = None
+        """Of the run that was trained last, as it is stored: its checkpoints are there before any trainer is."""
+        self.interval_ms: int | None = None
+        """How long a candle of the watched market lasts; None before there is one."""
+        self.trainer: TrainerReady | None = None
+        self.status: TrainerStatus | None = None
+        self.forecast: ForecastMade | None = None
+        """The newest that was committed."""
+        self._first_forecast: ForecastMade | None = None
+        self.feed: FeedStatus | None = None
+        self.feed_record = FeedRecord(clock, self)
+        """What the feed has said since a market was asked for; `begin` leaves it alone, for that comes later."""
+        self.quotes = QuoteBook(self)
+        """The watchlist's prices."""
+        self.failure: TrainerFailed | None = None
+        self.accuracy: RunAccuracy | None = None
+        """What the scores said when they were looked at last; None while nobody did."""
+        self.accuracy_trouble: str | None = None
+        """Why they cannot be looked at."""
+        self.has_trainer = False
+        """A trainer was started and has not ended: it may hold a device."""
+        self.is_on_break = False
+        """Training was stopped to free its device, and will go on."""
+        self.is_starting = False
+        """A trainer was started and does not stand yet."""
+        self.is_loading = False
+        """The same, and there is a run for it to go on with, of which nothing is known here yet."""
+        self.pause_asked: bool | None = None
+        """True: the trainer was told to pause and has not said yet that it does; False: the same of going on."""
+        self.checkpoint_in_use: str | None = None
+        self._step_before_rate: int | None = None
+        """The newest step when the learning rate was set."""
+        self._incidents: deque[Incident] = deque(maxlen=INCIDENTS_KEPT)
+        self._drifts: dict[int, DriftFound] = {}
+        """By candle: after a crash, the same may be found again."""
+
+    @property
+    def shown_forecast(self) -> ForecastMade | None:
+        """The one that reaches furthest: the simple rules' while the trainer has not come to its candle yet."""
+        first, committed = self._first_forecast, self.forecast
+        if first is None or committed is None:
+            return committed or first
+        return first if first.origin_open_time_ms > committed.origin_open_time_ms else committed
+
+    @property
+    def incidents(self) -> tuple[Incident, ...]:
+        """The newest first, at most `INCIDENTS_KEPT`."""
+        return tuple(reversed(self._incidents))
+
+    @property
+    def drifts(self) -> tuple[DriftFound, ...]:
+        """The newest `DRIFTS_KEPT`, in the order of their candles."""
+        return tuple(self._drifts[candle] for candle in sorted(self._drifts))[-DRIFTS_KEPT:]
+
+    @property
+    def trainer_state(self) -> TrainerState | None:
+        """What the trainer is doing; None before the first one was started."""
+        if self.is_starting:
+            return TrainerState.STARTING
+        if self.failure is not None:
+            return TrainerState.FAILED
+        return None if self.status is None else self.status.state
+
+    @property
+    def step(self) -> int | None:
+        """Training steps that were taken. A status comes now and then only: the newest step may be newer."""
+        status, last = self.status, self.steps.last
+        if status is None or last is None:
+            return last.step if last is not None else None if status is None else status.step
+        told_ms = status.last_step_at_ms
+        is_behind = status.step == 0 if told_ms is None else told_ms < last.at_ms
+        return last.step if is_behind else status.step
+
+    @property
+    def has_answering_trainer(self) -> bool:
+        """Whether one runs that does what it is told."""
+        return self.trainer_state in _ANSWERING
+
+    @property
+    def learning_rate(self) -> float | None:
+        """Of the newest step, or the one that was set after it: the next step may be hours away."""
+        last = self.steps.last
+        if self.status is not None and (last is None or last.step == self._step_before_rate):
+            return self.status.learning_rate
+        return None if last is None else last.learning_rate
+
+    @property
+    def has_diverged(self) -> bool:
+        """Whether the doctor says so of the model."""
+        return self.diagnosis is not None and self.diagnosis.disease is Disease.DIVERGED
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether the trainer has learned from the last candle that there is, and no further one comes: it stands by.
+        It does not say so itself, for candles that come later find it as it was."""
+        has_ended = self.feed is not None and self.feed.state is FeedState.ENDED
+        if not has_ended or self.status is None or self.is_on_break or self.trainer_state not in _LEARNING:
+            return False
+        newest_ms = self.feed_record.newest_closed_ms
+        # A status comes now and then only, a forecast with each candle; but a trainer that just stands has made none.
+        forecast_ms = None if self.forecast is None else self.forecast.origin_open_time_ms
+        positions_ms = [each for each in (self.status.position_ms, forecast_ms) if each is not None]
+        has_come_to_it = newest_ms is None or any(each >= newest_ms for each in positions_ms)
+        return has_come_to_it and self.jobs.find(JOB_ID) is None
+
+    def prime(
+        self,
+        run_id: str | None = None,
+        steps: Iterable[StepDone] = (),
+        incidents: Iterable[Incident] = (),
+    ) -> None:
+        """Start from what SQLite holds, both in ascending order of time, before the first event comes."""
+        self.begin(run_id)
+        self.add_steps(steps)
+        self.add_incidents(incidents)
+        self.checkpoints_changed.emit()
+
+    def add_steps(self, steps: Iterable[StepDone]) -> None:
+        """Take steps in ascending order: from SQLite, or as they come."""
+        for step in steps:
+            self.steps.add(step)
+            self.gradients.add(step)
+        self.steps_changed.emit()
+
+    def add_incidents(self, older: Iterable[Incident]) -> None:
+        """Put history, in ascending order, before what came already; none of it counts as happening now."""
+        newer = list(self._incidents)
+        known = {_identity(incident) for incident in newer}
+        self._incidents.clear()
+        self._incidents.extend(incident for incident in older if _identity(incident) not in known)
+        self._incidents.extend(newer)
+        for incident in self._incidents:
+            self._note_restore(incident)
+        self.incidents_changed.emit()
+
+    def add_drifts(self, drifts: Iterable[DriftFound]) -> None:
+        """Take drifts, from SQLite or as they come."""
+        self._drifts.update({drift.candle_open_time_ms: drift for drift in drifts})
+        self.drifts_changed.emit()
+
+    def begin(self, run_id: str | None, interval_ms: int | None = None, last_run_id: str | None = None) -> None:
+        """Forget the former run and its feed: another market was chosen, whose candles last that long, and whose newest
+        run in the database is `last_run_id`."""
+        self.feed, self.interval_ms, self.last_run_id = None, interval_ms, last_run_id
+        self.jobs.leave((JOB_ID, _CATCH_UP_JOB))
+        self._forget_run(run_id)
+        self.feed_changed.emit()
+        self.jobs_changed.emit()
+
+    def trainer_starts(self, has_run: bool) -> None:
+        """has_run: whether the market has a run that it goes on with."""
+        self.is_starting = self.has_trainer = True
+        self.is_loading = has_run and self.trainer is None
+        self._tell_of_start()
+
+    def trainer_is_over(self) -> None:
+        """It ended, in whatever way: one that was stopped before it stood has said nothing of it."""
+        self.is_starting = self.is_loading = self.has_trainer = False
+        self.pause_asked = None
+        if self.status is not None and self.failure is None:
+            self.status = replace(self.status, state=TrainerState.STOPPED)
+        self._tell_of_start()
+
+    @Slot(bool)
+    def ask_pause(self, is_paused: bool) -> None:
+        """The trainer was told to pause, or to go on: it answers when the step under way is over."""
+        is_now = self.trainer_state is TrainerState.PAUSED
+        self.pause_asked = is_paused if self.has_trainer and is_paused != is_now else None
+        self.status_changed.emit()
+
+    def take_break(self, *, is_on: bool) -> None:
+        """The trainer was told to end, to free its device; or that is over."""
+        if is_on != self.is_on_break:
+            self.is_on_break = is_on
+            self.is_loading = self.is_loading and not is_on
+            self._tell_of_start()
+
+    def apply(self, event: TrainerEvent | EventBatch | FeedStatus | CatchUpProgress) -> None:
+        """Take what the trainer or the feed says. What belongs to another run than the watched one is dropped."""
+        run_id = getattr(event, "run_id", None)
+        if run_id is not None and not isinstance(event, TrainerReady):
+            if self.run_id is None:
+                self.run_id = run_id
+            if run_id != self.run_id:
+                return
+        self._take(event)
+
+    @singledispatchmethod
+    def _take(self, event: object) -> None:
+        raise TypeError(f"the window's state takes events of the trainer and the feed, was given {event!r}")
+
+    @_take.register
+    def _(self, event: EventBatch) -> None:
+        for each in event.events:
+            self.apply(each)
+
+    @_take.register
+    def _(self, event: StepDone) -> None:
+        self.add_steps((event,))
+
+    @_take.register
+    def _(self, event: Diagnosis) -> None:
+        self.diagnosis = event
+        self.diagnosis_changed.emit()
+
+    @_take.register
+    def _(self, event: DriftFound) -> None:
+        self.add_drifts((event,))
+
+    @_take.register
+    def _(self, event: TrainerStatus) -> None:
+        if self.status is None or self.status.learning_rate != event.learning_rate:
+            self._step_before_rate = None if self.steps.last is None else self.steps.last.step
+        self.status = event
+        if self.pause_asked is (event.state is TrainerState.PAUSED):
+            self.pause_asked = None
+        if event.state not in (TrainerState.FAILED, TrainerState.STOPPED):
+            self.failure = None
+        self.status_changed.emit()
+
+    @_take.register
+    def _(self, event: ForecastMade) -> None:
+        self.forecast = event  # its checkpoint is that of when it was first made: after a restart, an older one
+        self.forecast_changed.emit()
+
+    @_take.register
+    def _(self, event: FirstForecast) -> None:
+        self._first_forecast = event.forecast
+        self.forecast_changed.emit()
+
+    @_take.register
+    def _(self, event: ForecastScored) -> None:
+        self.scored.emit(event)
+
+    @_take.register
+    def _(self, event: CheckpointsChanged) -> None:
+        if event.saved is not None:
+            # What was just saved is what the running model is, to the byte.
+            self.checkpoint_in_use = event.saved.checkpoint_id
+            self.checkpoint_saved.emit(event.saved)
+        if event.deleted_ids:
+            self.checkpoints_deleted.emit(event.deleted_ids)
+        self.checkpoints_changed.emit()
+
+    @_take.register
+    def _(self, event: CheckpointForecast) -> None:
+        self.checkpoint_forecast.emit(event)
+
+    @_take.register
+    def _(self, event: Incident) -> None:
+        if event.count > 1:  # its row moves to the newest
+            former = [incident for incident in self._incidents if incident.episode != event.episode]
+            self._incidents.clear()
+            self._incidents.extend(former)
+        self._incidents.append(event)
+        self._note_restore(event)
+        self.incident_happened.emit(event)
+        self.incidents_changed.emit()
+
+    @_take.register
+    def _(self, event: TrainerReady) -> None:
+        if self.run_id not in (None, event.run_id):
+            self._forget_run(event.run_id)
+        self.run_id = event.run_id
+        self.trainer, self.failure = event, None
+        self.is_starting = self.is_loading = False
+        if event.resumed_from is not None:
+            self._use_checkpoint(event.resumed_from)
+        self.ready.emit(event)
+        self.status_changed.emit()
+        self.checkpoints_changed.emit()
+
+    @_take.register
+    def _(self, event: TrainerFailed) -> None:
+        self.failure, self.pause_asked = event, None
+        self.is_starting = self.is_loading = False
+        self.failed.emit(event)
+        self.status_changed.emit()
+
+    @_take.register
+    def _(self, event: JobProgress) -> None:
+        self.jobs.apply(event)
+        self.jobs_changed.emit()
+
+    @_take.register
+    def _(self, event: FeedStatus) -> None:
+        self.feed = event
+        self.feed_record.add_status(event)
+        self.feed_changed.emit()
+
+    @_take.register
+    def _(self, event: CatchUpProgress) -> None:
+        words = translate("Window", "Fetching candles")
+        self.jobs.apply(JobProgress(_CATCH_UP_JOB, words, event.done, event.total))
+        self.jobs_changed.emit()
+
+    @Slot(object)
+    def take_accuracy(self, found: RunAccuracy) -> None:
+        """What was found of another run than the watched one is dropped."""
+        if found.run_id == self.run_id:
+            self.accuracy, self.accuracy_trouble = found, None
+            self.accuracy_changed.emit()
+
+    @Slot(str)
+    def accuracy_unknown(self, sentence: str) -> None:
+        """The scores could not be read."""
+        self.accuracy, self.accuracy_trouble = None, sentence
+        self.accuracy_changed.emit()
+
+    def _forget_run(self, run_id: str | None) -> None:
+        self.run_id = run_id
+        self.steps.clear()
+        self.gradients.clear()
+        self._incidents.clear()
+        self._drifts.clear()
+        self.trainer = self.status = self.forecast = self.failure = self.checkpoint_in_use = None
+        self._first_forecast = self.restored_at_ms = None
+        self.diagnosis = self.accuracy = self.accuracy_trouble = None
+        self.run_changed.emit()
+
+    def _note_restore(self, incident: Incident) -> None:
+        if incident.kind == RESTORED:
+            self.restored_at_ms = incident.newest_at_ms
+            self.gradients.leave_out_until(incident.newest_at_ms)
+
+    def _tell_of_start(self) -> None:
+        for signal in (self.status_changed, self.checkpoints_changed, self.incidents_changed):
+            signal.emit()
+
+    def _use_checkpoint(self, checkpoint_id: str) -> None:
+        if checkpoint_id != self.checkpoint_in_use:
+            self.checkpoint_in_use = checkpoint_id
+            self.checkpoints_changed.emit()
+
+
+def _identity(incident: Incident) -> object:
+    """What says that two are the same, wherever they come from: the parent, which tells how a trainer ended, may not
+    know its run, and the record may know of fewer times."""
+    return incident.episode if incident.kind in REPEATING else replace(incident, run_id=None)

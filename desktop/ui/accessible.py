@@ -1,0 +1,59 @@
+"""What a screen reader is told of widgets that Qt knows nothing of: those that are painted."""
+
+from __future__ import annotations
+
+import weakref
+from typing import Protocol, runtime_checkable
+
+from PySide6.QtCore import QObject
+from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QAccessibleInterface
+from PySide6.QtWidgets import QAccessibleWidget, QComboBox, QGraphicsView, QWidget
+
+from core.domain.plain import plain
+from desktop.ui.plain_text import LONGEST_TEXT
+
+
+@runtime_checkable
+class InWords(Protocol):
+    """A painted widget that can say what it shows."""
+
+    def in_words(self) -> str:
+        """What is to be seen on it now, in sentences. Asked only when somebody listens."""
+        ...
+
+
+class _Picture(QAccessibleWidget):
+    """A chart, with its words as its description."""
+
+    def __init__(self, widget: QWidget) -> None:
+        super().__init__(widget, QAccessible.Role.Chart)
+        self._shown = weakref.ref(widget)  # Qt keeps what describes a widget for longer than the widget lives
+
+    def text(self, kind: QAccessible.Text) -> str:
+        shown = self._shown()
+        if kind is QAccessible.Text.Description and isinstance(shown, InWords):
+            return shown.in_words()
+        return super().text(kind)
+
+
+def _of_painted(_class_name: str, thing: QObject) -> QAccessibleInterface | None:
+    is_painted = isinstance(thing, QWidget) and isinstance(thing, InWords | QGraphicsView)
+    return _Picture(thing) if is_painted else None  # type: ignore[arg-type]
+
+
+def describe_painted() -> None:
+    """Let painted widgets speak, from now to the end of the process. To be called once."""
+    QAccessible.installFactory(_of_painted)
+
+
+def announce(widget: QWidget, text: str) -> None:
+    """Have a text read out at once, where a screen reader listens."""
+    if text and QAccessible.isActive():
+        QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(widget, plain(text, LONGEST_TEXT)))
+
+
+def name_box(box: QComboBox, name: str) -> None:
+    """Name a box of choices that no label stands beside. On Linux Qt tells the choice in the place of the name, so
+    that it is told as the description too."""
+    box.setAccessibleName(name)
+    box.setAccessibleDescription(name)

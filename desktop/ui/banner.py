@@ -1,0 +1,240 @@
+"""A banner over the chart for what a user must know: the feed fell back, training failed, a breaker opened."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtGui import QColor, QPainter, QPaintEvent
+from PySide6.QtWidgets import (
+    QApplication,
+    QHBoxLayout,
+    QPushButton,
+    QSizePolicy,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from core.domain.events import Severity
+from desktop.ui.icons import icon, severity_colour, severity_icon_name
+from desktop.ui.interface_size import enlarge_icons
+from desktop.ui.panel_base import colour_text
+from desktop.ui.plain_text import Label, paragraphs
+from desktop.ui.theme import Palette, Theme
+from desktop.ui.translation import translate
+
+_PASSES_AFTER_MS = 30_000
+_RANK = {Severity.INFO: 0, Severity.WARNING: 1, Severity.ERROR: 2}
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """One thing to know. A notice with the same `key` replaces the former. `details` go into the tooltip.
+
+    on_action: called by the button named `action`, which also takes the notice away. on_dismiss: called when the user
+    takes it away otherwise. is_answer: it answers what the user has just asked for, so it stands before graver ones
+    that were there already. is_alert: a price alert of the user's, which stands above all else. passes: it says what
+    was done, or refused: it goes after half a minute on the screen, and with the market that was on the chart.
+    """
+
+    key: str
+    severity: Severity
+    text: str
+    details: str = ""
+    action: str = ""
+    on_action: Callable[[], object] | None = None
+    is_answer: bool = False
+    is_alert: bool = False
+    on_dismiss: Callable[[], object] | None = None
+    passes: bool = False
+
+
+class BannerRow(QWidget):
+    """One notice, and how many more stand behind it."""
+
+    acted = Signal()
+    dismissed = Signal()
+
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self._theme = theme
+        self._notice: Notice | None = None
+        self._icon, self._more, self.text = Label(), Label(), Label()
+        self.text.setWordWrap(True)
+        self.text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.text.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+        self.action = QPushButton()
+        self.action.clicked.connect(self.acted)
+        self.dismiss_button = QToolButton()
+        self.dismiss_button.setAutoRaise(True)
+        self.dismiss_button.setToolTip(translate("Panels", "Dismiss this notice"))
+        self.dismiss_button.setAccessibleName(translate("Panels", "Dismiss"))
+        enlarge_icons(self.dismiss_button, 16)
+        self.dismiss_button.clicked.connect(self.dismissed)
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(12, 5, 6, 5)
+        layout.setSpacing(8)
+        layout.addWidget(self._icon)
+        layout.addWidget(self.text, 1)
+        for part in (self._more, self.action, self.dismiss_button):
+            layout.addWidget(part)
+
+    def show_notice(self, notice: Notice | None, waiting: int) -> None:
+        """Hidden while there is none. waiting: how many of its kind follow when it is gone."""
+        self._notice, palette = notice, self._theme.palette
+        self.setVisible(notice is not None)
+        if notice is None:
+            return
+        name = "bell-ring" if notice.is_alert else severity_icon_name(notice.severity)
+        self._icon.setPixmap(icon(name, severity_colour(notice.severity, palette)).pixmap(18, 18))
+        self.text.setText(notice.text)
+        self.setToolTip(paragraphs(notice.details))
+        self.dismiss_button.setIcon(icon("close", palette.text))
+        self.action.setText(notice.action)
+        self.action.setVisible(bool(notice.action) and notice.on_action is not None)
+        self._more.setText(translate("Panels", "{0} more").format(waiting))
+        self._more.setVisible(waiting > 0)
+        colour_text(self._more, palette.muted_text)
+        self.update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        if self._notice is None:
+            return
+        painter = QPainter(self)
+        colour = severity_colour(self._notice.severity, self._theme.palette)
+        tint = QColor(colour)
+        tint.setAlpha(38)
+        painter.fillRect(self.rect(), tint)
+        painter.fillRect(0, 0, 4, self.height(), colour)
+        painter.end()
+
+
+class Banner(QWidget):
+    """The newest price alert, and under it the gravest of the other notices, of equals the newest: neither hides the
+    other. Hidden while there is none."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._notices: list[Notice] = []
+        self._answered: str | None = None
+        self._timed: Notice | None = None
+        """The one that `passing` is about."""
+        self.passing = QTimer(self)
+        """Runs while a notice is on the screen that goes by itself."""
+        self.passing.setInterval(_PASSES_AFTER_MS)
+        self.passing.timeout.connect(self._pass)
+        self.alert_row, self.other_row = BannerRow(theme), BannerRow(theme)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(1)
+        layout.addWidget(self.alert_row)
+        layout.addWidget(self.other_row)
+        self.alert_row.acted.connect(lambda: self._act(self._alert))
+        self.alert_row.dismissed.connect(lambda: self._dismiss(self._alert))
+        self.other_row.acted.connect(lambda: self._act(self._other))
+        self.other_row.dismissed.connect(lambda: self._dismiss(self._other))
+        theme.changed.connect(self._show)
+        self._show()
+
+    @property
+    def shown(self) -> Notice | None:
+        """The notice on the screen; of two, the upper."""
+        return self._alert or self._other
+
+    @property
+    def text(self) -> Label:
+        """The words of `shown`."""
+        return self._upper_row.text
+
+    @property
+    def action(self) -> QPushButton:
+        """The button of `shown` that does what it offers."""
+        return self._upper_row.action
+
+    @property
+    def dismiss_button(self) -> QToolButton:
+        """The button that takes `shown` away."""
+        return self._upper_row.dismiss_button
+
+    def tell(self, notice: Notice) -> None:
+        """Show it, or keep it until graver ones are dismissed; an answer is shown until something graver comes. What
+        is there already comes no more, though its words are new."""
+        other, former = self._other, next((each for each in self._notices if each.key == notice.key), None)
+        is_news = former is None or _RANK[former.severity] < _RANK[notice.severity]
+        if notice.is_answer:
+            self._answered = notice.key
+        elif is_news and other is not None and not notice.is_alert:
+            self._answered = None if _RANK[notice.severity] > _RANK[other.severity] else self._answered
+        self._notices = [each for each in self._notices if each.key != notice.key] + [notice]
+        self._show()
+
+    def withdraw(self, key: str) -> None:
+        """Take a notice away: what it said no longer holds. An unknown key is no error."""
+        self._notices = [notice for notice in self._notices if notice.key != key]
+        if key == self._answered:
+            self._answered = None
+        self._show()
+
+    def withdraw_passing(self) -> None:
+        """Another market comes: what was done before is no news on its chart."""
+        for notice in tuple(self._notices):
+            if notice.passes:
+                self.withdraw(notice.key)
+
+    def dismiss(self) -> None:
+        """Take away the notice that is shown, of two the upper; the next one follows."""
+        self._dismiss(self.shown)
+
+    @property
+    def _alert(self) -> Notice | None:
+        return next((notice for notice in reversed(self._notices) if notice.is_alert), None)
+
+    @property
+    def _other(self) -> Notice | None:
+        others = [notice for notice in self._notices if not notice.is_alert]
+        answer = next((notice for notice in others if notice.key == self._answered), None)
+        return answer or max(reversed(others), key=lambda notice: _RANK[notice.severity], default=None)
+
+    @property
+    def _upper_row(self) -> BannerRow:
+        return self.other_row if self._alert is None else self.alert_row
+
+    def _dismiss(self, notice: Notice | None) -> None:
+        if notice is not None:
+            self.withdraw(notice.key)
+            if notice.on_dismiss is not None:
+                notice.on_dismiss()
+
+    def _act(self, notice: Notice | None) -> None:
+        if notice is not None and notice.on_action is not None:
+            self.withdraw(notice.key)
+            notice.on_action()
+
+    def _pass(self) -> None:
+        """Not while nobody can have read it, nor under the mouse or with the keyboard's focus in it: both may be on
+        their way to the button, and the focus would fall on some other widget."""
+        is_seen = self.isVisible() and not self.window().isMinimized()
+        if self._timed is not None and is_seen and not self.underMouse() and not self._has_focus():
+            self.withdraw(self._timed.key)
+
+    def _has_focus(self) -> bool:
+        focused = QApplication.focusWidget()
+        return focused is not None and self.isAncestorOf(focused)
+
+    def _time(self, notice: Notice | None) -> None:
+        timed = notice if notice is not None and notice.passes else None
+        if timed is not self._timed:
+            self._timed = timed
+            self.passing.stop()
+            if timed is not None:
+                self.passing.start()
+
+    def _show(self, _palette: Palette | None = None) -> None:
+        alert, other = self._alert, self._other
+        self._time(other)
+        alerts = sum(notice.is_alert for notice in self._notices)
+        self.alert_row.show_notice(alert, alerts - 1)
+        self.other_row.show_notice(other, len(self._notices) - alerts - 1)
+        self.setVisible(bool(self._notices))

@@ -1,0 +1,55 @@
+"""Icons from a font that ships with the program: nothing is fetched, and they take any colour."""
+
+from __future__ import annotations
+
+import qtawesome
+from PySide6.QtGui import QColor, QFont, QIcon
+
+from desktop.ui.theme import Palette
+
+_FAMILY = "mdi6"
+
+
+def icon(name: str, colour: QColor, selected: QColor | None = None) -> QIcon:
+    """The icon called `name` among the Material Design Icons, such as ``play``. Raises for a name it lacks.
+
+    selected: its colour in a selected row.
+    """
+    faint = QColor(colour)
+    faint.setAlpha(90)
+    drawn: QIcon = qtawesome.icon(
+        f"{_FAMILY}.{name}", color=colour, color_disabled=faint, color_selected=selected or colour
+    )
+    return drawn
+
+
+def severity_icon_name(severity: str) -> str:
+    """The icon of an incident or a notice."""
+    return {"warning": "alert-outline", "error": "alert-circle-outline"}.get(severity, "information-outline")
+
+
+def severity_colour(severity: str, palette: Palette) -> QColor:
+    """The colour that goes with `severity_icon_name`."""
+    return {"warning": palette.warning, "error": palette.bad}.get(severity, palette.accent)
+
+
+def tabular(font: QFont, *, scale: float = 1.0, bold: bool = False) -> QFont:
+    """A copy of `font` whose digits are all of one width, so that numbers stand still while they change."""
+    result = QFont(font)
+    result.setFeature(QFont.Tag("tnum"), 1)
+    if scale != 1.0:
+        result.setPointSizeF(font.pointSizeF() * scale)
+    result.setBold(bold)
+    return result
+
+
+def glyph(name: str) -> str:
+    """The character of an icon, to be written with `glyph_font`. Raises for a name that the font lacks."""
+    character: str = qtawesome.charmap(f"{_FAMILY}.{name}")
+    return character
+
+
+def glyph_font(size_px: int) -> QFont:
+    """The icons' font, for painting them as text, which stays sharp at any size."""
+    font: QFont = qtawesome.font(_FAMILY, size_px)
+    return font

@@ -1,0 +1,195 @@
+"""What all panels share: they are drawn at most ten times a second, and not at all where nobody sees them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
+from PySide6.QtGui import QColor, QPalette, QShowEvent
+from PySide6.QtWidgets import QWidget
+
+from desktop.ui.plain_text import Label
+from desktop.ui.theme import Palette, Theme
+from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
+
+REFRESH_INTERVAL_MS = 100
+TICK_INTERVAL_MS = 1_000
+LOADING = QT_TRANSLATE_NOOP("Panels", "Loading the last run …")
+
+
+class Panel(QWidget):
+    """Reads the state when it is refreshed. Subclasses override `refresh`, and `tick` where they show an age."""
+
+    became_stale = Signal()
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.theme = theme
+        self._is_stale = self._is_new = True
+        theme.changed.connect(self._on_theme)
+
+    @property
+    def palette_now(self) -> Palette:
+        return self.theme.palette
+
+    @property
+    def is_stale(self) -> bool:
+        """True from a change to the next refresh."""
+        return self._is_stale
+
+    @property
+    def is_on_screen(self) -> bool:
+        """False behind another tab, in a closed dock, and in a minimised window."""
+        return self.isVisible() and not self.window().isMinimized() and not self.visibleRegion().isEmpty()
+
+    def mark_stale(self) -> None:
+        """Ask to be refreshed soon."""
+        self._is_stale = True
+        self.became_stale.emit()
+
+    def refresh_if_seen(self) -> None:
+        """Refresh now if something changed and the panel is on the screen; else stay stale."""
+        if self._is_stale and self.is_on_screen:
+            self._is_stale = self._is_new = False
+            self.refresh()
+
+    def refresh(self) -> None:
+        """Show the state as it is now."""
+
+    def tick(self) -> None:
+        """A second went by."""
+
+    def apply_palette(self, palette: Palette) -> None:
+        """Take the palette's colours."""
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Before its first frame: as it was built, it shows its empty words over parts that it is to hide for them."""
+        super().showEvent(event)
+        if self._is_new:
+            self._is_stale = self._is_new = False
+            self.refresh()
+        self.became_stale.emit()
+
+    def _on_theme(self, palette: Palette) -> None:
+        self.apply_palette(palette)
+        self.mark_stale()
+
+
+class Refresher(QObject):
+    """Refreshes stale panels with one timer, which runs only while there is something to do.
+
+    A second timer tells panels on the screen that a second went by, for ages and countdowns.
+    """
+
+    def __init__(self, parent: QObject, interval_ms: int = REFRESH_INTERVAL_MS) -> None:
+        super().__init__(parent)
+        self._panels: list[Panel] = []
+        self._is_stopped = False
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.setInterval(interval_ms)
+        self._timer.timeout.connect(self._refresh)
+        self._ticker = QTimer(self)
+        self._ticker.setInterval(TICK_INTERVAL_MS)
+        self._ticker.timeout.connect(self._tick)
+
+    def add(self, panel: Panel) -> None:
+        """Take care of a panel from now on."""
+        self._panels.append(panel)
+        panel.became_stale.connect(self.schedule)
+        self.schedule()
+
+    def schedule(self) -> None:
+        """Refresh within the interval. Many calls make one refresh."""
+        if self._is_stopped:
+            return
+        if not self._timer.isActive():
+            self._timer.start()
+        if not self._ticker.isActive():
+            self._ticker.start()
+
+    @property
+    def has_stale_panels(self) -> bool:
+        """True while a panel on the screen waits to be refreshed."""
+        return any(panel.is_stale and panel.is_on_screen for panel in self._panels)
+
+    def stop(self) -> None:
+        """Let the timers rest, for a window that is closed, until `resume`."""
+        self._is_stopped = True
+        self._timer.stop()
+        self._ticker.stop()
+
+    def resume(self) -> None:
+        """Go on, for a window that is shown again."""
+        self._is_stopped = False
+        self.schedule()
+
+    @property
+    def is_running(self) -> bool:
+        """True while a timer runs."""
+        return self._timer.isActive() or self._ticker.isActive()
+
+    def _refresh(self) -> None:
+        for panel in self._panels:
+            panel.refresh_if_seen()
+
+    def _tick(self) -> None:
+        for panel in self._panels:
+            if panel.is_on_screen:
+                panel.tick()
+
+
+class EmptyState(Label):
+    """The calm sentence that a panel shows while it has nothing: it covers `host` and lets the mouse through."""
+
+    def __init__(self, text: str, host: QWidget) -> None:
+        super().__init__(text, host)
+        self._text = text
+        self.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self.setWordWrap(True)
+        self.setMargin(12)
+        self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        # Over a table, a label would else write in the table's colour.
+        self.setForegroundRole(QPalette.ColorRole.WindowText)
+        self._host = host
+        self._filter = _ResizeFilter(host, self._cover)
+        self._cover()
+
+    def tell(self, *, is_empty: bool, is_loading: bool, text: str | None = None, why: str = "") -> None:
+        """Cover the host while it is empty; while that may be for want of loading, do not say that there is nothing.
+
+        why: what keeps it empty for now, said on a line of its own.
+        """
+        if text is not None:
+            self._text = text
+        own = f"{why}\n{self._text}" if why else self._text
+        set_text(self, translate("Panels", LOADING) if is_loading else own)
+        self.setVisible(is_empty)
+
+    def _cover(self) -> None:
+        self.setGeometry(self._host.rect())
+
+
+class _ResizeFilter(QObject):
+    def __init__(self, watched: QWidget, on_resize: Callable[[], None]) -> None:
+        super().__init__(watched)
+        self._on_resize = on_resize
+        watched.installEventFilter(self)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.Resize:
+            self._on_resize()
+        return False
+
+
+def colour_text(label: Label, colour: QColor) -> None:
+    """Write a label in this QColor, without a style sheet."""
+    palette = label.palette()
+    palette.setColor(QPalette.ColorRole.WindowText, colour)
+    label.setPalette(palette)
+
+
+def set_text(label: Label, text: str) -> None:
+    """Set a text only where it differs: an equal one would cost a layout all the same."""
+    if label.text() != text:
+        label.setText(text)

@@ -1,0 +1,122 @@
+"""Widgets that show text as it is written. Qt takes a text that looks like HTML for HTML, reads the files that it
+names, and lays out whatever length it has; what comes from outside must not choose that. Nor may a line end between a
+number and its unit.
+
+Everywhere else `QLabel`, `QMessageBox` and `QToolTip` are banned (ruff's TID251), and a test holds tooltips to
+`paragraphs`.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+
+from PySide6.QtCore import QEvent, QPoint, QRect, Qt
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QLabel, QMessageBox, QToolTip, QWidget
+
+from core.domain.plain import plain
+
+LONGEST_TEXT = 600
+"""Characters of a label or a painted sentence: longer than any text of ours, short enough to be laid out at once."""
+_LONGEST_TOOLTIP = 4_000
+_ONE_LINE = 80
+_NO_BREAK_SPACE = "\N{NO-BREAK SPACE}"
+_BEFORE_A_UNIT = re.compile(r"(?<=[0-9][KMBT]) (?=[^\W\d_])|(?<=[0-9]) (?=[^\W\d_]|[%°])|(?<=[0-9KMBT] of) (?=[0-9])")
+"""A number, a space, and a word or a sign: “12 candles”, “1.2K candles”, “97 %”; and both spaces of “12 of 1,008”."""
+
+
+def with_whole_figures(text: str) -> str:
+    """The text for a place where lines are broken: no line ends between a number and its unit."""
+    return _BEFORE_A_UNIT.sub(_NO_BREAK_SPACE, text)
+
+
+def with_usual_spaces(text: str) -> str:
+    """The text that was given to `with_whole_figures`."""
+    return text.replace(_NO_BREAK_SPACE, " ")
+
+
+def words_with_whole_figures(text: str) -> list[str]:
+    """For who breaks lines themselves: a number and its unit are one word."""
+    words = with_whole_figures(" ".join(text.split())).split(" ")
+    return [with_usual_spaces(word) for word in words if word]
+
+
+class Label(QLabel):
+    """Shows its text as it is written, its figures whole; who wants markup of ours asks for `RichText`, and escapes
+    what goes into it."""
+
+    def __init__(
+        self,
+        text: str = "",
+        parent: QWidget | None = None,
+        *,
+        alignment: Qt.AlignmentFlag = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter,
+    ) -> None:
+        super().__init__(parent)
+        self.setTextFormat(Qt.TextFormat.PlainText)
+        self.setAlignment(alignment)
+        self.setText(text)
+
+    def setText(self, text: str) -> None:
+        is_plain = self.textFormat() is Qt.TextFormat.PlainText
+        super().setText(with_whole_figures(plain(text, LONGEST_TEXT) if is_plain else text))
+
+    def text(self) -> str:
+        return with_usual_spaces(super().text())
+
+
+class WrappedLabel(Label):
+    """Never lower than its text at the width that it has: a layout that was measured for a shorter text would cut it
+    above and below. A dialog around it grows."""
+
+    def __init__(self, text: str = "", parent: QWidget | None = None) -> None:
+        super().__init__(text, parent)
+        self.setWordWrap(True)
+
+    def setText(self, text: str) -> None:
+        super().setText(text)
+        self._keep_its_height()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._keep_its_height()
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange:
+            self._keep_its_height()
+
+    def _keep_its_height(self) -> None:
+        self.setMinimumHeight(0)  # else Qt answers with at least the height that it had
+        self.setMinimumHeight(max(0, self.heightForWidth(self.width())) if self.text() else 0)
+
+
+class MessageBox(QMessageBox):
+    """The same for a question or a message. Its informative text is Qt's to guess: ours alone."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setTextFormat(Qt.TextFormat.PlainText)
+
+    def setText(self, text: str) -> None:
+        is_plain = self.textFormat() is Qt.TextFormat.PlainText
+        super().setText(with_whole_figures(plain(text, LONGEST_TEXT) if is_plain else text))
+
+    def text(self) -> str:
+        return with_usual_spaces(super().text())
+
+
+def paragraphs(text: str) -> str:
+    """A tooltip's text, a paragraph a line, so that Qt breaks its lines: plain text it shows as wide as it comes. A
+    short line that cannot be markup stays as it is."""
+    shown = plain(text, _LONGEST_TOOLTIP)
+    lines = shown.splitlines()
+    if len(shown) <= _ONE_LINE and len(lines) < 2 and not {"<", "&"} & set(shown):
+        return shown
+    return "".join(f"<p>{with_whole_figures(html.escape(line, quote=False))}</p>" for line in lines)
+
+
+def show_tooltip(place: QPoint, text: str, widget: QWidget, area: QRect | None = None) -> None:
+    """A tooltip for a part of a painted widget, at a place on the screen; an empty text hides it."""
+    QToolTip.showText(place, paragraphs(text), widget, area or QRect())

@@ -1,0 +1,198 @@
+"""What the panels' curves share: axes, thinning, smoothing."""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pyqtgraph as pg
+from numpy.typing import NDArray
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QFontMetrics, QPainter
+from PySide6.QtWidgets import QApplication
+
+from desktop.ui.formatting import format_number, format_significant, power_of_ten
+from desktop.ui.inputs import readable_decimal
+from desktop.ui.interface_size import follow_interface_size
+from desktop.ui.theme import Palette
+
+FloatArray = NDArray[np.float64]
+
+_PIXELS_PER_TICK = 22
+_LARGEST_PLAIN_EXPONENT = 3
+_WHOLE = 1e-6
+_FEWEST_TICKS = 3
+_SMALLEST_DRAWN = 1e-30
+_LABEL_OFFSET_PX = 3
+_BETWEEN_LABELS_PX = 4
+_USUAL_LABEL = "0.0000"
+
+
+def smoothed_mean(values: FloatArray, window: int) -> FloatArray:
+    """The mean of the newest `window` measured values at each place; NaN before the first. values: [n], with NaN."""
+    measured = np.isfinite(values)
+    sums = np.concatenate([[0.0], np.cumsum(np.where(measured, values, 0.0))])
+    counts = np.concatenate([[0], np.cumsum(measured)])
+    ends = np.arange(1, values.size + 1)
+    starts = np.maximum(ends - window, 0)
+    n = counts[ends] - counts[starts]
+    with np.errstate(invalid="ignore"):
+        mean: FloatArray = np.where(n > 0, (sums[ends] - sums[starts]) / np.maximum(n, 1), np.nan)
+    return mean
+
+
+def logarithm(values: FloatArray) -> FloatArray:
+    """To the base 10; NaN for what is no positive number, so that nothing is drawn."""
+    drawn = np.where(np.isfinite(values) & (values > _SMALLEST_DRAWN), values, np.nan)
+    logarithms: FloatArray = np.log10(drawn)
+    return logarithms
+
+
+def thinned(x: FloatArray, y: FloatArray, most: int) -> tuple[FloatArray, FloatArray]:
+    """At most `most` points that keep every peak: the lowest and highest of each bucket, in order. NaN is left out.
+
+    x, y: [n]. Buckets lie on a fixed grid of x, so that a curve does not shimmer while it grows.
+    """
+    measured = np.isfinite(y)
+    x, y = x[measured], y[measured]
+    if x.size <= most or most < 4:
+        return x, y
+    width = 2.0 ** math.ceil(math.log2(max((x[-1] - x[0]) / (most // 2 - 1), 1.0)))
+    starts = np.flatnonzero(np.diff(np.floor(x / width), prepend=-np.inf))
+    kept: set[int] = set()
+    for first, end in zip(starts, [*starts[1:], x.size], strict=True):
+        kept.add(int(first + np.argmin(y[first:end])))
+        kept.add(int(first + np.argmax(y[first:end])))
+    indices = np.array(sorted(kept))
+    return x[indices], y[indices]
+
+
+class PlotAxis(pg.AxisItem):  # type: ignore[misc]  # pyqtgraph has no types
+    """An axis none of whose labels touches another, however little room there is: it leaves out those that would."""
+
+    def generateDrawSpecs(self, painter: QPainter) -> tuple[Any, Any, list[Any]] | None:
+        specs = super().generateDrawSpecs(painter)
+        if specs is None:
+            return None
+        axis, ticks, labels = specs
+        kept: list[Any] = []
+        for label in labels:
+            apart = label[0].adjusted(-_BETWEEN_LABELS_PX, 0, _BETWEEN_LABELS_PX, 0)
+            if not any(apart.intersects(other[0]) for other in kept):
+                kept.append(label)
+        return axis, ticks, kept
+
+
+class NumberAxis(PlotAxis):
+    """An axis that writes numbers as the rest of the window does, all with the same decimals."""
+
+    def tickStrings(self, values: list[float], scale: float, spacing: float) -> list[str]:
+        decimals = max(0, math.ceil(-math.log10(spacing * scale) - 1e-9)) if spacing > 0 else 0
+        return [format_number(value * scale, decimals) for value in values]
+
+
+class LogAxis(PlotAxis):
+    """An axis for curves that were given as logarithms to the base 10: it writes the numbers themselves."""
+
+    def tickValues(self, minimum: float, maximum: float, size: float) -> list[tuple[float, list[float]]]:
+        return _ticks_of_logarithms(minimum, maximum, size)
+
+    def tickStrings(self, values: list[float], scale: float, spacing: float) -> list[str]:
+        return [exponent_text(value) for value in values]
+
+
+class NumberOrLogAxis(NumberAxis):
+    """For curves that are given as logarithms while `is_logarithmic`, and as they are else."""
+
+    is_logarithmic = False
+
+    def set_logarithmic(self, is_logarithmic: bool) -> None:
+        """What the curves are given as from now on."""
+        if is_logarithmic is not self.is_logarithmic:
+            self.is_logarithmic = is_logarithmic
+            self.picture = None
+            self.update()
+
+    def tickValues(self, minimum: float, maximum: float, size: float) -> list[tuple[float, list[float]]]:
+        if self.is_logarithmic:
+            return _ticks_of_logarithms(minimum, maximum, size)
+        ticks: list[tuple[float, list[float]]] = super().tickValues(minimum, maximum, size)
+        return ticks
+
+    def tickStrings(self, values: list[float], scale: float, spacing: float) -> list[str]:
+        if self.is_logarithmic:
+            return [exponent_text(value) for value in values]
+        return super().tickStrings(values, scale, spacing)
+
+
+def _ticks_of_logarithms(minimum: float, maximum: float, size_px: float) -> list[tuple[float, list[float]]]:
+    most = max(size_px / _PIXELS_PER_TICK, 2.0)
+    first, last = math.ceil(minimum - _WHOLE), math.floor(maximum + _WHOLE)
+    between = _between_decades(minimum, maximum)
+    if last - first >= _FEWEST_TICKS - 1 or (last > first and len(between) > most):
+        stride = math.ceil((last - first + 1) / most)
+        return [(float(stride), [float(each) for each in range(first, last + 1) if each % stride == 0])]
+    return [(1.0, between[:: max(math.ceil(len(between) / most), 1)])]
+
+
+def _between_decades(minimum: float, maximum: float) -> list[float]:
+    """The logarithms of 1, 2 and 5 of each decade in a range; of all nine digits where those are few."""
+    for digits in ((1, 2, 5), range(1, 10)):
+        decades = range(math.floor(minimum) - 1, math.ceil(maximum) + 1)
+        places = [decade + math.log10(digit) for decade in decades for digit in digits]
+        inside = [place for place in places if minimum - _WHOLE <= place <= maximum + _WHOLE]
+        if len(inside) >= _FEWEST_TICKS:
+            break
+    return inside
+
+
+def exponent_text(exponent: float) -> str:
+    """The number with this logarithm: 0.001 to 1,000 as they are, all else as powers of ten."""
+    if abs(exponent) <= _LARGEST_PLAIN_EXPONENT:
+        return readable_decimal(10.0**exponent, 1)
+    if abs(exponent - round(exponent)) < _WHOLE:
+        return power_of_ten(round(exponent))
+    return format_significant(10.0**exponent, 1)
+
+
+def apply_plot_palette(plot: pg.PlotWidget, palette: Palette) -> None:
+    """Ground and axes in the palette's colours."""
+    plot.setBackground(palette.background)
+    for name in ("left", "bottom"):
+        axis = plot.getAxis(name)
+        axis.setPen(palette.border)
+        axis.setTextPen(palette.muted_text)
+
+
+def plot_widget(
+    name: str,
+    left: type[pg.AxisItem],
+    plot_type: type[pg.PlotWidget] = pg.PlotWidget,
+    bottom: type[pg.AxisItem] = NumberAxis,
+) -> pg.PlotWidget:
+    """A plot that shows what it is told to: it neither zooms nor moves by itself, and takes no keys. name: what a
+    screen reader calls it; left, bottom: the axes' classes."""
+    plot = plot_type(axisItems={"left": left("left"), "bottom": bottom("bottom")}, enableMenu=False)
+    plot.setAccessibleName(name)
+    for part in (plot, plot.viewport()):
+        part.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+    plot.setMouseEnabled(x=False, y=False)
+    plot.hideButtons()
+    plot.disableAutoRange()
+    for axis in (plot.getAxis("left"), plot.getAxis("bottom")):
+        axis.enableAutoSIPrefix(False)
+        axis.setStyle(tickLength=-3, tickTextOffset=_LABEL_OFFSET_PX, autoReduceTextSpace=False)
+    follow_interface_size(plot, partial(_make_room_for_labels, plot))
+    return plot
+
+
+def _make_room_for_labels(plot: pg.PlotWidget) -> None:
+    """For the text as large as it is now. The axis at the left becomes wider where a label needs it."""
+    metrics = QFontMetrics(QApplication.font())
+    plot.getPlotItem().layout.setContentsMargins(0, math.ceil(metrics.height() / 2), 2, 0)
+    left, bottom = plot.getAxis("left"), plot.getAxis("bottom")
+    left.textWidth = metrics.horizontalAdvance(_USUAL_LABEL)
+    left.setWidth(None)
+    bottom.setHeight(metrics.height() + _LABEL_OFFSET_PX)

@@ -1,0 +1,50 @@
+"""The sentence in a dialog that says what is wrong, and lets nobody go on meanwhile."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QTimer
+from PySide6.QtWidgets import QDialogButtonBox
+
+from desktop.ui.plain_text import WrappedLabel
+from desktop.ui.translation import translate
+
+
+class Problem(WrappedLabel):
+    """Hidden while nothing is wrong."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._is_refusing = False
+        self._refusal = ""
+        """The sentence of the last refusal, until something else is typed."""
+        self.setAccessibleName(translate("Dialogs", "What is wrong"))
+
+    def refuse(self, sentence: str, ask: Callable[[], object], buttons: QDialogButtonBox) -> None:
+        """Say that what was typed cannot be and was given up for what was there before. The same key press must not
+        accept that, so OK is offered again once its event is over."""
+        self._is_refusing = True
+
+        def over() -> None:
+            self._is_refusing = False
+            self._refusal = sentence
+            self.check(ask, buttons, keeps_refusal=True)
+
+        QTimer.singleShot(0, self, over)
+
+    def check(self, ask: Callable[[], object], buttons: QDialogButtonBox, *, keeps_refusal: bool = False) -> None:
+        """Say what `ask` says in a ValueError, and offer OK only where it raises none.
+
+        keeps_refusal: nothing was typed since the last refusal, which stays to be read where nothing else is wrong.
+        """
+        if not keeps_refusal:
+            self._refusal = ""
+        try:
+            ask()
+            sentence = ""
+        except ValueError as error:
+            sentence = str(error)
+        self.setText(sentence or self._refusal)
+        self.setVisible(bool(self.text()))
+        buttons.button(QDialogButtonBox.StandardButton.Ok).setEnabled(not sentence and not self._is_refusing)

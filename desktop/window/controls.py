@@ -1,0 +1,200 @@
+"""The tool bar's inputs: what may be changed while the training runs."""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QToolBar, QToolButton, QWidget
+
+from desktop.actions import ActionId, ActionRegistry
+from desktop.ui.icons import tabular
+from desktop.ui.inputs import LogSpinBox, readable_decimal
+from desktop.ui.interface_size import enlarge_icons, follow_interface_size
+from desktop.ui.plain_text import Label
+from desktop.ui.seek_slider import SeekSlider
+from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
+
+_SMALLEST_RATE, _LARGEST_RATE = 1e-12, 1.0
+_SMALLEST_NORM, _LARGEST_NORM = 1e-12, 1e6
+_WIDTH_LETTERS = 13
+_DUTY_STEP = 5
+_SLIDER_WIDTH = 90
+_ICON_SIZE = 20
+RESUME = QT_TRANSLATE_NOOP("Actions", "&Resume")
+"""What `Pause` says while training is paused."""
+PAUSING, RESUMING = QT_TRANSLATE_NOOP("Actions", "Pausing …"), QT_TRANSLATE_NOOP("Actions", "Resuming …")
+"""What it says until the trainer has answered."""
+_NAMED = (ActionId.START, ActionId.PAUSE, ActionId.STEP_ONCE, ActionId.STOP)
+
+
+class TrainingInputs(QWidget):
+    """Learning rate, clip threshold, share of the time. The signals carry what the user chose; what is
+    shown by `show_values` and `show_duty` makes none."""
+
+    learning_rate_changed = Signal(float)
+    clip_norm_changed = Signal(float)
+    duty_changed = Signal(int)
+    """In percent: when the slider is let go, or moved by a key or the wheel."""
+    refused = Signal(str)
+    """The sentence about a number that was typed and cannot be: the one before it stays in force."""
+
+    def __init__(
+        self, learning_rate: float, clip_norm: float, duty_percent: int = 100, parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self.learning_rate = self._make_input(_SMALLEST_RATE, _LARGEST_RATE, translate("Panels", "Learning rate"))
+        self.clip_norm = self._make_input(_SMALLEST_NORM, _LARGEST_NORM, translate("Panels", "Clip threshold"))
+        self.learning_rate.setToolTip(
+            translate(
+                "Panels",
+                "Learning rate: how far one step moves the weights, before warm-up and schedule. "
+                "A rollback halves it.\n"
+                "Takes effect at the next step; 1e-4 may be typed.",
+            )
+        )
+        self.clip_norm.setToolTip(
+            translate(
+                "Panels",
+                "Clip threshold: gradients longer than this are scaled down to it. Takes effect at the next step.",
+            )
+        )
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(6, 0, 6, 0)
+        layout.setSpacing(6)
+        for title, box in (
+            (translate("Panels", "Learning rate"), self.learning_rate),
+            (translate("Panels", "Clip at"), self.clip_norm),
+        ):
+            label = Label(title)
+            label.setBuddy(box)
+            label.setToolTip(box.toolTip())
+            layout.addWidget(label)
+            layout.addWidget(box)
+        self.rate_now = self._make_rate_now()
+        layout.insertWidget(layout.indexOf(self.learning_rate) + 1, self.rate_now)
+        self.duty, self.duty_percent = self._make_slider(), Label()
+        self._add_slider(layout)
+        self.show_values(learning_rate, clip_norm)
+        self.show_duty(duty_percent)
+        self.learning_rate.valueChanged.connect(self.learning_rate_changed)
+        self.clip_norm.valueChanged.connect(self.clip_norm_changed)
+        for box in (self.learning_rate, self.clip_norm):
+            box.refused.connect(self.refused)
+        self.duty.sliderMoved.connect(lambda steps: self._show_percent(steps * _DUTY_STEP))
+        self.duty.valueChanged.connect(self._on_duty)
+
+    def show_values(self, learning_rate: float, clip_norm: float) -> None:
+        """Show what holds now. An input in which the user is typing is left alone."""
+        for box, value in ((self.learning_rate, learning_rate), (self.clip_norm, clip_norm)):
+            is_typing = box.hasFocus() and box.lineEdit().isModified()
+            if is_typing or math.isclose(box.value(), value, rel_tol=1e-6):
+                continue
+            box.blockSignals(True)
+            box.setValue(value)
+            box.blockSignals(False)
+
+    def show_rate_now(self, learning_rate: float | None) -> None:
+        """Show the rate of the newest step beside the box where it is another. None: nothing is known."""
+        is_other = learning_rate is not None and not math.isclose(
+            learning_rate, self.learning_rate.value(), rel_tol=0.01
+        )
+        self.rate_now.setVisible(is_other)
+        if learning_rate is not None and is_other:
+            self.rate_now.setText(translate("Panels", "now {0}").format(readable_decimal(learning_rate)))
+
+    def show_duty(self, percent: int) -> None:
+        """Show the share of the time that holds now. A slider that is being dragged is left alone."""
+        if self.duty.isSliderDown():
+            return
+        self.duty.blockSignals(True)
+        self.duty.setValue(round(percent / _DUTY_STEP))
+        self.duty.blockSignals(False)
+        self._show_percent(percent)
+
+    def _on_duty(self, steps: int) -> None:
+        self._show_percent(steps * _DUTY_STEP)
+        self.duty_changed.emit(steps * _DUTY_STEP)
+
+    def _show_percent(self, percent: int) -> None:
+        self.duty_percent.setText(f"{percent} %")
+
+    def _make_rate_now(self) -> Label:
+        label = Label()
+        label.setFont(tabular(label.font()))
+        label.setToolTip(
+            translate(
+                "Panels",
+                "The rate of the newest step. It is still warming up, or the schedule has changed it:\n"
+                "the adaptive one halves it where learning did harm.",
+            )
+        )
+        label.hide()
+        return label
+
+    def _make_slider(self) -> SeekSlider:
+        slider = SeekSlider()
+        slider.setRange(1, 100 // _DUTY_STEP)
+        slider.setPageStep(2)
+        slider.setTracking(False)
+        slider.setFixedWidth(_SLIDER_WIDTH)
+        slider.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+        slider.setAccessibleName(translate("Panels", "Share of the time for training"))
+        slider.setToolTip(
+            translate(
+                "Panels",
+                "Share of the time that training may take. Less makes training slower and keeps the desktop fluid;\n"
+                "no candle is left out. Takes effect at the next step.",
+            )
+        )
+        return slider
+
+    def _add_slider(self, layout: QHBoxLayout) -> None:
+        title = Label(translate("Panels", "Time for training"))
+        title.setBuddy(self.duty)
+        for part in (title, self.duty, self.duty_percent):
+            part.setToolTip(self.duty.toolTip())
+            layout.addWidget(part)
+        self.duty_percent.setFont(tabular(self.duty_percent.font()))
+        label = self.duty_percent
+        follow_interface_size(label, lambda: label.setFixedWidth(label.fontMetrics().horizontalAdvance("100 %")))
+        self.duty_percent.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+
+    def _make_input(self, low: float, high: float, name: str) -> LogSpinBox:
+        box = LogSpinBox(low, high)
+        box.setAccessibleName(name)
+        box.setFont(tabular(box.font()))
+        follow_interface_size(box, lambda: box.setFixedWidth(box.fontMetrics().horizontalAdvance("0") * _WIDTH_LETTERS))
+        return box
+
+
+def make_tool_bar(actions: ActionRegistry, inputs: TrainingInputs) -> QToolBar:
+    """The window's tool bar: what steers the training has its name beside its icon."""
+    bar = QToolBar(translate("Panels", "Training"))
+    bar.setObjectName("tool_bar")
+    bar.setMovable(False)
+    enlarge_icons(bar, _ICON_SIZE)
+    actions.fill_tool_bar(bar)
+    bar.addSeparator()
+    bar.addWidget(inputs)
+    for action_id in _NAMED:
+        button = bar.widgetForAction(actions[action_id])
+        if isinstance(button, QToolButton):
+            button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+    return bar
+
+
+def keep_room_for_resume(bar: QToolBar, actions: ActionRegistry) -> None:
+    """What is beside `Pause` stays where it is when that says something longer. Call it once the actions have icons."""
+    button = bar.widgetForAction(actions[ActionId.PAUSE])
+    if isinstance(button, QToolButton):
+        follow_interface_size(button, partial(_keep_room, button))
+
+
+def _keep_room(button: QToolButton) -> None:
+    button.ensurePolished()
+    metrics = button.fontMetrics()
+    texts = (translate("Actions", text).replace("&", "") for text in (RESUME, PAUSING, RESUMING))
+    longer = max(map(metrics.horizontalAdvance, texts)) - metrics.horizontalAdvance(button.text())
+    button.setMinimumWidth(button.sizeHint().width() + max(longer, 0))

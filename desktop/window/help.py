@@ -1,0 +1,43 @@
+"""What the window opens for who looks for something: the documentation, the shortcuts, the data folder."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QUrl
+from PySide6.QtGui import QDesktopServices
+
+from core.domain.events import Severity
+from desktop.actions.panel_table import panel_actions
+from desktop.dialogs.chart_gestures import chart_gestures
+from desktop.dialogs.documentation import open_documentation
+from desktop.dialogs.shortcuts import open_shortcuts, shortcut_lines
+from desktop.ui.resources import docs_folder
+from desktop.ui.translation import translate
+
+if TYPE_CHECKING:
+    from desktop.window.main_window import MainWindow
+
+
+def open_data_folder(window: MainWindow, folder: Path) -> None:
+    """In the desktop's file manager; where none answers, the banner names the folder."""
+    if not QDesktopServices.openUrl(QUrl.fromLocalFile(str(folder))):
+        words = translate("Window", "No file manager answered. The data folder is {0}.")
+        window.tell(words.format(folder), key="data folder", is_answer=True)
+
+
+def read_documentation(window: MainWindow) -> None:
+    """Open the pages that were installed with the program."""
+    folder = docs_folder()
+    if folder is None:
+        words = translate("Window", "The documentation was not installed with the program.")
+        window.tell(words, Severity.WARNING, key="documentation", is_answer=True)
+    else:
+        open_documentation(window, folder)
+
+
+def list_shortcuts(window: MainWindow) -> None:
+    """Those of the menus, of the panels, and what the mouse does on the chart."""
+    infos = (*window.actions_of_window.infos(), *panel_actions())
+    open_shortcuts(window, (*shortcut_lines(infos), *chart_gestures()))

@@ -1,0 +1,119 @@
+"""The strip in the corner of the menu bar: what the machine has to do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from PySide6.QtCore import QSize
+from PySide6.QtWidgets import QHBoxLayout, QWidget
+
+from core.machine import GpuReading, MachineReading
+from desktop.ui.formatting import MISSING, format_percent
+from desktop.ui.icons import tabular
+from desktop.ui.interface_size import follow_interface_size
+from desktop.ui.panel_base import colour_text, set_text
+from desktop.ui.plain_text import Label, paragraphs
+from desktop.ui.theme import Palette, Theme
+from desktop.ui.translation import translate
+
+_HOT_C = 87.0
+"""Where NVIDIA's GPUs begin to slow down, by their data sheets 87 to 93."""
+_FULL = 0.92
+
+
+class MachineStrip(QWidget):
+    """One text for each GPU, then cores and memory; in the colour of a warning where one is hot or full."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._reading: MachineReading | None = None
+        self.labels: list[Label] = []
+        self._layout = QHBoxLayout(self)
+        self._layout.setContentsMargins(8, 3, 10, 0)  # level with the menus
+        self._layout.setSpacing(16)
+        theme.changed.connect(self._on_theme)
+        follow_interface_size(self, self._measure)
+
+    def sizeHint(self) -> QSize:
+        """Never below its least size: a menu bar of a new width puts its corner where the hint says, and one that is
+        wider than its hint would reach over the window's edge."""
+        return super().sizeHint().expandedTo(self.minimumSize())
+
+    def show_reading(self, reading: MachineReading) -> None:
+        """Show this instead."""
+        self._reading = reading
+        parts = list(_parts(reading))
+        if len(parts) != len(self.labels):
+            self._make_labels(len(parts))
+        for label, (text, meaning, is_warning) in zip(self.labels, parts, strict=True):
+            set_text(label, text)
+            label.setToolTip(paragraphs(meaning))
+            palette = self._theme.palette
+            colour_text(label, palette.warning if is_warning else palette.muted_text)
+        self._fit()
+
+    def _make_labels(self, count: int) -> None:
+        for label in self.labels:
+            label.deleteLater()
+        self.labels = [Label(parent=self) for _ in range(count)]
+        for label in self.labels:
+            label.setFont(tabular(self.font()))
+            self._layout.addWidget(label)
+            label.show()
+        self.setMinimumWidth(0)
+
+    def _measure(self) -> None:
+        self.setMinimumWidth(0)
+        self._fit()
+
+    def _fit(self) -> None:
+        """A menu bar looks at the size of its corner only when that is shown. It never gets narrower: numbers that
+        change would else move their neighbours."""
+        wanted = self.sizeHint().width()
+        if wanted > self.minimumWidth() or self.width() < wanted:
+            self.setMinimumWidth(wanted)
+            if self.isVisible():
+                self.hide()
+                self.show()
+
+    def _on_theme(self, _palette: Palette) -> None:
+        if self._reading is not None:
+            self.show_reading(self._reading)
+
+
+def _parts(reading: MachineReading) -> Iterator[tuple[str, str, bool]]:
+    """Text, what it means, and whether it is a reason to look."""
+    for number, gpu in enumerate(reading.gpus):
+        yield _of_gpu(
+            gpu, translate("Panels", "GPU {0}").format(number) if len(reading.gpus) > 1 else translate("Panels", "GPU")
+        )
+    yield (
+        translate("Panels", "CPU {0}").format(format_percent(reading.cpu_percent / 100.0, 0)),
+        translate("Panels", "All cores of this machine, by all programs"),
+        False,
+    )
+    used, total = reading.memory_used_bytes, reading.memory_total_bytes
+    text = translate("Panels", "Memory {0} of {1} GB").format(_gigabytes(used), _gigabytes(total))
+    yield text, translate("Panels", "Memory of this machine that is not available to others"), used > _FULL * total
+
+
+def _of_gpu(gpu: GpuReading, title: str) -> tuple[str, str, bool]:
+    used, total, heat = gpu.memory_used_bytes, gpu.memory_total_bytes, gpu.temperature_c
+    busy = MISSING if gpu.utilisation_percent is None else format_percent(gpu.utilisation_percent / 100.0, 0)
+    warmth = MISSING if heat is None else f"{heat:.0f} °C"
+    memory = (
+        MISSING
+        if used is None or total is None
+        else translate("Panels", "{0} of {1} GB").format(_gigabytes(used), _gigabytes(total))
+    )
+    is_hot = heat is not None and heat >= _HOT_C
+    is_full = used is not None and total is not None and used > _FULL * total
+    meaning = translate(
+        "Panels", "{0}: how busy it is, how warm, and how much of its memory is taken, by all programs"
+    ).format(gpu.name)
+    return f"{title} {busy}  {warmth}  {memory}", meaning, is_hot or is_full
+
+
+def _gigabytes(size: int) -> str:
+    return f"{size / 1e9:.1f}"

@@ -1,0 +1,96 @@
+"""The bar over the chart: which market is shown and at which interval, each a button to choose another."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QHBoxLayout, QMenu, QSizePolicy, QToolButton, QVBoxLayout, QWidget
+
+from core.domain.candle import Interval, Market
+from core.domain.plain import plain
+from core.market.shown_names import shown_symbol
+from desktop.actions import ActionRegistry
+from desktop.finder.sources import INTERVALS
+from desktop.ui.icons import icon
+from desktop.ui.plain_text import paragraphs
+from desktop.ui.theme import Palette, Theme
+from desktop.ui.translation import translate
+from desktop.ui.words import with_venue
+
+_LONGEST_SYMBOL = 24
+"""Characters: a file's symbol is its name."""
+_MARGINS = (4, 1, 4, 1)
+
+
+class MarketBar(QWidget):
+    """Lies in the window right over what shows the market."""
+
+    market_wanted = Signal()
+    """Another market is to be chosen."""
+
+    def __init__(self, actions: ActionRegistry, below: QWidget, theme: Theme) -> None:
+        super().__init__(below.parentWidget())
+        self.symbol, self.interval = QToolButton(), QToolButton()
+        self._dress(actions)
+        self._lay_out(below)
+        self.symbol.clicked.connect(self.market_wanted)
+        theme.changed.connect(self._apply_palette)
+        self._apply_palette(theme.palette)
+        self.show_market(None)
+        self.show_interval(None)
+
+    def show_market(self, market: Market | None) -> None:
+        """This market's candles are on the chart; None: not yet any."""
+        whole = ""
+        if market is None:
+            text, name = translate("Chart", "Market"), translate("Chart", "Choose a market")
+        else:
+            text = plain(shown_symbol(market.venue, market.symbol), _LONGEST_SYMBOL)
+            name = translate("Chart", "Market {0}").format(with_venue(text, market.venue))
+            if text != market.symbol:
+                whole = translate("Chart", "Stored as {0}").format(plain(market.symbol))
+        self.symbol.setText(text.replace("&", "&&"))
+        self.symbol.setAccessibleName(name)
+        hint = translate("Chart", "Another market: click, or type its letters on the chart")
+        self.symbol.setToolTip(paragraphs("\n".join(filter(None, (name, whole, hint)))))
+
+    def show_interval(self, interval: Interval | None) -> None:
+        """That of the candles that are shown, also where they are joined of the market's; None: there are none."""
+        self.interval.setVisible(interval is not None)
+        if interval is not None:
+            self.interval.setText(str(interval))
+            self.interval.setAccessibleName(translate("Chart", "Interval {0}").format(interval))
+
+    def _dress(self, actions: ActionRegistry) -> None:
+        menu = QMenu(self.interval)
+        menu.setToolTipsVisible(True)
+        menu.addActions([actions[action_id] for action_id in INTERVALS])
+        self.interval.setMenu(menu)
+        self.interval.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        self.interval.setToolTip(
+            paragraphs(translate("Chart", "Another interval: click, or type its minutes on the chart"))
+        )
+        self.symbol.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        strong = self.symbol.font()
+        strong.setBold(True)
+        self.symbol.setFont(strong)
+        for button in (self.symbol, self.interval):
+            button.setAutoRaise(True)
+            button.setFocusPolicy(Qt.FocusPolicy.TabFocus)  # a click leaves the keys to the chart
+
+    def _lay_out(self, below: QWidget) -> None:
+        row = QHBoxLayout(self)
+        row.setContentsMargins(*_MARGINS)
+        row.addWidget(self.symbol)
+        row.addWidget(self.interval)
+        row.addStretch(1)
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+        parent, before = below.parentWidget(), below.previousInFocusChain()
+        assert parent is not None and before is not None, "it lies in a window"
+        around = parent.layout()
+        if isinstance(around, QVBoxLayout):
+            around.insertWidget(around.indexOf(below), self)
+        QWidget.setTabOrder(before, self.symbol)
+        QWidget.setTabOrder(self.symbol, self.interval)
+
+    def _apply_palette(self, palette: Palette) -> None:
+        self.symbol.setIcon(icon("magnify", palette.muted_text))

@@ -1,0 +1,192 @@
+"""The status bar: the feed's state, and the run in a few words."""
+
+from __future__ import annotations
+
+from itertools import zip_longest
+
+from PySide6.QtCore import QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QPainter, QPaintEvent
+from PySide6.QtWidgets import QHBoxLayout, QWidget
+
+from core.domain.events import TrainerState, TrainerStatus
+from core.market.feeds.base import FeedState
+from core.training.hosting.catch_up import JOB_ID
+from desktop.jobs.bar import JobBar
+from desktop.panels.accuracy.answers import Answers, answers_of
+from desktop.panels.feed.words import in_one_line, state_colour
+from desktop.state.remaining_candles import ending_words
+from desktop.state.run_state import RunState
+from desktop.ui.elided import ElidedLabel
+from desktop.ui.formatting import MISSING, format_count, format_number
+from desktop.ui.icons import tabular
+from desktop.ui.panel_base import Panel, colour_text, set_text
+from desktop.ui.plain_text import Label, paragraphs
+from desktop.ui.theme import Theme
+from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
+from desktop.window.controls import PAUSING, RESUMING
+
+_TRAINER_WORDS = {
+    TrainerState.STARTING: QT_TRANSLATE_NOOP("Panels", "Training is starting"),
+    TrainerState.CATCHING_UP: QT_TRANSLATE_NOOP("Panels", "Catching up"),
+    TrainerState.TRAINING: QT_TRANSLATE_NOOP("Panels", "Training"),
+    TrainerState.PAUSED: QT_TRANSLATE_NOOP("Panels", "Paused"),
+    TrainerState.RESTARTING: QT_TRANSLATE_NOOP("Panels", "Training is restarting"),
+    TrainerState.STOPPED: QT_TRANSLATE_NOOP("Panels", "Stopped"),
+    TrainerState.FAILED: QT_TRANSLATE_NOOP("Panels", "Training failed"),
+}
+_FREEING = QT_TRANSLATE_NOOP("Panels", "Freeing the device")
+_FREED = QT_TRANSLATE_NOOP("Panels", "Paused, device is free")
+_CAUGHT_UP = QT_TRANSLATE_NOOP("Panels", "Caught up")
+_FINISHED = QT_TRANSLATE_NOOP("Panels", "Training finished")
+_WAITING = QT_TRANSLATE_NOOP("Panels", "Waiting for candles")
+_AT_WORK = frozenset({TrainerState.CATCHING_UP, TrainerState.TRAINING})
+_SILENT = frozenset({FeedState.CONNECTING, FeedState.RECONNECTING, FeedState.FAILED})
+_IDLE_AFTER_MS = 10_000
+_NEXT_CANDLES = 2
+_PAUSED_BY_BREAKER = QT_TRANSLATE_NOOP("Panels", "Paused after three crashes")
+
+
+class Dot(QWidget):
+    """A disc in the colour of a state; the words beside it say the same."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._colour = QColor()
+        self.setFixedSize(QSize(12, 12))
+
+    def show_colour(self, colour: QColor) -> None:
+        """Take a colour."""
+        if colour != self._colour:
+            self._colour = colour
+            self.update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(self._colour)
+        painter.drawEllipse(QRectF(1.5, 1.5, 9, 9))
+        painter.end()
+
+
+class Divider(QWidget):
+    """A thin upright line between two texts."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self.setFixedSize(QSize(5, 14))
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.fillRect(2, 0, 1, self.height(), self._theme.palette.border)
+        painter.end()
+
+
+class StatusPanel(Panel):
+    """Feed, trainer, step, loss, the answers to three questions, device, and the work under way."""
+
+    def __init__(self, state: RunState, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(theme, parent)
+        self._state = state
+        self._dot = Dot()
+        self.feed = ElidedLabel()
+        self.trainer, self.step, self.loss, self.device = (Label() for _ in range(4))
+        self.answers = tuple(Label() for _ in range(3))
+        self.jobs = JobBar()
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(8, 0, 4, 0)
+        layout.setSpacing(6)
+        layout.addWidget(self._dot)
+        layout.addWidget(self.feed, 1)
+        layout.addWidget(self.jobs)
+        for labels in ((self.trainer,), (self.step,), (self.loss,), self.answers, (self.device,)):
+            layout.addWidget(Divider(theme))
+            for label in labels:
+                label.setFont(tabular(self.font()))
+                layout.addWidget(label)
+        self.loss.setToolTip(translate("Panels", "Training loss, averaged over the newest 50 steps"))
+        self.device.setToolTip(translate("Panels", "Where the training runs"))
+        signals = (state.feed_changed, state.status_changed, state.steps_changed, state.jobs_changed, state.run_changed)
+        for signal in signals:
+            signal.connect(self.mark_stale)
+
+    def tick(self) -> None:
+        self._refresh_feed()
+        set_text(self.trainer, self._trainer_words(self._state.trainer_state))
+
+    def refresh(self) -> None:
+        self._refresh_feed()
+        self.jobs.show_jobs(self._state.jobs.running())
+        status, trainer_state = self._state.status, self._state.trainer_state
+        set_text(self.trainer, self._trainer_words(trainer_state))
+        set_text(self.step, translate("Panels", "Step {0}").format(format_count(self._state.step)))
+        set_text(
+            self.loss,
+            translate("Panels", "Loss {0}").format(format_number(None if status is None else status.loss.current, 4)),
+        )
+        self._show_answers(None if status is None else self._answers(status))
+        trainer = self._state.trainer
+        device = status.device if status is not None else trainer.device if trainer is not None else MISSING
+        set_text(self.device, device)
+
+    def _answers(self, status: TrainerStatus) -> Answers:
+        has_ended, has_diverged = bool(ending_words(self._state)), self._state.has_diverged
+        return answers_of(status.accuracy, status.online, has_ended=has_ended, has_diverged=has_diverged)
+
+    def _show_answers(self, answers: Answers | None) -> None:
+        """Each in a word with its sign; the tooltip has the sentence."""
+        found = () if answers is None else answers.all()
+        for label, answer in zip_longest(self.answers, found):
+            label.setVisible(answer is not None)
+            if answers is not None and answer is not None:
+                set_text(label, f"{answer.name} {answer.found.value}")
+                label.setToolTip(paragraphs(f"{answer.text}.\n{answer.meaning}"))
+                label.setAccessibleName(answer.text)
+                colour_text(label, answers.colour(answer, self.palette_now))
+
+    def _refresh_feed(self) -> None:
+        feed, palette = self._state.feed, self.palette_now
+        if feed is None:
+            self.feed.setText(translate("Panels", "No feed yet"))
+            self._dot.show_colour(palette.muted_text)
+            return
+        self._dot.show_colour(state_colour(feed.state, palette))
+        sentence = feed.sentence_at(self._state.clock.now_ms())
+        set_text(self.feed, in_one_line(feed.state, sentence))
+        self.feed.setToolTip(paragraphs(sentence))
+
+    def _trainer_words(self, trainer_state: TrainerState | None) -> str:
+        failure = self._state.failure
+        if trainer_state is TrainerState.FAILED and failure is not None and failure.by_breaker:
+            return translate("Panels", _PAUSED_BY_BREAKER)
+        if trainer_state is TrainerState.CATCHING_UP and self._is_caught_up():
+            return translate("Panels", _CAUGHT_UP)
+        if self._state.pause_asked is not None:
+            return translate("Actions", PAUSING if self._state.pause_asked else RESUMING)
+        if self._state.is_finished:
+            return translate("Panels", _FINISHED)
+        if trainer_state in _AT_WORK and self._is_waiting():
+            return translate("Panels", _WAITING)
+        if self._state.is_on_break:
+            return translate("Panels", _FREEING if self._state.has_trainer else _FREED)
+        if trainer_state is None:
+            return translate("Panels", "Not training")
+        return translate("Panels", _TRAINER_WORDS[trainer_state])
+
+    def _is_waiting(self) -> bool:
+        """Whether no candle can come, and none is being learned from: the trainer tells of its state with candles only,
+        so what it told last stays for as long as the exchange is away."""
+        feed, status = self._state.feed, self._state.status
+        if self._state.is_on_break or feed is None or feed.state not in _SILENT or self._state.jobs.find(JOB_ID):
+            return False
+        last_step_ms = None if status is None else status.last_step_at_ms
+        return last_step_ms is None or self._state.clock.now_ms() - last_step_ms > _IDLE_AFTER_MS
+
+    def _is_caught_up(self) -> bool:
+        """Whether it has learned from the newest candle that there is: until the next one closes, which may be hours,
+        nothing is left to catch up with."""
+        forecast = self._state.forecast
+        if forecast is None or len(forecast.ghosts) < _NEXT_CANDLES:
+            return False
+        return self._state.clock.now_ms() < forecast.ghosts[1].open_time_ms

@@ -1,0 +1,119 @@
+"""The bar below the chart while it shows a past moment, or a replay: buttons, a slider, and what is shown."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QEvent, QSignalBlocker, QSize, Qt, Signal
+from PySide6.QtGui import QPalette
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QToolButton, QWidget
+
+from desktop.actions import ActionId, ActionRegistry
+from desktop.ui.accessible import name_box
+from desktop.ui.formatting import format_candles
+from desktop.ui.icons import tabular
+from desktop.ui.plain_text import Label, paragraphs
+from desktop.ui.seek_slider import SeekSlider
+from desktop.ui.theme import Palette, mixed
+from desktop.ui.translation import translate
+
+SPEEDS = (0.5, 1.0, 2.0, 5.0, 10.0, 30.0)
+"""Candles a second that are offered."""
+_STEPS = (ActionId.TRAVEL_BACK, ActionId.TRAVEL_PLAY, ActionId.TRAVEL_FORWARD)
+_ICON_PX = 16
+_PAGE = 10
+_NARROWEST_SLIDER_PX = 60
+_TINT_SHARE = 0.15
+
+
+class TravelBar(QWidget):
+    """Shows what it is told, and says what was asked for."""
+
+    index_chosen = Signal(int)
+    """The candle that the slider is at."""
+    speed_chosen = Signal(float)
+    """Candles a second."""
+
+    def __init__(
+        self, actions: ActionRegistry, palette_now: Callable[[], Palette], parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._palette_now = palette_now
+        self._is_past = False
+        self.setAutoFillBackground(True)
+        self.setAccessibleName(translate("Charting", "Time travel"))
+        self.slider = SeekSlider()
+        self.slider.setAccessibleName(translate("Charting", "Candle that is shown"))
+        self.slider.setPageStep(_PAGE)
+        self.slider.setMinimumWidth(_NARROWEST_SLIDER_PX)
+        self.slider.valueChanged.connect(self.index_chosen)
+        self.said = Label()
+        self.said.setFont(tabular(self.font()))
+        self.speed = QComboBox()
+        name_box(self.speed, translate("Charting", "Candles a second"))
+        self.speed.setToolTip(translate("Charting", "How many candles come in a second, while it plays"))
+        self.speed.activated.connect(lambda place: self.speed_chosen.emit(self.speed.itemData(place)))
+        self._lay_out(actions)
+        self.hide()
+
+    def _lay_out(self, actions: ActionRegistry) -> None:
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(8, 2, 8, 2)
+        layout.setSpacing(4)
+        for action_id in _STEPS:
+            layout.addWidget(_button(actions, action_id))
+        layout.addWidget(self.slider, 1)
+        layout.addWidget(self.said)
+        layout.addWidget(self.speed)
+        self.now = _button(actions, ActionId.TRAVEL_NOW)
+        self.now.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        layout.addWidget(self.now)
+
+    def show_place(self, index: int, last: int, words: str, *, to_come: int, is_past: bool) -> None:
+        """The newest candle that is shown, of so many; words: what is shown. to_come: candles that the replay has after
+        the last."""
+        with QSignalBlocker(self.slider):
+            self.slider.setRange(0, max(last, 0) + to_come)
+            self.slider.setValue(index)
+        hint = translate("Charting", "Which candle is the newest that the chart shows")
+        if to_come:
+            ahead = translate("Charting", "The last {0} of the slider have not been replayed yet: it goes no further.")
+            hint = f"{hint}\n{ahead.format(format_candles(to_come))}"
+        self.slider.setToolTip(paragraphs(hint))
+        self.said.setText(words)
+        self._is_past = is_past
+        self.now.setVisible(is_past)
+        self._tint()
+
+    def show_speed(self, speed: float) -> None:
+        """The one that holds; one that is not offered is added."""
+        offered = sorted({*SPEEDS, speed})
+        if [self.speed.itemData(place) for place in range(self.speed.count())] != offered:
+            self.speed.clear()
+            for each in offered:
+                self.speed.addItem(translate("Charting", "{0} a second").format(f"{each:g}"), each)
+        self.speed.setCurrentIndex(offered.index(speed))
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() is QEvent.Type.PaletteChange and hasattr(self, "_is_past"):  # the theme has changed under it
+            self._tint()
+
+    def _tint(self) -> None:
+        """In the past, so that nobody takes the chart for that of now."""
+        palette = self._palette_now()
+        colours = self.palette()
+        ground = mixed(palette.warning, palette.panel, _TINT_SHARE) if self._is_past else palette.panel
+        if colours.color(QPalette.ColorRole.Window) != ground:
+            colours.setColor(QPalette.ColorRole.Window, ground)
+            self.setPalette(colours)
+
+
+def _button(actions: ActionRegistry, action_id: ActionId) -> QToolButton:
+    button = QToolButton()
+    button.setDefaultAction(actions[action_id])
+    button.setAutoRaise(True)
+    button.setAutoRepeat(action_id in (ActionId.TRAVEL_BACK, ActionId.TRAVEL_FORWARD))
+    button.setIconSize(QSize(_ICON_PX, _ICON_PX))
+    button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+    return button

@@ -1,0 +1,28 @@
+"""The made-up record of `bench record` is like a real one: whole, and thinned by the rules."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from core.benchmark.record import measure_record
+from core.domain.clock import SystemClock
+from core.settings.tree import RecordSettings
+from core.storage.database import open_database
+from core.storage.folder import DataFolder
+from core.storage.mending import find_damaged
+
+
+@pytest.mark.slow
+def test_a_thinned_candle_takes_less_than_two_kilobytes(tmp_path: Path) -> None:
+    rules = RecordSettings(keep_detail_days=1, keep_detail_candles=1_000)
+    measured = measure_record(tmp_path, 6_000, rules, SystemClock(), lambda done, total: None)
+    assert measured["bytes_a_thinned_candle"] < 2_000 < measured["bytes_a_detailed_candle"]
+    with closing(open_database(DataFolder(tmp_path).database)) as db:
+        assert find_damaged(db.conn) == []
+        for table in ("forecast_details", "step_details"):
+            (left,) = db.execute(f"SELECT COUNT(*) FROM {table}").fetchone()
+            assert left == 1_441, "the newest day's, and its first candle"
+        assert db.execute("SELECT COUNT(*) FROM scores").fetchone() == (5_999,)

@@ -1,0 +1,54 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from core.domain.watchlist import MOST_WATCHED, WatchedMarket, added, moved, without
+
+LISTS = st.lists(st.integers(0, 30), unique=True, max_size=12).map(
+    lambda numbers: tuple(WatchedMarket("kraken", f"C{number}/EUR") for number in numbers)
+)
+
+
+@given(LISTS, st.data())
+def test_a_move_puts_one_where_it_is_wanted_and_keeps_the_order_of_the_others(
+    markets: tuple[WatchedMarket, ...], data: st.DataObject
+) -> None:
+    if not markets:
+        assert moved(markets, WatchedMarket("kraken", "X/EUR"), 0) == ()
+        return
+    chosen = data.draw(st.sampled_from(markets))
+    place = data.draw(st.integers(-3, len(markets) + 3))
+    result = moved(markets, chosen, place)
+    assert result[max(0, min(place, len(markets) - 1))] == chosen
+    assert without(result, chosen) == without(markets, chosen)
+
+
+@given(LISTS)
+def test_what_is_added_stands_at_the_end_and_goes_again(markets: tuple[WatchedMarket, ...]) -> None:
+    newcomer = WatchedMarket("okx", "BTC/USDT", "1h")
+    assert without(added(markets, newcomer), newcomer) == markets
+    assert added(markets, newcomer)[-1] == newcomer
+    with pytest.raises(ValueError, match="already"):
+        added(added(markets, newcomer), newcomer)
+
+
+def test_a_full_list_says_so() -> None:
+    full = tuple(WatchedMarket("kraken", f"C{number}/EUR") for number in range(MOST_WATCHED))
+    with pytest.raises(ValueError, match="full"):
+        added(full, WatchedMarket("okx", "BTC/USDT"))
+
+
+@pytest.mark.parametrize(
+    ("venue", "symbol", "interval"),
+    [("Kraken", "BTC/EUR", "1m"), ("kraken", "BTCEUR", "1m"), ("kraken", "BTC/EUR", "1 minute"), ("", "BTC/EUR", "1m")],
+)
+def test_what_is_no_market_is_refused(venue: str, symbol: str, interval: str) -> None:
+    with pytest.raises(ValidationError):
+        WatchedMarket(venue, symbol, interval)
+
+
+def test_two_ways_to_write_an_interval_are_one_market() -> None:
+    assert WatchedMarket("kraken", "BTC/EUR", "60m") == WatchedMarket("kraken", "BTC/EUR", "1h")

@@ -1,0 +1,275 @@
+"""The words and the page say the numbers of the JSON, and nothing that is not in it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, replace
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from core.domain.quantities import LEVELS
+from core.evaluation.details import evaluate_run
+from core.evaluation.report import charts, svg, words
+from core.evaluation.report.page import page
+from core.evaluation.timeline import Course, course_of
+from core.storage.database import open_database
+from core.storage.folder import DataFolder
+from core.storage.runs import RunStore
+from tests.support.candles import random_walk
+from tests.support.synthetic_run import made_up
+
+ABOUT = {"file": "candles.csv", "seed": 5, "device": "CPU, 1 thread"}
+_VOID = {"meta"}
+
+
+@dataclass(frozen=True)
+class Recorded:
+    summary: dict[str, Any]
+    course: Course
+
+
+def recorded(root: Path, count: int) -> Recorded:
+    run_id = made_up(root, random_walk(count, seed=2))
+    db = open_database(DataFolder(root).database, readonly=True)
+    try:
+        run = RunStore(db).get(run_id)
+        found, course = evaluate_run(db, run, 3), course_of(db, run, 3)
+    finally:
+        db.close()
+    return Recorded({**ABOUT, "candles": count, "scored": count - 1, **found}, course)
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Recorded:
+    return recorded(tmp_path_factory.mktemp("run"), 120)
+
+
+@pytest.fixture(scope="module")
+def short(tmp_path_factory: pytest.TempPathFactory) -> Recorded:
+    return recorded(tmp_path_factory.mktemp("short"), 12)
+
+
+class Tree(HTMLParser):
+    """What a browser would see: elements, attributes, text; and that all that is opened is closed."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.attributes: list[tuple[str, str | None]] = []
+        self.text = ""
+        self._open: list[str] = []
+        self.feed(text)
+        self.close()
+        assert not self._open
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.attributes += attrs
+        if tag not in _VOID:
+            self._open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self._open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+def test_the_course_ends_where_the_summary_does(run: Recorded) -> None:
+    course = run.course
+    assert course.target_open_time_ms.size == run.summary["judged"] == 119
+    assert bool((np.diff(course.target_open_time_ms) > 0).all())
+    assert course.inside_90.mean() == pytest.approx(run.summary["coverage"]["overall"])
+    for name, losses in course.losses.items():
+        of = run.summary["pinball"][name]
+        assert losses.best_baseline_name == of["best_baseline_name"]
+        for kind in ("combination", "model", "reference", "best_baseline"):
+            assert getattr(losses, kind).mean() == pytest.approx(of[kind])
+
+
+def test_reliability_counts_what_coverage_counts(run: Recorded) -> None:
+    """The share inside the 90 % band is that at or below its upper end, less that below its lower end."""
+    near, far = run.course.reliability
+    assert (near.horizon, far.horizon) == (1, 3) and len(near.observed) == len(LEVELS)
+    values = [each.value for each in near.observed if each.value is not None]
+    assert values == sorted(values) and near.observed[0].n == 119
+    assert far.observed[0].n == run.summary["horizons"]["3"]["close"]["n"] == 117
+    assert values[-1] - values[0] == pytest.approx(run.summary["coverage"]["overall"], abs=0.01)
+
+
+@pytest.mark.parametrize("name", words.QUANTITIES)
+def test_words_and_page_have_the_numbers_of_the_json(run: Recorded, name: str) -> None:
+    of = run.summary["pinball"][name]
+    seen = Tree(page(run.summary, run.course)).text
+    for key in ("skill", "skill_vs_best", "model_gain", "online_gain"):
+        digits = 3 if key == "model_gain" else 2
+        wanted = words.measured(of[key], of[f"{key}_ci95"], digits)
+        assert f"{100.0 * of[key]:+.{digits}f} %" in wanted and wanted in seen
+    assert of["best_baseline_name"] in seen and "n = 119" in seen
+    for horizon, value in run.summary["horizons"].items():
+        assert (horizon, words.measured(value[name]["skill"], value[name]["skill_ci95"])) in {
+            (row[0], row[1 + words.QUANTITIES.index(name)]) for row in words.horizons(run.summary)
+        }
+
+
+def test_everything_else_that_is_drawn_has_its_row(run: Recorded, short: Recorded) -> None:
+    seen = Tree(page(run.summary, run.course)).text
+    rows = words.also_drawn(run.summary)
+    assert [row[0] for row in rows] == ["body", "upper wick", "lower wick", "volume"]
+    for row, key in zip(rows, words.ALSO_DRAWN, strict=True):
+        of = run.summary["pinball"][key]
+        assert row[1] == words.measured(of["skill"], of["skill_ci95"]) and row[3] == "119"
+        assert row[1] in seen and row[2].startswith("not proven") and row[2] in seen
+    assert {row[1:] for row in words.also_drawn(short.summary)} == {(words.NOT_ENOUGH, "", "11")}
+
+
+def test_online_training_is_told_with_its_interval_and_what_that_proves(run: Recorded) -> None:
+    of, told = run.summary["online"], words.online(run.summary)
+    assert words.measured(of["gain"], of["ci95"]) in told and f"n = {of['n']}" in told and of["n"] == 99
+    assert told in Tree(page(run.summary, run.course)).text
+    proven = {**run.summary, "online": {**of, "gain": 0.02, "ci95": [0.01, 0.03], "n": 4_000}}
+    assert "+2.00 % (+1.00 to +3.00)" in words.online(proven) and "helped" in words.online(proven)
+    harmed = {**run.summary, "online": {**of, "gain": -0.02, "ci95": [-0.03, -0.01], "n": 4_000}}
+    assert "harmed" in words.online(harmed)
+    unproven = {**run.summary, "online": {**of, "gain": 0.0, "ci95": [-0.01, 0.01], "n": 4_000}}
+    assert "not proven" in words.online(unproven)
+    assert "not measured" in words.online({**run.summary, "online": {**of, "gain": None, "twin_age": 0}})
+
+
+def test_candles_after_a_gap_are_told_apart_with_n_and_intervals(run: Recorded) -> None:
+    assert run.summary["after_gap"]["n"] == 0
+    assert "No judged candle came after a gap" in Tree(page(run.summary, run.course)).text
+    found = {"skill": -0.02, "skill_ci95": [-0.05, 0.01]}
+    of = run.summary["after_gap"] | {"n": 48, "close": found, "range": {**found, "skill": 0.1}}
+    of |= {"coverage_90": 0.5, "coverage_90_ci95": [0.36, 0.64], "direction": 0.52, "direction_ci95": [0.4, 0.65]}
+    told = Tree(page({**run.summary, "after_gap": of | {"direction_n": 44}}, run.course)).text
+    for text in ("48, in none of the other figures", "-2.00 % (-5.00 to +1.00)", "50.0 % (95 %: 36.0 to 64.0, n = 48)"):
+        assert text in told
+    assert "n = 44" in told and "skill of the range +10.00 %" in told
+    few = words.after_gap({**run.summary, "after_gap": {**run.summary["after_gap"], "n": 5}})
+    assert "session break: 5" in few and words.NOT_ENOUGH in few
+
+
+def test_drifts_are_listed_or_said_to_be_none(run: Recorded) -> None:
+    assert run.summary["drifts"] == [] and "No drift was found" in page(run.summary, run.course)
+    drift = {"candle_open_time_ms": 1_584_000_000_000, "step": 900, "candles": 37, "loss_before": 0.1234}
+    found = {**run.summary, "drifts": [{**drift, "loss_after": 0.25, "what_was_done": "Nothing <b>much</b>."}]}
+    seen = Tree(page(found, run.course)).text
+    for text in ("2020-03-12 08:00", "0.123", "0.25 over 37 candles", "Nothing <b>much</b>."):
+        assert text in seen
+
+
+def test_every_chart_ends_at_the_number_that_it_draws(run: Recorded) -> None:
+    for name in words.QUANTITIES:
+        drawn = charts.spared_loss(run.course, name)
+        described = drawn.findtext("desc") if drawn is not None else None
+        assert described is not None
+        assert f"combination ends at {words.percent(run.summary['pinball'][name]['skill'])}" in described
+
+
+def test_direction_and_coverage_are_told_with_n(run: Recorded) -> None:
+    told = dict([*words.direction(run.summary), *words.coverage(run.summary)])
+    of = run.summary["direction"]
+    assert f"{100.0 * of['accuracy']:.1f} %" in told["Direction right"] and f"n = {of['n']}" in told["Direction right"]
+    assert f"n = {of['majority_n']}" in told["Majority, in hindsight"]
+    assert words.NOT_ENOUGH in told["Worst 500 in a row"]
+    low, high = run.summary["coverage"]["overall_ci95"]
+    assert low < run.summary["coverage"]["overall"] < high
+    assert f"(95 %: {100.0 * low:.1f} to {100.0 * high:.1f}, n = {run.summary['judged']})" in told["90 % band covers"]
+
+
+@pytest.mark.parametrize(
+    ("chance", "n", "said"),
+    [
+        (0.2173, 479, "p = 0.2173 (n = 479); not proven"),
+        (0.0499, 479, "p = 0.0499 (n = 479); the losses differ"),
+        (0.01, 120, "p = 0.0100 (n = 120); not proven"),
+        (1e-9, 7_997, "p below 0.0001 (n = 7,997); the losses differ"),
+        (None, 12, words.NOT_ENOUGH),
+    ],
+)
+def test_what_chance_explains_is_told_in_words(run: Recorded, chance: float | None, n: int, said: str) -> None:
+    summary = {**run.summary, "diebold_mariano_p": chance, "judged": n}
+    assert said in dict(words.difference(summary))["Diebold-Mariano, close"]
+    assert said in Tree(page(summary, run.course)).text
+
+
+def test_too_few_candles_are_said_and_nothing_is_made_up(short: Recorded) -> None:
+    json.dumps(short.summary, allow_nan=False)
+    tree = Tree(page(short.summary, short.course))
+    assert words.NOT_ENOUGH in tree.text and "Not enough candles to draw this." in tree.text
+    assert "svg" not in tree.tags and "nan" not in tree.text.lower() and "None" not in tree.text
+    assert all(words.NOT_ENOUGH in value for row in words.findings(short.summary)[:-1] for value in row.values)
+
+
+def test_one_candle_is_no_trouble(tmp_path: Path) -> None:
+    only = recorded(tmp_path, 1)
+    assert words.NOT_ENOUGH in page(only.summary, only.course)
+
+
+@pytest.mark.parametrize(
+    ("ci95", "n", "said"),
+    [
+        (None, 20, words.NOT_ENOUGH),
+        ([-0.1, 0.1], 5000, "not proven"),
+        ([0.0, 0.1], 5000, "not proven"),
+        ([0.01, 0.1], 299, "not proven"),
+        ([0.01, 0.1], 300, "better"),
+        ([-0.1, -0.01], 300, "worse"),
+    ],
+)
+def test_only_an_interval_beside_zero_on_enough_candles_proves(ci95: list[float] | None, n: int, said: str) -> None:
+    assert words.verdict(ci95, n, "better", "worse").startswith(said)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "<script>alert(1)</script>.csv",
+        '"><img src=x onerror=alert(1)>.csv',
+        "</style></title><b>.csv",
+        "a\x1b[31m\u202e\udcff&amp;.csv",
+    ],
+)
+def test_a_hostile_file_name_is_text(run: Recorded, name: str) -> None:
+    text = page({**run.summary, "file": name}, run.course)
+    text.encode()
+    plain, tree = Tree(page(run.summary, run.course)), Tree(text)
+    assert tree.tags == plain.tags and tree.attributes == plain.attributes
+    assert words.printable(name) in tree.text
+    assert "\x1b" not in text and "\u202e" not in text
+
+
+def test_the_page_needs_nothing_but_itself_and_repeats(run: Recorded) -> None:
+    text = page(run.summary, run.course)
+    tree = Tree(text)
+    assert text == page(run.summary, run.course)
+    assert not {"script", "link", "img", "iframe", "object"} & set(tree.tags)
+    assert not {"src", "href", "style"} & {name for name, _ in tree.attributes}
+    assert "http" not in text.replace("http-equiv", "") and "@import" not in text and "url(" not in text
+    ids = [value for name, value in tree.attributes if name == "id"]
+    assert len(ids) == len(set(ids)) and tree.tags.count("svg") == tree.tags.count("desc") >= 8
+
+
+def test_coverage_over_time_is_drawn_once_a_window_is_full(run: Recorded) -> None:
+    assert charts.rolling_coverage(run.course) is None
+    generator = np.random.default_rng(3)
+    longer = replace(run.course, target_open_time_ms=np.arange(1200) * 60_000, inside_90=generator.random(1200) < 0.9)
+    drawn = charts.rolling_coverage(longer)
+    assert drawn is not None
+    shares = np.convolve(longer.inside_90, np.full(500, 1 / 500), "valid")
+    described = drawn.findtext("desc")
+    assert described is not None and f"{100.0 * shares.min():.1f} %" in described
+
+
+@pytest.mark.parametrize(("low", "high"), [(0.0, 1.0), (-0.483, 0.0279), (-1e-5, 3e-5), (12.0, 340.0)])
+def test_ticks_are_round_few_and_inside(low: float, high: float) -> None:
+    axis = svg.Axis(low, high, 0.0, 100.0)
+    ticks = axis.ticks()
+    assert 2 <= len(ticks) <= 6 and low - 1e-9 <= ticks[0] and ticks[-1] <= high + 1e-9
+    steps = np.diff(ticks)
+    assert steps == pytest.approx(steps[0]) and axis.at(low) == 0.0 and axis.at(high) == 100.0

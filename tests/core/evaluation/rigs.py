@@ -1,0 +1,73 @@
+"""What the Accuracy dock is told: sessions whose scores are read, and scores that were made up."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+from sqlite_utils import Database
+
+from core.domain.quantities import LEVELS, QUANTITIES
+from core.evaluation.columns import Origins, ScoreColumns
+from core.evaluation.findings import Request, RunAccuracy
+from core.evaluation.running import AccuracyBook
+from core.forecast.experts import EXPERTS, LOSS_ROWS, REFERENCE, pack_losses
+from core.storage.database import open_database
+from core.storage.folder import DataFolder
+from core.storage.records import SHOWN_LOSSES
+from core.storage.scored import ScoredRows
+
+HORIZONS = 3
+MINUTE_MS = 60_000
+
+
+@contextmanager
+def database(root: Path) -> Iterator[Database]:
+    db = open_database(DataFolder(root).database, readonly=True)
+    try:
+        yield db
+    finally:
+        db.close()
+
+
+def read_all(book: AccuracyBook, request: Request | None = None) -> RunAccuracy:
+    for horizon in book.horizons:
+        for _ in book.read_on(horizon):
+            pass
+    return book.find(request or Request())
+
+
+def scored(n: int, seed: int = 0, first: int = 1) -> ScoredRows:
+    """Scores of a combination that loses nine tenths of what each expert does; close returns are standard normal."""
+    generator = np.random.default_rng(seed)
+    losses = generator.gamma(2.0, 1.0, (n, len(LOSS_ROWS), QUANTITIES))
+    reference = losses[:, LOSS_ROWS.index(EXPERTS[REFERENCE])]
+    return ScoredRows(
+        target_open_time_ms=MINUTE_MS * np.arange(first, first + n),
+        after_gap=np.zeros(n, dtype=np.bool_),
+        **{name: 0.9 * reference[:, quantity] for quantity, name in SHOWN_LOSSES.items()},
+        inside_50=generator.random(n) < 0.5,
+        inside_90=generator.random(n) < 0.9,
+        direction_hit=generator.integers(-1, 2, n).astype(np.int8),
+        losses=tuple(pack_losses(each) for each in losses),
+        origin_close=np.full(n, 100.0),
+        close=np.tile(np.linspace(-2.0, 2.0, len(LEVELS)), (n, 1)),
+        regime=np.full(n, -1, dtype=np.int8),
+        read_until_ms=MINUTE_MS * (first + n - 1),
+        is_end=True,
+    )
+
+
+def filled(*parts: ScoredRows, capacity: int = 50_000) -> ScoreColumns:
+    columns = ScoreColumns(capacity)
+    for part in parts:
+        columns.append(part)
+    return columns
+
+
+def origins(n: int, seed: int = 1) -> Origins:
+    known = Origins()
+    known.append(MINUTE_MS * np.arange(n + 1), 100.0 * np.exp(np.random.default_rng(seed).normal(size=n + 1)))
+    return known

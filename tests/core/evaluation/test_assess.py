@@ -1,0 +1,127 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from core.domain.quantities import Quantity
+from core.evaluation.assess import MOST_POINTS, assess, skill_at
+from core.evaluation.findings import Request
+from core.forecast.confidence import gain_sequence, skill_sequence
+from core.forecast.experts import EXPERTS, LOSS_ROWS, REFERENCE, SPEAKS
+from core.storage.scored import ScoredRows
+from tests.core.evaluation.rigs import MINUTE_MS, filled, origins, scored
+
+ALSO_STORED = ("body_loss", "upper_wick_loss", "lower_wick_loss", "volume_loss")
+
+
+def test_what_is_drawn_does_not_grow_with_the_run_and_keeps_its_ends() -> None:
+    n = 20_000
+    columns = filled(scored(n))
+    found = assess(columns, origins(n), np.ones(n, dtype=np.bool_), Request())
+    curves = (found.coverage_curve, found.error_curve, found.no_change_curve, found.spared_close, found.spared_range)
+    assert all(0 < len(curve) <= MOST_POINTS for curve in curves)
+    assert all(curve.target_open_time_ms[-1] == MINUTE_MS * n for curve in curves)
+    assert found.spared_close.values[-1] == pytest.approx(0.1, abs=1e-6)
+    assert found.close.skill.value == pytest.approx(0.1, abs=1e-6)
+    assert found.worst_500 is not None and found.best_500 is not None and found.worst_500 < 0.9 < found.best_500
+
+
+def test_the_table_says_what_skill_and_gain_say_of_the_same_losses() -> None:
+    rows = scored(800, seed=3)
+    columns = filled(rows)
+    counts = np.arange(800) >= 200
+    everyone = columns.losses[counts].astype(np.float64)
+    reference = everyone[:, LOSS_ROWS.index(EXPERTS[REFERENCE]), Quantity.RANGE]
+    row = skill_at(columns, counts, 1)
+    assert row.n == 600
+    assert row.range == skill_sequence(rows.range_loss[200:], reference)
+    assert row.model_gain_range == gain_sequence(rows.range_loss[200:], everyone[:, 0, Quantity.RANGE], reference)
+
+
+def test_everything_else_that_is_drawn_has_a_skill_from_the_scores_that_hold_it() -> None:
+    """The first 200 are of a record from before these losses were stored."""
+    rows = scored(1000, seed=4)
+    old = {name: np.where(np.arange(1000) < 200, np.nan, getattr(rows, name)) for name in ALSO_STORED}
+    found = assess(filled(replace(rows, **old)), origins(1000), np.ones(1000, dtype=np.bool_), Request())
+    assert [of.quantity for of in found.also_drawn] == [
+        Quantity.BODY,
+        Quantity.UPPER_WICK,
+        Quantity.LOWER_WICK,
+        Quantity.VOLUME,
+    ]
+    for of in found.also_drawn:
+        assert of.is_stored and of.skill.n == 800 and found.close.skill.n == 1000
+        assert of.skill.value == pytest.approx(0.1, abs=1e-6) and of.skill.low is not None
+
+
+def test_a_record_from_before_they_were_stored_says_so_and_judges_the_rest() -> None:
+    rows = scored(1000, seed=4)
+    old = {name: np.full(1000, np.nan) for name in ALSO_STORED}
+    found = assess(filled(replace(rows, **old)), origins(1000), np.ones(1000, dtype=np.bool_), Request())
+    assert all(not of.is_stored and of.skill.n == 0 and of.skill.value is None for of in found.also_drawn)
+    assert found.close.skill.value == pytest.approx(0.1, abs=1e-6)
+    nothing = assess(filled(), origins(1), np.ones(0, dtype=np.bool_), Request())
+    assert all(of.is_stored for of in nothing.also_drawn), "nothing is missing where nothing is scored"
+
+
+def test_an_expert_that_is_silent_has_no_loss() -> None:
+    found = assess(filled(scored(100)), origins(100), np.ones(100, dtype=np.bool_), Request())
+    by_name = {each.name: each for each in found.experts}
+    for expert, name in enumerate(EXPERTS):
+        if name in by_name:
+            assert (by_name[name].close is not None) == SPEAKS[expert, Quantity.CLOSE]
+            assert (by_name[name].range is not None) == SPEAKS[expert, Quantity.RANGE]
+        else:
+            assert not SPEAKS[expert, Quantity.CLOSE] and not SPEAKS[expert, Quantity.RANGE]
+    assert by_name["reference"].close_skill == 0.0
+
+
+def test_directions_further_ahead_are_those_of_all_candles_until_the_target() -> None:
+    """By hand, candle by candle: from the last close that the forecast knew to the target's, and what it had seen."""
+    n, horizon = 400, 3
+    rows, known = scored(n, seed=8), origins(n)
+    known.closes[50:60] = known.closes[49]  # flat candles name no direction
+    found = assess(filled(rows), known, np.ones(n, dtype=np.bool_), Request(horizon))
+    right, turned, up = [], [], []
+    for place, hit in zip(range(1, n + 1), rows.direction_hit.tolist(), strict=True):
+        if hit < 0:
+            continue
+        right.append(hit == 1)
+        if place <= horizon:
+            continue
+        seen, last, came = (known.closes[place - back] for back in (horizon + 1, horizon, 0))
+        up.append(came > last)
+        if last != seen:
+            turned.append(came != last and (came > last) != (last > seen))
+    assert (found.direction.value, found.direction.n) == (np.mean(right), len(right))
+    assert (found.reverse_last.value, found.reverse_last.n) == (np.mean(turned), len(turned))
+    more = max(sum(up), len(up) - sum(up))
+    assert found.majority.n == len(up) and found.majority.value == pytest.approx(more / len(up), abs=0.03)
+
+
+@pytest.mark.parametrize("counts", [(700, 1, 900, 2500), (900, 600, 1400, 200), (1, 1030, 1, 2000, 1)])
+def test_columns_keep_the_newest_in_order_whatever_the_pieces(counts: tuple[int, ...]) -> None:
+    firsts = 1 + np.cumsum([0, *counts])
+    parts = [scored(count, seed=count, first=int(first)) for count, first in zip(counts, firsts, strict=False)]
+    columns = filled(*parts, capacity=1000)
+    assert len(columns) >= 1000
+    newest = np.concatenate([part.target_open_time_ms for part in parts])[-1000:]
+    np.testing.assert_array_equal(columns["target_open_time_ms"][-1000:], newest)
+    np.testing.assert_array_equal(columns["loss"][-1000:], np.concatenate([part.loss for part in parts])[-1000:])
+    packed = b"".join(packed for part in parts for packed in part.losses)
+    np.testing.assert_array_equal(
+        columns.losses[-1000:].ravel(), np.frombuffer(packed, "<f4")[-columns.losses[-1000:].size :]
+    )
+    assert columns.read_until_ms == newest[-1]
+
+
+def test_scores_of_other_experts_do_not_count() -> None:
+    rows = scored(50)
+    foreign = tuple(b"" if place % 2 else packed for place, packed in enumerate(rows.losses))
+    columns = filled(ScoredRows(**{name: getattr(rows, name) for name in _FIELDS} | {"losses": foreign}))
+    assert len(columns) == 25 and columns.read_until_ms == rows.target_open_time_ms[-1]
+
+
+_FIELDS = tuple(ScoredRows.__dataclass_fields__)

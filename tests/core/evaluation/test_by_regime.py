@@ -1,0 +1,140 @@
+"""Regimes travel with each forecast to its score, survive what a session survives, and part the scores."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from core.domain.events import ForecastMade
+from core.domain.regimes import MarketConditions, Regime, RegimeProbabilities
+from core.evaluation.by_regime import UNKNOWN, by_regime
+from core.evaluation.details import evaluate_run
+from core.evaluation.report import words
+from core.storage.database import open_database
+from core.storage.folder import DataFolder
+from core.storage.reader import RecordReader
+from core.storage.records import StoredScore
+from core.storage.runs import RunStore
+from core.storage.weights import read_weights, write_weights
+from tests.core.storage.samples import score
+from tests.core.training import rigs
+from tests.core.training.conftest import SessionAfter
+from tests.support.candles import random_walk
+from tests.support.synthetic_run import made_up
+
+
+def of(regime: Regime) -> RegimeProbabilities:
+    rest = {each: 0.1 for each in Regime}
+    return RegimeProbabilities(*(rest | {regime: 0.8}).values())
+
+
+def scores_in(regime: Regime | None, count: int, loss: float, first: int) -> list[StoredScore]:
+    found = None if regime is None else of(regime)
+    losses = {"loss": loss, "reference_loss": 1.0, "range_loss": loss, "range_reference_loss": 2.0}
+    return [replace(score(first + row), regime=found, **losses) for row in range(count)]
+
+
+def test_each_score_counts_in_its_regime_alone() -> None:
+    scores = [
+        *scores_in(Regime.CALM, 100, 0.9, 0),
+        *scores_in(Regime.VOLATILE, 60, 0.5, 100),
+        *scores_in(Regime.CALM, 40, 0.9, 160),
+        *scores_in(None, 10, 3.0, 200),
+    ]
+    calm, trending, volatile, unknown = by_regime(scores)
+    assert [each.name for each in (calm, trending, volatile, unknown)] == [*(each.value for each in Regime), UNKNOWN]
+    assert (calm.n, trending.n, volatile.n, unknown.n) == (140, 0, 60, 10)
+    assert calm.skill_close.value == pytest.approx(0.1) and calm.skill_range.value == pytest.approx(0.55)
+    assert volatile.skill_close.value == pytest.approx(0.5)
+    assert calm.skill_close.low is not None and calm.skill_close.high is not None
+    assert calm.skill_close.low <= 0.1 + 1e-9 and calm.skill_close.high >= 0.1 - 1e-9
+    assert calm.share == pytest.approx(140 / 210)
+    assert volatile.coverage_90.value == pytest.approx(1.0)
+    assert trending.skill_close.value is None and trending.share == 0.0
+    assert unknown.skill_close.value is None, "too few to say"
+
+
+def test_without_scores_of_before_there_is_no_row_for_them() -> None:
+    assert [each.name for each in by_regime(scores_in(Regime.CALM, 3, 1.0, 0))] == [each.value for each in Regime]
+    assert [each.n for each in by_regime([])] == [0, 0, 0]
+
+
+def test_conditions_are_told_stored_read_in_blocks_and_stand_beside_scores(tmp_path: Path) -> None:
+    session = rigs.service(tmp_path)
+    events = rigs.feed(session, rigs.CANDLES[:30])
+    run_id = session.status().run_id
+    session.close()
+    told = [event.conditions for event in events if isinstance(event, ForecastMade) and event.conditions is not None]
+    assert len(told) == 30
+    db = open_database(DataFolder(tmp_path).database, readonly=True)
+    reader = RecordReader(db, run_id)
+    stored = [reader.conditions_of(candle.open_time_ms) for candle in rigs.CANDLES[:30]]
+    block = reader.conditions(rigs.CANDLES[25].open_time_ms, 20)
+    nothing = reader.conditions(rigs.CANDLES[0].open_time_ms, 20)
+    scores = reader.scores()
+    db.close()
+    assert stored == told
+    assert [score.regime for score in scores] == [each.regime for each in told[:-1]]
+    assert block.open_time_ms.tolist() == [candle.open_time_ms for candle in rigs.CANDLES[5:25]]
+    assert block.regimes.tolist() == [[each.regime.of(regime) for regime in Regime] for each in told[5:25]]
+    assert len(nothing) == 0 and nothing.regimes.shape[0] == 0
+
+
+def test_a_checkpoint_from_before_there_were_conditions_is_taken(tmp_path: Path, session_after: SessionAfter) -> None:
+    """Its state is made from the candles that it holds: all of them here, so nothing differs."""
+    whole, older = session_after(tmp_path / "whole", 46), session_after(tmp_path / "older", 41)
+    run_id = older.status().run_id
+    for session in (whole, older):
+        session.close()
+    strip_conditions(tmp_path / "older", run_id)
+    session = rigs.service(tmp_path / "older")
+    assert session.status().position_ms == rigs.CANDLES[40].open_time_ms, "the checkpoint was taken"
+    rigs.feed(session, rigs.CANDLES[41:46])
+    session.close()
+    undisturbed, found = (conditions_in(tmp_path / name) for name in ("whole", "older"))
+    assert found == undisturbed and None not in found
+
+
+def conditions_in(root: Path) -> list[MarketConditions | None]:
+    db = open_database(DataFolder(root).database, readonly=True)
+    try:
+        reader = RecordReader(db, rigs.newest_run(db))
+        return [reader.conditions_of(candle.open_time_ms) for candle in rigs.CANDLES[:46]]
+    finally:
+        db.close()
+
+
+def strip_conditions(root: Path, run_id: str) -> None:
+    """Take from each checkpoint what an older version did not write."""
+    db = open_database(DataFolder(root).database)
+    sql = "SELECT sequence, file FROM checkpoints WHERE run_id = ? AND is_deleted = 0"
+    for sequence, file in db.conn.execute(sql, (run_id,)).fetchall():
+        path = DataFolder(root).absolute(file)
+        tensors, metadata = read_weights(path)
+        kept = {name: tensor for name, tensor in tensors.items() if not name.startswith("conditions.")}
+        assert len(kept) < len(tensors)
+        written = write_weights(path, kept, metadata)
+        with db.conn:
+            db.conn.execute("UPDATE checkpoints SET sha256 = ? WHERE sequence = ?", (written.sha256, sequence))
+    db.close()
+
+
+def test_evaluate_parts_the_scores_by_regime(tmp_path: Path) -> None:
+    run_id = made_up(tmp_path, random_walk(300))
+    db = open_database(DataFolder(tmp_path).database, readonly=True)
+    found = evaluate_run(db, RunStore(db).get(run_id), 3)
+    reader = RecordReader(db, run_id)
+    likeliest = [score.regime.likeliest.value for score in reader.scores() if score.regime is not None]
+    db.close()
+    assert list(found["regimes"]) == [regime.value for regime in Regime]
+    (calm, *_), header = words.regimes(found), words.REGIME_HEADER
+    assert len(calm) == len(header) and calm[0].startswith("calm, ")
+    assert f"{100 * found['regimes']['calm']['close']['skill']:+.2f} %" in calm[1]
+    assert sum(of["n"] for of in found["regimes"].values()) == found["judged"]
+    for name, of_regime in found["regimes"].items():
+        assert of_regime["n"] == likeliest.count(name) > 30
+        low, high = of_regime["close"]["skill_ci95"]
+        assert low <= of_regime["close"]["skill"] <= high
+    assert sum(of_regime["share"] for of_regime in found["regimes"].values()) == pytest.approx(1.0)

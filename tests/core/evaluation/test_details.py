@@ -1,0 +1,184 @@
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from core.domain.candle import Candle
+from core.domain.quantities import Quantity
+from core.evaluation.details import evaluate_run
+from core.evaluation.judged_scores import Judged
+from core.forecast.experts import EXPERTS, LOSS_ROWS, unpack_losses
+from core.forecast.score import pinball, skill
+from core.market.history.files import read_candle_file
+from core.settings.tree import OnlineSettings, Settings
+from core.storage.database import open_database
+from core.storage.folder import DataFolder
+from core.storage.reader import RecordReader
+from core.storage.records import SHOWN_LOSSES
+from core.storage.runs import RunStore
+from tests.core.storage.samples import score
+from tests.core.training import rigs
+from tests.support.candles import MINUTE, START_MS, random_walk
+from tests.support.synthetic_run import made_up
+
+LONG = replace(
+    rigs.SMALL,
+    model=replace(rigs.SMALL.model, horizons=1),
+    training=replace(rigs.SMALL.training, learning_rate=1e-3),
+    online=OnlineSettings(twin_age=0),
+    checkpoints=replace(rigs.SMALL.checkpoints, every_steps=1000),
+)
+"""For sessions of many candles: what they write is kept small."""
+
+
+def evaluated(root: Path, candles: list[Candle], settings: Settings = rigs.SMALL) -> dict[str, Any]:
+    session = rigs.service(root, settings)
+    rigs.feed(session, candles)
+    run_id = session.status().run_id
+    session.close()
+    db = open_database(DataFolder(root).database, readonly=True)
+    try:
+        return evaluate_run(db, RunStore(db).get(run_id), settings.model.horizons)
+    finally:
+        db.close()
+
+
+def momentum(count: int, share: float, seed: int) -> list[Candle]:
+    """Returns of which `share` comes again in the next candle."""
+    generator = np.random.default_rng(seed)
+    returns = np.zeros(count)
+    for row in range(1, count):
+        returns[row] = share * returns[row - 1] + generator.normal(0.0, 1e-3)
+    closes = 100.0 * np.exp(np.cumsum(returns))
+    opens = np.concatenate([[100.0], closes[:-1]])
+    wicks = np.exp(np.abs(generator.normal(0.0, 3e-4, (2, count))))
+    return [
+        Candle(START_MS + row * MINUTE.duration_ms, *(float(value) for value in numbers))
+        for row, numbers in enumerate(
+            zip(
+                opens,
+                np.maximum(opens, closes) * wicks[0],
+                np.minimum(opens, closes) / wicks[1],
+                closes,
+                np.full(count, 5.0),
+                strict=True,
+            )
+        )
+    ]
+
+
+def test_few_candles_give_keys_without_made_up_numbers(tmp_path: Path) -> None:
+    found = evaluated(tmp_path, random_walk(20))
+    assert found["judged"] == 19
+    assert found["pinball"]["close"]["skill"] is None and found["pinball"]["close"]["skill_ci95"] is None
+    unknown = dict.fromkeys(("overall", "overall_ci95", "worst_500", "best_500"))
+    assert found["coverage"] == {"nominal": 0.9, **unknown}
+    assert found["diebold_mariano_p"] is None and found["direction"]["accuracy"] is None
+    json.dumps(found, allow_nan=False)
+
+
+def test_one_candle_is_no_trouble(tmp_path: Path) -> None:
+    found = evaluated(tmp_path, random_walk(1))
+    assert found["judged"] == 0 and found["pinball"]["range"]["combination"] is None
+    json.dumps(found, allow_nan=False)
+
+
+def test_its_numbers_are_those_of_the_record(tmp_path: Path) -> None:
+    candles = random_walk(160, seed=2)
+    run_id = made_up(tmp_path, candles)
+    db = open_database(DataFolder(tmp_path).database, readonly=True)
+    found = evaluate_run(db, RunStore(db).get(run_id), 3)
+    scores = RecordReader(db, run_id).scores()
+    db.close()
+    close, losses = found["pinball"]["close"], [unpack_losses(score.expert_losses) for score in scores]
+    assert all(loss is not None and loss.shape == (len(LOSS_ROWS), len(Quantity)) for loss in losses)
+    assert found["judged"] == len(scores) == 159 and set(found["horizons"]) == {"1", "2", "3"}
+    assert close["combination"] == pytest.approx(np.mean([score.loss for score in scores]))
+    assert close["reference"] == pytest.approx(np.mean([score.reference_loss for score in scores]))
+    assert close["experts"]["model"] == pytest.approx(np.mean([score.model_loss for score in scores]))
+    assert close["skill"] == pytest.approx(1.0 - close["combination"] / close["reference"])
+    assert close["best_baseline"] == min(loss for name, loss in close["experts"].items() if name != "model")
+    assert set(close["experts"]) == set(EXPERTS) - {"seasonal"}
+    assert found["direction"]["n"] == sum(score.direction_hit is not None for score in scores)
+    assert found["coverage"]["overall"] == pytest.approx(np.mean([score.inside_90 for score in scores]))
+    moves = [math.log(after.close / before.close) for before, after in pairwise(candles)]
+    turned = [(now > 0.0) != (before > 0.0) for before, now in pairwise(moves)]
+    assert found["direction"]["reverse_last"] == pytest.approx(np.mean(turned), abs=0.01)
+
+
+DRAWN = {
+    "body": Quantity.BODY,
+    "upper_wick": Quantity.UPPER_WICK,
+    "lower_wick": Quantity.LOWER_WICK,
+    "volume": Quantity.VOLUME,
+}
+
+
+def test_everything_that_is_drawn_is_judged_by_what_the_session_showed(tmp_path: Path) -> None:
+    """A real session: what was stored of each forecast is what its own quantiles lost."""
+    candles = random_walk(90, seed=2)
+    found = evaluated(tmp_path, candles)
+    db = open_database(DataFolder(tmp_path).database, readonly=True)
+    reader = RecordReader(db, str(db.execute("SELECT run_id FROM runs").fetchone()[0]))
+    scores = reader.scores()
+    made = [reader.forecasts_of(score.origin_open_time_ms)[0].quantiles for score in scores]
+    db.close()
+    bodies = np.array([math.log(candle.close / candle.open) for candle in candles[1:]])
+    lost = pinball(bodies, np.stack([quantiles[Quantity.BODY] for quantiles in made]))
+    np.testing.assert_allclose([score.body_loss for score in scores], lost, rtol=1e-6)
+    for name, quantity in DRAWN.items():
+        shown = np.array([getattr(score, SHOWN_LOSSES[quantity]) for score in scores])
+        everyone = np.stack([unpack_losses(score.expert_losses) for score in scores])[..., quantity]  # type: ignore[arg-type]
+        expected = skill(shown, everyone[:, LOSS_ROWS.index("reference")])
+        of = found["pinball"][name]
+        assert of["n"] == 89 and of["skill"] == pytest.approx(expected.value)
+        assert of["skill_ci95"] == pytest.approx([expected.low, expected.high])
+        assert found["horizons"]["2"][name]["n"] == 88 and "online_gain" not in of
+
+
+def test_a_record_from_before_wicks_were_stored_is_judged_without_them() -> None:
+    whole = Judged([replace(score(place), volume_loss=0.5) for place in range(40)], np.ones((40, len(LOSS_ROWS), 6)))
+    mixed = Judged(
+        [replace(of, body_loss=None if place < 10 else 0.5) for place, of in enumerate(whole.scores)], whole.losses
+    )
+    assert len(mixed.that_hold(Quantity.BODY).scores) == 30 and mixed.that_hold(Quantity.BODY).losses.shape[0] == 30
+    assert not mixed.that_hold(Quantity.LOWER_WICK).scores and len(mixed.that_hold(Quantity.VOLUME).scores) == 40
+
+
+@pytest.mark.slow
+@pytest.mark.needs_data
+def test_wicks_of_a_market_that_mostly_has_none_are_not_worse_than_no_change(tmp_path: Path, shared_data: Path) -> None:
+    """63 % of its candles have no upper wick. Calibration made the shown one lose 31 % more than the reference."""
+    candles = list(read_candle_file(shared_data / "gaps" / "UNITTEST_BTC-1m.feather").candles[:1500])
+    usual = replace(LONG, training=replace(LONG.training, learning_rate=3e-5))
+    found = evaluated(tmp_path, candles, usual)["pinball"]
+    for name in ("upper_wick", "lower_wick"):
+        print(name, found[name]["skill"], found[name]["skill_ci95"], found[name]["n"])
+        assert found[name]["skill_ci95"][1] > 0.0
+
+
+def test_momentum_is_found_and_not_by_the_model_alone(tmp_path: Path) -> None:
+    """Returns with a share of 0.7 that comes again. So few candles are enough to find some of it."""
+    found = evaluated(tmp_path, momentum(250, 0.7, seed=1), LONG)
+    close, attainable = found["pinball"]["close"], 1.0 - math.sqrt(1.0 - 0.7**2)
+    assert found["judged"] == 249
+    assert close["skill"] > 0.2 * attainable and close["skill_without_model"] > 0.2 * attainable
+    assert close["skill_ci95"][0] > 0.0 and found["diebold_mariano_p"] < 0.01
+    assert close["model"] < 0.96 * close["reference"]
+    assert found["direction"]["accuracy"] > 0.58
+    assert 0.86 <= found["coverage"]["overall"] <= 0.94
+
+
+@pytest.mark.slow
+def test_a_random_walk_has_no_edge(tmp_path: Path) -> None:
+    found = evaluated(tmp_path, random_walk(1400, seed=4), LONG)
+    close = found["pinball"]["close"]
+    assert close["skill_ci95"][0] <= 0.0
+    assert close["skill"] > -0.02 and close["skill_vs_best"] > -0.02

@@ -1,0 +1,236 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from core.domain.events import QUANTILE_LEVELS
+from core.evaluation.assess import ERROR_WINDOW
+from core.evaluation.details import evaluate_run
+from core.evaluation.findings import AFTER_GAP, OVERALL, QuantityAccuracy, Request
+from core.evaluation.running import AccuracyBook
+from core.evaluation.timeline import course_of
+from core.storage.database import open_database
+from core.storage.folder import DataFolder
+from core.storage.reader import RecordReader
+from core.storage.runs import RunStore
+from tests.core.evaluation.rigs import HORIZONS, database, read_all
+from tests.support.candles import random_walk, without
+from tests.support.synthetic_run import SyntheticRun, correct_newest, made_up
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    """A run of 1,500 candles with a hole."""
+    root = tmp_path_factory.mktemp("run")
+    return root, made_up(root, without(random_walk(1500, seed=4), 1200, 1201))
+
+
+@pytest.fixture(scope="module")
+def evaluated(run: tuple[Path, str]) -> dict[str, Any]:
+    """What `evaluate` says of it."""
+    root, run_id = run
+    with database(root) as db:
+        return evaluate_run(db, RunStore(db).get(run_id), HORIZONS)
+
+
+def as_evaluated(of: QuantityAccuracy) -> dict[str, Any]:
+    return {
+        "n": of.n,
+        "combination": of.loss,
+        "best_baseline_name": of.best_baseline,
+        "skill": of.skill.value,
+        "skill_vs_best": of.skill_vs_best.value,
+        "skill_without_model": of.skill_without_model,
+        "model_gain": of.model_gain.value,
+    }
+
+
+@pytest.mark.parametrize("horizon", range(1, HORIZONS + 1))
+def test_it_says_what_evaluate_says(run: tuple[Path, str], evaluated: dict[str, Any], horizon: int) -> None:
+    root, run_id = run
+    with database(root) as db:
+        found = read_all(AccuracyBook(db, run_id, HORIZONS), Request(horizon))
+        course = course_of(db, RunStore(db).get(run_id), HORIZONS)
+    chosen, row = found.chosen, found.horizons[horizon - 1]
+    for name, of in (("close", chosen.close), ("range", chosen.range)):
+        expected = evaluated["horizons"][str(horizon)][name]
+        mine = as_evaluated(of)
+        assert mine == pytest.approx({key: expected[key] for key in mine})
+        losses = {each.name: getattr(each, name) for each in chosen.experts if getattr(each, name) is not None}
+        assert expected["experts"].items() <= losses.items()
+    assert (row.n, row.close, row.range) == (chosen.n, chosen.close.skill, chosen.range.skill)
+    assert row.model_gain_range == chosen.range.model_gain
+    assert found.left_out == 1000
+    if horizon == 1:
+        direction = evaluated["direction"]
+        assert (chosen.direction.value, chosen.direction.n) == (direction["accuracy"], direction["n"])
+        assert (chosen.reverse_last.value, chosen.reverse_last.n) == (
+            direction["reverse_last"],
+            direction["reverse_last_n"],
+        )
+        assert (chosen.majority.value, chosen.majority.n) == (direction["majority"], direction["majority_n"])
+        assert chosen.coverage_90.value == pytest.approx(evaluated["coverage"]["overall"])
+        observed = [each.value for each in course.reliability[0].observed]
+        assert [each.value for each in chosen.reliability] == pytest.approx(observed)
+        assert len(chosen.reliability) == len(QUANTILE_LEVELS)
+
+
+def test_each_regime_says_what_evaluate_says_of_it(run: tuple[Path, str], evaluated: dict[str, Any]) -> None:
+    root, run_id = run
+    regimes = evaluated["regimes"]
+    with database(root) as db:
+        book = AccuracyBook(db, run_id, HORIZONS)
+        groups = [group for group in read_all(book).groups[1:] if group != AFTER_GAP]
+        found = {group: book.find(Request(1, group)).chosen for group in groups}
+    assert set(groups) == {name for name, of in regimes.items() if of["n"]} and len(groups) > 1
+    for name, of in found.items():
+        expected = regimes[name]
+        assert of.n == expected["n"]
+        # Everyone's losses are stored as float32, those of the reference beside them as float64.
+        assert of.close.skill.value == pytest.approx(expected["close"]["skill"], abs=1e-7)
+        assert of.range.skill.value == pytest.approx(expected["range"]["skill"], abs=1e-7)
+        assert of.coverage_90.value == pytest.approx(expected["coverage_90"])
+        assert of.direction.value == pytest.approx(expected["direction"]) and of.direction.n == expected["direction_n"]
+
+
+def test_candles_after_a_gap_are_told_apart_as_evaluate_does_and_count_nowhere_else(tmp_path: Path) -> None:
+    run_id = made_up(tmp_path, without(random_walk(240, seed=6), *range(4, 236, 6)))
+    with database(tmp_path) as db:
+        evaluated = evaluate_run(db, RunStore(db).get(run_id), HORIZONS)
+        book = AccuracyBook(db, run_id, HORIZONS)
+        found = read_all(book, Request(1, AFTER_GAP))
+        nearly_all = book.find(Request(3, AFTER_GAP))
+        others = book.find(Request())
+    apart, expected = found.chosen, evaluated["after_gap"]
+    assert AFTER_GAP in found.groups and apart.n == expected["n"] == 39
+    assert apart.n + others.chosen.n == 200 and others.chosen.n == evaluated["judged"]
+    assert expected["share"] == pytest.approx(39 / 200)
+    for name, of in (("close", apart.close), ("range", apart.range)):
+        assert of.skill.value == pytest.approx(expected[name]["skill"], abs=1e-6)
+    assert (apart.coverage_90.value, apart.direction.n) == (expected["coverage_90"], expected["direction_n"])
+    assert nearly_all.chosen.n > 2 * apart.n, "further ahead more of them have a gap before them"
+    with database(tmp_path) as db:
+        scores = [score for score in RecordReader(db, run_id).scores() if score.after_gap]
+    assert expected["coverage_90"] == pytest.approx(np.mean([score.inside_90 for score in scores]))
+
+
+def test_without_a_gap_there_is_no_such_group(tmp_path: Path) -> None:
+    run_id = made_up(tmp_path, random_walk(50))
+    with database(tmp_path) as db:
+        assert AFTER_GAP not in read_all(AccuracyBook(db, run_id, HORIZONS)).groups
+        assert evaluate_run(db, RunStore(db).get(run_id), HORIZONS)["after_gap"]["n"] == 0
+
+
+def test_reading_on_gives_the_same_as_reading_at_once(tmp_path: Path) -> None:
+    candles = random_walk(140, seed=2)
+    run = SyntheticRun(tmp_path)
+    run.write(candles[:60])
+    with database(tmp_path) as db:
+        book = AccuracyBook(db, run.run_id, HORIZONS)
+        early = read_all(book)
+        assert early.chosen.n == 59 and early.left_out == 0
+        for first in range(60, 140, 7):
+            run.write(candles[first : first + 7])
+            later = read_all(book)
+        whole = read_all(AccuracyBook(db, run.run_id, HORIZONS))
+    run.close()
+    assert later.chosen.n == 139 and later.horizons == whole.horizons
+    assert later.chosen.experts == whole.chosen.experts and later.chosen.reliability == whole.chosen.reliability
+    np.testing.assert_array_equal(later.chosen.error_curve.values, whole.chosen.error_curve.values)
+
+
+def test_only_the_newest_are_looked_at_and_memory_is_bounded(tmp_path: Path) -> None:
+    run_id = made_up(tmp_path, random_walk(150, seed=2))
+    with database(tmp_path) as db:
+        found = read_all(AccuracyBook(db, run_id, HORIZONS, most=40))
+    assert found.most == 40 and [row.n for row in found.horizons] == [40, 40, 40]
+
+
+def test_of_a_long_run_no_more_is_read_than_is_looked_at(run: tuple[Path, str]) -> None:
+    """A year of one minute is 525,600 scores, of which the dock shows 20,000."""
+    root, run_id = run
+    with database(root) as db:
+        book = AccuracyBook(db, run_id, HORIZONS, most=100)
+        assert list(book.read_on(1)) == [], "one piece, not three"
+
+
+def test_too_few_candles_give_no_number(tmp_path: Path) -> None:
+    run_id = made_up(tmp_path, random_walk(12))
+    with database(tmp_path) as db:
+        chosen = read_all(AccuracyBook(db, run_id, HORIZONS)).chosen
+    assert chosen.n == 11
+    estimates = (chosen.direction, chosen.coverage_90, chosen.close.skill, chosen.range.model_gain, *chosen.reliability)
+    assert all(each.value is None and each.low is None for each in estimates)
+    assert chosen.experts == () and chosen.worst_500 is None and len(chosen.coverage_curve) == 0
+    assert len(chosen.error_curve) == 0
+
+
+def test_a_run_without_scores_is_no_trouble(tmp_path: Path) -> None:
+    run_id = made_up(tmp_path, [])
+    with database(tmp_path) as db:
+        found = read_all(AccuracyBook(db, run_id, HORIZONS), Request(2))
+    assert found.chosen.n == 0 and found.groups == (OVERALL,) and [row.n for row in found.horizons] == [0, 0, 0]
+
+
+def test_the_error_is_that_of_the_median_against_the_close_that_came(run: tuple[Path, str]) -> None:
+    root, run_id = run
+    with database(root) as db:
+        found = read_all(AccuracyBook(db, run_id, HORIZONS))
+        rows = RecordReader(db, run_id).past_forecasts(1, 0, 2**62, 2**62)
+        opened, closes, _ = RecordReader(db, run_id).origins()
+    counts = ~rows.after_gap & (rows.target_open_time_ms >= opened[1000])
+    counts &= np.isin(rows.target_open_time_ms, opened)
+    came = np.log(closes[np.searchsorted(opened, rows.target_open_time_ms[counts])] / rows.origin_close[counts])
+    newest = slice(-ERROR_WINDOW, None)
+    error = np.abs(came - rows.quantiles[counts][:, 0, 3])[newest].mean()
+    curve = found.chosen.error_curve
+    assert curve.values[-1] == pytest.approx(error) and curve.target_open_time_ms[-1] == opened[-1]
+    assert found.chosen.no_change_curve.values[-1] == pytest.approx(np.abs(came)[newest].mean())
+
+
+def test_scores_are_grouped_by_the_regime_that_was_likeliest_where_they_were_made(tmp_path: Path) -> None:
+    run_id = made_up(tmp_path, random_walk(100, seed=6))
+    db = open_database(DataFolder(tmp_path).database)
+    _give_regimes(db, run_id)
+    book = AccuracyBook(db, run_id, HORIZONS)
+    overall = read_all(book)
+    parts = {name: book.find(Request(1, name)) for name in ("calm", "trending", "volatile")}
+    db.close()
+    assert overall.groups == (OVERALL, "calm", "volatile")
+    assert parts["trending"].chosen.n == 0
+    # of the origins 0..98, the third ones are volatile, the fifth ones among the others have no regime
+    volatile = sum(place % 3 == 0 for place in range(99))
+    unknown = sum(place % 3 != 0 and place % 5 == 0 for place in range(99))
+    assert parts["volatile"].chosen.n == volatile and parts["calm"].chosen.n == 99 - volatile - unknown
+    assert parts["calm"].horizons[0].n == parts["calm"].chosen.n
+
+
+def _give_regimes(db: Any, run_id: str) -> None:
+    """As the trainer stores them: calm, trending, volatile, one row for each candle."""
+    columns = "run_id TEXT, origin_open_time_ms INTEGER, calm REAL, trending REAL, volatile REAL"
+    db.executescript(f"CREATE TABLE IF NOT EXISTS conditions ({columns});")
+    opened, _, _ = RecordReader(db, run_id).origins()
+    db.execute("DELETE FROM conditions")
+    for place, time_ms in enumerate(opened.tolist()):
+        if place % 3 and place % 5 == 0:
+            continue
+        regime = (0.1, 0.2, 0.7) if place % 3 == 0 else (0.6, 0.2, 0.2)
+        db.execute(
+            "INSERT INTO conditions (run_id, origin_open_time_ms, calm, trending, volatile) VALUES (?, ?, ?, ?, ?)",
+            (run_id, time_ms, *regime),
+        )
+
+
+def test_a_corrected_score_counts_once_in_its_newest_version(run: tuple[Path, str], tmp_path: Path) -> None:
+    run_id = made_up(tmp_path, random_walk(60, seed=3))
+    db = open_database(DataFolder(tmp_path).database)
+    before = read_all(AccuracyBook(db, run_id, HORIZONS)).chosen
+    correct_newest(db, run_id)
+    after = read_all(AccuracyBook(db, run_id, HORIZONS)).chosen
+    db.close()
+    assert after.n == before.n == 59
+    assert after.close.loss is not None and before.close.loss is not None
+    assert after.close.loss == pytest.approx(before.close.loss + 1.0 / 59)

@@ -1,0 +1,62 @@
+"""Files written in one piece: whose eyes they are for, and that a writer that fails leaves nothing."""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from core.files.durable import write_durably, write_pieces_durably
+
+has_modes = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no modes")
+
+
+@contextmanager
+def umask(hidden: int) -> Iterator[None]:
+    before = os.umask(hidden)
+    try:
+        yield
+    finally:
+        os.umask(before)
+
+
+def mode(path: Path) -> int:
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+@has_modes
+@pytest.mark.parametrize(("hidden", "usual"), [(0o022, 0o644), (0o002, 0o664), (0o077, 0o600)])
+def test_what_a_user_saves_by_a_name_follows_the_umask_and_what_is_stored_does_not(
+    tmp_path: Path, hidden: int, usual: int
+) -> None:
+    with umask(hidden):
+        write_durably(tmp_path / "picture.png", b"picture", is_private=False)
+        write_durably(tmp_path / "weights", b"weights")
+    assert (mode(tmp_path / "picture.png"), mode(tmp_path / "weights")) == (usual, 0o600)
+
+
+@has_modes
+def test_a_file_in_whose_place_another_comes_passes_its_mode_on(tmp_path: Path) -> None:
+    path = tmp_path / "view.csv"
+    path.write_bytes(b"former")
+    path.chmod(0o640)
+    write_durably(path, b"new", is_private=False)
+    assert (path.read_bytes(), mode(path)) == (b"new", 0o640)
+
+
+@pytest.mark.parametrize("is_private", [True, False])
+def test_a_writer_that_fails_leaves_the_file_and_nothing_beside_it(tmp_path: Path, *, is_private: bool) -> None:
+    def pieces() -> Iterator[bytes]:
+        yield b"half"
+        raise RuntimeError
+
+    path = tmp_path / "view.csv"
+    path.write_bytes(b"former")
+    with pytest.raises(RuntimeError):
+        write_pieces_durably(path, pieces(), is_private=is_private)
+    assert path.read_bytes() == b"former" and list(tmp_path.iterdir()) == [path]

@@ -1,0 +1,42 @@
+from __future__ import annotations
+
+import pytest
+
+from core.settings.tree import from_dict
+
+CASES: list[tuple[dict[str, object], str]] = [
+    ({"learning_rate": -1}, "it is -1, and has to be above 0"),
+    ({"learning_rate": "fast"}, "it is 'fast', and has to be a number"),
+    ({"seed": 1.5}, "it is 1.5, and has to be a whole number"),
+    ({"seed": [1]}, "it is a list, and has to be a whole number"),
+    ({"host": None}, "it is null, and has to be one of 'process' or 'thread'"),
+    ({"device": "x" * 90}, f"it is '{'x' * 59}…, and has to be one of 'auto', 'cpu' or 'cuda'"),
+]
+
+
+@pytest.mark.parametrize(("given", "told"), CASES)
+def test_a_fault_says_what_was_found_what_is_allowed_and_what_was_done(given: dict[str, object], told: str) -> None:
+    (name,) = given
+    settings, warnings = from_dict({"training": given})
+    (warning,) = warnings
+    assert warning.startswith(f"Setting 'training.{name}' was dropped: {told}")
+    assert warning.endswith("; its default is used.")
+    assert getattr(settings.training, name) == getattr(from_dict({})[0].training, name)
+
+
+def test_what_there_is_not_has_no_default() -> None:
+    _, warnings = from_dict({"of_the_future": 1, "model": {"depth": 3}})
+    assert set(warnings) == {
+        "Setting 'of_the_future' was dropped: this version has no such setting.",
+        "Setting 'model.depth' was dropped: this version has no such setting.",
+    }
+
+
+def test_a_group_gets_all_its_defaults_and_an_entry_of_a_list_goes_alone() -> None:
+    settings, warnings = from_dict({"model": 7, "market": {"fallback_venues": ["binance", "BAD!"]}})
+    assert (
+        "Setting 'model' was dropped: it is 7, and has to be a table of names and values; its defaults are used."
+        in (warnings)
+    )
+    (venue,) = (warning for warning in warnings if "fallback_venues.1" in warning)
+    assert "'BAD!'" in venue and "default" not in venue and settings.market.fallback_venues == ("binance",)

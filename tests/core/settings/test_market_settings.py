@@ -1,0 +1,58 @@
+"""The fall-back order and the watchlist in the settings: typed, checked, remembered."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from pydantic import ValidationError
+
+from core.domain.watchlist import WatchedMarket
+from core.settings.tree import MarketSettings, Settings, from_dict, load, save
+from core.settings.window import WatchlistSettings
+
+
+@pytest.mark.parametrize(
+    ("venue", "order", "offered"),
+    [
+        ("binance", ("binance", "kraken", "coinbase"), "kraken"),
+        ("kraken", ("binance", "kraken", "coinbase"), "coinbase"),
+        ("coinbase", ("binance", "kraken", "coinbase"), "binance"),
+        ("okx", ("binance", "kraken"), "binance"),
+        ("okx", ("okx",), None),
+        ("okx", (), None),
+    ],
+)
+def test_the_next_venue_is_the_one_after_this_in_the_order(
+    venue: str, order: tuple[str, ...], offered: str | None
+) -> None:
+    assert MarketSettings(venue=venue, fallback_venues=order).next_venue() == offered
+
+
+@pytest.mark.parametrize("order", [("kraken", "kraken"), ("Kraken",), ("kra ken",), ("",)])
+def test_a_fall_back_order_that_makes_no_sense_is_refused(order: tuple[str, ...]) -> None:
+    with pytest.raises(ValidationError):
+        MarketSettings(fallback_venues=order)
+
+
+def test_order_and_watchlist_go_through_a_file(tmp_path: Path) -> None:
+    settings = Settings(
+        market=MarketSettings(fallback_venues=("okx", "kraken")),
+        watchlist=WatchlistSettings(markets=(WatchedMarket("kraken", "ETH/EUR", "15m"),)),
+    )
+    save(settings, tmp_path / "settings.json")
+    assert load(tmp_path / "settings.json") == (settings, ())
+
+
+def test_one_bad_row_of_the_watchlist_is_named_and_the_others_are_kept() -> None:
+    good = {"venue": "kraken", "symbol": "ETH/EUR", "interval": "15m"}
+    settings, warnings = from_dict({"watchlist": {"markets": [good, {**good, "symbol": "no market"}]}})
+    assert settings.watchlist.markets == (WatchedMarket("kraken", "ETH/EUR", "15m"),)
+    assert warnings and all("watchlist.markets.1" in warning for warning in warnings)
+
+
+def test_an_empty_watchlist_stays_empty(tmp_path: Path) -> None:
+    settings = replace(Settings(), watchlist=WatchlistSettings(markets=()))
+    save(settings, tmp_path / "settings.json")
+    assert load(tmp_path / "settings.json")[0].watchlist.markets == ()

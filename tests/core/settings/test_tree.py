@@ -1,0 +1,108 @@
+"""A settings file never stops a start: what is wrong in it is dropped, said, and all else is kept."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import get_args, get_type_hints
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import TypeAdapter
+
+from core.settings.tree import GradientSettings, Settings, from_dict, load, save, to_dict
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
+    max_leaves=12,
+)
+GROUPS = st.sampled_from([*to_dict(Settings()), "unknown"])
+
+
+def test_defaults_go_through_a_file_unchanged(tmp_path: Path) -> None:
+    save(Settings(), tmp_path / "settings.json")
+    assert load(tmp_path / "settings.json") == (Settings(), ())
+
+
+@given(JSON)
+def test_whatever_lies_there_gives_settings(data: object) -> None:
+    settings, _ = from_dict(data)
+    assert isinstance(settings, Settings)
+
+
+@given(st.dictionaries(GROUPS, st.dictionaries(st.text(max_size=12) | st.just("width"), JSON, max_size=4), max_size=4))
+def test_whatever_lies_in_a_group_gives_settings_and_a_word_on_all_that_was_dropped(data: dict[str, object]) -> None:
+    settings, warnings = from_dict(data)
+    kept = to_dict(settings)
+    for group, values in data.items():
+        for name in values if isinstance(values, dict) else ():
+            was_kept = group in kept and name in kept[group]
+            assert was_kept or any(group in warning for warning in warnings)
+
+
+@pytest.mark.parametrize(
+    ("given_text", "named"),
+    [
+        ('{"training": {"learning_rate": -1, "seed": 7}}', "training.learning_rate"),
+        ('{"training": {"no_such_thing": 1, "seed": 7}}', "training.no_such_thing"),
+        ('{"no_such_group": {}, "training": {"seed": 7}}', "no_such_group"),
+        ('{"model": {"heads": 3, "width": 64}, "training": {"seed": 7}}', "3 heads do not divide a width of 64"),
+    ],
+)
+def test_one_bad_key_is_named_and_the_rest_is_kept(tmp_path: Path, given_text: str, named: str) -> None:
+    path = tmp_path / "settings.json"
+    path.write_text(given_text)
+    settings, (warning,) = load(path)
+    assert named in warning and "Value error" not in warning
+    assert settings.training.seed == 7
+    assert settings.model == Settings().model
+
+
+def test_a_broken_file_is_a_warning(tmp_path: Path) -> None:
+    (tmp_path / "settings.json").write_text("{")
+    settings, (warning,) = load(tmp_path / "settings.json")
+    assert settings == Settings() and "settings.json" in warning
+
+
+def test_the_mark_that_some_editors_put_first_costs_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "settings.json"
+    path.write_text('{"market": {"symbol": "ETH/USDT"}}', encoding="utf-8-sig")
+    settings, warnings = load(path)
+    assert warnings == ()
+    assert settings.market.symbol == "ETH/USDT"
+
+
+def test_the_file_is_fit_for_people(tmp_path: Path) -> None:
+    save(Settings(), tmp_path / "settings.json")
+    text = (tmp_path / "settings.json").read_text()
+    assert text.count("\n") > 40 and json.loads(text)["gradients"]["clip_norm"] == 1.0
+
+
+def test_every_clip_mode_is_explained_and_the_threshold_names_those_that_it_holds_for() -> None:
+    fields = TypeAdapter(GradientSettings).json_schema()["properties"]
+    modes = get_args(get_type_hints(GradientSettings)["clip_mode"])
+    assert "off" in modes
+    told = fields["clip_mode"]["description"]
+    assert [mode for mode in modes if f"{mode}: " not in told] == []
+    threshold = fields["clip_norm"]["description"].replace("2-norm", "")
+    assert [mode for mode in ("norm", "layer", "adaptive", "observe") if mode not in threshold] == []
+
+
+def test_a_power_cut_leaves_the_old_settings_or_the_new_ones(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is in the file is on the disk before the file has its name; then the name is."""
+    synced: list[int] = []
+    real = os.fsync
+
+    def fsync(handle: int) -> None:
+        synced.append(os.fstat(handle).st_ino)
+        real(handle)
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    path = tmp_path / "new folder" / "settings.json"
+    save(Settings(), path)
+    assert synced[0] == path.stat().st_ino
+    assert os.name == "nt" or synced[1] == path.parent.stat().st_ino
+    assert [each.name for each in path.parent.iterdir()] == ["settings.json"]

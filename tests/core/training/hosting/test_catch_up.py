@@ -1,0 +1,95 @@
+"""When learning from stored candles begins, and that it ends: with the backlog, with a failure, with a stop."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from core.domain.clock import ManualClock
+from core.domain.events import JobProgress, StepDone, TrainerEvent
+from core.training.hosting.catch_up import CatchUpMeter
+from core.training.hosting.host import HostDiedError
+from tests.support import driven
+from tests.support.candles import random_walk
+from tests.support.driven import Driven
+
+CANDLES = random_walk(60)
+
+
+def is_last(report: JobProgress | None) -> bool:
+    return report is not None and (report.is_over or report.done == report.total)
+
+
+def test_it_ends_in_step_with_a_feed_that_never_pauses() -> None:
+    """Six candles a second: one to three of them are always under way."""
+    clock = ManualClock()
+    meter = CatchUpMeter(clock)
+    reports = []
+    for behind in (400, 200, 60, 3, 1, 2, 3, 1, 2, 0, 4):
+        clock.advance_ms(250)
+        reports.append(meter.report(behind))
+    assert [report and (report.done, report.total) for report in reports[:4]] == [
+        (0, 400),
+        (200, 400),
+        (340, 400),
+        (400, 400),
+    ]
+    assert reports[4:] == [None] * 7
+
+
+def test_it_does_not_begin_and_end_again_and_again() -> None:
+    meter = CatchUpMeter(ManualClock())
+    reports = [meter.report(behind) for behind in (12, 19, 9, 15, 19, 11, 8, 18)]
+    assert reports == [None] * 8
+
+
+def test_the_time_left_falls() -> None:
+    clock = ManualClock()
+    meter = CatchUpMeter(clock)
+    meter.report(100)
+    clock.advance_ms(10_000)
+    report = meter.report(50)
+    assert report is not None and report.seconds_left == pytest.approx(10.0)
+
+
+def test_what_was_given_up_claims_no_more_than_was_done() -> None:
+    meter = CatchUpMeter(ManualClock())
+    assert meter.give_up() is None
+    meter.report(100)
+    meter.report(70)
+    report = meter.give_up()
+    assert report is not None and report.is_over and (report.done, report.total) == (30, 100)
+    assert meter.give_up() is None
+
+
+def progress_of(run: Driven) -> list[JobProgress]:
+    return [event for event in run.events if isinstance(event, JobProgress)]
+
+
+def test_a_stop_on_the_way_ends_it(tmp_path: Path) -> None:
+    driven.store_candles(tmp_path, CANDLES)
+    run = Driven(tmp_path, kind="thread")
+
+    def stop(event: TrainerEvent) -> None:
+        if isinstance(event, StepDone) and event.step == 5:
+            run.inbox.stop()
+
+    run.run(stop)
+    progress = progress_of(run)
+    assert progress and not any(is_last(report) for report in progress[:-1])
+    assert progress[-1].is_over
+
+
+def test_a_failure_on_the_way_ends_it(tmp_path: Path) -> None:
+    """A death that no other start would mend."""
+    driven.store_candles(tmp_path, CANDLES)
+    run = Driven(tmp_path, kind="thread")
+
+    def die(event: TrainerEvent) -> None:
+        if isinstance(event, StepDone) and event.step == 5:
+            raise HostDiedError("It died.", is_final=True)
+
+    run.run(die)
+    assert len(run.failures) == 1
+    assert progress_of(run)[-1].is_over

@@ -1,0 +1,78 @@
+"""What the button of a diverged model takes back, by what is stored; in a real session in test_way_back.py."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from core.domain.diagnosis import Diagnosis, Disease, SettingChange, WayBack
+from core.domain.events import CheckpointInfo
+from core.settings.tree import Settings
+from core.training.doctor.divergence import Divergence
+from core.training.hosting.divergence_recovery import left_as_set, with_way_back, wrecked_at
+from tests.core.storage.samples import checkpoint
+
+RATE = 3e-5
+TENTH = SettingChange("training", "learning_rate", RATE / 10.0)
+VERDICT = Diagnosis("run", 350, Disease.DIVERGED, "It lost.", "Lower the rate.", TENTH)
+FOUND = Divergence(300, 0.4, 0.2, 0.7, 300, -0.05, -0.05)
+"""Since a change at step 300."""
+
+
+def kept(number: int, health: Disease | None = Disease.HEALTHY, rate: float = RATE) -> CheckpointInfo:
+    return replace(checkpoint("run", number), health=None if health is None else health.value, settings_id=str(rate))
+
+
+def settings_of(settings_id: str) -> dict[str, Any]:
+    return {"training": {"learning_rate": float(settings_id)}, "gradients": {"clip_norm": 1.0}}
+
+
+def with_rate(rate: float) -> Settings:
+    settings = Settings()
+    return replace(settings, training=replace(settings.training, learning_rate=rate))
+
+
+def way_back(found: Divergence, rate: float, *newest_first: CheckpointInfo) -> WayBack:
+    way = with_way_back(VERDICT, newest_first, found, with_rate(rate), settings_of).way_back
+    assert way is not None
+    return way
+
+
+def test_a_change_is_taken_back_with_the_checkpoint_before_it() -> None:
+    way = way_back(FOUND, 1.0, kept(32, None, 1.0), kept(30))
+    assert [change.value for change in way.changes] == [RATE] and way.checkpoint_step == 300
+
+
+def test_a_change_that_was_taken_back_already_leaves_the_restore_alone() -> None:
+    """The button set the rate back from 0.00003 to 0.000003."""
+    assert way_back(FOUND, RATE, kept(30)) == WayBack((), "run-30", 300)
+
+
+def test_without_a_change_a_tenth_of_the_rate_is_tried() -> None:
+    assert way_back(replace(FOUND, changed_at=None), RATE, kept(30)) == WayBack((TENTH,), "run-30", 300)
+    assert way_back(replace(FOUND, sound_until=None), RATE, kept(30, Disease.DIVERGED)) == WayBack((TENTH,))
+
+
+@pytest.mark.parametrize("disease", [Disease.VANISHING, Disease.DEAD_LAYERS, Disease.EXPLODING])
+def test_an_ill_one_is_not_gone_back_to(disease: Disease) -> None:
+    assert way_back(FOUND, 1.0, kept(29, disease), kept(28)).checkpoint_step == 280
+
+
+def test_what_a_restore_leaves_as_it_is_set_is_known() -> None:
+    left = left_as_set(kept(30), with_rate(0.9), settings_of, set_back=())
+    assert left == {"learning_rate": (0.9, RATE)}
+    assert left_as_set(kept(30), with_rate(0.9), settings_of, set_back=("learning_rate",)) == {}
+    assert left_as_set(kept(30), with_rate(RATE), settings_of, set_back=()) == {}
+    assert left_as_set(None, with_rate(0.9), settings_of, set_back=()) == {}
+
+
+def test_a_wreck_that_is_resumed_is_known_by_what_is_stored() -> None:
+    """Resumed as one that corrects nothing it would be as good as its anchor, and healthy."""
+    before, again, wreck = (replace(kept(number), reason="change") for number in (30, 31, 36))
+    newest_first = [kept(40, Disease.DIVERGED), replace(wreck, health="diverged"), kept(32), again, before, kept(20)]
+    assert wrecked_at(newest_first, "run-40") == 300, "several changes in a row count as one"
+    assert wrecked_at(newest_first, "run-32") is None, "not of a model that was well"
+    assert wrecked_at(newest_first, None) is None
+    assert wrecked_at([kept(40, Disease.DIVERGED), kept(20)], "run-40") is None, "nothing was changed"

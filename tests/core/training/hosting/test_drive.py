@@ -1,0 +1,112 @@
+"""The loop that drives a run, with a host that answers late: what was asked for meanwhile must hold."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import replace
+from pathlib import Path
+
+from core.domain.clock import ManualClock, SystemClock
+from core.domain.events import EventBatch, ForecastMade, StepDone, TrainerFailed, TrainerState, TrainerStatus
+from core.storage.candles import CandleStore
+from core.storage.database import open_database
+from core.storage.folder import DataFolder
+from core.training.commands import ObserveCandle, SetDuty, SetPaused, TrainerCommand
+from core.training.hosting.drive import Inbox, TrainingDriver
+from core.training.hosting.exit_reasons import DeathCause
+from core.training.hosting.host import HostDiedError, ThreadHost
+from core.training.online.spec import SessionSpec
+from tests.core.training import rigs
+from tests.support.candles import random_walk
+from tests.support.driven import store_candles
+
+_BETWEEN_STATUSES_MS = 300
+
+
+class LateHost(ThreadHost):
+    """A process in slow motion: a command waits, as in a pipe, until its answer is looked for. A second lies between
+    two answers, so each of them tells the state. Where `dies_of_a_pause`, it is killed before it gets to one."""
+
+    def __init__(self, spec: SessionSpec, dies_of_a_pause: bool) -> None:
+        self._late_clock = ManualClock()
+        super().__init__(spec, self._late_clock)
+        self._waiting: deque[TrainerCommand] = deque()
+        self._dies_of_a_pause = dies_of_a_pause
+        self.asked: list[TrainerCommand] = []
+
+    def send(self, command: TrainerCommand) -> None:
+        self._waiting.append(command)
+        self.asked.append(command)
+
+    def receive(self, timeout_s: float) -> EventBatch | None:
+        ready = super().receive(0.0)
+        if ready is not None or not self._waiting:
+            return ready
+        self._late_clock.advance_ms(_BETWEEN_STATUSES_MS)
+        command = self._waiting.popleft()
+        if isinstance(command, SetPaused) and self._dies_of_a_pause:
+            self.close()
+            raise HostDiedError("It was killed.", cause=DeathCause.KILLED)
+        super().send(command)
+        return super().receive(timeout_s)
+
+
+def test_a_pause_that_was_asked_for_outlives_a_trainer_that_dies_before_it_answers(tmp_path: Path) -> None:
+    """Answers to candles that were under way say TRAINING, and come after the pause was asked for."""
+    store_candles(tmp_path, random_walk(60))
+    hosts: list[LateHost] = []
+    steps_by_host: list[int] = []
+    failures: list[TrainerFailed] = []
+    inbox = Inbox()
+
+    def make_host(spec: SessionSpec) -> LateHost:
+        hosts.append(LateHost(spec, dies_of_a_pause=not hosts))
+        steps_by_host.append(0)
+        return hosts[-1]
+
+    def emit(batch: EventBatch) -> None:
+        failures.extend(event for event in batch.events if isinstance(event, TrainerFailed))
+        for event in batch.events:
+            if isinstance(event, StepDone):
+                steps_by_host[-1] += 1
+                if event.step == 15 and len(hosts) == 1:
+                    inbox.send(SetPaused(True))
+
+    inbox.feed_ended()
+    db = open_database(DataFolder(tmp_path).database)
+    TrainingDriver(rigs.spec(tmp_path), make_host, CandleStore(db), inbox, emit, SystemClock()).run()
+    db.close()
+    assert not failures and len(hosts) == 2
+    told_first = next(command for command in hosts[1].asked if isinstance(command, SetPaused | ObserveCandle))
+    assert told_first == SetPaused(True)
+    assert steps_by_host[0] > 15 and steps_by_host[1] == 0
+
+
+def test_a_command_is_answered_while_the_driver_rests(tmp_path: Path) -> None:
+    """The driver's clock stands still, so the rest after the first step never ends; commands go through all the same,
+    and the whole time for training ends the rest at once."""
+    store_candles(tmp_path, random_walk(30))
+    training = replace(rigs.SMALL.training, duty_percent=5)
+    spec = rigs.spec(tmp_path, replace(rigs.SMALL, training=training))
+    inbox, seen = Inbox(), list[str]()
+
+    def emit(batch: EventBatch) -> None:
+        for event in batch.events:
+            if isinstance(event, StepDone):
+                seen.append("step")
+                if seen.count("step") == 1:
+                    inbox.send(SetPaused(True))
+            elif isinstance(event, ForecastMade):
+                seen.append("forecast")
+            elif isinstance(event, TrainerStatus) and event.state is TrainerState.PAUSED and "paused" not in seen:
+                seen.append("paused")
+                inbox.send(SetPaused(False))
+                inbox.send(SetDuty(100))
+
+    inbox.feed_ended()
+    db = open_database(DataFolder(tmp_path).database)
+    make_host = lambda wanted: ThreadHost(wanted, SystemClock())  # noqa: E731
+    TrainingDriver(spec, make_host, CandleStore(db), inbox, emit, ManualClock()).run()
+    db.close()
+    assert seen[:4] == ["forecast", "step", "forecast", "paused"], "no candle between the step and the pause"
+    assert seen.count("step") == 29 and seen.count("forecast") == 30

@@ -1,0 +1,31 @@
+from __future__ import annotations
+
+import signal
+
+import pytest
+
+from core.training.hosting.exit_reasons import EXIT_GONE, EXIT_STICKY, DeathCause, ending_of
+
+CAUSES = {
+    EXIT_STICKY: DeathCause.STICKY,
+    EXIT_GONE: DeathCause.GONE,
+    3: DeathCause.EXITED,
+    0xC0000005: DeathCause.CRASHED,
+    0xC0000374: DeathCause.ABORTED,
+    None: DeathCause.HUNG,
+    -200: DeathCause.CRASHED,
+    -signal.SIGABRT: DeathCause.ABORTED,
+    -signal.SIGSEGV: DeathCause.CRASHED,
+    -signal.SIGTERM: DeathCause.TERMINATED,
+}
+
+
+@pytest.mark.parametrize(("code", "cause"), CAUSES.items())
+def test_an_exit_code_has_a_cause(code: int | None, cause: DeathCause) -> None:
+    assert ending_of(code).cause is cause
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="POSIX signals")
+def test_a_kill_that_was_not_ours_is_laid_at_the_door_of_the_system() -> None:
+    ending = ending_of(-signal.SIGKILL)
+    assert ending.cause is DeathCause.KILLED and "out-of-memory" in ending.words

@@ -1,0 +1,62 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from core.domain.events import TRAINER_ENDED, Incident, Severity
+from core.storage.database import open_database
+from core.storage.folder import DataFolder
+from core.storage.record import Fenced, TrainingRecord
+from core.storage.runs import RunStore
+from core.training.hosting.exit_record import write_down
+from core.training.online.spec import SessionSpec
+from tests.core.training import rigs
+from tests.support.driven import stored_incidents
+
+ENDED = Incident(None, 1_700_000_000_000, Severity.ERROR, TRAINER_ENDED, "It ended.", "Nothing.", "A step.")
+
+
+def begin_run(spec: SessionSpec) -> str:
+    db = open_database(DataFolder(spec.root).database)
+    run = RunStore(db).create(
+        spec.market,
+        spec.fingerprint,
+        created_at_ms=1,
+        seed=5,
+        is_seeded=True,
+        settings_json="{}",
+        device="CPU",
+        parameters=1,
+    )
+    db.close()
+    return run.run_id
+
+
+@pytest.mark.parametrize("names_its_run", [True, False])
+def test_what_no_trainer_follows_to_write_is_in_the_database_once(tmp_path: Path, names_its_run: bool) -> None:
+    spec = rigs.spec(tmp_path)
+    run_id = begin_run(spec)
+    for _ in range(2):
+        assert write_down([ENDED, replace(ENDED, kind="breaker")], spec, run_id if names_its_run else None)
+    assert stored_incidents(tmp_path) == [TRAINER_ENDED, "breaker"]
+
+
+def test_a_trainer_that_is_not_quite_dead_writes_no_more(tmp_path: Path) -> None:
+    spec = rigs.spec(tmp_path)
+    run_id = begin_run(spec)
+    db = open_database(DataFolder(tmp_path).database)
+    record = TrainingRecord(db, run_id, RunStore(db).take_fence(run_id))
+    assert write_down([ENDED], spec, run_id)
+    with pytest.raises(Fenced), record.write():
+        pass
+    db.close()
+
+
+def test_before_there_is_a_run_it_says_that_nothing_was_written(tmp_path: Path) -> None:
+    spec = rigs.spec(tmp_path)
+    assert not write_down([ENDED], spec, None)
+    begin_run(spec)
+    assert not write_down([ENDED], replace(spec, new_run=True), None), "that run is not the one that was meant"
+    assert stored_incidents(tmp_path) == []

@@ -1,0 +1,130 @@
+"""A run that begins with a kept checkpoint, learning or frozen."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+import pytest
+import torch
+
+from core.domain.candle import Market
+from core.domain.clock import SystemClock
+from core.domain.events import CheckpointInfo, CheckpointsChanged, ForecastMode, StepDone
+from core.storage.database import open_database
+from core.storage.errors import StorageError
+from core.storage.folder import DataFolder
+from core.storage.reader import RecordReader
+from core.training.commands import SaveCheckpoint
+from core.training.hosting.service import TrainingService
+from core.training.online.spec import SessionSpec, StartingPoint
+from tests.core.training.rigs import SMALL, feed, newest_run, spec
+from tests.support.candles import MINUTE, random_walk
+
+FILE = Market("file", "walk", MINUTE)
+
+
+def saved(root: Path) -> tuple[CheckpointInfo, Path]:
+    """A checkpoint of a run that learned 40 candles."""
+    service = TrainingService(spec(root, market=FILE), SystemClock())
+    feed(service, random_walk(40))
+    events = service.handle(SaveCheckpoint())
+    service.close()
+    changed = next(event for event in events if isinstance(event, CheckpointsChanged))
+    assert changed.saved is not None
+    return changed.saved, DataFolder(root).absolute(changed.saved.file)
+
+
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> tuple[CheckpointInfo, Path]:
+    return saved(tmp_path_factory.mktemp("first"))
+
+
+def begun(root: Path, info: CheckpointInfo, file: Path, **how: object) -> TrainingService:
+    DataFolder(root).ensure()
+    start = StartingPoint(file, info.sha256, info.checkpoint_id, **{"learned_until_ms": 0, **how})  # type: ignore[arg-type]
+    return TrainingService(SessionSpec(root, FILE, SMALL, start=start), SystemClock())
+
+
+def weights(service: TrainingService) -> dict[str, torch.Tensor]:
+    return {name: value.clone() for name, value in service._session.engine.model.state_dict().items()}
+
+
+def test_it_begins_with_the_weights_and_an_empty_past_and_goes_on_learning(
+    tmp_path: Path, kept: tuple[CheckpointInfo, Path]
+) -> None:
+    info, file = kept
+    before = file.read_bytes()
+    service = begun(tmp_path / "second", info, file)
+    try:
+        first = weights(service)
+        assert service._session.history.observed == 0 and service._session.checkpoint_id == info.checkpoint_id
+        new = begun(tmp_path / "third", info, file)
+        try:
+            assert all(torch.equal(value, weights(new)[name]) for name, value in first.items())
+        finally:
+            new.close()
+        events = feed(service, random_walk(8, seed=1))
+        assert any(isinstance(event, StepDone) for event in events)
+        assert any(not torch.equal(value, weights(service)[name]) for name, value in first.items())
+    finally:
+        service.close()
+    assert file.read_bytes() == before, "the checkpoint itself is only read"
+
+
+def test_a_new_model_is_another_than_the_checkpoint(tmp_path: Path, kept: tuple[CheckpointInfo, Path]) -> None:
+    info, file = kept
+    service, new = begun(tmp_path / "second", info, file), TrainingService(spec(tmp_path / "new"), SystemClock())
+    try:
+        fresh = weights(new)
+        assert any(not torch.equal(value, fresh[name]) for name, value in weights(service).items())
+    finally:
+        service.close()
+        new.close()
+
+
+def test_frozen_weights_stay_as_they_are_while_forecasts_are_scored(
+    tmp_path: Path, kept: tuple[CheckpointInfo, Path]
+) -> None:
+    info, file = kept
+    service = begun(tmp_path / "second", info, file, learns=False)
+    try:
+        first = weights(service)
+        events = feed(service, random_walk(8, seed=1))
+        assert not any(isinstance(event, StepDone) for event in events)
+        assert all(torch.equal(value, weights(service)[name]) for name, value in first.items())
+        assert service._session.scored == 7
+    finally:
+        service.close()
+
+
+def test_candles_that_it_may_have_learned_from_are_scored_apart(
+    tmp_path: Path, kept: tuple[CheckpointInfo, Path]
+) -> None:
+    info, file = kept
+    candles = random_walk(60)[30:50]
+    seen_until_ms = info.candle_open_time_ms + MINUTE.duration_ms
+    assert seen_until_ms == candles[10].open_time_ms
+    service = begun(tmp_path / "second", info, file, learned_until_ms=seen_until_ms)
+    try:
+        feed(service, candles)
+    finally:
+        service.close()
+    with open_database(DataFolder(tmp_path / "second").database, readonly=True) as db:
+        scores = RecordReader(db, newest_run(db)).scores(horizon=1)
+    own = {score.target_open_time_ms for score in scores if score.mode is ForecastMode.REPLAY}
+    assert own == {candle.open_time_ms for candle in candles[10:]}
+    assert len(scores) > len(own), "the others are scored too, apart"
+
+
+def test_what_does_not_fit_or_was_altered_is_refused_with_the_reason(
+    tmp_path: Path, kept: tuple[CheckpointInfo, Path]
+) -> None:
+    info, file = kept
+    with pytest.raises(StorageError, match="sha256"):
+        begun(tmp_path / "second", dataclasses.replace(info, sha256="0" * 64), file)
+    other = dataclasses.replace(SMALL, model=dataclasses.replace(SMALL.model, width=16))
+    start = StartingPoint(file, info.sha256, info.checkpoint_id, 0)
+    DataFolder(tmp_path / "third").ensure()
+    with pytest.raises(StorageError, match="another architecture"):
+        TrainingService(SessionSpec(tmp_path / "third", FILE, other, start=start), SystemClock())

@@ -1,0 +1,81 @@
+"""A run without a window: what its feed tells reaches the table and the trainer."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from core.domain.candle import Candle, Market
+from core.domain.clock import SystemClock
+from core.domain.events import EventBatch, ForecastScored
+from core.market.feeds.base import ClosedCandle, CorrectedCandle, FeedEvent, FeedKind, Known
+from core.settings.tree import Settings
+from core.storage.candles import CandleStore
+from core.storage.database import open_database
+from core.storage.folder import DataFolder
+from core.training.hosting.headless import HeadlessRun
+from tests.core.training import rigs
+from tests.support.candles import MARKET, random_walk
+
+CANDLES = random_walk(30)
+RIGHT = dataclasses.replace(CANDLES[20], high=CANDLES[20].high * 1.01)
+
+
+class CorrectingFeed:
+    """Tells candles, and once they are learned from, that one of them was different."""
+
+    market: Market = MARKET
+    kind = FeedKind.REPLAY
+
+    def __init__(self) -> None:
+        self.is_learned, self.is_rescored = asyncio.Event(), asyncio.Event()
+
+    async def events(self, after_ms: int | None = None, known: Known | None = None) -> AsyncIterator[FeedEvent]:
+        for candle in CANDLES:
+            yield ClosedCandle(candle, is_live=True)
+        await self.is_learned.wait()
+        yield CorrectedCandle(RIGHT, CANDLES[20])
+        await self.is_rescored.wait()
+
+    async def aclose(self) -> None:
+        self.is_learned.set()
+        self.is_rescored.set()
+
+
+def stored(root: Path) -> list[Candle]:
+    db = open_database(DataFolder(root).database, readonly=True)
+    try:
+        return CandleStore(db).load(MARKET)
+    finally:
+        db.close()
+
+
+@pytest.mark.parametrize("host", ["thread", pytest.param("process", marks=pytest.mark.slow)])
+def test_a_corrected_candle_is_stored_and_scored_again(tmp_path: Path, host: str) -> None:
+    training = dataclasses.replace(rigs.SMALL.training, host=host)
+    settings: Settings = dataclasses.replace(rigs.SMALL, training=training)
+    rescored: list[ForecastScored] = []
+
+    async def scenario() -> str | None:
+        feed, loop = CorrectingFeed(), asyncio.get_running_loop()
+
+        def look(batch: EventBatch) -> None:
+            for event in batch.events:
+                if isinstance(event, ForecastScored) and event.version > 1:
+                    rescored.append(event)
+                    loop.call_soon_threadsafe(feed.is_rescored.set)
+                if isinstance(event, ForecastScored) and event.target_open_time_ms == CANDLES[-1].open_time_ms:
+                    loop.call_soon_threadsafe(feed.is_learned.set)
+
+        run = HeadlessRun(feed, rigs.spec(tmp_path, settings), SystemClock(), look, lambda status: None)
+        await asyncio.wait_for(run.run(), 120.0)
+        return run.failure
+
+    assert asyncio.run(scenario()) is None
+    assert [(event.horizon, event.version) for event in rescored] == [(1, 2), (2, 2), (3, 2)]
+    assert {event.target_open_time_ms for event in rescored} == {RIGHT.open_time_ms}
+    assert stored(tmp_path) == [*CANDLES[:20], RIGHT, *CANDLES[21:]]

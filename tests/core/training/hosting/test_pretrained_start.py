@@ -1,0 +1,208 @@
+"""A live run that starts from what pretraining left."""
+
+from __future__ import annotations
+
+import dataclasses
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from core.domain.candle import Interval, Market
+from core.domain.events import ForecastMade, ForecastMode, Incident, Severity, TrainerReady
+from core.settings.tree import ModelSettings, Settings
+from core.storage.folder import DataFolder
+from core.training.commands import ObserveCandle, SaveCheckpoint
+from core.training.engine.engine import part_of
+from core.training.hosting.opening import build_engine
+from core.training.hosting.pretrained_store import PretrainedStore
+from core.training.hosting.service import TrainingService
+from tests.core.training import rigs as sessions
+from tests.core.training.pretraining import rigs
+from tests.support.candles import START_MS, random_walk
+
+CANDLES = rigs.reverting(300)
+LATER = rigs.reverting(20, 3, start_ms=START_MS + 700 * 60_000)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A data folder with a pretrained model, and the file that it learned from."""
+    root = tmp_path_factory.mktemp("pretrained")
+    rigs.run(root, rigs.write(root / "reverting.csv", CANDLES), epochs=3)
+    return root
+
+
+@pytest.fixture
+def pretrained(tmp_path: Path, folder: Path) -> str:
+    """The id of a model that lies in the data folder `tmp_path`."""
+    shutil.copytree(folder, tmp_path, dirs_exist_ok=True)
+    return PretrainedStore(DataFolder(tmp_path)).newest_first()[0].checkpoint_id
+
+
+def service(root: Path, settings: Settings = rigs.SMALL) -> TrainingService:
+    return sessions.service(root, settings)
+
+
+def incidents(session: TrainingService) -> list[Incident]:
+    return [event for event in session.opening_events() if isinstance(event, Incident)]
+
+
+def ready(session: TrainingService) -> TrainerReady:
+    return next(event for event in session.opening_events() if isinstance(event, TrainerReady))
+
+
+def forecasts(session: TrainingService, candles: list, mode: ForecastMode = ForecastMode.REPLAY) -> list[ForecastMade]:
+    return [event for event in sessions.feed(session, candles, mode) if isinstance(event, ForecastMade)]
+
+
+def test_the_first_forecast_is_the_pretrained_models(tmp_path: Path, pretrained: str) -> None:
+    """Worked out here from the file alone; a new model would have said what the reference says."""
+    store = PretrainedStore(DataFolder(tmp_path))
+    tensors, metadata = store.load(store.newest_first()[0])
+    engine = build_engine(rigs.SMALL, torch.device("cpu"), 0)
+    assert engine.restore(tensors, metadata["engine"])
+    session = service(tmp_path)
+    made = session.handle(ObserveCandle(LATER[0], ForecastMode.REPLAY))
+    history = session._session.history
+    features, is_real = history.windows(np.array([0]), rigs.SMALL.model.context)
+    anchor = session._session.forecaster._baselines.now.combined
+    wanted = np.sort(anchor + engine.corrections(features, is_real)[0], axis=-1)
+    factor, offset = (unit[0, 0, 0] for unit in history.units(np.array([0])))
+    stored = session._session._pending[0].quantiles.experts[0, 0, 0]
+    np.testing.assert_array_equal(stored, offset + factor * wanted[0, 0])
+    assert not np.allclose(wanted[0, 0], anchor[0, 0])
+    (forecast,) = [event for event in made if isinstance(event, ForecastMade)]
+    assert forecast.checkpoint_id == pretrained
+    session.close()
+
+
+def test_weights_and_moments_are_taken_and_the_rest_is_new(tmp_path: Path, pretrained: str) -> None:
+    store = PretrainedStore(DataFolder(tmp_path))
+    tensors, _ = store.load(store.newest_first()[0])
+    session = service(tmp_path)
+    taken = session._session.engine.tensors()
+    for part in ("model", "optimizer"):
+        assert part_of(tensors, part)
+        for name, tensor in part_of(tensors, part).items():
+            assert torch.equal(part_of(taken, part)[name], tensor)
+    told = ready(session)
+    assert told.resumed_from == pretrained and told.step == 0 and told.position_ms is None
+    assert session._session.engine.rate_now == rigs.SMALL.training.learning_rate
+    (said,) = incidents(session)
+    assert said.severity is Severity.INFO and pretrained in said.what_happened
+    session.close()
+
+
+def test_it_forecasts_otherwise_than_a_new_run_and_the_setting_refuses_it(tmp_path: Path, pretrained: str) -> None:
+    refusing = dataclasses.replace(rigs.SMALL, training=dataclasses.replace(rigs.SMALL.training, start_from="none"))
+    digests = []
+    for root, settings in ((tmp_path, rigs.SMALL), (tmp_path / "empty", rigs.SMALL), (tmp_path, refusing)):
+        session = sessions.TrainingService(
+            dataclasses.replace(sessions.spec(root, settings), new_run=True), sessions.SystemClock()
+        )
+        sessions.feed(session, LATER)
+        digests.append(sessions.digest(root, session.status().run_id))
+        session.close()
+    started, new, refused = digests
+    assert started != new and refused == new
+
+
+def test_forecasts_of_what_it_has_seen_are_scored_apart(tmp_path: Path, pretrained: str) -> None:
+    session = service(tmp_path)
+    boundary = CANDLES[-1].open_time_ms
+    after = rigs.reverting(5, 4, start_ms=boundary + 60_000)
+    made = forecasts(session, [*CANDLES[-5:], *after])
+    modes = {forecast.origin_open_time_ms: forecast.mode for forecast in made}
+    assert all(modes[one.open_time_ms] is ForecastMode.SEEN for one in CANDLES[-5:-1])
+    assert modes[boundary] is ForecastMode.REPLAY, "its first target opens when the newest seen candle has closed"
+    assert all(modes[one.open_time_ms] is ForecastMode.REPLAY for one in after)
+    session.close()
+
+
+def test_it_still_knows_what_it_has_seen_after_a_restart(tmp_path: Path, pretrained: str) -> None:
+    session = service(tmp_path)
+    sessions.feed(session, CANDLES[100:110])
+    session.handle(SaveCheckpoint())
+    own = session._session.checkpoint_id
+    session.close()
+    resumed = service(tmp_path)
+    assert ready(resumed).resumed_from == own != pretrained, "a run goes on from its own checkpoint"
+    assert incidents(resumed) == []
+    assert {one.mode for one in forecasts(resumed, CANDLES[110:115])} == {ForecastMode.SEEN}
+    resumed.close()
+
+
+def test_killed_before_its_first_checkpoint_it_begins_in_the_same_way(
+    tmp_path: Path, folder: Path, pretrained: str
+) -> None:
+    undisturbed = tmp_path / "undisturbed"
+    shutil.copytree(folder, undisturbed)
+    digests = []
+    for root, stops in ((tmp_path, (4, 15)), (undisturbed, (15,))):
+        for stop in stops:
+            session = service(root)
+            sessions.feed(session, LATER[:stop])
+            run_id = session.status().run_id
+            session.close()
+        digests.append(sessions.digest(root, run_id))
+    assert digests[0] == digests[1]
+
+
+@pytest.mark.parametrize("what", ["model", "interval"])
+def test_one_that_does_not_fit_is_not_taken(tmp_path: Path, pretrained: str, what: str) -> None:
+    settings, interval = rigs.SMALL, "1m"
+    if what == "model":
+        settings = dataclasses.replace(settings, model=ModelSettings(width=8, layers=1, heads=2, context=8, horizons=3))
+    else:
+        interval = "1h"
+    market = Market("file", "TEST", Interval.parse(interval))
+    session = TrainingService(sessions.spec(tmp_path, settings, market), sessions.SystemClock())
+    assert ready(session).resumed_from is None
+    (said,) = incidents(session)
+    assert said.kind == "pretrained model not used" and said.severity is Severity.INFO
+    session.close()
+
+
+def test_the_newest_that_is_whole_is_taken(tmp_path: Path, pretrained: str) -> None:
+    rigs.run(tmp_path, tmp_path / "reverting.csv", epochs=1)
+    store = PretrainedStore(DataFolder(tmp_path))
+    newest, older = store.newest_first()
+    assert older.checkpoint_id == pretrained
+    path = tmp_path / newest.file
+    path.write_bytes(path.read_bytes()[:-4] + b"evil")
+    session = service(tmp_path)
+    assert ready(session).resumed_from == pretrained
+    assert [said.kind for said in incidents(session)] == [
+        "pretrained model refused",
+        "started from a pretrained model",
+    ]
+    session.close()
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{", '{"file": "../../outside.safetensors"}'])
+def test_a_description_that_cannot_be_read_is_passed_over(tmp_path: Path, text: str) -> None:
+    folder = tmp_path / "models" / "transformer" / "pretrained"
+    folder.mkdir(parents=True)
+    (folder / "pretrained-x.json").write_text(text)
+    session = service(tmp_path)
+    assert ready(session).resumed_from is None
+    session.close()
+
+
+def test_moments_of_no_use_give_way_to_a_new_optimizer(tmp_path: Path, pretrained: str) -> None:
+    store = PretrainedStore(DataFolder(tmp_path))
+    kept = store.newest_first()[0]
+    tensors, metadata = store.load(kept)
+    tensors["optimizer.0.exp_avg"][0] = torch.nan
+    facts = {name: metadata[name] for name in ("interval_ms", "seen_until_ms", "epoch", "skill")}
+    store.write(tensors, metadata, kept.created_at_ms + 1, facts)
+    session = service(tmp_path)
+    (said,) = incidents(session)
+    assert "new optimizer" in said.what_was_done
+    assert session._session.engine.is_finite()
+    sessions.feed(session, random_walk(20, start_ms=LATER[0].open_time_ms))
+    assert session.status().step > 0
+    session.close()

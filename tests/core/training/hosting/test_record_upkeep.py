@@ -1,0 +1,75 @@
+"""What the trainer does for its record in pauses reaches the window, and never stops a candle."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from pathlib import Path
+
+from core.domain.clock import SystemClock
+from core.domain.events import Incident
+from core.settings.tree import RecordSettings
+from core.storage.backups import make_backup
+from core.storage.database import open_database, write
+from core.storage.folder import DataFolder
+from core.storage.mending import find_damaged, leave_list
+from core.storage.thinning import AT_ONCE
+from core.training.commands import StepOnce
+from core.training.hosting.record_upkeep import Upkeep
+from tests.core.storage.children import write_detailed
+from tests.core.storage.samples import open_record
+from tests.core.training import rigs
+
+DAY_CANDLES = 1440
+
+
+def test_what_a_pause_mends_is_told_with_the_next_answer(tmp_path: Path) -> None:
+    folder = DataFolder(tmp_path)
+    session = rigs.service(tmp_path)
+    rigs.feed(session, rigs.CANDLES[:30])
+    make_backup(folder, SystemClock(), keep=1)
+    with closing(open_database(folder.database)) as db:
+        db.conn.execute("UPDATE forecast_details SET arrays = X'00' WHERE id = 5")
+    leave_list(folder.backups, [("forecast_details", 5)])
+    assert session.use_pause() is False
+    told = [event for event in session.handle(StepOnce()) if isinstance(event, Incident)]
+    assert [event.kind for event in told] == ["damaged rows"]
+    assert not [event for event in session.handle(StepOnce()) if isinstance(event, Incident)], "once"
+    with closing(open_database(folder.database)) as db:
+        assert find_damaged(db.conn) == []
+    session.close()
+
+
+def test_a_pause_in_which_the_database_is_locked_is_no_end(tmp_path: Path) -> None:
+    folder = DataFolder(tmp_path)
+    session = rigs.service(tmp_path)
+    rigs.feed(session, rigs.CANDLES[:20])
+    session._db.conn.execute("PRAGMA busy_timeout = 0")
+    with closing(open_database(folder.database)) as db:
+        db.conn.execute("UPDATE step_details SET gradients = X'00' WHERE id = 3")
+        folder.backups.mkdir(exist_ok=True)
+        leave_list(folder.backups, [("step_details", 3)])
+        with write(db):
+            assert session.use_pause() is False
+        assert find_damaged(db.conn) == [("step_details", 3)]
+        assert session.use_pause() is False
+        assert find_damaged(db.conn) == [], "the list was kept until it could be done"
+    rigs.feed(session, rigs.CANDLES[20:25])
+    session.close()
+
+
+def test_old_detail_goes_in_pauses_and_now_and_then_while_candles_come_without_one(tmp_path: Path) -> None:
+    folder = DataFolder(tmp_path)
+    folder.ensure()
+    rules = RecordSettings(keep_detail_days=1, keep_detail_candles=1_000)
+    with closing(open_database(folder.database)) as db:
+        record = open_record(db)
+        write_detailed(record, range(DAY_CANDLES + 3 * AT_ONCE))
+        upkeep = Upkeep(db, record, folder, rules, SystemClock())
+        left = lambda: db.execute("SELECT COUNT(*) FROM forecast_details").fetchone()[0]  # noqa: E731
+        before = left()
+        for _ in range(32):
+            assert upkeep.candle_taken() == []
+        assert left() == before - AT_ONCE
+        while upkeep.piece()[0]:
+            pass
+        assert left() == DAY_CANDLES + 1

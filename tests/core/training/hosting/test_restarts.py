@@ -1,0 +1,146 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from core.domain.clock import ManualClock
+from core.domain.events import BREAKER, TRAINER_ENDED, Incident, TrainerReady, TrainerState
+from core.training.commands import RecordIncident, RestoreCheckpoint, SetClipNorm, SetDuty, SetLearningRate, SetPaused
+from core.training.hosting.exit_reasons import DeathCause
+from core.training.hosting.host import HostDiedError
+from core.training.hosting.restarts import Restarts, Verdict
+from tests.core.training import rigs
+
+CRASH = HostDiedError("It crashed.", cause=DeathCause.CRASHED)
+GONE = HostDiedError("The GPU does not answer any more.", cause=DeathCause.GONE)
+NO_DEVICE = HostDiedError("CUDA cannot be used.", is_final=True, cause=DeathCause.NO_DEVICE)
+AUTO = replace(rigs.SMALL, training=replace(rigs.SMALL.training, device="auto"))
+
+
+@pytest.fixture
+def clock() -> ManualClock:
+    return ManualClock()
+
+
+@pytest.fixture
+def restarts(tmp_path: Path, clock: ManualClock) -> Restarts:
+    return Restarts(replace(rigs.spec(tmp_path, AUTO), new_run=True), clock)
+
+
+def ready(device: str) -> TrainerReady:
+    return TrainerReady("run", device, 0, None, None, None, 1)
+
+
+def kinds(verdict: Verdict) -> list[str]:
+    return [incident.kind for incident in verdict.incidents]
+
+
+def test_the_third_crash_in_ten_minutes_is_one_too_many_and_says_so(restarts: Restarts, clock: ManualClock) -> None:
+    for _ in range(2):
+        verdict = restarts.after(CRASH, ())
+        assert kinds(verdict) == [TRAINER_ENDED] and verdict.failure is None
+        clock.advance_ms(299_000)
+    last = restarts.after(CRASH, ())
+    assert kinds(last) == [TRAINER_ENDED, BREAKER]
+    assert last.failure is not None and last.failure.by_breaker
+    assert [incident.kind for incident in restarts.take_unrecorded()] == [TRAINER_ENDED] * 3 + [BREAKER]
+    assert not restarts.take_unrecorded()
+
+
+def test_crashes_that_are_far_apart_are_not_added_up(restarts: Restarts, clock: ManualClock) -> None:
+    for _ in range(20):
+        assert restarts.after(CRASH, ()).failure is None
+        clock.advance_ms(301_000)
+
+
+def test_what_must_be_mended_first_is_not_tried_again(restarts: Restarts) -> None:
+    refused = HostDiedError("The database is locked.", is_final=True, cause=DeathCause.REFUSED)
+    full = HostDiedError("The disk is full.", is_final=True, cause=DeathCause.FULL_DISK)
+    for death in (refused, full, NO_DEVICE):  # the device never worked
+        verdict = restarts.after(death, ())
+        assert verdict.failure is not None and not verdict.failure.by_breaker
+        assert verdict.failure.needs_room is (death is full)
+        assert kinds(verdict) == [TRAINER_ENDED]
+
+
+def test_what_was_asked_for_holds_for_the_next_host(restarts: Restarts) -> None:
+    for command in (SetLearningRate(2e-3), SetClipNorm(0.25), SetDuty(50), SetPaused(True), SetLearningRate(-1.0)):
+        restarts.note(command)
+    settings = restarts.spec.settings
+    assert (settings.training.learning_rate, settings.gradients.clip_norm, settings.training.duty_percent) == (
+        2e-3,
+        0.25,
+        50,
+    )
+    assert restarts.take_orders() == (SetPaused(True),)
+    restarts.note(SetPaused(False))
+    assert not restarts.take_orders()
+
+
+def test_a_pause_that_the_trainer_made_itself_holds_for_the_next_host(restarts: Restarts) -> None:
+    restarts.note_state(TrainerState.PAUSED)
+    restarts.note_state(TrainerState.RESTARTING)
+    assert restarts.take_orders() == (SetPaused(True),)
+    restarts.note_state(TrainerState.TRAINING)
+    assert not restarts.take_orders()
+
+
+def test_the_next_host_writes_down_how_the_last_one_ended_once(restarts: Restarts) -> None:
+    orders = tuple(RecordIncident(incident) for incident in restarts.after(CRASH, ()).incidents)
+    assert len(orders) == 1 and restarts.take_orders() == orders
+    assert not restarts.take_orders()
+
+
+def test_an_end_that_the_next_host_died_before_writing_down_is_not_lost(restarts: Restarts) -> None:
+    first = restarts.after(CRASH, ()).incidents
+    second = restarts.after(CRASH, restarts.take_orders()).incidents
+    assert restarts.take_unrecorded() == (*first, *second)
+
+
+def test_a_wish_that_was_not_carried_out_is_named(restarts: Restarts) -> None:
+    verdict = restarts.after(CRASH, (SetPaused(True), RestoreCheckpoint("a"), RestoreCheckpoint("b")))
+    assert verdict.incidents[0].what_it_cost.count("going back to a checkpoint") == 1
+
+
+def test_a_second_start_goes_on_with_the_run_that_the_first_began(restarts: Restarts) -> None:
+    assert restarts.spec.new_run
+    restarts.ready(ready("CPU, 1 thread"))
+    assert not restarts.spec.new_run
+
+
+def test_a_gpu_that_is_gone_leaves_the_cpu_until_it_is_gone_back_to(restarts: Restarts) -> None:
+    assert restarts.ready(ready("CUDA: a card")) is None and not restarts.can_look_for_gpu
+    assert restarts.after(GONE, ()).failure is None
+    assert restarts.spec.settings.training.device == "cpu"
+    assert restarts.ready(ready("CPU, 1 thread")) is None and restarts.can_look_for_gpu
+    restarts.use("cuda")
+    assert restarts.after(NO_DEVICE, ()).failure is None, "gone back to, and gone again"
+    assert restarts.spec.settings.training.device == "cpu" and restarts.can_look_for_gpu
+    restarts.use("cuda")
+    assert restarts.ready(ready("CUDA: a card")) is None and not restarts.can_look_for_gpu
+
+
+def test_auto_that_comes_out_on_the_cpu_after_a_crash_is_told(restarts: Restarts) -> None:
+    restarts.ready(ready("CUDA: a card"))
+    restarts.after(HostDiedError("Sticky.", cause=DeathCause.STICKY), ())
+    assert restarts.spec.settings.training.device == "auto", "the same device again"
+    assert isinstance(restarts.ready(ready("CPU, 1 thread")), Incident) and restarts.can_look_for_gpu
+    assert restarts.ready(ready("CPU, 1 thread")) is None, "once"
+
+
+def test_a_machine_that_never_had_a_gpu_is_not_searched_for_one(restarts: Restarts) -> None:
+    restarts.ready(ready("CPU, 1 thread"))
+    restarts.use("cuda")
+    assert restarts.after(NO_DEVICE, ()).failure is None
+    restarts.ready(ready("CPU, 1 thread"))
+    assert restarts.spec.settings.training.device == "cpu" and not restarts.can_look_for_gpu
+
+
+def test_a_process_that_lost_its_gpu_is_not_offered_it_again(tmp_path: Path, clock: ManualClock) -> None:
+    in_thread = replace(AUTO, training=replace(AUTO.training, host="thread"))
+    restarts = Restarts(rigs.spec(tmp_path, in_thread), clock)
+    restarts.ready(ready("CUDA: a card"))
+    assert restarts.after(GONE, ()).failure is None
+    assert restarts.spec.settings.training.device == "cpu" and not restarts.can_look_for_gpu

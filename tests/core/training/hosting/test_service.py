@@ -1,0 +1,219 @@
+"""Commands to a session, and what a next start makes of what was asked for."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+import torch
+
+from core.domain.candle import Candle
+from core.domain.clock import ManualClock
+from core.domain.events import (
+    CheckpointInfo,
+    CheckpointsChanged,
+    Incident,
+    StepDone,
+    TrainerEvent,
+    TrainerState,
+    TrainerStatus,
+)
+from core.storage.checkpoints import CheckpointRows
+from core.storage.database import open_database
+from core.storage.folder import DataFolder
+from core.training.commands import (
+    RestoreCheckpoint,
+    SaveCheckpoint,
+    SetClipNorm,
+    SetLearningRate,
+    StepOnce,
+    StopSession,
+)
+from core.training.doctor.remedies import text
+from core.training.engine import adaptive
+from core.training.hosting.service import TrainingService
+from tests.core.training import rigs
+from tests.core.training.conftest import SessionAfter
+from tests.support.driven import store_candles
+
+CANDLES = rigs.CANDLES
+
+
+@pytest.mark.faults
+def test_a_pause_that_comes_of_an_extra_step_is_shown_and_kept(tmp_path: Path, session_after: SessionAfter) -> None:
+    session = session_after(tmp_path, 31)
+
+    def fail(module: torch.nn.Module, _inputs: object, _output: object) -> None:
+        if module.training:
+            raise ValueError("it fails each time")
+
+    handle = session._session.engine.model.get_submodule("embed").register_forward_hook(fail)
+    events = session.handle(StepOnce())
+    handle.remove()
+    assert [event.state for event in events if isinstance(event, TrainerStatus)] == [TrainerState.PAUSED]
+    assert any(isinstance(event, CheckpointsChanged) for event in events), "what a pause leaves behind"
+    later = rigs.feed(session, CANDLES[31:35])
+    assert not any(isinstance(event, StepDone) for event in later)
+    assert session.status().state is TrainerState.PAUSED
+    session.close()
+
+
+def rolled_back(session: TrainingService) -> TrainingService:
+    """After 46 candles."""
+    rigs.feed(session, CANDLES[31:36])
+    with torch.no_grad():
+        next(session._session.engine.model.parameters()).view(-1)[0] = torch.nan
+    rigs.feed(session, CANDLES[36:46])
+    assert session._session.engine.rate_factor == 0.5
+    return session
+
+
+@pytest.mark.faults
+def test_a_rate_that_was_set_after_a_rollback_holds_after_a_crash(tmp_path: Path, session_after: SessionAfter) -> None:
+    """The newest checkpoint is from before it was set, and knows of the halving only."""
+    session = rolled_back(session_after(tmp_path, 31))
+    session.handle(SetLearningRate(2e-3))
+    rigs.feed(session, CANDLES[46:48])
+    assert session._session.engine.rate_now == 2e-3
+    session.close()
+    training = dataclasses.replace(rigs.SMALL.training, learning_rate=2e-3)
+    resumed = rigs.service(tmp_path, dataclasses.replace(rigs.SMALL, training=training))
+    assert resumed._session.engine.rate_now == resumed.status().learning_rate == 2e-3
+    resumed.close()
+
+
+@pytest.mark.faults
+def test_a_rate_that_was_halved_stays_so_after_a_crash(tmp_path: Path, session_after: SessionAfter) -> None:
+    rolled_back(session_after(tmp_path, 31)).close()
+    resumed = rigs.service(tmp_path)
+    assert resumed._session.engine.rate_now == rigs.SMALL.training.learning_rate / 2.0
+    resumed.close()
+
+
+def opened_and_ended(root: Path, candles: Sequence[Candle] = ()) -> TrainingService:
+    """A start, these candles, and an end as of a window that is closed."""
+    session = rigs.service(root)
+    rigs.feed(session, candles)
+    session.handle(StopSession())
+    session.close()
+    return session
+
+
+def kept(root: Path, session: TrainingService) -> list[tuple[int, str]]:
+    """Step and reason of the run's checkpoints, the oldest first."""
+    db = open_database(DataFolder(root).database, readonly=True)
+    try:
+        found = CheckpointRows(db).list(session._run.run_id)
+        return [(info.step, info.reason) for info in reversed(found)]
+    finally:
+        db.close()
+
+
+def test_an_end_at_which_nothing_is_new_writes_no_checkpoint(tmp_path: Path) -> None:
+    first = opened_and_ended(tmp_path, CANDLES[:15])
+    once = kept(tmp_path, first)
+    assert [reason for _, reason in once].count("exit") == 1
+    for _ in range(2):
+        assert opened_and_ended(tmp_path)._run.run_id == first._run.run_id
+    assert kept(tmp_path, first) == once
+    last = opened_and_ended(tmp_path, CANDLES[15:16])
+    steps = [step for step, reason in kept(tmp_path, last) if reason == "exit"]
+    assert len(steps) == 2 and steps[1] == steps[0] + 1
+
+
+def test_an_end_after_a_correction_writes_one_although_no_step_was_made(tmp_path: Path) -> None:
+    store_candles(tmp_path, CANDLES[:15])
+    opened_and_ended(tmp_path, CANDLES[:15])
+    close = CANDLES[14].close * 1.002
+    store_candles(tmp_path, [dataclasses.replace(CANDLES[14], close=close, high=max(CANDLES[14].high, close))])
+    last = opened_and_ended(tmp_path)
+    opened_and_ended(tmp_path)
+    assert [reason for _, reason in kept(tmp_path, last)].count("exit") == 2
+
+
+def test_what_is_kept_by_hand_is_written_although_the_start_found_the_same(tmp_path: Path) -> None:
+    """Retention takes an exit's checkpoint away in its turn; one that was asked for stays."""
+    opened_and_ended(tmp_path, CANDLES[:15])
+    session = rigs.service(tmp_path)
+    session.handle(SaveCheckpoint())
+    session.close()
+    assert [reason for _, reason in kept(tmp_path, session)][-2:] == ["exit", "manual"]
+
+
+def test_a_speed_is_told_only_while_steps_come(tmp_path: Path) -> None:
+    clock = ManualClock(now_ms=1_000)
+    session = rigs.service(tmp_path, clock=clock)
+    for candle in CANDLES[:20]:
+        clock.advance_ms(500)
+        rigs.feed(session, [candle])
+    assert session.status().steps_per_s == pytest.approx(2.0)
+    clock.advance_ms(9_000)
+    assert session.status().steps_per_s == pytest.approx(2.0)
+    clock.advance_ms(1_800_000)
+    assert session.status().steps_per_s is None
+    for candle in CANDLES[20:23]:
+        clock.advance_ms(1_000)
+        rigs.feed(session, [candle])
+    assert session.status().steps_per_s == pytest.approx(1.0), "the pause between is no slow step"
+    session.close()
+
+
+@pytest.mark.parametrize(
+    ("command", "words"),
+    [
+        (SetLearningRate(10.0), "The learning rate cannot be set: it is 10.0, and has to be at most 1"),
+        (SetLearningRate(0.0), "has to be above 0"),
+        (SetLearningRate(math.nan), "The learning rate cannot be set"),
+        (SetClipNorm(-1.0), "The clip threshold cannot be set: it is -1.0, and has to be above 0"),
+        (SetClipNorm(math.inf), "The clip threshold cannot be set"),
+    ],
+)
+def test_a_value_out_of_range_is_refused_with_the_range_and_the_former_stays(
+    tmp_path: Path, command: SetLearningRate | SetClipNorm, words: str
+) -> None:
+    """Whoever sends it: the engine took any number."""
+    session = rigs.service(tmp_path)
+    before = session.status()
+    events = session.handle(command)
+    (refused,) = (event for event in events if isinstance(event, Incident))
+    assert words in refused.what_happened and "stays in force" in refused.what_was_done
+    (status,) = (event for event in events if isinstance(event, TrainerStatus))
+    assert (status.learning_rate, status.clip_norm) == (before.learning_rate, before.clip_norm)
+    session.close()
+
+
+def test_a_checkpoint_that_is_gone_back_to_says_what_it_was_learned_with(
+    tmp_path: Path, session_after: SessionAfter
+) -> None:
+    """It was called healthy at a rate of 0.9, which the next wreck was then taken back to."""
+    session = session_after(tmp_path, 31)
+    (healthy,) = saved(session.handle(SetLearningRate(0.9)))
+    rigs.feed(session, CANDLES[31:34])
+    events = session.handle(RestoreCheckpoint(healthy.checkpoint_id))
+    (copy,) = saved(events)
+    assert copy.settings_id == healthy.settings_id is not None
+    (done,) = (event.what_happened for event in events if isinstance(event, Incident))
+    rate = rigs.SMALL.training.learning_rate
+    assert done.endswith(f"The learning rate stays 0.9: the checkpoint was learned with {text(rate)}.")
+    session.close()
+
+
+def saved(events: Sequence[TrainerEvent]) -> list[CheckpointInfo]:
+    return [event.saved for event in events if isinstance(event, CheckpointsChanged) and event.saved is not None]
+
+
+def test_a_rate_that_is_lowered_after_harm_is_said(
+    tmp_path: Path, session_after: SessionAfter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(adaptive, "BLOCK", 2)
+    session = session_after(tmp_path, 31)
+    session.handle(SetLearningRate(1.0))
+    events = [event for candle in CANDLES[31:80] for event in rigs.feed(session, [candle])]
+    (first, *_) = (event for event in events if isinstance(event, Incident) and event.kind == "learning rate adapted")
+    assert "worse than without it" in first.what_happened and "halved, to 0.5" in first.what_was_done
+    steps = [event.learning_rate for event in events if isinstance(event, StepDone)]
+    assert steps[0] == 1.0 and steps[-1] <= 0.5 and session.status().learning_rate == 1.0
+    session.close()

@@ -1,0 +1,126 @@
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.domain.clock import ManualClock
+from core.training.hosting.watchdog import Watchdog
+
+HANG_S = 10.0
+
+
+@pytest.fixture
+def clock() -> ManualClock:
+    return ManualClock()
+
+
+@pytest.fixture
+def watchdog(clock: ManualClock) -> Watchdog:
+    """One whose trainer has given its first answer."""
+    made = Watchdog(clock, HANG_S)
+    made.asked()
+    made.answered()
+    return made
+
+
+def look(watchdog: Watchdog, clock: ManualClock, seconds: float, each_s: float = 0.5) -> None:
+    """Look in vain for so long."""
+    for _ in range(round(seconds / each_s)):
+        clock.advance_ms(round(each_s * 1000))
+        watchdog.looked(each_s)
+
+
+def test_who_owes_nothing_may_be_silent_for_ever(watchdog: Watchdog, clock: ManualClock) -> None:
+    look(watchdog, clock, 100.0)
+    assert watchdog.left_s == math.inf and not watchdog.is_overdue
+
+
+def test_silence_is_overdue_after_the_set_time(watchdog: Watchdog, clock: ManualClock) -> None:
+    look(watchdog, clock, 100.0)
+    watchdog.asked()
+    look(watchdog, clock, HANG_S - 0.5)
+    assert not watchdog.is_overdue and watchdog.left_s == pytest.approx(0.5)
+    look(watchdog, clock, 0.5)
+    assert watchdog.is_overdue
+
+
+def test_an_answer_begins_a_new_silence_for_the_next_that_is_owed(watchdog: Watchdog, clock: ManualClock) -> None:
+    watchdog.asked()
+    watchdog.asked()
+    look(watchdog, clock, 9.0)
+    watchdog.answered()
+    look(watchdog, clock, 9.0)
+    assert not watchdog.is_overdue
+    watchdog.answered()
+    assert watchdog.left_s == math.inf
+
+
+def test_the_first_answer_has_two_minutes(clock: ManualClock) -> None:
+    watchdog = Watchdog(clock, HANG_S)
+    watchdog.asked()
+    look(watchdog, clock, 119.5)
+    assert not watchdog.is_overdue
+    look(watchdog, clock, 0.5)
+    assert watchdog.is_overdue
+
+
+def quick_or_slow(watchdog: Watchdog, clock: ManualClock, seconds: list[float]) -> None:
+    """Answers that took so long, each looked for once."""
+    for each in seconds:
+        watchdog.asked()
+        clock.advance_ms(round(each * 1000))
+        watchdog.looked(each)
+        watchdog.answered()
+
+
+def test_many_slow_answers_make_it_patient_and_quick_ones_impatient_again(
+    watchdog: Watchdog, clock: ManualClock
+) -> None:
+    quick_or_slow(watchdog, clock, [4.0] * 100)
+    assert watchdog.limit_s == pytest.approx(80.0)
+    quick_or_slow(watchdog, clock, [0.1] * 300)
+    assert watchdog.limit_s == HANG_S
+
+
+@pytest.mark.parametrize("quick", [0, 50, 90, 200])
+def test_one_slow_answer_among_quick_ones_does_not_put_off_the_alarm_for_long(clock: ManualClock, quick: int) -> None:
+    watchdog = Watchdog(clock, 30.0)
+    watchdog.asked()
+    watchdog.answered()
+    quick_or_slow(watchdog, clock, [0.05] * (quick // 2) + [25.0] + [0.05] * (quick // 2))
+    watchdog.asked()
+    look(watchdog, clock, 50.0)
+    assert not watchdog.is_overdue, "the same could come again"
+    look(watchdog, clock, 25.0)
+    assert watchdog.is_overdue
+
+
+@given(st.lists(st.floats(0.0, 5.0), max_size=300), st.floats(1.0, 30.0))
+def test_no_answer_that_came_makes_the_same_one_a_hang_and_the_limit_is_bounded(
+    seconds: list[float], hang_s: float
+) -> None:
+    clock = ManualClock()
+    watchdog = Watchdog(clock, hang_s)
+    watchdog.asked()
+    watchdog.answered()
+    quick_or_slow(watchdog, clock, seconds)
+    newest = [round(each * 1000) / 1000 for each in seconds][-256:]
+    assert watchdog.limit_s >= max([hang_s, *(2.9 * each for each in newest)])
+    bound = 3.0 * max(newest, default=0.0)
+    if len(newest) >= 100:
+        bound = max(bound, 20.0 * sorted(newest)[len(newest) // 2])
+    assert watchdog.limit_s <= max(hang_s, bound) + 1e-6
+
+
+def test_time_in_which_nobody_looked_is_not_held_against_it(watchdog: Watchdog, clock: ManualClock) -> None:
+    """A suspended laptop, or Ctrl+Z on the whole group: both stood still."""
+    watchdog.asked()
+    look(watchdog, clock, 5.0)
+    clock.advance_ms(3_600_000)
+    watchdog.looked(0.5)
+    assert not watchdog.is_overdue
+    look(watchdog, clock, 4.0)
+    assert watchdog.is_overdue

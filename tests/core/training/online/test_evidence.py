@@ -1,0 +1,81 @@
+"""The blocks that verdicts rest on: stored once, the same after a restart, and not to be trusted when damaged."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from core.domain.events import ForecastMode
+from core.forecast.confidence import BLOCK
+from core.storage.database import open_database
+from core.storage.folder import DataFolder
+from core.storage.reader import RecordReader
+from core.storage.runs import RunStore
+from core.training.online.ledger import ScoreLedger, take_scores
+from tests.core.training import rigs
+from tests.core.training.conftest import SessionAfter
+
+FOREVER_MS = 2**62
+
+
+@pytest.fixture
+def root(tmp_path: Path, session_after: SessionAfter) -> Path:
+    """A run of 140 candles, cut off."""
+    session_after(tmp_path, len(rigs.CANDLES)).close()
+    return tmp_path
+
+
+def reader_of(root: Path) -> RecordReader:
+    db = open_database(DataFolder(root).database)
+    return RecordReader(db, RunStore(db).list()[0].run_id)
+
+
+def ledger_of(reader: RecordReader) -> ScoreLedger:
+    ledger = ScoreLedger(ForecastMode.REPLAY)
+    take_scores(ledger, reader, ForecastMode.REPLAY, FOREVER_MS)
+    return ledger
+
+
+def test_each_full_block_is_stored_with_the_sums_of_its_scores(root: Path) -> None:
+    reader = reader_of(root)
+    own = [block for block in reader.evidence(FOREVER_MS) if block.kind == "own"]
+    scores = [score for score in reader.scores() if not score.after_gap]
+    assert [block.number for block in own] == list(range(len(scores) // BLOCK)) and own
+    for block in own:
+        part = scores[block.number * BLOCK : (block.number + 1) * BLOCK]
+        assert block.last_target_ms == part[-1].target_open_time_ms
+        assert block.sums[0, 0] == pytest.approx(sum(score.loss for score in part))
+        assert block.sums[2, 1] == pytest.approx(sum(score.range_reference_loss for score in part))
+
+
+def test_what_blocks_give_is_what_all_scores_give(root: Path) -> None:
+    reader = reader_of(root)
+    found, whole = ledger_of(reader).evidence, ScoreLedger(ForecastMode.REPLAY).evidence
+    whole.extend(reader.scores(), ForecastMode.REPLAY, FOREVER_MS)
+    for one, other in ((found.skills(), whole.skills()), (found.model_gains(), whole.model_gains())):
+        assert [each.n for each in one] == [each.n for each in other]
+        assert [each.value for each in one] == pytest.approx([each.value for each in other])
+
+
+def test_a_damaged_block_and_what_follows_it_are_not_believed(root: Path) -> None:
+    reader = reader_of(root)
+    whole = reader.evidence(FOREVER_MS)
+    sums = bytearray(np.ascontiguousarray(whole[0].sums).tobytes())
+    sums[6] ^= 1
+    with reader._db.conn:
+        reader._db.conn.execute(
+            "UPDATE evidence SET sums = ? WHERE kind = ? AND block = 0", (bytes(sums), whole[0].kind)
+        )
+    assert all(block.kind != whole[0].kind for block in reader.evidence(FOREVER_MS))
+
+
+def test_a_record_from_before_there_were_blocks_gives_the_same_verdicts(root: Path) -> None:
+    before = ledger_of(reader_of(root)).evidence.skills()
+    reader = reader_of(root)
+    with reader._db.conn:
+        reader._db.conn.execute("DELETE FROM evidence")
+    after = ledger_of(reader).evidence.skills()
+    assert [each.value for each in after] == pytest.approx([each.value for each in before])
+    assert after[0].n == before[0].n

@@ -1,0 +1,117 @@
+"""When a verdict is told, when it makes an incident, and what a rollback leaves of it."""
+
+from __future__ import annotations
+
+import pytest
+
+from core.domain.diagnosis import Diagnosis, Disease, NonFiniteOrigin
+from core.domain.events import StepDone
+from core.settings.tree import Settings
+from core.training.doctor.doctor import GradientDoctor
+from core.training.online.health import GradientHealth
+from tests.core.training.doctor.steps import NAMES, step
+
+
+@pytest.fixture
+def health() -> GradientHealth:
+    return GradientHealth(GradientDoctor("run", NAMES, Settings))
+
+
+def observe(health: GradientHealth, first: int, last: int, norm: float = 1.0) -> list[Diagnosis]:
+    """Steps one by one, as a session does them. Returns all that was told."""
+    return [told for number in range(first, last + 1) for told in health.observe([step(number, norm)])]
+
+
+def test_a_verdict_is_told_when_it_changes_and_every_hundred_steps(health: GradientHealth) -> None:
+    told = observe(health, 1, 300)
+    assert [(one.step, one.disease) for one in told] == [
+        *((number, Disease.UNKNOWN) for number in (10, 20, 30, 40)),
+        (50, Disease.HEALTHY),
+        (150, Disease.HEALTHY),
+        (250, Disease.HEALTHY),
+    ]
+    (ill,) = [one for one in observe(health, 301, 349, 1e4) if one.disease is Disease.EXPLODING]
+    assert ill.step == 320, "a fifth of the newest hundred"
+
+
+def test_several_steps_at_once_are_asked_about_once(health: GradientHealth) -> None:
+    assert len(health.observe([step(number) for number in range(1, 60)])) == 1
+    assert health.observe([]) == ()
+
+
+def test_what_the_record_holds_is_taken_up(health: GradientHealth) -> None:
+    primed = health.prime(step(number, 1e4) for number in range(1, 100))
+    assert (primed.disease, primed.step) == (Disease.EXPLODING, 99)
+    assert observe(health, 100, 120, 1e4) == [], "it says the same"
+
+
+def reported(health: GradientHealth, told: list[Diagnosis]) -> list[int]:
+    """The steps of the verdicts that made an incident."""
+    return [one.step for one in told if health.mishap(one) is not None]
+
+
+def test_an_episode_is_one_incident_however_long_it_is(health: GradientHealth) -> None:
+    assert reported(health, observe(health, 1, 1200, 1e4)) == [50]
+    assert reported(health, observe(health, 1201, 1600)) == [], "healthy, but not for long"
+    assert reported(health, observe(health, 1601, 1700, 1e4)) == []
+    assert reported(health, observe(health, 1701, 2700)) == []
+    assert len(reported(health, observe(health, 2701, 2900, 1e4))) == 1, "another, after five hundred steps without"
+
+
+def test_what_another_model_has_is_another_episode(health: GradientHealth) -> None:
+    assert reported(health, observe(health, 1, 100, 1e4)) == [50]
+    health.forget(is_other_model=True)
+    assert len(reported(health, observe(health, 101, 200, 1e4))) == 1
+
+
+def test_an_incident_stays_true_once_its_advice_is_taken(health: GradientHealth) -> None:
+    """Its row is still there after the button was pressed."""
+    told = observe(health, 1, 100, 1e4)
+    mishap = health.mishap(told[-1])
+    assert mishap is not None
+    assert mishap.done == f"Nothing was changed automatically. Advice at the time: {told[-1].advice}"
+
+
+def test_a_rollback_is_asked_about_at_once_and_the_steps_before_it_speak_no_more(health: GradientHealth) -> None:
+    observe(health, 1, 102, 1e4)
+    (told,) = health.observe([step(103, 1e4)], went_back=True)
+    assert told.disease is Disease.UNKNOWN and told.step == 103
+    assert [one.disease for one in observe(health, 104, 200)] == [*[Disease.UNKNOWN] * 5, Disease.HEALTHY]
+
+
+def spoiled(number: int, norm: float = 1.0) -> StepDone:
+    return step(number, norm, origin=NonFiniteOrigin.PARAMETERS)
+
+
+def test_a_rollback_does_not_hide_the_numbers_that_led_to_it(health: GradientHealth) -> None:
+    """Training may pause right there, and the banner sends people to the verdict."""
+    observe(health, 1, 112)
+    (told,) = health.observe([spoiled(113)], went_back=True)
+    assert told.disease is Disease.NOT_FINITE and "began at step 113" in told.evidence
+    assert told.change is not None and told.change.name == "learning_rate"
+    assert observe(health, 114, 212) == [], "it says the same within a hundred steps"
+    assert [one.disease for one in observe(health, 213, 240)] == [Disease.HEALTHY]
+
+
+def test_a_rollback_keeps_what_led_to_the_bad_number(health: GradientHealth) -> None:
+    """Norms that had exploded before it under clipping: the advice rests on them, though they count no more."""
+    observe(health, 1, 60)
+    observe(health, 61, 112, 1e4)
+    (told,) = health.observe([spoiled(113)], went_back=True)
+    assert told.disease is Disease.NOT_FINITE and "Clipping is at work" in told.advice
+
+
+def test_changed_settings_begin_anew(health: GradientHealth) -> None:
+    observe(health, 1, 112, 1e4)
+    health.observe([spoiled(113)])
+    assert health.forget().disease is Disease.UNKNOWN
+
+
+@pytest.mark.parametrize("is_other_model", [True, False])
+def test_it_counts_on_until_it_can_say_something(health: GradientHealth, is_other_model: bool) -> None:
+    """43 steps after a restore the card still said that there were none."""
+    observe(health, 1, 112)
+    assert health.forget(is_other_model=is_other_model).evidence.startswith("0 steps with")
+    told = observe(health, 113, 155)
+    assert [one.evidence.split(" with")[0] for one in told] == ["8 steps", "18 steps", "28 steps", "38 steps"]
+    assert health.observe([]) == () and observe(health, 156, 159) == []

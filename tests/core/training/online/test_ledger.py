@@ -1,0 +1,219 @@
+from __future__ import annotations
+
+import dataclasses
+from contextlib import closing
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from core.domain.events import ForecastMode, Trend
+from core.forecast.confidence import BLOCK, skill_sequence
+from core.storage.database import open_database
+from core.storage.packed_scores import as_stored
+from core.storage.reader import RecordReader
+from core.storage.records import StoredScore
+from core.training.online.ledger import LONGEST_WINDOW, LossLedger, ScoreLedger, take_scores
+from tests.core.storage.samples import forecast, open_record
+
+SCORE = StoredScore(0, 1, 0, ForecastMode.LIVE, False, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, True, True, True, 0.5, 0.5, 0)
+
+
+def scores(n: int, factor: float = 1.0, seed: int = 0, mode: ForecastMode = ForecastMode.LIVE) -> list[StoredScore]:
+    references = np.random.default_rng(seed).gamma(4.0, 0.25, n)
+    return [
+        dataclasses.replace(SCORE, target_open_time_ms=index, mode=mode, loss=factor * value, reference_loss=value)
+        for index, value in enumerate(references)
+    ]
+
+
+def test_seven_hits_of_seven_are_not_an_accuracy() -> None:
+    ledger = ScoreLedger(ForecastMode.LIVE)
+    ledger.extend(scores(7))
+    summary = ledger.own_summary(7, 7, None)
+    assert summary.direction.value is None and not summary.has_proven_edge
+    assert "Too early" in summary.verdict
+
+
+@pytest.mark.parametrize(("n", "factor", "proven"), [(1000, 0.9, True), (1000, 1.0, False), (700, 0.9, False)])
+def test_an_edge_needs_its_whole_interval_above_zero_and_enough_candles(n: int, factor: float, proven: bool) -> None:
+    ledger = ScoreLedger(ForecastMode.LIVE)
+    ledger.extend(scores(n, factor))
+    assert ledger.own_summary(n, n, None).has_proven_edge is proven
+
+
+def test_the_headline_rests_on_the_interval_that_holds_at_every_moment() -> None:
+    ledger, taken = ScoreLedger(ForecastMode.LIVE), scores(1_130)
+    losses = np.random.default_rng(5).gamma(4.0, 0.24, len(taken))
+    taken = [dataclasses.replace(score, loss=float(loss)) for score, loss in zip(taken, losses, strict=True)]
+    ledger.extend(taken)
+    found = ledger.own_summary(len(taken), len(taken), None).skill_close
+    wanted = skill_sequence(losses, np.array([score.reference_loss for score in taken]))
+    assert found.low is not None and found.n == wanted.n
+    assert (found.value, found.low, found.high) == pytest.approx((wanted.value, wanted.low, wanted.high))
+
+
+def test_forecasts_that_were_not_live_are_scored_apart() -> None:
+    ledger = ScoreLedger(ForecastMode.LIVE)
+    ledger.extend(scores(100, 0.5, mode=ForecastMode.CATCH_UP))
+    ledger.extend(scores(50, 1.5))
+    own, apart = ledger.own_summary(150, 50, None), ledger.other_summary(150, 50)
+    assert own.skill_close.value == pytest.approx(-0.5) and own.skill_close.n == 50
+    assert apart is not None and apart.skill_close.value == pytest.approx(0.5)
+
+
+def test_best_loss_is_that_of_a_window_not_of_the_luckiest_step() -> None:
+    losses = LossLedger()
+    for index in range(60):
+        losses.add(0.001 if index == 5 else 1.0)
+    assert losses.best is not None and losses.best > 0.9
+    assert losses.summary().current == pytest.approx(1.0)
+
+
+def test_a_loss_that_is_not_finite_is_refused() -> None:
+    with pytest.raises(ValueError, match="finite"):
+        LossLedger().add(float("nan"))
+
+
+@pytest.mark.parametrize(("slope", "trend"), [(-0.01, Trend.IMPROVING), (0.01, Trend.WORSENING), (0.0, Trend.FLAT)])
+def test_trend(slope: float, trend: Trend) -> None:
+    losses = LossLedger()
+    noise = np.random.default_rng(0).normal(0.0, 0.05, 100)
+    assert losses.summary().trend is Trend.UNKNOWN
+    for index, error in enumerate(noise):
+        losses.add(2.0 + slope * index + float(error))
+    assert losses.summary().trend is trend
+
+
+def test_spikes_that_leave_a_window_are_no_improvement() -> None:
+    losses, noise = LossLedger(), np.random.default_rng(3).normal(0.0, 0.05, 100)
+    for index, error in enumerate(noise):
+        losses.add(30.0 if index % 8 == 0 and index < 50 else 2.0 + float(error))
+    assert losses.summary().trend is Trend.FLAT
+
+
+def test_losses_of_another_line_are_in_no_mean_and_no_trend() -> None:
+    losses = LossLedger()
+    for _ in range(100):
+        losses.add(5.0)
+    losses.begin_line()
+    assert losses.windowed is losses.summary().current is None and losses.best == 5.0
+    for number in range(1, 100):
+        losses.add(1.0)
+        assert losses.summary().current == 1.0 and losses.summary().trend is Trend.UNKNOWN
+        assert (losses.windowed is None) is (number < 50)
+    losses.add(1.0)
+    assert losses.summary().trend is Trend.FLAT
+    again = LossLedger()
+    again.restore(losses.best, losses.newest, losses.of_line)
+    assert again.summary() == losses.summary() and len(losses.newest) == 100, "spikes are told from all of them"
+
+
+def test_the_current_loss_is_a_mean_and_never_below_the_best_of_full_windows() -> None:
+    generator = np.random.default_rng(2)
+    ledger = LossLedger()
+    for number in range(400):
+        ledger.add(1.0 + 0.3 * float(generator.random()))
+        summary = ledger.summary()
+        assert summary.current is not None
+        if number >= 49:
+            assert summary.best is not None and summary.current >= summary.best - 1e-12
+
+
+@settings(max_examples=40)
+@given(
+    n=st.sampled_from([90, 349, 350, 401, 1049, 1100, 1237]),
+    seed=st.integers(0, 99),
+    changed=st.lists(st.tuples(st.integers(0, 1400), st.sampled_from([0.5, 1.5])), max_size=60),
+)
+def test_a_replaced_score_leaves_what_the_final_scores_would_have_made(
+    n: int, seed: int, changed: list[tuple[int, float]]
+) -> None:
+    """Windows and checkpoint scores are those of a ledger that was given the newest versions at once; full blocks of
+    evidence stay as they came."""
+    first = scores(n, 0.97, seed)
+    final = list(first)
+    ledger, oracle, as_it_came = (ScoreLedger(ForecastMode.LIVE) for _ in range(3))
+    ledger.extend(first)
+    for index, factor in changed:
+        if index >= n:
+            continue
+        final[index] = dataclasses.replace(final[index], loss=final[index].loss * factor, overlap=factor, version=2)
+        ledger.replace(final[index])
+    oracle.extend(final, first_loss=lambda score: first[score.target_open_time_ms].loss)
+    as_it_came.extend([*first[: n // BLOCK * BLOCK], *final[n // BLOCK * BLOCK :]])
+    found, expected = ledger.own_summary(n, n, None), oracle.own_summary(n, n, None)
+    assert found.candle_accuracy == expected.candle_accuracy
+    assert found.skill_close == as_it_came.own_summary(n, n, None).skill_close
+    assert ledger.checkpoint_scores() == oracle.checkpoint_scores()
+    assert ledger.usual_loss == oracle.usual_loss == np.median([score.loss for score in first[-200:]])
+
+
+@settings(max_examples=20)
+@given(losses=st.lists(st.floats(0.0, 9.0), max_size=240))
+def test_all_losses_at_once_are_the_same_as_one_after_another(losses: list[float]) -> None:
+    one, all_ = LossLedger(), LossLedger()
+    for loss in losses:
+        one.add(loss)
+    all_.take_all(np.array(losses, dtype=np.float64))
+    assert all_.newest == one.newest and (all_.best or 0.0) == pytest.approx(one.best or 0.0, rel=1e-12)
+    assert (all_.best is None) == (one.best is None)
+
+
+@dataclasses.dataclass(frozen=True)
+class Recorded:
+    """A record of scores as they came first, the n-th of target n, and of what corrected some of them."""
+
+    database: Path
+    run_id: str
+    first: list[StoredScore]
+    corrected: list[StoredScore]
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> Recorded:
+    modes = [*[ForecastMode.LIVE] * 3, ForecastMode.CATCH_UP]
+    first = [
+        dataclasses.replace(
+            as_stored(each),
+            origin_open_time_ms=each.target_open_time_ms,
+            mode=modes[place // 40 % 4],
+            after_gap=place % 97 == 0,
+            twin_loss=0.5,
+            range_twin_loss=0.5,
+        )
+        for place, each in enumerate(scores(6_000, 0.97))
+    ]
+    corrected = [dataclasses.replace(first[place], loss=2.0, version=2) for place in (5, 1_390, 4_690)]
+    database = tmp_path_factory.mktemp("recorded") / "db.sqlite3"
+    with closing(open_database(database)) as db:
+        record = open_record(db)
+        blank = dataclasses.replace(forecast(0), quantiles=np.zeros((1, 1)), experts=np.zeros((1, 1, 1)))
+        with record.write():
+            for each in first:
+                record.add_forecasts([dataclasses.replace(blank, origin_open_time_ms=each.origin_open_time_ms)])
+            record.add_scores([*first, *corrected])
+        return Recorded(database, record.reader.run_id, first, corrected)
+
+
+@pytest.mark.parametrize("until", [1_400, 4_700, 10_000])
+def test_a_ledger_from_the_record_is_the_one_that_saw_every_score(recorded: Recorded, until: int) -> None:
+    """It reads a part of them: modes in turn, gaps, corrections, and more than any window holds."""
+    given_ = recorded.first
+    with closing(open_database(recorded.database, readonly=True)) as db:
+        reader = RecordReader(db, recorded.run_id)
+        found = ScoreLedger(ForecastMode.LIVE)
+        read = reader.newest_scores(until, LONGEST_WINDOW)
+        take_scores(found, reader, ForecastMode.LIVE, until, lambda each: given_[each.target_open_time_ms].loss)
+    newest = {each.target_open_time_ms: each for each in [*given_, *recorded.corrected]}
+    whole = ScoreLedger(ForecastMode.LIVE)
+    for target in sorted(newest):
+        if target <= until:
+            whole.add(newest[target], given_[target].loss)
+    assert found.own_summary(1, 1, None) == whole.own_summary(1, 1, None)
+    assert found.other_summary(1, 1) == whole.other_summary(1, 1)
+    assert found.checkpoint_scores() == whole.checkpoint_scores() and found.usual_loss == whole.usual_loss
+    assert found.evidence.online_gain(1, 0) == whole.evidence.online_gain(1, 0)
+    assert len(read) <= min(until + 1, 6_000)

@@ -1,0 +1,194 @@
+"""The frozen twin: what it is, that it survives, and that it harms nothing."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from core.domain.quantities import Quantity
+from core.evaluation.details import evaluate_run
+from core.forecast.experts import unpack_losses
+from core.settings.tree import OnlineSettings
+from core.storage.database import open_database
+from core.storage.folder import DataFolder
+from core.storage.records import StoredScore
+from core.storage.runs import RunStore
+from core.training.commands import SetPaused
+from core.training.hosting.opening import build_engine
+from core.training.online.learning_gain import gains
+from core.training.online.reference_model import FrozenTwin
+from core.training.online.snapshot import pack, unpack_all
+from tests.core.training import rigs
+from tests.core.training.conftest import SessionAfter
+from tests.support.driven import scores_of
+
+AGE = 20
+RENEWED_EVERY = AGE // 4
+CANDLES = rigs.CANDLES
+
+
+def without_model(score: StoredScore) -> float:
+    losses = unpack_losses(score.expert_losses)
+    assert losses is not None
+    return float(losses[0, Quantity.CLOSE])
+
+
+def twins(scores: Iterable[StoredScore]) -> list[float | None]:
+    return [score.twin_loss for score in scores]
+
+
+def test_there_is_none_before_its_age_and_then_it_is_never_younger_nor_much_older(tmp_path: Path) -> None:
+    service = rigs.service(tmp_path)
+    twin, ages = service._session.twin, []
+    for candle in CANDLES[:46]:
+        rigs.feed(service, [candle])
+        ages.append(twin.known_for(service._session.history.observed - 1))
+    service.close()
+    assert ages[:AGE] == list(range(AGE))
+    assert set(ages[AGE:]) == set(range(AGE, AGE + RENEWED_EVERY))
+    scores = scores_of(tmp_path)  # the n-th is of the forecast made after n candles
+    assert twins(scores[: AGE - 1]) == [None] * (AGE - 1)
+    assert None not in twins(scores[AGE:])
+    untrained = scores[AGE : AGE + RENEWED_EVERY - 1]
+    assert [score.twin_loss for score in untrained] == pytest.approx(
+        [without_model(score) for score in untrained], rel=1e-5
+    )
+    later = scores[AGE + RENEWED_EVERY :]
+    assert all(score.twin_loss != score.reference_loss for score in later)
+    assert all(score.twin_loss != score.model_loss for score in later)
+    kept = sorted(path.name for path in tmp_path.rglob("twins/*"))
+    assert len(kept) <= 8 and kept[-1] == "candle-000000045.safetensors"
+
+
+def test_it_is_the_model_of_that_time(tmp_path: Path, session_after: SessionAfter) -> None:
+    """Of a model that stopped learning, the twin is the model itself once it was frozen after that."""
+    stopped = 31
+    service = session_after(tmp_path, stopped)
+    service.handle(SetPaused(True))
+    rigs.feed(service, CANDLES[stopped:60])
+    service.close()
+    scores = scores_of(tmp_path)
+    same = [score.twin_loss == score.model_loss and score.range_twin_loss == score.range_model_loss for score in scores]
+    first = 35 + AGE  # of the first that was taken after that
+    assert all(same[first:]) and len(same) > first and not any(same[AGE + RENEWED_EVERY : stopped + AGE])
+
+
+def test_forecasts_are_the_same_with_and_without_it(tmp_path: Path, session_after: SessionAfter) -> None:
+    session_after(tmp_path / "with", 41).close()
+    service = rigs.service(tmp_path / "without", replace(rigs.SMALL, online=OnlineSettings(twin_age=0)))
+    rigs.feed(service, CANDLES[:41])
+    service.close()
+    plain = [
+        replace(score, twin_loss=None, range_twin_loss=None, scored_at_ms=0) for score in scores_of(tmp_path / "with")
+    ]
+    assert plain == [replace(score, scored_at_ms=0) for score in scores_of(tmp_path / "without")]
+    assert not list((tmp_path / "without").rglob("twins"))
+
+
+def test_a_checkpoint_from_before_there_were_twins_begins_with_none(
+    tmp_path: Path, session_after: SessionAfter
+) -> None:
+    service = session_after(tmp_path, 31)
+    tensors, metadata = pack(service._session, rigs.SMALL.model)
+    service.close()
+    other = rigs.service(tmp_path / "other")
+    old = {name: tensor for name, tensor in tensors.items() if not name.startswith("twin.")}
+    unpack_all(other._session, old, {name: value for name, value in metadata.items() if name not in ("twin", "drift")})
+    assert other._session.twin.known_for(31) == 0
+    rigs.feed(other, CANDLES[31:57])
+    other.close()
+    assert None in twins(scores_of(tmp_path / "other")) and twins(scores_of(tmp_path / "other"))[-1] is not None
+
+
+def test_a_snapshot_that_is_damaged_or_gone_is_left_out_with_a_word(
+    tmp_path: Path, session_after: SessionAfter, caplog: pytest.LogCaptureFixture
+) -> None:
+    session_after(tmp_path, 31).close()
+    files = sorted(tmp_path.rglob("twins/*"))
+    files[0].unlink()
+    for path in files[1:]:
+        path.write_bytes(path.read_bytes()[:-9])
+    with caplog.at_level(logging.WARNING, "ghostcandle.training"):
+        service = rigs.service(tmp_path)
+        rigs.feed(service, CANDLES[31:58])
+        service.close()
+    assert "cannot be used" in caplog.text
+    scores = scores_of(tmp_path)
+    assert len(scores) == 57 and twins(scores)[-1] is not None and None in twins(scores)[32:]
+
+
+def test_a_disk_that_takes_no_snapshot_stops_nothing(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    service = rigs.service(tmp_path)
+    folder = service._session.twin._folder
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    folder.write_text("in the way")
+    with caplog.at_level(logging.WARNING, "ghostcandle.training"):
+        rigs.feed(service, CANDLES[:12])
+    status = service.status()
+    service.close()
+    assert "could not be written" in caplog.text and len(scores_of(tmp_path)) == 11
+    assert status.online is not None and status.online.age == 0 and status.online.gain.value is None
+
+
+def test_no_snapshot_is_taken_of_weights_that_are_not_finite(tmp_path: Path) -> None:
+    engine = build_engine(rigs.SMALL, torch.device("cpu"), 5)
+    twin = FrozenTwin(engine, tmp_path / "run", AGE, 3)
+    with torch.no_grad():
+        next(engine.model.parameters()).fill_(torch.nan)
+    twin.renew(0)
+    assert twin.known_for(7) == 0 and twin.state()["snapshots"] == []
+
+
+def test_the_status_says_how_far_it_is_and_then_what_it_found(tmp_path: Path, session_after: SessionAfter) -> None:
+    service = session_after(tmp_path / "early", 11)
+    early = service.status().online
+    service.close()
+    assert early is not None and early.gain.value is None and (early.age, early.needed) == (11, AGE)
+    service = session_after(tmp_path / "late", 61)
+    late = service.status().online
+    service.close()
+    assert late is not None and late.gain.value is not None and late.age >= AGE
+    assert late.gain.low is None and late.gain.high is None, "too few blocks for what holds at every moment"
+    scores = [score for score in scores_of(tmp_path / "late") if score.twin_loss is not None]
+    assert late.close.n == len(scores)
+    spared = 1.0 - sum(score.model_loss for score in scores) / sum(score.twin_loss or 0.0 for score in scores)
+    assert late.close.value == pytest.approx(spared)
+
+
+def test_evaluate_says_the_same_as_the_scores(tmp_path: Path, session_after: SessionAfter) -> None:
+    session_after(tmp_path, 61).close()
+    db = open_database(DataFolder(tmp_path).database, readonly=True)
+    found = evaluate_run(db, RunStore(db).list()[0], rigs.SMALL.model.horizons)
+    db.close()
+    scores = [score for score in scores_of(tmp_path) if score.twin_loss is not None]
+    close = found["pinball"]["close"]
+    assert close["online_gain_n"] == len(scores) == found["online"]["n"] and found["online"]["twin_age"] == AGE
+    spared = 1.0 - sum(score.model_loss for score in scores) / sum(score.twin_loss or 0.0 for score in scores)
+    assert close["online_gain"] == pytest.approx(spared)
+    assert close["online_gain_ci95"][0] <= spared <= close["online_gain_ci95"][1]
+    assert found["horizons"]["3"]["range"]["online_gain"] is not None
+    json.dumps(found, allow_nan=False)
+
+
+def test_a_gain_that_is_there_is_found_and_one_that_is_not_is_not_claimed() -> None:
+    generator = np.random.default_rng(4)
+    twin = generator.gamma(2.0, 1.0, (2, 1_000))
+    noise = generator.normal(0.0, 0.1, (2, 1_000))
+    better, same = twin * (0.97 + 0.1 * noise), twin * (1.0 + noise)
+    found, *_ = gains(np.stack([better[0], twin[0], better[1], twin[1]], axis=1))
+    assert found.value == pytest.approx(0.03, abs=0.005) and found.low is not None and found.low > 0.0
+    nothing, *_ = gains(np.stack([same[0], twin[0], same[1], twin[1]], axis=1))
+    assert nothing.low is not None and nothing.high is not None and nothing.low < 0.0 < nothing.high
+
+
+def test_too_few_losses_make_no_number() -> None:
+    found = gains(np.ones((29, 4)))
+    assert all(part.value is None and part.n == 29 for part in found)
+    assert gains(np.empty((0, 4)))[0].n == 0

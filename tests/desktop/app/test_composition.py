@@ -1,0 +1,414 @@
+"""The whole window, composed as it is for the user: real feed, real worker, real database; only the model is small."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import threading
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
+
+from core.domain.candle import Interval, Market
+from core.domain.events import TrainerState
+from core.domain.price_lines import LineKind
+from core.settings import tree as settings_file
+from core.settings.tree import GradientSettings
+from core.storage import recovering
+from core.storage.candles import CandleStore
+from core.storage.database import open_database
+from core.training.commands import SetClipNorm, SetDuty, SetLearningRate
+from core.training.hosting.process_host import ProcessHost
+from core.training.online.spec import SessionSpec
+from desktop.actions import ActionId
+from desktop.app.composition import Application
+from desktop.commands.options import in_safe_mode
+from desktop.dialogs.welcome import WelcomeDialog
+from desktop.services.candle_loader import SHOWN_AT_FIRST
+from desktop.ui.formatting import format_time
+from tests.core.storage.samples import candle
+from tests.desktop.whole_window import CATCH_UP, CandleGate, IdleWorker, context, run_window, step_of, until
+from tests.support import thread_child
+
+HOSTS = ["thread", pytest.param("process", marks=pytest.mark.slow)]
+
+
+@dataclasses.dataclass(frozen=True)
+class Start:
+    """What the window says and offers while a trainer is starting, which may be over before one looks again."""
+
+    is_loading: bool
+    state: TrainerState | None
+    can_stop: bool
+    can_start: bool
+
+
+def starts_of(application: Application) -> list[Start]:
+    """Each time from now on that the state tells of a start."""
+    state, actions = application.state, application.window.actions_of_window
+    told: list[Start] = []
+
+    def look() -> None:
+        if state.is_starting:
+            offers = (actions[action_id].isEnabled() for action_id in (ActionId.STOP, ActionId.START))
+            told.append(Start(state.is_loading, state.trainer_state, *offers))
+
+    state.status_changed.connect(look)
+    return told
+
+
+def test_ghosts_are_ahead_of_the_newest_candle_while_the_trainer_starts(
+    qapp: QApplication, tmp_path: Path, gate: CandleGate, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The trainer's process says nothing until they were seen."""
+    were_seen = threading.Event()
+
+    def held(spec: SessionSpec, pipe: Any) -> None:
+        assert were_seen.wait(60.0)
+        thread_child.serve(spec, pipe)
+
+    host = functools.partial(ProcessHost, entry=held, context=thread_child.ThreadContext())
+    monkeypatch.setattr("core.training.hosting.hosts.ProcessHost", host)
+
+    async def story(application: Application) -> None:
+        chart, state = application.chart, application.state
+        try:
+            await until(lambda: bool(chart.model.ghosts()), "ghosts")
+            assert chart.model.forecast is not None and chart.model.forecast.is_by_simple_rules
+            assert state.forecast is None or state.forecast != chart.model.forecast
+            assert "simple rules" in chart.model.note
+        finally:
+            were_seen.set()
+        await until(lambda: step_of(application) > 0, "the trainer")
+
+    run_window(qapp, context(tmp_path, "process"), story)
+
+
+@pytest.mark.parametrize("host", HOSTS)
+def test_candles_ghosts_and_training_come_and_go_on_after_a_restart(
+    qapp: QApplication, tmp_path: Path, gate: CandleGate, host: str
+) -> None:
+    reached = 0
+
+    async def first(application: Application) -> None:
+        nonlocal reached
+        starts = starts_of(application)
+        await until(lambda: step_of(application) >= CATCH_UP - 2, "the catch-up")
+        assert starts and not any(start.is_loading for start in starts), "there is no last run"
+        gate.release(3)
+        await until(lambda: step_of(application) > CATCH_UP, "training beyond the catch-up")
+        assert application.series is not None and len(application.series) > CATCH_UP
+        assert application.state.forecast is not None and len(application.state.forecast.ghosts) == 3
+        assert application.chart.model.forecast is not None
+        reached = step_of(application)
+
+    async def second(application: Application) -> None:
+        state, starts = application.state, starts_of(application)
+        await until(lambda: application.state.trainer is not None, "the trainer")
+        assert starts[0] == Start(is_loading=True, state=TrainerState.STARTING, can_stop=True, can_start=False)
+        assert not state.is_loading and state.trainer is not None and state.trainer.step >= reached
+        assert len(state.steps) >= reached, "the curves show what was learned before"
+        assert application.series is not None and len(application.series) >= CATCH_UP
+        gate.release(3)
+        await until(lambda: step_of(application) > reached + 2, "further steps")
+
+    run_window(qapp, context(tmp_path, host), first)
+    run_window(qapp, context(tmp_path, host), second)
+
+
+@pytest.mark.parametrize("host", HOSTS)
+def test_pause_step_resume_stop_and_start_by_their_keys(
+    qapp: QApplication, tmp_path: Path, gate: CandleGate, host: str
+) -> None:
+    async def story(application: Application) -> None:
+        window, state = application.window, application.state
+        await until(lambda: step_of(application) > 5, "training")
+        QTest.keyClick(window, Qt.Key.Key_F6)
+        await until(lambda: state.trainer_state is TrainerState.PAUSED, "the pause")
+        paused_at = step_of(application)
+        QTest.keyClick(window, Qt.Key.Key_F7)
+        await until(lambda: step_of(application) == paused_at + 1, "one step")
+        QTest.keyClick(window, Qt.Key.Key_F6)
+        gate.release(5)
+        await until(lambda: step_of(application) > paused_at + 2, "going on")
+        window.actions_of_window[ActionId.STOP].trigger()
+        await until(lambda: state.trainer_state is TrainerState.STOPPED, "the stop")
+        await until(lambda: not application.runs.is_training, "the worker's end")
+        assert state.jobs.running() == () and state.forecast is not None
+        assert format_time(state.forecast.inputs_until_ms) in application.chart.model.note, "the forecast is old"
+        stopped_at = step_of(application)
+        log = context(tmp_path).folder.database
+        assert log.with_name(f"{log.name}-wal").exists(), "the leaving trainer deleted the window's log"
+        QTest.keyClick(window, Qt.Key.Key_F5)
+        gate.release(3)
+        await until(lambda: step_of(application) > stopped_at, "training again")
+        await until(lambda: application.chart.model.note == "", "a forecast that is fresh")
+        assert state.failure is None
+
+    run_window(qapp, context(tmp_path, host), story)
+
+
+def worker_of(application: Application) -> IdleWorker:
+    (worker,) = application.runs.findChildren(IdleWorker)
+    return worker
+
+
+def test_rate_clip_and_duty_reach_the_trainer_and_the_settings_file(
+    qapp: QApplication, tmp_path: Path, idle_trainer: None
+) -> None:
+    async def story(application: Application) -> None:
+        await until(lambda: application.runs.is_training, "a trainer")
+        application.window.inputs.learning_rate_changed.emit(0.002)
+        application.window.inputs.clip_norm_changed.emit(0.25)
+        application.window.inputs.duty_changed.emit(60)
+        assert worker_of(application).commands() == [SetLearningRate(0.002), SetClipNorm(0.25), SetDuty(60)]
+
+    made = context(tmp_path)
+    run_window(qapp, made, story)
+    stored, _ = settings_file.load(made.folder.settings)
+    assert (stored.training.learning_rate, stored.training.duty_percent) == (0.002, 60)
+    assert stored.gradients.clip_norm == 0.25
+
+
+def test_a_checkpoint_is_restored_and_pin_note_and_deletion_reach_the_table_and_the_trainer(
+    qapp: QApplication, tmp_path: Path, gate: CandleGate
+) -> None:
+    async def story(application: Application) -> None:
+        source = application.window.source
+        await until(lambda: len(source.checkpoints()) >= 3, "three checkpoints")
+        pinned, victim = source.checkpoints()[-1], source.checkpoints()[-2]
+        source.set_pinned([pinned.checkpoint_id], True)
+        source.set_note(pinned.checkpoint_id, "the first one")
+        source.request_deletion([victim.checkpoint_id])
+
+        def is_done() -> bool:
+            known = {info.checkpoint_id: info for info in source.checkpoints()}
+            kept = known.get(pinned.checkpoint_id)
+            return (
+                kept is not None
+                and kept.is_pinned
+                and kept.note == "the first one"
+                and victim.checkpoint_id not in known
+                and not (tmp_path / victim.file).exists()  # which the trainer does in its own time
+            )
+
+        await until(is_done, "pin, note and deletion")
+        assert (tmp_path / pinned.file).exists()
+        application.window.restore_requested.emit(pinned.checkpoint_id)
+        await until(lambda: any(each.kind == "restored" for each in application.state.incidents), "the restore")
+
+    run_window(qapp, context(tmp_path), story)
+
+
+def test_the_replayed_market_crosses_an_alert_and_it_stays_crossed_after_a_restart(
+    qapp: QApplication, tmp_path: Path, gate: CandleGate, idle_trainer: None
+) -> None:
+    async def first(application: Application) -> None:
+        await until(lambda: application.series is not None and len(application.series) == CATCH_UP, "the catch-up")
+        assert application.series is not None
+        close, lines = application.series[-1].close, application.charting.tools.lines
+        for price in (close + 1e-5, close - 1e-5):
+            lines.add(LineKind.ALERT, price)
+        gate.release(5)
+        await until(lambda: any(line.crossed_at_ms is not None for line in lines.things), "the crossing")
+        last = application.series[-1]
+        crossed = [line for line in lines.things if line.crossed_at_ms is not None]
+        assert all((line.crossed_at_ms or 0) < last.open_time_ms + 10 * 3_600_000 for line in crossed), "market time"
+
+    async def second(application: Application) -> None:
+        lines = application.charting.tools.lines
+        await until(lambda: len(lines.things) == 2, "the lines")
+        assert any(line.crossed_at_ms is not None for line in lines.things)
+
+    run_window(qapp, context(tmp_path), first)
+    run_window(qapp, context(tmp_path), second)
+
+
+def test_another_market_is_watched_instead_and_of_many_that_are_chosen_quickly_the_last(
+    qapp: QApplication, tmp_path: Path, gate: CandleGate
+) -> None:
+    async def story(application: Application) -> None:
+        window, runs = application.window, application.runs
+        await until(lambda: step_of(application) > 3, "training")
+        first = application.state.run_id
+        opened: list[str] = []
+        asked: list[str] = []
+        runs.opened.connect(lambda market: opened.append(str(market.interval)))
+        runs.opening.connect(lambda market: asked.append(market.interval))
+        before = window.settings
+        for interval in ("1m", "5m", "15m", "15m", "1h"):
+            market = dataclasses.replace(before.market, feed="simulate", file=None, interval=interval)
+            runs.open(dataclasses.replace(before, market=market))
+        market = dataclasses.replace(before.market, feed="simulate", file=None, interval="4h")
+        window.apply_settings(dataclasses.replace(before, market=market))
+        window.market_chosen.emit(market)
+        assert asked == ["1m", "5m", "15m", "1h", "4h"], "each is shown as under way at once, and twice is once"
+        await until(lambda: application.state.run_id not in (None, first) and step_of(application) > 3, "the other run")
+        assert opened == ["4h"], "those that nobody waits for any more are not opened"
+        assert "SIM-1" in window.windowTitle() and "simulated" in window.windowTitle()
+
+    run_window(qapp, context(tmp_path), story)
+
+
+def candles_of(application: Application) -> int:
+    return 0 if application.series is None else len(application.series)
+
+
+def test_a_simulated_market_goes_on_when_the_window_is_opened_again(
+    qapp: QApplication, tmp_path: Path, gate: CandleGate, idle_trainer: None
+) -> None:
+    """Without a seed each is another market, but for the one that is there already."""
+    made = context(tmp_path, feed="simulate", file=None)
+    unseeded = dataclasses.replace(made.settings.training, seed=None)
+    made = dataclasses.replace(made, settings=dataclasses.replace(made.settings, training=unseeded))
+    symbols: list[str] = []
+    counts: list[int] = []
+
+    async def story(application: Application) -> None:
+        application.runs.opened.connect(lambda market: symbols.append(market.symbol))
+        await until(lambda: candles_of(application) >= CATCH_UP + 3 * len(counts), "what there was")
+        gate.release(100)
+        await until(lambda: candles_of(application) >= CATCH_UP + 3 * (len(counts) + 1), "more of it")
+        counts.append(candles_of(application))
+
+    run_window(qapp, made, story)
+    run_window(qapp, made, story)
+    assert symbols[0] == symbols[1] and symbols[0].startswith("SIM-")
+
+
+def test_a_missing_file_is_a_sentence_and_the_window_stays(
+    qapp: QApplication, tmp_path: Path, gate: CandleGate, idle_trainer: None
+) -> None:
+    async def story(application: Application) -> None:
+        await until(lambda: application.window.banner.shown is not None, "the banner")
+        shown = application.window.banner.shown
+        assert shown is not None and "nowhere.csv" in shown.text
+        assert application.window.isVisible()
+
+    run_window(qapp, context(tmp_path, file=str(tmp_path / "nowhere.csv")), story)
+
+
+def test_no_exchange_means_the_sample_and_a_banner_that_says_so(
+    qapp: QApplication, tmp_path: Path, gate: CandleGate, idle_trainer: None
+) -> None:
+    async def story(application: Application) -> None:
+        await until(lambda: application.series is not None and len(application.series) >= CATCH_UP, "the sample")
+        shown = application.window.banner.shown
+        assert shown is not None and "sample" in shown.text
+        assert "EUR/USD sample" in application.window.windowTitle()
+
+    run_window(qapp, context(tmp_path, feed="auto", venue="no-exchange", file=None), story)
+
+
+def test_stored_candles_are_seen_while_the_database_is_being_checked(
+    qapp: QApplication, tmp_path: Path, gate: CandleGate, idle_trainer: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chosen = context(tmp_path, feed="auto", venue="no-exchange", file=None)
+    market = Market("no-exchange", chosen.settings.market.symbol, Interval.parse(chosen.settings.market.interval))
+    with closing(open_database(chosen.folder.database)) as db:
+        CandleStore(db).save(market, [candle(number) for number in range(3_000)])
+    monkeypatch.setattr(recovering, "_SMALL_BYTES", 1 << 16)
+    may_go_on = threading.Event()
+    look = recovering.open_database
+
+    def wait(*arguments: object, **options: object) -> object:
+        assert may_go_on.wait(60)
+        return look(*arguments, **options)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(recovering, "open_database", wait)
+
+    async def story(application: Application) -> None:
+        model = application.chart.model
+        try:
+            await until(lambda: model.count >= SHOWN_AT_FIRST, "stored candles")
+            assert "being checked" in model.title and application.series is None
+        finally:
+            may_go_on.set()
+        await until(lambda: application.series is not None and len(application.series) >= CATCH_UP, "the sample")
+        assert "being checked" not in model.title
+
+    run_window(qapp, chosen, story)
+
+
+def test_a_damaged_database_is_set_aside_and_the_window_goes_on(
+    qapp: QApplication, tmp_path: Path, gate: CandleGate, idle_trainer: None
+) -> None:
+    chosen = context(tmp_path)
+    chosen.folder.database.write_bytes(b"this is no database" * 100)
+
+    async def story(application: Application) -> None:
+        await until(lambda: application.series is not None and len(application.series) >= CATCH_UP, "candles")
+        assert application.runs.is_training
+
+    run_window(qapp, chosen, story)
+    assert list(chosen.folder.quarantine.iterdir()) != []
+
+
+def test_the_first_start_asks_and_the_second_does_not(
+    qapp: QApplication, tmp_path: Path, gate: CandleGate, idle_trainer: None
+) -> None:
+    made = dataclasses.replace(context(tmp_path), is_first_start=True)
+
+    async def first(application: Application) -> None:
+        await until(lambda: application.window.findChild(WelcomeDialog) is not None, "the welcome")
+        welcome = application.window.findChild(WelcomeDialog)
+        assert application.series is None, "nothing is opened before the choice"
+        QTest.mouseClick(welcome.sources.button("Simulated"), Qt.MouseButton.LeftButton)
+        QTest.mouseClick(welcome.start, Qt.MouseButton.LeftButton)
+        await until(lambda: application.series is not None and len(application.series) > 5, "candles")
+        assert application.window.settings.market.feed == "simulate"
+
+    run_window(qapp, made, first)
+    saved, warnings = settings_file.load(made.folder.settings)
+    assert saved.market.feed == "simulate" and not warnings
+
+
+def test_a_welcome_that_is_closed_goes_on_with_the_defaults_and_is_not_shown_again(
+    qapp: QApplication, tmp_path: Path, gate: CandleGate, idle_trainer: None
+) -> None:
+    made = dataclasses.replace(context(tmp_path), is_first_start=True)
+
+    async def story(application: Application) -> None:
+        await until(lambda: application.window.findChild(WelcomeDialog) is not None, "the welcome")
+        QTest.keyClick(application.window.findChild(WelcomeDialog), Qt.Key.Key_Escape)
+        await until(lambda: application.series is not None and len(application.series) > 5, "candles")
+
+    run_window(qapp, made, story)
+    assert made.folder.settings.exists()
+
+
+def test_safe_mode_takes_the_defaults_and_leaves_what_is_saved_alone(
+    qapp: QApplication, tmp_path: Path, gate: CandleGate, idle_trainer: None
+) -> None:
+    made = context(tmp_path)
+    saved = dataclasses.replace(made.settings, gradients=GradientSettings(clip_norm=0.25))
+    settings_file.save(saved, made.folder.settings)
+    safe = in_safe_mode(dataclasses.replace(made, settings=saved))
+
+    async def story(application: Application) -> None:
+        assert application.window.settings.gradients == GradientSettings()
+        assert application.window.settings.market == saved.market, "the market is kept"
+        notice = application.window.banner.shown
+        assert notice is not None and "Safe mode" in notice.text
+        application.window.actions_of_window[ActionId.THEME_LIGHT].trigger()
+
+    run_window(qapp, safe, story)
+    assert settings_file.load(made.folder.settings) == (saved, ())
+    assert not made.folder.layout.exists()
+
+
+def test_what_was_wrong_in_the_settings_file_is_said(
+    qapp: QApplication, tmp_path: Path, gate: CandleGate, idle_trainer: None
+) -> None:
+    made = dataclasses.replace(context(tmp_path), warnings=("Setting 'a' was dropped.", "Setting 'b' was dropped."))
+
+    async def story(application: Application) -> None:
+        notice = application.window.banner.shown
+        assert notice is not None and notice.text.startswith("Setting 'a' was dropped. And 1 more")
+
+    run_window(qapp, made, story)

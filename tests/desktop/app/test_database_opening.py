@@ -1,0 +1,222 @@
+"""The database is looked at beside the window's thread, and a damaged one is answered as ever."""
+
+from __future__ import annotations
+
+import shutil
+import threading
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt, QThread
+from pytestqt.qtbot import QtBot
+
+from core.domain.candle import Market
+from core.domain.candle_series import CandleSeries
+from core.domain.clock import SystemClock
+from core.domain.events import JobProgress
+from core.storage import converting, database, recovering
+from core.storage.backups import damage_found, make_backup
+from core.storage.candles import CandleStore
+from core.storage.database import Watch, open_database
+from core.storage.folder import DataFolder
+from core.storage.recovering import newest_unchecked, open_or_recover
+from desktop.app.database_opening import CHECK_JOB, CONVERSION_JOB, DatabaseOpener
+from desktop.services.candle_loader import SHOWN_AT_FIRST
+from tests.core.storage.samples import MARKET, candle, create_run, forecasts
+from tests.support.old_record import add_old_forecasts, open_old_database
+
+PATIENCE_MS = 60_000
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> DataFolder:
+    folder = DataFolder(tmp_path / "data")
+    folder.ensure()
+    with closing(open_database(folder.database)) as db:
+        CandleStore(db).save(MARKET, [candle(number) for number in range(40_000)])
+    return folder
+
+
+@pytest.fixture
+def large(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Databases from 64 kB on count as large."""
+    monkeypatch.setattr(recovering, "_SMALL_BYTES", 1 << 16)
+    monkeypatch.setattr(recovering, "_PIECE_BYTES", 1 << 16)
+
+
+def opened(qtbot: QtBot, opener: DatabaseOpener) -> object:
+    with qtbot.waitSignal(opener.opened, timeout=PATIENCE_MS) as signal:
+        opener.start()
+    assert opener.wait(PATIENCE_MS)
+    return signal.args[0]
+
+
+def candles_in(folder: DataFolder) -> int:
+    with closing(open_database(folder.database, readonly=True)) as db:
+        return CandleStore(db).count(MARKET)
+
+
+def spoil(database: Path) -> None:
+    with database.open("rb+") as file:
+        file.seek(5 * 4096)
+        file.write(b"\xa5" * 4096)
+
+
+@pytest.mark.usefixtures("large")
+def test_it_looks_at_the_pages_on_its_own_thread_and_reports_how_far_it_is(
+    qtbot: QtBot, folder: DataFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    where: list[threading.Thread] = []
+    look = recovering.open_database
+
+    def looked(*arguments: object, **options: object) -> object:
+        where.append(threading.current_thread())
+        return look(*arguments, **options)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(recovering, "open_database", looked)
+    opener, seen = DatabaseOpener(folder, SystemClock()), list[JobProgress]()
+    opener.progressed.connect(seen.append)
+    assert opened(qtbot, opener) is None
+    assert where and threading.main_thread() not in where
+    assert QThread.currentThread() is not opener
+    assert seen[0].job_id == CHECK_JOB and 0 < seen[0].done < seen[0].total and seen[-1].is_over
+    assert candles_in(folder) == 40_000
+
+
+def test_a_small_database_is_opened_without_a_word(qtbot: QtBot, tmp_path: Path) -> None:
+    folder = DataFolder(tmp_path / "new")
+    folder.ensure()
+    opener, seen = DatabaseOpener(folder, SystemClock()), list[JobProgress]()
+    opener.progressed.connect(seen.append)
+    assert opened(qtbot, opener) is None and seen == []
+
+
+@pytest.mark.usefixtures("large")
+def test_a_damaged_database_leads_to_its_backup_and_the_same_sentence(
+    qtbot: QtBot, folder: DataFolder, tmp_path: Path
+) -> None:
+    make_backup(folder, SystemClock(), keep=1)
+    spoil(folder.database)
+    twin = DataFolder(Path(shutil.copytree(folder.root, tmp_path / "twin")))
+    said = open_or_recover(twin)
+    said.db.close()
+    notice = opened(qtbot, DatabaseOpener(folder, SystemClock()))
+    assert isinstance(notice, str) and said.notice is not None
+    assert "damaged" in notice and "took its place" in notice
+    assert notice.split("(")[1].split(")")[0] == said.notice.split("(")[1].split(")")[0], "what is wrong with it"
+    assert candles_in(folder) == 40_000 and list(folder.quarantine.glob("*.sqlite3"))
+
+
+@pytest.mark.usefixtures("large")
+def test_what_cannot_be_opened_is_a_sentence(qtbot: QtBot, folder: DataFolder) -> None:
+    with closing(open_database(folder.database)) as db:
+        db.execute(
+            "INSERT INTO _sqlite_migrations (migration_set, name, applied_at) VALUES ('ghostcandle', 'later', '')"
+        )
+    opener = DatabaseOpener(folder, SystemClock())
+    with qtbot.waitSignal(opener.failed, timeout=PATIENCE_MS) as signal:
+        opener.start()
+    assert opener.wait(PATIENCE_MS)
+    assert "newer version" in str(signal.args[0])
+
+
+def previews_of(qtbot: QtBot, folder: DataFolder) -> list[tuple[Market, CandleSeries]]:
+    """What was to be seen while it was opened."""
+    opener, seen = DatabaseOpener(folder, SystemClock(), market=MARKET), list[tuple[Market, CandleSeries]]()
+    opener.previewed.connect(lambda market, series: seen.append((market, series)))
+    opened(qtbot, opener)
+    return seen
+
+
+@pytest.mark.usefixtures("large")
+def test_the_newest_candles_can_be_seen_before_it_is_looked_at(qtbot: QtBot, folder: DataFolder) -> None:
+    ((market, series),) = previews_of(qtbot, folder)
+    assert market == MARKET and len(series) == SHOWN_AT_FIRST
+    assert series[-1] == candle(39_999)
+
+
+def test_of_a_small_one_nothing_is_shown_before(qtbot: QtBot, folder: DataFolder) -> None:
+    assert previews_of(qtbot, folder) == []
+
+
+@pytest.mark.usefixtures("large")
+def test_looking_before_leaves_the_folder_as_it_was(folder: DataFolder) -> None:
+    before = {path.name: path.read_bytes() for path in folder.root.iterdir() if path.is_file()}
+    assert newest_unchecked(folder, MARKET, 10) is not None
+    assert {path.name: path.read_bytes() for path in folder.root.iterdir() if path.is_file()} == before
+
+
+@pytest.mark.usefixtures("large")
+def test_what_was_not_closed_by_its_last_owner_is_not_shown_before(folder: DataFolder) -> None:
+    """Its newest candles are in the log, and a log is nothing that two may look into."""
+    with closing(open_database(folder.database)) as db:
+        CandleStore(db).save(MARKET, [candle(40_000)])
+        assert folder.database.with_name(f"{folder.database.name}-wal").exists()
+        assert newest_unchecked(folder, MARKET, 10) is None
+
+
+@pytest.mark.hostile
+@pytest.mark.usefixtures("large")
+def test_damage_is_met_by_the_check_and_not_by_looking_before(qtbot: QtBot, folder: DataFolder) -> None:
+    """Whatever page it is in."""
+    make_backup(folder, SystemClock(), keep=1)
+    whole = folder.database.read_bytes()
+    for page in range(1, len(whole) // 4096, len(whole) // 4096 // 12):
+        folder.database.write_bytes(whole[: page * 4096] + b"\xa5" * 4096 + whole[page * 4096 + 4096 :])
+        previews_of(qtbot, folder)
+        assert candles_in(folder) == 40_000
+
+
+@pytest.fixture
+def older(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> DataFolder:
+    """A folder with the record of before; each ten rows of it are told."""
+    monkeypatch.setattr(converting, "_TELL_EVERY", 10)
+    folder = DataFolder(tmp_path / "older")
+    folder.ensure()
+    with closing(open_old_database(folder.database)) as db:
+        run_id = create_run(db).run_id
+        for origin in range(20):
+            add_old_forecasts(db, run_id, forecasts(origin))
+    return folder
+
+
+def test_an_older_database_tells_how_far_it_is_being_brought_up_to_date(qtbot: QtBot, older: DataFolder) -> None:
+    opener, seen = DatabaseOpener(older, SystemClock()), list[JobProgress]()
+    opener.progressed.connect(seen.append)
+    assert opened(qtbot, opener) is None
+    assert seen[0].job_id == CONVERSION_JOB and 0 < seen[0].done < seen[0].total
+    assert seen[-1].job_id == CONVERSION_JOB and seen[-1].is_over and seen[-1].done == seen[-1].total
+
+
+def test_cancelled_it_is_said_that_the_database_is_as_it_was(
+    qtbot: QtBot, older: DataFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(database, "_STEPS_BETWEEN_LOOKS", 10)
+    opener, seen = DatabaseOpener(older, SystemClock()), list[JobProgress]()
+    opener.progressed.connect(seen.append)
+    opener.progressed.connect(opener.give_up_conversion, Qt.ConnectionType.DirectConnection)
+    opener.skip()  # leaves out the check, and nothing else
+    with qtbot.waitSignal(opener.failed, timeout=PATIENCE_MS) as signal:
+        opener.start()
+    assert opener.wait(PATIENCE_MS)
+    assert "it is as it was" in str(signal.args[0])
+    assert seen[-1].is_over and seen[-1].done < seen[-1].total
+    assert opened(qtbot, DatabaseOpener(older, SystemClock())) is None
+
+
+@pytest.mark.usefixtures("large")
+def test_a_check_that_is_skipped_leaves_the_rest_to_the_next_start(folder: DataFolder) -> None:
+    """Cancelled while pages are looked at: it opens, and what a backup had found is not forgotten."""
+    spoil(folder.database)
+    folder.backups.mkdir()
+    (folder.backups / "damage-found.txt").write_text("a page")
+    reads: list[int] = []
+    watch = Watch(lambda done, total: reads.append(done), lambda: len(reads) > 3)
+    found = open_or_recover(folder, watch=watch)
+    found.db.close()
+    assert found.notice is None and len(reads) == 4
+    assert damage_found(folder.backups)
+    again = open_or_recover(folder)
+    again.db.close()
+    assert again.notice is not None and "damaged" in again.notice

@@ -1,0 +1,78 @@
+"""What is imported is not gone through by a collection, and what is made later still is."""
+
+from __future__ import annotations
+
+import gc
+import json
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+from pytestqt.qtbot import QtBot
+
+from desktop.app.garbage_collection import collected_here
+
+CODE = """
+import gc, weakref
+import desktop.app.running
+from desktop.app.garbage_collection import freeze_imports
+
+class Node:
+    pass
+
+before = len(gc.get_objects())
+freeze_imports()
+left = len(gc.get_objects())
+node = Node()
+node.itself = node
+gone = weakref.ref(node)
+del node
+gc.collect()
+print(before, left, gone() is None)
+"""
+
+
+def test_a_collection_leaves_out_what_was_imported_and_frees_what_came_later() -> None:
+    done = subprocess.run([sys.executable, "-c", CODE], capture_output=True, text=True, check=True)
+    before, left, is_gone = done.stdout.split()
+    assert int(before) > 50_000 and int(left) < int(before) / 20
+    assert is_gone == "True"
+
+
+FRAMES = """
+import gc, sys
+from desktop.__main__ import main
+from desktop.commands.bench_chart import while_training
+
+while_training.measure_frames = lambda *given: {"left_out": gc.get_freeze_count()}
+sys.argv = ["ghostcandle", "bench", "frames", "--host", "none", "--seconds", "1", "--data-dir", sys.argv[1]]
+main()
+"""
+
+
+def test_frames_beside_a_trainer_are_timed_with_the_windows_collections(tmp_path: Path) -> None:
+    code = [sys.executable, "-c", FRAMES, str(tmp_path)]
+    done = subprocess.run(code, capture_output=True, text=True, check=True)
+    assert json.loads(done.stdout)["left_out"] > 50_000
+
+
+def test_what_another_thread_leaves_behind_is_destroyed_by_the_windows_thread(qtbot: QtBot) -> None:
+    destroyed_by = set[int]()
+
+    class Node:
+        def __del__(self) -> None:
+            destroyed_by.add(threading.get_ident())
+
+    def leave_cycles() -> None:
+        for _ in range(10 * gc.get_threshold()[0]):
+            node = Node()
+            node.itself = node  # type: ignore[attr-defined]
+
+    with collected_here():
+        thread = threading.Thread(target=leave_cycles)
+        thread.start()
+        thread.join()
+        assert not destroyed_by
+        qtbot.waitUntil(lambda: bool(destroyed_by))
+    assert destroyed_by == {threading.get_ident()} and gc.isenabled()

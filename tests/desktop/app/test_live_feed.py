@@ -1,0 +1,110 @@
+"""The composed window over a live exchange on 127.0.0.1: trying again, and markets of the watchlist, by hand."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
+
+from core.domain.candle import Interval
+from core.domain.watchlist import WatchedMarket
+from core.market.feeds.base import FeedState
+from core.settings.window import WatchlistSettings
+from desktop.actions import ActionId
+from desktop.app.composition import Application
+from desktop.commands.options import Context
+from tests.desktop.whole_window import context, run_window, step_of, until
+from tests.support.loopback_exchange import AcceleratedClock, LoopbackExchange, loopback_thread
+from tests.support.tape import generated_tape
+
+pytestmark = pytest.mark.venue
+
+SECOND = Interval.parse("1s")
+ROWS = (WatchedMarket("binance", "BTC/USDT", "1s"), WatchedMarket("binanceus", "BTC/USDT", "1s"))
+Control = Callable[[Callable[[], None]], None]
+
+
+@contextmanager
+def an_exchange() -> Iterator[tuple[LoopbackExchange, Control]]:
+    clock = AcceleratedClock(time.time_ns() // 1_000_000, 4.0)
+    exchange = LoopbackExchange(generated_tape(SECOND, clock(), 200, future=4_000), clock)
+    with loopback_thread(exchange) as control:
+        yield exchange, control
+
+
+def over(exchange: LoopbackExchange, root: Path) -> Context:
+    chosen = context(root, feed="live", venue="binance", symbol="BTC/USDT", interval="1s", file=None)
+    settings = dataclasses.replace(chosen.settings, watchlist=WatchlistSettings(markets=ROWS))
+    return dataclasses.replace(chosen, settings=settings, urls=exchange.urls)
+
+
+def state_of(application: Application) -> FeedState | None:
+    status = application.state.feed_record.status
+    return None if status is None else status.state
+
+
+def click_row(application: Application, row: int) -> None:
+    table = application.window.watchlist.table
+    place = table.visualRect(table.model().index(row, 0)).center()
+    QTest.mouseClick(table.viewport(), Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier, place)
+
+
+def test_markets_of_the_watchlist_are_switched_by_clicks_and_each_goes_on_with_its_run(
+    qapp: QApplication, tmp_path: Path
+) -> None:
+    async def story(application: Application) -> None:
+        state, record = application.state, application.state.feed_record
+        application.window.show_dock(ActionId.SHOW_WATCHLIST)
+        await until(lambda: step_of(application) > 5, "training on the first market")
+        first, reached = state.run_id, step_of(application)
+        click_row(application, 1)
+        await until(lambda: record.market == ROWS[1].market, "the second market")
+        await until(lambda: state.run_id not in (None, first) and step_of(application) > 5, "a run of its own")
+        second = state.run_id
+        assert application.window.settings.market.venue == "binanceus"
+        click_row(application, 0)
+        await until(lambda: record.market == ROWS[0].market, "the first market again")
+        await until(lambda: state.trainer is not None and state.run_id == first, "its own run")
+        assert state.trainer is not None and state.trainer.step >= reached - 1, "it goes on where it was"
+        await until(lambda: step_of(application) > reached, "more of it")
+        QTest.keyClick(application.window.watchlist.table, Qt.Key.Key_Down)
+        QTest.keyClick(application.window.watchlist.table, Qt.Key.Key_Enter)
+        await until(lambda: state.trainer is not None and state.run_id == second, "the second's run again")
+
+    with an_exchange() as (exchange, _):
+        run_window(qapp, over(exchange, tmp_path), story)
+
+
+def test_another_try_connects_at_once_and_training_goes_on(qapp: QApplication, tmp_path: Path) -> None:
+    async def story(application: Application) -> None:
+        window, state = application.window, application.state
+        window.show_dock(ActionId.SHOW_FEED)
+        await until(lambda: state_of(application) is FeedState.LIVE and step_of(application) > 3, "a live feed")
+        run, trainer = state.run_id, state.trainer
+        control(lambda: exchange.answer(429, retry_after_s=600))
+        control(exchange.cut)
+        await until(lambda: state_of(application) is FeedState.RECONNECTING, "the trouble")
+        await until(lambda: "429" in window.feed.sentence.text(), "why, and that it waits")
+        await until(window.feed.try_again.isVisible, "a button, once a wait has begun")
+        assert window.feed.use_next.text() == "Use Kraken"
+        control(exchange.resume)
+        stood_at = step_of(application)
+        QTest.mouseClick(window.feed.try_again, Qt.MouseButton.LeftButton)
+        await until(lambda: state_of(application) is FeedState.LIVE, "the connection, without waiting ten minutes")
+        await until(lambda: step_of(application) > stood_at, "training on what came since")
+        assert state.run_id == run and state.trainer is trainer, "the trainer was left alone"
+        await until(lambda: not window.feed.try_again.isVisible(), "calm")
+        series = application.series
+        assert series is not None
+        steps = {series[i + 1].open_time_ms - series[i].open_time_ms for i in range(len(series) - 1)}
+        assert steps == {SECOND.duration_ms}, "the break left no hole"
+
+    with an_exchange() as (exchange, control):
+        run_window(qapp, over(exchange, tmp_path), story)

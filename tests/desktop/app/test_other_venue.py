@@ -1,0 +1,295 @@
+"""The composed window over exchanges that the test plays: another one, another try, and one that refuses."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
+
+from core.domain.candle import Candle, Market
+from core.domain.clock import Clock, SystemClock
+from core.domain.watchlist import WatchedMarket
+from core.market.feeds.base import (
+    ClosedCandle,
+    CorrectedCandle,
+    FeedEvent,
+    FeedKind,
+    FeedState,
+    FeedStatus,
+    FormingCandle,
+)
+from core.market.feeds.holds import VenueHold
+from core.market.feeds.trouble import VenueError
+from core.market.symbols import SymbolCache, SymbolList
+from core.settings.window import WatchlistSettings
+from core.training.commands import RescoreCandle
+from desktop.actions import ActionId
+from desktop.app.composition import Application
+from desktop.commands.options import Context
+from tests.desktop.finder.typing import type_on
+from tests.desktop.whole_window import IdleWorker, context, run_window, until
+from tests.support.candles import MINUTE, random_walk
+from tests.support.loopback_tickers import LoopbackTickers
+
+ROWS = (WatchedMarket("binance", "BTC/USDT", "1m"), WatchedMarket("binanceus", "BTC/USDT", "1m"))
+LISTED = ("BTC/USDC", "BTC/USDT", "ETH/BTC", "ETH/USDT")
+CANDLES = random_walk(30)
+
+
+class PlayedFeed:
+    """An exchange's feed that says what the test says."""
+
+    def __init__(self, market: Market, clock: Clock, *, hold: VenueHold, **_options: object) -> None:
+        self._market, self._clock, self.hold = market, clock, hold
+        self._events: asyncio.Queue[FeedEvent] = asyncio.Queue()
+        self.is_closed = False
+
+    @property
+    def market(self) -> Market:
+        return self._market
+
+    @property
+    def kind(self) -> FeedKind:
+        return FeedKind.EXCHANGE
+
+    async def events(self, after_ms: int | None = None, known: object = None) -> AsyncIterator[FeedEvent]:
+        while True:
+            yield await self._events.get()
+
+    async def aclose(self) -> None:
+        self.is_closed = True
+
+    def tell(self, state: FeedState, sentence: str = "", next_venue: str | None = None) -> None:
+        self.send(FeedStatus(state, sentence, self._clock.now_ms(), next_venue))
+
+    def close_candles(self, *candles: Candle) -> None:
+        for candle in candles:
+            self.send(ClosedCandle(candle, is_live=False))
+
+    def send(self, event: FeedEvent) -> None:
+        self._events.put_nowait(event)
+
+
+Feeds = list[PlayedFeed]
+
+
+@pytest.fixture(autouse=True)
+def feeds(monkeypatch: pytest.MonkeyPatch) -> Feeds:
+    """All that were made, the newest last."""
+    made: Feeds = []
+
+    def make(market: Market, clock: Clock, **options: object) -> PlayedFeed:
+        made.append(PlayedFeed(market, clock, **options))  # type: ignore[arg-type]
+        return made[-1]
+
+    monkeypatch.setattr("core.market.feeds.auto.ExchangeFeed", make)
+    monkeypatch.setattr("desktop.services.quote_feed.QuoteFeed._start", lambda _self: None)
+    return made
+
+
+def over(root: Path, **market: object) -> Context:
+    chosen = context(root, feed="live", venue="binance", symbol="BTC/USDT", interval="1m", file=None, **market)
+    for venue in {row.venue for row in ROWS}:
+        SymbolCache(chosen.folder.symbols).save(SymbolList(venue, LISTED, SystemClock().now_ms()))
+    settings = dataclasses.replace(chosen.settings, watchlist=WatchlistSettings(markets=ROWS))
+    return dataclasses.replace(chosen, settings=settings)
+
+
+def state_of(application: Application) -> FeedState | None:
+    return None if application.state.feed is None else application.state.feed.state
+
+
+def click_row(application: Application, row: int) -> None:
+    table = application.window.watchlist.table
+    place = table.visualRect(table.model().index(row, 0)).center()
+    QTest.mouseClick(table.viewport(), Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier, place)
+
+
+async def stored(application: Application, feed: PlayedFeed, candles: list[Candle]) -> None:
+    feed.close_candles(*candles)
+    await until(lambda: bool(application.series) and application.series[-1] == candles[-1], "the candles")
+
+
+def test_markets_of_the_watchlist_are_switched_by_clicks_and_keys(
+    qapp: QApplication, tmp_path: Path, idle_trainer: None, feeds: Feeds
+) -> None:
+    async def story(application: Application) -> None:
+        record, runs = application.state.feed_record, application.runs
+        application.window.show_dock(ActionId.SHOW_WATCHLIST)
+        await until(lambda: runs.is_training, "the first market")
+        await stored(application, feeds[0], CANDLES)
+        first = runs._worker
+        click_row(application, 1)
+        await until(lambda: record.market == ROWS[1].market and runs.is_training, "the second market")
+        assert feeds[0].is_closed and first is not runs._worker and application.series is not None
+        assert len(application.series) == 0 and application.window.settings.market.venue == "binanceus"
+        click_row(application, 0)
+        await until(lambda: record.market == ROWS[0].market and runs.is_training, "the first market again")
+        assert len(application.series) == len(CANDLES), "what was stored of it"
+        QTest.keyClick(application.window.watchlist.table, Qt.Key.Key_Down)
+        QTest.keyClick(application.window.watchlist.table, Qt.Key.Key_Enter)
+        await until(lambda: record.market == ROWS[1].market and runs.is_training, "the second again")
+        assert [feed.market.venue for feed in feeds] == ["binance", "binanceus", "binance", "binanceus"]
+
+    run_window(qapp, over(tmp_path), story)
+
+
+def test_letters_typed_on_the_chart_put_another_market_there(
+    qapp: QApplication, tmp_path: Path, idle_trainer: None, feeds: Feeds
+) -> None:
+    async def story(application: Application) -> None:
+        await until(lambda: application.runs.is_training, "the first market")
+        await stored(application, feeds[0], CANDLES)
+        application.window.activateWindow()
+        later = asyncio.get_running_loop().call_soon  # each key lets Qt go on, which no task may do
+        later(type_on, application.chart, "15")
+        await until(lambda: "15m" in application.chart.model.title, "candles of 15 minutes")
+        later(type_on, application.chart, "eth")
+        await until(lambda: len(feeds) == 2 and application.runs.is_training, "another market")
+        assert str(feeds[1].market) == "ETH/USDT 1m (binance)" and feeds[0].is_closed
+        assert "ETH/USDT" in application.chart.model.title
+
+    run_window(qapp, over(tmp_path), story)
+
+
+def test_the_forming_candle_and_a_correction_reach_the_chart_and_the_trainer(
+    qapp: QApplication, tmp_path: Path, idle_trainer: None, feeds: Feeds
+) -> None:
+    async def story(application: Application) -> None:
+        await until(lambda: application.runs.is_training, "a trainer")
+        (worker,) = application.runs.findChildren(IdleWorker)
+        await stored(application, feeds[0], CANDLES)
+        forming = dataclasses.replace(CANDLES[-1], open_time_ms=CANDLES[-1].open_time_ms + MINUTE.duration_ms)
+        feeds[0].send(FormingCandle(forming))
+        await until(lambda: application.chart.model.forming == forming, "the forming candle on the chart")
+        before, after = CANDLES[10], dataclasses.replace(CANDLES[10], close=CANDLES[10].high)
+        feeds[0].send(CorrectedCandle(after, before))
+        await until(lambda: application.series is not None and application.series[10] == after, "the correction")
+        assert RescoreCandle(after.open_time_ms) in worker.commands()
+
+    run_window(qapp, over(tmp_path), story)
+
+
+def test_another_try_connects_at_once_and_training_goes_on(
+    qapp: QApplication, tmp_path: Path, idle_trainer: None, feeds: Feeds
+) -> None:
+    async def story(application: Application) -> None:
+        window, runs = application.window, application.runs
+        window.show_dock(ActionId.SHOW_FEED)
+        await until(lambda: runs.is_training, "a market")
+        feeds[0].tell(FeedState.LIVE)
+        await stored(application, feeds[0], CANDLES[:20])
+        trainer = runs._worker
+        feeds[0].hold.hear(VenueError("It answers 429.", wait_s=600.0, is_asked=True))
+        feeds[0].tell(FeedState.RECONNECTING, "It answers 429.")
+        await until(lambda: "429" in window.feed.sentence.text(), "why, and that it waits")
+        assert window.feed.try_again.isVisible()
+        asked: list[str] = []
+        application.watching.quotes.try_again = asked.append  # type: ignore[method-assign]
+        QTest.mouseClick(window.feed.try_again, Qt.MouseButton.LeftButton)
+        await until(lambda: len(feeds) == 2, "another feed")
+        assert feeds[0].is_closed and feeds[1].market == feeds[0].market and asked == ["binance"], "and for prices"
+        assert feeds[1].hold.left_s == 0.0, "whatever wait the exchange has asked for"
+        feeds[1].tell(FeedState.LIVE)
+        await stored(application, feeds[1], CANDLES[20:])
+        assert runs._worker is trainer and runs.is_training, "the trainer was left alone"
+        assert application.series is not None and list(application.series) == CANDLES
+        await until(lambda: not window.feed.try_again.isVisible(), "calm")
+
+    run_window(qapp, over(tmp_path), story)
+
+
+def test_an_exchange_that_refuses_is_left_for_the_next_by_a_click_alone(
+    qapp: QApplication, tmp_path: Path, idle_trainer: None, feeds: Feeds
+) -> None:
+    async def story(application: Application) -> None:
+        window = application.window
+        window.show_dock(ActionId.SHOW_FEED)
+        await until(lambda: bool(feeds), "a feed")
+        feeds[0].tell(FeedState.FAILED, "It answers 451.", "binanceus")
+        await until(window.feed.use_next.isVisible, "the offer")
+        assert "451" in window.feed.sentence.text() and window.settings.market.venue == "binance" and len(feeds) == 1
+        QTest.mouseClick(window.feed.use_next, Qt.MouseButton.LeftButton)
+        await until(lambda: len(feeds) == 2, "the other exchange")
+        feeds[1].tell(FeedState.LIVE)
+        await until(lambda: state_of(application) is FeedState.LIVE, "its candles")
+        assert window.settings.market.venue == "binanceus" == feeds[1].market.venue
+
+    run_window(qapp, over(tmp_path, fallback_venues=("binance", "binanceus")), story)
+
+
+def test_a_mistyped_market_leaves_the_one_that_runs_alone(
+    qapp: QApplication, tmp_path: Path, idle_trainer: None, feeds: Feeds, exchange: LoopbackTickers
+) -> None:
+    chosen = dataclasses.replace(over(tmp_path), urls=exchange.urls)
+
+    async def story(application: Application) -> None:
+        window, runs = application.window, application.runs
+        await until(lambda: runs.is_training, "the first market")
+        feeds[0].tell(FeedState.LIVE)
+        await stored(application, feeds[0], CANDLES[:20])
+        trainer, asked = runs._worker, window.settings.market
+        for said, answer in (("Did you mean BTC/USDT or BTC/USDC?", exchange.resume), ("not known", exchange.refuse)):
+            answer()
+            window.watch(WatchedMarket("binance", "BTC/USD", "1m"))
+            await until(lambda said=said: said in window.banner.text.text(), "why not")  # type: ignore[misc]
+            assert "still BTC/USDT 1m (binance)" in window.banner.text.text()
+            assert window.settings.market == asked and state_of(application) is FeedState.LIVE
+        await stored(application, feeds[0], CANDLES[20:])
+        assert len(feeds) == 1 and not feeds[0].is_closed and runs._worker is trainer and runs.is_training
+
+    run_window(qapp, chosen, story)
+
+
+def test_of_a_market_that_is_asked_for_and_one_chosen_meanwhile_the_last_is_opened(
+    qapp: QApplication, tmp_path: Path, idle_trainer: None, feeds: Feeds, exchange: LoopbackTickers
+) -> None:
+    chosen = dataclasses.replace(over(tmp_path), urls=exchange.urls)
+
+    async def story(application: Application) -> None:
+        window = application.window
+        await until(lambda: application.runs.is_training, "the first market")
+        window.watch(WatchedMarket("binance", "BTC/USD", "1m"))
+        window.watch(WatchedMarket("binance", "ETH/USDT", "1m"))
+        await until(lambda: len(feeds) == 2 and application.runs.is_training, "the other market")
+        assert feeds[1].market.symbol == "ETH/USDT" and window.settings.market.symbol == "ETH/USDT"
+        assert window.banner.shown is None
+
+    run_window(qapp, chosen, story)
+
+
+def test_that_an_exchange_is_being_asked_is_said_until_it_has_answered(
+    qapp: QApplication, tmp_path: Path, idle_trainer: None, feeds: Feeds, exchange: LoopbackTickers
+) -> None:
+    exchange.prices["SOL/USDT"] = 150.0
+    chosen = dataclasses.replace(over(tmp_path), urls=exchange.urls)
+
+    async def story(application: Application) -> None:
+        window, said = application.window, list[str]()
+        await until(lambda: application.runs.is_training, "the first market")
+        application.runs.asking.connect(lambda _sentence: said.append(window.banner.text.text()))
+        window.watch(WatchedMarket("binance", "SOL/USDT", "1m"))
+        await until(lambda: len(feeds) == 2 and application.runs.is_training, "a market that is not in the kept list")
+        assert said == ["Asking Binance for SOL/USDT …"] and window.banner.shown is None
+
+    run_window(qapp, chosen, story)
+
+
+def test_a_market_that_fails_at_a_start_says_so_on_the_empty_chart(
+    qapp: QApplication, tmp_path: Path, idle_trainer: None, feeds: Feeds
+) -> None:
+    """It said that it waits for candles."""
+
+    async def story(application: Application) -> None:
+        await until(lambda: bool(feeds), "a feed")
+        feeds[0].tell(FeedState.FAILED, "Binance has no spot market BTC/USD.")
+        await until(lambda: state_of(application) is FeedState.FAILED, "the failure")
+        assert application.chart._stage.ground.sentence == "Binance has no spot market BTC/USD."
+
+    run_window(qapp, over(tmp_path), story)

@@ -1,0 +1,70 @@
+"""The progress view of a command in a terminal."""
+
+from __future__ import annotations
+
+import pytest
+
+from core.domain.clock import ManualClock
+from core.domain.events import EventBatch, JobProgress, TrainerReady
+from core.market.feeds.base import FeedState, FeedStatus
+from core.training.hosting.catch_up import CatchUpMeter
+from desktop.app.terminal_progress import TerminalProgress
+
+
+def job(done: int, *, is_over: bool = False) -> EventBatch:
+    return EventBatch((JobProgress("import", "Importing", done, 4, is_over=is_over),))
+
+
+def test_a_job_is_shown_until_it_is_over_and_may_begin_again() -> None:
+    with TerminalProgress(is_shown=False) as progress:
+        bars = progress._progress
+        for batch in (job(0), job(1)):
+            progress.take_batch(batch)
+        assert [(bar.description, bar.completed, bar.total) for bar in bars.tasks] == [("Importing", 1, 4)]
+        progress.take_batch(job(4, is_over=True))
+        assert bars.tasks == []
+        progress.take_batch(job(2))
+        assert [bar.completed for bar in bars.tasks] == [2]
+
+
+@pytest.mark.parametrize(
+    ("resumed_from", "words"),
+    [(None, "Evaluating a new model on CPU."), ("run-7", "Evaluating the checkpoint on CPU.")],
+)
+def test_an_evaluation_says_what_it_does_and_not_that_it_trains_a_run(
+    capsys: pytest.CaptureFixture[str], resumed_from: str | None, words: str
+) -> None:
+    with TerminalProgress(is_shown=True, evaluated="mine.csv") as progress:
+        progress.take_batch(EventBatch((TrainerReady("run", "CPU", 0, None, None, resumed_from, 1),)))
+    shown = capsys.readouterr().err
+    assert words in shown and "Training" not in shown and "new run" not in shown
+
+
+def test_an_evaluation_is_of_the_file_and_no_learning_from_stored_candles() -> None:
+    report = CatchUpMeter(ManualClock()).report(800)
+    assert report is not None
+    with TerminalProgress(is_shown=False, evaluated="mine.csv") as progress:
+        progress.take_batch(EventBatch((report,)))
+        assert [bar.description for bar in progress._progress.tasks] == ["Evaluating candles of mine.csv"]
+
+
+@pytest.mark.parametrize(("step", "words"), [(0, "a new run"), (1200, "step 1,200")])
+def test_where_training_begins_is_said_on_stderr(capsys: pytest.CaptureFixture[str], step: int, words: str) -> None:
+    with TerminalProgress(is_shown=True) as progress:
+        progress.take_batch(EventBatch((TrainerReady("run", "CPU", step, 0, None, None, 1),)))
+    shown = capsys.readouterr()
+    assert "CPU" in shown.err and words in shown.err and shown.out == ""
+
+
+@pytest.mark.hostile
+@pytest.mark.parametrize("words", ["[/nothing]", "[red]", "[link=file:///dev/zero]x[/link]", "\x1b[2J\x1b]0;title\x07"])
+def test_what_an_exchange_says_is_no_markup_and_no_command_in_a_terminal(
+    capsys: pytest.CaptureFixture[str], words: str
+) -> None:
+    with TerminalProgress(is_shown=True) as progress:
+        progress.take_feed(FeedStatus(FeedState.FAILED, f"Loopback refused the request: {words}.", 0))
+        progress.take_batch(EventBatch((JobProgress("import", words, 1, 4),)))
+    shown = capsys.readouterr().err
+    assert "refused the request: " in shown and "\x1b[2J" not in shown and "\x1b]0" not in shown
+    if words.isprintable():
+        assert words in shown

@@ -1,0 +1,217 @@
+"""The watchlist's threads and what the window makes of their word: poller and exchange are played by the test."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from core.domain.clock import ManualClock
+from core.domain.watchlist import WatchedMarket
+from core.market.feeds.base import FeedState, FeedStatus
+from core.market.feeds.ticker_poller import MarketKey, PollEvent, PollTrouble, Quoted
+from core.market.feeds.tickers import Quote
+from core.market.feeds.trouble import VenueError
+from core.market.symbols import FRESH_MS, SymbolCache, SymbolList
+from core.settings.tree import Settings
+from core.settings.window import WatchlistSettings
+from core.storage.folder import DataFolder
+from desktop.actions import ActionId
+from desktop.app.watchlist import Watching
+from desktop.services.quote_feed import QuoteFeed
+from desktop.services.symbol_lists import SymbolLists
+from desktop.state.quotes import QuoteState
+from tests.desktop import feed_scenario
+from tests.desktop.conftest import MakeBench
+
+ROWS = (WatchedMarket("binance", "BTC/USDT", "1m"), WatchedMarket("kraken", "XBT/EUR", "1m"))
+KEYS = (("binance", "BTC/USDT"), ("kraken", "XBT/EUR"))
+
+
+class FakePoller:
+    """Does what the test says, on the thread that polls."""
+
+    def __init__(
+        self, _clock: object, _urls: object, tell: Callable[[PollEvent], None], *_rest: object, **_more: object
+    ):
+        self.tell = tell
+        self.runs: list[threading.Thread] = []
+        self.watched: list[tuple[MarketKey, ...]] = []
+        self.tried_again: list[tuple[str, threading.Thread]] = []
+
+    def watch(self, keys: tuple[MarketKey, ...]) -> None:
+        self.watched.append(tuple(keys))
+
+    def try_again(self, venue: str) -> None:
+        self.tried_again.append((venue, threading.current_thread()))
+
+    async def run(self) -> None:
+        self.runs.append(threading.current_thread())
+        self.tell(Quoted("binance", {"BTC/USDT": Quote(64_000.0, 1_000)}, {}))
+        await asyncio.Event().wait()
+
+
+@pytest.fixture
+def poller(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("desktop.services.quote_feed.TickerPoller", FakePoller)
+
+
+def of(feed: QuoteFeed) -> FakePoller:
+    assert isinstance(feed._poller, FakePoller)
+    return feed._poller
+
+
+@pytest.fixture
+def feed(qapp: object, poller: None, clock: ManualClock) -> Iterator[QuoteFeed]:
+    feed = QuoteFeed(clock, None)
+    feed.watch(KEYS)
+    yield feed
+    assert feed.close()
+
+
+def test_prices_reach_the_windows_thread_only_while_they_are_wanted(qtbot: QtBot, feed: QuoteFeed) -> None:
+    heard: list[threading.Thread] = []
+    feed.told.connect(lambda _event: heard.append(threading.current_thread()))
+    assert not feed.is_polling and not of(feed).runs, "nothing is asked for before somebody looks"
+    feed.set_wanted(True)
+    qtbot.waitUntil(lambda: len(heard) == 1)
+    assert heard == [threading.current_thread()] and of(feed).runs[0] is not threading.current_thread()
+    assert of(feed).watched == [KEYS]
+    feed.watch(KEYS[:1])
+    qtbot.waitUntil(lambda: of(feed).watched == [KEYS, KEYS[:1]])
+    feed.set_wanted(False)
+    qtbot.waitUntil(lambda: not feed.is_polling)
+    feed.set_wanted(True)
+    qtbot.waitUntil(lambda: len(heard) == 2)
+    assert of(feed).watched[-1] == KEYS[:1]
+
+
+def test_a_dock_that_flickers_ends_with_one_thread_or_none(qtbot: QtBot, feed: QuoteFeed) -> None:
+    for is_wanted in (True, False) * 10:
+        feed.set_wanted(is_wanted)
+    qtbot.waitUntil(lambda: not feed.is_polling)
+    for is_wanted in (*(True, False) * 10, True):
+        feed.set_wanted(is_wanted)
+    before = len(of(feed).runs)
+    qtbot.waitUntil(lambda: len(of(feed).runs) > before and feed.is_polling)
+    assert len({thread for thread in of(feed).runs[before:] if thread.is_alive()}) <= 1
+
+
+def test_another_try_is_made_on_the_thread_that_polls_or_here_where_there_is_none(
+    qtbot: QtBot, feed: QuoteFeed
+) -> None:
+    feed.try_again("binance")
+    assert of(feed).tried_again == [("binance", threading.current_thread())]
+    feed.set_wanted(True)
+    qtbot.waitUntil(lambda: bool(of(feed).runs))
+    feed.try_again("kraken")
+    qtbot.waitUntil(lambda: len(of(feed).tried_again) == 2)
+    assert of(feed).tried_again[1] == ("kraken", of(feed).runs[0])
+
+
+class Exchange:
+    """What its list of markets has, and why it gives none."""
+
+    def __init__(self, clock: ManualClock) -> None:
+        self.symbols, self.trouble, self.asked = ("BTC/USDT", "ETH/USDT"), "", 0
+        self._clock = clock
+
+    async def fetch(self, venue: str, *_rest: object) -> SymbolList:
+        self.asked += 1
+        if self.trouble == "odd":
+            raise ValueError("an odd answer")
+        if self.trouble:
+            raise VenueError(self.trouble)
+        return SymbolList(venue, self.symbols, self._clock.now_ms())
+
+
+@pytest.fixture
+def exchange(monkeypatch: pytest.MonkeyPatch, clock: ManualClock) -> Exchange:
+    made = Exchange(clock)
+    monkeypatch.setattr("desktop.services.symbol_lists.fetch_symbols", made.fetch)
+    return made
+
+
+@pytest.fixture
+def lists(qapp: object, exchange: Exchange, tmp_path: Path, clock: ManualClock) -> Iterator[SymbolLists]:
+    lists = SymbolLists(SymbolCache(tmp_path), clock, None)
+    yield lists
+    assert lists.close()
+
+
+def test_a_list_is_fetched_once_kept_and_fetched_anew_when_it_is_old(
+    qtbot: QtBot, lists: SymbolLists, exchange: Exchange, tmp_path: Path, clock: ManualClock
+) -> None:
+    fetching: list[str] = []
+    lists.fetching.connect(fetching.append)
+    with qtbot.waitSignal(lists.ready) as first:
+        lists.request("binance")
+        lists.request("binance")
+    listed = first.args[0]
+    assert listed == SymbolList("binance", ("BTC/USDT", "ETH/USDT"), clock.now_ms())
+    assert fetching == ["binance", "binance"] and exchange.asked == 1
+    answers: list[SymbolList] = []
+    lists.ready.connect(answers.append)
+    lists.request("binance")
+    assert answers == [listed] and exchange.asked == 1
+    assert SymbolCache(tmp_path).load("binance") == listed and lists.known("binance") == listed.symbols
+    clock.advance_ms(FRESH_MS)
+    exchange.symbols = ("SOL/USDT",)
+    lists.request("binance")
+    assert answers == [listed, listed], "the old one serves until the new one has come"
+    qtbot.waitUntil(lambda: len(answers) == 3)
+    assert answers[2].symbols == ("SOL/USDT",)
+
+
+@pytest.mark.parametrize(("trouble", "said"), [("It answers 451.", "It answers 451."), ("odd", "an odd answer")])
+def test_what_cannot_be_fetched_is_said_and_may_be_asked_for_again(
+    qtbot: QtBot, lists: SymbolLists, exchange: Exchange, caplog: pytest.LogCaptureFixture, trouble: str, said: str
+) -> None:
+    exchange.trouble = trouble
+    with qtbot.waitSignal(lists.failed) as failed:
+        lists.request("binance")
+    assert failed.args[0] == "binance" and said in failed.args[1]
+    exchange.trouble = ""
+    with qtbot.waitSignal(lists.ready):
+        lists.request("binance")
+
+
+def test_the_dock_has_prices_and_markets_and_tries_again_when_the_feed_or_the_user_says_so(
+    qtbot: QtBot, make_bench: MakeBench, exchange: Exchange, poller: None, tmp_path: Path
+) -> None:
+    bench = make_bench(settings=Settings(watchlist=WatchlistSettings(markets=ROWS)))
+    window, panel, state = bench.window, bench.window.watchlist, bench.state
+    watching = Watching(window, state, DataFolder(tmp_path), bench.clock, None)
+    played, quotes = of(watching.quotes), state.quotes
+    try:
+        feed_scenario.connected(state)
+        assert played.tried_again[-1:] == [("binance", threading.current_thread())], "its feed went live"
+        played.tried_again.clear()
+        window.show_dock(ActionId.SHOW_WATCHLIST)
+        qtbot.waitUntil(lambda: panel.model.index(0, 2).data() == "64,000.00")
+        assert played.watched[-1] == KEYS
+        played.tell(PollTrouble("binance", "It answers 451.", bench.clock.now_ms() + 900_000))
+        assert quotes.standing(KEYS[0], bench.clock.now_ms(), is_polled=True).state is QuoteState.NO_ANSWER
+        for feed_state in (FeedState.RECONNECTING, FeedState.LIVE, FeedState.LIVE):
+            state.apply(FeedStatus(feed_state, "Told.", bench.clock.now_ms()))
+        qtbot.waitUntil(lambda: bool(played.tried_again))
+        watching.try_again()
+        qtbot.waitUntil(lambda: [venue for venue, _thread in played.tried_again] == ["binance", "binance"])
+        only = replace(window.settings, watchlist=WatchlistSettings(markets=ROWS[1:]))
+        window.apply_settings(only)
+        qtbot.waitUntil(lambda: played.watched[-1] == KEYS[1:])
+        exchange.trouble = "It answers 451."
+        panel.adder.symbols_wanted.emit("binance")
+        qtbot.waitUntil(lambda: "451" in panel.note.text())
+        exchange.trouble = ""
+        with qtbot.waitSignal(watching.lists.ready):
+            panel.adder.symbols_wanted.emit("binance")
+        assert (DataFolder(tmp_path).symbols / "binance.json").exists()
+    finally:
+        asyncio.run(watching.close())
+    qtbot.waitUntil(lambda: not watching.quotes.is_polling)

@@ -1,0 +1,439 @@
+"""The desk of the jobs over a window: what its children say and how they end, told by children of a few lines."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
+from PySide6.QtGui import QDragEnterEvent, QDropEvent
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QMessageBox, QPushButton
+from pytestqt.qtbot import QtBot
+
+from core.domain.events import EventBatch, JobProgress, Severity, TrainerState
+from core.domain.watchlist import WatchedMarket
+from core.settings.tree import MarketSettings
+from core.storage.evaluations import evaluations_of
+from core.storage.folder import DataFolder
+from core.training.hosting.catch_up import JOB_ID
+from desktop.actions import ActionId
+from desktop.app.composition import Application
+from desktop.jobs.child import ChildProcess, Ending
+from desktop.jobs.history_dialogs import ImportDialog
+from desktop.jobs.job_commands import Order, import_order, pretrain_order
+from desktop.jobs.manager import MOST_AT_ONCE, JobDesk
+from desktop.state.database import WindowDatabase
+from desktop.state.job_list import Job, JobState
+from tests.core.storage.samples import checkpoint, open_record
+from tests.core.storage.test_evaluations import summary
+from tests.desktop import scenario
+from tests.desktop.conftest import Bench, MakeBench
+from tests.desktop.whole_window import CandleGate, IdleWorker, context, run_window, until
+
+Stub = Callable[[str], None]
+UNTIL_ASKED = 'import sys; print(\'{"say": "I am here."}\', file=sys.stderr, flush=True); sys.stdin.read(); '
+
+
+FOUND = {
+    "file": "a.csv",
+    "rows": 1201,
+    "candles": 1200,
+    "interval": "1h",
+    "first_ms": 1_700_000_000_000,
+    "last_ms": 1_704_316_400_000,
+    "new": 1100,
+    "rejected": {"not a number": 1},
+    "holes": 0,
+    "missing": 0,
+}
+
+
+@pytest.fixture
+def stub(monkeypatch: pytest.MonkeyPatch) -> Stub:
+    """Sets the lines of Python that run in the place of our own program."""
+
+    def take(code: str) -> None:
+        monkeypatch.setattr("desktop.jobs.child.own_program", lambda: [sys.executable, "-I", "-S", "-c", code])
+
+    return take
+
+
+def answers(told: dict[str, Any], *lines: object, code: int = 0) -> str:
+    """A program that tells these lines on its way, and this at its end."""
+    on_the_way = "".join(f"print({json.dumps(json.dumps(line))}, file=sys.stderr); " for line in lines)
+    return f"import sys; {on_the_way}print({json.dumps(json.dumps(told))}); sys.exit({code})"
+
+
+@pytest.fixture(autouse=True)
+def no_pause(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file is looked at as soon as the window's loop turns, not when somebody has typed no more for a while."""
+    monkeypatch.setattr("desktop.jobs.preview._PAUSE_MS", 0)
+    monkeypatch.setattr("desktop.dialogs.file_check._PAUSE_MS", 0)
+    monkeypatch.setattr("desktop.dialogs.file_check._ASKED_EVERY_MS", 1)
+
+
+@pytest.fixture
+def bench(make_bench: MakeBench) -> Bench:
+    return make_bench(scenario.checkpoints())
+
+
+@pytest.fixture
+def folder(data_dir: Path) -> DataFolder:
+    folder = DataFolder(data_dir)
+    folder.ensure()
+    return folder
+
+
+@pytest.fixture
+def desk(bench: Bench, folder: DataFolder) -> Iterator[JobDesk]:
+    database = WindowDatabase(folder)
+    database.open()
+    desk = JobDesk(bench.window, bench.state, database, folder)
+    yield desk
+    desk.let_close()
+    desk.kill()
+    asyncio.run(desk.close())
+    database.close()
+
+
+def order(**changes: Any) -> Order:
+    given = {"title": "Import walk.csv", "arguments": ("import", "walk.csv"), "told": lambda told: told["words"]}
+    return Order(**{**given, **changes})
+
+
+def newest(bench: Bench) -> Job:
+    return bench.state.jobs.jobs()[0]
+
+
+def done(qtbot: QtBot, bench: Bench, desk: JobDesk, ordered: Order) -> Job:
+    with qtbot.waitSignal(desk.finished):
+        desk.begin(ordered)
+    return newest(bench)
+
+
+def test_a_child_says_what_it_does_and_what_came_of_it(
+    qtbot: QtBot, bench: Bench, desk: JobDesk, folder: DataFolder, stub: Stub
+) -> None:
+    on_the_way = [
+        {"progress": {"title": "Reading", "done": 1, "total": 2, "seconds_left": 3.5}},
+        {"say": "Half of it is well."},
+    ]
+    stub(answers({"words": "3,000 candles stored."}, *on_the_way))
+    seen: list[tuple[str, str, float | None]] = []
+    bench.state.jobs_changed.connect(
+        lambda: seen.append((newest(bench).doing, newest(bench).result, newest(bench).report.seconds_left))
+    )
+    over: list[Job] = []
+    desk.told.connect(over.append)
+    job = done(qtbot, bench, desk, order())
+    assert (job.state, job.result) == (JobState.DONE, "3,000 candles stored.") and over == [job]
+    assert any(doing == "Reading" and left == 3.5 for doing, _, left in seen)
+    assert any(said == "Half of it is well." for _, said, _ in seen)
+    assert not bench.window.docks[ActionId.SHOW_JOBS].isHidden()
+    assert (
+        bench.window.banner.shown is not None
+        and bench.window.banner.shown.text == "Import walk.csv: 3,000 candles stored."
+    )
+    assert desk.process_ids == [] and list(folder.jobs.glob("*")) == [], "nothing was left aside"
+
+
+def test_an_import_ends_with_a_way_to_its_market(qtbot: QtBot, bench: Bench, desk: JobDesk, stub: Stub) -> None:
+    file = {"venue": "kraken", "symbol": "ETH/EUR", "interval": "1h", "stored": 9, "same": 0, "rejected": {}}
+    stub(answers({"files": [file]}))
+    done(qtbot, bench, desk, import_order([Path("eth.csv")]))
+    banner, chosen = bench.window.banner, list[MarketSettings]()
+    bench.window.market_chosen.connect(chosen.append)
+    assert banner.action.isVisible() and banner.action.text() == "Open ETH/EUR"
+    banner.action.click()
+    assert (chosen[0].venue, chosen[0].symbol, chosen[0].interval) == ("kraken", "ETH/EUR", "1h")
+    done(qtbot, bench, desk, import_order([Path("eth.csv")]))
+    assert not banner.action.isVisible(), "it is watched already"
+
+
+def test_an_import_that_is_over_offers_its_market_in_the_list(
+    qtbot: QtBot, bench: Bench, desk: JobDesk, stub: Stub
+) -> None:
+    """The banner's button goes after half a minute."""
+    file = {"venue": "kraken", "symbol": "ETH/EUR", "interval": "1h", "stored": 9, "same": 0, "rejected": {}}
+    panel, chosen, opens = bench.window.jobs, list[MarketSettings](), ActionId.JOB_OPEN
+    bench.window.market_chosen.connect(chosen.append)
+    stub(answers({"files": [file]}))
+    job = done(qtbot, bench, desk, import_order([Path("eth.csv")]))
+    bench.window.banner.passing.timeout.emit()
+    panel.select(job.job_id)
+    assert panel.actions_of_panel[opens].isEnabled()
+    place = panel.table.visualRect(panel.model.index(0, 0)).center()
+    QTest.mouseClick(panel.table.viewport(), Qt.MouseButton.LeftButton, pos=place)
+    QTest.mouseDClick(panel.table.viewport(), Qt.MouseButton.LeftButton, pos=place)
+    assert [(one.venue, one.symbol, one.interval) for one in chosen] == [("kraken", "ETH/EUR", "1h")]
+    panel.actions_of_panel[opens].trigger()
+    assert len(chosen) == 1 and "on the chart already" in bench.window.banner.text.text()
+    stub(answers({"words": "Nothing to open."}))
+    panel.select(done(qtbot, bench, desk, order()).job_id)
+    assert not panel.actions_of_panel[opens].isEnabled()
+
+
+def test_the_way_to_an_imported_market_stands_before_older_notices_and_goes_with_the_chart(
+    qtbot: QtBot, bench: Bench, desk: JobDesk, stub: Stub
+) -> None:
+    file = {"venue": "kraken", "symbol": "ETH/EUR", "interval": "1h", "stored": 9, "same": 0, "rejected": {}}
+    banner, window = bench.window.banner, bench.window
+    stub(answers({"files": [file]}))
+    window.tell("The sample is replayed.", Severity.WARNING, key="fell back")
+    done(qtbot, bench, desk, import_order([Path("eth.csv")]))
+    assert banner.text.text() == "Import eth.csv: 9 candles of ETH/EUR 1h (kraken) stored."
+    assert banner.action.isVisible() and banner.action.text() == "Open ETH/EUR"
+    window.watch(WatchedMarket("binance", "SOL/USDT", "1h"))
+    assert banner.text.text() == "The sample is replayed.", "what was imported is no news on another chart"
+
+
+def test_files_that_are_dropped_on_the_window_are_offered_for_import(
+    qtbot: QtBot, bench: Bench, desk: JobDesk, stub: Stub, tmp_path: Path
+) -> None:
+    stub(UNTIL_ASKED)
+    files = [tmp_path / "a.csv", tmp_path / "b.csv"]
+    for file in files:
+        file.write_text("time,close")
+    dropped = QMimeData()
+    dropped.setUrls([QUrl.fromLocalFile(str(file)) for file in files])
+    where, copy = QPointF(200.0, 300.0), Qt.DropAction.CopyAction
+    buttons = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
+    enter = QDragEnterEvent(where.toPoint(), copy, dropped, *buttons)
+    QApplication.sendEvent(bench.window, enter)
+    assert enter.isAccepted()
+    QApplication.sendEvent(bench.window, QDropEvent(where, copy, dropped, *buttons))
+    (dialog,) = bench.window.findChildren(ImportDialog)
+    assert dialog.isVisible() and dialog.picker.files() == [file.resolve() for file in files]
+    dialog.reject()
+
+
+def test_the_import_dialog_says_what_the_files_hold(qtbot: QtBot, desk: JobDesk, stub: Stub, tmp_path: Path) -> None:
+    file = tmp_path / "a.csv"
+    file.write_text("time,close")
+    two = {"files": [FOUND, {**FOUND, "file": "b.csv", "new": None, "holes": 2, "missing": 5}]}
+    none = {"files": [], "errors": ["a.csv has no column of closes; name --interval."]}
+    for told, words in (
+        (two, ["a.csv: 1,201 rows, 1,200 candles of 1h", "1,100 new", "1 rejected", "b.csv", "5 candles missing"]),
+        (none, ["no column", "“Interval”"]),
+    ):
+        stub(answers(told, code=int("errors" in told)))
+        dialog = desk.ask_import([file])
+        assert dialog.found.text() == "Reading …"
+        qtbot.waitUntil(lambda: all(word in dialog.found.text() for word in words))  # noqa: B023 - called here alone
+        dialog.reject()
+
+
+def test_a_dialog_that_is_closed_leaves_no_process_that_looks(
+    qtbot: QtBot, desk: JobDesk, stub: Stub, tmp_path: Path
+) -> None:
+    file = tmp_path / "a.csv"
+    file.write_text("time,close")
+    stub(UNTIL_ASKED)
+    dialog = desk.ask_import([file])
+    qtbot.waitUntil(lambda: any(child.process_id for child in dialog.findChildren(ChildProcess)))
+    (process_id,) = [child.process_id for child in dialog.findChildren(ChildProcess)]
+    dialog.reject()
+    assert not psutil.pid_exists(process_id) or psutil.Process(process_id).status() == psutil.STATUS_ZOMBIE
+
+
+CANNOT = {
+    "its sentence": (answers({"error": "walk.csv is no table; name it with --venue."}, code=1), "it with “Exchange”"),
+    "a crash": ("import os, sys; print('its last word', file=sys.stderr, flush=True); os.abort()", "its last word"),
+    "a code": ("import sys; print('no object'); sys.exit(3)", "code 3"),
+    "an odd answer": ("print('{\"other\": 1}')", "could not be read"),
+    "too much": ("print('x' * 17_000_000)", "more than anything"),
+}
+
+
+def test_what_a_job_cannot_do_is_a_sentence_in_the_list_and_in_the_banner(
+    qtbot: QtBot, bench: Bench, desk: JobDesk, stub: Stub
+) -> None:
+    over: list[Job] = []
+    desk.told.connect(over.append)
+    for kind, (code, said) in CANNOT.items():
+        stub(code)
+        job = done(qtbot, bench, desk, order())
+        assert job.state is JobState.FAILED and said in job.result and over == [job], kind
+        assert bench.window.banner.shown is not None and said in bench.window.banner.shown.text, kind
+        over.clear()
+
+
+def test_what_an_evaluation_found_is_kept_with_its_checkpoint(
+    qtbot: QtBot, bench: Bench, desk: JobDesk, folder: DataFolder, stub: Stub
+) -> None:
+    record = open_record(desk._database.db)
+    kept = checkpoint(record.reader.run_id, 1)
+    with record.write():
+        record.add_checkpoint(kept)
+    read_again: list[list[str]] = []
+    bench.window.source.read_again = read_again.append  # type: ignore[method-assign]
+    page = folder.reports / "found.html"
+    folder.reports.mkdir(parents=True)
+    page.write_text("found")
+    stub(answers({**summary(kept.checkpoint_id), "words": "It is good."}))
+    job = done(qtbot, bench, desk, order(page=page, checkpoint_id=kept.checkpoint_id))
+    assert job.state is JobState.DONE and "It is good." in job.result and job.page == page
+    (found,) = evaluations_of(desk._database.db, kept.checkpoint_id)
+    assert (found.file, found.judged, found.page) == ("later.csv", 480, "reports/found.html")
+    assert read_again == [[kept.checkpoint_id]]
+    unknown = done(qtbot, bench, desk, order(checkpoint_id="never heard of"))
+    assert unknown.state is JobState.DONE and "could not be kept" not in unknown.result
+    stub(answers({**summary("never heard of"), "words": "It is good."}))
+    unknown = done(qtbot, bench, desk, order(checkpoint_id="never heard of"))
+    assert "It is good. It could not be kept" in unknown.result
+
+
+def test_one_that_is_cancelled_ends_by_itself_and_leaves_nothing_aside(
+    qtbot: QtBot, bench: Bench, desk: JobDesk, folder: DataFolder, stub: Stub
+) -> None:
+    panel, over = bench.window.jobs, []
+    desk.told.connect(over.append)
+    half = 'print(\'{"interrupted": true, "words": "Half."}\')'
+    for ending, words in ((half, "Half."), ("sys.exit(130)", "Nothing was kept.")):
+        stub(UNTIL_ASKED + ending)
+        job_id = desk.begin(order(cancelled="Nothing was kept.", works_aside=True))
+        assert job_id is not None and panel.selected() is not None
+        (process_id,) = desk.process_ids
+        qtbot.waitUntil(lambda: newest(bench).result == "I am here.")
+        assert list(folder.jobs.iterdir())
+        panel.refresh()
+        assert "I am here." in panel.details.toPlainText()
+        with qtbot.waitSignal(desk.finished):
+            panel.actions_of_panel[ActionId.JOB_CANCEL].trigger()
+            assert newest(bench).state is JobState.CANCELLING
+        job = newest(bench)
+        assert (job.state, job.result) == (JobState.CANCELLED, words)
+        told = bench.window.banner.shown
+        assert told is not None and told.text == f"Import walk.csv: cancelled. {words}" and not told.action
+        assert not psutil.pid_exists(process_id) and not list(folder.jobs.glob("*")) and over == []
+        panel.refresh()
+        panel.actions_of_panel[ActionId.JOB_CLEAR].trigger()
+        assert bench.state.jobs.jobs() == ()
+
+
+def test_no_more_than_some_run_at_once(bench: Bench, desk: JobDesk, stub: Stub) -> None:
+    stub(UNTIL_ASKED)
+    begun = [desk.begin(order()) for _ in range(MOST_AT_ONCE + 1)]
+    assert begun[-1] is None and len(set(begun)) == MOST_AT_ONCE + 1 == len(desk.process_ids) + 1
+    assert bench.window.banner.shown is not None and "are under way" in bench.window.banner.shown.text
+
+
+def test_a_window_with_jobs_asks_before_it_closes_and_ends_them(
+    qtbot: QtBot, bench: Bench, desk: JobDesk, stub: Stub
+) -> None:
+    stub(UNTIL_ASKED)
+    desk.begin(order())
+    window, closed = bench.window, []
+    window.closing.connect(lambda: closed.append(True))
+    window.close()
+    box = window.findChild(QMessageBox)
+    assert box is not None and window.isVisible() and not closed and "walk.csv" in box.text()
+    button(box, "Keep").click()
+    qtbot.waitUntil(lambda: window.findChild(QMessageBox) is None)
+    assert window.isVisible() and newest(bench).state is JobState.RUNNING
+    window.close()
+    again = window.findChild(QMessageBox)
+    assert again is not None
+    button(again, "End").click()
+    assert closed == [True]
+    with qtbot.waitSignal(desk.finished):
+        desk.begin_to_close()
+    assert newest(bench).state is JobState.CANCELLED and desk.begin(order()) is None
+
+
+def test_a_child_that_hears_nothing_does_not_outlive_the_window(
+    qtbot: QtBot, bench: Bench, desk: JobDesk, stub: Stub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("desktop.jobs.manager._PATIENCE_S", 0.0)
+    stub('import sys, threading; print(\'{"say": "here"}\', file=sys.stderr, flush=True); threading.Event().wait()')
+    desk.begin(order())
+    (process_id,) = desk.process_ids
+    qtbot.waitUntil(lambda: newest(bench).result == "here")
+    asyncio.run(desk.close())
+    assert not psutil.pid_exists(process_id)
+
+
+def button(box: QMessageBox, word: str) -> QPushButton:
+    return next(each for each in box.findChildren(QPushButton) if word in each.text().replace("&", ""))
+
+
+def test_the_dialog_says_what_is_wrong_and_orders_what_is_right(
+    qtbot: QtBot, bench: Bench, desk: JobDesk, stub: Stub, tmp_path: Path
+) -> None:
+    file = tmp_path / "BTCUSDT.csv"
+    file.write_text("time,open,high,low,close,volume\n1700000000000,1.0,1.0,1.0,1.0,1.0\n")
+    counted = {"symbol": "BTC/USDT", "interval": "1m", "venue": "binance", "stored": 1, "same": 0, "rejected": {}}
+    stub(answers({"files": [counted]}))
+    bench.window.actions_of_window[ActionId.IMPORT_CANDLES].trigger()
+    dialog = bench.window.findChild(ImportDialog)
+    assert dialog is not None
+    dialog.picker.line.setText(str(file))
+    dialog.venue.setCurrentText("binance")
+    dialog.zone.setText("Middle/Earth")
+    accept = dialog.buttons.button(dialog.buttons.StandardButton.Ok)
+    assert "no time zone" in dialog.message.text() and not accept.isEnabled()
+    dialog.zone.setText("UTC")
+    with qtbot.waitSignal(desk.finished):
+        accept.click()
+    assert newest(bench).result == "1 candles of BTC/USDT 1m (binance) stored."
+
+
+def test_a_child_that_does_not_end_when_asked_is_ended(
+    qtbot: QtBot, qapp: QApplication, bench: Bench, stub: Stub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """First politely, then by a signal, at last by the signal that no program can refuse."""
+    monkeypatch.setattr("desktop.jobs.child._POLITE_MS", 1)
+    monkeypatch.setattr("desktop.jobs.child._INSISTING_MS", 2)
+    stub(
+        "import signal, sys, threading; signal.signal(signal.SIGTERM, signal.SIG_IGN); "
+        'print(\'{"say": "here"}\', file=sys.stderr, flush=True); threading.Event().wait()'
+    )
+    child = ChildProcess(["endless"], {}, bench.window)
+    with qtbot.waitSignal(child.said):
+        child.start()
+    with qtbot.waitSignal(child.over) as over:
+        child.cancel()
+    assert over.args == [Ending(None, was_asked=True)]
+
+
+def test_cancelling_the_catch_up_stops_training_where_it_is(
+    qapp: QApplication, tmp_path: Path, gate: CandleGate, idle_trainer: None
+) -> None:
+    async def story(application: Application) -> None:
+        jobs, panel = application.state.jobs, application.window.jobs
+        await until(lambda: application.runs.is_training, "a trainer")
+        (worker,) = application.runs.findChildren(IdleWorker)
+        worker.batch.emit(EventBatch((scenario.ready(), scenario.status(), JobProgress(JOB_ID, "Learning", 1, 4_000))))
+        panel.refresh()
+        panel.select(JOB_ID)
+        panel.table.setFocus()
+        QTest.keyClick(panel.table, Qt.Key.Key_Delete)
+        assert worker.inbox.is_stopped
+        await until(lambda: application.state.trainer_state is TrainerState.STOPPED, "training's end")
+        worker.batch.emit(EventBatch((JobProgress(JOB_ID, "Learning", 1, 4_000, is_over=True),)))
+        job = next(job for job in jobs.jobs() if job.job_id == JOB_ID)
+        assert job.state is JobState.CANCELLED and "goes on from there" in job.result
+        assert application.window.actions_of_window[ActionId.START].isEnabled()
+
+    run_window(qapp, context(tmp_path / "data"), story)
+
+
+def test_a_pretrained_models_skill_is_told_with_its_interval() -> None:
+    validation = {
+        "n": 1_199,
+        "close_skill": 0.007,
+        "close_ci95": [-0.002, 0.017],
+        "range_skill": 0.1,
+        "range_ci95": None,
+    }
+    options = {"epochs": 2, "validation_share": 0.2, "patience": 3, "batch_size": 32, "device": "cpu"}
+    order = pretrain_order([Path("eth.csv")], **options)  # type: ignore[arg-type]
+    told = order.told({"best_epoch": 1, "epochs": [{"epoch": 1, "validation": validation}]})
+    assert "1,199" in told and "close +0.70 % (−0.20 to 1.70)" in told and "range +10.00 %." in told

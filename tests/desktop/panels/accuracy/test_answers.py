@@ -1,0 +1,141 @@
+"""Three questions, three answers: in words, and in a colour that never says more than was proven."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pytestqt.qtbot import QtBot
+
+from core.domain.candle import FILE_VENUE, Market
+from core.domain.events import AccuracySummary, Estimate, TrainerState
+from core.market.feeds.base import FeedState, FeedStatus
+from desktop.panels.accuracy.answers import Answers, Found, answers_of, found_in
+from desktop.panels.accuracy.panel import AccuracyPanel
+from desktop.state.run_state import RunState
+from desktop.ui.theme import Theme
+from desktop.window.status_bar import StatusPanel
+from tests.desktop import scenario
+from tests.desktop.conftest import shown_panel
+
+N = 4_000
+ABOVE, AROUND, BELOW = (Estimate(value, value - 0.01, value + 0.01, N) for value in (0.02, 0.0, -0.02))
+EARLY, NOTHING = Estimate(0.02, None, None, 200), Estimate(None, None, None, 3)
+ESTIMATES = {Found.YES: ABOVE, Found.OPEN: AROUND, Found.NO: BELOW, Found.EARLY: EARLY}
+
+
+def run(skill: Estimate, gain: Estimate, group: str = "live") -> AccuracySummary:
+    return scenario.accuracy(group=group, skill_close=skill, model_gain=(gain, gain, gain), model_weight=0.03)
+
+
+def answers(skill: Estimate, gain: Estimate, learning: Estimate = AROUND, group: str = "live") -> Answers:
+    return answers_of(run(skill, gain, group), scenario.online_gain(gain=learning))
+
+
+def test_an_edge_of_the_simple_rules_alone_says_so_and_is_not_green(theme: Theme) -> None:
+    found = answers(ABOVE, AROUND)
+    assert found.ghosts.text == "Ghosts beat “no change”: +2.0 % (1.0 to 3.0)"
+    assert found.model.text == "97 % simple rules: the model adds nothing yet"
+    assert found.colour(found.ghosts, theme.palette) != theme.palette.good
+    assert found.colour(found.model, theme.palette) == theme.palette.text
+
+
+def test_a_diverged_model_is_the_answer_whatever_was_measured_before(theme: Theme) -> None:
+    """Incidents said that it did harm, and the answer beside them that it adds nothing yet."""
+    found = answers_of(run(ABOVE, ABOVE), scenario.online_gain(gain=ABOVE), has_diverged=True)
+    assert found.model.found is Found.NO and "diverged" in found.model.text
+    assert found.learning is not None and found.learning.found is Found.NO and "diverged" in found.learning.text
+    assert found.colour(found.model, theme.palette) == theme.palette.bad
+    assert found.colour(found.ghosts, theme.palette) != theme.palette.good
+
+
+@pytest.mark.parametrize("ghosts", Found)
+@pytest.mark.parametrize("model", Found)
+@pytest.mark.parametrize("group", ["live", "replayed", "simulated"])
+def test_the_headline_is_green_only_for_a_live_edge_that_the_model_has_a_proven_part_in(
+    theme: Theme, ghosts: Found, model: Found, group: str
+) -> None:
+    found = answers(ESTIMATES[ghosts], ESTIMATES[model], group=group)
+    is_green = found.colour(found.ghosts, theme.palette) == theme.palette.good
+    assert is_green == (ghosts is Found.YES and model is Found.YES and group == "live")
+    assert (found.ghosts.found, found.model.found) == (ghosts, model)
+
+
+@pytest.mark.parametrize(
+    ("learning", "text"),
+    [
+        (ABOVE, "Learning helps: +2.0 % (1.0 to 3.0)"),
+        (BELOW, "Learning does harm: −2.0 % (−3.0 to −1.0)"),
+        (AROUND, "Learning is not proven to help: 0.0 % (−1.0 to 1.0)"),
+        (EARLY, "Learning: too early to tell (2,200 of 2,750 candles)"),
+    ],
+)
+def test_what_learning_was_worth(learning: Estimate, text: str) -> None:
+    found = answers(ABOVE, ABOVE, learning).learning
+    assert found is not None and found.text == text
+
+
+def test_before_the_copy_is_old_enough_its_age_is_said() -> None:
+    found = answers_of(run(ABOVE, ABOVE), scenario.online_gain(gain=NOTHING, age=1_201)).learning
+    assert found is not None and "1,200 of 2,750 candles" in found.text
+
+
+def test_the_candles_of_learning_are_counted_as_scores_are_one_after_another() -> None:
+    """The first candle is neither learned from nor scored. The copy that 2,000 make scores its first one two later."""
+    told = []
+    for taken, scored in ((0, 0), (1, 0), (2, 0), (1_999, 0), (2_000, 0), (2_001, 0), (2_002, 1), (2_003, 2)):
+        gain = Estimate(None, None, None, scored)
+        found = answers_of(run(ABOVE, ABOVE), scenario.online_gain(gain=gain, age=taken)).learning
+        assert found is not None
+        told.append(found.text.split("(")[1].split(" of")[0])
+    assert told == ["0", "0", "1", "1,998", "1,999", "2,000", "2,001", "2,002"]
+
+
+numbers = st.floats(-0.5, 0.5)
+
+
+@given(numbers, numbers, numbers)
+def test_an_answer_is_given_only_where_the_whole_interval_gives_it(a: float, b: float, c: float) -> None:
+    low, value, high = sorted((a, b, c))
+    found = found_in(Estimate(value, low, high, N))
+    assert (found is Found.YES) == (low > 0.0)
+    assert (found is Found.NO) == (high < 0.0 and low <= 0.0)
+
+
+def test_status_bar_and_panel_say_the_same_in_the_same_colours(qtbot: QtBot, state: RunState, theme: Theme) -> None:
+    bar, panel = StatusPanel(state, theme), AccuracyPanel(state, theme)
+    shown_panel(qtbot, panel)
+    qtbot.addWidget(bar)
+    state.apply(scenario.status(accuracy=run(ABOVE, ABOVE), online=scenario.online_gain(gain=BELOW)))
+    for each in (bar, panel):
+        each.refresh()
+    assert [label.text() for label in bar.answers] == ["Ghosts ✓", "Model ✓", "Learning ✗"]
+    lines = (panel._verdict, panel._model, panel._learning)
+    for label, line in zip(bar.answers, lines, strict=True):
+        assert label.palette().windowText().color() == line.palette().windowText().color()
+        assert label.accessibleName() in line.text()
+
+
+def test_once_a_file_has_ended_the_answers_stay_open_and_nothing_is_said_to_be_early(
+    qtbot: QtBot, state: RunState, theme: Theme
+) -> None:
+    bar, panel = StatusPanel(state, theme), AccuracyPanel(state, theme)
+    shown_panel(qtbot, panel)
+    qtbot.addWidget(bar)
+    state.feed_record.opened(Market(FILE_VENUE, "walk#dd2831", scenario.MINUTE))
+    summary, online = run(EARLY, EARLY, "replayed"), scenario.online_gain(gain=EARLY)
+    state.apply(scenario.status(TrainerState.CATCHING_UP, accuracy=summary, online=online))
+    state.apply(FeedStatus(FeedState.ENDED, "The end of walk was reached.", 0))
+
+    def words() -> str:
+        for each in (bar, panel):
+            each.refresh()
+        lines = (panel._verdict, panel._reason, panel._model, panel._learning)
+        return " | ".join([*(label.text() for label in lines), *(label.accessibleName() for label in bar.answers)])
+
+    assert "early" in words() and "ended" not in words(), "stored candles are still being learned from"
+    state.apply(scenario.status(TrainerState.TRAINING, accuracy=summary, online=online))
+    assert "early" not in words() and words().count("open until more candles come") == 7
+    assert "The file has ended: the answer stays open until more candles come. A proof takes" in panel._reason.text()
+    state.apply(FeedStatus(FeedState.REPLAYING, "walk at 1 candle a second.", 0))
+    assert "ended" not in words()

@@ -1,0 +1,440 @@
+"""The Accuracy dock's other tabs over a real run, driven with the mouse and the keyboard."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QApplication, QComboBox, QLabel, QStyle, QStyleOptionComboBox
+from pytestqt.qtbot import QtBot
+
+from core.domain.events import ForecastMode, ForecastScored, TrainerStatus
+from core.domain.quantities import QUANTITY_NAMES
+from core.evaluation.assess import assess, skill_at
+from core.evaluation.findings import AFTER_GAP, OVERALL, HorizonAccuracy, Request, RunAccuracy
+from core.storage.database import open_database
+from core.storage.folder import DataFolder
+from core.training.commands import SetPaused
+from desktop.panels.accuracy.details import PAGES, AccuracyDetails
+from desktop.panels.accuracy.experts import ExpertsPage
+from desktop.panels.accuracy.pages import HorizonsPage, SkillPage
+from desktop.panels.accuracy.panel import AccuracyPanel
+from desktop.panels.accuracy.plots import BandsPage, ErrorsPage
+from desktop.services.accuracy_watch import AccuracyWatch
+from desktop.state.run_state import RunState
+from desktop.ui.panel_base import Refresher
+from desktop.ui.plain_text import with_usual_spaces
+from desktop.ui.theme import Mode, Theme
+from tests.core.evaluation.rigs import filled, origins
+from tests.core.evaluation.rigs import scored as made_up
+from tests.core.training import rigs
+from tests.desktop import scenario
+from tests.desktop.conftest import shown_panel
+from tests.desktop.window.test_pictures import cut_texts, keep_picture
+from tests.support.candles import random_walk
+from tests.support.cut_numbers import cut_numbers
+from tests.support.synthetic_run import correct_newest
+
+HORIZONS = 3
+CANDLES = 510
+JUDGED = CANDLES - 1
+SETTINGS = replace(rigs.SMALL, checkpoints=replace(rigs.SMALL.checkpoints, every_steps=1000))
+
+
+@dataclass
+class Scored:
+    """A stored run."""
+
+    root: Path
+    run_id: str
+    status: TrainerStatus
+
+
+def scored(root: Path, candles: int) -> Scored:
+    """Nothing is learned meanwhile: that takes a third of the time, and no tab tells of it."""
+    session = rigs.service(root, SETTINGS)
+    session.handle(SetPaused(True))
+    rigs.feed(session, random_walk(candles, seed=8))
+    status = session.status()
+    session.close()
+    return Scored(root, status.run_id, status)
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Scored:
+    return scored(tmp_path_factory.mktemp("run"), CANDLES)
+
+
+@dataclass
+class Dock:
+    panel: AccuracyPanel
+    state: RunState
+    watch: AccuracyWatch
+    details: AccuracyDetails
+
+    def page(self, name: str) -> object:
+        return self.details.page(name)
+
+
+@contextmanager
+def watched(run: Scored, state: RunState, theme: Theme, qtbot: QtBot, size: tuple[int, int]) -> Iterator[Dock]:
+    panel = AccuracyPanel(state, theme)
+    shown_panel(qtbot, panel, *size)
+    refresher = Refresher(panel, interval_ms=5)
+    refresher.add(panel)
+    watch = AccuracyWatch(state, DataFolder(run.root).database, lambda: HORIZONS)
+    panel.wanted.connect(watch.want)
+    state.begin(run.run_id, 60_000)
+    state.apply(run.status)
+    try:
+        yield Dock(panel, state, watch, panel.details)
+    finally:
+        refresher.stop()
+        watch.close()
+
+
+@pytest.fixture
+def dock(run: Scored, state: RunState, theme: Theme, qtbot: QtBot) -> Iterator[Dock]:
+    with watched(run, state, theme, qtbot, (400, 300)) as dock:
+        yield dock
+
+
+def open_tab(qtbot: QtBot, dock: Dock, name: str) -> None:
+    """With the mouse; then wait until what it shows is known of everything."""
+    tabs = dock.panel.tabs
+    qtbot.waitUntil(tabs.isVisible)
+    index = [tabs.tabText(place) for place in range(tabs.count())].index(name)
+    qtbot.mouseClick(tabs, Qt.MouseButton.LeftButton, pos=tabs.tabRect(index).center())
+    qtbot.waitUntil(lambda: is_known(dock.state))
+    qtbot.waitUntil(lambda: not dock.panel.is_stale)
+
+
+def is_known(state: RunState) -> bool:
+    return state.accuracy is not None and all(row.n for row in state.accuracy.horizons)
+
+
+def chosen(dock: Dock) -> HorizonAccuracy:
+    assert dock.state.accuracy is not None
+    return dock.state.accuracy.chosen
+
+
+def test_nothing_is_read_while_only_the_first_tab_is_seen(dock: Dock, qtbot: QtBot) -> None:
+    qtbot.waitUntil(lambda: not dock.panel.is_stale)
+    QApplication.processEvents()
+    assert dock.state.accuracy is None and not dock.watch._reader.isRunning()
+
+
+def test_the_skill_has_interval_and_n_and_says_what_is_not_proven(dock: Dock, qtbot: QtBot) -> None:
+    open_tab(qtbot, dock, "Skill")
+    page = dock.page("Skill")
+    assert isinstance(page, SkillPage)
+    close = chosen(dock).close
+    assert close.skill.value is not None and close.model_gain.low is None, "a proof takes more candles"
+    value, interval, proof = page.cells["Against “no change”"][0]
+    assert f"{abs(100 * close.skill.value):.2f}" in value.text() and interval.text() == "–"
+    assert proof.text() == "no proof: n < 750" and f"n = {JUDGED} of the 750" in with_usual_spaces(value.toolTip())
+    assert page.cells["Against the best"][0][2].text() == close.best_baseline
+    gain = page.cells["The model adds"]
+    for column in range(2):
+        assert gain[column][2].text() == "no proof: n < 750"
+    assert [label.text() for label in page.of_close["Direction"]][2] == str(chosen(dock).direction.n)
+    assert all(page.of_close[name][0].text() != "–" for name in ("“Reverse last”", "Majority", "90 % band"))
+    assert page.direction_proof.text() == "no proof: n < 750"
+    assert f"n = {JUDGED}" in shown_texts(dock)
+
+
+def test_everything_else_that_is_drawn_has_its_skill_below(dock: Dock, qtbot: QtBot) -> None:
+    open_tab(qtbot, dock, "Skill")
+    page = dock.page("Skill")
+    assert isinstance(page, SkillPage)
+    for (name, labels), of in zip(page.also_drawn.items(), chosen(dock).also_drawn, strict=True):
+        value, interval, n = (label.text() for label in labels)
+        assert name.lower() == QUANTITY_NAMES[of.quantity] and of.skill.value is not None
+        assert f"{abs(100 * of.skill.value):.2f}" in value and n == str(JUDGED) and interval
+        assert name.lower() in labels[0].toolTip()
+
+
+def test_scores_from_before_it_was_stored_say_so(theme: Theme, qtbot: QtBot) -> None:
+    rows = made_up(900)
+    old = {name: np.full(900, np.nan) for name in ("body_loss", "upper_wick_loss", "lower_wick_loss", "volume_loss")}
+    columns, counts = filled(replace(rows, **old)), np.ones(900, dtype=np.bool_)
+    found = assess(columns, origins(900), counts, Request())
+    page = SkillPage(theme)
+    qtbot.addWidget(page)
+    page.resize(368, 640)
+    page.show()
+    page.show_found(RunAccuracy("made up", 0, 900, True, (OVERALL,), (), found), None)
+    QApplication.processEvents()
+    keep_picture(page, "accuracy-not-stored")
+    for labels in page.also_drawn.values():
+        assert [label.text() for label in labels] == ["not stored", "–", "–"]
+        assert "from before this was stored" in " ".join(labels[0].toolTip().split())
+    assert page.cells["Against “no change”"][0][0].text() == "+10.00"
+    assert cut_texts(page) == []
+
+
+def shown_texts(dock: Dock) -> list[str]:
+    return [label.text() for label in dock.details.findChildren(QLabel) if label.isVisible()]
+
+
+def test_a_click_on_a_horizon_chooses_it_for_all_pages_and_keys_move_on(dock: Dock, qtbot: QtBot) -> None:
+    open_tab(qtbot, dock, "Ahead")
+    page = dock.page("Ahead")
+    assert isinstance(page, HorizonsPage) and page.table.rowCount() == HORIZONS
+    assert [page.table.item(row, 3).text() for row in range(HORIZONS)] == [
+        str(JUDGED - ahead) for ahead in range(HORIZONS)
+    ]
+    place = page.table.visualRect(page.table.model().index(1, 1)).center()
+    qtbot.mouseClick(page.table.viewport(), Qt.MouseButton.LeftButton, pos=place)
+    assert dock.details.request == Request(2)
+    qtbot.waitUntil(lambda: chosen(dock).request.horizon == 2)
+    qtbot.keyClick(page.table, Qt.Key.Key_Down)
+    qtbot.waitUntil(lambda: chosen(dock).request.horizon == 3)
+    assert dock.details.horizon.currentText() == "3 candles ahead"
+    open_tab(qtbot, dock, "Skill")
+    assert f"n = {JUDGED - 2}" in shown_texts(dock)
+
+
+def choose(qtbot: QtBot, box: QComboBox, text: str) -> None:
+    """With the keyboard."""
+    box.setFocus()
+    qtbot.keyClick(box, Qt.Key.Key_Home)
+    for _ in range(box.count()):
+        if box.currentText() == text:
+            return
+        qtbot.keyClick(box, Qt.Key.Key_Down)
+    raise AssertionError(f"there is no {text} to choose")
+
+
+def test_the_horizon_is_chosen_with_the_keyboard(dock: Dock, qtbot: QtBot) -> None:
+    open_tab(qtbot, dock, "Errors")
+    choose(qtbot, dock.details.horizon, "3 candles ahead")
+    qtbot.waitUntil(lambda: chosen(dock).request.horizon == 3)
+    page = dock.page("Errors")
+    assert isinstance(page, ErrorsPage)
+    qtbot.waitUntil(lambda: "3 candles ahead" in page.errors.title.text())
+
+
+def test_the_weights_of_the_chosen_horizon_add_up_and_each_expert_has_its_loss(dock: Dock, qtbot: QtBot) -> None:
+    open_tab(qtbot, dock, "Experts")
+    page = dock.page("Experts")
+    assert isinstance(page, ExpertsPage)
+    assert [name for name, _ in page.weights.rows] == list(dock.state.status.shares.experts)  # type: ignore[union-attr]
+    for column in range(6):
+        shares = [cells[column].share for _, cells in page.weights.rows if cells[column].share is not None]
+        assert sum(shares) == pytest.approx(1.0, abs=0.05)
+    names = [name for name, _ in page.losses.rows]
+    assert {"what is shown", "without the model", "model", "reference", "HAR", "reverse last"} <= set(names)
+    reference = dict(page.losses.rows)["reference"]
+    assert reference[1].text == "0.00" and reference[0].text != "–"
+    assert dict(page.losses.rows)["reverse last"][2].text == "–"
+    where = page.weights._place(1, 0).center()
+    assert "model has" in page.weights.tooltip_at(where.x(), where.y())
+    assert page.weights.tooltip_at(0, 0) == ""
+
+
+def test_coverage_and_reliability_are_drawn_where_there_is_enough(dock: Dock, qtbot: QtBot) -> None:
+    open_tab(qtbot, dock, "Bands")
+    page = dock.page("Bands")
+    assert isinstance(page, BandsPage)
+    _x, shares = page.covered.getData()
+    assert len(shares) == JUDGED - 500 + 1 and shares.min() == pytest.approx(chosen(dock).worst_500)
+    assert f"n = {JUDGED}" in page.coverage.title.text() and "worst" in page.coverage.title.text()
+    levels, observed = page.observed.getData()
+    assert len(levels) == 7 and (observed[1:] >= observed[:-1]).all()
+
+
+@pytest.mark.parametrize("mode", ["dark", "light"])
+def test_nothing_is_cut_at_the_dock_s_usual_width(run: Scored, state: RunState, qtbot: QtBot, mode: Mode) -> None:
+    """Higher than usual: what does not fit the height is scrolled."""
+    with watched(run, state, Theme(mode), qtbot, (388, 640)) as dock:
+        for name in PAGES:
+            open_tab(qtbot, dock, name)
+            QApplication.sendPostedEvents()
+            keep_picture(dock.panel, f"accuracy-{name.lower()}-{mode}")
+            assert cut_texts(dock.panel) == []
+
+
+def test_no_number_is_cut_on_any_tab_of_a_dock_that_is_made_wider(
+    run: Scored, state: RunState, theme: Theme, qtbot: QtBot
+) -> None:
+    with watched(run, state, theme, qtbot, (400, 420)) as dock:
+        for name in PAGES:
+            open_tab(qtbot, dock, name)
+            for width in (220, 280, 340, 400, 560, 900):
+                dock.panel.resize(width, 420)
+                QApplication.processEvents()
+                assert cut_numbers(dock.panel) == [], f"{name} at {width}"
+
+
+def room_for_text(box: QComboBox) -> int:
+    options = QStyleOptionComboBox()
+    box.initStyleOption(options)
+    place = QStyle.SubControl.SC_ComboBoxEditField
+    return box.style().subControlRect(QStyle.ComplexControl.CC_ComboBox, options, place, box).width()
+
+
+def test_few_candles_after_gaps_further_ahead_are_not_cut_either(theme: Theme, qtbot: QtBot) -> None:
+    """The longest words: more than one candle ahead, and intervals beside 0 that so few candles do not prove."""
+    columns, rows = filled(made_up(900)), np.arange(900) % 23 == 0
+    request = Request(8, AFTER_GAP)
+    found = RunAccuracy(
+        run_id="made up",
+        left_out=0,
+        most=900,
+        is_whole=True,
+        groups=(OVERALL, "volatile", AFTER_GAP),
+        horizons=tuple(skill_at(columns, rows, horizon) for horizon in range(1, 9)),
+        chosen=assess(columns, origins(900), rows, request),
+    )
+    details = AccuracyDetails(theme)
+    qtbot.addWidget(details)
+    details.resize(368, 640)
+    details.open_page("Skill")
+    details.show()
+    details.show_found(found, None, None)
+    for box, wanted in ((details.horizon, request.horizon), (details.group, request.group)):
+        box.setCurrentIndex(box.findData(wanted))
+        QApplication.sendPostedEvents()
+        assert room_for_text(box) >= box.fontMetrics().horizontalAdvance(box.currentText())
+    assert details.request == request and details.group.currentText() == "After a gap"
+    skill = details.page("Skill")
+    assert isinstance(skill, SkillPage)
+    assert "no proof" in skill.cells["Against “no change”"][0][2].text()
+    assert cut_texts(details) == []
+
+
+def test_too_few_candles_say_so_on_every_page(tmp_path: Path, state: RunState, theme: Theme, qtbot: QtBot) -> None:
+    with watched(scored(tmp_path, 12), state, theme, qtbot, (400, 300)) as dock:
+        open_tab(qtbot, dock, "Skill")
+        skill, bands, errors = (dock.page(name) for name in ("Skill", "Bands", "Errors"))
+        assert isinstance(skill, SkillPage) and isinstance(bands, BandsPage) and isinstance(errors, ErrorsPage)
+        assert [line.text() for line in skill.cells["Against “no change”"][0]] == ["–", "–", "not yet"]
+        assert "11 of the 30 candles" in with_usual_spaces(skill.cells["Against “no change”"][0][0].toolTip())
+        open_tab(qtbot, dock, "Bands")
+        assert not bands.coverage.plot.isVisible() and "11 of 500" in bands.coverage.missing.text()
+        assert "11 of 30" in bands.reliability.missing.text()
+        open_tab(qtbot, dock, "Errors")
+        assert "11 of 100" in errors.errors.missing.text()
+        open_tab(qtbot, dock, "Experts")
+        assert any("11 of the 30" in text for text in shown_texts(dock))
+
+
+def test_regimes_can_be_chosen_only_where_the_scores_have_them(dock: Dock, qtbot: QtBot) -> None:
+    open_tab(qtbot, dock, "Skill")
+    found = dock.state.accuracy
+    assert found is not None
+    asked: list[Request] = []
+    dock.panel.wanted.disconnect(dock.watch.want)
+    dock.panel.wanted.connect(asked.append)
+    dock.state.take_accuracy(replace(found, groups=(OVERALL,)))
+    qtbot.waitUntil(lambda: not dock.panel.is_stale)
+    assert not dock.details.group.isVisible()
+    dock.state.take_accuracy(replace(found, groups=(OVERALL, "calm", "volatile")))
+    qtbot.waitUntil(dock.details.group.isVisible)
+    choose(qtbot, dock.details.group, "Volatile")
+    assert asked[-1] == Request(1, "volatile")
+
+
+def test_another_run_without_scores_has_no_tabs_and_says_that_there_is_nothing_yet(dock: Dock, qtbot: QtBot) -> None:
+    open_tab(qtbot, dock, "Experts")
+    dock.state.begin("another run", 60_000)
+    qtbot.waitUntil(lambda: not dock.panel.tabs.isVisible())
+    assert not dock.details.isVisible() and dock.state.accuracy is None
+    texts = [label.text() for label in dock.panel.findChildren(QLabel) if label.isVisible()]
+    assert len(texts) == 1 and "No forecast has been scored yet" in texts[0]
+
+
+def test_a_regime_that_is_chosen_is_judged_by_itself_on_all_pages(dock: Dock, qtbot: QtBot) -> None:
+    open_tab(qtbot, dock, "Ahead")
+    qtbot.waitUntil(dock.details.group.isVisible)
+    choose(qtbot, dock.details.group, "Calm")
+    qtbot.waitUntil(lambda: chosen(dock).request.group == "calm")
+    qtbot.waitUntil(lambda: not dock.panel.is_stale)
+    page = dock.page("Ahead")
+    assert isinstance(page, HorizonsPage)
+    n = chosen(dock).n
+    assert 0 < n < JUDGED and page.table.item(0, 3).text() == str(n) and f"n = {n}" in shown_texts(dock)
+
+
+def test_what_is_not_known_any_more_says_why(dock: Dock, qtbot: QtBot) -> None:
+    open_tab(qtbot, dock, "Skill")
+    dock.panel.wanted.disconnect(dock.watch.want)
+    dock.state.accuracy_unknown("The database is locked by another program. Close that program, then try again.")
+    qtbot.waitUntil(lambda: any("locked by another program" in text for text in shown_texts(dock)))
+    assert not dock.details.horizon.isVisible()
+
+
+def test_a_run_that_is_not_in_the_database_is_said_and_the_thread_goes_on(
+    run: Scored, tmp_path: Path, state: RunState, qtbot: QtBot
+) -> None:
+    open_database(DataFolder(run.root).database, readonly=True).close()
+    watch = AccuracyWatch(state, tmp_path / "none.sqlite3", lambda: HORIZONS)
+    state.begin("no such run")
+    with qtbot.waitSignal(state.accuracy_changed):
+        watch.want(Request())
+    assert state.accuracy is None and "no database" in str(state.accuracy_trouble)
+    watch.close()
+
+
+def test_new_scores_are_read_and_a_correction_is_taken(tmp_path: Path, state: RunState, qtbot: QtBot) -> None:
+    root = tmp_path
+    session = rigs.service(root, SETTINGS)
+    candles = random_walk(80, seed=1)
+    rigs.feed(session, candles[:50])
+    watch = AccuracyWatch(state, DataFolder(root).database, lambda: HORIZONS)
+    watch._pause.setInterval(20)
+    state.begin(session.status().run_id, 60_000)
+    watch.want(Request())
+    qtbot.waitUntil(lambda: is_known(state))
+    assert state.accuracy is not None and state.accuracy.chosen.n == 49
+    for event in rigs.feed(session, candles[50:]):
+        state.apply(event)
+    qtbot.waitUntil(lambda: _n(state.accuracy) == 79)
+    before = state.accuracy.chosen.close.loss
+    session.close()
+    _correct_newest(root, state.run_id or "")
+    state.scored.emit(replace(a_score(state), version=2))
+    qtbot.waitUntil(lambda: _loss(state.accuracy) != before)
+    assert _loss(state.accuracy) == pytest.approx((before or 0.0) + 1.0 / 79)
+    watch.close()
+
+
+def _n(found: RunAccuracy | None) -> int:
+    return 0 if found is None else found.chosen.n
+
+
+def _loss(found: RunAccuracy | None) -> float | None:
+    return None if found is None else found.chosen.close.loss
+
+
+def _correct_newest(root: Path, run_id: str) -> None:
+    db = open_database(DataFolder(root).database)
+    correct_newest(db, run_id)
+    db.close()
+
+
+def a_score(state: RunState) -> ForecastScored:
+    ghost = scenario.forecast(random_walk(3)).ghosts[0]
+    numbers = (1.0, 1.0, 1.0, 1.0, True, True, None)
+    return ForecastScored(state.run_id or "", 0, 60_000, 1, ForecastMode.REPLAY, False, ghost, *numbers)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("left_out", "said"), [(0, ""), (1_000, "1,000")])
+def test_that_all_candles_are_not_quite_all_is_said_in_the_panel(
+    qtbot: QtBot, theme: Theme, left_out: int, said: str
+) -> None:
+    columns, counts = filled(made_up(900)), np.ones(900, dtype=np.bool_)
+    judged = assess(columns, origins(900), counts, Request())
+    details = AccuracyDetails(theme)
+    shown_panel(qtbot, details, 400, 640)
+    details.open_page("Skill")
+    details.show_found(RunAccuracy("made up", left_out, 900, True, (OVERALL,), (), judged), None, None)
+    own = [label for label in details.findChildren(QLabel) if label.parent() is details and label.isVisible()]
+    below = [label.text() for label in own if label.geometry().top() > details.horizon.geometry().bottom()]
+    assert bool(below) is bool(said) and all(said in text for text in below)

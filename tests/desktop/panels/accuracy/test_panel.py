@@ -1,0 +1,181 @@
+from __future__ import annotations
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QLabel, QWidget
+from pytestqt.qtbot import QtBot
+
+from core.domain.events import Estimate
+from desktop.panels.accuracy.panel import AccuracyPanel
+from desktop.panels.accuracy.words import span
+from desktop.state.run_state import RunState
+from desktop.ui.theme import Theme
+from tests.desktop import scenario
+from tests.desktop.conftest import shown_panel
+
+
+@pytest.fixture
+def panel(qtbot: QtBot, state: RunState, theme: Theme) -> AccuracyPanel:
+    panel = AccuracyPanel(state, theme)
+    shown_panel(qtbot, panel)
+    return panel
+
+
+def words(panel: AccuracyPanel) -> list[str]:
+    return [label.text() for label in panel.findChildren(QLabel) if label.isVisible() and label.text()]
+
+
+def row(panel: AccuracyPanel, name: str) -> list[str]:
+    texts = words(panel)
+    start = texts.index(name)
+    return texts[start : start + 5]
+
+
+def test_it_says_that_nothing_is_scored_yet(panel: AccuracyPanel, state: RunState) -> None:
+    state.apply(scenario.fresh_status())
+    panel.refresh()
+    assert len(words(panel)) == 1 and "No forecast has been scored yet" in words(panel)[0]
+    assert not panel.apart.isVisible()
+
+
+def test_the_verdict_comes_first_and_each_row_has_interval_reference_and_n(
+    panel: AccuracyPanel, state: RunState
+) -> None:
+    state.apply(scenario.status())
+    panel.refresh()
+    assert words(panel)[:3] == [
+        "Ghosts are not proven better than “no change”: +1.1 % (−0.4 to 2.6)",
+        "–  36 % simple rules: the model adds nothing yet",
+        "✓  Learning helps: +0.8 % (0.2 to 1.4)",
+    ]
+    assert row(panel, "Direction") == ["Direction", "52.3 %", "49.1 to 55.5", "50 %", "948"]
+    assert row(panel, "Candle accuracy") == ["Candle accuracy", "43.7 %", "42.1 to 45.3", "41.9 %", "1,000"]
+    assert row(panel, "90 % band") == ["90 % band", "89.3 %", "87.2 to 91.1", "90 %", "1,000"]
+    assert row(panel, "Close skill") == ["Close skill", "+1.1 %", "−0.4 to 2.6", "0 %", "1,000"]
+
+
+def test_too_few_candles_are_a_dash_with_their_count(panel: AccuracyPanel, state: RunState) -> None:
+    few = Estimate(None, None, None, 7)
+    state.apply(scenario.status(accuracy=scenario.accuracy(scored=7, direction=few, reference_candle_accuracy=None)))
+    panel.refresh()
+    assert row(panel, "Direction") == ["Direction", "–", "–", "50 %", "7"]
+    assert row(panel, "Candle accuracy")[3] == "–"
+
+
+def test_the_definition_of_each_term_is_in_its_tooltip(panel: AccuracyPanel, state: RunState) -> None:
+    state.apply(scenario.status())
+    panel.refresh()
+    tooltips = {label.text(): label.toolTip() for label in panel.findChildren(QLabel)}
+    assert "overlap" in tooltips["Candle accuracy"]
+    assert "coin" in tooltips["Direction"]
+    assert "1 − loss" in tooltips["Close skill"]
+    assert all(tooltips[name] for name in ("50 % band", "90 % band", "Range skill"))
+
+
+def test_a_live_run_without_live_scores_says_when_they_come_and_where_the_others_are(
+    panel: AccuracyPanel, state: RunState
+) -> None:
+    state.begin(scenario.RUN, interval_ms=60_000)
+    state.apply(scenario.just_caught_up(live=12))
+    panel.refresh()
+    shown = " ".join(words(panel))
+    assert "821 caught-up candles are scored apart" in shown
+    assert "after 30 candles (12 so far)" in shown and "about 18 min" in shown
+
+
+def test_scores_apart_are_shown_at_a_click_and_are_no_proof(
+    qtbot: QtBot, panel: AccuracyPanel, state: RunState, theme: Theme
+) -> None:
+    state.apply(scenario.just_caught_up())
+    panel.refresh()
+    assert row(panel, "Direction")[1] == "–"
+    qtbot.mouseClick(panel.apart, Qt.MouseButton.LeftButton)
+    panel.refresh()
+    assert row(panel, "Direction")[1] == "52.3 %"
+    assert "scored apart" in words(panel)[0] and panel._verdict.palette().windowText().color() == theme.palette.text
+    qtbot.mouseClick(panel.apart, Qt.MouseButton.LeftButton)
+    panel.refresh()
+    assert row(panel, "Direction")[1] == "–"
+
+
+def test_what_the_model_had_learned_from_is_called_so_and_counted_apart(
+    qtbot: QtBot, panel: AccuracyPanel, state: RunState
+) -> None:
+    own = scenario.accuracy(
+        group="replayed",
+        scored=583,
+        coverage_90=Estimate(0.9, 0.87, 0.92, 553),
+        skill_close=Estimate(0.011, -0.004, 0.026, 553),
+    )
+    seen = Estimate(0.126, 0.1, 0.15, 30)
+    apart = scenario.accuracy(group="seen before", scored=583, coverage_90=seen, skill_close=seen)
+    state.apply(scenario.status(accuracy=own, accuracy_apart=apart))
+    panel.refresh()
+    assert any(text.startswith("553 replayed candles") for text in words(panel))
+    qtbot.mouseClick(panel.apart, Qt.MouseButton.LeftButton)
+    panel.refresh()
+    shown = " ".join(words(panel))
+    assert "had learned from these very candles" in shown and "Made from the past alone" not in shown
+    assert "30 seen-before candles" in shown
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "shown"),
+    [(0.0003, 0.045, "0.03 to 4.5"), (-0.045, -0.0003, "−4.5 to −0.03"), (0.0, 0.02, "0.0 to 2.0")],
+)
+def test_no_end_of_an_interval_is_rounded_to_zero(low: float, high: float, shown: str) -> None:
+    assert span(Estimate(0.5 * (low + high), low, high, 1_000), 1) == shown
+
+
+def test_there_is_nothing_to_switch_to_where_nothing_is_scored_apart(panel: AccuracyPanel, state: RunState) -> None:
+    state.apply(scenario.status())
+    panel.refresh()
+    assert not panel.apart.isVisible()
+
+
+def test_the_switch_goes_with_the_scores_of_the_run_before(panel: AccuracyPanel, state: RunState) -> None:
+    state.apply(scenario.just_caught_up())
+    panel.refresh()
+    assert panel.apart.isVisible()
+    state.apply(scenario.fresh_status())
+    panel.refresh()
+    assert not panel.apart.isVisible()
+
+
+def test_all_bars_have_one_scale_whose_middle_is_what_is_to_be_beaten(panel: AccuracyPanel, state: RunState) -> None:
+    close, spread = Estimate(0.008, 0.002, 0.014, 1_000), Estimate(0.176, 0.15, 0.202, 1_000)
+    state.apply(scenario.status(accuracy=scenario.accuracy(skill_close=close, skill_range=spread)))
+    panel.refresh()
+    spans = {each.term.name: each.bar.span for each in panel._table.rows}
+    of_close, of_range = spans["Close skill"], spans["Range skill"]
+    assert of_close is not None and of_range is not None
+    assert 0.5 < of_close[0] < of_close[1] < of_range[0] < of_range[1] < 1.0
+    assert of_close[1] - 0.5 == pytest.approx(0.014 / 0.5) and of_range[1] - 0.5 == pytest.approx(0.202 / 0.5)
+    state.apply(scenario.status(accuracy=scenario.accuracy(skill_close=Estimate(None, None, None, 3))))
+    panel.refresh()
+    assert panel._table.rows[4].bar.span is None
+
+
+def test_a_replay_is_no_proof_however_good(panel: AccuracyPanel, state: RunState, theme: Theme) -> None:
+    sure = Estimate(0.05, 0.03, 0.07, 1_000)
+    replayed = scenario.accuracy(
+        group="replayed", has_proven_edge=True, skill_close=sure, verdict="Better than “no change”: above zero."
+    )
+    state.apply(scenario.status(accuracy=replayed))
+    panel.refresh()
+    assert words(panel)[0] == "Ghosts beat “no change” in replay: +5.0 % (3.0 to 7.0)"
+    assert panel._verdict.palette().windowText().color() == theme.palette.accent
+    assert panel._table.rows[4]._colour(sure, 0.0, is_live=False) is None
+
+
+def test_tooltips_are_broken_into_lines(panel: AccuracyPanel, state: RunState) -> None:
+    state.apply(scenario.status())
+    panel.refresh()
+    for widget in panel.findChildren(QWidget):
+        assert len(widget.toolTip()) < 80 or Qt.mightBeRichText(widget.toolTip()), widget.toolTip()
+
+
+def test_a_run_that_keeps_no_reference_model_says_nothing_of_learning(panel: AccuracyPanel, state: RunState) -> None:
+    state.apply(scenario.status(online=None))
+    panel.refresh()
+    assert not any("earning" in text for text in words(panel))

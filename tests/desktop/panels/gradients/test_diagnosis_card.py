@@ -1,0 +1,222 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from PySide6.QtCore import Qt
+from pytestqt.qtbot import QtBot
+
+from core.domain.diagnosis import Disease, SettingChange, WayBack
+from core.settings.tree import GradientSettings, Settings
+from core.training.doctor.doctor import GradientDoctor
+from core.training.online.health import GradientHealth
+from desktop.dialogs.setting_words import with_change
+from desktop.panels.gradients.diagnosis_card import _ICONS, DiagnosisCard
+from desktop.ui.icons import icon
+from desktop.ui.theme import Theme
+from tests.core.training.doctor.steps import NAMES, step
+from tests.desktop import scenario
+from tests.desktop.conftest import shown_panel
+
+
+@pytest.fixture
+def card(qtbot: QtBot, theme: Theme) -> DiagnosisCard:
+    """On its own; it is told the settings that it asks for, as the window tells it."""
+    card = DiagnosisCard(Settings(), theme)
+    tree = [Settings()]
+
+    def take(change: SettingChange) -> None:
+        tree[0] = with_change(tree[0], change)
+        card.show_settings(tree[0])
+
+    card.change_requested.connect(take)
+    shown_panel(qtbot, card, 360, 200)
+    return card
+
+
+def press_apply(qtbot: QtBot, card: DiagnosisCard) -> None:
+    qtbot.mouseClick(card.apply_button, Qt.MouseButton.LeftButton)
+
+
+def press_undo(qtbot: QtBot, card: DiagnosisCard) -> None:
+    qtbot.mouseClick(card.undo_button, Qt.MouseButton.LeftButton)
+
+
+@pytest.mark.parametrize("disease", Disease)
+def test_every_disease_has_its_words_and_an_icon_that_the_font_holds(card: DiagnosisCard, disease: Disease) -> None:
+    card.show_diagnosis(scenario.diagnosis(disease))
+    assert card.headline.text().lower() == disease.value
+    assert card.evidence.text() and card.advice.text()
+    assert not icon(_ICONS[disease], card._theme.palette.text).pixmap(16, 16).isNull()
+
+
+def test_before_the_first_verdict_it_says_so_and_offers_nothing(card: DiagnosisCard) -> None:
+    card.show_diagnosis(None)
+    assert "first verdict" in card.evidence.text()
+    assert not card.apply_button.isVisible() and not card.undo_button.isVisible()
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (SettingChange("gradients", "clip_norm", 0.42), "Set the clip threshold to 0.42"),
+        (SettingChange("training", "learning_rate", 1.5e-5), "Halve the learning rate to 0.000015"),
+        (SettingChange("training", "learning_rate", 3e-6), "Take a tenth of the learning rate to 0.000003"),
+        (SettingChange("gradients", "clip_norm", 2.0), "Double the clip threshold to 2"),
+        (SettingChange("gradients", "clip_norm", 3e-11), "Set the clip threshold to 3.00×10⁻¹¹"),
+        (SettingChange("model", "layers", 1), "Halve the number of layers to 1, from the next start"),
+        (SettingChange("gradients", "clip_mode", "adaptive"), "Set the clip mode to adaptive, from the next start"),
+        (scenario.NEW_RUN, "Set the first weights to by-activation, from the next start"),
+    ],
+)
+def test_the_button_says_what_it_does(card: DiagnosisCard, change: SettingChange, words: str) -> None:
+    card.show_diagnosis(scenario.diagnosis(change=change))
+    assert card.apply_button.text() == words
+    assert card.apply_button.isEnabled()
+
+
+def test_pressed_it_asks_for_the_change_and_undo_for_what_was(qtbot: QtBot, card: DiagnosisCard) -> None:
+    asked: list[SettingChange] = []
+    card.change_requested.connect(asked.append)
+    card.show_diagnosis(scenario.diagnosis())
+    press_apply(qtbot, card)
+    assert card.undo_button.isVisible() and not card.apply_button.isVisible()
+    assert card.note.text() == "Clip threshold set to 3.4."
+    press_undo(qtbot, card)
+    assert asked == [SettingChange("gradients", "clip_norm", 3.4), SettingChange("gradients", "clip_norm", 1.0)]
+    assert card.apply_button.isVisible() and card.apply_button.isEnabled() and not card.undo_button.isVisible()
+
+
+def test_a_change_for_the_next_start_says_so_before_and_after(qtbot: QtBot, card: DiagnosisCard) -> None:
+    card.show_diagnosis(scenario.diagnosis(change=scenario.NEW_RUN))
+    assert "when training is started again, as a new run" in card.note.text()
+    with qtbot.waitSignal(card.change_requested) as asked:
+        press_apply(qtbot, card)
+    assert asked.args == [scenario.NEW_RUN]
+    assert "is stored" in card.note.text() and "as a new run" in card.note.text()
+
+
+def test_where_no_setting_mends_it_the_button_is_off(card: DiagnosisCard) -> None:
+    card.show_diagnosis(scenario.diagnosis(Disease.NOT_FINITE, change=None, advice="Look at the candles."))
+    assert card.apply_button.isVisible() and not card.apply_button.isEnabled()
+    assert card.apply_button.text() == "No setting mends this"
+    assert card.apply_button.toolTip() == "Look at the candles."
+
+
+def test_where_nothing_is_wrong_there_is_no_button(card: DiagnosisCard) -> None:
+    card.show_diagnosis(scenario.diagnosis(Disease.HEALTHY, change=None, advice=""))
+    assert not card.apply_button.isVisible() and not card.advice.isVisible()
+
+
+def test_what_is_so_already_is_not_offered(card: DiagnosisCard) -> None:
+    card.show_diagnosis(scenario.diagnosis(change=SettingChange("gradients", "clip_norm", 1.0)))
+    assert not card.apply_button.isEnabled()
+    assert card.note.text() == "Clip threshold is 1 already."
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (SettingChange("gradients", "clip_norm", -1.0), "Clip threshold cannot be -1.0"),
+        (SettingChange("gradients", "no_such_thing", 1.0), "no setting"),
+        (SettingChange("nowhere", "clip_norm", 1.0), "no setting"),
+        (SettingChange("model", "activation", "step"), "Activation cannot be step"),
+    ],
+)
+def test_a_change_that_the_settings_do_not_allow_is_refused_in_words(
+    card: DiagnosisCard, change: SettingChange, words: str
+) -> None:
+    card.show_diagnosis(scenario.diagnosis(change=change))
+    assert not card.apply_button.isEnabled()
+    assert words in card.note.text()
+
+
+def test_the_next_verdict_ends_undo_but_the_same_one_again_does_not(qtbot: QtBot, card: DiagnosisCard) -> None:
+    card.show_diagnosis(scenario.diagnosis())
+    press_apply(qtbot, card)
+    card.show_diagnosis(scenario.diagnosis(step=12_440, evidence="98 % of the last 200 steps were clipped."))
+    assert card.undo_button.isVisible()
+    card.show_diagnosis(scenario.diagnosis(Disease.HEALTHY, change=None))
+    assert not card.undo_button.isVisible()
+    card.show_diagnosis(scenario.diagnosis())
+    assert not card.undo_button.isVisible() and not card.apply_button.isEnabled()
+
+
+def test_undo_stays_while_the_change_itself_makes_it_too_early_to_say(qtbot: QtBot, card: DiagnosisCard) -> None:
+    """The doctor behind it is the real one, and forgets what was before the change, as in a session."""
+    tree = [Settings(gradients=GradientSettings(clip_norm=1e-3))]
+    health = GradientHealth(GradientDoctor("run", NAMES, lambda: tree[0]))
+    card.show_settings(tree[0])
+
+    def take(change: SettingChange) -> None:
+        tree[0] = with_change(tree[0], change)
+        card.show_settings(tree[0])
+        card.show_diagnosis(health.forget())
+
+    def go_on(first: int, last: int) -> list[Disease]:
+        told = [
+            verdict
+            for number in range(first, last + 1)
+            for verdict in health.observe([step(number, clip_norm=tree[0].gradients.clip_norm)])
+        ]
+        for verdict in told:
+            card.show_diagnosis(verdict)
+        return [verdict.disease for verdict in told]
+
+    card.change_requested.disconnect()
+    card.change_requested.connect(take)
+    assert go_on(1, 150)[-1] is Disease.ALWAYS_CLIPPING
+    press_apply(qtbot, card)
+    assert tree[0].gradients.clip_norm == 1.0
+    assert card.headline.text() == "Too early to say"
+    assert go_on(151, 199) == [Disease.UNKNOWN] * 4
+    assert "40 steps" in card.evidence.text()
+    assert card.undo_button.isVisible()
+    press_undo(qtbot, card)
+    assert tree[0].gradients.clip_norm == 1e-3
+    assert not card.undo_button.isVisible()
+
+
+def test_after_rollbacks_the_rate_in_force_is_what_is_lowered_and_what_undo_brings_back(
+    qtbot: QtBot, card: DiagnosisCard
+) -> None:
+    asked: list[SettingChange] = []
+    card.change_requested.connect(asked.append)
+    card.show_rate_in_force(1.25e-5)
+    lower = SettingChange("training", "learning_rate", 1.25e-6)
+    card.show_diagnosis(scenario.diagnosis(Disease.NOT_FINITE, change=lower))
+    assert card.apply_button.text() == "Take a tenth of the learning rate to 0.00000125"
+    press_apply(qtbot, card)
+    card.show_rate_in_force(1.25e-6)
+    press_undo(qtbot, card)
+    assert asked == [lower, SettingChange("training", "learning_rate", 1.25e-5)]
+
+
+def test_undo_goes_when_the_setting_was_changed_elsewhere(qtbot: QtBot, card: DiagnosisCard) -> None:
+    card.show_diagnosis(scenario.diagnosis())
+    press_apply(qtbot, card)
+    elsewhere = replace(Settings(), gradients=replace(Settings().gradients, clip_norm=7.0))
+    card.show_settings(elsewhere)
+    assert not card.undo_button.isVisible() and card.apply_button.isEnabled()
+
+
+@pytest.mark.parametrize("width", [220, 320, 700])
+def test_the_button_is_as_high_as_its_words_need(qtbot: QtBot, card: DiagnosisCard, width: int) -> None:
+    card.show_diagnosis(scenario.diagnosis(change=scenario.NEW_RUN))
+    card.resize(width, card.heightForWidth(width))
+    button = card.apply_button
+    qtbot.waitUntil(lambda: button.height() >= button.heightForWidth(button.width()))
+    assert button.width() <= button.sizeHint().width() and button.geometry().right() < width
+    is_one_line = button.heightForWidth(button.width()) == button.heightForWidth(2_000)
+    assert is_one_line == (width == 700)
+
+
+def test_a_diverged_model_is_taken_back_by_one_button(qtbot: QtBot, card: DiagnosisCard) -> None:
+    change = SettingChange("training", "learning_rate", 3e-5)
+    way = WayBack((change,), "run-300", 300)
+    card.show_diagnosis(scenario.diagnosis(Disease.DIVERGED, change=change, way_back=way))
+    assert card.headline.text() == "Diverged"
+    assert card.apply_button.text() == "Go back to step 300" and card.apply_button.isEnabled()
+    with qtbot.assertNotEmitted(card.change_requested), qtbot.waitSignal(card.way_back_requested) as asked:
+        press_apply(qtbot, card)
+    assert asked.args == [way] and not card.undo_button.isVisible()

@@ -1,0 +1,284 @@
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QApplication, QLabel, QScrollArea, QWidget
+from pytestqt.qtbot import QtBot
+
+from core.domain.diagnosis import Disease, LayerStatistics, SettingChange, WayBack
+from core.domain.events import RESTORED, EventBatch, Incident, Severity, StepDone
+from core.settings.tree import Settings
+from desktop.panels.gradients.panel import GradientsPanel
+from desktop.panels.gradients.parts import NumberTable
+from desktop.state.run_state import RunState
+from desktop.ui.formatting import MISSING
+from desktop.ui.theme import Theme, build_palette
+from tests.desktop import scenario
+from tests.desktop.conftest import shown_panel
+
+
+@pytest.fixture
+def panel(qtbot: QtBot, state: RunState, theme: Theme) -> GradientsPanel:
+    panel = GradientsPanel(state, theme, Settings())
+    shown_panel(qtbot, panel, 420, 780)
+    panel.refresh()
+    return panel
+
+
+def feed(state: RunState, panel: GradientsPanel, *steps: StepDone) -> None:
+    state.apply(scenario.ready())
+    state.apply(EventBatch(steps or tuple(scenario.steps(300))))
+    panel.refresh()
+
+
+def words(panel: GradientsPanel) -> str:
+    labels = [label.text() for label in panel.findChildren(QLabel) if label.isVisible()]
+    bars = [f"{bar.title} {bar.text} {bar.tooltip}" for bar in (*panel.layers.bars.bars, *panel.parts.bars.bars)]
+    return " | ".join((*labels, *bars))
+
+
+def test_it_says_that_there_is_nothing_yet(panel: GradientsPanel) -> None:
+    assert "No step yet" in words(panel)
+    assert not panel.norms.isVisible()
+
+
+def test_the_numbers_are_those_of_the_newest_100_steps(state: RunState, panel: GradientsPanel) -> None:
+    steps = list(scenario.steps(300))
+    feed(state, panel, *steps)
+    norms = [step.gradient_norm for step in steps[-100:] if step.gradient_norm is not None]
+    clipped = sum(step.clipped for step in steps[-100:])
+    shown = {name: label.text() for name, label in panel.numbers.values.items()}
+    assert shown["Clip rate"] == f"{clipped} %"
+    assert shown["Median norm"] == f"{np.median(norms):.3f}"
+    assert shown["95th percentile"] == f"{np.quantile(norms, 0.95):.2f}"
+    assert shown["Update / parameter"] == "0.0013"
+    assert shown["Learning rate"] == "0.0001"
+    assert "No step yet" not in words(panel)
+
+
+def test_after_a_restore_the_numbers_are_those_of_its_weights(state: RunState, panel: GradientsPanel) -> None:
+    """The wreck's stood beside "healthy"."""
+    steps = list(scenario.steps(300))
+    wreck, restored = [replace(step, gradient_norm=50.0, clipped=True) for step in steps[:250]], steps[250:]
+    feed(state, panel, *wreck)
+    state.apply(restored_at(wreck[-1].at_ms))
+    panel.refresh()
+    shown = {name: label.text() for name, label in panel.numbers.values.items()}
+    assert {shown[name] for name in ("Clip rate", "Median norm", "95th percentile", "Update / parameter")} == {MISSING}
+    assert shown["Learning rate"] == "0.0001", "of the newest step"
+    assert len(state.gradients) == 0
+    state.apply(EventBatch((*restored,)))
+    panel.refresh()
+    norms = [step.gradient_norm for step in restored if step.gradient_norm is not None]
+    shown = {name: label.text() for name, label in panel.numbers.values.items()}
+    assert shown["95th percentile"] == f"{np.quantile(norms, 0.95):.2f}"
+    assert shown["Clip rate"] == f"{100 * np.mean([step.clipped for step in restored]):.0f} %"
+    assert panel.layers.bars.bars[-1].value == pytest.approx(
+        np.median([step.gradients.layers[-1].norm for step in restored if step.gradients is not None])
+    )
+
+
+def test_a_restore_is_known_after_a_restart_too(state: RunState, panel: GradientsPanel) -> None:
+    steps = list(scenario.steps(300))
+    state.prime(scenario.RUN, steps, [restored_at(steps[279].at_ms)])
+    panel.refresh()
+    clipped = np.mean([step.clipped for step in steps[280:]])
+    assert panel.numbers.values["Clip rate"].text() == f"{100 * clipped:.0f} %"
+    assert len(state.gradients) == 20
+
+
+def restored_at(at_ms: int) -> Incident:
+    return Incident(scenario.RUN, at_ms, Severity.INFO, RESTORED, "The model was taken back.", "Done.", "Nothing.")
+
+
+def test_the_loss_scale_is_shown_where_there_is_one(state: RunState, panel: GradientsPanel) -> None:
+    feed(state, panel)
+    assert not panel.numbers.values["Loss scale"].isVisible()
+    step = list(scenario.steps(301))[-1]
+    assert step.gradients is not None
+    state.apply(replace(step, gradients=replace(step.gradients, loss_scale=65_536.0)))
+    panel.refresh()
+    assert panel.numbers.values["Loss scale"].isVisible()
+    assert panel.numbers.values["Loss scale"].text() == "65,536"
+
+
+def test_each_layer_has_a_row_with_the_median_in_the_order_of_the_model(state: RunState, panel: GradientsPanel) -> None:
+    steps = list(scenario.steps(300))
+    feed(state, panel, *steps)
+    bars = panel.layers.bars.bars
+    assert [bar.title for bar in bars][:3] == ["Embedding", "Positions", "Block 1 attention norm"]
+    assert len(bars) == len(scenario.LAYERS)
+    heads = [step.gradients.layers[-1] for step in steps[-100:] if step.gradients is not None]
+    assert bars[-1].value == pytest.approx(np.median([head.norm for head in heads]))
+    assert bars[-1].newest == heads[-1].norm
+    for word in ("Mean: ", "Std: ", "Largest: "):
+        assert word in bars[-1].tooltip
+
+
+def test_the_switch_shows_another_measure(qtbot: QtBot, state: RunState, panel: GradientsPanel) -> None:
+    feed(state, panel)
+    by_norm = [bar.value for bar in panel.layers.bars.bars]
+    box = panel.layers.measure
+    box.setFocus()
+    qtbot.keyClick(box, Qt.Key.Key_Down)
+    assert box.currentText() == "Gradient / parameter"
+    ratios = [bar.value for bar in panel.layers.bars.bars]
+    assert ratios == pytest.approx([value / 5 for value in by_norm if value is not None])
+    qtbot.keyClick(box, Qt.Key.Key_Down)
+    assert box.currentText() == "Update / parameter"
+    assert [bar.value for bar in panel.layers.bars.bars] != pytest.approx(ratios)
+
+
+def test_the_layers_of_the_verdict_are_marked_until_it_goes(state: RunState, panel: GradientsPanel) -> None:
+    feed(state, panel)
+    state.apply(scenario.diagnosis(Disease.DEAD_LAYERS, layers=("blocks.1.feed_forward.0", "head")))
+    panel.refresh()
+    assert [bar.title for bar in panel.layers.bars.bars if bar.is_marked] == ["Block 2 feed-forward in", "Head"]
+    assert "Dead layers" in words(panel)
+    state.apply(scenario.diagnosis(Disease.HEALTHY, change=None))
+    panel.refresh()
+    assert not any(bar.is_marked for bar in panel.layers.bars.bars)
+
+
+def test_the_parts_of_the_loss_have_names_and_shares(state: RunState, panel: GradientsPanel) -> None:
+    feed(state, panel)
+    bars = panel.parts.bars.bars
+    assert [bar.title for bar in bars] == ["Close", "Body", "Upper wick", "Lower wick", "Range", "Volume"]
+    assert sum(bar.value for bar in bars if bar.value is not None) == pytest.approx(0.31)
+    assert "% of the loss" in bars[0].tooltip
+
+
+def with_gradients(step: StepDone, **changes: object) -> StepDone:
+    assert step.gradients is not None
+    return replace(step, gradients=replace(step.gradients, **changes))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf, None])
+def test_what_is_not_finite_is_a_dash_and_never_a_number(
+    state: RunState, panel: GradientsPanel, value: float | None
+) -> None:
+    layer = LayerStatistics(value, value, value, value, value, value)
+    steps = [
+        replace(
+            with_gradients(
+                step,
+                layers=(layer,) * len(scenario.LAYERS),
+                norm_after=value,
+                update_ratio=value,
+                loss_scale=value,
+                loss_parts=(value,) * 6,
+            ),
+            gradient_norm=value,
+            loss=None,
+            skipped_because="The gradients were not finite.",
+        )
+        for step in scenario.steps(20)
+    ]
+    feed(state, panel, *steps)
+    shown = words(panel).lower()
+    assert all(word not in shown for word in ("nan", "inf", "none"))
+    assert {bar.text for bar in panel.layers.bars.bars} == {"–"}
+    assert panel.numbers.values["Median norm"].text() == "–"
+    assert not panel.grab().isNull()
+
+
+def test_steps_from_before_layers_were_measured_are_drawn_without_them(state: RunState, panel: GradientsPanel) -> None:
+    feed(state, panel, *(replace(step, gradients=None) for step in scenario.steps(20)))
+    assert "The layers are shown with the next step." in words(panel)
+    assert not panel.parts.isVisible() and not panel.layers.measure.isEnabled()
+    assert panel.norms.isVisible()
+
+
+def test_layers_without_names_are_counted(state: RunState, panel: GradientsPanel) -> None:
+    state.apply(EventBatch(tuple(scenario.steps(5))))
+    panel.refresh()
+    assert [bar.title for bar in panel.layers.bars.bars][:2] == ["Layer 1", "Layer 2"]
+
+
+def test_another_run_empties_it(state: RunState, panel: GradientsPanel) -> None:
+    feed(state, panel)
+    state.apply(scenario.diagnosis())
+    panel.refresh()
+    state.begin(None)
+    panel.refresh()
+    assert "No step yet" in words(panel) and "Always clipping" not in words(panel)
+
+
+def test_where_there_is_room_the_layers_stand_beside_the_curve(
+    qtbot: QtBot, state: RunState, panel: GradientsPanel
+) -> None:
+    feed(state, panel)
+    assert panel.layers.y() > panel.norms.y()
+    panel.resize(760, 700)
+    qtbot.waitUntil(lambda: panel.layers.x() > panel.norms.geometry().right() and panel.layers.y() == panel.norms.y())
+
+
+def test_it_fits_a_narrow_dock(qtbot: QtBot, state: RunState, panel: GradientsPanel) -> None:
+    feed(state, panel)
+    state.apply(scenario.diagnosis())
+    panel.refresh()
+    assert panel.minimumSizeHint().width() <= 260
+    panel.resize(260, 780)
+    qtbot.waitUntil(lambda: panel._content.width() <= panel._scroll.viewport().width())
+
+
+def test_it_takes_another_theme(state: RunState, panel: GradientsPanel, theme: Theme) -> None:
+    feed(state, panel)
+    before = panel.grab().toImage()
+    theme.set_mode("light")
+    panel.refresh()
+    assert panel.grab().toImage() != before
+    assert panel.norms.plot.backgroundBrush().color() == build_palette(False, "green-red").background
+
+
+def test_the_verdict_stays_in_view_when_its_button_goes(
+    qtbot: QtBot, qapp: QApplication, state: RunState, panel: GradientsPanel
+) -> None:
+    """The keys go to nobody below, where the panel would scroll to."""
+    feed(state, panel)
+    panel.resize(360, 200)
+    panel.activateWindow()
+    change = SettingChange("training", "learning_rate", 3e-5)
+    ill = scenario.diagnosis(Disease.DIVERGED, change=change, way_back=WayBack((change,), "run-300", 300))
+    bar = panel.findChild(QScrollArea).verticalScrollBar()
+    for well in (scenario.diagnosis(Disease.HEALTHY, change=None), scenario.diagnosis(Disease.UNKNOWN, change=None)):
+        panel.card.show_diagnosis(ill)
+        panel.card.apply_button.setFocus()
+        qtbot.waitUntil(panel.card.apply_button.hasFocus)
+        bar.setValue(0)
+        panel.card.show_diagnosis(well)
+        for _ in range(3):
+            qapp.processEvents()
+        assert not panel.card.apply_button.isVisible() and bar.maximum() > 0 == bar.value()
+        assert not panel.layers.measure.hasFocus()
+
+
+def test_no_name_is_cut_where_its_number_gets_longer_or_the_text_larger(qtbot: QtBot, qapp: QApplication) -> None:
+    host = QWidget()
+    table = NumberTable(host)
+    table.setGeometry(0, 0, table.room_for(2) + 4, 200)
+    shown_panel(qtbot, host, 900, 300)
+    for name in table.values:
+        table.put(name, "9.0×10⁻⁵")
+    settled(qapp)
+    assert table.width() < table.room_for(2) and _cut_names(table) == []
+    table.setGeometry(0, 0, table.room_for(2) + 4, 200)
+    settled(qapp)
+    font = table.font()
+    font.setPointSizeF(font.pointSizeF() * 1.25)
+    table.setFont(font)
+    settled(qapp)
+    assert table.width() < table.room_for(2) and _cut_names(table) == []
+
+
+def settled(qapp: QApplication) -> None:
+    for _ in range(6):
+        qapp.processEvents()
+
+
+def _cut_names(table: NumberTable) -> list[str]:
+    return [name for name, label in table.names.items() if label.width() < label.minimumSizeHint().width()]

@@ -1,0 +1,293 @@
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pyqtgraph as pg
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from PySide6.QtCore import QPointF
+from PySide6.QtWidgets import QLabel
+from pytestqt.qtbot import QtBot
+
+from core.domain.diagnosis import Disease
+from core.domain.events import EventBatch, Trend
+from desktop.panels.loss.panel import LossPanel
+from desktop.state.run_state import RunState
+from desktop.ui.panel_base import Refresher
+from desktop.ui.plots import smoothed_mean, thinned
+from desktop.ui.theme import Theme
+from tests.desktop import scenario
+from tests.desktop.conftest import shown_panel
+
+values_with_holes = st.lists(st.one_of(st.floats(-100, 100), st.just(math.nan)), max_size=80)
+
+
+@given(values_with_holes, st.integers(1, 30))
+def test_the_smoothed_mean_is_the_mean_of_the_window(values: list[float], window: int) -> None:
+    smooth = smoothed_mean(np.array(values, dtype=np.float64), window)
+    for index in range(len(values)):
+        measured = [value for value in values[max(0, index + 1 - window) : index + 1] if not math.isnan(value)]
+        if measured:
+            assert smooth[index] == pytest.approx(sum(measured) / len(measured), abs=1e-9)
+        else:
+            assert math.isnan(smooth[index])
+
+
+@given(st.lists(st.one_of(st.floats(-1e3, 1e3), st.just(math.nan)), max_size=400), st.integers(4, 80))
+def test_thinning_keeps_the_peaks_and_never_shows_nan(values: list[float], most: int) -> None:
+    x, y = np.arange(len(values), dtype=np.float64), np.array(values, dtype=np.float64)
+    thin_x, thin_y = thinned(x, y, most)
+    measured = y[np.isfinite(y)]
+    assert thin_x.size == thin_y.size <= max(most, 4)
+    assert np.isfinite(thin_y).all()
+    assert (np.diff(thin_x) > 0).all()
+    if measured.size:
+        assert thin_y.min() == measured.min() and thin_y.max() == measured.max()
+
+
+@pytest.fixture
+def panel(qtbot: QtBot, state: RunState, theme: Theme) -> LossPanel:
+    panel = LossPanel(state, theme)
+    shown_panel(qtbot, panel)
+    return panel
+
+
+def words(panel: LossPanel) -> str:
+    return " | ".join(label.text() for label in panel.findChildren(QLabel) if label.isVisible())
+
+
+def test_it_says_that_there_is_nothing_yet(panel: LossPanel) -> None:
+    panel.refresh()
+    assert "No training step yet" in words(panel)
+
+
+def test_it_shows_the_numbers_of_now(panel: LossPanel, state: RunState) -> None:
+    state.apply(EventBatch((*scenario.steps(200), scenario.status(learning_rate=1e-4))))
+    panel.refresh()
+    shown = words(panel)
+    for text in ("0.3127", "0.3098", "improving", "12,340", "15.5 /s", "just now", "Learning rate 0.0001"):
+        assert text in shown
+    assert "No training step yet" not in shown
+
+
+def test_an_unknown_loss_is_a_dash_and_not_a_number(panel: LossPanel, state: RunState) -> None:
+    state.apply(scenario.fresh_status())
+    panel.refresh()
+    assert "nan" not in words(panel).lower() and "None" not in words(panel)
+
+
+def test_steps_that_were_all_skipped_draw_nothing(panel: LossPanel, state: RunState) -> None:
+    for step in scenario.steps(5):
+        state.apply(replace(step, loss=None, prequential_loss=None))
+    panel.refresh()
+    assert panel._mean.getData()[0] is None or len(panel._mean.getData()[0]) == 0
+
+
+def test_the_age_of_the_last_step_grows_by_itself(panel: LossPanel, state: RunState) -> None:
+    state.apply(EventBatch(tuple(scenario.steps(3))))
+    panel.refresh()
+    state.clock.advance_ms(65_000)  # type: ignore[attr-defined]
+    panel.tick()
+    assert "1 min ago" in words(panel)
+
+
+def test_the_speed_of_before_is_not_shown_as_that_of_now(panel: LossPanel, state: RunState) -> None:
+    now_ms = state.clock.now_ms()
+    state.apply(EventBatch((*scenario.steps(3), scenario.status(last_step_at_ms=now_ms))))
+    panel.refresh()
+    assert "15.5 /s" in words(panel)
+    state.clock.advance_ms(11_000)  # type: ignore[attr-defined]
+    panel.tick()
+    assert "15.5 /s" not in words(panel)
+    panel.refresh()
+    assert "15.5 /s" not in words(panel)
+
+
+@pytest.mark.parametrize("trend", Trend)
+def test_every_trend_has_its_word(panel: LossPanel, state: RunState, trend: Trend) -> None:
+    status = scenario.status()
+    state.apply(replace(status, loss=replace(status.loss, trend=trend)))
+    panel.refresh()
+    assert trend is Trend.UNKNOWN or trend.value in words(panel)
+
+
+@pytest.mark.parametrize("trend", Trend)
+def test_a_diverged_model_is_called_so_whatever_its_loss_does(panel: LossPanel, state: RunState, trend: Trend) -> None:
+    """Beside “Diverged” in Gradients, a high loss that stays as it is was “flat” here."""
+    status = scenario.status()
+    state.apply(replace(status, loss=replace(status.loss, trend=trend)))
+    state.apply(scenario.diagnosis(Disease.DIVERGED, change=None))
+    panel.refresh()
+    assert "diverged" in words(panel) and trend.value not in words(panel)
+    state.apply(scenario.diagnosis(Disease.UNKNOWN, change=None))
+    assert panel.is_stale
+    panel.refresh()
+    assert "diverged" not in words(panel)
+
+
+def test_the_rate_is_that_of_the_newest_step_or_what_was_set_after_it(panel: LossPanel, state: RunState) -> None:
+    """Beside a box that says 0.00003 again the panel said 1 until the next candle, on a long interval for hours."""
+    first, second, third = scenario.steps(3)
+    state.apply(EventBatch((scenario.status(learning_rate=1.0), replace(first, learning_rate=1.0))))
+    panel.refresh()
+    assert "Learning rate 1 " in f"{words(panel)} "
+    state.apply(scenario.status(learning_rate=3e-5))
+    panel.refresh()
+    assert "Learning rate 0.00003" in words(panel)
+    state.apply(EventBatch((replace(second, learning_rate=1.5e-5), replace(third, learning_rate=1.5e-5))))
+    panel.refresh()
+    assert "Learning rate 0.000015" in words(panel), "what the schedule made of it"
+
+
+class CountingPanel(LossPanel):
+    refreshes = 0
+
+    def refresh(self) -> None:
+        self.refreshes += 1
+        super().refresh()
+
+
+def test_many_steps_make_few_refreshes_and_the_last_is_shown(qtbot: QtBot, state: RunState, theme: Theme) -> None:
+    panel = CountingPanel(state, theme)
+    refresher = Refresher(panel, interval_ms=20)
+    refresher.add(panel)
+    shown_panel(qtbot, panel)
+    qtbot.waitUntil(lambda: not refresher.has_stale_panels)
+    before = panel.refreshes
+    for step in scenario.steps(300):
+        state.apply(step)
+    state.apply(scenario.status())
+    assert panel.refreshes == before
+    qtbot.waitUntil(lambda: "12,340" in words(panel))
+    assert panel.refreshes == before + 1
+    refresher.stop()
+
+
+def test_a_panel_that_nobody_sees_does_no_work(qtbot: QtBot, state: RunState, theme: Theme) -> None:
+    panel = CountingPanel(state, theme)
+    refresher = Refresher(panel, interval_ms=10)
+    refresher.add(panel)
+    qtbot.addWidget(panel)
+    with qtbot.waitSignal(refresher._timer.timeout):
+        state.apply(scenario.status())
+    assert panel.refreshes == 0
+    panel.show()
+    qtbot.waitUntil(lambda: panel.refreshes == 1)
+    refresher.stop()
+
+
+def edges_px(panel: LossPanel, plot: pg.PlotWidget) -> tuple[float, float]:
+    """Where the first and the last step of a plot lie in the panel."""
+    first, last = plot.getViewBox().viewRange()[0]
+    return tuple(
+        plot.mapTo(panel, plot.mapFromScene(plot.getViewBox().mapViewToScene(QPointF(x, 0.0)))).x()
+        for x in (first, last)
+    )
+
+
+@pytest.mark.parametrize("loss", [0.3, 12_345.678])
+def test_the_rate_lies_below_the_loss_of_the_same_step(
+    panel: LossPanel, state: RunState, qtbot: QtBot, loss: float
+) -> None:
+    """Else the cause would be drawn after the effect."""
+    steps = [replace(step, loss=loss, prequential_loss=loss * 1.1) for step in scenario.steps(200)]
+    state.apply(EventBatch((*steps,)))
+    panel.refresh()
+    panel.grab()  # the axis takes the room of its labels when it is drawn
+    qtbot.waitUntil(lambda: edges_px(panel, panel._rate_plot) == edges_px(panel, panel.plot))
+    assert panel._rate_plot.getViewBox().viewRange()[0] == panel.plot.getViewBox().viewRange()[0]
+
+
+def labels(panel: LossPanel) -> list[str]:
+    """Of the upright axis, as it draws them."""
+    axis = panel.plot.getAxis("left")
+    spacing, values = axis.tickValues(*panel.plot.viewRange()[1], axis.height())[0]
+    return list(axis.tickStrings(values, 1.0, spacing))
+
+
+def share_of_height(panel: LossPanel, first: int, last: int) -> float:
+    """How much of the plot's height the mean takes in so many of its points."""
+    heights = panel._mean.getData()[1][first:last]
+    low, high = panel.plot.viewRange()[1]
+    return float(np.ptp(heights)) / (high - low)
+
+
+def test_what_was_before_a_divergence_is_not_one_flat_line(panel: LossPanel, state: RunState) -> None:
+    steps = list(scenario.steps(800))
+    fall = [replace(step, loss=10.0 - 0.0225 * number, prequential_loss=2.0) for number, step in enumerate(steps[:400])]
+    wreck = [replace(step, loss=3_000.0, prequential_loss=4_000.0) for step in steps[400:500]]
+    state.apply(EventBatch((*fall,)))
+    panel.refresh()
+    assert labels(panel)[-1] in ("8", "10") and share_of_height(panel, 30, 400) > 0.6
+    state.apply(EventBatch((*wreck,)))
+    panel.refresh()
+    assert {"1", "10", "100", "1000"} <= set(labels(panel)), "a scale of powers of ten"
+    assert share_of_height(panel, 30, 400) > 0.1
+    state.apply(EventBatch(tuple(replace(step, loss=-0.2) for step in steps[500:])))
+    panel.refresh()
+    assert "0" in labels(panel), "a loss below zero has no place on it"
+
+
+def test_a_wreck_of_twenty_times_the_usual_loss_leaves_that_readable(panel: LossPanel, state: RunState) -> None:
+    """A rate of 1, as measured: the loss goes from 0.15 to 3 and comes back."""
+    usual = [0.15 + 0.03 * math.sin(number) for number in range(400)]
+    wreck = [0.15 + 2.9 * math.exp(-number / 60) for number in range(400)]
+    steps = zip(scenario.steps(800), [*usual, *wreck], strict=True)
+    state.apply(EventBatch(tuple(replace(step, loss=loss, prequential_loss=0.2) for step, loss in steps)))
+    panel.refresh()
+    assert panel.plot.getAxis("left").is_logarithmic
+
+
+def test_a_healthy_loss_stays_on_a_linear_scale(panel: LossPanel, state: RunState) -> None:
+    losses = [0.1 + 0.3 * math.exp(-number / 100) for number in range(800)]
+    steps = zip(scenario.steps(800), losses, strict=True)
+    state.apply(EventBatch(tuple(replace(step, loss=loss, prequential_loss=loss) for step, loss in steps)))
+    panel.refresh()
+    assert not panel.plot.getAxis("left").is_logarithmic
+
+
+def test_a_single_spike_leaves_the_scale_as_it_was(panel: LossPanel, state: RunState) -> None:
+    steps = list(scenario.steps(800))
+    steps[300] = replace(steps[300], loss=20.0)
+    state.apply(EventBatch(tuple(replace(step, prequential_loss=0.3) for step in steps)))
+    panel.refresh()
+    assert not panel.plot.getAxis("left").is_logarithmic
+
+
+def test_a_span_about_a_limit_does_not_change_the_scale_to_and_fro(panel: LossPanel, state: RunState) -> None:
+    was_logarithmic = []
+    for count, top in enumerate((10.0, 14.0, 10.0, 13.0, 7.0, 5.0, 10.0)):
+        steps = [replace(step, step=step.step + 1_000 * count) for step in scenario.steps(1_000)]
+        losses = [1.0] * 500 + [top] * 500
+        measured = zip(steps, losses, strict=True)
+        state.apply(EventBatch(tuple(replace(step, loss=loss, prequential_loss=1.0) for step, loss in measured)))
+        panel.refresh()
+        was_logarithmic.append(panel.plot.getAxis("left").is_logarithmic)
+    assert was_logarithmic == [False, True, True, True, True, False, False]
+
+
+def test_a_single_step_is_a_point_on_a_scale_that_tells_it_from_none(panel: LossPanel, state: RunState) -> None:
+    """As of a file of two candles: a line of one point is none, and the two losses are the same to four decimals."""
+    (step,) = scenario.steps(1)
+    state.apply(replace(step, step=1, loss=0.3373563, prequential_loss=0.3373653))
+    panel.refresh()
+    for curve in (panel._raw, panel._mean, panel._prequential):
+        x, y = curve.getData()
+        assert x[1] > x[0] and y[0] == y[1], "what is drawn has a length"
+    low, high = panel.plot.getViewBox().viewRange()[1]
+    assert high - low > 0.03
+
+
+def test_steps_are_counted_by_the_newer_of_status_and_step(panel: LossPanel, state: RunState) -> None:
+    """The last candle of a file brings a step and no status after it."""
+    state.apply(scenario.fresh_status())
+    (step,) = scenario.steps(1)
+    state.apply(replace(step, step=1))
+    panel.refresh()
+    assert panel._values["Steps"].text() == "1"
+    state.apply(scenario.status(step=900, last_step_at_ms=step.at_ms + 1))
+    panel.refresh()
+    assert panel._values["Steps"].text() == "900"

@@ -1,0 +1,443 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from PySide6.QtCore import QPoint, QPointF, QRect, QRectF, Qt
+from PySide6.QtGui import QFont, QFontMetrics, QGuiApplication, QPainter
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QCompleter
+from pytestqt.qtbot import QtBot
+
+from core.domain.candle import FILE_VENUE, Candle, Interval, Market
+from core.domain.clock import ManualClock
+from core.domain.watchlist import WatchedMarket
+from core.market.feeds.base import FeedState, FeedStatus
+from core.market.feeds.ticker_poller import Quoted
+from core.market.symbols import SymbolList
+from core.settings.tree import MarketSettings
+from desktop.actions import ActionId
+from desktop.panels.watchlist.model import CHANGE, DAY, LAST, MARKET
+from desktop.panels.watchlist.panel import WatchlistPanel
+from desktop.panels.watchlist.table import CellDelegate, spark
+from desktop.state.run_state import RunState
+from desktop.ui.formatting import MISSING, format_percent
+from desktop.ui.theme import Theme
+from tests.desktop import feed_scenario, scenario, watch_scenario
+from tests.desktop.conftest import shown_panel
+
+MARKETS = watch_scenario.markets()
+SAMPLE = Market(FILE_VENUE, "EUR/USD sample", Interval.parse("1h"))
+
+
+@pytest.fixture
+def panel(qtbot: QtBot, state: RunState, theme: Theme) -> WatchlistPanel:
+    panel = WatchlistPanel(state, theme, MARKETS)
+    shown_panel(qtbot, panel, 400, 420)
+    panel.set_seen(True)
+    feed_scenario.connected(state)
+    watch_scenario.fill_quotes(state)
+    panel.refresh()
+    return panel
+
+
+def text(panel: WatchlistPanel, row: int, column: int) -> str:
+    return str(panel.model.index(row, column).data())
+
+
+def spoken(panel: WatchlistPanel, row: int) -> str:
+    role = Qt.ItemDataRole.AccessibleTextRole
+    return "; ".join(panel.model.index(row, column).data(role) for column in range(panel.model.columnCount()))
+
+
+def symbols(panel: WatchlistPanel) -> list[str]:
+    return [row.market.symbol for row in panel.model.rows]
+
+
+def centre(panel: WatchlistPanel, row: int) -> QPoint:
+    return panel.table.visualRect(panel.model.index(row, MARKET)).center()
+
+
+def click(qtbot: QtBot, panel: WatchlistPanel, row: int) -> None:
+    qtbot.mouseClick(panel.table.viewport(), Qt.MouseButton.LeftButton, pos=centre(panel, row))
+
+
+def test_a_row_says_price_change_and_how_far_to_believe_them(panel: WatchlistPanel) -> None:
+    assert (text(panel, 0, LAST), text(panel, 0, CHANGE)) == ("64,561.31", "+1.23 %")
+    assert text(panel, 1, CHANGE) == "−3.41 %"
+    assert "fresh" in spoken(panel, 1) and "on the chart" in spoken(panel, 0) and "live" in spoken(panel, 0)
+    assert "4 min ago" in spoken(panel, 3), "an old price is shown with its age"
+    assert text(panel, 4, LAST) == text(panel, 4, CHANGE) == MISSING and "waiting" in spoken(panel, 4)
+    assert "no such market" in spoken(panel, 5)
+    tooltip = panel.model.index(5, MARKET).data(Qt.ItemDataRole.ToolTipRole)
+    assert "Binance has no spot market" in tooltip
+
+
+def test_an_exchange_that_does_not_answer_is_named_with_the_next_try(panel: WatchlistPanel) -> None:
+    assert "Kraken cannot be reached" in panel.note.text() and "Asked again in 12 s." in panel.note.text()
+
+
+@pytest.mark.parametrize(("passed_ms", "words"), [(11_000, "again in 1 s."), (13_000, "again now.")])
+def test_the_next_try_comes_nearer(panel: WatchlistPanel, clock: ManualClock, passed_ms: int, words: str) -> None:
+    clock.advance_ms(passed_ms)
+    panel.tick()
+    assert words in panel.note.text()
+
+
+def test_behind_another_tab_prices_wait_for_the_next_refresh(panel: WatchlistPanel, state: RunState) -> None:
+    panel.hide()
+    state.feed_record.add_forming(Candle(scenario.NOW_MS - 30_000, 64_600.0, 64_602.0, 64_600.0, 64_602.0, 1.0))
+    assert text(panel, 0, LAST) == "64,561.31" and panel.is_stale
+    panel.show()
+    panel.refresh_if_seen()
+    assert text(panel, 0, LAST) == "64,602.00"
+
+
+def test_prices_grow_old_while_nothing_comes(panel: WatchlistPanel, clock: ManualClock) -> None:
+    clock.advance_ms(90_000)
+    panel.tick()
+    assert "1 min ago" in spoken(panel, 1)
+
+
+def test_the_row_on_the_chart_follows_the_live_feed(panel: WatchlistPanel, state: RunState) -> None:
+    state.apply(FeedStatus(FeedState.RECONNECTING, "…", scenario.NOW_MS))
+    panel.refresh()
+    assert "reconnecting" in spoken(panel, 0)
+
+
+def test_the_row_on_the_chart_has_the_charts_last_price(panel: WatchlistPanel, state: RunState) -> None:
+    """Two numbers for one thing would make two things of it."""
+    record = state.feed_record
+    record.add_closed((Candle(scenario.NOW_MS - 90_000, 64_600.0, 64_600.0, 64_600.0, 64_600.25, 1.0),))
+    assert text(panel, 0, LAST) == "64,600.25"
+    record.add_forming(Candle(scenario.NOW_MS - 30_000, 64_600.0, 64_700.0, 64_600.0, 64_655.5, 1.0))
+    assert text(panel, 0, LAST) == "64,655.50", "at once, as the chart has it"
+    day = state.quotes.standing(("binance", "BTC/USDT"), scenario.NOW_MS, is_polled=True).quote
+    assert day is not None and day.day is not None and day.day.day_ago is not None
+    assert text(panel, 0, CHANGE) == format_percent(64_655.5 / day.day.day_ago - 1.0, 2, signed=True)
+    state.quotes.take(Quoted("binance", {"BTC/USDT": watch_scenario.quote(64_000.0, 0.01)}, {}))
+    panel.refresh()
+    assert text(panel, 0, LAST) == "64,655.50", "a poll is older than the chart"
+    assert text(panel, 1, LAST) == "3,214.07"
+
+
+def test_the_price_on_the_chart_holds_while_it_is_live_and_grows_old_when_it_is_not(
+    panel: WatchlistPanel, state: RunState, clock: ManualClock
+) -> None:
+    state.feed_record.add_forming(Candle(scenario.NOW_MS - 30_000, 64_600.0, 64_700.0, 64_600.0, 64_655.5, 1.0))
+    clock.advance_ms(300_000)
+    panel.refresh()
+    assert not panel.model.rows[0].is_uncertain, "a quiet market has the price that it had"
+    state.apply(FeedStatus(FeedState.RECONNECTING, "…", scenario.NOW_MS))
+    panel.refresh()
+    assert panel.model.rows[0].is_uncertain and panel.model.rows[0].state_words == "reconnecting"
+
+
+def test_another_market_on_the_chart_takes_its_price_along(panel: WatchlistPanel, state: RunState) -> None:
+    state.feed_record.add_forming(Candle(scenario.NOW_MS - 30_000, 64_600.0, 64_700.0, 64_600.0, 64_655.5, 1.0))
+    state.feed_record.begin(MarketSettings(symbol="ETH/USDT"))
+    state.feed_record.opened(MARKETS[1].market)
+    panel.refresh()
+    assert (text(panel, 0, LAST), text(panel, 1, LAST)) == ("64,561.31", "3,214.07")
+
+
+def test_prices_are_wanted_only_while_they_are_seen_and_an_exchange_is_on_the_chart(
+    qtbot: QtBot, panel: WatchlistPanel, state: RunState
+) -> None:
+    assert panel.wants_prices
+    with qtbot.waitSignal(panel.prices_wanted) as told:
+        panel.set_seen(False)
+    assert told.args == [False]
+    panel.set_seen(True)
+    with qtbot.waitSignal(panel.prices_wanted) as told:
+        state.feed_record.begin(MarketSettings(feed="replay"))
+    assert told.args == [False]
+    state.feed_record.opened(SAMPLE)
+    panel.refresh()
+    assert not panel.wants_prices and "a replay" in panel.note.text()
+    panel.window().showMinimized()
+    state.feed_record.opened(feed_scenario.MARKET)
+    assert not panel.wants_prices
+    with qtbot.waitSignal(panel.prices_wanted) as told:
+        panel.window().showNormal()
+    assert told.args == [True]
+
+
+def test_a_click_asks_for_that_market_and_not_for_the_one_that_is_there(qtbot: QtBot, panel: WatchlistPanel) -> None:
+    with qtbot.waitSignal(panel.market_requested) as asked:
+        click(qtbot, panel, 3)
+    assert asked.args == [MARKETS[3]]
+    with qtbot.assertNotEmitted(panel.market_requested):
+        click(qtbot, panel, 0)
+        qtbot.mouseClick(panel.table.viewport(), Qt.MouseButton.RightButton, pos=centre(panel, 2))
+
+
+def test_a_market_that_the_exchange_does_not_have_is_not_opened_and_it_says_why(
+    qtbot: QtBot, panel: WatchlistPanel, state: RunState
+) -> None:
+    with qtbot.assertNotEmitted(panel.market_requested):
+        click(qtbot, panel, 5)
+    assert "Binance has no spot market NOSUCH/USDT" in panel.note.text() and "cannot be opened" in panel.note.text()
+    panel.table.selectRow(5)
+    with qtbot.assertNotEmitted(panel.market_requested):
+        panel.actions_of_panel[ActionId.WATCH_OPEN].trigger()
+    state.quotes.take(Quoted("binance", {"NOSUCH/USDT": watch_scenario.quote(1.0, 0.0)}, {}))
+    with qtbot.waitSignal(panel.market_requested) as asked:
+        click(qtbot, panel, 5)
+    assert asked.args == [MARKETS[5]], "it has it after all"
+
+
+def test_a_double_click_asks_at_most_twice_and_never_for_another(qtbot: QtBot, panel: WatchlistPanel) -> None:
+    asked: list[WatchedMarket] = []
+    panel.market_requested.connect(asked.append)
+    qtbot.mouseDClick(panel.table.viewport(), Qt.MouseButton.LeftButton, pos=centre(panel, 2))
+    click(qtbot, panel, 2)
+    assert set(asked) == {MARKETS[2]}
+
+
+def test_a_market_that_is_being_opened_is_not_asked_for_again(
+    qtbot: QtBot, panel: WatchlistPanel, state: RunState
+) -> None:
+    state.feed_record.begin(MarketSettings(venue="kraken", symbol="ETH/EUR", interval="1h"))
+    with qtbot.assertNotEmitted(panel.market_requested):
+        click(qtbot, panel, 3)
+    state.apply(FeedStatus(FeedState.FAILED, "…", scenario.NOW_MS))
+    with qtbot.waitSignal(panel.market_requested):
+        click(qtbot, panel, 3)
+
+
+@pytest.mark.parametrize("key", [Qt.Key.Key_Return, Qt.Key.Key_Enter])
+def test_the_arrows_choose_and_enter_asks(qtbot: QtBot, panel: WatchlistPanel, key: Qt.Key) -> None:
+    with qtbot.waitActive(panel):
+        panel.activateWindow()
+    panel.table.setFocus()
+    panel.table.selectRow(0)
+    with qtbot.assertNotEmitted(panel.market_requested):
+        qtbot.keyClick(panel.table, Qt.Key.Key_Down)
+    with qtbot.waitSignal(panel.market_requested) as asked:
+        qtbot.keyClick(panel.table, key)
+    assert asked.args == [MARKETS[1]]
+
+
+def test_a_row_is_moved_by_keys_and_back(qtbot: QtBot, panel: WatchlistPanel) -> None:
+    panel.table.setFocus()
+    panel.table.selectRow(0)
+    with qtbot.waitSignal(panel.markets_changed) as kept:
+        qtbot.keyClick(panel.table, Qt.Key.Key_Down, Qt.KeyboardModifier.AltModifier)
+    assert kept.args[0][:2] == (MARKETS[1], MARKETS[0])
+    assert panel.current() == MARKETS[0], "the row that was moved stays the current one"
+    qtbot.keyClick(panel.table, Qt.Key.Key_Up, Qt.KeyboardModifier.AltModifier)
+    with qtbot.assertNotEmitted(panel.markets_changed):
+        qtbot.keyClick(panel.table, Qt.Key.Key_Up, Qt.KeyboardModifier.AltModifier)
+    assert symbols(panel) == [market.symbol for market in MARKETS]
+
+
+def drag(panel: WatchlistPanel, row: int, to: QPoint, *, is_dropped: bool = True) -> None:
+    viewport = panel.table.viewport()
+    QTest.mousePress(viewport, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier, centre(panel, row))
+    for share in (0.3, 0.7, 1.0):
+        here = QPointF(centre(panel, row)) * (1.0 - share) + QPointF(to) * share
+        QTest.mouseMove(viewport, here.toPoint())
+    assert panel.table.held_row == row
+    if is_dropped:
+        QTest.mouseRelease(viewport, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier, to)
+
+
+@pytest.mark.parametrize(("row", "target"), [(0, 2), (4, 1), (2, 5)])
+def test_a_row_is_dragged_to_its_new_place(qtbot: QtBot, panel: WatchlistPanel, row: int, target: int) -> None:
+    with qtbot.waitSignal(panel.markets_changed) as kept, qtbot.assertNotEmitted(panel.market_requested):
+        drag(panel, row, centre(panel, target))
+    assert kept.args[0][target] == MARKETS[row]
+    assert panel.table.held_row is None and panel.current() == MARKETS[row]
+
+
+def test_a_drop_below_all_rows_is_one_at_the_end(panel: WatchlistPanel) -> None:
+    drag(panel, 1, centre(panel, 5) + QPoint(0, 60))
+    assert symbols(panel)[-1] == MARKETS[1].symbol
+
+
+def test_escape_ends_a_drag_without_a_move(qtbot: QtBot, panel: WatchlistPanel) -> None:
+    panel.table.setFocus()
+    with qtbot.assertNotEmitted(panel.markets_changed), qtbot.assertNotEmitted(panel.market_requested):
+        drag(panel, 0, centre(panel, 3), is_dropped=False)
+        qtbot.keyClick(panel.table, Qt.Key.Key_Escape)
+        QTest.mouseRelease(
+            panel.table.viewport(), Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier, centre(panel, 3)
+        )
+
+
+def test_a_row_is_removed_and_brought_back(qtbot: QtBot, panel: WatchlistPanel) -> None:
+    panel.table.setFocus()
+    panel.table.selectRow(2)
+    qtbot.keyClick(panel.table, Qt.Key.Key_Delete)
+    assert len(symbols(panel)) == 5 and "SOL/USDT" in panel.note.text() and "Ctrl+Z" in panel.note.text()
+    assert panel.current() == MARKETS[3]
+    with qtbot.waitSignal(panel.markets_changed) as kept:
+        qtbot.keyClick(panel.table, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
+    assert kept.args[0] == MARKETS
+    assert not panel.actions_of_panel[ActionId.WATCH_UNDO].isEnabled()
+
+
+def test_all_may_be_removed_and_the_empty_list_says_what_to_do(qtbot: QtBot, panel: WatchlistPanel) -> None:
+    panel.table.setFocus()
+    panel.table.selectRow(0)
+    for _ in MARKETS:
+        qtbot.keyClick(panel.table, Qt.Key.Key_Delete)
+    assert symbols(panel) == [] and panel._empty.isVisible() and not panel.wants_prices
+    for _ in MARKETS:
+        panel.actions_of_panel[ActionId.WATCH_UNDO].trigger()
+    assert len(symbols(panel)) == len(MARKETS)
+
+
+LISTED = SymbolList(
+    "binance", ("ADA/USDT", "ETH/BTC", "ETH/USDT", "BETH/USDT", "XRP/USDT"), scenario.NOW_MS - 7_200_000
+)
+
+
+def popup_of(panel: WatchlistPanel) -> object:
+    completer = panel.adder.findChild(QCompleter)
+    assert completer is not None
+    return completer.popup()
+
+
+def test_a_symbol_is_searched_while_typing_and_added_by_enter(qtbot: QtBot, panel: WatchlistPanel) -> None:
+    with qtbot.waitActive(panel):
+        panel.activateWindow()
+    with qtbot.waitSignal(panel.adder.symbols_wanted) as wanted:
+        panel.adder.search.setFocus()
+    assert wanted.args == ["binance"]
+    panel.show_symbols(LISTED)
+    assert "5 markets of Binance, asked 2 h ago" in panel.note.text()
+    qtbot.keyClicks(panel.adder.search, "eth")
+    popup = popup_of(panel)
+    assert popup.isVisible()  # type: ignore[attr-defined]
+    model = popup.model()  # type: ignore[attr-defined]
+    shown = [model.index(row, 0).data() for row in range(model.rowCount())]
+    assert shown == ["ETH/USDT", "ETH/BTC", "BETH/USDT"]
+    qtbot.keyClick(popup, Qt.Key.Key_Down)
+    with qtbot.waitSignal(panel.markets_changed) as kept:
+        qtbot.keyClick(popup, Qt.Key.Key_Return)
+    assert kept.args[0] == (*MARKETS, WatchedMarket("binance", "ETH/BTC", "1m")), "the marked one, and no other"
+    assert panel.adder.search.text() == "" and "ETH/BTC" in panel.note.text()
+
+
+def test_enter_takes_the_marked_match_and_the_interval(qtbot: QtBot, panel: WatchlistPanel) -> None:
+    panel.show_symbols(LISTED)
+    panel.adder.interval.setCurrentText("15m")
+    panel.adder.search.setFocus()
+    qtbot.keyClicks(panel.adder.search, "xrp")
+    qtbot.keyClick(popup_of(panel), Qt.Key.Key_Return)
+    assert "was added" in panel.note.text()
+    assert panel.model.rows[-1].market == WatchedMarket("binance", "XRP/USDT", "15m")
+
+
+def test_a_symbol_that_is_typed_whole_is_that_one_or_none(qtbot: QtBot, panel: WatchlistPanel) -> None:
+    """BTC/USD is another market than BTC/USDT, which alone this exchange has."""
+    panel.show_symbols(replace(LISTED, symbols=("SOL/USDT", "SOL/USDC")))
+    panel.adder.search.setFocus()
+    qtbot.keyClicks(panel.adder.search, "sol/usd")
+    popup = popup_of(panel)
+    assert popup.isVisible() and not popup.currentIndex().isValid()  # type: ignore[attr-defined]
+    assert "Binance has no SOL/USD" in panel.note.text()
+    with qtbot.assertNotEmitted(panel.markets_changed):
+        qtbot.keyClick(popup, Qt.Key.Key_Return)
+        qtbot.keyClick(panel.adder.search, Qt.Key.Key_Return)
+    assert "Choose one of the list" in panel.note.text()
+    qtbot.keyClicks(panel.adder.search, "c")
+    qtbot.keyClick(popup, Qt.Key.Key_Return)
+    assert panel.model.rows[-1].market.symbol == "SOL/USDC"
+
+
+def test_what_the_exchange_does_not_have_is_not_added(qtbot: QtBot, panel: WatchlistPanel) -> None:
+    panel.show_symbols(LISTED)
+    qtbot.keyClicks(panel.adder.search, "zzz")
+    assert "no spot market like “zzz”" in panel.note.text()
+    with qtbot.assertNotEmitted(panel.markets_changed):
+        qtbot.keyClick(panel.adder.search, Qt.Key.Key_Return)
+
+
+def test_a_market_that_is_there_already_is_not_added_again(qtbot: QtBot, panel: WatchlistPanel) -> None:
+    panel.show_symbols(LISTED)
+    qtbot.keyClicks(panel.adder.search, "ETH/USDT")
+    with qtbot.assertNotEmitted(panel.markets_changed):
+        qtbot.keyClick(popup_of(panel), Qt.Key.Key_Return)
+    assert "already" in panel.note.text()
+
+
+@pytest.mark.parametrize(("typed", "is_added"), [("dot/usdt", True), ("dot", False)])
+def test_without_a_list_a_symbol_is_taken_as_it_is_typed_in_full(
+    qtbot: QtBot, panel: WatchlistPanel, typed: str, is_added: bool
+) -> None:
+    with qtbot.waitActive(panel):
+        panel.activateWindow()
+    panel.adder.search.setFocus()
+    panel.show_no_symbols("binance", "Binance did not answer in time.")
+    assert "typed in full" in panel.note.text()
+    qtbot.keyClicks(panel.adder.search, typed)
+    qtbot.keyClick(panel.adder.search, Qt.Key.Key_Return)
+    assert ("DOT/USDT" in symbols(panel)) is is_added
+    assert is_added or "BASE/QUOTE" in panel.note.text()
+
+
+def test_what_was_told_gives_way_to_what_is_wrong(qtbot: QtBot, panel: WatchlistPanel, clock: ManualClock) -> None:
+    panel.table.selectRow(0)
+    panel.actions_of_panel[ActionId.WATCH_REMOVE].trigger()
+    assert "taken off" in panel.note.text()
+    clock.advance_ms(10_000)
+    panel.tick()
+    assert "Kraken cannot be reached" in panel.note.text()
+
+
+def test_the_keyboard_reaches_everything(qtbot: QtBot, panel: WatchlistPanel) -> None:
+    with qtbot.waitActive(panel):
+        panel.activateWindow()
+    panel.adder.venue.setFocus()
+    reached = set()
+    for _ in range(12):
+        reached.add(QGuiApplication.focusObject())
+        QTest.keyClick(panel, Qt.Key.Key_Tab)
+    assert {panel.adder.venue, panel.adder.search, panel.adder.interval, panel.table} <= reached
+
+
+@pytest.mark.parametrize(("width", "has_spark"), [(260, False), (300, False), (400, True), (900, True)])
+def test_a_narrow_dock_keeps_the_numbers_and_lets_the_line_go(
+    qtbot: QtBot, panel: WatchlistPanel, width: int, has_spark: bool
+) -> None:
+    panel.resize(max(width, panel.minimumSizeHint().width()), 420)
+    assert panel.table.isColumnHidden(DAY) is not has_spark
+    total = sum(panel.table.columnWidth(column) for column in range(4) if not panel.table.isColumnHidden(column))
+    assert total <= panel.table.viewport().width()
+
+
+@pytest.mark.parametrize("width", [300, 400, 900])
+def test_the_word_for_each_state_is_read_to_its_end(
+    panel: WatchlistPanel, state: RunState, monkeypatch: pytest.MonkeyPatch, width: int
+) -> None:
+    """It is what a price is believed by, so it is never shortened."""
+    painted: set[str] = set()
+
+    def record(_painter: QPainter, place: QRect, line: str, font: QFont, *_: object) -> None:
+        painted.add(QFontMetrics(font).elidedText(line, Qt.TextElideMode.ElideRight, place.width()))
+
+    monkeypatch.setattr(CellDelegate, "write", staticmethod(record))
+    state.apply(FeedStatus(FeedState.RECONNECTING, "…", scenario.NOW_MS))
+    panel.resize(width, 420)
+    panel.refresh()
+    panel.table.grab()
+    words = {row.state_words for row in panel.model.rows}
+    assert {"reconnecting", "no such market", "waiting", "4 min ago"} <= words
+    assert words <= painted and {row.where for row in panel.model.rows} <= painted
+
+
+def test_a_spark_line_runs_from_edge_to_edge_and_a_flat_one_through_the_middle() -> None:
+    room = QRectF(10, 20, 100, 50)
+    line = spark((1.0, 3.0, 2.0), room, 1.0, 3.0)
+    assert [line.at(i).toTuple() for i in range(3)] == [(10.0, 70.0), (60.0, 20.0), (110.0, 45.0)]
+    assert {spark((5.0, 5.0), room, 5.0, 5.0).at(i).y() for i in range(2)} == {45.0}
+
+
+def test_a_hundred_rows_are_shown_quickly(qtbot: QtBot, panel: WatchlistPanel) -> None:
+    many = tuple(WatchedMarket("kraken", f"C{number}/EUR") for number in range(100))
+    panel.show_markets(many)
+    assert len(symbols(panel)) == 100
+    panel.grab()

@@ -1,0 +1,228 @@
+"""Backups while the window, or a run without one, goes on."""
+
+from __future__ import annotations
+
+import dataclasses
+import threading
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PySide6.QtCore import Qt, QThread, QTimer
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+from core.domain.candle import Market
+from core.domain.clock import SystemClock
+from core.domain.events import Severity
+from core.settings.tree import BackupSettings
+from core.storage.backup_record import Backup, list_backups, verify
+from core.storage.backups import make_backup
+from core.storage.candles import CandleStore
+from core.storage.database import open_database
+from core.storage.folder import DataFolder
+from core.training.hosting import headless
+from desktop.actions import ActionId
+from desktop.app.composition import Application
+from desktop.checkpoints.columns import format_bytes
+from desktop.commands.headless import run_headless
+from desktop.services.backup_watch import BackupWatch
+from desktop.state.job_list import JobState
+from desktop.ui.formatting import format_time
+from desktop.ui.plain_text import with_usual_spaces
+from tests.desktop.whole_window import CATCH_UP, CandleGate, context, run_window, step_of, until
+from tests.support.candles import MINUTE, random_walk
+
+
+@pytest.fixture(autouse=True)
+def handed_candles(gate: CandleGate) -> None:
+    """No candle comes after the catch-up by itself."""
+
+
+def test_the_window_backs_up_while_it_trains(qapp: QApplication, tmp_path: Path, gate: CandleGate) -> None:
+    made = context(tmp_path)
+
+    async def story(application: Application) -> None:
+        await until(lambda: step_of(application) > 5, "training")
+        titles: list[str] = []
+        application.backups.progressed.connect(lambda job: titles.append(job.title))
+        application.backups.start(0)
+        await until(lambda: bool(list_backups(made.folder.backups)), "a backup")
+        await until(lambda: len(application.state.jobs) == 0, "its end in the list of works")
+        reached = step_of(application)
+        gate.release(3)
+        await until(lambda: step_of(application) > reached, "training that goes on")
+        assert titles and application.window.banner.shown is None
+
+    run_window(qapp, made, story)
+    (backup,) = list_backups(made.folder.backups)
+    assert verify(backup) is None and backup.record.rows["candles"] >= CATCH_UP
+
+
+def test_why_none_was_made_is_said_and_taken_back_when_one_is(
+    qapp: QApplication, tmp_path: Path, idle_trainer: None
+) -> None:
+    made = context(tmp_path)
+    made.folder.backups.write_text("in the way")
+
+    async def story(application: Application) -> None:
+        banner = application.window.banner
+        await until(lambda: application.runs.is_training, "a trainer")
+        application.backups.start(0)
+        await until(lambda: banner.shown is not None, "word of it")
+        assert banner.shown is not None and "No backup could be written" in banner.shown.text
+        made.folder.backups.unlink()
+        application.backups.look()
+        await until(lambda: banner.shown is None, "the end of it")
+
+    run_window(qapp, made, story)
+    assert len(list_backups(made.folder.backups)) == 1
+
+
+def test_one_that_is_asked_for_is_made_at_once_and_told_where_it_lies(
+    qapp: QApplication, tmp_path: Path, idle_trainer: None
+) -> None:
+    made = context(tmp_path)
+    off = dataclasses.replace(made, settings=dataclasses.replace(made.settings, backups=BackupSettings(every_hours=0)))
+
+    async def story(application: Application) -> None:
+        window = application.window
+        action, menu = window.actions_of_window[ActionId.BACK_UP], window.actions_of_window.menu_of(ActionId.BACK_UP)
+        await until(lambda: application.runs.is_training, "a trainer")
+        menu.aboutToShow.emit()
+        assert "None was made" in with_usual_spaces(action.toolTip())
+        box = application.finder.open()
+        QTest.keyClicks(box.line, "back up")
+        began_ms = application.state.clock.now_ms()
+        QTest.keyClick(box.line, Qt.Key.Key_Return)
+        action.trigger()
+        action.trigger()
+        assert window.banner.shown is None, "the window's thread has gone on; nothing is there yet"
+        await until(lambda: window.banner.shown is not None, "word of it")
+        (backup,) = list_backups(made.folder.backups)
+        assert backup.record.made_at_ms >= began_ms and verify(backup) is None
+        assert window.banner.shown is not None and window.banner.shown.severity is Severity.INFO
+        assert str(backup.folder) in window.banner.shown.text
+        assert format_bytes(backup.record.size_bytes) in window.banner.shown.text
+        menu.aboutToShow.emit()
+        assert format_time(backup.record.made_at_ms) in with_usual_spaces(action.toolTip())
+        application.backups.look()
+        assert len(list_backups(made.folder.backups)) == 1, "none is due"
+
+    run_window(qapp, off, story)
+
+
+def test_one_that_is_asked_for_and_cannot_be_made_is_a_sentence(
+    qapp: QApplication, tmp_path: Path, idle_trainer: None
+) -> None:
+    made = context(tmp_path)
+    made.folder.backups.write_text("in the way")
+
+    async def story(application: Application) -> None:
+        banner = application.window.banner
+        await until(lambda: application.runs.is_training, "a trainer")
+        application.window.actions_of_window[ActionId.BACK_UP].trigger()
+        await until(lambda: banner.shown is not None, "word of it")
+        assert banner.shown is not None and "No backup could be written" in banner.shown.text
+        told = [job.state for job in application.state.jobs.jobs() if "Backing up" in job.report.title]
+        assert JobState.DONE not in told, "nothing was done"
+
+    run_window(qapp, made, story)
+
+
+def test_a_window_that_is_closed_meanwhile_leaves_no_half_of_one(
+    qapp: QApplication, tmp_path: Path, idle_trainer: None
+) -> None:
+    made = context(tmp_path)
+
+    async def story(application: Application) -> None:
+        await until(lambda: application.runs.is_training, "a trainer")
+        application.backups.look()
+
+    run_window(qapp, made, story)
+    assert [path.name for path in made.folder.backups.glob(".making*")] == []
+    assert all(verify(backup) is None for backup in list_backups(made.folder.backups))
+
+
+class HeldClock(SystemClock):
+    """Holds a backup after its first piece until somebody closes, so that the end comes in the middle of it."""
+
+    def __init__(self) -> None:
+        self.begun, self.is_closing = threading.Event(), threading.Event()
+
+    def sleep_s(self, seconds: float) -> None:
+        self.begun.set()
+        assert self.is_closing.wait(60.0)
+        for _ in range(100_000):
+            if QThread.currentThread().isInterruptionRequested():
+                return
+            QThread.yieldCurrentThread()
+
+
+def test_one_under_way_is_given_up_at_the_close(qtbot: QtBot, tmp_path: Path) -> None:
+    folder, clock = filled_folder(tmp_path), HeldClock()
+    watch = BackupWatch(folder, BackupSettings, clock)
+    watch.make_now()
+    qtbot.waitUntil(clock.begun.is_set)
+    clock.is_closing.set()
+    assert watch.close()
+    assert not list_backups(folder.backups) and [path.name for path in folder.backups.glob(".making*")] == []
+
+
+def test_after_a_failure_it_looks_again_in_an_hour_and_otherwise_in_a_minute(qtbot: QtBot, tmp_path: Path) -> None:
+    folder = filled_folder(tmp_path)
+    folder.backups.write_text("in the way")
+    watch = BackupWatch(folder, BackupSettings, SystemClock())
+    (timer,) = watch.findChildren(QTimer)
+    with qtbot.waitSignal(watch.failed):
+        watch.look()
+    qtbot.waitUntil(timer.isActive)
+    assert timer.interval() == 60 * 60_000
+    folder.backups.unlink()
+    with qtbot.waitSignal(watch.made):
+        watch.look()
+    qtbot.waitUntil(lambda: timer.interval() == 60_000)
+    watch.look()
+    assert timer.interval() == 60_000 and len(list_backups(folder.backups)) == 1
+    assert watch.close()
+
+
+def filled_folder(root: Path) -> DataFolder:
+    folder = DataFolder(root / "data")
+    folder.ensure()
+    with closing(open_database(folder.database)) as db:
+        CandleStore(db).save(Market("file", "TEST", MINUTE), random_walk(20_000))
+    return folder
+
+
+def test_a_setting_turns_it_off(qapp: QApplication, tmp_path: Path, idle_trainer: None) -> None:
+    made = context(tmp_path)
+    off = dataclasses.replace(made.settings, backups=BackupSettings(every_hours=0))
+
+    async def story(application: Application) -> None:
+        await until(lambda: application.runs.is_training, "a trainer")
+        application.backups.look()
+        assert not made.folder.backups.exists()
+
+    run_window(qapp, dataclasses.replace(made, settings=off), story)
+
+
+def test_a_run_without_a_window_is_backed_up_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, gate: CandleGate
+) -> None:
+    """The rest of its candles comes when that is done."""
+
+    def make_then_give(*arguments: Any, **options: Any) -> Backup:
+        made = make_backup(*arguments, **options)
+        gate.release(20)
+        return made
+
+    monkeypatch.setattr(headless, "_FIRST_BACKUP_S", 0.0)
+    monkeypatch.setattr(headless, "make_backup", make_then_give)
+    made = dataclasses.replace(context(tmp_path), candles=60)
+    summary = run_headless(made)
+    assert summary["steps"] == 59
+    (backup,) = list_backups(made.folder.backups)
+    assert verify(backup) is None

@@ -1,0 +1,144 @@
+"""What stopped because the disk is full goes on by itself; the disk itself is tried in tests/hostile/test_disks.py."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+from core.domain.clock import ManualClock
+from core.domain.events import TrainerFailed, TrainerState
+from core.market.feeds.base import FeedState, FeedStatus
+from desktop.app.composition import Application
+from desktop.services.disk_space_watch import RoomWatch
+from desktop.state.run_state import RunState
+from desktop.ui.banner import Banner
+from desktop.ui.theme import Theme
+from tests.desktop import scenario
+from tests.desktop.whole_window import CandleGate, context, run_window, until
+
+LOOK_EVERY_MS = 20_000
+NO_ROOM_FOR_CANDLES = FeedStatus(FeedState.FAILED, "The disk is full.", 0, needs_room=True)
+NO_ROOM_FOR_STEPS = TrainerFailed("The disk is full.", needs_room=True)
+
+
+@pytest.fixture
+def banner(qtbot: QtBot, theme: Theme) -> Banner:
+    banner = Banner(theme)
+    qtbot.addWidget(banner)
+    return banner
+
+
+@pytest.fixture
+def room(state: RunState, banner: Banner, clock: ManualClock, tmp_path: Path) -> Iterator[RoomWatch]:
+    room = RoomWatch(state, banner, tmp_path, clock, look_every_ms=LOOK_EVERY_MS)
+    yield room
+    room.close()
+
+
+def look(room: RoomWatch) -> None:
+    """The time until the next look is over, where there is one."""
+    if room._timer.isActive():
+        room._timer.timeout.emit()
+
+
+def asked(room: RoomWatch) -> list[tuple[bool, bool]]:
+    wanted: list[tuple[bool, bool]] = []
+    room.go_on_requested.connect(lambda feed, training: wanted.append((feed, training)))
+    return wanted
+
+
+def test_what_waits_for_room_goes_on_and_the_notice_goes(room: RoomWatch, state: RunState, banner: Banner) -> None:
+    wanted = asked(room)
+    state.apply(NO_ROOM_FOR_CANDLES)
+    state.apply(NO_ROOM_FOR_STEPS)
+    assert banner.shown is not None and "stands still" in banner.shown.text
+    look(room)
+    assert wanted == [(True, True)]
+    state.apply(FeedStatus(FeedState.CONNECTING, "Looking for candles.", 0))
+    state.trainer_starts(has_run=True)
+    assert banner.shown is None
+    look(room)
+    assert len(wanted) == 1
+
+
+def test_other_failures_are_left_to_the_user(room: RoomWatch, state: RunState, banner: Banner) -> None:
+    wanted = asked(room)
+    state.apply(FeedStatus(FeedState.FAILED, "No exchange answers.", 0))
+    state.apply(TrainerFailed("It ended for the third time."))
+    look(room)
+    assert wanted == [] and banner.shown is None
+
+
+def test_while_there_is_no_room_nothing_is_tried_but_by_the_button(
+    room: RoomWatch, state: RunState, banner: Banner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wanted, looks = asked(room), []
+
+    def full(folder: Path) -> tuple[int, int, int]:
+        looks.append(folder)
+        return shutil._ntuple_diskusage(10**9, 10**9 - 10**6, 10**6)  # type: ignore[attr-defined]
+
+    monkeypatch.setattr(shutil, "disk_usage", full)
+    state.apply(NO_ROOM_FOR_STEPS)
+    for _ in range(3):
+        look(room)
+    assert len(looks) == 3 and wanted == []
+    banner.action.click()
+    assert wanted == [(False, True)]
+
+
+def test_what_stops_again_at_once_is_tried_less_and_less_often(
+    room: RoomWatch, state: RunState, clock: ManualClock
+) -> None:
+    wanted = asked(room)
+    pauses: list[int] = []
+    for turn in range(6):
+        state.apply(NO_ROOM_FOR_CANDLES)
+        pauses.append(room._timer.interval())
+        look(room)
+        assert len(wanted) == turn + 1
+        state.apply(FeedStatus(FeedState.LIVE, "Live.", 0))
+        clock.advance_ms(1_000)
+    assert pauses == [20_000, 40_000, 80_000, 160_000, 300_000, 300_000]
+    clock.advance_ms(600_000)
+    state.apply(NO_ROOM_FOR_CANDLES)
+    assert room._timer.interval() == LOOK_EVERY_MS, "it has gone well for ten minutes"
+
+
+def test_a_window_that_closes_starts_nothing(room: RoomWatch, state: RunState) -> None:
+    wanted = asked(room)
+    room.close()
+    state.apply(scenario.status(TrainerState.TRAINING))
+    state.apply(NO_ROOM_FOR_CANDLES)
+    look(room)
+    assert wanted == []
+
+
+def test_a_feed_goes_on_and_training_that_the_user_has_stopped_stays_so(
+    qapp: QApplication, tmp_path: Path, gate: CandleGate, idle_trainer: None
+) -> None:
+    """The database is allowed no further page: SQLite says of that what it says of a full disk."""
+
+    async def story(application: Application) -> None:
+        state = application.state
+        await until(lambda: application.runs.is_training and application.series is not None, "a trainer")
+        execute = application._database.db.execute
+        application.runs.stop_training()
+        await until(lambda: not application.runs.is_training, "its end")
+        execute("VACUUM")  # or pages that are empty would take the candles
+        execute("PRAGMA max_page_count = 1")
+        gate.release(200)
+        await until(lambda: state.feed is not None and state.feed.needs_room, "a full disk")
+        banner = application.window.banner
+        assert banner.shown is not None and "no candle is stored" in banner.shown.text
+        execute("PRAGMA max_page_count = 1000000")
+        look(application.room)
+        await until(lambda: state.feed is not None and state.feed.state is FeedState.REPLAYING, "the feed")
+        assert banner.shown is None and not application.runs.is_training
+
+    run_window(qapp, context(tmp_path), story)

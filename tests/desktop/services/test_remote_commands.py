@@ -1,0 +1,329 @@
+"""History commands while a window owns the data folder: real sockets, real child processes, the real window."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from PySide6.QtCore import QObject, QThread
+from PySide6.QtNetwork import QLocalSocket
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+from core.domain.candle import Candle, Interval, Market
+from core.domain.spans import Span
+from core.storage.candles import CandleStore, StoredColumns
+from core.storage.database import open_database
+from core.storage.errors import StorageError
+from core.storage.folder import DataFolder
+from core.storage.ownership import own
+from desktop.app.composition import Application
+from desktop.services.private_socket import address
+from desktop.services.remote_client import WindowWriter
+from desktop.services.remote_commands import HistoryVisits
+from desktop.services.remote_protocol import (
+    GREETING,
+    ROWS_AT_ONCE,
+    Unpacker,
+    WireError,
+    columns_bytes,
+    columns_of,
+    packed,
+)
+from desktop.services.single_instance import SingleInstance
+from tests.desktop.whole_window import CATCH_UP, CandleGate, context, run_window, step_of, until
+from tests.support.candles import MINUTE, random_walk
+from tests.support.commands import ROOT, command
+from tests.support.loopback_exchange import LoopbackExchange, loopback_thread
+from tests.support.tape import generated_tape
+
+MARKET = Market("binance", "BTC/USDT", MINUTE)
+
+
+@given(st.lists(st.tuples(st.integers(), st.binary(max_size=200)), max_size=6), st.integers(1, 50))
+def test_messages_come_out_as_they_went_in(sent: list[tuple[int, bytes]], part: int) -> None:
+    stream = b"".join(packed({"number": number}, payload) for number, payload in sent)
+    unpacker, found = Unpacker(), []
+    for first in range(0, len(stream), part):
+        unpacker.feed(stream[first : first + part])
+        while (message := unpacker.next()) is not None:
+            found.append((message[0]["number"], message[1]))
+    assert found == sent
+
+
+@pytest.mark.parametrize("rubbish", [b"hello\n", b"[1]\n", b'{"bytes": -1}\n', b'{"bytes": 99999999}\n', b"x" * 2**21])
+def test_rubbish_is_no_message(rubbish: bytes) -> None:
+    unpacker = Unpacker()
+    unpacker.feed(rubbish)
+    with pytest.raises(WireError):
+        unpacker.next()
+
+
+def test_columns_cross_bit_for_bit() -> None:
+    times, values = np.array([1, 2**41]), np.random.default_rng(1).normal(size=(5, 2))
+    columns = columns_of(columns_bytes(StoredColumns(times, values)))
+    assert (columns.open_time_ms == times).all() and (columns.values == values).all()
+
+
+@pytest.mark.parametrize("cut", [1, 8, 47])
+def test_columns_that_are_cut_are_refused(cut: int) -> None:
+    whole = columns_bytes(StoredColumns(np.array([1, 2]), np.ones((5, 2))))
+    with pytest.raises(WireError, match="cut"):
+        columns_of(whole[:-cut])
+
+
+@pytest.fixture
+def visits(qapp: QApplication, tmp_path: Path) -> Iterator[HistoryVisits]:
+    """A window's door and desk without the window."""
+    door = SingleInstance(tmp_path)
+    door.listen()
+    owner = QObject()
+    with open_database(tmp_path / "ghostcandle.sqlite3"):
+        served = HistoryVisits(tmp_path / "ghostcandle.sqlite3", lambda: True, owner)
+        door.history_requested.connect(served.serve)
+        yield served
+        served.close()
+        assert served.finish()
+        door.release()
+
+
+def test_a_command_that_talks_rubbish_is_told_and_hung_up_on(
+    qtbot: QtBot, visits: HistoryVisits, tmp_path: Path
+) -> None:
+    socket = QLocalSocket()
+    socket.connectToServer(address(tmp_path))
+    assert socket.waitForConnected(60_000)
+    with qtbot.waitSignal(socket.disconnected):
+        socket.write(GREETING + packed({"op": "begin", "title": "Mischief"}) + packed({"op": "candles"}))
+        socket.flush()
+    assert b"does not understand" in bytes(socket.readAll().data())
+
+
+def columns_from(candles: Sequence[Candle]) -> StoredColumns:
+    values = [[c.open, c.high, c.low, c.close, c.volume] for c in candles]
+    return StoredColumns(np.array([c.open_time_ms for c in candles]), np.array(values).T)
+
+
+class Command(QThread):
+    """A history command's side of the talk: sends columns of candles, and remembers what came of it."""
+
+    def __init__(self, folder: Path, market: Market, candles: Sequence[Candle], parent: QObject) -> None:
+        super().__init__(parent)
+        self._folder, self._market, self._columns = folder, market, columns_from(candles)
+        self.holes: list[Span] = []
+        self.changed = 0
+        self.error = ""
+
+    def run(self) -> None:
+        try:
+            with WindowWriter(self._folder, "Importing candles") as writer:
+                writer.show(0, len(self._columns))
+                self.changed = writer.put(self._market, self._columns, replaces=False, told=self.has_sent)
+                writer.put_holes(self._market, self.holes, 1_000)
+        except StorageError as error:
+            self.error = str(error)
+
+    def has_sent(self, rows: int) -> None:
+        """So many are stored by now."""
+
+
+@pytest.mark.hostile
+def test_rows_that_no_market_has_are_refused_through_the_socket(
+    qtbot: QtBot, visits: HistoryVisits, tmp_path: Path
+) -> None:
+    candles = random_walk(20)
+    candles[7] = replace(candles[7], volume=1e308)
+    command = Command(tmp_path, MARKET, candles, visits)
+    with qtbot.waitSignal(command.finished, timeout=60_000):
+        command.start()
+    assert "Nothing of these 20 candles was stored: 1 of 20 candles cannot be: volume above 1e24." in command.error
+    with open_database(tmp_path / "ghostcandle.sqlite3") as db:
+        assert CandleStore(db).count(MARKET) == 0
+
+
+@contextmanager
+def a_door(application: Application) -> Iterator[None]:
+    """As `run` composes it: commands find the window."""
+    door = SingleInstance(application._context.folder.root)
+    door.listen()
+    door.history_requested.connect(application.history_visits.serve)
+    try:
+        yield
+    finally:
+        door.release()
+
+
+def older(first_ms: int, count: int, interval: Interval) -> list[Candle]:
+    return random_walk(count, start_ms=first_ms - count * interval.duration_ms, interval=interval)
+
+
+def test_what_a_command_sends_is_stored_and_on_the_chart(
+    qapp: QApplication, tmp_path: Path, gate: CandleGate, idle_trainer: None
+) -> None:
+    async def story(application: Application) -> None:
+        with a_door(application):
+            await until(lambda: application.series is not None and len(application.series) == CATCH_UP, "the catch-up")
+            series, market = application.series, application.charting.candles._market
+            assert series is not None and market is not None
+            sent = older(int(series.open_time_ms[0]), 5_000, market.interval)
+            hole = Span(sent[100].open_time_ms, sent[102].open_time_ms)
+            sent = [*sent[:100], *sent[102:]]
+            titles: set[str] = set()
+            application.history_visits.progressed.connect(lambda job: titles.add(job.title))
+            command = Command(tmp_path, market, sent, application)
+            command.holes = [hole]
+            command.start()
+            await until(lambda: application.series is not None and len(application.series) == 5_038, "the chart")
+            await until(command.isFinished, "the command's end")
+            assert (command.changed, command.error) == (4_998, "")
+            assert application._database.holes.of_exchange(market, hole) == [hole]
+            shown = application.series
+            assert shown is not None and [*shown][:4_998] == sent
+            assert titles == {"Importing candles"} and application.state.jobs.running() == ()
+            notice = application.window.banner.shown
+            assert notice is not None and "4,998 candles stored" in notice.text
+            assert application._database.candles.count(market) == 5_038
+
+    run_window(qapp, context(tmp_path), story)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("is_cancelled", [True, False], ids=["cancelled in the window", "the window closes"])
+def test_a_command_that_is_ended_by_the_window_says_so_and_leaves_whole_candles(
+    qapp: QApplication, tmp_path: Path, gate: CandleGate, idle_trainer: None, is_cancelled: bool
+) -> None:
+    candles = random_walk(3 * ROWS_AT_ONCE)
+
+    async def story(application: Application) -> None:
+        with a_door(application):
+            await until(lambda: application._database.is_open, "the database")
+            command = Command(tmp_path, MARKET, candles, application)
+            stored, go_on = threading.Event(), threading.Event()
+
+            def has_sent(_rows: int) -> None:
+                stored.set()
+                assert go_on.wait(60.0)
+
+            command.has_sent = has_sent  # type: ignore[method-assign]
+            command.start()
+            await until(stored.is_set, "the first rows")
+            if is_cancelled:
+                (visit,) = application.history_visits._visits
+                application.history_visits.cancel(visit.job_id)
+            else:
+                application.history_visits.close()
+            go_on.set()
+            await until(command.isFinished, "the command's end")
+            assert "stays" in command.error and ("cancelled" in command.error) is is_cancelled
+            assert application._database.candles.load(MARKET) == candles[:ROWS_AT_ONCE]
+
+    run_window(qapp, context(tmp_path), story)
+
+
+async def run_command(*arguments: str) -> tuple[int, dict[str, object]]:
+    """A child process, waited for on the window's own loop."""
+    process = await asyncio.create_subprocess_exec(
+        *command(*arguments, "--json"), cwd=ROOT, stdout=asyncio.subprocess.PIPE, stderr=sys.stderr
+    )
+    out, _ = await process.communicate()
+    assert process.returncode is not None
+    return process.returncode, json.loads(out)
+
+
+def write_csv(path: Path, candles: list[Candle]) -> None:
+    numbers = ((c.open_time_ms, c.open, c.high, c.low, c.close, c.volume) for c in candles)
+    path.write_text("time,open,high,low,close,volume\n" + "".join(",".join(map(repr, row)) + "\n" for row in numbers))
+
+
+@pytest.mark.slow
+def test_what_is_imported_beside_the_window_is_on_its_chart(qapp: QApplication, tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    within = context(data, "thread", speed=0.01, catch_up_candles=80)
+    firsts: list[int] = []
+
+    async def story(application: Application) -> None:
+        door = SingleInstance(data)
+        door.listen()
+        door.history_requested.connect(application.history_visits.serve)
+        try:
+            await until(lambda: application.series is not None and len(application.series) >= 30, "the catch-up")
+            await until(lambda: step_of(application) > 5, "training, which has a position then")
+            series = application.series
+            assert series is not None
+            market = application.charting.candles._market
+            assert market is not None
+            first_ms = int(series.open_time_ms[0])
+            older = random_walk(5_000, start_ms=first_ms - 5_000 * 3_600_000, interval=market.interval)
+            write_csv(tmp_path / "older.csv", older)
+            titles: set[str] = set()
+            application.history_visits.progressed.connect(lambda job: titles.add(job.title))
+            named = ("--venue", market.venue, "--symbol", market.symbol)
+            code, told = await run_command("import", str(tmp_path / "older.csv"), *named, "--data-dir", str(data))
+            assert code == 0 and told["files"][0]["stored"] == 5_000  # type: ignore[index]
+            await until(lambda: application.series is not None and len(application.series) >= 5_030, "the chart")
+            shown = application.series
+            firsts.append(first_ms)
+            assert shown is not None and shown[0] == older[0] and shown[4_999] == older[-1]
+            assert titles == {"Importing candles"}
+            await until(lambda: application.state.jobs.running() == (), "the import and the catch-up to end")
+            notice = application.window.banner.shown
+            assert notice is not None and "5,000 candles stored" in notice.text
+        finally:
+            door.release()
+
+    with own(within.folder, "window"):
+        run_window(qapp, within, story)
+    with open_database(within.folder.database, readonly=True) as db:
+        assert db.execute("SELECT COUNT(*) FROM candles").fetchone()[0] >= 5_030
+        learned_from = db.execute("SELECT MIN(candle_open_time_ms) FROM steps").fetchone()[0]
+        assert learned_from >= firsts[0], "the queue goes forward only"
+
+
+@pytest.mark.venue
+def test_a_backfill_beside_a_window_stores_through_it_and_may_be_interrupted(
+    qtbot: QtBot, visits: HistoryVisits, tmp_path: Path
+) -> None:
+    now_ms = 1_700_000_000_000
+    tape = generated_tape(MINUTE, now_ms, 6_000, 10)
+    closed = list(tape.candles[:6_000])
+    exchange = LoopbackExchange(tape, lambda: now_ms)
+    exchange.hidden = {closed[77].open_time_ms}
+    expected = [candle for candle in closed if candle.open_time_ms not in exchange.hidden]
+    since = datetime.fromtimestamp(closed[0].open_time_ms / 1000, UTC).isoformat()
+    named = ("--venue", "binance", "--symbol", "BTC/USDT", "--interval", "1m", "--since", since)
+    told: list[str] = []
+    visits.told.connect(told.append)
+    with own(DataFolder(tmp_path), "window"), loopback_thread(exchange):
+        urls = json.dumps({"public": exchange.urls.public, "ws": exchange.urls.ws})
+        for is_interrupted in (True, False):
+            process = subprocess.Popen(
+                command("backfill", *named, "--json", "--data-dir", str(tmp_path)),
+                cwd=ROOT,
+                stdout=subprocess.PIPE,
+                env={**os.environ, "GHOSTCANDLE_EXCHANGE_URLS": urls},
+            )
+            if is_interrupted:
+                with qtbot.waitSignal(visits.progressed, check_params_cb=lambda job: job.done > 0):
+                    pass
+                process.send_signal(signal.SIGINT)
+            qtbot.waitUntil(lambda process=process: process.poll() is not None)
+            account = json.loads(process.communicate()[0])
+            assert process.returncode == (130 if is_interrupted else 0), account
+    assert account["left"] == 0 and account["all_absent"] == 1
+    qtbot.waitUntil(lambda: len(told) == 2)
+    with open_database(tmp_path / "ghostcandle.sqlite3", readonly=True) as db:
+        assert CandleStore(db).load(MARKET) == expected

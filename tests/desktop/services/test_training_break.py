@@ -1,0 +1,104 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from PySide6.QtCore import Qt
+from pytestqt.qtbot import QtBot
+
+from core.domain.clock import ManualClock
+from core.domain.events import TrainerState
+from desktop.services.training_break import TrainingBreak
+from desktop.state.run_state import RunState
+from desktop.ui.banner import Banner
+from desktop.ui.theme import Theme
+from tests.desktop import scenario
+
+
+@pytest.fixture
+def banner(qtbot: QtBot, theme: Theme) -> Banner:
+    banner = Banner(theme)
+    qtbot.addWidget(banner)
+    return banner
+
+
+@pytest.fixture
+def pause(state: RunState, banner: Banner, clock: ManualClock) -> Iterator[TrainingBreak]:
+    state.trainer_starts(has_run=False)
+    state.apply(scenario.status(TrainerState.TRAINING))
+    state.is_starting = False
+    pause = TrainingBreak(state, banner, clock)
+    yield pause
+    pause.close()
+
+
+def look(pause: TrainingBreak) -> None:
+    """As once a second, while there is an hour to wait for."""
+    assert pause._timer.isActive()
+    pause._timer.timeout.emit()
+
+
+def test_training_stops_and_the_device_is_said_to_be_free_only_when_it_is(
+    qtbot: QtBot, pause: TrainingBreak, state: RunState, banner: Banner
+) -> None:
+    with qtbot.waitSignal(pause.stop_requested):
+        pause.begin(None)
+    assert "is ending" in banner.text.text()
+    state.trainer_is_over()
+    assert "its device is free." in banner.text.text()
+
+
+def test_it_begins_again_by_itself_when_its_time_is_over(
+    qtbot: QtBot, pause: TrainingBreak, state: RunState, banner: Banner, clock: ManualClock
+) -> None:
+    pause.begin(15)
+    state.trainer_is_over()
+    assert ", until " in banner.text.text()
+    with qtbot.assertNotEmitted(pause.start_requested):
+        clock.advance_ms(14 * 60_000)
+        look(pause)
+    with qtbot.waitSignal(pause.start_requested):
+        clock.advance_ms(60_000)
+        look(pause)
+    assert not pause.is_on and banner.isHidden()
+
+
+def test_a_click_begins_again_at_once(qtbot: QtBot, pause: TrainingBreak, state: RunState, banner: Banner) -> None:
+    pause.begin(60)
+    state.trainer_is_over()
+    with qtbot.waitSignal(pause.start_requested):
+        qtbot.mouseClick(banner.action, Qt.MouseButton.LeftButton)
+    assert not pause.is_on
+
+
+def test_a_trainer_that_is_still_being_started_is_stopped_too_and_ends_no_break(
+    qtbot: QtBot, pause: TrainingBreak, state: RunState, banner: Banner, clock: ManualClock
+) -> None:
+    state.trainer_is_over()
+    state.trainer_starts(has_run=True)
+    pause.begin(15)
+    state.status_changed.emit()
+    assert pause.is_on and "is ending" in banner.text.text(), "it holds the device until it has ended"
+    state.trainer_is_over()
+    assert pause.is_on and "its device is free" in banner.text.text()
+    with qtbot.waitSignal(pause.start_requested):
+        clock.advance_ms(15 * 60_000)
+        look(pause)
+
+
+def test_it_is_over_when_training_is_started_otherwise(
+    qtbot: QtBot, pause: TrainingBreak, state: RunState, banner: Banner
+) -> None:
+    pause.begin(60)
+    state.trainer_is_over()
+    with qtbot.assertNotEmitted(pause.start_requested):
+        state.trainer_starts(has_run=True)
+    assert not pause.is_on and banner.isHidden()
+
+
+def test_a_banner_that_was_dismissed_stays_away(pause: TrainingBreak, state: RunState, banner: Banner) -> None:
+    pause.begin(60)
+    state.trainer_is_over()
+    banner.dismiss()
+    state.status_changed.emit()
+    assert banner.isHidden() and pause.is_on

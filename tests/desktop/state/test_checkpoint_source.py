@@ -1,0 +1,114 @@
+"""The source over a real table: read in pages, kept up to date by what is told, and never lost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from core.domain.clock import ManualClock
+from core.domain.events import CheckpointsChanged
+from core.storage.database import open_database
+from core.storage.folder import DataFolder
+from core.storage.record import TrainingRecord
+from desktop.state.checkpoint_source import CheckpointSource
+from desktop.state.database import WindowDatabase
+from desktop.state.library import Library
+from desktop.state.run_state import RunState
+from tests.core.storage.samples import checkpoint, open_record
+from tests.desktop import scenario
+
+MANY = 1_300
+"""More than two pages."""
+
+
+@pytest.fixture
+def record(tmp_path: Path) -> Iterator[TrainingRecord]:
+    """Of a trainer, with a connection of its own."""
+    DataFolder(tmp_path).ensure()
+    db = open_database(DataFolder(tmp_path).database)
+    record = open_record(db)
+    with record.write():
+        for number in range(MANY):
+            record.add_checkpoint(checkpoint(record.reader.run_id, number, skill=number % 7 / 100))
+    yield record
+    db.close()
+
+
+@pytest.fixture
+def source(tmp_path: Path, record: TrainingRecord, state: RunState, clock: ManualClock) -> Iterator[CheckpointSource]:
+    database = WindowDatabase(DataFolder(tmp_path))
+    database.open()
+    state.apply(replace(scenario.ready(), run_id=record.reader.run_id))
+    yield CheckpointSource(Library(database, clock), state, state)
+    database.close()
+
+
+def test_many_are_read_page_by_page(qtbot: QtBot, source: CheckpointSource) -> None:
+    first = len(source.catalog)
+    assert 0 < first < MANY and source.is_loading, "the newest are there at once"
+    assert source.checkpoints()[0].step == 10 * (MANY - 1)
+    qtbot.waitUntil(lambda: len(source.catalog) == MANY)
+    assert not source.is_loading and [info.step for info in source.checkpoints()[-2:]] == [10, 0]
+    best = source.best()
+    assert best is not None and best.skill == 0.06 and best.step == 10 * (MANY - 1 - (MANY - 1) % 7 + 6 - 7)
+
+
+def test_what_is_saved_and_deleted_meanwhile_is_followed(
+    qtbot: QtBot, source: CheckpointSource, record: TrainingRecord, state: RunState
+) -> None:
+    run_id = record.reader.run_id
+    assert len(source.catalog)
+    saved = checkpoint(run_id, MANY, skill=0.5)
+    with record.write():
+        record.add_checkpoint(saved)
+        record.mark_deleted([f"{run_id}-3", f"{run_id}-{MANY - 1}"])
+    state.apply(CheckpointsChanged(run_id, saved, (f"{run_id}-3", f"{run_id}-{MANY - 1}")))
+    qtbot.waitUntil(lambda: not source.is_loading and len(source.catalog) == MANY - 1)
+    steps = {info.step for info in source.checkpoints()}
+    assert 10 * MANY in steps and 30 not in steps and 10 * (MANY - 1) not in steps
+    best = source.best()
+    assert best is not None and best.step == 10 * MANY
+    assert source.newest_ids() == {saved.checkpoint_id}
+
+
+def test_marks_are_read_back_from_the_table(qtbot: QtBot, source: CheckpointSource, record: TrainingRecord) -> None:
+    run_id = record.reader.run_id
+    qtbot.waitUntil(lambda: len(source.catalog) == MANY)
+    ids = [f"{run_id}-{number}" for number in range(600)]
+    source.set_tags(ids, ["kept"], [])
+    source.set_verified({ids[0]: "", ids[1]: "It was cut short."})
+    row = source.catalog.row_of(ids[0])
+    assert row is not None and source.catalog.info(row).tags == ("kept",) and source.catalog.info(row).verified_at_ms
+    assert int((source.catalog.number("damaged") > 0).sum()) == 1
+    source.undo_stack.undo()
+    assert not source.catalog.text("tags").where(lambda tags: "kept" in tags).any()
+
+
+def test_a_deletion_and_its_undo_reach_the_table(
+    qtbot: QtBot, source: CheckpointSource, record: TrainingRecord, tmp_path: Path
+) -> None:
+    run_id = record.reader.run_id
+    qtbot.waitUntil(lambda: len(source.catalog) == MANY)
+    ids = [f"{run_id}-{number}" for number in (4, 5)]
+    source.request_deletion(ids)
+    assert len(source.catalog) == MANY - 2
+    source.undo_stack.undo()
+    assert len(source.catalog) == MANY and source.catalog.row_of(ids[0]) is not None
+    source.undo_stack.redo()
+    assert len(source.catalog) == MANY - 2
+
+
+def test_what_an_older_version_took_for_the_best_and_is_worse_than_no_model_is_not_among_the_best(
+    source: CheckpointSource, record: TrainingRecord, state: RunState
+) -> None:
+    run_id = record.reader.run_id
+    for number, (skill, gain) in enumerate([(0.7, -0.003), (-0.2, None), (0.01, 0.01)], MANY):
+        with record.write():
+            saved = replace(checkpoint(run_id, number, skill=skill), reason="best", model_gain=gain)
+            record.add_checkpoint(saved)
+    state.apply(CheckpointsChanged(run_id, saved))
+    assert [info.skill for info in source.bests() if info.reason == "best"] == [0.01]

@@ -1,0 +1,118 @@
+from __future__ import annotations
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from core.domain.clock import ManualClock
+from core.domain.events import JobProgress
+from desktop.jobs.bar import JobBar
+from desktop.state.job_list import JobList, JobState
+
+
+def test_a_job_ends_with_its_last_report(clock: ManualClock) -> None:
+    jobs = JobList(clock)
+    jobs.apply(JobProgress("a", "First", 0, 10))
+    jobs.apply(JobProgress("b", "Second", 0, 10))
+    jobs.apply(JobProgress("a", "First", 10, 10))
+    assert [job.job_id for job in jobs.running()] == ["b"]
+    jobs.end("b")
+    jobs.end("never heard of")
+    assert len(jobs) == 0
+
+
+def test_a_job_that_was_given_up_is_over_though_not_done(clock: ManualClock) -> None:
+    jobs = JobList(clock)
+    jobs.apply(JobProgress("a", "First", 3, 10))
+    jobs.apply(JobProgress("a", "First", 3, 10, is_over=True))
+    assert len(jobs) == 0
+
+
+def test_the_time_left_comes_from_the_pace(clock: ManualClock) -> None:
+    jobs = JobList(clock)
+    jobs.apply(JobProgress("a", "First", 20, 100))
+    clock.advance_ms(4_000)
+    jobs.apply(JobProgress("a", "First", 40, 100))
+    assert jobs.running()[0].seconds_left == pytest.approx(12.0)
+
+
+def test_no_time_is_told_before_there_is_a_pace(clock: ManualClock) -> None:
+    jobs = JobList(clock)
+    jobs.apply(JobProgress("a", "First", 20, 100))
+    clock.advance_ms(1_000)
+    jobs.apply(JobProgress("a", "First", 40, 100))
+    assert jobs.running()[0].seconds_left is None
+
+
+def test_the_bar_hides_when_nothing_is_under_way(qtbot: QtBot) -> None:
+    bar = JobBar()
+    qtbot.addWidget(bar)
+    bar.show_jobs((JobProgress("a", "First", 1, 2),))
+    assert not bar.isHidden()
+    bar.show_jobs(())
+    assert bar.isHidden()
+
+
+def test_what_is_over_stays_in_the_list_with_what_came_of_it(clock: ManualClock) -> None:
+    jobs = JobList(clock)
+    jobs.begin("own", "Import a file")
+    jobs.apply(JobProgress("a", "Catch-up", 1, 10))
+    jobs.advance("own", "Storing", 5, 10, None)
+    clock.advance_ms(3_000)
+    jobs.finish("own", JobState.FAILED, "The file is empty.")
+    running, over = jobs.jobs()
+    assert running.job_id == "a" and running.state is JobState.RUNNING
+    assert (over.state, over.result, over.ended_at_ms) == (JobState.FAILED, "The file is empty.", clock.now_ms())
+    assert over.report.done == 5 and over.report.seconds_left is None
+    jobs.clear_over()
+    assert [job.job_id for job in jobs.jobs()] == ["a"]
+
+
+def test_a_job_of_a_process_is_over_only_when_its_process_is(clock: ManualClock) -> None:
+    jobs = JobList(clock)
+    jobs.begin("own", "Pretrain")
+    jobs.advance("own", "Reading candles", 10, 10, 0.0)
+    assert len(jobs) == 1
+    jobs.finish("own", JobState.DONE, "Done.")
+    assert len(jobs) == 0
+
+
+def test_another_part_has_a_pace_of_its_own(clock: ManualClock) -> None:
+    jobs = JobList(clock)
+    jobs.begin("own", "Pretrain")
+    jobs.advance("own", "Reading candles", 0, 100, None)
+    clock.advance_ms(10_000)
+    jobs.advance("own", "Reading candles", 100, 100, None)
+    jobs.advance("own", "Pretraining", 0, 1_000, None)
+    assert jobs.running()[0].seconds_left is None, "nothing of it was measured yet"
+    clock.advance_ms(4_000)
+    jobs.advance("own", "Pretraining", 100, 1_000, None)
+    assert jobs.running()[0].seconds_left == pytest.approx(36.0)
+
+
+def test_another_market_takes_only_its_own_jobs_along(clock: ManualClock) -> None:
+    jobs = JobList(clock)
+    jobs.begin("own", "Pretrain")
+    jobs.apply(JobProgress("catch-up", "Learning", 1, 10))
+    jobs.leave(("catch-up", "feed catch-up"))
+    assert [job.job_id for job in jobs.running()] == ["own"]
+    assert [job.state for job in jobs.jobs()] == [JobState.RUNNING, JobState.ENDED]
+
+
+def test_the_list_is_bounded(clock: ManualClock) -> None:
+    jobs = JobList(clock)
+    for number in range(200):
+        jobs.begin(str(number), "Work")
+        jobs.finish(str(number), JobState.DONE, "")
+    kept = jobs.jobs()
+    assert len(kept) == 50 and kept[0].job_id == "199", "the newest stay, the newest first"
+
+
+def test_what_was_asked_to_end_and_ends_was_cancelled(clock: ManualClock) -> None:
+    jobs = JobList(clock)
+    jobs.apply(JobProgress("catch-up", "Learning", 1, 10))
+    jobs.cancelling("catch-up", "Start goes on from there.")
+    jobs.apply(JobProgress("catch-up", "Learning", 2, 10, 8.0))
+    assert jobs.running()[0].seconds_left is None, "nobody knows how soon it ends"
+    jobs.apply(JobProgress("catch-up", "Learning", 2, 10, is_over=True))
+    (job,) = jobs.jobs()
+    assert (job.state, job.result) == (JobState.CANCELLED, "Start goes on from there.")

@@ -1,0 +1,191 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from pytestqt.qtbot import QtBot
+
+from core.domain.candle import FILE_VENUE, Market
+from core.domain.events import (
+    CheckpointsChanged,
+    EventBatch,
+    FirstForecast,
+    JobProgress,
+    TrainerEvent,
+    TrainerFailed,
+    TrainerState,
+)
+from core.market.feeds.base import CatchUpProgress, FeedState, FeedStatus
+from core.training.hosting.catch_up import JOB_ID
+from desktop.state.run_state import INCIDENTS_KEPT, RunState
+from tests.desktop import scenario
+
+
+@pytest.mark.parametrize(
+    ("event", "signal"),
+    [
+        (next(scenario.steps(1)), "steps_changed"),
+        (scenario.status(), "status_changed"),
+        (scenario.diagnosis(), "diagnosis_changed"),
+        (scenario.forecast(scenario.market(40)), "forecast_changed"),
+        (CheckpointsChanged(scenario.RUN, None, ("gone",)), "checkpoints_changed"),
+        (scenario.incidents()[0], "incidents_changed"),
+        (scenario.ready(), "ready"),
+        (TrainerFailed("It cannot go on."), "failed"),
+        (JobProgress("job", "Working", 1, 2), "jobs_changed"),
+        (CatchUpProgress(3, 10), "jobs_changed"),
+        (scenario.live_feed(), "feed_changed"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_each_event_makes_its_own_signal(qtbot: QtBot, state: RunState, event: TrainerEvent, signal: str) -> None:
+    with qtbot.waitSignal(getattr(state, signal)):
+        state.apply(event)
+
+
+def test_a_batch_is_taken_in_order(state: RunState) -> None:
+    state.apply(EventBatch(tuple(scenario.steps(5))))
+    assert state.steps.column("step").tolist() == [11_541, 11_542, 11_543, 11_544, 11_545]
+
+
+def test_what_is_no_event_is_refused(state: RunState) -> None:
+    with pytest.raises(TypeError):
+        state.apply("hello")  # type: ignore[arg-type]
+
+
+def test_events_of_another_run_are_dropped(state: RunState) -> None:
+    state.apply(scenario.ready())
+    state.apply(replace(scenario.status(), run_id="another"))
+    assert state.status is None
+
+
+def test_a_new_run_takes_the_former_away(state: RunState) -> None:
+    state.apply(scenario.ready())
+    state.apply(EventBatch(tuple(scenario.steps(5))))
+    state.apply(scenario.incidents()[0])
+    state.apply(scenario.live_feed())
+    state.apply(scenario.diagnosis())
+    state.apply(scenario.ready("next"))
+    assert state.run_id == "next"
+    assert state.feed == scenario.live_feed()
+    assert len(state.steps) == 0 and state.incidents == ()
+    assert len(state.gradients) == 0 and state.diagnosis is None
+
+
+def test_the_same_run_keeps_its_history_when_it_is_ready_again(state: RunState) -> None:
+    state.prime(scenario.RUN, scenario.steps(5), scenario.incidents())
+    state.apply(scenario.ready())
+    assert len(state.steps) == len(state.gradients) == 5 and len(state.incidents) == 3
+
+
+def test_a_skipped_step_has_no_loss_and_is_not_zero(state: RunState) -> None:
+    state.apply(EventBatch(tuple(scenario.steps(10))))
+    assert np.isnan(state.steps.column("loss")).tolist() == [index == 5 for index in range(10)]
+
+
+def test_incidents_are_bounded_and_newest_first(state: RunState) -> None:
+    state.apply(scenario.ready())
+    for index in range(INCIDENTS_KEPT + 10):
+        state.apply(replace(scenario.incidents()[0], at_ms=index))
+    times = [incident.at_ms for incident in state.incidents]
+    assert len(times) == INCIDENTS_KEPT and times[0] == INCIDENTS_KEPT + 9
+    assert times == sorted(times, reverse=True)
+
+
+def test_history_comes_before_what_happened_already_and_nothing_is_told_twice(state: RunState) -> None:
+    first, second, third = scenario.incidents()
+    happened: list[object] = []
+    state.incident_happened.connect(happened.append)
+    state.apply(third)
+    state.add_incidents((first, second, third))
+    assert state.incidents == (third, second, first)
+    assert happened == [third]
+
+
+def test_the_end_that_the_parent_told_of_is_the_one_in_the_record(state: RunState) -> None:
+    """The parent may not know the run; the database does."""
+    told = replace(scenario.incidents()[2], run_id=None)
+    state.apply(told)
+    state.add_incidents(scenario.incidents())
+    assert state.incidents == (told, *reversed(scenario.incidents()[:2]))
+
+
+def test_a_failure_is_the_state_until_it_is_started_again(state: RunState) -> None:
+    state.apply(scenario.status())
+    state.apply(TrainerFailed("It cannot go on."))
+    assert state.trainer_state is TrainerState.FAILED
+    state.apply(scenario.status(TrainerState.STOPPED))
+    assert state.trainer_state is TrainerState.FAILED
+    state.apply(scenario.status(TrainerState.STARTING))
+    assert state.trainer_state is TrainerState.STARTING
+
+
+def test_the_checkpoint_in_use_is_the_one_last_loaded_or_saved(state: RunState) -> None:
+    state.apply(scenario.ready())
+    assert state.checkpoint_in_use == "checkpoint-11540"
+    state.apply(CheckpointsChanged(scenario.RUN, scenario.checkpoint(12_340)))
+    assert state.checkpoint_in_use == "checkpoint-12340"
+
+
+def test_catch_up_is_a_job_that_ends(state: RunState) -> None:
+    state.apply(CatchUpProgress(3, 10))
+    assert [(job.done, job.total) for job in state.jobs.running()] == [(3, 10)]
+    state.apply(CatchUpProgress(10, 10))
+    assert state.jobs.running() == ()
+
+
+def test_the_simple_rules_forecast_is_shown_until_the_trainer_has_come_to_its_candle(state: RunState) -> None:
+    candles = scenario.market(60)
+    behind, near = scenario.forecast(candles[:30]), scenario.forecast(candles)
+    stopgap = replace(scenario.forecast(candles), is_by_simple_rules=True)
+    state.apply(FirstForecast(stopgap))
+    assert state.shown_forecast == stopgap and state.forecast is None, "it is not committed"
+    state.apply(scenario.ready())
+    state.apply(behind)
+    assert state.shown_forecast == stopgap and state.forecast == behind
+    state.apply(near)
+    assert state.shown_forecast == near
+    state.begin(None)
+    assert state.shown_forecast is None
+
+
+ENDED = FeedStatus(FeedState.ENDED, "The end of walk was reached.", 0)
+
+
+def test_a_run_is_finished_once_the_last_candle_of_an_ended_feed_is_learned(state: RunState) -> None:
+    candles = scenario.market(40)
+    last_ms = candles[-1].open_time_ms
+    state.feed_record.opened(Market(FILE_VENUE, "walk#dd2831", scenario.MINUTE))
+    state.feed_record.add_closed(candles)
+    state.apply(scenario.status(position_ms=last_ms))
+    assert not state.is_finished, "more candles may come"
+    state.apply(ENDED)
+    assert state.is_finished
+    state.apply(scenario.status(position_ms=candles[-2].open_time_ms))
+    assert not state.is_finished, "the last one is being learned from"
+    state.apply(scenario.forecast(candles))
+    assert state.is_finished, "a status comes now and then only"
+    state.begin(scenario.RUN)
+    state.apply(ENDED)
+    state.apply(scenario.status(TrainerState.CATCHING_UP, position_ms=last_ms))
+    assert state.is_finished
+    for other in set(TrainerState) - {TrainerState.CATCHING_UP, TrainerState.TRAINING}:
+        state.apply(scenario.status(other, position_ms=last_ms))
+        assert not state.is_finished, other
+    state.apply(scenario.status(position_ms=last_ms))
+    state.take_break(is_on=True)
+    assert not state.is_finished, "it ends, to free its device"
+    state.take_break(is_on=False)
+    state.begin(None)
+    assert not state.is_finished
+
+
+def test_where_all_candles_were_stored_before_it_is_finished_after_catching_up(state: RunState) -> None:
+    """The feed tells none of them anew."""
+    state.apply(scenario.status())
+    state.apply(JobProgress(JOB_ID, "Learning from stored candles", 1, 1_000))
+    state.apply(ENDED)
+    assert not state.is_finished
+    state.apply(JobProgress(JOB_ID, "Learning from stored candles", 1_000, 1_000))
+    assert state.is_finished

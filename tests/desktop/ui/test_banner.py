@@ -1,0 +1,395 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QLineEdit, QVBoxLayout, QWidget
+from pytestqt.qtbot import QtBot
+
+from core.domain.diagnosis import Disease, SettingChange, WayBack
+from core.domain.events import (
+    BREAKER,
+    GPU_IS_BACK,
+    PAUSES,
+    RESTORED,
+    TRAINER_ENDED,
+    EventBatch,
+    Incident,
+    Severity,
+    TrainerFailed,
+    TrainerState,
+    TrainerStatus,
+)
+from core.market.feeds.base import FeedState, FeedStatus
+from desktop.state.run_state import RunState
+from desktop.ui.banner import Banner, BannerRow, Notice
+from desktop.ui.plain_text import Label, with_usual_spaces
+from desktop.ui.theme import Theme
+from desktop.window.notices import NoticeWriter
+from tests.desktop import scenario
+
+
+@pytest.fixture
+def banner(qtbot: QtBot, theme: Theme) -> Banner:
+    banner = Banner(theme)
+    qtbot.addWidget(banner)
+    return banner
+
+
+def test_it_hides_while_there_is_nothing_to_say(banner: Banner) -> None:
+    assert banner.isHidden()
+    banner.tell(Notice("a", Severity.INFO, "Something."))
+    assert not banner.isHidden()
+    banner.withdraw("a")
+    assert banner.isHidden()
+
+
+def test_the_gravest_is_shown_and_the_next_follows_when_it_is_dismissed(qtbot: QtBot, banner: Banner) -> None:
+    banner.tell(Notice("grave", Severity.ERROR, "Grave."))
+    banner.tell(Notice("mild", Severity.WARNING, "Mild."))
+    banner.tell(Notice("new", Severity.WARNING, "Newer."))
+    shown = []
+    for _ in range(3):
+        shown.append(banner.text.text())
+        qtbot.mouseClick(banner.dismiss_button, Qt.MouseButton.LeftButton)
+    assert shown == ["Grave.", "Newer.", "Mild."]
+    assert banner.isHidden()
+
+
+def test_a_price_alert_comes_before_all_else_until_it_is_dismissed(banner: Banner) -> None:
+    banner.tell(Notice("grave", Severity.ERROR, "Something broke."))
+    banner.tell(Notice("answer", Severity.ERROR, "That cannot be done.", is_answer=True))
+    banner.tell(Notice("alert 1", Severity.WARNING, "Alert: one.", is_alert=True))
+    assert banner.text.text() == "Alert: one."
+    banner.tell(Notice("alert 2", Severity.WARNING, "Alert: two.", is_alert=True))
+    banner.tell(Notice("graver", Severity.ERROR, "Something else broke."))
+    banner.tell(Notice("answer 2", Severity.ERROR, "Nor can that.", is_answer=True))
+    said = []
+    while banner.shown is not None:
+        said.append(banner.text.text())
+        banner.dismiss()
+    assert said == [
+        "Alert: two.",
+        "Alert: one.",
+        "Nor can that.",
+        "Something else broke.",
+        "That cannot be done.",
+        ("Something broke."),
+    ]
+
+
+def test_an_answer_and_what_went_wrong_are_seen_beside_a_price_alert(qtbot: QtBot, banner: Banner) -> None:
+    """Alerts stood before a diverged model for as long as nobody dismissed them."""
+    alerts, others, done = banner.alert_row, banner.other_row, list[str]()
+    for name in ("one", "two"):
+        banner.tell(Notice(name, Severity.WARNING, f"Alert: {name}.", is_alert=True))
+    assert not alerts.isHidden() and others.isHidden()
+    banner.tell(Notice("done", Severity.INFO, "It was done.", is_answer=True, passes=True))
+    assert (alerts.text.text(), others.text.text()) == ("Alert: two.", "It was done.")
+    assert not others.isHidden() and banner.passing.isActive(), "it is on the screen"
+    banner.tell(Notice("grave", Severity.ERROR, "It broke.", action="Mend", on_action=lambda: done.append("mended")))
+    banner.tell(Notice("answer", Severity.WARNING, "That cannot be done.", is_answer=True))
+    assert (alerts.text.text(), others.text.text()) == ("Alert: two.", "That cannot be done.")
+    qtbot.mouseClick(others.dismiss_button, Qt.MouseButton.LeftButton)
+    assert others.text.text() == "It broke."
+    qtbot.mouseClick(others.action, Qt.MouseButton.LeftButton)
+    assert done == ["mended"] and others.text.text() == "It was done."
+    qtbot.mouseClick(alerts.dismiss_button, Qt.MouseButton.LeftButton)
+    assert (alerts.text.text(), others.text.text()) == ("Alert: one.", "It was done.")
+    banner.passing.timeout.emit()
+    assert others.isHidden() and not alerts.isHidden() and not banner.isHidden()
+    qtbot.mouseClick(alerts.dismiss_button, Qt.MouseButton.LeftButton)
+    assert banner.isHidden()
+
+
+def test_each_row_counts_its_own(banner: Banner) -> None:
+    banner.tell(Notice("alert", Severity.WARNING, "Alert: one.", is_alert=True))
+    for number in range(3):
+        banner.tell(Notice(f"alert {number}", Severity.WARNING, "Alert: again.", is_alert=True))
+    banner.tell(Notice("grave", Severity.ERROR, "It broke."))
+    banner.tell(Notice("mild", Severity.WARNING, "Mild."))
+    more = [
+        [label.text() for label in row.findChildren(Label) if "more" in label.text()]
+        for row in banner.children()
+        if isinstance(row, BannerRow)
+    ]
+    assert more == [["3 more"], ["1 more"]]
+
+
+def test_an_error_under_an_alert_takes_no_answers_place_that_is_as_grave(banner: Banner) -> None:
+    banner.tell(Notice("alert", Severity.WARNING, "Alert: one.", is_alert=True))
+    banner.tell(Notice("answer", Severity.ERROR, "That cannot be done.", is_answer=True))
+    banner.tell(Notice("grave", Severity.ERROR, "It broke."))
+    assert banner.other_row.text.text() == "That cannot be done."
+
+
+def test_an_answer_is_seen_at_once_until_something_graver_comes(banner: Banner) -> None:
+    banner.tell(Notice("old", Severity.WARNING, "An old warning."))
+    banner.tell(Notice("answer", Severity.INFO, "Done as asked.", is_answer=True))
+    assert banner.text.text() == "Done as asked."
+    banner.tell(Notice("aside", Severity.INFO, "By the way."))
+    assert banner.text.text() == "Done as asked."
+    banner.tell(Notice("grave", Severity.ERROR, "Something broke."))
+    assert banner.text.text() == "Something broke."
+    banner.withdraw("grave")
+    assert banner.text.text() == "An old warning."
+    banner.tell(Notice("answer", Severity.INFO, "Done again.", is_answer=True))
+    banner.dismiss()
+    assert banner.text.text() == "An old warning."
+
+
+def test_an_answer_stays_before_a_graver_one_that_is_told_again(banner: Banner) -> None:
+    """A diverged model is told of with each verdict: it hid the button of the restore that was asked for."""
+    grave = Notice("diverged", Severity.ERROR, "The model has diverged.")
+    banner.tell(grave)
+    banner.tell(Notice("preview", Severity.INFO, "The chart shows what it would forecast.", is_answer=True))
+    banner.tell(replace(grave, text="The model has diverged still."))
+    assert banner.text.text() == "The chart shows what it would forecast."
+    banner.tell(Notice("storage", Severity.ERROR, "The disk is full."))
+    assert banner.text.text() == "The disk is full."
+    banner.dismiss()
+    banner.tell(replace(grave, key="slow", severity=Severity.INFO))
+    banner.tell(Notice("preview", Severity.INFO, "The chart shows it.", is_answer=True))
+    banner.tell(replace(grave, key="slow"))
+    assert "diverged" in banner.text.text(), "it has become graver"
+
+
+def test_what_was_done_passes_once_it_has_been_seen(banner: Banner) -> None:
+    banner.tell(Notice("old", Severity.WARNING, "An old warning."))
+    banner.tell(Notice("done", Severity.INFO, "It was done.", passes=True))
+    assert not banner.passing.isActive(), "it is behind the warning, so nobody has seen it"
+    banner.withdraw("old")
+    assert banner.text.text() == "It was done." and banner.passing.isActive()
+    left = banner.passing.interval()
+    assert left == 30_000
+    banner.passing.timeout.emit()
+    assert banner.isHidden() and not banner.passing.isActive()
+
+
+def test_what_was_done_stays_while_it_cannot_be_read_or_somebody_is_at_its_button(qtbot: QtBot, theme: Theme) -> None:
+    window, banner, elsewhere = QWidget(), Banner(theme), QLineEdit()
+    qtbot.addWidget(window)
+    layout = QVBoxLayout(window)
+    layout.addWidget(banner)
+    layout.addWidget(elsewhere)
+    banner.tell(Notice("done", Severity.INFO, "It was done.", action="Open", on_action=list, passes=True))
+    banner.passing.timeout.emit()
+    assert banner.shown is not None, "the window is not there yet"
+    window.show()
+    window.activateWindow()
+    banner.action.setFocus()
+    qtbot.waitUntil(banner.action.hasFocus)
+    banner.passing.timeout.emit()
+    assert banner.shown is not None, "Return would have gone to another widget"
+    elsewhere.setFocus()
+    banner.setAttribute(Qt.WidgetAttribute.WA_UnderMouse, True)
+    banner.passing.timeout.emit()
+    assert banner.shown is not None, "the mouse is over it"
+    banner.setAttribute(Qt.WidgetAttribute.WA_UnderMouse, False)
+    assert banner.passing.isActive()
+    banner.passing.timeout.emit()
+    assert banner.shown is None
+
+
+def test_only_what_was_done_passes_with_the_market(banner: Banner) -> None:
+    banner.tell(Notice("done", Severity.INFO, "It was done.", passes=True))
+    banner.tell(Notice("old", Severity.WARNING, "An old warning."))
+    banner.withdraw_passing()
+    assert banner.text.text() == "An old warning."
+    banner.dismiss()
+    assert banner.isHidden()
+
+
+def test_the_same_key_replaces(banner: Banner) -> None:
+    banner.tell(Notice("a", Severity.INFO, "Old."))
+    banner.tell(Notice("a", Severity.INFO, "New."))
+    banner.dismiss()
+    assert banner.isHidden()
+
+
+def test_the_action_is_done_once_and_takes_the_notice_away(qtbot: QtBot, banner: Banner) -> None:
+    done: list[str] = []
+    banner.tell(Notice("a", Severity.ERROR, "Broken.", action="Mend", on_action=lambda: done.append("mended")))
+    qtbot.mouseClick(banner.action, Qt.MouseButton.LeftButton)
+    assert done == ["mended"] and banner.isHidden()
+
+
+def test_markup_in_a_notice_is_shown_as_it_is(banner: Banner) -> None:
+    banner.tell(Notice("a", Severity.INFO, "<b>not bold</b>"))
+    assert banner.text.textFormat() is Qt.TextFormat.PlainText
+
+
+class Wishes(list[object]):
+    def writer(self, state: RunState, banner: Banner) -> NoticeWriter:
+        return NoticeWriter(
+            state,
+            banner,
+            on_start=lambda: self.append("start"),
+            on_choose_market=lambda: self.append("market"),
+            on_show_incidents=lambda: self.append("incidents"),
+            on_way_back=self.append,
+            on_use_gpu=lambda: self.append("gpu"),
+            on_resume=lambda: self.append("resume"),
+            parent=banner,
+        )
+
+
+def test_a_failure_offers_to_start_again_until_the_trainer_stands(
+    qtbot: QtBot, banner: Banner, state: RunState
+) -> None:
+    wishes = Wishes()
+    wishes.writer(state, banner)
+    state.apply(TrainerFailed("It cannot go on.", "details"))
+    assert banner.text.text() == "It cannot go on."
+    qtbot.mouseClick(banner.action, Qt.MouseButton.LeftButton)
+    assert wishes == ["start"]
+    state.apply(TrainerFailed("Again."))
+    state.apply(scenario.ready())
+    assert banner.isHidden()
+
+
+def test_a_feed_that_failed_offers_another_market_until_it_lives(banner: Banner, state: RunState) -> None:
+    Wishes().writer(state, banner)
+    state.apply(FeedStatus(FeedState.FAILED, "Binance refuses this country (451).", 0))
+    assert "451" in banner.text.text() and banner.action.text() == "Choose market…"
+    state.apply(scenario.live_feed())
+    assert banner.isHidden()
+
+
+def test_only_grave_incidents_that_are_new_are_shown(banner: Banner, state: RunState) -> None:
+    Wishes().writer(state, banner)
+    state.prime(scenario.RUN, incidents=scenario.incidents())
+    state.apply(scenario.incidents()[1])
+    assert banner.isHidden()
+    state.apply(scenario.incidents()[2])
+    assert "signal 9" in banner.text.text()
+
+
+NOW_MS = scenario.NOW_MS
+
+
+def incident(kind: str, at_ms: int = NOW_MS) -> Incident:
+    return Incident(scenario.RUN, at_ms, Severity.ERROR, kind, f"It is about {kind}.", "It was done.", "A step.")
+
+
+def status(state: TrainerState, last_step_at_ms: int = NOW_MS - 1) -> TrainerStatus:
+    return replace(scenario.status(state), last_step_at_ms=last_step_at_ms)
+
+
+@pytest.mark.parametrize("kind", sorted(PAUSES))
+def test_a_pause_offers_to_resume_and_its_notice_goes_when_that_was_done(
+    qtbot: QtBot, banner: Banner, state: RunState, kind: str
+) -> None:
+    wishes = Wishes()
+    wishes.writer(state, banner)
+    state.apply(status(TrainerState.TRAINING))
+    state.apply(EventBatch((incident(kind), status(TrainerState.PAUSED))))
+    assert kind in banner.text.text()
+    state.apply(status(TrainerState.PAUSED))
+    assert not banner.isHidden(), "it is still paused"
+    qtbot.mouseClick(banner.action, Qt.MouseButton.LeftButton)
+    assert wishes == ["resume"]
+    state.apply(EventBatch((incident(kind), status(TrainerState.PAUSED))))
+    state.apply(status(TrainerState.TRAINING))
+    assert banner.isHidden(), "resumed by the tool bar"
+
+
+@pytest.mark.parametrize("over", [TrainerState.STOPPED, None])
+def test_who_stopped_is_not_asked_to_resume(banner: Banner, state: RunState, over: TrainerState | None) -> None:
+    Wishes().writer(state, banner)
+    state.apply(EventBatch((incident(next(iter(PAUSES))), status(TrainerState.PAUSED))))
+    state.apply(TrainerFailed("Over.") if over is None else status(over))
+    assert banner.isHidden() or banner.text.text() == "Over."
+
+
+def test_a_pause_outlives_the_trainer_that_paused(banner: Banner, state: RunState) -> None:
+    """The next one stands, as if it trained, before it is told to pause."""
+    Wishes().writer(state, banner)
+    state.apply(EventBatch((incident(next(iter(PAUSES))), status(TrainerState.PAUSED))))
+    state.apply(status(TrainerState.RESTARTING))
+    state.apply(EventBatch((scenario.ready(), status(TrainerState.TRAINING))))
+    state.apply(status(TrainerState.PAUSED))
+    assert not banner.isHidden()
+    state.apply(status(TrainerState.TRAINING, NOW_MS + 1))
+    assert banner.isHidden()
+
+
+def test_a_trainer_that_ended_is_no_news_once_the_next_one_trains(banner: Banner, state: RunState) -> None:
+    Wishes().writer(state, banner)
+    state.apply(status(TrainerState.TRAINING))
+    state.apply(incident(TRAINER_ENDED))
+    state.apply(status(TrainerState.RESTARTING))
+    state.apply(EventBatch((scenario.ready(), status(TrainerState.TRAINING))))
+    assert not banner.isHidden(), "it stands, but has not trained"
+    state.apply(status(TrainerState.TRAINING, NOW_MS + 1))
+    assert banner.isHidden()
+    assert len(state.incidents) == 1, "it stays in Incidents"
+
+
+def test_the_breaker_is_told_once_with_a_button_that_starts_again(
+    qtbot: QtBot, banner: Banner, state: RunState
+) -> None:
+    wishes = Wishes()
+    wishes.writer(state, banner)
+    for event in (incident(TRAINER_ENDED), incident(BREAKER), TrainerFailed("It is paused.", by_breaker=True)):
+        state.apply(event)
+    assert banner.text.text() == "It is paused."
+    qtbot.mouseClick(banner.action, Qt.MouseButton.LeftButton)
+    assert wishes == ["start"] and banner.isHidden()
+
+
+def test_a_gpu_that_is_back_is_offered_until_a_trainer_starts(qtbot: QtBot, banner: Banner, state: RunState) -> None:
+    wishes = Wishes()
+    wishes.writer(state, banner)
+    offer = Incident(
+        None, scenario.NOW_MS, Severity.INFO, GPU_IS_BACK, "The GPU answers.", "The CPU goes on.", "Nothing."
+    )
+    state.apply(offer)
+    assert "The GPU answers." in banner.text.text()
+    qtbot.mouseClick(banner.action, Qt.MouseButton.LeftButton)
+    assert wishes == ["gpu"] and banner.isHidden()
+    state.apply(offer)
+    state.apply(scenario.ready())
+    assert banner.isHidden(), "it has ended up on some device by now"
+
+
+def test_other_notices_stay_when_the_feed_says_something(banner: Banner, state: RunState) -> None:
+    Wishes().writer(state, banner)
+    banner.tell(Notice("feed", Severity.WARNING, "The sample is replayed, for Binance did not answer."))
+    state.apply(scenario.live_feed())
+    assert "sample" in banner.text.text()
+
+
+WAY = WayBack((SettingChange("training", "learning_rate", 3e-5),), "run-300", 12_300)
+
+
+def test_a_diverged_model_offers_one_button_that_takes_it_back(qtbot: QtBot, banner: Banner, state: RunState) -> None:
+    wishes = Wishes()
+    wishes.writer(state, banner)
+    advice = "Set the learning rate back from 1 to 3e-5 and restore the checkpoint of step 12,300."
+    state.apply(scenario.diagnosis(Disease.DIVERGED, advice=advice, way_back=WAY))
+    assert banner.shown is not None and banner.shown.severity is Severity.ERROR
+    assert banner.text.text() == f"The model has diverged: forecasts without it are better. {advice}"
+    assert scenario.diagnosis().evidence in with_usual_spaces(banner.other_row.toolTip())
+    assert banner.action.text() == "Go back to step 12,300"
+    qtbot.mouseClick(banner.action, Qt.MouseButton.LeftButton)
+    assert wishes == [WAY] and banner.isHidden()
+
+
+def test_the_notice_of_a_diverged_model_goes_when_it_is_sound_again(banner: Banner, state: RunState) -> None:
+    Wishes().writer(state, banner)
+    state.apply(scenario.diagnosis(Disease.DIVERGED, way_back=WayBack(WAY.changes)))
+    assert banner.action.text() == "Lower the learning rate", "there is no checkpoint to go back to"
+    state.apply(scenario.diagnosis(Disease.UNKNOWN))
+    assert banner.isHidden()
+
+
+def test_that_the_model_was_taken_back_passes(banner: Banner, state: RunState) -> None:
+    """It stood for minutes, also on another market's chart."""
+    Wishes().writer(state, banner)
+    said = "The model was taken back to the checkpoint of step 40, as asked."
+    state.apply(EventBatch((Incident(None, scenario.NOW_MS, Severity.INFO, RESTORED, said, "", ""),)))
+    assert banner.text.text() == said and banner.passing.isActive()
+    banner.withdraw_passing()
+    assert banner.shown is None

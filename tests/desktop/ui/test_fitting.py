@@ -1,0 +1,66 @@
+"""No dialog is larger than the screen; what has no room there can be scrolled to."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QPoint, QRect, QSize, Qt
+from PySide6.QtWidgets import QDialog, QDialogButtonBox, QFormLayout, QLineEdit, QScrollArea, QVBoxLayout
+from pytestqt.qtbot import QtBot
+
+from desktop.ui.fitting import keep_on_screen, room_on_screen
+
+ROOM = QSize(400, 300)
+
+
+class LongForm(QDialog):
+    """More rows than there is room for, each wider than it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.edits = [QLineEdit() for _ in range(40)]
+        form = QFormLayout()
+        for number, edit in enumerate(self.edits):
+            edit.setMinimumWidth(500)
+            form.addRow(str(number), edit)
+        self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
+        layout = QVBoxLayout(self)
+        layout.addLayout(form)
+        layout.addWidget(self.buttons)
+
+
+def test_a_dialog_that_asks_for_more_than_the_screen_has_is_scrolled_and_its_buttons_stay(
+    qtbot: QtBot,
+) -> None:
+    dialog = LongForm()
+    qtbot.addWidget(dialog)
+    keep_on_screen(dialog, ROOM)
+    dialog.show()
+    qtbot.waitExposed(dialog)
+    assert dialog.size() == ROOM and dialog.minimumSizeHint().boundedTo(ROOM) == dialog.minimumSizeHint()
+    place = QRect(dialog.buttons.mapTo(dialog, QPoint(0, 0)), dialog.buttons.size())
+    assert dialog.rect().contains(place)
+    (area,) = dialog.findChildren(QScrollArea)
+    dialog.activateWindow()
+    dialog.edits[0].setFocus()
+    qtbot.waitUntil(dialog.edits[0].hasFocus)
+    for edit in dialog.edits[:-1]:
+        qtbot.keyClick(edit, Qt.Key.Key_Tab)
+    assert dialog.edits[-1].hasFocus() and not dialog.edits[-1].visibleRegion().isEmpty()
+    assert area.verticalScrollBar().value() > 0 and area.horizontalScrollBar().maximum() > 0
+
+
+def test_a_dialog_that_has_room_is_left_as_it_is(qtbot: QtBot) -> None:
+    dialog = LongForm()
+    qtbot.addWidget(dialog)
+    dialog.resize(600, 1200)
+    keep_on_screen(dialog, QSize(2000, 2000))
+    assert dialog.size() == QSize(600, 1200) and not dialog.findChildren(QScrollArea)
+
+
+def test_a_size_that_was_wanted_gives_way_to_the_screen(qtbot: QtBot) -> None:
+    dialog = QDialog()
+    qtbot.addWidget(dialog)
+    dialog.resize(5000, 100)
+    dialog.setMinimumWidth(4000)
+    keep_on_screen(dialog)
+    assert dialog.width() == room_on_screen(dialog).width() < dialog.screen().availableGeometry().width()
+    assert dialog.height() == 100

@@ -1,0 +1,206 @@
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtWidgets import QStyle, QStyleOptionSlider
+from pytestqt.qtbot import QtBot
+
+from desktop.ui.inputs import LogSpinBox, next_on_ladder, readable_decimal
+from desktop.window.controls import TrainingInputs
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(1e-4, "0.0001"), (0.00048828125, "0.000488"), (2.5e-5, "0.000025"), (1.0, "1"), (20.0, "20"), (0.0, "0")],
+)
+def test_numbers_are_written_as_people_read_them(value: float, text: str) -> None:
+    assert readable_decimal(value) == text
+
+
+@given(st.floats(1e-9, 1e6))
+def test_a_readable_number_is_the_number_to_its_digits(value: float) -> None:
+    text = readable_decimal(value, 4)
+    assert "e" not in text
+    assert float(text) == pytest.approx(value, rel=6e-4)
+
+
+@given(st.floats(1e-8, 1e6), st.integers(1, 6))
+def test_the_ladder_goes_up_and_down_through_1_2_5(value: float, steps: int) -> None:
+    above, below = next_on_ladder(value, steps), next_on_ladder(value, -steps)
+    assert below < value < above
+    for rung in (above, below):
+        mantissa = rung / 10.0 ** math.floor(math.log10(rung) + 1e-9)
+        assert min(abs(mantissa - each) for each in (1.0, 2.0, 5.0)) < 1e-6
+
+
+def typed(qtbot: QtBot, box: LogSpinBox, text: str) -> None:
+    box.selectAll()
+    qtbot.keyClicks(box, text)
+    qtbot.keyClick(box, Qt.Key.Key_Return)
+
+
+@pytest.fixture
+def inputs(qtbot: QtBot) -> TrainingInputs:
+    widget = TrainingInputs(1e-4, 1.0)
+    qtbot.addWidget(widget)
+    widget.show()
+    qtbot.waitExposed(widget)
+    return widget
+
+
+def test_an_exponent_may_be_typed(qtbot: QtBot, inputs: TrainingInputs) -> None:
+    with qtbot.waitSignal(inputs.learning_rate_changed) as changed:
+        typed(qtbot, inputs.learning_rate, "3e-4")
+    assert changed.args == [pytest.approx(3e-4)]
+    assert inputs.learning_rate.text() == "0.0003"
+
+
+def test_half_a_number_is_not_sent(qtbot: QtBot, inputs: TrainingInputs) -> None:
+    sent: list[float] = []
+    inputs.learning_rate_changed.connect(sent.append)
+    inputs.learning_rate.selectAll()
+    qtbot.keyClicks(inputs.learning_rate, "0.003")
+    assert sent == []
+    qtbot.keyClick(inputs.learning_rate, Qt.Key.Key_Return)
+    assert sent == [pytest.approx(0.003)]
+
+
+@pytest.mark.parametrize("text", ["10", "1.5", "0", "-1", "1e-30", "1e999", "e", "", "1-2"])
+def test_what_cannot_be_is_refused_with_the_range_and_the_number_stays(
+    qtbot: QtBot, inputs: TrainingInputs, text: str
+) -> None:
+    """10 silently became 1."""
+    with qtbot.assertNotEmitted(inputs.learning_rate_changed), qtbot.waitSignal(inputs.refused) as refused:
+        inputs.learning_rate.selectAll()
+        qtbot.keyClick(inputs.learning_rate, Qt.Key.Key_Delete)
+        qtbot.keyClicks(inputs.learning_rate, text)
+        qtbot.keyClick(inputs.learning_rate, Qt.Key.Key_Return)
+    assert inputs.learning_rate.value() == 1e-4 and inputs.learning_rate.text() == "0.0001"
+    (sentence,) = refused.args
+    assert sentence.startswith("Learning rate: ") and text in sentence
+    assert sentence.endswith("from 0.000000000001 to 1. 0.0001 stays.")
+
+
+def test_leaving_the_box_refuses_too(qtbot: QtBot, inputs: TrainingInputs) -> None:
+    inputs.clip_norm.setFocus()
+    inputs.clip_norm.selectAll()
+    qtbot.keyClicks(inputs.clip_norm, "2000000")
+    with qtbot.assertNotEmitted(inputs.clip_norm_changed), qtbot.waitSignal(inputs.refused) as refused:
+        inputs.learning_rate.setFocus()
+    assert refused.args == [
+        "Clip threshold: 2000000 is out of range. Enter a number from 0.000000000001 to 1000000. 1 stays."
+    ]
+
+
+@pytest.mark.parametrize("text", ["1", "0.000123456", "3e-5", "0,5", " 0.25 ", "1e-12"])
+def test_what_is_entered_is_what_is_sent(qtbot: QtBot, inputs: TrainingInputs, text: str) -> None:
+    with qtbot.waitSignal(inputs.learning_rate_changed) as changed, qtbot.assertNotEmitted(inputs.refused):
+        typed(qtbot, inputs.learning_rate, text)
+    assert changed.args == [float(text.replace(",", "."))]
+
+
+def test_once_it_is_entered_the_box_follows_the_trainer_while_the_cursor_is_in_it(
+    qtbot: QtBot, inputs: TrainingInputs
+) -> None:
+    """After rollbacks the box said 1 and training used 0.5."""
+    inputs.learning_rate.setFocus()
+    typed(qtbot, inputs.learning_rate, "1")
+    assert inputs.learning_rate.hasFocus()
+    inputs.show_values(0.5, 1.0)
+    assert inputs.learning_rate.text() == "0.5"
+
+
+def test_the_arrows_climb_the_ladder(qtbot: QtBot, inputs: TrainingInputs) -> None:
+    inputs.learning_rate.setFocus()
+    qtbot.keyClick(inputs.learning_rate, Qt.Key.Key_Up)
+    assert inputs.learning_rate.text() == "0.0002"
+    qtbot.keyClick(inputs.learning_rate, Qt.Key.Key_Down)
+    qtbot.keyClick(inputs.learning_rate, Qt.Key.Key_Down)
+    assert inputs.learning_rate.text() == "0.00005"
+
+
+def test_what_the_trainer_says_is_shown_without_being_sent_back(qtbot: QtBot, inputs: TrainingInputs) -> None:
+    with qtbot.assertNotEmitted(inputs.learning_rate_changed), qtbot.assertNotEmitted(inputs.clip_norm_changed):
+        inputs.show_values(5e-5, 2.5)
+    assert (inputs.learning_rate.text(), inputs.clip_norm.text()) == ("0.00005", "2.5")
+
+
+def test_a_number_that_is_being_typed_is_left_alone(qtbot: QtBot, inputs: TrainingInputs) -> None:
+    inputs.learning_rate.setFocus()
+    inputs.learning_rate.selectAll()
+    qtbot.keyClicks(inputs.learning_rate, "0.00")
+    inputs.show_values(5e-5, 1.0)
+    assert inputs.learning_rate.text() == "0.00"
+
+
+def drag(qtbot: QtBot, inputs: TrainingInputs, share: float) -> None:
+    """Take the slider's handle to a share of its way, and let it go."""
+    slider = inputs.duty
+    option = QStyleOptionSlider()
+    slider.initStyleOption(option)
+    part = QStyle.SubControl.SC_SliderHandle
+    handle = slider.style().subControlRect(QStyle.ComplexControl.CC_Slider, option, part, slider).center()
+    there = QPoint(round(share * slider.width()), handle.y())
+    qtbot.mousePress(slider, Qt.MouseButton.LeftButton, pos=handle)
+    for place in (QPoint((handle.x() + there.x()) // 2, there.y()), there):  # Qt drops a move to where the mouse is
+        qtbot.mouseMove(slider, place)
+    qtbot.waitUntil(lambda: inputs.duty_percent.text() != "100 %")
+    assert inputs.duty.value() == 20, "nothing is sent while it is dragged"
+    inputs.show_duty(85)
+    assert inputs.duty_percent.text() != "85 %", "what is dragged is left alone"
+    qtbot.mouseRelease(slider, Qt.MouseButton.LeftButton, pos=there)
+
+
+def test_the_share_of_the_time_is_sent_when_the_slider_is_let_go(qtbot: QtBot, inputs: TrainingInputs) -> None:
+    with qtbot.waitSignal(inputs.duty_changed) as changed:
+        drag(qtbot, inputs, 0.5)
+    assert 40 <= changed.args[0] <= 60
+    assert inputs.duty_percent.text() == f"{changed.args[0]} %"
+
+
+@pytest.mark.parametrize("share", [0.25, 0.6])
+def test_a_click_on_the_groove_takes_the_slider_there(qtbot: QtBot, inputs: TrainingInputs, share: float) -> None:
+    """It went a tenth of the way at a time."""
+    slider, sent = inputs.duty, list[int]()
+    inputs.duty_changed.connect(sent.append)
+    place = QPoint(round(share * slider.width()), slider.height() // 2)
+    qtbot.mousePress(slider, Qt.MouseButton.LeftButton, pos=place)
+    assert inputs.duty_percent.text() != "100 %" and sent == [], "it is shown, and sent when the mouse is let go"
+    qtbot.mouseRelease(slider, Qt.MouseButton.LeftButton, pos=place)
+    assert len(sent) == 1 and abs(sent[0] - 100 * share) <= 10 and inputs.duty_percent.text() == f"{sent[0]} %"
+    assert slider.handle_rect().contains(place) and not slider.isSliderDown()
+
+
+def test_what_was_clicked_is_dragged_on(qtbot: QtBot, inputs: TrainingInputs) -> None:
+    slider, sent = inputs.duty, list[int]()
+    inputs.duty_changed.connect(sent.append)
+    there, back = (QPoint(round(share * slider.width()), slider.height() // 2) for share in (0.2, 0.7))
+    qtbot.mousePress(slider, Qt.MouseButton.LeftButton, pos=there)
+    for place in (QPoint((there.x() + back.x()) // 2, back.y()), back):
+        qtbot.mouseMove(slider, place)
+    qtbot.waitUntil(lambda: slider.sliderPosition() > 10)
+    qtbot.mouseRelease(slider, Qt.MouseButton.LeftButton, pos=back)
+    assert len(sent) == 1 and 60 <= sent[0] <= 80
+
+
+def test_the_slider_moves_by_keys_and_never_to_nothing(qtbot: QtBot, inputs: TrainingInputs) -> None:
+    sent: list[int] = []
+    inputs.duty_changed.connect(sent.append)
+    inputs.duty.setFocus()
+    qtbot.keyClick(inputs.duty, Qt.Key.Key_Left)
+    qtbot.keyClick(inputs.duty, Qt.Key.Key_Home)
+    qtbot.keyClick(inputs.duty, Qt.Key.Key_Left)
+    assert sent == [95, 5]
+
+
+@pytest.mark.parametrize(("percent", "shown"), [(100, "100 %"), (37, "37 %"), (5, "5 %")])
+def test_a_share_from_elsewhere_is_shown_as_it_is(
+    qtbot: QtBot, inputs: TrainingInputs, percent: int, shown: str
+) -> None:
+    with qtbot.assertNotEmitted(inputs.duty_changed):
+        inputs.show_duty(percent)
+    assert inputs.duty_percent.text() == shown

@@ -1,0 +1,59 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QCoreApplication, QLocale, QTranslator
+from pytestqt.qtbot import QtBot
+
+from desktop.ui.translation import install_translations, translate
+
+GERMAN = QLocale(QLocale.Language.German, QLocale.Country.Germany)
+SOURCE = 'from desktop.ui.translation import translate\nwords = translate("Chart", "{0} of {1} candles")\n'
+
+
+def tool(name: str, *arguments: str | Path) -> None:
+    subprocess.run([str(Path(sys.executable).parent / f"pyside6-{name}"), *map(str, arguments)], check=True, timeout=60)
+
+
+@pytest.fixture
+def german(tmp_path: Path) -> Path:
+    """A folder with the one text of SOURCE in German, made by Qt's own tools as docs/translating.md says."""
+    source, words = tmp_path / "source.py", tmp_path / "ghostcandle_de.ts"
+    source.write_text(SOURCE)
+    tool("lupdate", source, "-ts", words)
+    told = words.read_text().replace(
+        '<translation type="unfinished"></translation>', "<translation>{0} von {1} Kerzen</translation>"
+    )
+    assert "Kerzen" in told
+    words.write_text(told)
+    tool("lrelease", words, "-qm", words.with_suffix(".qm"))
+    return tmp_path
+
+
+@pytest.fixture
+def application(qtbot: QtBot) -> Iterator[QCoreApplication]:
+    application = QCoreApplication.instance()
+    assert application is not None
+    before = set(application.findChildren(QTranslator))
+    yield application
+    for translator in set(application.findChildren(QTranslator)) - before:
+        application.removeTranslator(translator)
+        translator.deleteLater()
+
+
+def test_a_language_that_is_shipped_is_shown_and_qts_own_texts_with_it(
+    application: QCoreApplication, german: Path
+) -> None:
+    taken = install_translations(application, GERMAN, german)
+    assert taken[0] == "ghostcandle_de.qm" and taken[1].startswith("qtbase_de")
+    assert translate("Chart", "{0} of {1} candles").format(3, 7) == "3 von 7 Kerzen"
+    assert translate("QPlatformTheme", "Cancel") == "Abbrechen"
+
+
+def test_without_a_translation_all_of_the_window_stays_english(application: QCoreApplication, tmp_path: Path) -> None:
+    assert install_translations(application, GERMAN, tmp_path) == ()
+    assert translate("QPlatformTheme", "Cancel") == "Cancel"

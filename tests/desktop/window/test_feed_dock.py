@@ -1,0 +1,58 @@
+"""The feed's dock in the whole window: its buttons, its key, and that nothing in it is cut."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+from desktop.actions import ActionId
+from desktop.ui.theme import Mode
+from tests.desktop import feed_scenario
+from tests.desktop.conftest import MakeBench, fill
+from tests.desktop.window.test_pictures import cut_texts, in_both_themes, keep_picture, make_dressed, settle
+
+
+def test_use_kraken_stores_the_venue_and_asks_for_it(qtbot: QtBot, make_bench: MakeBench) -> None:
+    bench = make_bench()
+    window, before = bench.window, bench.window.settings.market
+    feed_scenario.refused(bench.state)
+    window.show_dock(ActionId.SHOW_FEED)
+    qtbot.waitUntil(window.feed.use_next.isVisible)
+    with qtbot.waitSignal(window.market_chosen) as chosen, qtbot.waitSignal(window.settings_changed):
+        qtbot.mouseClick(window.feed.use_next, Qt.MouseButton.LeftButton)
+    assert (chosen.args[0].venue, chosen.args[0].symbol) == ("kraken", before.symbol)
+    assert window.settings.market.venue == "kraken"
+
+
+def test_nothing_is_switched_by_itself(qtbot: QtBot, make_bench: MakeBench) -> None:
+    bench = make_bench()
+    with qtbot.assertNotEmitted(bench.window.market_chosen), qtbot.assertNotEmitted(bench.window.settings_changed):
+        feed_scenario.refused(bench.state)
+        bench.window.show_dock(ActionId.SHOW_FEED)
+        qtbot.waitUntil(bench.window.feed.use_next.isVisible)
+
+
+def test_try_again_leaves_by_the_window(qtbot: QtBot, make_bench: MakeBench) -> None:
+    bench = make_bench()
+    feed_scenario.refused(bench.state)
+    bench.window.show_dock(ActionId.SHOW_FEED)
+    qtbot.waitUntil(bench.window.feed.try_again.isVisible)
+    with qtbot.waitSignal(bench.window.try_again_requested):
+        qtbot.mouseClick(bench.window.feed.try_again, Qt.MouseButton.LeftButton)
+
+
+@in_both_themes
+def test_nothing_is_cut(make_bench: MakeBench, qtbot: QtBot, mode: Mode, size: tuple[int, int]) -> None:
+    bench = make_dressed(make_bench, mode, size)
+    fill(bench)
+    for story in (feed_scenario.eventful, feed_scenario.refused):
+        story(bench.state)
+        bench.window.show_dock(ActionId.SHOW_FEED)
+        for page in (0, 1):
+            bench.window.feed.lists.setCurrentIndex(page)
+            settle(qtbot, bench)
+            QApplication.sendPostedEvents()
+            keep_picture(bench.window, f"feed-{story.__name__}-{page}-{mode}-{size[0]}x{size[1]}")
+            assert bench.window.feed.is_on_screen
+            assert cut_texts(bench.window.feed) == []

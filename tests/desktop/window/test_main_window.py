@@ -1,0 +1,450 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QAbstractButton, QLabel, QToolBar
+from pytestqt.qtbot import QtBot
+
+from core.domain.candle import Interval, Market
+from core.domain.diagnosis import Diagnosis, SettingChange, WayBack
+from core.domain.events import (
+    GPU_IS_BACK,
+    CheckpointsChanged,
+    Incident,
+    JobProgress,
+    Severity,
+    TrainerFailed,
+    TrainerState,
+)
+from core.domain.watchlist import WatchedMarket
+from core.market.feeds.base import FeedState, FeedStatus
+from core.settings.tree import MarketSettings, Settings
+from desktop.actions import ActionId
+from desktop.checkpoints.columns import COLUMNS
+from desktop.panels.accuracy.details import PAGES
+from desktop.panels.gradients.diagnosis_card import DiagnosisCard
+from desktop.ui.panel_base import Panel
+from tests.desktop import scenario
+from tests.desktop.conftest import Bench, MakeBench, fill
+
+
+@pytest.fixture
+def bench(make_bench: MakeBench) -> Bench:
+    return make_bench(scenario.checkpoints())
+
+
+def button(bench: Bench, action_id: ActionId) -> QAbstractButton:
+    found = bench.window.findChild(QToolBar, "tool_bar").widgetForAction(bench.window.actions_of_window[action_id])
+    assert isinstance(found, QAbstractButton)
+    return found
+
+
+def click(qtbot: QtBot, bench: Bench, action_id: ActionId) -> None:
+    qtbot.mouseClick(button(bench, action_id), Qt.MouseButton.LeftButton)
+
+
+TRAINING = (ActionId.START, ActionId.PAUSE, ActionId.STEP_ONCE, ActionId.STOP, ActionId.SAVE_CHECKPOINT)
+
+
+OFFERED = {
+    None: {ActionId.START},
+    TrainerState.STARTING: {ActionId.STOP},
+    TrainerState.CATCHING_UP: set(TRAINING) - {ActionId.START},
+    TrainerState.TRAINING: set(TRAINING) - {ActionId.START},
+    TrainerState.PAUSED: set(TRAINING) - {ActionId.START},
+    TrainerState.RESTARTING: {ActionId.STOP},
+    TrainerState.STOPPED: {ActionId.START},
+    TrainerState.FAILED: {ActionId.START},
+}
+
+
+def test_only_what_can_be_done_now_is_offered(bench: Bench) -> None:
+    for state, offered in OFFERED.items():
+        if state is not None:
+            bench.state.apply(scenario.status(state))
+        assert {each for each in TRAINING if button(bench, each).isEnabled()} == offered, state
+
+
+def test_where_all_is_learned_nothing_is_offered_that_means_learning(bench: Bench) -> None:
+    bench.state.apply(scenario.status())
+    bench.state.apply(FeedStatus(FeedState.ENDED, "The end of walk was reached.", 0))
+    offered = {each for each in TRAINING if button(bench, each).isEnabled()}
+    assert offered == {ActionId.STOP, ActionId.SAVE_CHECKPOINT}
+    bench.state.apply(FeedStatus(FeedState.REPLAYING, "walk at 1 candle a second.", 0))
+    assert {each for each in TRAINING if button(bench, each).isEnabled()} == OFFERED[TrainerState.TRAINING]
+
+
+def test_a_button_says_what_is_wanted(qtbot: QtBot, bench: Bench) -> None:
+    bench.state.apply(scenario.status())
+    wanted = {
+        ActionId.STEP_ONCE: bench.window.step_requested,
+        ActionId.STOP: bench.window.stop_requested,
+        ActionId.SAVE_CHECKPOINT: bench.window.save_checkpoint_requested,
+    }
+    for action_id, signal in wanted.items():
+        with qtbot.waitSignal(signal):
+            click(qtbot, bench, action_id)
+
+
+def test_going_back_to_the_gpu_leaves_by_the_window(qtbot: QtBot, bench: Bench) -> None:
+    bench.state.apply(Incident(None, 0, Severity.INFO, GPU_IS_BACK, "The GPU answers again.", "", ""))
+    with qtbot.waitSignal(bench.window.device_requested) as asked:
+        qtbot.mouseClick(bench.window.banner.action, Qt.MouseButton.LeftButton)
+    assert asked.args == ["cuda"]
+
+
+def test_start_works_by_key_before_anything_runs(qtbot: QtBot, bench: Bench) -> None:
+    bench.window.activateWindow()
+    qtbot.waitActive(bench.window)
+    with qtbot.waitSignal(bench.window.start_requested):
+        qtbot.keyClick(bench.window, Qt.Key.Key_F5)
+
+
+def test_pause_becomes_resume_when_the_trainer_says_that_it_is_paused(qtbot: QtBot, bench: Bench) -> None:
+    bench.state.trainer_starts(has_run=False)
+    bench.state.apply(scenario.ready())
+    bench.state.apply(scenario.status())
+    with qtbot.waitSignal(bench.window.pause_requested) as asked:
+        click(qtbot, bench, ActionId.PAUSE)
+    assert asked.args == [True]
+    assert button(bench, ActionId.PAUSE).text() == "Pausing …", "at once: the step under way may take seconds"
+    qtbot.waitUntil(lambda: bench.window.status.trainer.text() == "Pausing …")
+    bench.state.apply(scenario.status())
+    assert button(bench, ActionId.PAUSE).text() == "Pausing …", "this was told before it knew"
+    bench.state.apply(scenario.status(TrainerState.PAUSED))
+    assert button(bench, ActionId.PAUSE).text() == "Resume"
+    with qtbot.waitSignal(bench.window.pause_requested) as asked:
+        click(qtbot, bench, ActionId.PAUSE)
+    assert asked.args == [False]
+    assert button(bench, ActionId.PAUSE).text() == "Resuming …"
+    bench.state.trainer_is_over()
+    assert button(bench, ActionId.PAUSE).text() == "Pause", "nobody will answer"
+
+
+def test_the_learning_rate_is_sent_and_stored(qtbot: QtBot, bench: Bench) -> None:
+    box = bench.window.inputs.learning_rate
+    box.selectAll()
+    qtbot.keyClicks(box, "2e-4")
+    window = bench.window
+    with qtbot.waitSignals([window.learning_rate_changed, window.settings_changed]):
+        qtbot.keyClick(box, Qt.Key.Key_Return)
+    assert bench.window.settings.training.learning_rate == pytest.approx(2e-4)
+
+
+def test_the_share_of_the_time_is_sent_and_stored(qtbot: QtBot, bench: Bench) -> None:
+    window = bench.window
+    with qtbot.waitSignals([window.duty_changed, window.settings_changed]):
+        qtbot.keyClick(window.inputs.duty, Qt.Key.Key_Left)
+    assert window.settings.training.duty_percent == 95
+
+
+def show_verdict(qtbot: QtBot, bench: Bench, diagnosis: Diagnosis) -> DiagnosisCard:
+    fill(bench)
+    bench.state.apply(diagnosis)
+    bench.window.show_dock(ActionId.SHOW_GRADIENTS)
+    qtbot.waitUntil(lambda: not bench.window.has_stale_panels())
+    return bench.window.gradients.card
+
+
+def test_the_advice_reaches_trainer_settings_and_tool_bar_and_is_undone(qtbot: QtBot, bench: Bench) -> None:
+    card, window = show_verdict(qtbot, bench, scenario.diagnosis()), bench.window
+    with qtbot.waitSignal(window.clip_norm_changed) as sent, qtbot.waitSignal(window.settings_changed):
+        qtbot.mouseClick(card.apply_button, Qt.MouseButton.LeftButton)
+    assert sent.args == [3.4]
+    assert window.settings.gradients.clip_norm == 3.4
+    assert window.inputs.clip_norm.text() == "3.4"
+    with qtbot.waitSignal(window.clip_norm_changed) as sent, qtbot.waitSignal(window.settings_changed):
+        qtbot.mouseClick(card.undo_button, Qt.MouseButton.LeftButton)
+    assert sent.args == [1.0]
+    assert window.settings.gradients.clip_norm == 1.0
+    assert window.inputs.clip_norm.text() == "1"
+
+
+def test_advice_for_the_next_start_is_stored_and_nothing_is_sent(qtbot: QtBot, bench: Bench) -> None:
+    card, window = show_verdict(qtbot, bench, scenario.diagnosis(change=scenario.NEW_RUN)), bench.window
+    with (
+        qtbot.assertNotEmitted(window.clip_norm_changed),
+        qtbot.assertNotEmitted(window.learning_rate_changed),
+        qtbot.waitSignal(window.settings_changed) as stored,
+    ):
+        qtbot.mouseClick(card.apply_button, Qt.MouseButton.LeftButton)
+    assert stored.args[0].model.initialisation == "by-activation"
+
+
+def test_a_threshold_from_the_tool_bar_is_known_to_the_verdict(qtbot: QtBot, bench: Bench) -> None:
+    card = show_verdict(qtbot, bench, scenario.diagnosis())
+    box = bench.window.inputs.clip_norm
+    box.selectAll()
+    qtbot.keyClicks(box, "3.4")
+    qtbot.keyClick(box, Qt.Key.Key_Return)
+    assert not card.apply_button.isEnabled() and "already" in card.note.text()
+
+
+def test_a_market_is_chosen_and_stored(qtbot: QtBot, bench: Bench) -> None:
+    dialog = bench.window.open_market()
+    dialog.symbol.setCurrentText("ETH/USDT")
+    with qtbot.waitSignals([bench.window.settings_changed, bench.window.market_chosen]):
+        dialog.accept()
+    assert bench.window.settings.market == MarketSettings(symbol="ETH/USDT")
+
+
+def test_preferences_reach_the_trainer_and_the_theme_at_once(qtbot: QtBot, bench: Bench) -> None:
+    dialog = bench.window.open_preferences()
+    dialog.form("gradients").editor("clip_norm").put(2.0)
+    dialog.form("appearance").editor("theme").put("light")
+    with qtbot.waitSignals([bench.window.clip_norm_changed, bench.window.settings_changed]):
+        dialog.accept()
+    assert bench.theme.mode == "light"
+    assert bench.window.inputs.clip_norm.value() == 2.0
+    assert bench.window.actions_of_window[ActionId.THEME_LIGHT].isChecked()
+
+
+def test_the_view_menu_switches_the_theme(qtbot: QtBot, bench: Bench) -> None:
+    actions = bench.window.actions_of_window
+    with qtbot.waitSignal(bench.window.settings_changed) as stored:
+        actions[ActionId.THEME_LIGHT].trigger()
+    assert stored.args[0].appearance.theme == "light" and bench.theme.mode == "light"
+
+
+def test_the_rate_in_force_stays_in_the_tool_bar_whatever_else_is_set(bench: Bench) -> None:
+    """After a rollback the trainer goes by half of what is set: the box said 1 and training used 0.5."""
+    window, rate = bench.window, bench.window.settings.training.learning_rate
+    bench.state.apply(scenario.status(learning_rate=rate / 2.0))
+    window.actions_of_window[ActionId.THEME_LIGHT].trigger()
+    window.change_settings(replace(window.settings, chart=replace(window.settings.chart, regimes=True)))
+    assert window.inputs.learning_rate.value() == pytest.approx(rate / 2.0)
+
+
+def test_the_rate_of_the_newest_step_stands_beside_the_box_where_it_is_another(bench: Bench) -> None:
+    """The box said 0.09, and the adaptive schedule had made 0.0225 of it."""
+    label, state = bench.window.inputs.rate_now, bench.state
+    first, second, third = (replace(step, learning_rate=5e-5) for step in scenario.steps(3))
+    state.apply(scenario.status(learning_rate=5e-5))
+    state.apply(first)
+    state.apply(scenario.status(learning_rate=5e-5))
+    assert label.isHidden()
+    state.apply(scenario.status(learning_rate=1e-4))
+    assert label.isHidden(), "the step was done before the rate was set"
+    state.apply(second)
+    state.apply(scenario.status(learning_rate=1e-4))
+    assert not label.isHidden() and label.text() == "now 0.00005"
+    state.apply(replace(third, learning_rate=1e-4))
+    state.apply(scenario.status(learning_rate=1e-4))
+    assert label.isHidden()
+
+
+def test_without_a_trainer_nothing_is_half_taken_back(qtbot: QtBot, bench: Bench) -> None:
+    """The rate was, the model was not, and nobody said so."""
+    window, state = bench.window, bench.state
+    way = WayBack((SettingChange("training", "learning_rate", 1e-6),), "run-300", 300)
+    state.apply(scenario.status(TrainerState.STOPPED))
+    with qtbot.assertNotEmitted(window.way_back_taken), qtbot.assertNotEmitted(window.settings_changed):
+        window.gradients.way_back_requested.emit(way)
+    assert window.banner.text.text().startswith("Only a running trainer can go back to a checkpoint")
+    state.apply(scenario.status(TrainerState.PAUSED))
+    with qtbot.waitSignal(window.way_back_taken), qtbot.waitSignal(window.learning_rate_changed):
+        window.gradients.way_back_requested.emit(way)
+    assert window.banner.text.text() == "Going back to step 300 …"
+
+
+def test_settings_from_elsewhere_are_taken_silently(qtbot: QtBot, bench: Bench) -> None:
+    settings = replace(Settings(), training=replace(Settings().training, learning_rate=3e-4))
+    with (
+        qtbot.assertNotEmitted(bench.window.settings_changed),
+        qtbot.assertNotEmitted(bench.window.learning_rate_changed),
+    ):
+        bench.window.apply_settings(settings)
+    assert bench.window.inputs.learning_rate.text() == "0.0003"
+
+
+def test_restore_leaves_by_the_window(qtbot: QtBot, bench: Bench) -> None:
+    fill(bench)
+    qtbot.waitUntil(lambda: not bench.window.has_stale_panels())
+    bench.window.checkpoints.select("checkpoint-12310")
+    with qtbot.waitSignal(bench.window.preview_requested) as asked:
+        bench.window.checkpoints.actions_of_panel[ActionId.CHECKPOINT_RESTORE].trigger()
+    assert asked.args == ["checkpoint-12310"]
+
+
+def test_no_number_is_called_skill_without_saying_which(qtbot: QtBot, bench: Bench) -> None:
+    """That of the close, that of the range, and the checkpoints' mean of both are three numbers."""
+    fill(bench)
+    qtbot.waitUntil(lambda: not bench.window.has_stale_panels())
+    for name in PAGES:
+        bench.window.accuracy.details.page(name)
+    texts = [label.text() for label in bench.window.findChildren(QLabel)]
+    texts += [column.title for column in COLUMNS]
+    assert "Close skill" in texts and "Score" in texts
+    assert not [text for text in texts if text.startswith("Skill")]
+
+
+def test_the_status_bar_repeats_feed_step_loss_answers_and_device(qtbot: QtBot, bench: Bench) -> None:
+    fill(bench)
+    qtbot.waitUntil(lambda: not bench.window.has_stale_panels())
+    status = bench.window.status
+    shown = [label.text() for label in (status.feed, status.trainer, status.step, status.loss, *status.answers)]
+    assert shown == [
+        "Live: Binance, BTC/USDT 1m, newest trade just now.",
+        "Training",
+        "Step 12,340",
+        "Loss 0.3127",
+        "Ghosts –",
+        "Model –",
+        "Learning ✓",
+    ]
+    assert status.device.text() == "CPU, 1 thread"
+
+
+def test_nothing_moves_in_the_tool_bar_when_pause_becomes_resume(qtbot: QtBot, bench: Bench) -> None:
+    places = []
+    for state in (TrainerState.TRAINING, TrainerState.PAUSED, TrainerState.TRAINING):
+        bench.state.apply(scenario.status(state))
+        qtbot.waitUntil(lambda text="Resume" if state is TrainerState.PAUSED else "Pause": text_of(bench) == text)
+        places.append((bench.window.inputs.x(), button(bench, ActionId.STOP).x()))
+    assert len(set(places)) == 1
+
+
+def text_of(bench: Bench) -> str:
+    bench.window.findChild(QToolBar, "tool_bar").layout().activate()
+    return button(bench, ActionId.PAUSE).text()
+
+
+def test_what_is_under_way_stands_in_the_status_bar(qtbot: QtBot, bench: Bench) -> None:
+    bench.state.apply(JobProgress("catch-up", "Learning from the past", 10, 1_000))
+    qtbot.waitUntil(bench.window.status.jobs.isVisible)
+    bench.window.docks[ActionId.SHOW_JOBS].hide()
+    qtbot.mouseClick(bench.window.status.jobs, Qt.MouseButton.LeftButton)
+    assert not bench.window.docks[ActionId.SHOW_JOBS].isHidden(), "a click shows the list"
+    bench.state.apply(JobProgress("catch-up", "Learning from the past", 10, 1_000, is_over=True))
+    qtbot.waitUntil(bench.window.status.jobs.isHidden)
+
+
+def test_a_locked_database_is_told_in_the_banner(qtbot: QtBot, bench: Bench) -> None:
+    bench.library.is_broken = True
+    bench.state.apply(scenario.ready())
+    bench.state.apply(CheckpointsChanged(scenario.RUN, None))
+    qtbot.waitUntil(lambda: "locked" in bench.window.banner.text.text())
+
+
+def test_show_incidents_brings_their_dock_to_the_front(qtbot: QtBot, bench: Bench) -> None:
+    bench.state.apply(scenario.ready())
+    bench.state.apply(scenario.incidents()[2])
+    qtbot.mouseClick(bench.window.banner.action, Qt.MouseButton.LeftButton)
+    incidents = bench.window.docks[ActionId.SHOW_INCIDENTS].widget()
+    qtbot.waitUntil(lambda: incidents.is_on_screen)
+    assert not bench.window.checkpoints.is_on_screen
+
+
+def test_start_again_from_the_banner(qtbot: QtBot, bench: Bench) -> None:
+    bench.state.apply(TrainerFailed("It cannot go on."))
+    with qtbot.waitSignal(bench.window.start_requested):
+        qtbot.mouseClick(bench.window.banner.action, Qt.MouseButton.LeftButton)
+
+
+def test_a_dock_closes_and_opens_by_its_key(qtbot: QtBot, bench: Bench) -> None:
+    bench.window.activateWindow()
+    qtbot.waitActive(bench.window)
+    dock = bench.window.docks[ActionId.SHOW_LOSS]
+    for is_shown in (False, True):
+        qtbot.keyClick(bench.window, Qt.Key.Key_1, Qt.KeyboardModifier.ControlModifier)
+        assert dock.isVisible() is is_shown
+
+
+def test_a_tab_behind_is_refreshed_when_it_comes_to_the_front(qtbot: QtBot, bench: Bench) -> None:
+    fill(bench)
+    qtbot.waitUntil(lambda: not bench.window.has_stale_panels())
+    incidents = bench.window.docks[ActionId.SHOW_INCIDENTS].widget()
+    assert incidents.is_stale and incidents.model.rowCount() == 0
+    bench.window.show_dock(ActionId.SHOW_INCIDENTS)
+    qtbot.waitUntil(lambda: incidents.model.rowCount() == 3)
+
+
+def test_another_market_empties_all_panels(qtbot: QtBot, bench: Bench) -> None:
+    fill(bench)
+    qtbot.waitUntil(lambda: not bench.window.has_stale_panels())
+    bench.state.begin(None)
+    qtbot.waitUntil(lambda: not bench.window.has_stale_panels())
+    assert bench.window.status.step.text() == "Step –"
+    assert bench.window.checkpoints.model.rowCount() == 0
+    assert bench.window.banner.isHidden()
+
+
+def test_closing_stops_the_timers_and_says_so(qtbot: QtBot, bench: Bench) -> None:
+    fill(bench)
+    with qtbot.waitSignal(bench.window.closing):
+        bench.window.close()
+    bench.state.apply(FeedStatus(FeedState.ENDED, "The end.", 0))
+    assert not bench.window._refresher.is_running
+
+
+def test_a_thousand_steps_at_once_refresh_each_panel_once(
+    qtbot: QtBot, bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    qtbot.waitUntil(lambda: not bench.window.has_stale_panels())
+    refreshed: Counter[Panel] = Counter()
+    panels = [panel for panel in bench.window.findChildren(Panel) if panel.is_on_screen]
+    for panel in panels:
+        monkeypatch.setattr(panel, "refresh", counted(panel, refreshed))
+    for step in scenario.steps(1_000):
+        bench.state.apply(step)
+        bench.state.apply(scenario.status())
+    assert not refreshed
+    qtbot.waitUntil(lambda: not bench.window.has_stale_panels())
+    assert bench.window.status.step.text() == "Step 12,340"
+    assert refreshed[bench.window.status] == 1 and set(refreshed.values()) == {1}
+
+
+def counted(panel: Panel, refreshed: Counter[Panel]) -> Callable[[], None]:
+    """Its `refresh`, which counts its calls."""
+    refresh = panel.refresh
+
+    def count_and_refresh() -> None:
+        refreshed[panel] += 1
+        refresh()
+
+    return count_and_refresh
+
+
+def test_the_window_comes_up_without_torch() -> None:
+    code = "import desktop.window.main_window, sys; print([m for m in ('torch', 'ccxt', 'pandas') if m in sys.modules])"
+    result = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=Path(__file__).parents[3]
+    )
+    assert result.stdout.strip() == "[]"
+
+
+def test_a_market_is_shown_at_the_interval_that_it_was_chosen_with(bench: Bench) -> None:
+    """After a market of 1h one of 1m was shown as 1h: six candles, and no ghosts."""
+    window, one = bench.window, Interval.parse("1m")
+    for choose in (
+        lambda: window.open_market().chosen.emit(replace(window.settings.market, symbol="ETH/USDT", interval="1m")),
+        lambda: window.watch(WatchedMarket("binance", "SOL/USDT", "1m")),
+        lambda: window.open_stored(Market("file", "mine", one)),
+    ):
+        window.change_chart(interval="1h")
+        choose()
+        assert window.settings.chart.interval == "market" and window.settings.market.interval == "1m"
+    window.change_chart(interval="1h")
+    window.feed.venue_requested.emit("kraken")
+    assert window.settings.chart.interval == "1h", "the same market from elsewhere"
+
+
+def test_a_refused_number_passes_and_goes_with_the_market(qtbot: QtBot, bench: Bench) -> None:
+    """It stood for minutes, also on another market's chart."""
+    window = bench.window
+    for ends in (window.banner.passing.timeout.emit, lambda: window.watch(WatchedMarket("binance", "SOL/USDT", "1h"))):
+        window.tell("The sample is replayed.", Severity.WARNING, key="fell back")
+        edit = window.inputs.learning_rate.lineEdit()
+        edit.selectAll()
+        qtbot.keyClicks(edit, "10")
+        qtbot.keyClick(edit, Qt.Key.Key_Return)
+        assert "10" in window.banner.text.text() and window.banner.passing.isActive(), "before what stood there"
+        ends()
+        assert window.banner.text.text() == "The sample is replayed.", "which still holds"

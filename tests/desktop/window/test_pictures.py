@@ -1,0 +1,215 @@
+"""The whole window, as a stranger sees it: nothing is cut, in both themes and at two sizes.
+
+With GHOSTCANDLE_PICTURES set to a folder, each picture is written there as a PNG, to be looked at.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from PySide6.QtWidgets import QAbstractButton, QApplication, QDialog, QLabel, QScrollArea, QWidget
+from pytestqt.qtbot import QtBot
+
+from core.domain.candle import Candle
+from core.domain.diagnosis import Disease
+from core.domain.events import ForecastMade, JobProgress, Severity, TrainerFailed
+from core.forecast.conditions import ConditionsWatch
+from core.forecast.history import History
+from desktop.actions import ActionId
+from desktop.chart.items.regimes import RegimeLayer
+from desktop.panels.accuracy.panel import AccuracyPanel
+from desktop.ui.elided import ElidedLabel
+from desktop.ui.theme import Mode
+from desktop.ui.wrapping_button import WrappingButton
+from tests.desktop import scenario
+from tests.desktop.conftest import Bench, MakeBench, fill
+
+MODES: tuple[Mode, ...] = ("dark", "light")
+SIZES = ((1280, 720), (1600, 900))
+
+
+in_both_themes = pytest.mark.parametrize(("mode", "size"), list(zip(MODES, SIZES, strict=True)), ids=["dark", "light"])
+"""And at both sizes: which of them is dark is no matter to what is cut."""
+
+
+def make_dressed(make_bench: MakeBench, mode: Mode, size: tuple[int, int]) -> Bench:
+    bench = make_bench(scenario.checkpoints(), mode, size, is_shown=False)
+    bench.theme.apply_to(QApplication.instance())
+    bench.window.show()
+    return bench
+
+
+def cut_texts(root: QWidget) -> list[str]:
+    """Labels and buttons that are shown and have less room than their text needs."""
+    cut = []
+    for widget in root.findChildren(QWidget):
+        if not isinstance(widget, QLabel | QAbstractButton) or isinstance(widget, ElidedLabel):
+            continue
+        if not widget.isVisible() or widget.visibleRegion().isEmpty() or not widget.text():
+            continue
+        needed = widget.sizeHint()
+        is_wrapped = isinstance(widget, WrappingButton) or (isinstance(widget, QLabel) and widget.wordWrap())
+        height = widget.heightForWidth(widget.width()) if is_wrapped else needed.height()
+        seen = widget.visibleRegion().boundingRect()
+        if _is_scrolled_out_in_part(widget):
+            continue
+        if (not is_wrapped and needed.width() > seen.width() + 1) or height > seen.height() + 2:
+            cut.append(f"{widget.text()!r}: needs {needed.width()}x{height}, has {seen.width()}x{seen.height()}")
+    return cut
+
+
+def _is_scrolled_out_in_part(widget: QWidget) -> bool:
+    """Rather than cut: it lies across the lower edge of what can be scrolled on."""
+    above = widget.parentWidget()
+    while above is not None and not isinstance(above, QScrollArea):
+        above = above.parentWidget()
+    if above is None or not above.verticalScrollBar().isVisible():
+        return False
+    view = above.viewport()
+    return widget.mapTo(view, widget.rect().bottomLeft()).y() >= view.height()
+
+
+def keep_picture(widget: QWidget, name: str) -> None:
+    folder = os.environ.get("GHOSTCANDLE_PICTURES")
+    if folder:
+        Path(folder).mkdir(parents=True, exist_ok=True)
+        assert widget.grab().save(str(Path(folder) / f"{name}.png"))
+
+
+_LAYOUTS_IN_LAYOUTS = 6
+"""Each asks the one around it for room, with an event of its own."""
+
+
+def settle(qtbot: QtBot, bench: Bench) -> None:
+    """Wait until no panel on the screen is stale, the chart is painted, and layouts in layouts have been laid out."""
+    qtbot.waitUntil(lambda: not bench.window.has_stale_panels())
+    bench.chart.flush()
+    for _ in range(_LAYOUTS_IN_LAYOUTS):
+        QApplication.processEvents()
+
+
+@in_both_themes
+def test_a_run_in_full_swing_has_nothing_cut(
+    make_bench: MakeBench, qtbot: QtBot, mode: Mode, size: tuple[int, int]
+) -> None:
+    bench = make_dressed(make_bench, mode, size)
+    fill(bench)
+    settle(qtbot, bench)
+    assert not bench.window.checkpoints.table.horizontalScrollBar().isVisible()
+    bench.window.checkpoints.select("checkpoint-12310")
+    keep_picture(bench.window, f"window-{mode}-{size[0]}x{size[1]}")
+    assert bench.window.width() == size[0] and bench.window.height() == size[1]
+    assert cut_texts(bench.window) == []
+
+
+Crash = tuple[list[Candle], list[ForecastMade]]
+
+
+@pytest.fixture(scope="module")
+def crash() -> Crash:
+    """A market that ends in a crash, and what a trainer tells of each of its candles."""
+    candles = scenario.market()
+    last = candles[-1]
+    candles[-1] = replace(last, low=last.open * 0.985, close=last.open * 0.987, high=max(last.high, last.open))
+    history = History(scenario.MINUTE, 2_000, 8)
+    watch, usual, told = ConditionsWatch(history), scenario.forecast(candles), []
+    for candle in candles:
+        history.append(candle)
+        watch.observe()
+        told.append(replace(usual, origin_open_time_ms=candle.open_time_ms, conditions=watch.now))
+    assert watch.now.is_odd
+    return candles, told
+
+
+@in_both_themes
+def test_regimes_and_a_forecast_of_an_odd_input_have_nothing_cut(
+    make_bench: MakeBench, qtbot: QtBot, crash: Crash, mode: Mode, size: tuple[int, int]
+) -> None:
+    bench = make_dressed(make_bench, mode, size)
+    candles, forecasts = crash
+    fill(bench, candles)
+    for made in forecasts:
+        bench.chart.model.regimes.add(made)
+    bench.chart.set_forecast(forecasts[-1])
+    bench.chart.add_layer(RegimeLayer())
+    bench.chart.zoom(0.6)
+    settle(qtbot, bench)
+    keep_picture(bench.window, f"regimes-{mode}-{size[0]}x{size[1]}")
+    assert cut_texts(bench.window) == []
+
+
+def test_a_live_run_that_has_just_caught_up_has_nothing_cut(make_bench: MakeBench, qtbot: QtBot) -> None:
+    bench = make_dressed(make_bench, "dark", (1280, 720))
+    fill(bench)
+    bench.state.interval_ms = scenario.MINUTE.duration_ms
+    bench.state.apply(scenario.just_caught_up())
+    settle(qtbot, bench)
+    accuracy = bench.window.docks[ActionId.SHOW_ACCURACY].widget()
+    assert isinstance(accuracy, AccuracyPanel)
+    for shows_apart in (False, True):
+        accuracy.apart.setChecked(shows_apart)
+        settle(qtbot, bench)
+        keep_picture(bench.window, f"caught-up-{'apart' if shows_apart else 'own'}")
+        assert cut_texts(bench.window) == []
+
+
+def test_the_gradients_have_nothing_cut(make_bench: MakeBench, qtbot: QtBot) -> None:
+    bench = make_dressed(make_bench, "light", (1280, 720))
+    fill(bench)
+    layers = ("blocks.0.attention.project_in", "head")
+    bench.state.apply(scenario.diagnosis(Disease.VANISHING, change=scenario.NEW_RUN, layers=layers))
+    dock = bench.window.docks[ActionId.SHOW_GRADIENTS]
+    dock.setFloating(True)
+    for width in (260, 420, 900):
+        dock.resize(width, 1_000)
+        settle(qtbot, bench)
+        keep_picture(dock, f"gradients-{width}")
+        assert dock.width() == width
+        assert cut_texts(dock) == []
+
+
+def test_trouble_has_nothing_cut(make_bench: MakeBench, qtbot: QtBot) -> None:
+    bench = make_dressed(make_bench, "light", (1280, 720))
+    fill(bench)
+    bench.window.tell(
+        "Binance did not answer in 5 s, so the sample is replayed: EUR/USD, 1 hour, 2017.", Severity.WARNING
+    )
+    bench.state.apply(TrainerFailed("The trainer died three times in ten minutes, so it was not started again."))
+    bench.state.apply(JobProgress("verify", "Verifying checkpoints", 3, 7, 12.0))
+    bench.window.show_dock(ActionId.SHOW_INCIDENTS)
+    settle(qtbot, bench)
+    keep_picture(bench.window, "trouble-light-1280x720")
+    assert cut_texts(bench.window) == []
+
+
+def test_a_first_start_has_nothing_cut(make_bench: MakeBench, qtbot: QtBot) -> None:
+    bench = make_dressed(make_bench, "dark", (1280, 720))
+    bench.library.infos.clear()
+    bench.state.apply(scenario.fresh_status())
+    settle(qtbot, bench)
+    keep_picture(bench.window, "empty-dark-1280x720")
+    assert cut_texts(bench.window) == []
+
+
+def test_dialogs_have_nothing_cut(make_bench: MakeBench, qtbot: QtBot) -> None:
+    bench = make_dressed(make_bench, "dark", (1280, 720))
+    preferences = bench.window.open_preferences()
+    dialogs: list[tuple[str, QDialog]] = [("market", bench.window.open_market()), ("preferences", preferences)]
+    for action_id in (ActionId.ABOUT, ActionId.SHORTCUTS):
+        before = set(bench.window.findChildren(QDialog))
+        bench.window.actions_of_window[action_id].trigger()
+        dialogs += [(action_id.value, dialog) for dialog in bench.window.findChildren(QDialog) if dialog not in before]
+    assert len(dialogs) == 4
+    for name, dialog in dialogs:
+        qtbot.waitExposed(dialog)
+        pages = range(preferences.tabs.count()) if dialog is preferences else range(1)
+        for page in pages:
+            if dialog is preferences:
+                preferences.tabs.setCurrentIndex(page)
+            QApplication.sendPostedEvents()
+            keep_picture(dialog, f"dialog-{name}{page or ''}")
+            assert cut_texts(dialog) == []
+        dialog.reject()
