@@ -11,9 +11,9 @@ from core.domain.candle import Candle
 from core.domain.candle_series import CandleSeries
 from core.indicators.columns import Columns
 from core.indicators.registry import INDICATORS
+from core.indicators.spec import IndicatorSpec
 from core.indicators.technical import TechnicalAnalysis
 from core.indicators.vwap import VolumeWeightedPrice
-from core.settings.indicator import IndicatorSpec
 
 FloatArray = NDArray[np.float64]
 

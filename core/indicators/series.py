@@ -15,7 +15,7 @@ from core.domain.candle_series import CandleSeries
 from core.indicators.calculation import calculation_for
 from core.indicators.columns import Columns
 from core.indicators.extremes import Extremes
-from core.settings.indicator import IndicatorSpec
+from core.indicators.spec import IndicatorSpec
 
 FloatArray = NDArray[np.float64]
 

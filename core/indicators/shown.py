@@ -9,7 +9,7 @@ from itertools import count
 
 from core.indicators.parameters import IndicatorError, Value
 from core.indicators.registry import INDICATORS
-from core.settings.indicator import IndicatorSpec
+from core.indicators.spec import IndicatorSpec
 
 NARROWEST_PX, WIDEST_PX = 0.5, 6.0
 USUAL_PX = 1.5

@@ -21,7 +21,7 @@ from core.domain.candle import Candle
 from core.domain.candle_series import CandleSeries
 from core.indicators.columns import Columns, column, number
 from core.indicators.registry import INDICATORS, Call
-from core.settings.indicator import IndicatorSpec
+from core.indicators.spec import IndicatorSpec
 
 if TYPE_CHECKING:
     from types import ModuleType

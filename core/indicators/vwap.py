@@ -10,7 +10,7 @@ from core.domain.candle_series import CandleSeries
 from core.indicators.columns import Columns, column
 from core.indicators.parameters import Anchor
 from core.indicators.sessions import session_numbers, sums_within_sessions
-from core.settings.indicator import IndicatorSpec
+from core.indicators.spec import IndicatorSpec
 
 FloatArray = NDArray[np.float64]
 

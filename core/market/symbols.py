@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import logging
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -152,3 +152,11 @@ def _rank(row: _Row, wanted: str, text: str) -> int | None:
         if is_match:
             return rank
     return None
+
+
+def known_venues() -> Collection[str]:
+    """ccxt's ids."""
+    import ccxt  # noqa: PLC0415 - 0.3 s and more
+
+    names: list[str] = ccxt.exchanges
+    return names

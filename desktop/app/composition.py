@@ -34,6 +34,7 @@ from core.training.commands import (
 from core.training.hosting.catch_up import JOB_ID
 from desktop.actions import ActionId
 from desktop.app.backup_words import BackupWords
+from desktop.app.context import Context
 from desktop.app.database_opening import CHECK_JOB, CONVERSION_JOB, DatabaseOpener
 from desktop.app.start_messages import tell_of_start
 from desktop.app.watchlist import Watching
@@ -41,7 +42,6 @@ from desktop.chart.controllers.ensemble import ChartEnsemble
 from desktop.chart.widget import ChartWidget
 from desktop.checkpoints.exchange import FILES_JOB
 from desktop.checkpoints.tools import CheckpointTools
-from desktop.commands.options import Context
 from desktop.dialogs.messages import open_dialog
 from desktop.dialogs.welcome import WelcomeDialog
 from desktop.finder.finder import Finder

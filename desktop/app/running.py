@@ -11,11 +11,11 @@ from core.domain.clock import SystemClock
 from core.logs.crashes import CrashLog, CrashReport
 from core.storage.ownership import LeftBehind
 from desktop.app.composition import Application
+from desktop.app.context import Context
 from desktop.app.crash_watch import CrashWatch
 from desktop.app.interrupt import SignalWatcher
 from desktop.app.terminal_progress import TerminalProgress
 from desktop.app.terminal_view import TerminalView
-from desktop.commands.options import Context
 from desktop.services.single_instance import SingleInstance
 from desktop.ui.accessible import describe_painted
 

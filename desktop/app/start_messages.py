@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from core.domain.events import Severity
-from desktop.commands.options import Context
+from desktop.app.context import Context
 from desktop.layouts.store import LayoutStore
 from desktop.ui.translation import translate
 from desktop.window.main_window import MainWindow

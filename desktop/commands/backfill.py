@@ -17,11 +17,12 @@ from core.domain.events import EventBatch, JobProgress
 from core.market.history.backfilling import Backfill, BackfillReport
 from core.market.history.moments import moment_text, parse_moment
 from core.market.history.venue_source import open_venue
+from desktop.app.context import Context
 from desktop.app.terminal_progress import TerminalProgress
 from desktop.commands.errors import UserError
 from desktop.commands.history_store import HistoryDesk, history_desk
 from desktop.commands.market_options import market_options, read_interval, require_exchange
-from desktop.commands.options import Context, common_options, print_json, with_context
+from desktop.commands.options import common_options, print_json, with_context
 
 _INTERRUPTED = 130
 

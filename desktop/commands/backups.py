@@ -14,8 +14,9 @@ from core.storage.backup_record import Backup, list_backups, verify
 from core.storage.backups import make_backup
 from core.storage.ownership import own
 from core.storage.recovering import Restored, moment, restore, what_is_missing
+from desktop.app.context import Context
 from desktop.commands.errors import UserError
-from desktop.commands.options import Context, common_options, print_json, with_context
+from desktop.commands.options import common_options, print_json, with_context
 
 
 @click.group()

@@ -12,8 +12,9 @@ from rich.console import Console
 from rich.table import Table
 
 from core.domain.clock import SystemClock
+from desktop.app.context import Context
 from desktop.commands.errors import UserError
-from desktop.commands.options import Context, common_options, print_json, with_context
+from desktop.commands.options import common_options, print_json, with_context
 
 _SIZES = "1000,10000,100000,1000000"
 _FEWEST, _MOST = 400, 5_000_000

@@ -15,8 +15,9 @@ from core.storage.checkpoints import CheckpointRows
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
 from core.storage.runs import RunStore
+from desktop.app.context import Context
 from desktop.commands.errors import UserError
-from desktop.commands.options import Context, common_options, print_json, with_context
+from desktop.commands.options import common_options, print_json, with_context
 
 
 @click.group()

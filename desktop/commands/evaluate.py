@@ -17,10 +17,11 @@ from core.files.durable import write_durably
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
 from core.storage.runs import RunStore
+from desktop.app.context import Context
 from desktop.commands.errors import UserError
 from desktop.commands.evaluation_text import print_evaluation
 from desktop.commands.headless import run_headless
-from desktop.commands.options import Context, common_options, print_json, with_context
+from desktop.commands.options import common_options, print_json, with_context
 from desktop.commands.start_from import find, starting_point, with_start
 
 

@@ -12,10 +12,11 @@ from core.domain.spans import Span
 from core.market.history.errors import HistoryError
 from core.market.history.exporting import export_candles as export
 from core.market.history.moments import parse_moment
+from desktop.app.context import Context
 from desktop.app.terminal_progress import TerminalProgress
 from desktop.commands.history_store import stored_candles
 from desktop.commands.market_options import market_options, read_interval
-from desktop.commands.options import Context, common_options, print_json, with_context
+from desktop.commands.options import common_options, print_json, with_context
 
 _ALL_TIME = Span(0, 2**62)
 

@@ -23,9 +23,10 @@ from core.storage.recovering import moment, open_or_recover
 from core.storage.runs import RunStore
 from core.training.hosting.headless import HeadlessRun
 from core.training.online.spec import SessionSpec
+from desktop.app.context import Context
 from desktop.app.terminal_progress import TerminalProgress
 from desktop.commands.errors import UserError
-from desktop.commands.options import Context, common_options, print_json, run_options, with_context
+from desktop.commands.options import common_options, print_json, run_options, with_context
 from desktop.commands.text import print_summary
 
 _INTERRUPTED = 130

@@ -22,12 +22,14 @@ from core.market.history.importing import ImportPlan, plan_import
 from core.market.history.moments import moment_text
 from core.market.history.naming import WantedMarket, symbol_of, venue_of
 from core.market.history.reading import CandleTable, ReadOptions, read_candle_table
+from core.market.symbols import known_venues
 from core.storage.candles import CandleStore
 from core.storage.folder import DataFolder
+from desktop.app.context import Context
 from desktop.app.terminal_progress import TerminalProgress
 from desktop.commands.history_store import HistoryDesk, history_desk, stored_candles
-from desktop.commands.market_options import known_venues, market_options, read_interval, require_known_venue
-from desktop.commands.options import Context, common_options, print_json, with_context
+from desktop.commands.market_options import market_options, read_interval, require_known_venue
+from desktop.commands.options import common_options, print_json, with_context
 
 
 @click.command("import")

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from typing import Any
 
 import click
 
 from core.domain.candle import FILE_VENUE, SIMULATED_VENUE, Interval, Market
 from core.market.history.errors import HistoryError
+from core.market.symbols import known_venues
 from core.storage.candles import CandleStore
 
 Command = Callable[..., Any]
@@ -45,14 +46,6 @@ def read_interval(text: str | None) -> Interval | None:
         return None if text is None else Interval.parse(text)
     except ValueError as error:
         raise HistoryError(f"{error}.") from error
-
-
-def known_venues() -> Collection[str]:
-    """ccxt's ids."""
-    import ccxt  # noqa: PLC0415 - 0.3 s and more
-
-    names: list[str] = ccxt.exchanges
-    return names
 
 
 def require_known_venue(market: Market, store: CandleStore | None) -> None:

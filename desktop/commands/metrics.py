@@ -7,8 +7,9 @@ import click
 from core.evaluation.summary import summarise
 from core.storage.database import open_database
 from core.storage.runs import Run, RunStore
+from desktop.app.context import Context
 from desktop.commands.errors import UserError
-from desktop.commands.options import Context, common_options, print_json, with_context
+from desktop.commands.options import common_options, print_json, with_context
 from desktop.commands.text import print_summary
 
 

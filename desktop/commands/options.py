@@ -12,7 +12,6 @@ import sys
 import tempfile
 from collections.abc import Callable
 from contextlib import ExitStack
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +25,7 @@ from core.settings.faults import sentence_of
 from core.settings.repair import keep_copy
 from core.settings.tree import Settings, TrainingSettings
 from core.storage.folder import DataFolder
-from core.training.online.spec import StartingPoint
+from desktop.app.context import Context
 from desktop.app.progress_lines import ProgressLines, end_with_stdin
 from desktop.commands.errors import UserError
 from desktop.commands.torchrun_output import speaks
@@ -43,30 +42,6 @@ _FEEDS = click.Choice(["auto", "live", "replay", "simulate", "stored"])
 _log = logging.getLogger("ghostcandle")
 
 Command = Callable[..., Any]
-
-
-@dataclass(frozen=True, slots=True)
-class Context:
-    """What a command was started with: the settings with the options laid over them, and where data lies."""
-
-    settings: Settings
-    folder: DataFolder
-    as_json: bool
-    candles: int | None = None
-    new_run: bool = False
-    urls: ExchangeUrls | None = None
-    is_first_start: bool = False
-    """Nothing was ever chosen, in this folder or now."""
-    is_safe_mode: bool = False
-    """Settings and layout are the defaults, and stay as they are on disk."""
-    warnings: tuple[str, ...] = ()
-    """What was wrong in the settings file."""
-    folder_notice: str | None = None
-    """Why another data folder is used than the one that was asked for."""
-    lines: ProgressLines | None = None
-    """Another program has started this command and is told how it goes."""
-    start: StartingPoint | None = None
-    """What a new run begins with."""
 
 
 def common_options(command: Command) -> Command:

@@ -14,9 +14,10 @@ import click
 
 from core.domain.clock import SystemClock
 from core.domain.events import EventBatch, JobProgress
+from desktop.app.context import Context
 from desktop.app.terminal_progress import TerminalProgress
 from desktop.commands.errors import UserError
-from desktop.commands.options import Context, common_options, print_json, with_context
+from desktop.commands.options import common_options, print_json, with_context
 from desktop.commands.text import print_pretraining
 from desktop.commands.torchrun_output import speaks
 

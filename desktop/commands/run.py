@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 import click
 
 from core.storage.ownership import FolderInUse, own
+from desktop.app.context import Context
 from desktop.commands.errors import UserError
-from desktop.commands.options import Context, common_options, in_safe_mode, run_options, with_some_context
+from desktop.commands.options import common_options, in_safe_mode, run_options, with_some_context
 from desktop.dialogs.start_failure import UNSEEN
 
 if TYPE_CHECKING:

@@ -26,7 +26,8 @@ from core.storage.folder import DataFolder
 from core.storage.runs import Run, RunStore
 from core.training.hosting.headless import HeadlessRun
 from core.training.online.spec import SessionSpec
-from desktop.commands.options import Context, common_options, print_json, with_context
+from desktop.app.context import Context
+from desktop.commands.options import common_options, print_json, with_context
 
 _CANDLES = 31
 _FEWEST_STEPS = 5

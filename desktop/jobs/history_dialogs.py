@@ -14,8 +14,8 @@ from core.domain.time_zones import find
 from core.market.history.errors import HistoryError, UnnamedMarketError
 from core.market.history.moments import parse_moment
 from core.market.history.naming import WantedMarket, venue_of
+from core.market.symbols import known_venues
 from core.settings.tree import MarketSettings
-from desktop.commands.market_options import known_venues
 from desktop.dialogs.forms import editable
 from desktop.jobs.form import INTERVALS, FilePicker, JobDialog
 from desktop.jobs.job_commands import Order, backfill_order, import_order, in_fields

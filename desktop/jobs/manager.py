@@ -33,9 +33,9 @@ from desktop.state.database import WindowDatabase
 from desktop.state.job_list import JobState
 from desktop.state.run_state import RunState
 from desktop.ui.banner import Notice
+from desktop.ui.file_drop import FileDrop
 from desktop.ui.plain_text import MessageBox
 from desktop.ui.translation import translate
-from desktop.window.file_drop import FileDrop
 from desktop.window.main_window import MainWindow
 
 MOST_AT_ONCE = 4

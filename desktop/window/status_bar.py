@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from itertools import zip_longest
 
-from PySide6.QtCore import QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QPainter, QPaintEvent
+from PySide6.QtCore import QSize
+from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from core.domain.events import TrainerState, TrainerStatus
@@ -16,6 +16,7 @@ from desktop.panels.accuracy.answers import Answers, answers_of
 from desktop.panels.feed.words import in_one_line, state_colour
 from desktop.state.remaining_candles import ending_words
 from desktop.state.run_state import RunState
+from desktop.ui.dot import Dot
 from desktop.ui.elided import ElidedLabel
 from desktop.ui.formatting import MISSING, format_count, format_number
 from desktop.ui.icons import tabular
@@ -44,29 +45,6 @@ _SILENT = frozenset({FeedState.CONNECTING, FeedState.RECONNECTING, FeedState.FAI
 _IDLE_AFTER_MS = 10_000
 _NEXT_CANDLES = 2
 _PAUSED_BY_BREAKER = QT_TRANSLATE_NOOP("Panels", "Paused after three crashes")
-
-
-class Dot(QWidget):
-    """A disc in the colour of a state; the words beside it say the same."""
-
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self._colour = QColor()
-        self.setFixedSize(QSize(12, 12))
-
-    def show_colour(self, colour: QColor) -> None:
-        """Take a colour."""
-        if colour != self._colour:
-            self._colour = colour
-            self.update()
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(self._colour)
-        painter.drawEllipse(QRectF(1.5, 1.5, 9, 9))
-        painter.end()
 
 
 class Divider(QWidget):

@@ -10,7 +10,7 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from core.indicators.registry import INDICATORS
-from core.settings.indicator import IndicatorSpec
+from core.indicators.spec import IndicatorSpec
 from desktop.chart.items.study import StudyLayer
 from desktop.commands.bench_chart.appends import Appends
 from desktop.commands.bench_chart.cursor import CursorMoves

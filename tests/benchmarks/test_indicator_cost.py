@@ -11,7 +11,7 @@ import pytest
 from core.domain.candle import Candle, Interval
 from core.domain.candle_series import CandleSeries
 from core.indicators.series import IndicatorSeries
-from core.settings.indicator import IndicatorSpec
+from core.indicators.spec import IndicatorSpec
 from tests.core.indicators.support import START_MS, USUAL
 
 pytestmark = pytest.mark.benchmark

@@ -22,8 +22,8 @@ from core.settings.tree import CheckpointSettings, MarketSettings, ModelSettings
 from core.storage.folder import DataFolder
 from core.training.commands import TrainerCommand
 from desktop.app.composition import Application
+from desktop.app.context import Context
 from desktop.app.garbage_collection import collected_here
-from desktop.commands.options import Context
 from desktop.services.worker import TrainingWorker
 
 SAMPLE = Path(resources.__file__).parent / "sample_eurusd_1h.csv"

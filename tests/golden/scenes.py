@@ -16,8 +16,8 @@ from core.domain.drawings import Anchor
 from core.domain.events import ForecastMade, ForecastMode
 from core.domain.price_lines import LineKind, PriceLine
 from core.domain.time_zones import find
+from core.indicators.spec import IndicatorSpec
 from core.market.known_holes import KnownHoles
-from core.settings.indicator import IndicatorSpec
 from desktop.chart.axes.price_scale import ScaleKind
 from desktop.chart.data.markers import Marker, MarkerKind, MarkerTrack
 from desktop.chart.items.error_strip import ErrorStripLayer

@@ -17,7 +17,7 @@ from core.storage.database import open_database
 from core.storage.folder import DataFolder
 from desktop.actions import ActionId
 from desktop.app.composition import Application
-from desktop.commands.options import Context
+from desktop.app.context import Context
 from tests.desktop.whole_window import until
 from tests.support import commands
 

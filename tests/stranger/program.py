@@ -12,9 +12,9 @@ from PySide6.QtWidgets import QApplication, QWidget
 
 from core.domain.drawings import Drawing
 from core.storage.ownership import own
+from desktop.app.context import Context
 from desktop.app.running import run_application
 from desktop.chart.widget import ChartWidget
-from desktop.commands.options import Context
 from desktop.services.single_instance import SingleInstance
 from tests.stranger import eyes
 from tests.stranger.hands import Hands, photograph

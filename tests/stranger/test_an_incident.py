@@ -14,7 +14,7 @@ from core.storage.folder import DataFolder
 from core.training.hosting.host import Host
 from core.training.hosting.process_host import ProcessHost
 from core.training.online.spec import SessionSpec
-from desktop.commands.options import Context
+from desktop.app.context import Context
 from desktop.services import worker
 from tests.stranger import eyes
 from tests.stranger.hands import Hands

@@ -14,8 +14,8 @@ from core.domain.candle import Candle
 from core.domain.events import ForecastMade
 from core.settings.tree import MarketSettings
 from core.storage.folder import DataFolder
+from desktop.app.context import Context
 from desktop.chart.axes.price_scale import ScaleKind
-from desktop.commands.options import Context
 from desktop.window.market_bar import MarketBar
 from tests.stranger import eyes
 from tests.stranger.hands import Hands

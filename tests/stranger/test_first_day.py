@@ -16,7 +16,7 @@ from core.domain.drawings import DrawingKind
 from core.settings import tree as settings_file
 from core.settings.tree import MarketSettings, ModelSettings, Settings, TrainingSettings
 from core.storage.folder import DataFolder
-from desktop.commands.options import Context
+from desktop.app.context import Context
 from tests.stranger import eyes
 from tests.stranger.hands import RIGHT, Hands
 from tests.stranger.program import chart, drawings_of_chart, has_ghosts_of_the_model, play, title, words_of_chart

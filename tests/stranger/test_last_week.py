@@ -14,8 +14,8 @@ from core.checkpoints.catalog import Kept
 from core.domain.candle import Interval, Market
 from core.settings.tree import CheckpointSettings, MarketSettings
 from core.storage.folder import DataFolder
+from desktop.app.context import Context
 from desktop.checkpoints.table import CheckpointTable
-from desktop.commands.options import Context
 from desktop.ui.banner import BannerRow
 from desktop.ui.formatting import format_count
 from tests.stranger import eyes

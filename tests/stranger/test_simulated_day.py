@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QApplication
 
 from core.settings.tree import MarketSettings
 from core.storage.folder import DataFolder
-from desktop.commands.options import Context
+from desktop.app.context import Context
 from desktop.window.status_bar import StatusPanel
 from tests.stranger.hands import Hands, pause
 from tests.stranger.program import main_window, play

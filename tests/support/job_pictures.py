@@ -24,7 +24,7 @@ from core.settings.tree import MarketSettings, ModelSettings, Settings, Training
 from core.storage.folder import DataFolder
 from desktop.actions import ActionId
 from desktop.app.composition import Application
-from desktop.commands.options import Context
+from desktop.app.context import Context
 from desktop.jobs.job_commands import import_order, pretrain_order
 
 SAMPLE = Path(resources.__file__).parent / "sample_eurusd_1h.csv"

@@ -24,14 +24,14 @@ from qasync import QEventLoop
 
 from core.domain.drawings import Anchor
 from core.domain.price_lines import LineKind, PriceLine
-from core.settings.indicator import IndicatorSpec
+from core.indicators.spec import IndicatorSpec
 from core.settings.tree import MarketSettings, Settings, TrainingSettings, save
 from core.settings.window import BrowserSettings, ChartSettings
 from core.storage.folder import DataFolder
 from desktop.actions import ActionId
 from desktop.app.composition import Application
+from desktop.app.context import Context
 from desktop.checkpoints.compare_dialog import CompareDialog
-from desktop.commands.options import Context
 from tests.support import job_pictures, panel_pictures, watching
 from tests.support.picture_names import MADE, SIZES, THEMES
 

@@ -21,7 +21,7 @@ from core.settings.window import WatchlistSettings
 from core.storage.folder import DataFolder
 from desktop.actions import ActionId
 from desktop.app.composition import Application
-from desktop.commands.options import Context
+from desktop.app.context import Context
 from tests.support.loopback_exchange import AcceleratedClock, LoopbackExchange, loopback_thread
 from tests.support.loopback_tickers import QUARTER_MS, LoopbackTickers
 from tests.support.tape import Tape, generated_tape

@@ -10,7 +10,7 @@ from PySide6.QtGui import QFont
 
 from core.domain.clock import ManualClock
 from core.indicators.registry import INDICATORS
-from core.settings.indicator import IndicatorSpec
+from core.indicators.spec import IndicatorSpec
 from desktop.chart.axes.price_scale import ScaleKind
 from desktop.chart.items.regimes import RegimeLayer
 from desktop.chart.items.study import StudyLayer

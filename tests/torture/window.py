@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QApplication, QDialog, QMenu, QToolButton, QWidget
 from core.domain.clock import ManualClock
 from core.domain.events import CheckpointsChanged, TrainerState
 from core.indicators.registry import INDICATORS
-from core.settings.indicator import IndicatorSpec
+from core.indicators.spec import IndicatorSpec
 from core.settings.tree import Settings
 from core.storage.folder import DataFolder
 from desktop.actions import ActionId

@@ -7,7 +7,7 @@ from pathlib import Path
 from core.market.feeds.urls import ExchangeUrls
 from core.settings.tree import CheckpointSettings, MarketSettings, ModelSettings, Settings, TrainingSettings
 from core.storage.folder import DataFolder
-from desktop.commands.options import Context
+from desktop.app.context import Context
 from tests.support.exchange.clock import wall_ms
 from tests.support.exchange.server import LoopbackExchange
 from tests.support.tape import generated_tape

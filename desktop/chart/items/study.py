@@ -13,7 +13,7 @@ from PySide6.QtGui import QColor, QPainter, QPen
 from core.indicators.registry import INDICATORS, Drawing, Indicator, Place, Unit
 from core.indicators.series import IndicatorSeries
 from core.indicators.shown import Look
-from core.settings.indicator import IndicatorSpec
+from core.indicators.spec import IndicatorSpec
 from desktop.chart.axes.price_scale import flat_below
 from desktop.chart.data.model import ChartModel
 from desktop.chart.painting.fonts import Fonts

@@ -10,7 +10,7 @@ from core.domain.candle import Interval
 from core.domain.candle_series import CandleSeries
 from core.domain.events import QUANTILE_LEVELS, ForecastMode
 from core.domain.regimes import Regime
-from core.settings.indicator import IndicatorSpec
+from core.indicators.spec import IndicatorSpec
 from core.storage.reader import RecordReader
 from core.storage.records import ConditionRows, PastRows
 from desktop.chart.items.error_strip import ErrorStripLayer

@@ -29,6 +29,7 @@ from desktop.panels.feed.tables import ChangesModel, RejectedModel, feed_table
 from desktop.panels.feed.words import moment, state_colour, state_word, story
 from desktop.state.feed_record import OTHER_REASONS, FeedRecord
 from desktop.state.run_state import RunState
+from desktop.ui.dot import Dot
 from desktop.ui.formatting import format_count, format_duration, format_time
 from desktop.ui.icons import icon, tabular
 from desktop.ui.interface_size import enlarged
@@ -37,7 +38,6 @@ from desktop.ui.plain_text import Label, paragraphs
 from desktop.ui.scrolling import DownScrolling
 from desktop.ui.theme import Palette, Theme
 from desktop.ui.translation import translate
-from desktop.window.status_bar import Dot
 
 _SIDE_BY_SIDE_FROM = 640
 _NUMBERS_IN_TWO = 350

@@ -12,7 +12,7 @@ from core.domain.candle_series import CandleSeries
 from core.indicators.parameters import Anchor, Source
 from core.indicators.registry import INDICATORS
 from core.indicators.series import IndicatorSeries
-from core.settings.indicator import IndicatorSpec
+from core.indicators.spec import IndicatorSpec
 
 HOUR = Interval.parse("1h")
 START_MS = 1_704_060_000_000  # 31 December 2023, 22:00 UTC: a new day, week, month and year begin two hours later

@@ -13,8 +13,8 @@ from core.domain.candle import Candle, Interval
 from core.domain.candle_series import CandleSeries
 from core.indicators.parameters import Anchor, Source
 from core.indicators.registry import INDICATORS, Unit
+from core.indicators.spec import IndicatorSpec
 from core.market.history.files import read_candle_file
-from core.settings.indicator import IndicatorSpec
 from tests.core.indicators.formulas import FORMULAS, Values
 from tests.core.indicators.support import HOUR, SHORT, START_MS, USUAL, series_of, values_of
 from tests.support.candles import random_walk

@@ -15,7 +15,7 @@ from core.domain.candle import Candle, Interval
 from core.domain.candle_series import CandleSeries
 from core.indicators.registry import INDICATORS, Place, Unit
 from core.indicators.series import IndicatorSeries
-from core.settings.indicator import IndicatorSpec
+from core.indicators.spec import IndicatorSpec
 from tests.core.indicators.support import HOUR, SHORT, START_MS, USUAL, same, series_of, values_of
 from tests.support.candles import random_walk
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from core.indicators.parameters import IndicatorError
 from core.indicators.registry import INDICATORS
 from core.indicators.shown import NARROWEST_PX, WIDEST_PX, Look, ShownIndicator, colour_numbers, without
-from core.settings.indicator import IndicatorSpec
+from core.indicators.spec import IndicatorSpec
 
 
 @st.composite

@@ -14,7 +14,7 @@ from core.domain.candle_series import CandleSeries
 from core.indicators.parameters import Number
 from core.indicators.registry import INDICATORS, Call
 from core.indicators.series import IndicatorSeries
-from core.settings.indicator import IndicatorSpec
+from core.indicators.spec import IndicatorSpec
 from tests.core.indicators.support import SHORT, USUAL, same, series_of, values_of
 from tests.support.candles import random_walk
 

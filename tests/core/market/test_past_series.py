@@ -9,8 +9,8 @@ from core.domain.candle import Candle
 from core.domain.candle_series import CandleSeries
 from core.indicators.registry import INDICATORS
 from core.indicators.series import IndicatorSeries
+from core.indicators.spec import IndicatorSpec
 from core.market.past_series import PastSeries
-from core.settings.indicator import IndicatorSpec
 from tests.desktop.chart.support import MINUTE_MS, START_MS, candle, random_series
 
 COUNT = 40_000

@@ -13,13 +13,13 @@ from PySide6.QtWidgets import QApplication, QDialog, QWidget
 from core.domain.candle import Interval, Market
 from core.domain.drawings import Anchor, Drawing, DrawingKind
 from core.domain.price_lines import LineKind
+from core.indicators.spec import IndicatorSpec
 from core.logs.crashes import CrashReport
-from core.settings.indicator import IndicatorSpec
 from core.settings.tree import Settings
 from core.settings.window import AppearanceSettings
 from desktop.actions import ActionId
 from desktop.app.composition import Application
-from desktop.commands.options import Context
+from desktop.app.context import Context
 from desktop.dialogs.compared_market import ComparedMarketDialog
 from desktop.dialogs.crash_report import open_crash_report
 from desktop.dialogs.messages import open_dialog

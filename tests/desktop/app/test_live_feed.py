@@ -19,7 +19,7 @@ from core.market.feeds.base import FeedState
 from core.settings.window import WatchlistSettings
 from desktop.actions import ActionId
 from desktop.app.composition import Application
-from desktop.commands.options import Context
+from desktop.app.context import Context
 from tests.desktop.whole_window import context, run_window, step_of, until
 from tests.support.loopback_exchange import AcceleratedClock, LoopbackExchange, loopback_thread
 from tests.support.tape import generated_tape

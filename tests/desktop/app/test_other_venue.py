@@ -31,7 +31,7 @@ from core.settings.window import WatchlistSettings
 from core.training.commands import RescoreCandle
 from desktop.actions import ActionId
 from desktop.app.composition import Application
-from desktop.commands.options import Context
+from desktop.app.context import Context
 from tests.desktop.finder.typing import type_on
 from tests.desktop.whole_window import IdleWorker, context, run_window, until
 from tests.support.candles import MINUTE, random_walk

@@ -9,7 +9,7 @@ from pytestqt.qtbot import QtBot
 
 from core.domain.clock import ManualClock
 from core.indicators.registry import INDICATORS
-from core.settings.indicator import IndicatorSpec
+from core.indicators.spec import IndicatorSpec
 from desktop.chart.painting.text import Span
 from desktop.chart.widget import ChartWidget
 from desktop.ui.theme import Theme

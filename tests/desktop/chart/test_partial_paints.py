@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QApplication
 
 from core.domain.clock import ManualClock
 from core.indicators.registry import INDICATORS
-from core.settings.indicator import IndicatorSpec
+from core.indicators.spec import IndicatorSpec
 from desktop.chart.items.study import StudyLayer
 from desktop.chart.style import CandleStyle
 from desktop.chart.widget import ChartWidget

@@ -18,7 +18,7 @@ from core.storage import folder as storage_folder
 from core.storage.folder import DataFolder
 from core.storage.ownership import own
 from desktop.app import running
-from desktop.commands.options import Context
+from desktop.app.context import Context
 from desktop.services.single_instance import Reply, SingleInstance
 from tests.support import commands
 

@@ -23,7 +23,7 @@ from core.storage.evaluations import evaluations_of
 from core.storage.ownership import own
 from desktop.actions import ActionId
 from desktop.app.composition import Application
-from desktop.commands.options import Context
+from desktop.app.context import Context
 from desktop.jobs.history_dialogs import BackfillDialog, ImportDialog
 from desktop.jobs.job_commands import Order, pretrain_order
 from desktop.jobs.model_dialogs import EvaluateDialog

@@ -14,7 +14,7 @@ from core.storage.candles import CandleStore
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
 from desktop.app.composition import Application
-from desktop.commands.options import Context
+from desktop.app.context import Context
 from tests.desktop.whole_window import CATCH_UP, CandleGate, context, run_window, until
 
 HOUR_MS = 3_600_000

@@ -10,7 +10,7 @@ from PySide6.QtCore import QPoint
 from PySide6.QtGui import QContextMenuEvent
 from PySide6.QtWidgets import QApplication, QMenu
 
-from core.settings.indicator import IndicatorSpec
+from core.indicators.spec import IndicatorSpec
 from core.settings.tree import ChartSettings, Settings
 from desktop.actions import ActionId
 from desktop.app.composition import Application

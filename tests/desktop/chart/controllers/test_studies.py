@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QComboBox
 from pytestqt.qtbot import QtBot
 
 from core.indicators.registry import INDICATORS, Place
-from core.settings.indicator import IndicatorSpec
+from core.indicators.spec import IndicatorSpec
 from core.settings.tree import Settings, from_dict, to_dict
 from desktop.actions import ActionId
 from desktop.chart.controllers.studies import ChartStudies

@@ -16,8 +16,8 @@ from sqlite_utils import Database
 
 from core.domain.candle import Interval
 from core.domain.candle_series import CandleSeries
+from core.indicators.spec import IndicatorSpec
 from core.market.feeds.pace import ReplayPace
-from core.settings.indicator import IndicatorSpec
 from core.storage.reader import RecordReader
 from core.storage.record import TrainingRecord
 from core.training.online.forecast_events import drawn_from_rows

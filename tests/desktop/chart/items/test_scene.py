@@ -14,7 +14,7 @@ from PySide6.QtGui import QImage, QPainter
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QGraphicsItem
 
-from core.settings.indicator import IndicatorSpec
+from core.indicators.spec import IndicatorSpec
 from desktop.chart.items.axis import ChartAxis, TimeAxis, ValueAxis
 from desktop.chart.items.study import StudyLayer
 from desktop.chart.panes.box import PaneBox

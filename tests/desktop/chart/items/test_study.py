@@ -9,7 +9,7 @@ from core.domain.candle_series import CandleSeries
 from core.indicators.registry import INDICATORS, Place
 from core.indicators.series import IndicatorSeries
 from core.indicators.shown import Look
-from core.settings.indicator import IndicatorSpec
+from core.indicators.spec import IndicatorSpec
 from desktop.chart.items.hindsight import HindsightLayer
 from desktop.chart.items.study import StudyLayer
 from desktop.chart.painting.text import box_size, padding_px

@@ -13,8 +13,8 @@ from core.domain.candle_series import CandleSeries
 from core.domain.clock import ManualClock
 from core.domain.events import ForecastMode
 from core.indicators.registry import INDICATORS
+from core.indicators.spec import IndicatorSpec
 from core.market.known_holes import KnownHoles
-from core.settings.indicator import IndicatorSpec
 from core.settings.window import AppearanceSettings
 from desktop.chart.data.past import PastForecast
 from desktop.chart.items.study import StudyLayer

@@ -10,7 +10,7 @@ from PySide6.QtTest import QTest
 from core.domain.candle import Interval
 from core.domain.candle_series import CandleSeries
 from core.indicators.series import IndicatorSeries
-from core.settings.indicator import IndicatorSpec
+from core.indicators.spec import IndicatorSpec
 from desktop.chart.items.error_strip import ErrorStripLayer
 from desktop.chart.items.study import StudyLayer
 from desktop.chart.labels.axis_labels import value_marks

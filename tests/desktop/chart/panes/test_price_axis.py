@@ -9,7 +9,7 @@ from PySide6.QtTest import QTest
 from core.domain.candle import Interval
 from core.domain.candle_series import CandleSeries
 from core.domain.events import ForecastMade
-from core.settings.indicator import IndicatorSpec
+from core.indicators.spec import IndicatorSpec
 from desktop.chart.axes.price_scale import PriceRange, ScaleKind
 from desktop.chart.items.study import StudyLayer
 from desktop.chart.labels.axis_labels import value_labels

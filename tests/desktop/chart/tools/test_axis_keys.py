@@ -4,7 +4,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
-from core.settings.indicator import IndicatorSpec
+from core.indicators.spec import IndicatorSpec
 from desktop.chart.axes.price_scale import ScaleKind
 from desktop.chart.items.study import StudyLayer
 from desktop.chart.widget import ChartWidget

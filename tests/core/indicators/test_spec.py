@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from core.indicators.calculation import calculation_for
 from core.indicators.parameters import Choice, IndicatorError, Source
 from core.indicators.registry import INDICATORS, Drawing, Place
-from core.settings.indicator import IndicatorSpec
+from core.indicators.spec import IndicatorSpec
 
 
 @st.composite
