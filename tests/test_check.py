@@ -73,7 +73,7 @@ def test_what_hundreds_of_tests_see_is_tested_in_several_folders(touched: Touche
 
 
 def test_files_without_a_fast_test_take_no_place() -> None:
-    choice = choose(FixedNear(venue__test_plug=0, faults__test_signals=1, core__test_clock=2), ["x.py"])
+    choice = choose(FixedNear(venue__test_plug=0, faults__test_signals=1, core__domain__test_clock=2), ["x.py"])
     assert (choice.files, choice.slow) == (("tests/core/domain/test_clock.py",), 2)
 
 

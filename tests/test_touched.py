@@ -22,7 +22,7 @@ def after_deletion(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Touched:
         "core/report.py": "from core.market import (\n    series,\n    gone,\n)",
         "core/other.py": "import core.market.gone_too",
         "tests/core/market/test_gone.py": "",
-        "tests/core/domain/test_candle_series.py": "",
+        "tests/core/market/test_series.py": "",
         "tests/desktop/test_names.py": "MODULE = 'core.market.gone'",
         "tests/core/test_report.py": "import core.report",
         "tests/core/test_other.py": "import core.other",
@@ -60,7 +60,7 @@ def test_a_command_that_is_loaded_by_its_name_has_the_tests_that_name_it_first(
     found = touched.by([f"desktop/commands/{module}.py"])
     first = {near.path for near in found if near.distance == found[0].distance}
     assert f"tests/desktop/commands/{test}.py" in first
-    assert "tests/desktop/app/test_terminal_progress.py" in {near.path for near in found} - first
+    assert "tests/desktop/commands/test_run.py" in {near.path for near in found} - first
 
 
 def test_a_package_has_the_tests_in_its_mirrored_folder(touched: Touched) -> None:
@@ -76,7 +76,7 @@ def test_a_helper_that_no_test_imports_has_the_tests_beside_it(touched: Touched)
 def test_a_deleted_module_has_its_mirrored_tests_and_those_of_its_former_importers(after_deletion: Touched) -> None:
     found = [near.path for near in after_deletion.by(["core/market/gone.py"])]
     assert set(found[:2]) == {"tests/core/test_report.py", "tests/desktop/test_names.py"}
-    assert found[2:] == ["tests/core/market/test_gone.py", "tests/core/domain/test_candle_series.py"]
+    assert found[2:] == ["tests/core/market/test_gone.py", "tests/core/market/test_series.py"]
 
 
 def test_what_is_no_module_of_the_program_touches_no_test(touched: Touched) -> None:

@@ -359,4 +359,16 @@ FAULTS = (
         "if death.candle_ms is None or not self._candle_deaths.died_on(death.candle_ms):",
         "if death.candle_ms is None or self._candle_deaths.died_on(death.candle_ms):",
     ),
+    Fault(
+        "checkpoint-by-the-user-called-periodic",
+        "core/training/commands.py",
+        'reason: str = "manual"',
+        'reason: str = "periodic"',
+    ),
+    Fault(
+        "speedup-of-a-graph-upside-down",
+        "core/benchmark/engine.py",
+        "[slow / fast for fast, slow in pairs",
+        "[fast / slow for fast, slow in pairs",
+    ),
 )

@@ -317,4 +317,16 @@ FAULTS = (
         "            if not is_own_peer(socket):",
         "            if not socket.isOpen():",
     ),
+    Fault(
+        "repeated-incident-without-its-count",
+        "desktop/panels/incidents.py",
+        "if incident.count == 1:\n        return incident.what_happened",
+        "if incident.count >= 1:\n        return incident.what_happened",
+    ),
+    Fault(
+        "falling-market-in-the-rising-colour",
+        "desktop/panels/watchlist/model.py",
+        "palette.candle(rising=row.change > 0.0)",
+        "palette.candle(rising=row.change < 0.0)",
+    ),
 )

@@ -21,7 +21,9 @@ def _text(fault: Fault) -> str:
 
 
 def _packages() -> set[str]:
-    modules = (path for package in PACKAGES for path in (ROOT / package).rglob("*.py") if path.name != "__init__.py")
+    modules = (
+        path for package in PACKAGES for path in (ROOT / package).rglob("*.py") if not path.name.startswith("__")
+    )
     return {path.parent.relative_to(ROOT).as_posix() for path in modules}
 
 

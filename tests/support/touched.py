@@ -59,7 +59,9 @@ class Touched:
         """The tests in the mirrored folder: a module that is loaded by its name, or is deleted, has no importer."""
         folder, _, file = _mirrored(path).rpartition("/")
         words = [f'"{word}"' for word in file.removesuffix(".py").split("_") if word]
-        beside = [test for test in self._tests if _path_of(test).rpartition("/")[0] == folder]
+        folders = {test: _path_of(test).rpartition("/")[0] for test in self._tests}
+        beside = [test for test in folders if folders[test] == folder]
+        beside = beside or [test for test in folders if folders[test].startswith(f"{folder}/")]
         naming = {test for test in beside if any(word in self._text(test) for word in words)}
         return {test: _NAMING_NEIGHBOUR if test in naming else _NEIGHBOUR for test in beside}
 
