@@ -1,4 +1,4 @@
-# `make run` and `make test` are all that a newcomer needs: each sets up first what is missing.
+# `make run` and `make test` are enough to begin: each first sets up what is missing.
 
 PYTHON ?= $(shell for name in python3.12 python3.13 python3.11 python3 python; do \
 	$$name -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] < (3, 14))' 2>/dev/null \
@@ -12,16 +12,16 @@ FAST := not slow and not venue and not benchmark and not bundle
 BUNDLE := dist/ghostcandle
 MENU := $(or $(XDG_DATA_HOME),$(HOME)/.local/share)/applications
 
-# Where a shell sets it, each of hundreds of processes would compile the program and the tests again.
+# If the shell sets it, each of hundreds of processes compiles the program and the tests again.
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .PHONY: help setup run test check lint test-fast test-slow bench sabotage soak hooks stranger bundle bundle-test menu-entry icons pictures docs golden-review golden-approve translation lock clean
 
-help: ## What there is
+help: ## List the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1|\2/' | column -t -s '|'
 
-setup: $(VENV)/.installed $(VENV)/.system ## Make .venv, install from the lock, look for system libraries
+setup: $(VENV)/.installed $(VENV)/.system ## Create .venv, install from the lock, check system libraries
 
 $(VENV)/.installed: requirements.lock pyproject.toml
 	@test -n "$(PYTHON)" || { echo "Python 3.11, 3.12 or 3.13 is needed, and none was found. Install one, or name it: make PYTHON=/path/to/python3.12"; exit 1; }
@@ -37,10 +37,10 @@ $(VENV)/.system: .ci/system_libraries.py $(VENV)/.installed
 run: setup ## Open the window (without a display: the same job in the terminal)
 	@$(BIN)/ghostcandle run
 
-check: setup ## While you work: lint, types, and the tests near what you changed
+check: setup ## Lint, types, and the tests near your change (about a minute)
 	@QT_QPA_PLATFORM=offscreen $(BIN)/python -m tests.support.check
 
-test: lint test-fast ## Lint, types, import contracts, tests
+test: lint test-fast ## Lint, types, import contracts, all fast tests
 
 lint: setup
 	$(BIN)/ruff check --no-cache .
@@ -53,60 +53,60 @@ lint: setup
 test-fast: setup
 	$(PYTEST) $(PARALLEL) worksteal -m "$(FAST)" $(ARGS)
 
-test-slow: setup ## Real sockets, processes and seconds: the tests marked slow or venue
+test-slow: setup ## Tests marked slow or venue: real sockets, processes and seconds
 	$(PYTEST) -p no:randomly $(PARALLEL) loadgroup -m "slow or venue" --timeout 900 $(ARGS)
 
-bench: setup ## Speed, as ratios of times that one run measured; on an idle machine
+bench: setup ## Speed, as ratios of times measured in one run; needs an idle machine
 	$(PYTEST) -p no:randomly -m benchmark tests/benchmarks
 
-soak: setup ## Everything long, at full length
+soak: setup ## The long tests at full length
 	GHOSTCANDLE_SOAK=1 $(PYTEST) -p no:randomly -m "slow or simulation or venue" --timeout 7200
 
 sabotage: setup ## Apply one-line faults to a copy and report which ones the tests catch
 	@$(BIN)/python -m tests.sabotage
 
-hooks: setup ## Let git run ruff and mypy before each commit
+hooks: setup ## Run ruff and mypy before each commit (pre-commit)
 	$(BIN)/pre-commit install
 
-stranger: setup ## A stranger's list by mouse and keys: in the window on a screen of its own, where there is Xvfb
+stranger: setup ## A newcomer's tasks in the real window, by mouse and keyboard; under Xvfb if installed
 	.ci/on_a_screen $(BIN)/python -m pytest -p no:randomly -m stranger --timeout 700 tests/stranger
 
-bundle: setup ## The program as a folder: dist/ghostcandle
+bundle: setup ## Build the program as a folder: dist/ghostcandle
 	$(BIN)/pyinstaller --noconfirm --log-level WARN build.spec
 
-bundle-test: setup ## Try the bundle without the checkout's .venv
+bundle-test: setup ## Test the bundle without the checkout's .venv
 	GHOSTCANDLE_TEST_BUNDLE=1 $(PYTEST) -p no:randomly -m bundle --timeout 600
 
-menu-entry: ## Put the bundle into the desktop's menu (Linux)
-	@test -x $(BUNDLE)/ghostcandle || { echo "There is no $(BUNDLE) yet. Run: make bundle"; exit 1; }
+menu-entry: ## Add the bundle to the desktop menu (Linux)
+	@test -x $(BUNDLE)/ghostcandle || { echo "$(BUNDLE) does not exist yet. Run: make bundle"; exit 1; }
 	@mkdir -p "$(MENU)"
 	@sed -e 's|^Exec=.*|Exec="$(CURDIR)/$(BUNDLE)/ghostcandle"|' -e 's|^Icon=.*|Icon=$(CURDIR)/$(BUNDLE)/ghostcandle-256.png|' \
 		$(BUNDLE)/ghostcandle.desktop > "$(MENU)/ghostcandle.desktop"
 	@echo "Wrote $(MENU)/ghostcandle.desktop"
 
-pictures: setup ## The README's pictures, from the real window
+pictures: setup ## Make the pictures of README and docs from the real window
 	$(BIN)/python -m tests.support.pictures docs/pictures
 
-docs: setup ## Make anew what is made from the code: tables in docs/, descriptions for translators
+docs: setup ## Regenerate tables in docs/ and descriptions for translators from the code
 	@QT_QPA_PLATFORM=offscreen $(BIN)/python -m tests.support.docs
 
-golden-review: setup ## Paint the chart's golden images: build/golden/index.html shows what changed
+golden-review: setup ## Render the chart's golden images; build/golden/index.html shows differences
 	@$(BIN)/python -m tests.golden.review
 
-golden-approve: setup ## Take over the golden images that were reviewed
+golden-approve: setup ## Accept the reviewed golden images
 	@$(BIN)/python -m tests.golden.review --approve
 
-translation: setup ## Bring a language's texts up to date: make translation LANGUAGE=de (docs/translating.md)
+translation: setup ## Update the texts of a language: make translation LANGUAGE=de (docs/translating.md)
 	@test -n "$(LANGUAGE)" || { echo "Name the language: make translation LANGUAGE=de"; exit 1; }
 	@mkdir -p resources/translations
 	$(BIN)/pyside6-lupdate -extensions py desktop -ts resources/translations/ghostcandle_$(LANGUAGE).ts
 	$(BIN)/pyside6-lrelease resources/translations/ghostcandle_$(LANGUAGE).ts
 
-icons: setup ## The icon's sizes and forms, from resources/icon.svg
+icons: setup ## Render the icon's sizes and formats from resources/icon.svg
 	$(BIN)/python .ci/icons.py
 
-lock: ## Make requirements.lock anew (needs uv)
+lock: ## Rebuild requirements.lock (needs uv)
 	.ci/lock
 
-clean: ## Remove what can be made again
+clean: ## Remove everything that can be rebuilt
 	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

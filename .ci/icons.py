@@ -1,4 +1,4 @@
-"""Draw resources/icon.svg in the sizes and forms that desktops ask for: PNG, Windows' .ico, macOS' .icns."""
+"""Render resources/icon.svg in the formats that desktops need: PNG, .ico (Windows), .icns (macOS)."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Look for the system libraries that Qt needs on Linux; install them where that is allowed, else say how.
+"""Check the system libraries that Qt needs on Linux; install missing ones as root, else print the command.
 
 Standard library only: it runs before anything is installed. Always exits 0: a machine without a display can still
-run everything but the window. With an argument, that file is touched once nothing is missing: make's stamp.
+run everything but the window. An argument names a stamp file for make, touched when nothing is missing.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-# What Qt's libraries and its X11 platform plugin are linked against, beyond libc; and Debian's names of it.
+# Libraries that Qt and its X11 platform plugin link against, beyond libc, with their Debian packages.
 LIBRARIES = {
     "libEGL.so.1": "libegl1",
     "libGL.so.1": "libgl1",
@@ -56,7 +56,7 @@ OTHER_INSTALLERS = {
 
 
 def missing_packages() -> list[str]:
-    """Debian's names of what is not there."""
+    """Debian packages of the missing libraries."""
     missing = [package for library, package in LIBRARIES.items() if not _loads(library)]
     return missing if _has_font() else [*missing, FONT_PACKAGE]
 
@@ -70,7 +70,7 @@ def _loads(library: str) -> bool:
 
 
 def _has_font() -> bool:
-    """Whether fontconfig, which Qt asks, finds any font; a window without one shows boxes."""
+    """Whether fontconfig finds any font; without one Qt shows boxes."""
     try:
         fontconfig = ctypes.CDLL("libfontconfig.so.1")
     except OSError:

@@ -13,12 +13,15 @@ PANELS = {
     ActionId.SHOW_LOG: "log",
 }
 """Docks that are shown by themselves, the rest of the window aside, by the name of their picture."""
+MOVING = "live-dark.png"
+"""An animated PNG."""
 _IN_BOTH_THEMES = ("accuracy", "checkpoints", "feed", "gradients", "hindsight", "jobs", "regimes", "watchlist")
 MADE = frozenset(
     {
         *(f"window-{theme}-{width}x{height}.png" for theme in THEMES for width, height in SIZES),
         *(f"{name}-{theme}.png" for name in _IN_BOTH_THEMES for theme in THEMES),
         *(f"{name}-dark.png" for name in PANELS.values()),
+        MOVING,
         "chart-hindsight.png",
         "chart-indicators-light.png",
         "chart-tools-dark.png",

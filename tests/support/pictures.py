@@ -32,7 +32,7 @@ from desktop.actions import ActionId
 from desktop.app.composition import Application
 from desktop.app.context import Context
 from desktop.checkpoints.compare_dialog import CompareDialog
-from tests.support import job_pictures, panel_pictures, watching
+from tests.support import job_pictures, moving_picture, panel_pictures, watching
 from tests.support.picture_names import MADE, SIZES, THEMES
 
 _NO_VENUE = "no-exchange"
@@ -75,6 +75,7 @@ async def _shoot(qt: QApplication, folder: Path, data: Path, steps: int) -> None
         for theme in THEMES:
             for size in SIZES:
                 await _one(application, theme, size, folder)
+        await moving_picture.shoot(application, folder)
         await _gradients(application, folder)
         await _accuracy(application, folder)
         await _browser(application, folder)

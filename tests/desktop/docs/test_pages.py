@@ -10,13 +10,18 @@ import pytest
 
 from tests.desktop.conftest import MakeBench
 from tests.support.docs import DOCS
-from tests.support.picture_names import MADE, OF_A_BROWSER
+from tests.support.picture_names import MADE, MOVING, OF_A_BROWSER
 
 ROOT = DOCS.parent
 PAGES = sorted([*DOCS.glob("*.md"), *ROOT.glob("*.md")])
 _LINK = re.compile(r"!?\[(?:[^\]]|\]\s*(?=\())*?\]\(([^)\s]+)\)")
 _CODE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
 _INLINE = re.compile(r"`[^`\n]*`")
+_PATH = re.compile(r"`((?:core|desktop|models|tests|docs|resources|\.ci)/[\w/.-]+)`")
+MADE_LATER = {"models/transformer/pretrained", "resources/translations/ghostcandle_de.ts"}
+"""In the data folder, or made by a command of the page."""
+MOST_PICTURES = 4
+"""In the README, beside the moving one."""
 
 
 def links(page: Path) -> Iterator[str]:
@@ -56,3 +61,16 @@ def test_every_panel_has_a_section_with_a_picture(make_bench: MakeBench) -> None
     sections = {part.partition("\n")[0]: part for part in parts}
     for dock in make_bench().window.docks.values():
         assert "](pictures/" in sections[dock.windowTitle()], dock.windowTitle()
+
+
+def test_the_readme_has_one_moving_picture_and_few_others() -> None:
+    shown = [link for link in links(ROOT / "README.md") if link.endswith(".png")]
+    moving = [link for link in shown if b"acTL" in (ROOT / link).read_bytes()[:100]]
+    assert [Path(link).name for link in moving] == [MOVING]
+    assert len(shown) <= 1 + MOST_PICTURES
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_paths_of_the_repository_exist(page: Path) -> None:
+    named = set(_PATH.findall(page.read_text(encoding="utf-8"))) if page.name != "CHANGELOG.md" else set()
+    assert {name for name in named if not (ROOT / name).exists()} <= MADE_LATER

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import inspect
 import math
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -23,7 +21,6 @@ from tests.desktop.chart.conftest import ShowChart, settle
 from tests.desktop.chart.items.test_scene import pixels
 from tests.desktop.chart.support import candle, random_series
 
-REPOSITORY = Path(__file__).parents[4]
 _LEFT = Qt.MouseButton.LeftButton
 
 
@@ -52,15 +49,11 @@ def assert_right(chart: ChartWidget) -> None:
 
 @pytest.fixture
 def chart(show_chart: ShowChart) -> ChartWidget:
-    """With the example of ARCHITECTURE.md and docs/examples."""
+    """With the example of docs/examples."""
     chart = show_chart(random_series(120))
     add_items(chart)
     assert_right(chart)
     return chart
-
-
-def test_the_architecture_shows_the_example() -> None:
-    assert inspect.getsource(add_items) in (REPOSITORY / "ARCHITECTURE.md").read_text()
 
 
 def test_a_moment_hides_what_came_after_it(chart: ChartWidget) -> None:
