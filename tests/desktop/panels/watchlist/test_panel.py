@@ -73,6 +73,11 @@ def test_a_row_says_price_change_and_how_far_to_believe_them(panel: WatchlistPan
     assert "Binance has no spot market" in tooltip
 
 
+def test_a_change_has_the_colour_of_its_direction(panel: WatchlistPanel, theme: Theme) -> None:
+    risen, fallen = (panel.model.index(row, CHANGE).data(Qt.ItemDataRole.ForegroundRole) for row in (0, 1))
+    assert (risen, fallen) == (theme.palette.candle(rising=True), theme.palette.candle(rising=False))
+
+
 def test_an_exchange_that_does_not_answer_is_named_with_the_next_try(panel: WatchlistPanel) -> None:
     assert "Kraken cannot be reached" in panel.note.text() and "Asked again in 12 s." in panel.note.text()
 
