@@ -73,8 +73,7 @@ class CandleSeries:
         if not -self._size <= index < self._size:
             raise IndexError(f"candle {index} of {self._size}")
         position = index % self._size
-        numbers = (float(value) for value in self._values[:, position])
-        return Candle(int(self._time[position]), *numbers)
+        return Candle(int(self._time[position]), *self._values[:, position].tolist())
 
     def __iter__(self) -> Iterator[Candle]:
         return (self[index] for index in range(self._size))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 from PySide6.QtCore import QPoint, QPointF, QRect, QSize
@@ -14,6 +14,7 @@ from desktop.chart.axes.time_scale import TimeScale
 from desktop.chart.data.model import ChartModel
 from desktop.chart.frame_builder import FrameBuilder
 from desktop.chart.frame_clock import Dirty
+from desktop.chart.labels.axis_labels import TimeMark, time_marks
 from desktop.chart.labels.last_price import forming_area
 from desktop.chart.labels.overlay import Overlay, Patch, changed_region
 from desktop.chart.panes.frame import Frame
@@ -38,6 +39,8 @@ class Picture(Surface):
         self._patches: tuple[Patch, ...] = ()
         self._live = QRect()
         self._ahead: tuple[object, ...] = ()
+        self._time_marks: Sequence[TimeMark] = ()
+        self._time_marks_key: object = None
 
     @property
     def style(self) -> Style | None:
@@ -55,6 +58,14 @@ class Picture(Surface):
         # Times ahead of the closed candles go on from the forming one.
         model = self.model
         return None if self._frame is None else (self._frame, model.version, model.time_at(model.count))
+
+    def time_marks(self, frame: Frame) -> Sequence[TimeMark]:
+        """Found once for the grids of all panes and the axis below them."""
+        model = self.model
+        key = (frame, model.series, model.version, model.time_at(model.count))
+        if key != self._time_marks_key:
+            self._time_marks, self._time_marks_key = time_marks(frame, model), key
+        return self._time_marks
 
     @property
     def kept_key(self) -> object:

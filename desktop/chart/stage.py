@@ -89,7 +89,7 @@ class Stage:
         self._views[name] = box, axis
         for part in (box, axis):
             self._scene.addItem(part)
-        self._put(GridItem(name, self._layers))
+        self._put(GridItem(name, self._picture, self._layers))
 
     def _remove_view(self, name: str) -> None:
         self._take_away(item for item in self._items if item.pane == name)

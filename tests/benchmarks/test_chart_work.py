@@ -127,6 +127,15 @@ def test_with_everything_on_a_tick_paints_no_closed_candle_whatever_is_in_view(q
         assert painted == 0
 
 
+def test_the_grids_of_all_panes_and_the_time_axis_share_one_search_for_round_times(
+    qtbot: QtBot, everything: Rigs
+) -> None:
+    rig = everything[MANY]
+    counted = work_of(Pans(), rig)
+    assert len(rig.chart.frame.panes) > 3
+    assert counted["time_marks"] == TURNS
+
+
 def test_a_closed_candle_with_indicators_and_all_in_view_makes_no_array_of_all(qtbot: QtBot) -> None:
     peaks = []
     for count in (MANY // 8, MANY // 2):

@@ -19,6 +19,7 @@ from desktop.chart.data.regimes import RegimeTrack
 from desktop.ui import formatting
 
 _DECIMALS_FROM = 200
+_VOLUME_FROM = 200
 _GHOST_MARGIN = 2.0
 _MINUTE_MS = 60_000
 
@@ -200,7 +201,8 @@ class ChartModel:
         key = (self.series, self.version)  # the series itself: another may come to lie at its address
         if key != self._volume_key:
             self._volume_key = key
-            self._has_volume = self.count == 0 or bool((self.series.volume > 0.0).any())
+            newest, volume = self.series.volume[-_VOLUME_FROM:], self.series.volume  # nearly always there, and at once
+            self._has_volume = self.count == 0 or bool((newest > 0.0).any()) or bool((volume > 0.0).any())
         return self._has_volume
 
     def decimals(self) -> int:

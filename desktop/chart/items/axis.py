@@ -75,4 +75,4 @@ class TimeAxis(ChartAxis):
     """The times of candles; its corner says in which zone they are."""
 
     def found(self, frame: Frame) -> Sequence[Label]:
-        return time_labels(frame, self.shown.model)
+        return time_labels(frame, self.shown.model, self.shown.time_marks(frame))

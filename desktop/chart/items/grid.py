@@ -8,12 +8,13 @@ from PySide6.QtGui import QPainter
 
 from desktop.chart.data.columns import visible_gaps
 from desktop.chart.data.model import ChartModel
-from desktop.chart.labels.axis_labels import time_marks, value_marks
+from desktop.chart.labels.axis_labels import value_marks
 from desktop.chart.painting.primitives import fill_rects, rects
 from desktop.chart.panes.frame import Frame
 from desktop.chart.panes.item import ChartItem
 from desktop.chart.panes.layer import LayerSet
 from desktop.chart.panes.pane import PRICE_PANE, Pane
+from desktop.chart.picture import Picture
 from desktop.ui.theme import mixed
 
 _GRID_ON_GROUND = 0.13
@@ -30,16 +31,16 @@ class GridItem(ChartItem):
 
     z, is_kept = -50.0, True
 
-    def __init__(self, pane: str, layers: LayerSet) -> None:
+    def __init__(self, pane: str, picture: Picture, layers: LayerSet) -> None:
         super().__init__()
-        self.pane, self._layers = pane, layers
+        self.pane, self._picture, self._layers = pane, picture, layers
 
     def draw(self, painter: QPainter, frame: Frame, pane: Pane, model: ChartModel) -> None:
         palette, pixel = frame.palette, frame.pixel
         has_ground = self._layers.has_ground
         colour = mixed(palette.muted_text, palette.grid, _GRID_ON_GROUND) if has_ground else palette.grid
         across = pane.ys(np.array(value_marks(frame, pane), dtype=np.float64))
-        lines = frame.xs(np.array([index for index, _ in time_marks(frame, model)], dtype=np.float64))
+        lines = frame.xs(np.array([index for index, _ in self._picture.time_marks(frame)], dtype=np.float64))
         fill_rects(painter, rects(0, across, pane.right - 1, across + pixel - 1), colour)
         fill_rects(painter, rects(lines, pane.top, lines + pixel - 1, pane.bottom - 1), colour)
 

@@ -12,7 +12,7 @@ from desktop.chart.data.model import ChartModel
 from desktop.chart.data.past import Past
 from desktop.chart.data.past_forecasts import PastView
 from desktop.chart.labels.past import candles_before
-from desktop.chart.painting.primitives import draw_polyline, fill_rects, rects
+from desktop.chart.painting.primitives import draw_polyline, fill_rects, rects, rects_between
 from desktop.chart.painting.text import Row, Span
 from desktop.chart.panes.frame import Frame
 from desktop.chart.panes.layer import Layer
@@ -106,7 +106,7 @@ class _Ribbon:
 
 
 def _paint_bands(painter: QPainter, frame: Frame, ribbon: _Ribbon, pane: Pane) -> None:
-    """Filled by narrow columns: one call, however often the ribbon breaks. A polygon costs twenty times as much."""
+    """Filled by narrow columns, however often the ribbon breaks. A polygon costs twenty times as much."""
     step = max(min(int(frame.spacing) // 4, 2 * frame.pixel), 1)
     columns = np.arange(0, frame.layout.plot_right, step)
     index = frame.right - (frame.layout.plot_right - columns - (step - 1) / 2.0) / frame.spacing
@@ -118,9 +118,12 @@ def _paint_bands(painter: QPainter, frame: Frame, ribbon: _Ribbon, pane: Pane) -
         (ribbon.low_50, ribbon.high_50, frame.palette.band_50),
     ):
         top, bottom = (frame.ys(np.interp(index, ribbon.index, edge)) for edge in (high, low))
-        strips = rects(columns, np.maximum(top, pane.top), columns + step - 1, np.minimum(bottom, pane.bottom))
+        top, bottom = np.maximum(top, pane.top), np.minimum(bottom, pane.bottom)
         for later in (False, True):
-            fill_rects(painter, strips[is_there & (is_later == later)], _paler(colour, is_later=later))
+            is_wanted = is_there & (is_later == later)
+            if is_wanted.any():
+                rows = rects_between(0, step, top, np.where(is_wanted, bottom, top - 1))
+                fill_rects(painter, rows, _paler(colour, is_later=later))
     if frame.spacing >= _NARROWEST_EDGES_PX * frame.ratio:
         _paint_edges(painter, frame, ribbon)
 

@@ -18,7 +18,7 @@ from desktop.chart.axes.price_scale import flat_below
 from desktop.chart.data.model import ChartModel
 from desktop.chart.painting.fonts import Fonts
 from desktop.chart.painting.geometry import Positions
-from desktop.chart.painting.primitives import draw_polyline, fill_rects, rects
+from desktop.chart.painting.primitives import draw_polyline, fill_rects, rects, rects_between
 from desktop.chart.painting.text import Row, Span, wrapped
 from desktop.chart.panes.frame import Frame
 from desktop.chart.panes.item import ChartItem
@@ -57,8 +57,8 @@ class StudyLayer(Layer):
         self._series_of: int | None = None
         self._ahead: tuple[float, ...] | None = None
         self._ahead_key: tuple[object, ...] = ()
-        self._decimals = 2
-        self._step = 0.0
+        self._decimals, self._step = 2, 0.0
+        self._units_key: tuple[object, ...] = ()
 
     def items(self) -> tuple[ChartItem, ...]:
         return (self, self._live)
@@ -188,9 +188,10 @@ class StudyLayer(Layer):
     def _followed(self, model: ChartModel) -> IndicatorSeries:
         if self._series is None or self._series_of != id(model.series):
             self._series = IndicatorSeries(self.spec, model.series, is_worked_out=False)
-            self._series_of = id(model.series)
-        self._decimals = model.decimals() if self._info.unit is Unit.PRICE else 2
-        self._step = _price_step(model) if self._info.unit is Unit.PRICE else 0.0
+            self._series_of, self._units_key = id(model.series), ()
+        units_key = (model.version, model.forming)
+        if self._info.unit is Unit.PRICE and units_key != self._units_key:
+            self._decimals, self._step, self._units_key = model.decimals(), _price_step(model), units_key
         return self._series
 
     def _lacks(self, model: ChartModel) -> str:
@@ -275,8 +276,11 @@ def _paint_band(
     xs = across[known]
     # Column by column, the pixels of the polygon: Qt takes several times as long for one of as many corners.
     columns = np.arange(max(int(xs[0]), 0), min(int(xs[-1]) + 1, frame.layout.plot_right))
+    if columns.size == 0:
+        return
     top, bottom = (np.floor(np.interp(columns, xs, pane.ys(edge[known])) + 0.5) for edge in edges)
-    fill_rects(painter, rects(columns, top, columns, bottom - 1), fill)
+    top, bottom = np.maximum(top, pane.top), np.minimum(bottom, pane.bottom) - 1
+    fill_rects(painter, rects_between(int(columns[0]), 1, top, bottom), fill)
 
 
 def _paint_bars(painter: QPainter, frame: Frame, pane: Pane, across: Positions, row: Values) -> None:

@@ -21,6 +21,8 @@ _PANE_LABEL_LINES = 1.8
 _TIME_LABEL_CHARACTERS = 13
 _AT_LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 
+TimeMark = tuple[int, time_axis.RoundTime]
+
 
 @dataclass(frozen=True)
 class Label:
@@ -71,7 +73,7 @@ def _with_room(frame: Frame, pane: Pane) -> list[float]:
     return sorted(kept)
 
 
-def time_marks(frame: Frame, model: ChartModel) -> list[tuple[int, time_axis.RoundTime]]:
+def time_marks(frame: Frame, model: ChartModel) -> Sequence[TimeMark]:
     """Indices that get a grid line and a label, with the round moment each stands for. Where gaps press moments
     together, the larger ones stay."""
     start, end = model.time_at(max(0, int(frame.left))), model.time_at(max(0, int(frame.right)))
@@ -81,7 +83,7 @@ def time_marks(frame: Frame, model: ChartModel) -> list[tuple[int, time_axis.Rou
     share = 1.0 if frame.left >= 0 else frame.right / (frame.right - frame.left)
     most = max(1, int(frame.layout.plot_right * share / apart))
     room = 0.8 * (apart / frame.spacing)
-    kept: list[tuple[int, time_axis.RoundTime]] = []
+    kept: list[TimeMark] = []
     for moment in sorted(time_axis.round_times(start, end, most, frame.time_zone), key=lambda moment: -moment.rank):
         index = model.index_from(moment.time_ms)
         if index is not None and all(abs(index - other) >= room for other, _ in kept):
@@ -102,11 +104,11 @@ def value_labels(frame: Frame, pane: Pane) -> list[Label]:
     return [Label(QRect(left, top, width, line), text, colour, _AT_LEFT) for top, text in placed]
 
 
-def time_labels(frame: Frame, model: ChartModel) -> list[Label]:
+def time_labels(frame: Frame, model: ChartModel, marks: Sequence[TimeMark]) -> list[Label]:
     """Of the candles in view and ahead of them, and in the corner under the price axis which zone they are in."""
     axis, fonts, palette = frame.layout.time_axis, frame.fonts, frame.palette
     labels = []
-    for index, moment in time_marks(frame, model):
+    for index, moment in marks:
         opens_at = model.time_at(index)
         if opens_at is None:
             continue

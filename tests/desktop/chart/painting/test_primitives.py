@@ -6,11 +6,12 @@ from hypothesis import strategies as st
 from PySide6.QtCore import QRect
 from PySide6.QtGui import QColor, QImage, QPainter
 
-from desktop.chart.painting.primitives import fill_rects, outline
+from desktop.chart.painting.primitives import fill_rects, outline, rects_between
 from tests.desktop.chart.test_painting import pixels
 
 SIDE = 24
 sizes = st.integers(1, SIDE)
+edges = st.tuples(st.integers(0, SIDE - 1), st.integers(-3, SIDE - 1))
 
 
 @given(st.integers(-4, SIDE), st.integers(-4, SIDE), sizes, sizes, st.integers(1, 4), st.integers(0, SIDE))
@@ -33,3 +34,21 @@ def test_an_outline_paints_each_of_its_pixels_once_however_it_is_clipped(
     shown = pixels(picture) & 0xFFFFFF
     assert np.array_equal(shown != 0, wanted)
     assert len(np.unique(shown)) <= 2, "no pixel is painted twice"
+
+
+@given(st.lists(edges, min_size=1, max_size=SIDE // 2), st.integers(1, 2))
+def test_columns_side_by_side_are_filled_once_as_rows_or_not(columns: list[tuple[int, int]], width: int) -> None:
+    top, bottom = np.array(columns).T
+    wanted = np.zeros((SIDE, SIDE), dtype=np.int64)
+    for number, (first, last) in enumerate(columns):
+        wanted[first : max(last + 1, first), number * width : (number + 1) * width] += 1
+    filled = np.zeros_like(wanted)
+    for left, first, right, last in rects_between(0, width, top, bottom).tolist():
+        filled[first : last + 1, left : right + 1] += 1
+    assert np.array_equal(filled, wanted)
+
+
+def test_a_wide_band_is_as_many_rectangles_as_its_edges_have_steps() -> None:
+    top = np.arange(1_000) // 10
+    assert len(rects_between(0, 1, top, top + 200)) < 310
+    assert len(rects_between(0, 1, top, top)) <= 1_000
