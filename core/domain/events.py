@@ -324,7 +324,7 @@ class Incident:
 
 @dataclass(frozen=True, slots=True)
 class TrainerReady:
-    """The session stands: its model is loaded and it wants candles after `position_ms`."""
+    """The model is loaded; candles after `position_ms` are wanted. `layers` are named from input to output."""
 
     run_id: str
     device: str
@@ -337,7 +337,7 @@ class TrainerReady:
     """The checkpoint's id, or None for a new model."""
     parameters: int
     layers: tuple[str, ...] = ()
-    """The names of the model's layers, from the input to the output."""
+    uses_gpu: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.table import Table
 
 from core.domain.clock import SystemClock
+from core.training.engine.device_faults import DeviceError
 from desktop.app.context import Context
 from desktop.commands.errors import UserError
 from desktop.commands.options import common_options, print_json, with_context
@@ -43,7 +44,6 @@ def bench() -> None:
 def train(context: Context, steps: int) -> None:
     """Time the training engine against a bare PyTorch loop, in one process and step about."""
     from core.benchmark.engine import measure_training  # noqa: PLC0415 - this command computes in its own process
-    from core.training.engine.device import DeviceError  # noqa: PLC0415
 
     try:
         measured = measure_training(context.settings, steps, SystemClock())

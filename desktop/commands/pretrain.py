@@ -14,6 +14,7 @@ import click
 
 from core.domain.clock import SystemClock
 from core.domain.events import EventBatch, JobProgress
+from core.training.engine.device_faults import DeviceError
 from desktop.app.context import Context
 from desktop.app.terminal_progress import TerminalProgress
 from desktop.commands.errors import UserError
@@ -70,7 +71,6 @@ def _pretrain(
     progress: TerminalProgress,
     stop: threading.Event,
 ) -> dict[str, Any] | None:
-    from core.training.engine.device import DeviceError  # noqa: PLC0415 - this command computes in its own process
     from core.training.pretraining.errors import Interrupted, PretrainingError  # noqa: PLC0415
     from core.training.pretraining.run import Request, Surroundings, pretrain  # noqa: PLC0415
 

@@ -6,9 +6,7 @@ from dataclasses import dataclass
 
 import torch
 
-
-class DeviceError(Exception):
-    """A device that was asked for cannot be used. The message is a sentence for the user."""
+from core.training.engine.device_faults import DeviceError
 
 
 @dataclass(frozen=True, slots=True)

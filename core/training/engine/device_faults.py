@@ -13,6 +13,10 @@ from collections.abc import Iterator
 from enum import StrEnum
 
 
+class DeviceError(Exception):
+    """A requested device cannot be used. The message is a sentence for the user."""
+
+
 class DeviceFault(StrEnum):
     """What must be done about it differs: take less; leave the process; leave the device."""
 

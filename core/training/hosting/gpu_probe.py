@@ -12,6 +12,7 @@ from multiprocessing.context import SpawnProcess
 from typing import Protocol
 
 from core.domain.clock import Clock
+from core.training.engine.device_faults import DeviceError
 
 _EVERY_S = 60.0
 _LONGEST_S = 90.0
@@ -119,7 +120,7 @@ def _look() -> None:
     warnings.simplefilter("ignore")  # a driver that is missing is news only the first time
     if hasattr(os, "nice"):
         os.nice(_NICENESS)
-    from core.training.engine.device import DeviceError, choose_device  # noqa: PLC0415 - torch, in this process only
+    from core.training.engine.device import choose_device  # noqa: PLC0415 - torch, in this process only
 
     try:
         choose_device("cuda")

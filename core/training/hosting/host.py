@@ -13,7 +13,7 @@ from core.domain.clock import Clock
 from core.domain.events import EventBatch
 from core.market.history.moments import moment_text
 from core.training.commands import TrainerCommand
-from core.training.engine.device_faults import DeviceFault, classify
+from core.training.engine.device_faults import DeviceError, DeviceFault, classify
 from core.training.hosting.exit_reasons import DeathCause
 from core.training.online.spec import SessionSpec
 
@@ -139,7 +139,7 @@ def _cause_of(error: Exception) -> DeathCause:
         return DeathCause.FULL_DISK
     if isinstance(error, StorageError):
         return DeathCause.REFUSED
-    if type(error).__name__ == "DeviceError":  # by its name: its module imports torch
+    if isinstance(error, DeviceError):
         return DeathCause.NO_DEVICE
     return _FAULT_CAUSES.get(classify(error), DeathCause.ERROR)
 

@@ -157,10 +157,9 @@ class Restarts:
         """A host stands. An incident where `auto` has come out on the CPU although a GPU was in use before."""
         self._spec = replace(self._spec, new_run=False)  # a second start goes on with the run that the first began
         self._has_run = True
-        has_gpu = not event.device.startswith("CPU")
-        if has_gpu:
+        if event.uses_gpu:
             self._had_gpu, self.misses_gpu = True, False
-        if has_gpu or not self._had_gpu or self.misses_gpu or self._spec.settings.training.device != "auto":
+        if event.uses_gpu or not self._had_gpu or self.misses_gpu or self._spec.settings.training.device != "auto":
             return None
         self.misses_gpu = True
         return self._incident("GPU gone", "The GPU does not answer any more.", self._on_the_cpu(), _SLOWER)

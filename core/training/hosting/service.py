@@ -139,6 +139,7 @@ class TrainingService:
             resumed_from=session.checkpoint_id,
             parameters=session.engine.parameters,
             layers=session.engine.layers,
+            uses_gpu=self._device.torch_device.type == "cuda",
         )
         steps, wrecked = self._record.reader.steps(WINDOW), wrecked_at(self._keeper.kept(), session.checkpoint_id)
         verdict = self._health.prime(steps, session.scores.line_after_ms, wrecked)
@@ -242,8 +243,7 @@ class TrainingService:
         return GradientHealth(doctor, self._find_way_back)
 
     def _find_way_back(self, verdict: Diagnosis, found: Divergence) -> Diagnosis:
-        kept, now = self._keeper.kept(), self._settings_in_force()
-        return with_way_back(verdict, kept, found, now, self._settings_of)
+        return with_way_back(verdict, self._keeper.kept(), found, self._settings_in_force(), self._settings_of)
 
     def _settings_of(self, settings_id: str) -> dict[str, Any] | None:
         return settings_of(self._db, settings_id)

@@ -14,7 +14,8 @@ import torch
 from torch import distributed, nn
 
 from core.domain.quantities import FloatArray
-from core.training.engine.device import Device, DeviceError, choose_device
+from core.training.engine.device import Device, choose_device
+from core.training.engine.device_faults import DeviceError
 from core.training.engine.replicas import DistributedReplicas, Replicas
 from core.training.pretraining.errors import PretrainingError
 

@@ -30,7 +30,7 @@ def restarts(tmp_path: Path, clock: ManualClock) -> Restarts:
 
 
 def ready(device: str) -> TrainerReady:
-    return TrainerReady("run", device, 0, None, None, None, 1)
+    return TrainerReady("run", device, 0, None, None, None, 1, uses_gpu=device.startswith("CUDA"))
 
 
 def kinds(verdict: Verdict) -> list[str]:
