@@ -13,7 +13,7 @@ import numpy as np
 
 from core.domain.candle import FILE_VENUE, Interval, Market
 from core.domain.clock import Clock
-from core.domain.spans import Span
+from core.domain.spans import TimeSpan
 from core.market.history.exporting import export_candles
 from core.market.history.importing import plan_import
 from core.market.history.reading import read_candle_table
@@ -40,7 +40,7 @@ def measure_history(folder: Path, rows: int, clock: Clock) -> dict[str, Any]:
         store = CandleStore(db)
         import_s = _timed(clock, lambda: _import(source, db, store, clock))
         windows_ms = [1000.0 * _timed(clock, partial(_window, store, end)) for end in _ends(rows)]
-        every = Span(0, 2**62)
+        every = TimeSpan(0, 2**62)
         export_s = _timed(clock, lambda: export_candles(store, _MARKET, every, folder / "export.csv"))
     return {
         "rows": rows,

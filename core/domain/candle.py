@@ -33,7 +33,7 @@ class Interval:
 
     def __post_init__(self) -> None:
         if self.duration_ms <= 0:
-            raise ValueError(f"an interval is longer than nothing, was {self.duration_ms} ms")
+            raise ValueError(f"an interval must be longer than 0 ms, was {self.duration_ms} ms")
 
     @classmethod
     def parse(cls, text: str) -> Interval:
@@ -60,7 +60,7 @@ class Interval:
 
 @dataclass(frozen=True, slots=True, order=True)
 class Market:
-    """What a run is bound to. `venue` is an exchange's ccxt id, ``file`` or ``simulated``."""
+    """A symbol at a venue, with an interval. `venue` is an exchange's ccxt id, ``file`` or ``simulated``."""
 
     venue: str
     symbol: str

@@ -1,4 +1,4 @@
-"""Closed candles of one market, as columns, in ascending time; the final state depends on no order of arrival."""
+"""Closed candles of one market as columns, in ascending time. The result does not depend on the order of arrival."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from core.domain.pyramid import COLUMNS, Pyramid
 
 _FIRST_CAPACITY = 1024
 _SPARE_SHARE = 8
-"""A series made of columns has room for an eighth more, so that the window does not soon copy all of it."""
+"""A series built from columns reserves an eighth more, so that the first appends do not copy all of it."""
 _SCANNED_AT_MOST = 16_384
-"""Up to here, looking at every candle is as fast as going through the pyramid."""
+"""Up to this many candles a plain scan is as fast as the pyramid."""
 _CHANGES_KEPT = 4_096
 _CHANGED_ONE_BY_ONE = 32
 
@@ -31,10 +31,10 @@ T = TypeVar("T", bound=np.generic)
 
 
 class CandleSeries:
-    """Growable columns. Appending is amortised O(log N); a candle that came late moves those after it.
+    """Growable columns. Appending is amortised O(log N); inserting a late candle moves those after it.
 
-    Views returned by properties are read-only and valid until the next change. All numbers are finite; what is not is
-    refused with a ValueError. The pyramid is built when it is first asked for: a short series never pays for one.
+    Views returned by properties are read-only and valid until the next change. A number that is not finite raises
+    ValueError. The pyramid is built on first use, so a short series never pays for one.
     """
 
     def __init__(self, interval: Interval) -> None:
@@ -80,7 +80,7 @@ class CandleSeries:
 
     @property
     def version(self) -> int:
-        """Grows with every change."""
+        """Incremented by every change."""
         return self._version
 
     @property
@@ -127,7 +127,7 @@ class CandleSeries:
     def level(self, number: int) -> FloatArray:
         """open, high, low, close, volume of every 2**number candles, shape (5, ceil(candles / 2**number)).
 
-        Counted from candle 0; the last ones may be fewer.
+        Counted from candle 0; the last cell may hold fewer.
         """
         if number == 0:
             return self.values
@@ -144,11 +144,11 @@ class CandleSeries:
         return self._built_pyramid().extremes(self._base(), first, stop)
 
     def build_pyramid(self) -> None:
-        """Build it now, on this thread, rather than when it is first asked for. O(N)."""
+        """Build the pyramid now, on this thread, instead of on first use. O(N)."""
         self._built_pyramid()
 
     def changes_since(self, version: int) -> list[Change] | None:
-        """What changed after that version, in order; None where that was too long ago to be remembered."""
+        """The changes after that version, in order; None if they are no longer in the log."""
         count = self._version - version
         if not 0 <= count <= len(self._changes):
             return None
@@ -178,7 +178,7 @@ class CandleSeries:
         self._note(candle.open_time_ms, candle.open_time_ms)
 
     def extend(self, candles: Iterable[Candle]) -> None:
-        """Add many; of two with the same opening time the later one given stays."""
+        """Add many; of two with the same opening time the later one wins."""
         given = list(candles)
         if len(given) == 1:
             self.add(given[0])
@@ -188,9 +188,9 @@ class CandleSeries:
         self.extend_columns(times, np.array(rows, dtype=np.float64).reshape(-1, len(COLUMNS)).T)
 
     def extend_columns(self, open_time_ms: TimeArray, values: FloatArray) -> None:
-        """Add n candles in any order, given as in `from_columns`; of two with the same opening time the later stays.
+        """Add n candles in any order, given as in `from_columns`; of two with the same opening time the later wins.
 
-        Raises ValueError where a number is not finite or the shapes do not fit, and then adds none.
+        Raises ValueError where a number is not finite or the shapes do not fit; the series is unchanged then.
         """
         _check(open_time_ms, values)
         if open_time_ms.size == 0:
@@ -202,7 +202,7 @@ class CandleSeries:
             self._merge(times, values)
 
     def _append(self, times: TimeArray, values: FloatArray) -> None:
-        """All of these open after what is there, and ascend."""
+        """Append ascending candles that all open after the last one."""
         first, size = self._size, self._size + times.size
         if times.size == 0:
             return
@@ -233,7 +233,7 @@ class CandleSeries:
             self._pyramid.change(self._base(), place)
 
     def _insert(self, places: NDArray[np.intp], times: TimeArray, values: FloatArray) -> None:
-        """`places` are where these would go if each came alone, ascending."""
+        """Insert candles; `places` are their ascending indices in the series as it is now."""
         first, size = int(places[0]), self._size + times.size
         moved = np.s_[first : self._size]
         joined_times = np.insert(self._time[moved], places - first, times)

@@ -1,4 +1,4 @@
-"""The only place that reads the time. Everything else is handed a `Clock`, so that tests own it."""
+"""The only place that reads the time. Everything else is given a `Clock`, so that tests control it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Clock(Protocol):
         ...
 
     def sleep_s(self, seconds: float) -> None:
-        """Let so much time pass on this thread."""
+        """Block this thread for so long."""
         ...
 
 
@@ -36,15 +36,15 @@ class SystemClock:
 
 
 class SleepWatch:
-    """Compares the wall clock with the monotonic one, which stands still while the computer sleeps."""
+    """Compares the wall clock with the monotonic one, which stops while the computer sleeps."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self._wall_ms, self._monotonic_s = clock.now_ms(), clock.monotonic_s()
 
     def jump_s(self) -> float:
-        """By how much the wall clock ran ahead since the last look: a sleep, or a clock that was set. Negative: it was
-        set back."""
+        """How far the wall clock ran ahead since the last call: the computer slept, or the clock was set. Negative: it
+        was set back."""
         wall_ms, monotonic_s = self._clock.now_ms(), self._clock.monotonic_s()
         jump_s = (wall_ms - self._wall_ms) / 1000.0 - (monotonic_s - self._monotonic_s)
         self._wall_ms, self._monotonic_s = wall_ms, monotonic_s
@@ -52,7 +52,7 @@ class SleepWatch:
 
 
 class ManualClock:
-    """A clock that moves only when told to: for tests and simulations."""
+    """A clock that only moves when it is advanced, for tests and simulations."""
 
     def __init__(self, now_ms: int = 0) -> None:
         self._now_ms = now_ms
@@ -67,7 +67,7 @@ class ManualClock:
         self.advance_ms(round(1000.0 * seconds))
 
     def advance_ms(self, milliseconds: int) -> None:
-        """Move forward. A negative step is refused: monotonic time cannot go back."""
+        """Move forward. A negative step raises ValueError: monotonic time cannot go back."""
         if milliseconds < 0:
             raise ValueError(f"a clock goes forward only, was asked for {milliseconds} ms")
         self._now_ms += milliseconds

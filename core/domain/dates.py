@@ -1,29 +1,29 @@
-"""Moments as text, whatever a clock is set to: Python's calendar ends with the year 9999, and a clock need not."""
+"""Times as text, also after the year 9999, where Python's calendar ends and a wrong clock may be."""
 
 from __future__ import annotations
 
 from datetime import UTC, datetime
 
 _CYCLE_YEARS, _CYCLE_MS = 400, 146_097 * 86_400_000
-"""After so many years the calendar is the same again, day of the week and all."""
+"""The Gregorian calendar repeats after 400 years, days of the week included."""
 _LAST_MS = 253_370_764_800_000
-"""The year 9999 begins: a zone's time may be some hours behind or ahead of UTC's."""
+"""The start of the year 9999: a year before the end, as zones differ from UTC by some hours."""
 
 
 def utc_text(at_ms: int, form: str) -> str:
-    """As `datetime.strftime` writes it, with the year as it is. `form` has no %c, %x, %G or %y."""
+    """Like `datetime.strftime`, for any year. `form` must not use %c, %x, %G or %y."""
     moment, cycles = _within(at_ms)
     return _written(moment, cycles, form)
 
 
 def local_text(at_ms: int, form: str) -> str:
-    """The same in the machine's zone."""
+    """`utc_text` in the machine's time zone."""
     moment, cycles = _within(at_ms)
     return _written(moment.astimezone(), cycles, form)
 
 
 def read_utc(text: str) -> int:
-    """Milliseconds of what `utc_text` wrote as ``2026-11-21T15:00:00.123``. Raises ValueError."""
+    """Parse a text such as ``2026-11-21T15:00:00.123`` into milliseconds. Raises ValueError."""
     year, rest = text.split("-", 1)
     cycles = max(0, -(-(int(year) - 9998) // _CYCLE_YEARS))
     moment = datetime.fromisoformat(f"{int(year) - cycles * _CYCLE_YEARS:04d}-{rest}").replace(tzinfo=UTC)
@@ -31,7 +31,7 @@ def read_utc(text: str) -> int:
 
 
 def calendar_moment(at_ms: int) -> datetime:
-    """In UTC; the last moment of the year 9998 for one behind it."""
+    """The time in UTC; the end of the year 9998 for any later one."""
     return datetime.fromtimestamp(min(at_ms, _LAST_MS - 1) / 1000.0, tz=UTC)
 
 

@@ -1,4 +1,4 @@
-"""What a step did to the gradients, and what the gradient doctor makes of it."""
+"""Gradient statistics of a training step, and the gradient doctor's diagnosis."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ class NonFiniteOrigin(StrEnum):
     LOSS = "loss"
     GRADIENTS = "gradients"
     PARAMETERS = "parameters"
-    """They were not finite before the step, or the step itself left them so: an update had written them."""
+    """Not finite before the step, or after its update."""
 
 
 @dataclass(frozen=True, slots=True)
 class LayerStatistics:
-    """One layer's gradient in one step, before clipping. None where the number is not finite or has no meaning."""
+    """One layer's gradient in one step, before clipping. None: not finite, or undefined."""
 
     norm: float | None
     """2-norm"""
@@ -29,12 +29,12 @@ class LayerStatistics:
     gradient_ratio: float | None
     """Gradient norm over parameter norm."""
     update_ratio: float | None
-    """Norm of the change over parameter norm; 0 in a skipped step."""
+    """Norm of the update over parameter norm; 0 in a skipped step."""
 
 
 @dataclass(frozen=True, slots=True)
 class GradientStatistics:
-    """What one step measured of its gradients. Every step has one, a skipped one too."""
+    """The gradient statistics of one step; skipped steps have them too."""
 
     layers: tuple[LayerStatistics, ...]
     """In the order of `TrainerReady.layers`: from the input to the output."""
@@ -42,18 +42,18 @@ class GradientStatistics:
     """Total 2-norm after clipping."""
     parameter_norm: float | None
     update_ratio: float | None
-    """Norm of the change of all parameters over their norm."""
+    """Norm of the update of all parameters over their norm."""
     loss_parts: tuple[float | None, ...]
     """The loss of each quantity (close, body, upper wick, lower wick, range, volume); they add up to the loss."""
     loss_scale: float | None = None
     """The factor of fp16's loss scaling; None without it."""
     non_finite: NonFiniteOrigin | None = None
     anchor_loss: float | None = None
-    """The loss of the same samples had the model corrected nothing; None where it was not measured."""
+    """The loss of the same samples with all of the model's corrections at zero; None if it was not measured."""
 
 
 class Disease(StrEnum):
-    """What the gradient doctor can say of the last few hundred steps."""
+    """The possible diagnoses of the last few hundred steps."""
 
     UNKNOWN = "too early to say"
     HEALTHY = "healthy"
@@ -69,7 +69,7 @@ class Disease(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SettingChange:
-    """One setting that would mend it: a place in the settings tree, and its new value."""
+    """A suggested change of one setting: its group and name in the settings tree, and the new value."""
 
     group: str
     name: str
@@ -78,29 +78,29 @@ class SettingChange:
 
 @dataclass(frozen=True, slots=True)
 class WayBack:
-    """What takes a diverged model back: settings as they were, and the last healthy checkpoint."""
+    """How to recover a diverged model: the earlier settings, and the last healthy checkpoint."""
 
     changes: tuple[SettingChange, ...]
     """Each takes effect at the next step."""
     checkpoint_id: str | None = None
-    """None where no healthy one is kept."""
+    """None if there is no healthy one."""
     checkpoint_step: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Diagnosis:
-    """The gradient doctor's verdict: one disease, the evidence for it, and the one change that fits."""
+    """The gradient doctor's finding: one disease, the evidence for it, and one suggested change."""
 
     run_id: str
     step: int
     disease: Disease
     evidence: str
-    """A sentence with the numbers that the verdict rests on."""
+    """A sentence with the numbers behind the diagnosis."""
     advice: str
-    """A sentence that says what to change, and why that first. Empty where nothing is to be done."""
+    """A sentence: what to change first, and why. Empty if nothing needs to be done."""
     change: SettingChange | None = None
-    """What the button in the Gradients dock applies; None where no setting would mend it."""
+    """Applied by the button in the Gradients dock; None if no setting would help."""
     layers: tuple[str, ...] = ()
-    """The layers that the evidence is about; empty where it is about all of them."""
+    """The affected layers; empty: all of them."""
     way_back: WayBack | None = None
-    """What one button does about a diverged model; None for all other verdicts."""
+    """Applied by one button for a diverged model; None for all other diagnoses."""

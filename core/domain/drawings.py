@@ -1,4 +1,4 @@
-"""What a user draws on a market's candles. Anchors are times and prices, so that it stays on them whatever is shown."""
+"""Drawings on a market's candles. Anchors are times and prices, so that a drawing stays in place at any zoom."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from core.domain.validation import HIGHEST_PRICE, LOWEST_PRICE
 LONGEST_TEXT = 120
 WIDEST_PX = 4
 MOST_DRAWINGS = 200
-"""On one market: more of them than anyone can tell apart."""
+"""Per market."""
 FARTHEST_MS = 2**53
-"""Anchors may lie ahead of the newest candle, and before the first: as far as a double counts milliseconds."""
+"""Anchors may lie after the newest candle and before the first: a double is exact up to here."""
 FIBONACCI_LEVELS = (0.0, 0.236, 0.382, 0.5, 0.618, 0.786, 1.0)
-"""Shares of the way back from the second anchor's price to the first's."""
+"""Shares of the retracement from the second anchor's price to the first's."""
 _COLOUR = re.compile("#[0-9a-f]{6}")
 
 
 class DrawingKind(StrEnum):
-    """What is drawn."""
+    """The kind of a drawing."""
 
     TREND_LINE = "trend_line"
     RAY = "ray"
@@ -33,7 +33,7 @@ class DrawingKind(StrEnum):
 
     @property
     def anchors(self) -> int:
-        """How many places it is set at."""
+        """The number of anchors."""
         return 1 if self in (DrawingKind.HORIZONTAL, DrawingKind.TEXT) else 2
 
 
@@ -48,7 +48,7 @@ class Anchor:
         if not (math.isfinite(self.price) and LOWEST_PRICE <= self.price <= HIGHEST_PRICE):
             raise ValueError(f"an anchor's price lies within {LOWEST_PRICE} to {HIGHEST_PRICE}, was {self.price}")
         if not -FARTHEST_MS <= self.time_ms <= FARTHEST_MS:
-            raise ValueError(f"an anchor's time is a moment in milliseconds, was {self.time_ms}")
+            raise ValueError(f"an anchor's time lies within ±2**53 ms, was {self.time_ms}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,14 +58,14 @@ class Drawing:
     kind: DrawingKind
     anchors: tuple[Anchor, ...]
     text: str = ""
-    """What a text says; nothing else has one."""
+    """The words of a text drawing; empty for other kinds."""
     colour: str = ""
-    """As #rrggbb; empty: the theme's own."""
+    """As #rrggbb; empty: the theme's colour."""
     width_px: int = 1
-    """Of its lines, in logical pixels; a text is larger the wider it is."""
+    """Line width in logical pixels; also scales a text."""
     created_at_ms: int = 0
     number: int | None = None
-    """Its number in the table; None before it is there."""
+    """Its id in the table; None before it is stored."""
 
     def __post_init__(self) -> None:
         if len(self.anchors) != self.kind.anchors:
@@ -79,7 +79,7 @@ class Drawing:
 
 
 def text_of(text: str) -> str:
-    """What a text may say of what was typed or stored: one line of plain text, cut to what can be shown."""
+    """Typed or stored text as one line of plain text, cut to the longest length."""
     return " ".join(plain(text, LONGEST_TEXT).split())
 
 

@@ -1,4 +1,4 @@
-"""Which exchange is offered where one fails. It is never switched to without a click."""
+"""The exchange offered when one fails. Nothing switches to it without a click."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 
 def next_venue(order: Sequence[str], venue: str) -> str | None:
-    """The one that follows in the user's order: after `venue` where that stands in it, else the first; None where there
-    is no other."""
+    """The venue after `venue` in the user's order, or the first if `venue` is not in it; None if there is no other."""
     start = order.index(venue) + 1 if venue in order else 0
     return next((each for each in (*order[start:], *order[:start]) if each != venue), None)

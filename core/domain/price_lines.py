@@ -1,4 +1,4 @@
-"""Lines at a price of a market: alerts, which are watched, and notes, which are only shown."""
+"""Horizontal lines at a price: alerts, which are watched, and notes, which are only shown."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ LONGEST_TEXT = 120
 
 
 class LineKind(StrEnum):
-    """What a line is for."""
+    """The purpose of a line."""
 
     ALERT = "alert"
     NOTE = "note"
 
 
 class Direction(StrEnum):
-    """From where the price has to come for an alert to go off."""
+    """The direction in which the price must cross for an alert to fire."""
 
     UP = "up"
     DOWN = "down"
     EITHER = "either"
-    """The price stood at the line when it was armed: which way it is gets decided once the price has left."""
+    """The price was at the line when it was armed: the direction is decided once the price has left it."""
 
 
 @dataclass(frozen=True, slots=True)
 class KnownCandle:
-    """The newest candle when a line was armed, as it stood then."""
+    """The newest candle when a line was armed, as it was then."""
 
     open_time_ms: int
     low: float
@@ -44,16 +44,16 @@ class PriceLine:
     direction: Direction = Direction.EITHER
     created_at_ms: int = 0
     watched_from_ms: int = 0
-    """Candles that open at or after it, by the market's time, count in full."""
+    """Candles that open at or after this, in the market's time, count in full."""
     crossed_at_ms: int | None = None
-    """When it was crossed; of one that a closed candle told, that candle's last moment."""
+    """When it was crossed; if only a closed candle shows it, that candle's last millisecond."""
     is_armed: bool = False
     number: int | None = None
-    """Its number in the table; None before it is there."""
+    """Its id in the table; None before it is stored."""
     known: KnownCandle | None = None
-    """Of this candle only what goes beyond counts. None: nothing is known of the time that it was armed in."""
+    """Only prices beyond this candle's range count. None: no candle was known when it was armed."""
     crossed_within_ms: int | None = None
-    """How long the candle is that told of the crossing, where the moment in it is not known."""
+    """The length of the candle that shows the crossing, if the exact time is unknown."""
 
     def __post_init__(self) -> None:
         if not math.isfinite(self.price):
@@ -61,12 +61,13 @@ class PriceLine:
 
     @property
     def crossing_candle_ms(self) -> int | None:
-        """When the candle opened in which it was crossed; None where the very moment is known, or there was none."""
+        """The opening time of the candle in which it was crossed; None: the exact time is known, or it was not
+        crossed."""
         if self.crossed_at_ms is None or self.crossed_within_ms is None:
             return None
         return self.crossed_at_ms + 1 - self.crossed_within_ms
 
     @property
     def is_watched(self) -> bool:
-        """Whether a price can set it off."""
+        """Whether a price can fire it."""
         return self.kind is LineKind.ALERT and self.is_armed

@@ -1,4 +1,4 @@
-"""Candles summed up by powers of two: a million of them are drawn, and their range found, from a few numbers."""
+"""Candles aggregated by powers of two, so that a million can be drawn and ranged from a few numbers."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ FloatArray = NDArray[np.float64]
 
 
 class Pyramid:
-    """Cell k of level L stands for the candles k * 2**L .. (k + 1) * 2**L - 1, as far as there are any.
+    """Cell k of level L aggregates the candles k * 2**L .. (k + 1) * 2**L - 1, as far as they exist.
 
     It holds their first open, highest high, lowest low, last close and the sum of their volumes. Cells are aligned to
-    candle 0, so that the same candles share a cell however the view moves. A cell is always made of the two below it:
-    the order in which candles came leaves no trace, not even in the last bit of a sum.
+    candle 0, so that the same candles share a cell however the view moves. A cell is always built from the two below
+    it, so that the result, down to the last bit of a sum, does not depend on the order of arrival.
 
     Level 0 is the candles themselves: `base`, an array of shape (5, candles) that the owner passes to every method.
-    Whatever changes in it has to be reported by `change` or `rebuild` before anything is asked.
+    Every change of it must be reported with `change` or `rebuild` before the next query.
     """
 
     def __init__(self, base: FloatArray, room: int = 0) -> None:
-        """`room`: how many candles to make room for at once."""
+        """room: how many candles to reserve space for."""
         self._room = 0
         self._levels: list[FloatArray] = []
         self._grow(max(base.shape[1], room))
         self.rebuild(base)
 
     def change(self, base: FloatArray, index: int) -> None:
-        """One candle was replaced, or appended. O(log N), amortised where it was appended."""
+        """One candle was replaced or appended. O(log N), amortised for an append."""
         count = base.shape[1]
         if count > self._room:
             self._grow(count)
@@ -43,7 +43,7 @@ class Pyramid:
             below, count = level, (count + 1) >> 1
 
     def rebuild(self, base: FloatArray, first: int = 0, stop: int | None = None) -> None:
-        """The candles first..stop - 1, or all from `first`, are others now; those outside stand where they stood."""
+        """The candles first..stop - 1, or all from `first`, have changed; the others kept value and index."""
         count = base.shape[1]
         stop = count if stop is None else stop
         if count > self._room:
@@ -59,7 +59,7 @@ class Pyramid:
     def level(self, base: FloatArray, number: int) -> FloatArray:
         """The cells of a level, shape (5, ceil(candles / 2**number)). A view; valid until the next change."""
         top = max(base.shape[1] - 1, 0).bit_length()
-        number = min(number, top)  # above the top there is nothing left to join
+        number = min(number, top)  # above the top there is nothing left to combine
         return base if number == 0 else self._levels[number - 1][:, : _cells(base.shape[1], number)]
 
     def extremes(self, base: FloatArray, first: int, stop: int) -> tuple[float, float]:
@@ -91,7 +91,7 @@ def _cells(count: int, number: int) -> int:
 
 
 def _combine(below: FloatArray, above: FloatArray) -> None:
-    """Fill all cells of `above` from the pairs in `below`; the last one may stand alone."""
+    """Fill all cells of `above` from the pairs in `below`; the last one may be unpaired."""
     left, right = below[:, ::2], below[:, 1::2]
     pairs = right.shape[1]
     above[_OPEN] = left[_OPEN]
@@ -104,7 +104,7 @@ def _combine(below: FloatArray, above: FloatArray) -> None:
 
 
 def _combine_one(below: FloatArray, count: int, above: FloatArray, cell: int) -> None:
-    """Fill one cell of `above`. Plain numbers: for a single cell they take a fifth of what slices take."""
+    """Fill one cell of `above`. Scalars: for a single cell they take a fifth of the time of slices."""
     left = 2 * cell
     right = left + 1
     above[_OPEN, cell] = below[_OPEN, left]

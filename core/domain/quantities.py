@@ -1,4 +1,4 @@
-"""What is forecast of a candle, in which units, and how each unit is made free of scale.
+"""The forecast quantities of a candle, their units, and how each is normalised.
 
 Natural units (stored, scored):
   CLOSE       log(close / close of the origin), cumulative over the horizon
@@ -8,8 +8,8 @@ Natural units (stored, scored):
   RANGE       log(log(high / low)), with log(high / low) at least `SMALLEST_RANGE`
   VOLUME      log(volume), with volume at least a hundredth of the volume's level
 
-Normalised units (learned): the same relative to what was known at the origin: its volatility, and the levels of its
-range and volume. Every map between the two is increasing, so quantiles map to quantiles.
+Normalised units (learned): the same relative to the volatility and the levels of range and volume at the origin.
+Every map between the two is increasing, so quantiles map to quantiles.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ FloatArray = NDArray[np.float64]
 LEVELS: FloatArray = np.array(QUANTILE_LEVELS, dtype=np.float64)
 LEVELS.flags.writeable = False
 SIZE_LEVELS: FloatArray = np.abs(2.0 * LEVELS - 1.0).round(12).astype(np.float64)
-"""Where a number counts with both signs: its quantile at each level is, but for the sign, that of its size at these."""
+"""For a symmetric quantity: its quantile at each level is, up to the sign, that of its size at these levels."""
 MEDIAN = QUANTILE_LEVELS.index(0.5)
 BAND_50 = (QUANTILE_LEVELS.index(0.25), QUANTILE_LEVELS.index(0.75))
 BAND_90 = (QUANTILE_LEVELS.index(0.05), QUANTILE_LEVELS.index(0.95))
 
 SMALLEST_RANGE = 1e-5
-"""A flat candle has log(high / low) = 0, whose logarithm is not a number: a tenth of a basis point stands in."""
+"""A flat candle has log(high / low) = 0, whose logarithm is not finite: a tenth of a basis point replaces it."""
 SMALLEST_VOLUME_SHARE = 0.01
-"""Share of the volume's level that stands in for less, so that the logarithm of no trade is a number."""
+"""Share of the volume's level used as a lower bound, so that the logarithm of no volume is finite."""
 NO_VOLUME = 1e-12
 """The level of a market that never had any volume."""
 
@@ -56,7 +56,7 @@ QUANTITIES = len(Quantity)
 SIGNED = [Quantity.CLOSE, Quantity.BODY]
 """Those that have a direction: "no change" is 0."""
 QUANTITY_NAMES = tuple(quantity.name.lower().replace("_", " ") for quantity in Quantity)
-"""As people read them."""
+"""For display."""
 
 
 def units(
@@ -78,7 +78,7 @@ def units(
 
 
 def within_bounds(natural: FloatArray) -> FloatArray:
-    """Quantiles [..., quantity, level] that a market's candle can have: no forecast names an impossible candle.
+    """Clip quantiles [..., quantity, level] to those of a possible candle.
 
     The bounds are those of `core.domain.validation`; within them every exponential and every ratio is finite.
     """

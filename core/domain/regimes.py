@@ -1,4 +1,4 @@
-"""What a market is like, as it is told with each forecast."""
+"""The market conditions published with each forecast."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from enum import StrEnum
 
 
 class Regime(StrEnum):
-    """What a market is like at a time."""
+    """A market regime."""
 
     CALM = "calm"
     TRENDING = "trending"
@@ -16,7 +16,7 @@ class Regime(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class RegimeProbabilities:
-    """How likely each market regime is, from the past alone. They add up to 1."""
+    """The probability of each market regime, from past candles only. They add up to 1."""
 
     calm: float
     trending: float
@@ -24,7 +24,7 @@ class RegimeProbabilities:
 
     @property
     def likeliest(self) -> Regime:
-        """Of two that are equally likely the first."""
+        """The most probable regime; the first of equals."""
         return max(Regime, key=self.of)
 
     def of(self, regime: Regime) -> float:
@@ -34,16 +34,16 @@ class RegimeProbabilities:
 
 @dataclass(frozen=True, slots=True)
 class MarketConditions:
-    """What the market was like where a forecast was made, from what had closed by then."""
+    """The market conditions at a forecast's origin, from candles closed by then."""
 
     regime: RegimeProbabilities
     novelty: float | None = None
-    """How far the input is from what is usual, over how far is still usual: above 1, nothing like it was seen. None
-    while too little was seen to say."""
+    """Distance of the input from its usual values, over the largest usual distance: above 1, nothing like it was seen.
+    None while there is too little data."""
     oddity: str = ""
-    """Where the novelty is above 1, which input is odd, in words: ``range 9 times its usual``. Else empty."""
+    """The unusual input if the novelty is above 1, such as ``range 9 times its usual``; else empty."""
 
     @property
     def is_odd(self) -> bool:
-        """Whether the input is unlike anything that was seen before it."""
+        """Whether the input is unlike anything seen before."""
         return bool(self.oddity)

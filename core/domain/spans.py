@@ -1,4 +1,4 @@
-"""Stretches of time, and what is left of them."""
+"""Half-open intervals of time, and their differences."""
 
 from __future__ import annotations
 
@@ -12,28 +12,28 @@ from core.domain.candle import Interval
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Span:
+class TimeSpan:
     """Opening times from `first_ms` on and before `stop_ms`."""
 
     first_ms: int
     stop_ms: int
 
     def candles(self, interval: Interval) -> int:
-        """How many candles open in it, where its first is one."""
+        """How many candles open in it, given that one opens at `first_ms`."""
         return -(-(self.stop_ms - self.first_ms) // interval.duration_ms)
 
 
-def holes_between(times: NDArray[np.int64], interval: Interval) -> list[Span]:
-    """Where candles are missing between these ascending opening times, shape (n,)."""
+def holes_between(times: NDArray[np.int64], interval: Interval) -> list[TimeSpan]:
+    """The spans without candles between these ascending opening times, shape (n,)."""
     step_ms = interval.duration_ms
     places = np.flatnonzero(np.diff(times) > step_ms)
-    return [Span(int(times[place]) + step_ms, int(times[place + 1])) for place in places]
+    return [TimeSpan(int(times[place]) + step_ms, int(times[place + 1])) for place in places]
 
 
-def without(spans: Iterable[Span], taken: Sequence[Span]) -> list[Span]:
-    """What is left of `spans`, ascending and apart, when `taken`, in any order, is cut out."""
+def without(spans: Iterable[TimeSpan], taken: Sequence[TimeSpan]) -> list[TimeSpan]:
+    """The difference `spans` - `taken`, ascending and disjoint; both may come in any order."""
     cuts = sorted(taken)
-    left: list[Span] = []
+    left: list[TimeSpan] = []
     first_cut = 0
     for span in sorted(spans):
         while first_cut < len(cuts) and cuts[first_cut].stop_ms <= span.first_ms:
@@ -43,13 +43,13 @@ def without(spans: Iterable[Span], taken: Sequence[Span]) -> list[Span]:
             if cut.first_ms >= span.stop_ms:
                 break
             if cut.first_ms > begin_ms:
-                left.append(Span(begin_ms, cut.first_ms))
+                left.append(TimeSpan(begin_ms, cut.first_ms))
             begin_ms = max(begin_ms, cut.stop_ms)
         if begin_ms < span.stop_ms:
-            left.append(Span(begin_ms, span.stop_ms))
+            left.append(TimeSpan(begin_ms, span.stop_ms))
     return left
 
 
-def candles_in(spans: Iterable[Span], interval: Interval) -> int:
-    """How many candles open in all of them."""
+def candles_in(spans: Iterable[TimeSpan], interval: Interval) -> int:
+    """How many candles open in these spans altogether."""
     return sum(span.candles(interval) for span in spans)

@@ -1,4 +1,4 @@
-"""Time zones by the names that a user may give."""
+"""Time zones by name."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ _VENUE_ZONES = {
     "okx": "Asia/Hong_Kong",
     "upbit": "Asia/Seoul",
 }
-"""Where a venue's day begins, by its ccxt id; all others' begin in UTC."""
+"""The zone in which a venue's day begins, by its ccxt id; UTC for all others."""
 
 
 def find(name: str, venue: str = "") -> tzinfo | None:
-    """The zone of this name; None is the machine's own. Raises ValueError, in a sentence, for a name that is none."""
+    """The zone of this name; None: the machine's zone. Raises ValueError, with a sentence, for an unknown name."""
     if name == "local":
         return None
     if name == "UTC":
@@ -31,5 +31,5 @@ def find(name: str, venue: str = "") -> tzinfo | None:
         return ZoneInfo(name)
     except (LookupError, ValueError, OSError) as error:
         raise ValueError(
-            f"“{name}” is no time zone; try local, UTC, exchange, or a name such as Europe/Berlin"
+            f"“{name}” is not a time zone; try local, UTC, exchange, or a name such as Europe/Berlin"
         ) from error

@@ -1,4 +1,4 @@
-"""What is accepted as a candle. Corrupt data is worse than no data: a model learns whatever it is given."""
+"""Validation of candles. Corrupt data is worse than no data: the model would learn it."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from core.domain.candle import Candle, Interval
 
 LARGEST_JUMP = 10.0
 LOWEST_PRICE, HIGHEST_PRICE = 1e-18, 1e18
-"""Tokens count in steps of 1e-18 and trade at 1e-12; the largest quotes, a bitcoin in rials, have 12 digits."""
+"""Tokens have units of 1e-18 and trade at 1e-12; the largest quotes, a bitcoin in rials, have 12 digits."""
 LARGEST_VOLUME = 1e24
-"""Supplies of 1e18 tokens exist, and days on which the whole of one changed hands; 1e24 is a million times that."""
+"""Supplies of 1e18 tokens exist, and some were traded whole within a day; 1e24 is a million times that."""
 LARGEST_RANGE = 1e9
-"""High to low. Ether fell 3,000-fold within a second (GDAX, 2017), Luna 10,000,000-fold within a week (2022)."""
+"""High over low. Ether fell 3,000-fold within a second (GDAX, 2017), Luna 10,000,000-fold within a week (2022)."""
 _EARLIEST_MS = 0
 LATEST_MS = 4_102_444_800_000
-"""The year 2100. Microseconds taken for milliseconds land far beyond it, seconds in January 1970."""
+"""The year 2100. Microseconds read as milliseconds lie far beyond it, seconds in January 1970."""
 _SMALLEST_SECONDS = 1_000_000_000
 _SECONDS_MS = 31_536_000_000
-"""A year after the epoch: no market was on record then, but a time in seconds looks like it."""
+"""A year after the epoch: no market was recorded then, but a time in seconds looks like it."""
 
 
 class RejectionReason(StrEnum):
@@ -44,17 +44,17 @@ class RejectionReason(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Rejection:
-    """One rejected candle, in a sentence for the log and the feed panel."""
+    """Why a candle was rejected, with a sentence for the log and the feed panel."""
 
     reason: RejectionReason
     sentence: str
 
 
 class Validator:
-    """Checks candles of one interval in the order in which they come, and counts what it rejects."""
+    """Checks candles of one interval in order of arrival, and counts the rejected ones."""
 
     def __init__(self, interval: Interval, phase_ms: int = 0) -> None:
-        """phase_ms: how far opening times lie off the epoch's grid; stock sessions need not begin on it."""
+        """phase_ms: how far opening times lie off the epoch's grid; stock sessions may begin off it."""
         self._interval = interval
         self._phase_ms = phase_ms % interval.duration_ms
         self._last_close: float | None = None
@@ -62,7 +62,7 @@ class Validator:
         self.rejected: Counter[RejectionReason] = Counter()
 
     def check(self, candle: Candle) -> Rejection | None:
-        """None where the candle is accepted, else why not. The chart shows a gap in its place."""
+        """None if the candle is accepted, else the reason. The chart shows a gap in its place."""
         reason = self._own_problem(candle) or self._jump(candle)
         self._suspect_close = candle.close if reason is RejectionReason.JUMP else None
         if reason is None:
@@ -72,7 +72,7 @@ class Validator:
         return Rejection(reason, f"The candle of {candle.open_time_ms} was rejected: {reason.value} ({candle}).")
 
     def check_forming(self, candle: Candle) -> Rejection | None:
-        """The same for a candle that is still open; it does not become the measure of the next one's jump."""
+        """Check a candle that is still open; its price is not the reference for the next jump."""
         reason = self._own_problem(candle) or self._jump(candle)
         if reason is None:
             return None
@@ -80,7 +80,7 @@ class Validator:
         return Rejection(reason, f"The forming candle was rejected: {reason.value} ({candle}).")
 
     def check_correction(self, candle: Candle) -> Rejection | None:
-        """The same for one that replaces a candle of long ago: what came after it is no measure of its price."""
+        """Check a replacement for an old candle: without the jump test, as later prices say nothing about it."""
         reason = self._own_problem(candle)
         if reason is None:
             return None
@@ -91,7 +91,7 @@ class Validator:
         return problem_of(candle, self._interval, self._phase_ms)
 
     def _jump(self, candle: Candle) -> RejectionReason | None:
-        """A tenfold jump is a broken message; two candles in a row that agree on it are a market (a split, say)."""
+        """A tenfold jump is a broken message; two consecutive candles that agree on it are real (a split, say)."""
         if self._last_close is None or is_near(candle.close, self._last_close):
             return None
         agrees = self._suspect_close is not None and is_near(candle.close, self._suspect_close)
@@ -99,17 +99,17 @@ class Validator:
 
 
 def problem_of(candle: Candle, interval: Interval, phase_ms: int = 0) -> RejectionReason | None:
-    """What is wrong with a candle by itself: its numbers, its shape, its time. None where it is sound."""
+    """The fault of a single candle: in its numbers, its shape or its time. None if it is valid."""
     return problem_of_numbers(candle) or _time_problem(candle.open_time_ms, interval, phase_ms)
 
 
 def problem_of_numbers(candle: Candle) -> RejectionReason | None:
-    """The same without its time. What passes, and only that, may be stored."""
+    """`problem_of` without the time. Only candles that pass may be stored."""
     return _shape_problem(candle) or _size_problem(candle)
 
 
 def number_faults(values: NDArray[np.float64]) -> tuple[tuple[RejectionReason, NDArray[np.bool_]], ...]:
-    """The same for columns: open, high, low, close, volume, shape (5, n). Of several faults the first counts."""
+    """`problem_of_numbers` for columns: open, high, low, close, volume, shape (5, n). The first fault counts."""
     prices, high, low, volume = values[:4], values[1], values[2], values[4]
     least: NDArray[np.float64] = prices.min(axis=0, initial=np.inf)
     most: NDArray[np.float64] = prices.max(axis=0, initial=-np.inf)
@@ -126,7 +126,7 @@ def number_faults(values: NDArray[np.float64]) -> tuple[tuple[RejectionReason, N
 
 
 def _size_problem(candle: Candle) -> RejectionReason | None:
-    """Numbers that no market has: their squares and ratios are beyond what can be computed with."""
+    """Numbers outside any market's range: their squares and ratios overflow."""
     if candle.low < LOWEST_PRICE or candle.high > HIGHEST_PRICE:
         return RejectionReason.PRICE_SIZE
     if candle.volume > LARGEST_VOLUME:
@@ -158,7 +158,7 @@ def is_near(close: float, other: float) -> bool:
 
 
 def time_is_in_another_unit(times_ms: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Where times cannot be milliseconds: before 1970, after 2100, or what looks like seconds."""
+    """Where times cannot be milliseconds: before 1970, after 2100, or probably seconds."""
     looks_like_seconds = (times_ms >= _SMALLEST_SECONDS) & (times_ms < _SECONDS_MS)
     return (times_ms < _EARLIEST_MS) | (times_ms >= LATEST_MS) | looks_like_seconds
 

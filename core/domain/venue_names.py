@@ -1,4 +1,4 @@
-"""What exchanges are called, without loading ccxt."""
+"""Display names of exchanges, without loading ccxt."""
 
 from __future__ import annotations
 
@@ -20,5 +20,5 @@ _NAMES = {
 
 
 def venue_name(venue: str) -> str:
-    """``Binance`` for ``binance``; an id that is not known by another name, with a capital."""
+    """``Binance`` for ``binance``; an unknown id is capitalised."""
     return _NAMES.get(venue, venue.capitalize())

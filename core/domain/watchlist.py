@@ -1,4 +1,4 @@
-"""The list of markets that a user keeps an eye on, and what can be done with it. All functions return a new list."""
+"""The user's list of watched markets, and its edits. All functions return a new list."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class WatchedMarket:
 
     @property
     def market(self) -> Market:
-        """The same for feeds and runs."""
+        """As the market of a feed or a run."""
         return Market(self.venue, self.symbol, Interval.parse(self.interval))
 
 
@@ -41,21 +41,21 @@ Watchlist = tuple[WatchedMarket, ...]
 
 
 def added(markets: Sequence[WatchedMarket], market: WatchedMarket) -> Watchlist:
-    """With `market` at the end. Raises ValueError, in a sentence, where it stands there already or the list is full."""
+    """Append `market`. Raises ValueError, with a sentence, if it is in the list already or the list is full."""
     if market in markets:
-        raise ValueError(f"{market.symbol} {market.interval} of {market.venue} is in the list already.")
+        raise ValueError(f"{market.symbol} {market.interval} of {market.venue} is already in the list.")
     if len(markets) >= MOST_WATCHED:
         raise ValueError(f"The list is full: {MOST_WATCHED} markets. Remove one first.")
     return (*markets, market)
 
 
 def without(markets: Sequence[WatchedMarket], market: WatchedMarket) -> Watchlist:
-    """Without `market`."""
+    """Remove `market`."""
     return tuple(each for each in markets if each != market)
 
 
 def moved(markets: Sequence[WatchedMarket], market: WatchedMarket, place: int) -> Watchlist:
-    """With `market` as number `place`, counted from 0; beyond the ends: at the end. The others keep their order."""
+    """Move `market` to index `place`, clamped to the list. The others keep their order."""
     others = [each for each in markets if each != market]
     if len(others) == len(markets):
         return tuple(markets)

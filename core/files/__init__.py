@@ -1,1 +1,1 @@
-"""Files that survive a power cut, and that only their owner can read."""
+"""Atomic writes, and files that only their owner can read."""

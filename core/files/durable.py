@@ -1,4 +1,4 @@
-"""Files written so that a power cut leaves the old content or the new one."""
+"""Atomic file writes: after a power cut a file has either its old or its new content."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from typing import BinaryIO
 
 
 def write_durably(path: Path, data: bytes, *, is_private: bool = True) -> None:
-    """Write the file in one piece: temporary file, fsync, replace, fsync of the folder. Its folder must be there.
+    """Write atomically: temporary file, fsync, replace, fsync of the folder. The folder must exist.
 
-    is_private: False for what a user saves somewhere by a name: it gets the mode of any program's new file there, or
-    keeps that of the file in whose place it comes. Raises OSError; nothing is left behind then.
+    is_private: False for a file that the user saves under a name: it gets the default mode, or keeps that of the file
+    it replaces. Raises OSError, and then leaves no temporary file.
     """
     write_pieces_durably(path, (data,), is_private=is_private)
 
 
 def write_pieces_durably(path: Path, pieces: Iterable[bytes | memoryview], *, is_private: bool = True) -> None:
-    """The same for what is made while it is written. What making it raises is passed on; nothing is left behind."""
+    """`write_durably` for generated content. Errors of the generator are passed on; no temporary file is left."""
     temporary, file = _private(path) if is_private else _of_the_user(path)
     try:
         with file:
@@ -44,14 +44,14 @@ def _private(path: Path) -> tuple[Path, BinaryIO]:
 
 def _of_the_user(path: Path) -> tuple[Path, BinaryIO]:
     temporary = path.with_name(f".{path.name}-{secrets.token_hex(4)}.tmp")
-    file = temporary.open("xb")  # the umask is for the system to see to: asking for it changes it for all threads
-    with contextlib.suppress(OSError):  # there is none to keep, or a disk without modes
+    file = temporary.open("xb")  # the system applies the umask: reading it would change it for all threads
+    with contextlib.suppress(OSError):  # no file to replace, or a disk without modes
         temporary.chmod(stat.S_IMODE(path.stat().st_mode))
     return temporary, file
 
 
 def sync_folder(folder: Path) -> None:
-    """Make the new name durable. Windows has no such call, and does it by itself."""
+    """Make the new name durable. Windows needs no such call."""
     if os.name == "nt":
         return
     handle = os.open(folder, os.O_RDONLY)

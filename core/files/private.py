@@ -1,6 +1,6 @@
-"""Files and folders for their owner's eyes alone, whatever the umask: what is stored says what a user trades.
+"""Files and folders that only their owner can read, whatever the umask: they show what a user trades.
 
-On Windows a user's data folder is private already, and modes say nothing; there nothing is done.
+Does nothing on Windows, where a user's data folder is private already and modes have no effect.
 """
 
 from __future__ import annotations
@@ -14,13 +14,14 @@ _FOLDER, _OTHERS = 0o700, 0o077
 
 
 def make_private_folder(path: Path) -> None:
-    """Create it where it is missing, with its parents; one of this user's becomes private. Raises OSError."""
+    """Create the folder and its parents if missing; make it private if this user owns it. Raises OSError."""
     path.mkdir(mode=_FOLDER, parents=True, exist_ok=True)
     make_private(path)
 
 
 def make_private(path: Path) -> None:
-    """Take it from everybody else. What is another user's, a link, shared by all as /tmp is, or gone is left alone."""
+    """Remove access for others. Leaves alone links, missing files, other users' files and shared folders such as
+    /tmp."""
     if os.name == "nt":
         return
     with contextlib.suppress(OSError):  # a disk without modes, or one that is read-only

@@ -1,1 +1,1 @@
-"""Candles, where they come from, and what is accepted as one."""
+"""Sources of candles, their way into the database, and what is derived from them."""

@@ -1,4 +1,4 @@
-"""Trades made into candles: pure, without a clock, and the same whatever the order in which trades come."""
+"""Candles from trades: pure, without a clock, and independent of the order of arrival."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _YEAR_2100_MS = 4_102_444_800_000
 
 @dataclass(frozen=True, slots=True)
 class Trade:
-    """One trade. `trade_id` is None where the source tells none: such a trade is never known for a duplicate."""
+    """One trade. `trade_id` is None if the source gives none: duplicates of such a trade go unnoticed."""
 
     trade_id: int | str | None
     time_ms: int
@@ -24,7 +24,7 @@ class Trade:
 
 
 class TradeFate(StrEnum):
-    """What became of a trade."""
+    """How a trade was handled."""
 
     TAKEN = "taken"
     DUPLICATE = "a trade that came twice"
@@ -35,7 +35,7 @@ class TradeFate(StrEnum):
 
 @dataclass(slots=True)
 class _Bucket:
-    """The trades of one candle. `first` and `last` are (time, rank, price): rank tells trades of one time apart."""
+    """The trades of one candle. `first` and `last` are (time, rank, price): rank orders trades of the same time."""
 
     first: tuple[int, int, float]
     last: tuple[int, int, float]
@@ -45,11 +45,11 @@ class _Bucket:
 
 
 class TradeAggregator:
-    """Candles of one interval from trades. It remembers a candle until `close` is told that it is over."""
+    """Candles of one interval from trades. A candle is kept until `close` is called for it."""
 
     def __init__(self, interval: Interval, phase_ms: int = 0, *, has_consecutive_ids: bool = False) -> None:
-        """phase_ms: how far opening times lie off the epoch's grid. has_consecutive_ids: ids count up by one, so that a
-        jump is a loss."""
+        """phase_ms: how far opening times lie off the epoch's grid. has_consecutive_ids: ids increase by one, so that a
+        jump means lost trades."""
         self._interval = interval
         self._phase_ms = phase_ms
         self._ids: TradeIds = ConsecutiveIds() if has_consecutive_ids else RecentIds()
@@ -61,7 +61,7 @@ class TradeAggregator:
         self.fates: Counter[TradeFate] = Counter()
 
     def add(self, trade: Trade) -> TradeFate:
-        """Count a trade in, where it is new, sound, and of a candle that is still open."""
+        """Add a trade, if it is new, valid, and of a candle that is still open."""
         fate = self._fate(trade)
         self.fates[fate] += 1
         if fate is TradeFate.TAKEN:
@@ -69,7 +69,7 @@ class TradeAggregator:
         return fate
 
     def candle(self, open_time_ms: int) -> Candle | None:
-        """The candle that opened then, as far as its trades have come; None where none has."""
+        """The candle of the trades so far; None if it has none."""
         bucket = self._buckets.get(open_time_ms)
         if bucket is None:
             return None
@@ -77,23 +77,24 @@ class TradeAggregator:
         return Candle(open_time_ms, bucket.first[2], bucket.high, bucket.low, bucket.last[2], volume)
 
     def open_times(self) -> list[int]:
-        """Of the candles that are not closed and have trades, ascending."""
+        """The opening times of the open candles that have trades, ascending."""
         return sorted(self._buckets)
 
     def is_whole(self, open_time_ms: int) -> bool:
-        """Whether every trade of that candle must have come so far: trades came before it opened, and none is lost."""
+        """Whether all trades of this candle so far have arrived: there were trades before it opened, and none is
+        lost."""
         is_witnessed = self._earliest_ms is not None and self._earliest_ms < open_time_ms
         return is_witnessed and open_time_ms not in self._torn and not self._ids.is_torn(*self._span(open_time_ms))
 
     def close(self, open_time_ms: int) -> None:
-        """That candle and all before it are over: forget them, and count what comes for them as late."""
+        """Drop this candle and all before it; further trades of theirs count as late."""
         self._closed_ms = max(open_time_ms, self._closed_ms if self._closed_ms is not None else open_time_ms)
         for passed_ms in [each for each in self._buckets if each <= self._closed_ms]:
             del self._buckets[passed_ms]
         self._torn = {each for each in self._torn if each > self._closed_ms}
 
     def take_losses(self) -> list[LostTrades]:
-        """Trades given up for lost since the last call; the candles that they belong to are not whole."""
+        """Trades declared lost since the last call; the candles that they belong to are not whole."""
         losses = self._ids.take_losses()
         for loss in losses:
             first_ms, last_ms = self._open_ms(loss.after_ms), self._open_ms(loss.before_ms)
@@ -104,10 +105,10 @@ class TradeAggregator:
         if not _is_sound(trade):
             return TradeFate.INVALID
         is_late = self._closed_ms is not None and self._open_ms(trade.time_ms) <= self._closed_ms
-        verdict = self._ids.take(trade.trade_id, trade.time_ms)
-        if verdict is None:
+        is_new = self._ids.take(trade.trade_id, trade.time_ms)
+        if is_new is None:
             return TradeFate.ID_JUMP
-        if not verdict:
+        if not is_new:
             return TradeFate.DUPLICATE
         return TradeFate.LATE if is_late else TradeFate.TAKEN
 
@@ -138,7 +139,7 @@ def _is_sound(trade: Trade) -> bool:
 
 
 def _add_exactly(parts: list[float], number: float) -> None:
-    """Shewchuk's partial sums: `math.fsum` of the parts is the exact sum, rounded once, whatever the order."""
+    """Shewchuk's partial sums: `math.fsum` of the parts is the exact sum, rounded once, in any order."""
     kept = 0
     for part in parts:
         larger, smaller = (part, number) if abs(number) < abs(part) else (number, part)

@@ -1,9 +1,10 @@
-"""When an alert goes off: at the first price that reaches or jumps over its line, from the side on which the price was
-when it was armed, in what the market did after that.
+"""When an alert fires: at the first price after arming that reaches or jumps over its line, from the side on which the
+price was.
 
-After is told by the candles, not by a clock, which may be wrong. Of the candle that was newest then, only what goes
-beyond its range of then counts, and its price from now on, across restarts too; a later candle counts whole; one before
-it never. So a candle that comes late or is corrected sets nothing off that was over when the alert was armed.
+"After" is decided by the candles, not by a clock, which may be wrong. Of the newest candle at arming, only prices
+beyond its range at that time count, and its price from then on, also across restarts; a later candle counts in full, an
+earlier one not at all. So a late or corrected candle fires no alert for something that was over when the alert was
+armed.
 """
 
 from __future__ import annotations
@@ -14,44 +15,44 @@ from core.domain.candle import Candle, Interval
 from core.domain.price_lines import Direction, KnownCandle, PriceLine
 
 _MARGIN = 1e-4
-"""How far, as a share of the price, it must have left a line at which it stood when that was armed."""
+"""How far, as a share of the price, it must leave a line that it was at when that was armed."""
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
-    """A look at a candle."""
+class Observation:
+    """One observation of a candle."""
 
     candle: Candle
     close_time_ms: int
     is_newest: bool
-    """False for a candle that came late: its close is not the price now."""
+    """False for a late candle: its close is not the current price."""
 
 
 class PriceWatch:
-    """Follows one market's candles. Knows nothing of lines."""
+    """Follows one market's candles."""
 
     def __init__(self, interval: Interval) -> None:
         self._interval = interval
         self._newest: Candle | None = None
 
-    def look(self, candle: Candle) -> Seen:
-        """The candle as it stands now, forming or closed."""
+    def observe(self, candle: Candle) -> Observation:
+        """Record a candle's current state, forming or closed."""
         is_newest = self._newest is None or candle.open_time_ms >= self._newest.open_time_ms
         if is_newest:
             self._newest = candle
-        return Seen(candle, self._interval.close_time_ms(candle.open_time_ms), is_newest)
+        return Observation(candle, self._interval.close_time_ms(candle.open_time_ms), is_newest)
 
     def armed(self, line: PriceLine, market_ms: int | None, *, tick: float, is_again: bool = False) -> PriceLine:
-        """The line, watched from what is known now. Raises ValueError before the first look.
+        """The line, watched from now on. Raises ValueError before the first observation.
 
-        market_ms: the market's time as far as that is known. Where it says that whole candles are missing, as while
-        there is no connection, watching begins at it.
-        is_again: it has gone off before. Then a price that stands within a hair of it has to leave first, or the line
-        would go off with every tremble; one that is set anew counts from its exact price on.
+        market_ms: the market's time, if known. If whole candles are missing by then, as without a connection, watching
+        begins at that time.
+        is_again: it has fired before. A price very close to it must then leave it first, or the line would fire at
+        every small move; a new line counts from its exact price on.
         """
         newest = self._newest
         if newest is None:
-            raise ValueError("an alert is armed at a price, and none is known yet")
+            raise ValueError("an alert cannot be armed before a price is known")
         reach = margin(line.price, tick) if is_again else 0.0
         fresh = rearmed(line, _side(line.price, newest.close, reach))
         closes_at = self._interval.close_time_ms(newest.open_time_ms)
@@ -60,36 +61,36 @@ class PriceWatch:
         return _from(fresh, newest, closes_at)
 
 
-def judge(line: PriceLine, seen: Seen, *, tick: float, now_ms: int) -> PriceLine:
-    """The line after this look: itself, or crossed, or watched from another candle or another side."""
-    candle, known = seen.candle, line.known
+def judge(line: PriceLine, observed: Observation, *, tick: float, now_ms: int) -> PriceLine:
+    """The line after this observation: unchanged, crossed, or watched from another candle or side."""
+    candle, known = observed.candle, line.known
     begins_ms = line.watched_from_ms if known is None else known.open_time_ms
-    if not line.is_watched or seen.close_time_ms <= begins_ms:
+    if not line.is_watched or observed.close_time_ms <= begins_ms:
         return line
     if line.direction is Direction.EITHER:
-        return _decided(line, seen, tick)
+        return _decided(line, observed, tick)
     low, high = candle.low, candle.high
     if known is not None and candle.open_time_ms == known.open_time_ms:
         low = low if low < known.low else candle.close
         high = high if high > known.high else candle.close
-    elif candle.open_time_ms < line.watched_from_ms:  # it began before the line was armed, and was not seen then
-        if not seen.is_newest:
+    elif candle.open_time_ms < line.watched_from_ms:  # it began before the line was armed, and was not known then
+        if not observed.is_newest:
             return line
         low = high = candle.close
-        line = _from(line, candle, seen.close_time_ms)
+        line = _from(line, candle, observed.close_time_ms)
     has_crossed = high >= line.price if line.direction is Direction.UP else low <= line.price
     if not has_crossed:
         return line
-    if now_ms >= seen.close_time_ms:
-        within_ms = seen.close_time_ms - candle.open_time_ms
-        return replace(line, is_armed=False, crossed_at_ms=seen.close_time_ms - 1, crossed_within_ms=within_ms)
+    if now_ms >= observed.close_time_ms:
+        within_ms = observed.close_time_ms - candle.open_time_ms
+        return replace(line, is_armed=False, crossed_at_ms=observed.close_time_ms - 1, crossed_within_ms=within_ms)
     return replace(line, is_armed=False, crossed_at_ms=max(now_ms, candle.open_time_ms))
 
 
 def judge_price(line: PriceLine, price: float, at_ms: int) -> PriceLine:
-    """The line after the price alone of a market whose candles are not followed. at_ms: when it was told.
+    """The line after a price of a market whose candles are not followed. at_ms: when it was received.
 
-    What the price did between two of them is left to the candles: they are judged once the market is followed again.
+    Moves between two prices are judged by the candles, once the market is followed again.
     """
     if not line.is_watched:
         return line
@@ -103,26 +104,25 @@ def judge_price(line: PriceLine, price: float, at_ms: int) -> PriceLine:
 
 
 def rearmed(line: PriceLine, direction: Direction) -> PriceLine:
-    """The line, armed, with nothing of what it was crossed by before."""
+    """The line, armed, with its earlier crossing cleared."""
     return replace(line, is_armed=True, crossed_at_ms=None, crossed_within_ms=None, direction=direction)
 
 
 def margin(price: float, tick: float) -> float:
-    """How far a price has to be from a line to have left it."""
+    """The distance at which a price has left a line."""
     return max(tick, abs(price) * _MARGIN)
 
 
-def _decided(line: PriceLine, seen: Seen, tick: float) -> PriceLine:
-    """Once the price has left it is watched from that side, and from that moment on: what was before was at the line
-    too."""
-    side = _side(line.price, seen.candle.close, margin(line.price, tick))
-    if not seen.is_newest or side is Direction.EITHER:
+def _decided(line: PriceLine, observed: Observation, tick: float) -> PriceLine:
+    """Once the price has left, the line is watched from that side and from that moment on."""
+    side = _side(line.price, observed.candle.close, margin(line.price, tick))
+    if not observed.is_newest or side is Direction.EITHER:
         return line
-    return _from(replace(line, direction=side), seen.candle, seen.close_time_ms)
+    return _from(replace(line, direction=side), observed.candle, observed.close_time_ms)
 
 
 def _from(line: PriceLine, candle: Candle, close_time_ms: int) -> PriceLine:
-    """The line with this candle, as it stands, as what is known already."""
+    """The line, with the current state of this candle as its known candle."""
     known = KnownCandle(candle.open_time_ms, candle.low, candle.high)
     return replace(line, known=known, watched_from_ms=close_time_ms)
 

@@ -12,8 +12,8 @@ _AT_ONCE = 4_096
 
 
 def closes_within(series: CandleSeries, first_ms: TimeArray, last_ms: TimeArray) -> FloatArray:
-    """The newest close of `series` from each first to each last opening time, both included; NaN where it has no candle
-    between them. Times ascend; shape (n,)."""
+    """The newest close of `series` from each first to each last opening time, both included; NaN where it has no
+    candle in between. Times ascend; shape (n,)."""
     if len(series) == 0:
         return np.full(first_ms.shape, np.nan)
     places = np.searchsorted(series.open_time_ms, last_ms, side="right") - 1
@@ -23,8 +23,8 @@ def closes_within(series: CandleSeries, first_ms: TimeArray, last_ms: TimeArray)
 
 
 def first_shared(own: CandleSeries, other: CandleSeries, first: int, stop: int) -> float | None:
-    """The close of `other` at the first of the candles first..stop - 1 of `own` that it has, above zero; None where it
-    has none."""
+    """The first close above zero that `other` has at one of the candles first..stop - 1 of `own`; None if it has
+    none."""
     if first >= stop or len(other) == 0:
         return None
     first = max(first, own.insertion_index(int(other.open_time_ms[0])))
@@ -39,7 +39,7 @@ def first_shared(own: CandleSeries, other: CandleSeries, first: int, stop: int) 
 
 @dataclass(frozen=True)
 class Pair:
-    """Two series by time, and the closes at which they start together."""
+    """Two series aligned by time, and their closes at the common start."""
 
     own: CandleSeries
     other: CandleSeries
@@ -48,21 +48,22 @@ class Pair:
 
     @classmethod
     def of(cls, own: CandleSeries, other: CandleSeries, first: int, stop: int) -> Pair | None:
-        """From the candles first..stop - 1 of `own` on; None where the two share none of them."""
+        """Aligned at the first shared one of the candles first..stop - 1 of `own`; None if there is none."""
         close = first_shared(own, other, first, stop)
         return None if close is None else cls(own, other, float(own.close[first]), close)
 
     @property
     def factor(self) -> float:
-        """From the other's prices to those that start with the own ones."""
+        """Factor from the other's prices to prices that start at the own close."""
         return self.own_close / self.other_close
 
     def change(self, close: float) -> float:
-        """Of the other since its start, as a share."""
+        """The other's change since the start, as a share."""
         return close / self.other_close - 1.0
 
     def close_at(self, index: int | None) -> float | None:
-        """The other's close at a candle of its own; None: its last that is no newer than the own newest."""
+        """The other's close at the own candle `index`; None: its last one that is not newer than the newest own
+        candle."""
         if index is None:
             found: int | None = self.other.insertion_index(int(self.own.open_time_ms[-1]) + 1) - 1
         else:
@@ -70,7 +71,7 @@ class Pair:
         return None if found is None or found < 0 else float(self.other.close[found])
 
     def extremes(self, first: int, stop: int) -> tuple[float, float] | None:
-        """The other's lowest low and highest high over the candles first..stop - 1 of its own, in own prices."""
+        """The other's lowest low and highest high over the own candles first..stop - 1, in own prices."""
         times = self.own.open_time_ms
         begin, end = self.other.insertion_index(int(times[first])), self.other.insertion_index(int(times[stop - 1]) + 1)
         edges = self.other.extremes(begin, end)

@@ -1,4 +1,4 @@
-"""What an exchange is known not to have: no candle of these times was lost on the way, and none is to be fetched."""
+"""Candles that an exchange is known not to have: none was lost on the way, and none needs to be fetched."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Times = NDArray[np.int64]
 
 
 class KnownHoles:
-    """Stretches of opening times, each from its first millisecond to before its stop. Does not change once made."""
+    """Half-open spans of opening times. Immutable."""
 
     def __init__(self, spans: Times | None = None) -> None:
         """spans: shape (n, 2), in any order; they may overlap."""
@@ -20,22 +20,22 @@ class KnownHoles:
         is_first = np.append(True, found[1:, 0] > reach[:-1])[: len(found)]
         is_last = np.append(is_first[1:], True)[: len(found)]
         self.spans: Times = np.stack([found[is_first, 0], reach[is_last]], axis=1)
-        """Ascending and apart, shape (n, 2)."""
+        """Ascending and disjoint, shape (n, 2)."""
         self._sums = np.append(0, np.cumsum(self.spans[:, 1] - self.spans[:, 0]))
 
     def __len__(self) -> int:
         return len(self.spans)
 
     def joined(self, other: Times) -> KnownHoles:
-        """These and others, shape (n, 2)."""
+        """The union with other spans, shape (n, 2)."""
         return KnownHoles(np.concatenate([self.spans, other]))
 
     def within_ms(self, first_ms: Any, stop_ms: Any) -> Times:
-        """How much of each stretch first_ms..stop_ms - 1 lies in holes; both of shape (n,), or numbers."""
+        """How much of each span first_ms..stop_ms - 1 lies in holes; both of shape (n,), or numbers."""
         return np.asarray(self._before_ms(stop_ms) - self._before_ms(first_ms), dtype=np.int64)
 
     def _before_ms(self, time_ms: Any) -> Times:
-        """How much lies before each moment."""
+        """The total length of the holes before each time."""
         times = np.asarray(time_ms, dtype=np.int64)
         if not len(self.spans):
             return np.zeros_like(times)

@@ -1,4 +1,4 @@
-"""The symbols that come closest to a mistyped one, as a question for the user."""
+"""The symbols closest to a mistyped one, as a question for the user."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ _MOST = 3
 
 
 def near_symbols(symbol: str, known: Iterable[str]) -> list[str]:
-    """At most three, the best first: the same base in a like currency (USDT for USD), else in another one, else the
-    pair the other way round, else whatever is written nearly so."""
+    """At most three, best first: the same base in a similar quote currency (USDT for USD), else in another one, else
+    the swapped pair, else the most similar spelling."""
     base, _, quote = symbol.upper().partition("/")
     symbols = sorted(set(known), key=_usual_first)
     of_base = [each for each in symbols if each.upper().partition("/")[0] == base]
-    alike = [each for each in of_base if _is_alike(each.upper().partition("/")[2], quote)]
+    similar = [each for each in of_base if _is_similar(each.upper().partition("/")[2], quote)]
     swapped = [each for each in symbols if each.upper() == f"{quote}/{base}"]
-    return (alike or of_base or swapped or _written_nearly_so(symbol, symbols))[:_MOST]
+    return (similar or of_base or swapped or _similar_spelling(symbol, symbols))[:_MOST]
 
 
 def did_you_mean(near: Sequence[str]) -> str:
-    """“ Did you mean A, B or C?”, with the blank before it; without any, how a symbol is written."""
+    """“ Did you mean A, B or C?”, with a leading space; if there are none, an example of a symbol."""
     if not near:
         return " Symbols are written like BTC/USDT."
     *first, last = near
     return f" Did you mean {', '.join(first)} or {last}?" if first else f" Did you mean {last}?"
 
 
-def _is_alike(quote: str, wanted: str) -> bool:
+def _is_similar(quote: str, wanted: str) -> bool:
     return bool(quote and wanted) and (quote.startswith(wanted) or wanted.startswith(quote))
 
 
@@ -38,7 +38,7 @@ def _usual_first(symbol: str) -> tuple[int, int, str]:
     return rank, len(symbol), symbol
 
 
-def _written_nearly_so(symbol: str, symbols: Sequence[str]) -> list[str]:
+def _similar_spelling(symbol: str, symbols: Sequence[str]) -> list[str]:
     letters = {_letters(each): each for each in reversed(symbols)}
     return [letters[each] for each in difflib.get_close_matches(_letters(symbol), letters, n=_MOST)]
 

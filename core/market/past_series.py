@@ -1,4 +1,4 @@
-"""A candle series as it stood at an earlier moment: it shares the columns of the whole, so that no candle is copied."""
+"""A candle series as of an earlier time. It shares the columns of the whole series, so no candle is copied."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from core.domain.candle_series import CandleSeries
 
 
 class PastSeries(CandleSeries):
-    """The candles of another series up to one of them, in place. It is read only: who adds, adds to the whole.
+    """A read-only view of another series' first candles; new candles are added to the whole series.
 
-    Going on or back costs O(log N); those who follow its changes work out only the candles that came, or the newest.
+    Moving forwards or back costs O(log N); followers of its changes only compute the added candles, or the newest.
     """
 
     def __init__(self, whole: CandleSeries) -> None:
@@ -16,7 +16,7 @@ class PastSeries(CandleSeries):
         self._whole, self._followed = whole, -1
 
     def show(self, whole: CandleSeries, count: int) -> None:
-        """The first `count` candles of a series, as they are now: call it again after a change of that series."""
+        """Show the first `count` candles of a series. Call it again after that series has changed."""
         is_same = whole is self._whole and self._is_as_followed(whole, min(count, self._size))
         former, self._size = self._size, count
         self._whole, self._followed, self.interval = whole, whole.version, whole.interval
@@ -24,12 +24,12 @@ class PastSeries(CandleSeries):
         if not is_same:
             self._pyramid = None
             self._changes.clear()
-            self._version += 1  # nobody can tell from which candle on
+            self._version += 1  # the first changed candle is unknown
         elif former != count:
             self._resize(former, count)
 
     def _resize(self, former: int, count: int) -> None:
-        """What is behind the newest candle was summed up with candles that are not there any more, or are there now."""
+        """Cells after the newest candle aggregated candles that have been removed or added since."""
         first = max(min(former, count - 1), 0)
         if self._pyramid is not None:
             self._pyramid.rebuild(self._base(), first)
@@ -40,7 +40,7 @@ class PastSeries(CandleSeries):
             self._version += 1
 
     def _is_as_followed(self, whole: CandleSeries, count: int) -> bool:
-        """Whether the first `count` candles are those that they were."""
+        """Whether the first `count` candles are unchanged."""
         changes = whole.changes_since(self._followed)
         if changes is None:
             return False

@@ -1,4 +1,4 @@
-"""From a feed to the candle table: checked, stored, and only then told to whoever listens."""
+"""From a feed to the candle table: validated, stored, and only then passed to the listener."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Protocol
 from core.domain.candle import Candle, Market
 from core.domain.clock import Clock
 from core.domain.plain import plain
-from core.domain.spans import Span
+from core.domain.spans import TimeSpan
 from core.domain.validation import Rejection, RejectionReason, Validator
 from core.market.feeds.base import (
     CatchUpProgress,
@@ -24,9 +24,9 @@ from core.market.feeds.base import (
     FeedStatus,
     FeedVitals,
     FormingCandle,
-    Known,
     MissingCandles,
     RejectedMessage,
+    StoredCandles,
 )
 from core.market.feeds.ledger import REMEMBERED
 from core.market.shown_names import shown_market
@@ -37,8 +37,8 @@ _BATCH_S = 0.05
 _DAY_MS = 86_400_000
 _log = logging.getLogger("ghostcandle.feed")
 
-FeedTold = MissingCandles | RejectedMessage | FeedVitals
-"""What a feed says about itself. Of this, holes are stored."""
+FeedReport = MissingCandles | RejectedMessage | FeedVitals
+"""What a feed reports about itself. Only holes are stored."""
 
 
 class CandleSink(Protocol):
@@ -50,18 +50,18 @@ class CandleSink(Protocol):
 
 
 class HoleSink(Protocol):
-    """Where it is kept what the exchange does not have. `core.storage.holes.HoleStore` is one."""
+    """Stores the candles that the exchange does not have. `core.storage.holes.HoleStore` is one."""
 
-    def add_of_exchange(self, market: Market, holes: Sequence[Span], asked_at_ms: int) -> None: ...
+    def add_of_exchange(self, market: Market, holes: Sequence[TimeSpan], asked_at_ms: int) -> None: ...
 
-    def of_exchange(self, market: Market, span: Span) -> list[Span]: ...
+    def of_exchange(self, market: Market, span: TimeSpan) -> list[TimeSpan]: ...
 
 
 class PipelineListener(Protocol):
-    """Who is told. Called on the loop that `run` is awaited on."""
+    """Called on the loop that `run` is awaited on."""
 
     def on_closed(self, candles: Sequence[Candle], live_open_times_ms: tuple[int, ...]) -> None:
-        """These candles are durable; those of these opening times came live."""
+        """These candles are stored; those with these opening times came live."""
         ...
 
     def on_forming(self, candle: Candle) -> None: ...
@@ -74,13 +74,13 @@ class PipelineListener(Protocol):
         """A stored candle was replaced by this one."""
         ...
 
-    def on_told(self, told: FeedTold) -> None: ...
+    def on_report(self, report: FeedReport) -> None: ...
 
     def on_rejected(self, candle: Candle, rejection: Rejection) -> None: ...
 
 
 class MarketPipeline:
-    """Consumes one feed. A flood of candles is stored in batches; a live one waits for nothing."""
+    """Consumes one feed. History is stored in batches, a live candle at once."""
 
     def __init__(
         self, feed: Feed, store: CandleSink, holes: HoleSink, clock: Clock, listener: PipelineListener
@@ -98,7 +98,7 @@ class MarketPipeline:
         self._closing: asyncio.Task[None] | None = None
 
     async def run(self) -> None:
-        """Until the feed ends, fails or this is cancelled. What goes wrong becomes a FAILED status, never a raise."""
+        """Run until the feed ends, fails or this is cancelled. Errors become a FAILED status and are not raised."""
         try:
             await self._consume()
         except StorageError as error:
@@ -122,37 +122,37 @@ class MarketPipeline:
             self._flush()
         except StorageError:
             raise
-        except Exception as error:  # a feed is other people's code: none of its faults may end the window's loop
+        except Exception as error:  # a feed is third-party code: none of its faults may end the window's loop
             self._flush()
             if isinstance(error, FeedError):
                 _log.warning("%s", error)
-                _log.debug("where it came from", exc_info=error)
+                _log.debug("traceback", exc_info=error)
                 self._fail(str(error), error.next_venue)
             else:
                 _log.exception("the feed of %s failed", self._feed.market)
-                said = f"{type(error).__name__}: {plain(str(error))}"
+                reason = f"{type(error).__name__}: {plain(str(error))}"
                 self._fail(
-                    f"The feed of {shown_market(self._feed.market)} failed unexpectedly ({said}). Stored "
-                    "candles stay; choose the market again to go on. The log has the details."
+                    f"The feed of {shown_market(self._feed.market)} failed unexpectedly ({reason}). Stored "
+                    "candles are kept; choose the market again to continue. The log has the details."
                 )
 
-    def _known(self) -> Known:
-        """What a source that changes its mind may tell differently by now."""
+    def _known(self) -> StoredCandles:
+        """The newest stored candles and holes, which the source may have corrected by now."""
         market, step_ms = self._feed.market, self._feed.market.interval.duration_ms
         candles = self._store.newest(market, REMEMBERED)
         if not candles:
-            return Known()
-        within = Span(candles[0].open_time_ms, candles[-1].open_time_ms)
+            return StoredCandles()
+        within = TimeSpan(candles[0].open_time_ms, candles[-1].open_time_ms)
         missing: set[int] = set()
         for hole in self._holes.of_exchange(market, within):
             stop_ms = min(hole.stop_ms, within.stop_ms)
             missing.update(range(max(hole.first_ms, stop_ms - REMEMBERED * step_ms), stop_ms, step_ms))
-        return Known(candles, sorted(missing - {candle.open_time_ms for candle in candles}))
+        return StoredCandles(candles, sorted(missing - {candle.open_time_ms for candle in candles}))
 
     async def _close(self) -> None:
         try:
             await self._feed.aclose()
-        except Exception:  # nothing is lost with a socket that does not close cleanly
+        except Exception:  # a socket that does not close cleanly loses no data
             _log.exception("the feed of %s did not close", self._feed.market)
 
     def _take(self, event: FeedEvent) -> None:
@@ -171,9 +171,9 @@ class MarketPipeline:
                 self._take_corrected(candle)
             case MissingCandles():
                 self._take_hole(event)
-                self._listener.on_told(event)
+                self._listener.on_report(event)
             case RejectedMessage() | FeedVitals():
-                self._listener.on_told(event)
+                self._listener.on_report(event)
 
     def _take_closed(self, closed: ClosedCandle) -> None:
         rejection = self._check(closed.candle)
@@ -192,10 +192,10 @@ class MarketPipeline:
         if rejection is None:
             self._listener.on_forming(candle)
         else:
-            self._tell_rejected(candle, rejection)
+            self._report_rejected(candle, rejection)
 
     def _take_corrected(self, candle: Candle) -> None:
-        """Stored in place of what is there. It is no measure of later candles: the validator's order is of arrival."""
+        """Replace the stored candle. It is no reference for later ones: the validator goes by order of arrival."""
         self._flush()
         validator = self._validator or Validator(self._feed.market.interval, self._phase_ms(candle))
         rejection = validator.check_correction(candle)
@@ -206,26 +206,27 @@ class MarketPipeline:
 
     def _take_hole(self, hole: MissingCandles) -> None:
         stop_ms = hole.first_ms + hole.count * self._feed.market.interval.duration_ms
-        self._holes.add_of_exchange(self._feed.market, [Span(hole.first_ms, stop_ms)], self._clock.now_ms())
+        self._holes.add_of_exchange(self._feed.market, [TimeSpan(hole.first_ms, stop_ms)], self._clock.now_ms())
 
     def _check(self, candle: Candle) -> Rejection | None:
         if self._validator is None:
             self._validator = Validator(self._feed.market.interval, self._phase_ms(candle))
         rejection = self._validator.check(candle)
         if rejection is not None and rejection.reason is RejectionReason.TIME_UNIT and not self._knows_phase:
-            self._validator = None  # that time says nothing of the grid
+            self._validator = None  # that time does not determine the grid
         return rejection
 
     @property
     def _knows_phase(self) -> bool:
-        """Whether the grid is known without looking at the first candle."""
+        """Whether the grid is known without the first candle."""
         has_epoch_grid = (
             self._feed.kind is not FeedKind.REPLAY and _DAY_MS % self._feed.market.interval.duration_ms == 0
         )
         return has_epoch_grid or self._latest_ms is not None
 
     def _phase_ms(self, candle: Candle) -> int:
-        """Where the grid lies. Up to a day exchanges count from the epoch; weeks and files begin where they do."""
+        """The grid's offset. Up to a day exchanges count from the epoch; weeks and files have a grid given by their
+        data."""
         if self._latest_ms is not None:
             return self._latest_ms % self._feed.market.interval.duration_ms
         return 0 if self._knows_phase else candle.open_time_ms % self._feed.market.interval.duration_ms
@@ -233,14 +234,14 @@ class MarketPipeline:
     def _reject(self, candle: Candle, rejection: Rejection) -> None:
         _log.warning("%s", rejection.sentence)
         self._listener.on_rejected(candle, rejection)
-        self._tell_rejected(candle, rejection)
+        self._report_rejected(candle, rejection)
 
-    def _tell_rejected(self, candle: Candle, rejection: Rejection) -> None:
-        """For those who list what was not believed, beside what the feed itself has refused."""
-        self._listener.on_told(RejectedMessage(self._clock.now_ms(), rejection.reason.value, str(candle)))
+    def _report_rejected(self, candle: Candle, rejection: Rejection) -> None:
+        """Report it like the messages that the feed itself has rejected."""
+        self._listener.on_report(RejectedMessage(self._clock.now_ms(), rejection.reason.value, str(candle)))
 
     def _flush_in_time(self) -> None:
-        """From the loop, where nobody would hear of a failure: the feed is ended instead, and `run` tells why."""
+        """Called by the loop, which would drop an exception: it ends the feed instead, and `run` reports the error."""
         try:
             self._flush()
         except StorageError as error:

@@ -1,4 +1,4 @@
-"""Candles of a coarser interval, made of finer ones and kept up to date with them."""
+"""Candles of a coarser interval, built from finer ones and kept up to date."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ class _Buckets:
 
 
 class ResampledSeries:
-    """The candles of `source`, joined to those of a coarser interval, on the grid of UTC that `Interval` has.
+    """The candles of `source` joined to candles of a coarser interval, on the UTC grid of `Interval`.
 
-    A coarse candle is made of the fine ones that there are; where there are none, it is missing as well. The newest
-    bucket becomes a closed candle in `series` when its last fine candle has closed, or when a later one is known of,
-    closed or forming; until then it is part of `forming`. What was closed stays, and follows late fine candles.
+    A coarse candle is built from the fine ones that exist; without any it is missing as well. The newest bucket becomes
+    a closed candle in `series` when its last fine candle has closed, or when a later one, closed or forming, is known;
+    until then it is part of `forming`. A closed candle stays closed, and is updated by late fine candles.
 
-    Call `sync` after the source has changed: the work is that of the buckets that changed, however many there are.
-    At the source's own interval `series` is the source, and what forms is what is given.
+    Call `sync` after the source has changed: its cost grows with the changed buckets only. At the source's own interval
+    `series` is the source itself, and the forming candle is returned as given.
     """
 
     def __init__(self, source: CandleSeries, interval: Interval) -> None:
-        """Raises ValueError where `interval` is not a whole multiple of the source's."""
+        """Raises ValueError if `interval` is not a whole multiple of the source's."""
         if interval.duration_ms % source.interval.duration_ms:
             raise ValueError(f"candles of {source.interval} cannot be joined to candles of {interval}")
         self._source = source
@@ -47,11 +47,11 @@ class ResampledSeries:
 
     @property
     def series(self) -> CandleSeries:
-        """The closed coarse candles, as of the last `sync`. One object for life; to be read."""
+        """The closed coarse candles as of the last `sync`; always the same object, read only."""
         return self._series
 
     def sync(self) -> None:
-        """Take over what has changed in the source."""
+        """Take over the changes of the source."""
         if self._series is self._source:
             return
         changes = self._source.changes_since(self._seen_version)
@@ -60,7 +60,7 @@ class ResampledSeries:
         oldest_ms, newest_ms = (int(self._source.open_time_ms[place]) for place in (0, -1))
         changes = [(oldest_ms, newest_ms)] if changes is None else changes
         self._seen_version = self._source.version
-        # Up to here all is over: the newest fine candle's bucket too, where that candle is the last of it.
+        # All buckets before this are over; that of the newest fine candle too, if that candle is its last one.
         over_ms = self._interval.open_time_ms(newest_ms + self._source.interval.duration_ms)
         self._over_before_ms = max(self._over_before_ms, over_ms)
         if self._pending is not None:
@@ -69,10 +69,10 @@ class ResampledSeries:
             self._take(self._joined(first_ms, stop_ms))
 
     def forming(self, fine_forming: Candle | None) -> Candle | None:
-        """The coarse candle that is still open: its closed fine candles and the one that forms; None where neither is.
+        """The open coarse candle, from its closed fine candles and the forming one; None without either.
 
-        Call `sync` first. A forming candle in a later bucket tells that those before are over, and closes the newest.
-        One that is no newer than the closed candles, or holds numbers that are not finite, is left out.
+        Call `sync` first. A forming candle in a later bucket closes the newest bucket. One that is not newer than the
+        closed candles, or has a number that is not finite, is ignored.
         """
         if self._series is self._source:
             return fine_forming
@@ -88,8 +88,8 @@ class ResampledSeries:
         return _joined_pair(bucket_ms, pending, fine_forming)
 
     def open_at(self, time_ms: int) -> Candle | None:
-        """The coarse candle that was open at a past time, of the fine ones that had closed by then; None where there
-        are none, and at the source's own interval."""
+        """The coarse candle that was open at a past time, from the fine ones that had closed by then; None if there are
+        none, and at the source's own interval."""
         if self._series is self._source:
             return None
         first_ms, stop_ms = self._interval.open_time_ms(time_ms), time_ms - self._source.interval.duration_ms + 1
@@ -107,7 +107,7 @@ class ResampledSeries:
         return is_newest and is_open and all(map(isfinite, numbers))
 
     def _spans(self, changes: list[Change]) -> Iterator[Change]:
-        """Whole buckets, from an opening time to the one after the last; in order, and none of them twice."""
+        """The changed buckets as merged half-open spans, ascending."""
         duration_ms, first_ms, stop_ms = self._interval.duration_ms, None, _BEFORE_ALL
         for first, last in sorted(changes):
             first, stop = self._interval.open_time_ms(first), self._interval.open_time_ms(last) + duration_ms
@@ -120,7 +120,7 @@ class ResampledSeries:
             yield first_ms, stop_ms
 
     def _joined(self, first_ms: int, stop_ms: int) -> _Buckets:
-        """The buckets of that span in which there are candles."""
+        """The non-empty buckets of a span."""
         source = self._source
         view = slice(source.insertion_index(first_ms), source.insertion_index(stop_ms))
         times, values = source.open_time_ms[view], source.values[:, view]
@@ -143,7 +143,7 @@ class ResampledSeries:
         if closed < buckets.open_time_ms.size:
             self._pending = _candle(buckets, closed)
         elif self._pending is not None and self._pending.open_time_ms < self._over_before_ms:
-            self._pending = None  # it was among these: `sync` asks for its bucket as well
+            self._pending = None  # it is among these: `sync` includes its bucket
 
 
 def _candle(buckets: _Buckets, place: int) -> Candle:

@@ -1,5 +1,5 @@
-"""What markets are called on the screen. A file's symbol ends in its content's fingerprint, which tells it from another
-file of that name in the record; nobody wants to read it."""
+"""Display names of markets. The symbol of a file ends with a fingerprint of its content, which separates it from other
+files of that name in the database and is not shown."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _FINGERPRINT = re.compile(rf"(.+)#[0-9a-f]{{{_FINGERPRINT_LETTERS}}}")
 
 
 def file_symbol(name: str, fingerprint: str) -> str:
-    """The symbol under which a file's candles are stored, ``my-market-1m#dd2831``: another content, another market."""
+    """The symbol under which a file's candles are stored, ``my-market-1m#dd2831``: other content, other market."""
     return f"{name}#{fingerprint[:_FINGERPRINT_LETTERS]}"
 
 
@@ -30,7 +30,7 @@ def shown_market(market: Market) -> str:
 
 
 def symbols_apart(markets: Iterable[Market]) -> dict[Market, str]:
-    """As `shown_symbol`; of those that would look the same the whole symbols."""
+    """As `shown_symbol`; full symbols for those that would look the same."""
     shown = {market: shown_symbol(market.venue, market.symbol) for market in markets}
     counts = Counter((market.venue, market.interval, symbol) for market, symbol in shown.items())
     return {

@@ -1,4 +1,4 @@
-"""The markets that an exchange has: asked for once a day, kept in the data folder, and searched while one types."""
+"""The markets of an exchange: fetched once a day, cached in the data folder, and searched while the user types."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from typing import Any
 from core.domain.clock import Clock
 from core.files.durable import write_durably
 from core.market.feeds.ccxt_objects import make_exchange
-from core.market.feeds.holds import VenueHold
-from core.market.feeds.trouble import Answer, VenueError, explain
+from core.market.feeds.holds import RateLimitHold
+from core.market.feeds.trouble import HttpResponse, VenueError, explain
 from core.market.feeds.urls import ExchangeUrls
 from core.market.near_symbols import USUAL_QUOTES
 
 FRESH_MS = 86_400_000
-"""A list that is older is asked for anew; it is used until the new one has come."""
+"""An older list is fetched again, and used until the new one has come."""
 _REQUEST_S = 30.0
 
 _log = logging.getLogger("ghostcandle.feed")
@@ -27,19 +27,19 @@ _log = logging.getLogger("ghostcandle.feed")
 
 @dataclass(frozen=True, slots=True)
 class SymbolList:
-    """The spot markets of one exchange, in ccxt's way of writing, and when they were told."""
+    """The spot markets of one exchange, as ccxt writes them, and when they were fetched."""
 
     venue: str
     symbols: tuple[str, ...]
     fetched_at_ms: int
 
     def is_fresh(self, now_ms: int) -> bool:
-        """Whether it need not be asked for again. One from the future was written by a clock that was wrong."""
+        """Whether it need not be fetched again. A time in the future was written by a wrong clock."""
         return 0 <= now_ms - self.fetched_at_ms < FRESH_MS
 
 
 class SymbolIndex:
-    """Finds symbols by what somebody types: ``eth``, ``ethusdt``, ``ETH/``, ``usdt``."""
+    """Finds symbols by typed text: ``eth``, ``ethusdt``, ``ETH/``, ``usdt``."""
 
     def __init__(self, symbols: Iterable[str]) -> None:
         self._rows = [_row(symbol) for symbol in sorted(set(symbols))]
@@ -64,7 +64,7 @@ class SymbolCache:
         self._folder = folder
 
     def load(self, venue: str) -> SymbolList | None:
-        """What was stored. None where there is nothing, or nothing that can be read: it is asked for again then."""
+        """The cached list. None if it is missing or unreadable, so that it is fetched again."""
         try:
             data = json.loads(self._path(venue).read_text(encoding="utf-8"))
             symbols = tuple(str(symbol) for symbol in data["symbols"])
@@ -76,7 +76,7 @@ class SymbolCache:
             return None
 
     def save(self, listed: SymbolList) -> None:
-        """Store it. A disk that refuses costs a request tomorrow, nothing else."""
+        """Store the list. A failed write only costs another request."""
         data = {"venue": listed.venue, "fetched_at_ms": listed.fetched_at_ms, "symbols": listed.symbols}
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
@@ -91,14 +91,14 @@ class SymbolCache:
 
 
 async def fetch_symbols(
-    venue: str, urls: ExchangeUrls | None, clock: Clock, hold: VenueHold | None = None
+    venue: str, urls: ExchangeUrls | None, clock: Clock, hold: RateLimitHold | None = None
 ) -> SymbolList:
-    """Ask the exchange for all of its spot markets. Raises VenueError with a sentence.
+    """Fetch all spot markets of an exchange. Raises VenueError with a sentence.
 
-    hold: shared with all others who ask this exchange.
-    A large exchange's answer takes seconds to read: await it on a loop that nothing else waits for.
+    hold: shared with everything else that sends requests to this exchange.
+    The answer of a large exchange takes seconds to parse: await it on a loop that serves nothing else.
     """
-    answer = Answer()
+    answer = HttpResponse()
     exchange = make_exchange(venue, urls, _REQUEST_S, answer)
 
     async def ask() -> list[dict[str, Any]]:
@@ -109,7 +109,7 @@ async def fetch_symbols(
         return found
 
     try:
-        markets = await (hold or VenueHold(clock)).ask(ask)
+        markets = await (hold or RateLimitHold(clock)).ask(ask)
     finally:
         with contextlib.suppress(Exception):
             await exchange.close()
@@ -117,7 +117,7 @@ async def fetch_symbols(
         {str(market["symbol"]) for market in markets if market.get("spot") and market.get("active") is not False}
     )
     if not symbols:
-        raise VenueError(f"{exchange.name} named no spot market.")
+        raise VenueError(f"{exchange.name} lists no spot markets.")
     return SymbolList(venue, tuple(symbols), clock.now_ms())
 
 

@@ -1,4 +1,4 @@
-"""Which trades have come already, and which are lost, by their ids and in bounded memory."""
+"""Detects duplicate and lost trades by their ids, in bounded memory."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import Protocol
 
 _RECENT = 50_000
 _LARGEST_GAP = 10_000
-"""A jump farther than this is a broken message, until a second one agrees with it."""
+"""A larger jump is a broken message, unless a second one confirms it."""
 _GIVEN_UP_AFTER_MS = 2_000
 _MOST_GAPS = 1_000
 
 
 @dataclass(frozen=True, slots=True)
 class LostTrades:
-    """`count` trades that never came. They lie between trades of these two times."""
+    """`count` missing trades, between trades of these two times."""
 
     first_id: int
     count: int
@@ -27,20 +27,20 @@ class TradeIds(Protocol):
     """Remembers ids."""
 
     def take(self, trade_id: int | str | None, time_ms: int) -> bool | None:
-        """True: new. False: it came before. None: not believed."""
+        """True: new. False: a duplicate. None: implausible."""
         ...
 
     def is_torn(self, from_ms: int, until_ms: int) -> bool:
-        """Whether a trade of that time is known to be on its way."""
+        """Whether a trade within this time is still missing."""
         ...
 
     def take_losses(self) -> list[LostTrades]:
-        """What was given up since the last call."""
+        """The trades declared lost since the last call."""
         ...
 
 
 class RecentIds:
-    """Any ids: the last 50,000 are remembered. What is lost cannot be known."""
+    """Arbitrary ids: the last 50,000 are remembered. Losses cannot be detected."""
 
     def __init__(self) -> None:
         self._known: OrderedDict[int | str, None] = OrderedDict()
@@ -64,7 +64,7 @@ class RecentIds:
 
 @dataclass(slots=True)
 class _Gap:
-    """Ids that were jumped over, between trades of these times."""
+    """Skipped ids, between trades of these times."""
 
     missing: set[int]
     after_ms: int
@@ -72,7 +72,7 @@ class _Gap:
 
 
 class ConsecutiveIds:
-    """Ids that count up by one. All of them are known by the next one and the gaps before it."""
+    """Ids that increase by one, stored as the next expected id and the gaps before it."""
 
     def __init__(self) -> None:
         self._next: int | None = None
@@ -88,10 +88,10 @@ class ConsecutiveIds:
         if trade_id < expected:
             return self._fill(trade_id)
         if trade_id - expected > _LARGEST_GAP:
-            return self._doubt(trade_id, time_ms)
+            return self._check_jump(trade_id, time_ms)
         if trade_id > expected:
             self._gaps.append(_Gap(set(range(expected, trade_id)), self._newest_ms, time_ms))
-        self._go_on(trade_id, time_ms)
+        self._advance(trade_id, time_ms)
         return True
 
     def is_torn(self, from_ms: int, until_ms: int) -> bool:
@@ -101,14 +101,14 @@ class ConsecutiveIds:
         losses, self._losses = self._losses, []
         return losses
 
-    def _go_on(self, trade_id: int, time_ms: int) -> None:
+    def _advance(self, trade_id: int, time_ms: int) -> None:
         self._next, self._suspect = trade_id + 1, None
         self._newest_ms = max(self._newest_ms, time_ms)
         if self._gaps:
             self._give_up()
 
     def _fill(self, trade_id: int) -> bool:
-        """Whether it was missing."""
+        """Whether the id was missing."""
         for gap in self._gaps:
             if trade_id in gap.missing:
                 gap.missing.remove(trade_id)
@@ -116,13 +116,13 @@ class ConsecutiveIds:
                 return True
         return False
 
-    def _doubt(self, trade_id: int, time_ms: int) -> bool | None:
+    def _check_jump(self, trade_id: int, time_ms: int) -> bool | None:
         if self._suspect is None or not 0 < trade_id - self._suspect <= _LARGEST_GAP:
             self._suspect = trade_id
             return None
-        assert self._next is not None, "a first id is not doubted"
+        assert self._next is not None, "the first id is never checked"
         self._losses.append(LostTrades(self._next, trade_id - self._next, self._newest_ms, time_ms))
-        self._go_on(trade_id, time_ms)
+        self._advance(trade_id, time_ms)
         return True
 
     def _give_up(self) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.domain.candle import Market
-from core.domain.spans import Span
+from core.domain.spans import TimeSpan
 from core.storage.database import select, translated, write
 from core.storage.markets import add_market, find_market
 
@@ -40,7 +40,7 @@ class HoleStore:
     def __init__(self, db: Database) -> None:
         self._db = db
 
-    def missing(self, market: Market, span: Span) -> list[Span]:
+    def missing(self, market: Market, span: TimeSpan) -> list[TimeSpan]:
         """Where no candle is stored, ascending. The span begins and ends on the market's grid."""
         market_id = find_market(self._db, market)
         within = (market_id, span.first_ms, span.stop_ms - 1)
@@ -49,11 +49,11 @@ class HoleStore:
             return [span]
         step_ms = market.interval.duration_ms
         gaps = select(self._db, _GAPS, (*within, step_ms))
-        found = [Span(before_ms + step_ms, after_ms) for before_ms, after_ms in gaps]
-        ends = (Span(span.first_ms, first_ms), Span(last_ms + step_ms, span.stop_ms))
+        found = [TimeSpan(before_ms + step_ms, after_ms) for before_ms, after_ms in gaps]
+        ends = (TimeSpan(span.first_ms, first_ms), TimeSpan(last_ms + step_ms, span.stop_ms))
         return sorted(part for part in (*found, *ends) if part.stop_ms > part.first_ms)
 
-    def add_of_exchange(self, market: Market, holes: Sequence[Span], asked_at_ms: int) -> None:
+    def add_of_exchange(self, market: Market, holes: Sequence[TimeSpan], asked_at_ms: int) -> None:
         """Remember, in one transaction, that the exchange was asked for these and does not have them."""
         if not holes:
             return
@@ -62,10 +62,10 @@ class HoleStore:
             rows = ((market_id, hole.first_ms, hole.stop_ms, asked_at_ms) for hole in holes)
             self._db.conn.executemany(_ADD, rows)
 
-    def of_exchange(self, market: Market, span: Span) -> list[Span]:
+    def of_exchange(self, market: Market, span: TimeSpan) -> list[TimeSpan]:
         """What the exchange is known not to have, where it touches the span, ascending; parts may overlap."""
         rows = select(self._db, _KNOWN, (find_market(self._db, market), span.first_ms, span.stop_ms))
-        return sorted(Span(*row) for row in rows)
+        return sorted(TimeSpan(*row) for row in rows)
 
     def of_exchange_from(self, market: Market, first_ms: int) -> NDArray[np.int64]:
         """The same of all that ends after a time, without an object for each: first and stop, shape (n, 2)."""

@@ -14,7 +14,7 @@ from core.domain.candle_series import CandleSeries
 from core.domain.clock import Clock, SystemClock
 from core.domain.events import CANDLE_SET_ASIDE, EventBatch, Incident, JobProgress, Severity, TrainerReady
 from core.market.feeds.base import FeedState, FeedStatus
-from core.market.feeds.holds import VenueHolds
+from core.market.feeds.holds import RateLimitHolds
 from core.market.shown_names import shown_market
 from core.settings import tree as settings_file
 from core.settings.tree import MarketSettings, Settings
@@ -107,7 +107,7 @@ class Application(QObject):
         self.window.setWindowIcon(QIcon(str(icon_path())))
         self.charting = self._make_charting(context.folder)
         self.run_watch = RunWatch(self.window, self.state, self.window.messages)
-        holds = VenueHolds(self._clock)
+        holds = RateLimitHolds(self._clock)
         is_stored = self._database.has_candles
         self.watching = Watching(self.window, self.state, context.folder, self._clock, context.urls, is_stored, holds)
         self.runs = RunController(

@@ -12,7 +12,7 @@ from PySide6.QtCore import QObject, Slot
 from core.domain.candle import Market
 from core.domain.clock import Clock
 from core.market.feeds.base import FeedState
-from core.market.feeds.holds import VenueHolds
+from core.market.feeds.holds import RateLimitHolds
 from core.market.feeds.ticker_poller import PollTimes
 from core.market.feeds.urls import ExchangeUrls
 from core.market.symbols import SymbolCache
@@ -38,12 +38,12 @@ class Watching(QObject):
         clock: Clock,
         urls: ExchangeUrls | None,
         is_stored: Callable[[Market], bool] = lambda _market: False,
-        holds: VenueHolds | None = None,
+        holds: RateLimitHolds | None = None,
         times: PollTimes | None = None,
     ) -> None:
         """is_stored: whether candles of a market are stored. holds: shared with all others who ask exchanges."""
         super().__init__(window)
-        holds = holds or VenueHolds(clock)
+        holds = holds or RateLimitHolds(clock)
         self.quotes = QuoteFeed(clock, urls, times, holds, self)
         cache = SymbolCache(folder.symbols)
         self.lists = SymbolLists(cache, clock, urls, holds, self)

@@ -8,7 +8,7 @@ import click
 
 from core.domain.candle import Market
 from core.domain.events import EventBatch, JobProgress
-from core.domain.spans import Span
+from core.domain.spans import TimeSpan
 from core.market.history.errors import HistoryError
 from core.market.history.exporting import export_candles as export
 from core.market.history.moments import parse_moment
@@ -18,7 +18,7 @@ from desktop.commands.history_store import stored_candles
 from desktop.commands.market_options import market_options, read_interval
 from desktop.commands.options import common_options, print_json, with_context
 
-_ALL_TIME = Span(0, 2**62)
+_ALL_TIME = TimeSpan(0, 2**62)
 
 
 @click.command("export")
@@ -43,7 +43,7 @@ def export_candles(
     interval = read_interval(of_interval)
     assert interval is not None, "the option is required"
     market = Market(of_venue, of_symbol, interval)
-    span = Span(
+    span = TimeSpan(
         _ALL_TIME.first_ms if since is None else parse_moment(since),
         _ALL_TIME.stop_ms if until is None else parse_moment(until),
     )

@@ -11,8 +11,8 @@ from PySide6.QtCore import QObject, Qt, Signal, Slot
 from core.domain.candle import Interval, Market
 from core.domain.clock import Clock
 from core.domain.venue_names import venue_name
-from core.market.feeds.holds import VenueHolds
-from core.market.feeds.market_check import Objection, object_to
+from core.market.feeds.holds import RateLimitHolds
+from core.market.feeds.market_check import Objection, check_market
 from core.market.feeds.urls import ExchangeUrls
 from core.market.symbols import SymbolCache
 from core.settings.tree import MarketSettings
@@ -94,7 +94,7 @@ class MarketCheck(QObject):
         cache: SymbolCache,
         clock: Clock,
         urls: ExchangeUrls | None,
-        holds: VenueHolds,
+        holds: RateLimitHolds,
         is_stored: Callable[[Market], bool],
         parent: QObject | None = None,
     ) -> None:
@@ -133,7 +133,7 @@ class MarketCheck(QObject):
     async def _work(self, market: Market, question: MarketQuestion, *, must_be_known: bool) -> None:
         """On the thread."""
         hold = self._holds.of(market.venue)
-        objection = await object_to(market, self._cache, self._urls, self._clock, hold, question.begin_to_ask)
+        objection = await check_market(market, self._cache, self._urls, self._clock, hold, question.begin_to_ask)
         is_waited_for = objection is not None and not objection.is_certain and not must_be_known
         question.find(None if is_waited_for else objection)
 

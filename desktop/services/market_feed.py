@@ -15,11 +15,11 @@ from core.domain.clock import Clock
 from core.domain.validation import Rejection
 from core.market.feeds.auto import BuiltFeed, build_feed
 from core.market.feeds.base import CatchUpProgress, Feed, FeedStatus
-from core.market.feeds.holds import VenueHolds
+from core.market.feeds.holds import RateLimitHolds
 from core.market.feeds.pace import ReplayPace
 from core.market.feeds.urls import ExchangeUrls
 from core.market.history.reading import Watch
-from core.market.pipeline import FeedTold, MarketPipeline
+from core.market.pipeline import FeedReport, MarketPipeline
 from core.settings.tree import MarketSettings
 from core.storage.candles import CandleStore
 from core.storage.holes import HoleStore
@@ -47,7 +47,7 @@ class MarketFeed(QObject):
     corrected = Signal(object)
     """Candle: it is stored in place of what the feed had told before."""
     told = Signal(object)
-    """FeedTold"""
+    """FeedReport"""
 
     def __init__(
         self,
@@ -55,7 +55,7 @@ class MarketFeed(QObject):
         holes: HoleStore,
         clock: Clock,
         urls: ExchangeUrls | None,
-        venue_holds: VenueHolds,
+        venue_holds: RateLimitHolds,
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
@@ -132,5 +132,5 @@ class MarketFeed(QObject):
     def on_corrected(self, candle: Candle) -> None:
         self.corrected.emit(candle)
 
-    def on_told(self, told: FeedTold) -> None:
+    def on_report(self, told: FeedReport) -> None:
         self.told.emit(told)

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from PySide6.QtCore import QObject, Signal
 
 from core.domain.clock import Clock
-from core.market.feeds.holds import VenueHolds
+from core.market.feeds.holds import RateLimitHolds
 from core.market.feeds.ticker_poller import MarketKey, PollTimes, TickerPoller
 from core.market.feeds.urls import ExchangeUrls
 from desktop.services.loop_thread import LoopThread
@@ -23,7 +23,7 @@ class QuoteFeed(QObject):
         clock: Clock,
         urls: ExchangeUrls | None,
         times: PollTimes | None = None,
-        holds: VenueHolds | None = None,
+        holds: RateLimitHolds | None = None,
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)

@@ -11,7 +11,7 @@ from PySide6.QtNetwork import QLocalSocket
 
 from core.domain.candle import Market
 from core.domain.clock import Clock, SystemClock
-from core.domain.spans import Span
+from core.domain.spans import TimeSpan
 from core.market.history.importing import Told
 from core.storage.candles import StoredColumns
 from core.storage.errors import StorageError
@@ -97,7 +97,7 @@ class WindowWriter:
             told(first + len(rows))
         return changed
 
-    def put_holes(self, market: Market, holes: list[Span], asked_at_ms: int) -> None:
+    def put_holes(self, market: Market, holes: list[TimeSpan], asked_at_ms: int) -> None:
         for first in range(0, len(holes), ROWS_AT_ONCE):
             spans = [[hole.first_ms, hole.stop_ms] for hole in holes[first : first + ROWS_AT_ONCE]]
             self._ask({"op": "holes", **market_fields(market), "spans": spans, "asked_at_ms": asked_at_ms})

@@ -15,7 +15,7 @@ from PySide6.QtNetwork import QLocalSocket
 from core.domain.candle import Market
 from core.domain.events import JobProgress
 from core.domain.plain import plain
-from core.domain.spans import Span
+from core.domain.spans import TimeSpan
 from core.domain.validation import LATEST_MS
 from core.storage.candles import CandleStore, StoredColumns
 from core.storage.database import open_database
@@ -46,7 +46,7 @@ class _Candles:
 @dataclass(frozen=True, slots=True)
 class _Holes:
     market: Market
-    holes: tuple[Span, ...]
+    holes: tuple[TimeSpan, ...]
     asked_at_ms: int
 
 

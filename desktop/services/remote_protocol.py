@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from core.domain.candle import Interval, Market
-from core.domain.spans import Span
+from core.domain.spans import TimeSpan
 from core.domain.validation import LATEST_MS
 from core.storage.candles import StoredColumns
 
@@ -100,7 +100,7 @@ def market_of(message: dict[str, Any]) -> Market:
     return Market(words(message, "venue"), words(message, "symbol"), interval)
 
 
-def spans_of(message: dict[str, Any]) -> tuple[Span, ...]:
+def spans_of(message: dict[str, Any]) -> tuple[TimeSpan, ...]:
     """Of a message on holes. Raises WireError."""
     spans = message.get("spans")
     if not isinstance(spans, list) or len(spans) > ROWS_AT_ONCE:
@@ -108,12 +108,12 @@ def spans_of(message: dict[str, Any]) -> tuple[Span, ...]:
     return tuple(_span(each) for each in spans)
 
 
-def _span(pair: Any) -> Span:
+def _span(pair: Any) -> TimeSpan:
     if not (isinstance(pair, list) and len(pair) == 2 and all(type(each) is int for each in pair)):
         raise WireError("a span that is no pair of whole numbers")
     if not 0 <= pair[0] < pair[1] <= LATEST_MS:
         raise WireError("a span that is empty, or outside of 1970 to 2100")
-    return Span(*pair)
+    return TimeSpan(*pair)
 
 
 def columns_bytes(columns: StoredColumns) -> bytes:

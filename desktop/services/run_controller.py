@@ -18,7 +18,7 @@ from core.domain.events import EventBatch, TrainerFailed
 from core.domain.venue_names import venue_name
 from core.market.feeds.auto import BuiltFeed
 from core.market.feeds.base import FeedError, FeedState, FeedStatus
-from core.market.feeds.holds import VenueHolds
+from core.market.feeds.holds import RateLimitHolds
 from core.market.feeds.urls import ExchangeUrls
 from core.market.history.files import CandleFileError
 from core.market.history.reading import Watch
@@ -61,7 +61,7 @@ class RunController(QObject):
     corrected = Signal(object)
     """Candle: stored in place of a closed one, because the feed tells it differently now."""
     told = Signal(object)
-    """FeedTold: what the feed says about itself."""
+    """FeedReport: what the feed says about itself."""
     forming = Signal(object)
     """Candle"""
     pace_changed = Signal(object)
@@ -84,14 +84,14 @@ class RunController(QObject):
         *,
         limit: int | None = None,
         new_run: bool = False,
-        holds: VenueHolds | None = None,
+        holds: RateLimitHolds | None = None,
         check: MarketCheck | None = None,
         parent: QObject | None = None,
     ) -> None:
         """holds: shared with all others who ask exchanges. check: whether an exchange has a market; None: nobody asks
         before the one that is watched ends."""
         super().__init__(parent)
-        self._holds = holds or VenueHolds(clock)
+        self._holds = holds or RateLimitHolds(clock)
         self._check = check
         self._folder = folder
         self._database = database

@@ -8,7 +8,7 @@ from functools import partial
 from PySide6.QtCore import QObject, Signal
 
 from core.domain.clock import Clock
-from core.market.feeds.holds import VenueHolds
+from core.market.feeds.holds import RateLimitHolds
 from core.market.feeds.trouble import VenueError
 from core.market.feeds.urls import ExchangeUrls
 from core.market.symbols import SymbolCache, SymbolList, fetch_symbols
@@ -36,11 +36,11 @@ class SymbolLists(QObject):
         cache: SymbolCache,
         clock: Clock,
         urls: ExchangeUrls | None,
-        holds: VenueHolds | None = None,
+        holds: RateLimitHolds | None = None,
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
-        self._holds = holds or VenueHolds(clock)
+        self._holds = holds or RateLimitHolds(clock)
         self._cache, self._clock, self._urls = cache, clock, urls
         self._known: dict[str, SymbolList] = {}
         self._asked: set[str] = set()

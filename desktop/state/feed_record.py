@@ -11,7 +11,7 @@ from PySide6.QtCore import QObject, Signal
 from core.domain.candle import FILE_VENUE, SIMULATED_VENUE, Candle, Interval, Market
 from core.domain.clock import Clock
 from core.market.feeds.base import FeedState, FeedStatus, FeedVitals, MissingCandles, RejectedMessage
-from core.market.pipeline import FeedTold
+from core.market.pipeline import FeedReport
 from core.settings.tree import MarketSettings
 from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
 
@@ -211,7 +211,7 @@ class FeedRecord(QObject):
         self._changes.append(FeedChange(status.at_ms, status.state, status.sentence))
         self.changed.emit()
 
-    def add_told(self, told: FeedTold) -> None:
+    def add_told(self, told: FeedReport) -> None:
         """Vitals, a hole or a rejected message."""
         match told:
             case FeedVitals():

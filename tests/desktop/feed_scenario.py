@@ -57,7 +57,7 @@ def eventful(state: RunState) -> None:
     record = state.feed_record
     state.apply(FeedStatus(FeedState.RECONNECTING, CANNOT_REACH, NOW_MS - 900_000))
     record.add_told(MissingCandles(NOW_MS - 30 * MINUTE_MS, 3))
-    back = "Live from Binance: BTC/USDT, candles of 1m. 14 candles of the break fetched."
+    back = "Live from Binance: BTC/USDT, candles of 1m. 14 candles back-filled."
     state.apply(FeedStatus(FeedState.LIVE, back, NOW_MS - 720_000))
     record.add_corrected(Candle(NOW_MS - 20 * MINUTE_MS, 64_250.1, 64_261.0, 64_240.0, 64_255.5, 12.3))
     for number, reason in enumerate(("price not above zero", "time off the grid", "unknown fields") * 2):

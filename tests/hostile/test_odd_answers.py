@@ -14,7 +14,7 @@ from core.domain.plain import LONGEST
 from core.market.feeds.base import FeedState, RejectedMessage
 from core.market.feeds.bounded_answers import LARGEST_BYTES
 from core.market.feeds.exchange import probe
-from core.market.feeds.trouble import LONGEST_BAN_S, UNBELIEVED_WAIT_S, Answer
+from core.market.feeds.trouble import LONGEST_BAN_S, UNBELIEVED_WAIT_S, HttpResponse
 from tests.support.exchange.toxics import ClockSkew, Message, MessageToxic
 from tests.support.virtual_network import loop_time
 from tests.venue.rig import MARKET, Rig, an_exchange, watched
@@ -35,8 +35,8 @@ async def got_over(rig: Rig) -> None:
     """It is live again, and said nothing that is too long; what it said is forgotten."""
     rig.venue.heal()
     await rig.live(2)
-    assert max(len(each.sentence) for each in rig.heard.statuses) < LONGEST_SENTENCE
-    del rig.heard.statuses[:-1]
+    assert max(len(each.sentence) for each in rig.received.statuses) < LONGEST_SENTENCE
+    del rig.received.statuses[:-1]
 
 
 async def test_a_wait_that_cannot_be_read_does_not_end_the_feed(tmp_path: Path) -> None:
@@ -53,18 +53,20 @@ ENDLESS = ["1000000000", "9" * 400, "Fri, 31 Dec 9999 23:59:59 GMT"]
 
 @pytest.mark.parametrize("asked", ENDLESS)
 def test_a_wait_without_end_is_an_hour(asked: str) -> None:
-    answer = Answer(429, {"retry-after": asked, "date": "Mon, 23 Nov 2026 04:00:00 GMT"})
+    answer = HttpResponse(429, {"retry-after": asked, "date": "Mon, 23 Nov 2026 04:00:00 GMT"})
     assert answer.retry_after_s == UNBELIEVED_WAIT_S
-    assert "years; that is not kept, and it is asked again in an hour" in answer.disbelief
+    assert "years, which is ignored; the next attempt is in an hour" in answer.ignored_wait_notice
 
 
 async def test_a_wait_without_end_is_not_kept_and_that_is_said(tmp_path: Path) -> None:
     async with watched(tmp_path) as rig:
         await rig.live(2)
         await broken(rig, 429, retry_after_s=ENDLESS[1])
-        await rig.trouble("years; that is not kept, and it is asked again in an hour. Next try in 60 min.")
+        await rig.trouble("years, which is ignored; the next attempt is in an hour. Next try in 60 min.")
         rig.venue.heal()
-        await rig.until(lambda: rig.heard.state is FeedState.LIVE, "the next try", timeout_s=UNBELIEVED_WAIT_S + 60.0)
+        await rig.until(
+            lambda: rig.received.state is FeedState.LIVE, "the next try", timeout_s=UNBELIEVED_WAIT_S + 60.0
+        )
 
 
 @pytest.mark.parametrize(
@@ -72,9 +74,9 @@ async def test_a_wait_without_end_is_not_kept_and_that_is_said(tmp_path: Path) -
     [("5", 5.0, True), (f"{LONGEST_BAN_S:.0f}", LONGEST_BAN_S, True), ("259201", UNBELIEVED_WAIT_S, False)],
 )
 def test_the_longest_ban_that_exists_is_kept(asked: str, wait_s: float, is_believed: bool) -> None:
-    answer = Answer(418, {"retry-after": asked})
+    answer = HttpResponse(418, {"retry-after": asked})
     assert answer.retry_after_s == wait_s
-    assert (answer.disbelief == "") is is_believed
+    assert (answer.ignored_wait_notice == "") is is_believed
 
 
 @pytest.mark.parametrize("status", [400, 404, 500])
@@ -84,12 +86,12 @@ async def test_an_error_of_200_kb_is_a_short_sentence(tmp_path: Path, status: in
         await rig.live(2)
         await broken(rig, status, body=body)
         if status == 500:
-            await rig.trouble("a fault of its own (500)")
+            await rig.trouble("reports a server error (500)")
             rig.venue.heal()
             await rig.live(2)
         else:
-            await rig.until(lambda: rig.heard.state is FeedState.FAILED, "the end")
-        assert max(len(each.sentence) for each in rig.heard.statuses) < LONGEST_SENTENCE
+            await rig.until(lambda: rig.received.state is FeedState.FAILED, "the end")
+        assert max(len(each.sentence) for each in rig.received.statuses) < LONGEST_SENTENCE
 
 
 @pytest.mark.parametrize("packing", [None, "gzip"])
@@ -118,7 +120,7 @@ async def test_what_is_no_answer_is_got_over(tmp_path: Path) -> None:
             "\x00\xff",
         ):
             await broken(rig, 200, body=body)
-            await rig.until(lambda: bool(rig.heard.sentences(FeedState.RECONNECTING)), "the trouble")
+            await rig.until(lambda: bool(rig.received.sentences(FeedState.RECONNECTING)), "the trouble")
             await got_over(rig)
 
 
@@ -155,7 +157,7 @@ async def test_a_computer_in_the_year_9000_has_its_candles_all_the_same(tmp_path
 async def test_an_exchange_in_the_year_9000_is_not_believed(tmp_path: Path) -> None:
     async with watched(tmp_path) as rig:
         rig.exchange.toxics.append(ClockSkew(6_974 * YEAR_MS))
-        await rig.trouble("tells a time before 1970 or after 2100.")
+        await rig.trouble("reports a time before 1970 or after 2100.")
         rig.exchange.toxics.clear()
         await rig.live(3)
 
@@ -204,5 +206,5 @@ async def test_what_is_no_message_is_got_over(tmp_path: Path) -> None:
             await rig.passed(6)
             assert toxic.done
             await got_over(rig)
-        told = [each for each in rig.heard.told if isinstance(each, RejectedMessage)]
+        told = [each for each in rig.received.reports if isinstance(each, RejectedMessage)]
         assert max((len(each.raw) for each in told), default=0) <= 2_000

@@ -152,8 +152,8 @@ FAULTS = (
     Fault(
         "one-failed-look-ends-the-stream",
         "core/market/feeds/watch.py",
-        "self._failed_looks >= _MOST_FAILED_LOOKS",
-        "self._failed_looks <= _MOST_FAILED_LOOKS",
+        "self._failed_checks >= _MOST_FAILED_CHECKS",
+        "self._failed_checks <= _MOST_FAILED_CHECKS",
     ),
     Fault(
         "replay-repeats-the-stored-candle",
@@ -188,8 +188,8 @@ FAULTS = (
     Fault(
         "hole-begins-a-candle-early",
         "core/domain/spans.py",
-        "Span(int(times[place]) + step_ms, int(times[place + 1]))",
-        "Span(int(times[place]), int(times[place + 1]))",
+        "TimeSpan(int(times[place]) + step_ms, int(times[place + 1]))",
+        "TimeSpan(int(times[place]), int(times[place + 1]))",
     ),
     Fault(
         "repeated-trade-counted-twice",

@@ -17,7 +17,7 @@ from tests.simulation.toxics import Toxic, Toxics
 from tests.simulation.venue import SimulatedExchange
 from tests.simulation.virtual_time import VirtualLoop, VirtualTime
 from tests.support.tables import empty_tables
-from tests.venue.rig import Heard
+from tests.venue.rig import RecordingListener
 
 
 class Bench:
@@ -31,12 +31,12 @@ class Bench:
         self.db = empty_tables()
         self.store, self.holes = CandleStore(self.db), HoleStore(self.db)
 
-    async def run_until(self, until_ms: int) -> Heard:
+    async def run_until(self, until_ms: int) -> RecordingListener:
         """One run of the program, until then."""
-        heard, backoff = Heard(), Backoff(random=Random(1))
+        received, backoff = RecordingListener(), Backoff(random=Random(1))
         feed = ExchangeFeed(MARKET, self.time, CATCH_UP, backoff=backoff, open_venue=self.exchange.connect)
-        pumping = asyncio.ensure_future(MarketPipeline(feed, self.store, self.holes, self.time, heard).run())
+        pumping = asyncio.ensure_future(MarketPipeline(feed, self.store, self.holes, self.time, received).run())
         await asyncio.sleep((until_ms - self.time.true_ms()) / 1000.0)
         await feed.aclose()
         await pumping
-        return heard
+        return received

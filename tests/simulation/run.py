@@ -19,12 +19,12 @@ from core.market.feeds.base import (
     FeedStatus,
     FeedVitals,
     FormingCandle,
-    Known,
     MissingCandles,
     RejectedMessage,
+    StoredCandles,
 )
 from core.market.feeds.exchange import ExchangeFeed, ExchangeTimes
-from core.market.pipeline import FeedTold, MarketPipeline
+from core.market.pipeline import FeedReport, MarketPipeline
 from core.storage.candles import CandleStore
 from core.storage.holes import HoleStore
 from tests.simulation.market import EPOCH_MS, MINUTE, STEP_MS, SimulatedMarket
@@ -92,7 +92,7 @@ class _Listener:
 
     def on_corrected(self, candle: Candle) -> None: ...
 
-    def on_told(self, told: FeedTold) -> None: ...
+    def on_report(self, told: FeedReport) -> None: ...
 
     def on_rejected(self, candle: Candle, rejection: Rejection) -> None: ...
 
@@ -103,7 +103,7 @@ class _Recording(ExchangeFeed):
     outcome: Outcome
     time: VirtualTime
 
-    async def events(self, after_ms: int | None = None, known: Known | None = None):  # type: ignore[no-untyped-def]
+    async def events(self, after_ms: int | None = None, known: StoredCandles | None = None):  # type: ignore[no-untyped-def]
         async for event in super().events(after_ms, known):
             self.outcome.take(event, self.time.true_ms())
             if not isinstance(event, FormingCandle | FeedVitals | CatchUpProgress):

@@ -44,7 +44,7 @@ def test_after_a_pause_of_many_pages_what_is_fetched_is_not_asked_for_again_and_
 
     async def story(loop: VirtualLoop) -> None:
         bench = Bench(loop, random, market)
-        bench.exchange.tells_close = False
+        bench.exchange.reports_close = False
         feed = ExchangeFeed(MARKET, bench.time, CATCH_UP, open_venue=bench.exchange.connect)
         closed: list[ClosedCandle] = []
         went_on_ms = asked = 0

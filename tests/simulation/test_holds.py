@@ -12,7 +12,7 @@ from tests.simulation.market import EPOCH_MS, STEP_MS, SimulatedMarket
 from tests.simulation.run import MARKET
 from tests.simulation.toxics import Toxic
 from tests.simulation.virtual_time import VirtualLoop, run_virtually
-from tests.venue.rig import Heard
+from tests.venue.rig import RecordingListener
 
 pytestmark = pytest.mark.simulation
 
@@ -20,13 +20,13 @@ MINUTES = 30
 _EARLY_S = 0.05
 
 
-def refused(seed: int, status: int) -> tuple[Bench, Heard]:
+def refused(seed: int, status: int) -> tuple[Bench, RecordingListener]:
     """A market of half an hour; from its fifth minute to its fifteenth, most requests are refused."""
     random = Random(seed)
     market = SimulatedMarket(random, MINUTES + 5, shows_empty=True)
     toxic = Toxic("status", EPOCH_MS + 5 * STEP_MS + 100, EPOCH_MS + 15 * STEP_MS, 1.0, status)
 
-    async def story(loop: VirtualLoop) -> tuple[Bench, Heard]:
+    async def story(loop: VirtualLoop) -> tuple[Bench, RecordingListener]:
         bench = Bench(loop, random, market, [toxic])
         return bench, await bench.run_until(EPOCH_MS + MINUTES * STEP_MS + 30_000)
 
@@ -57,9 +57,9 @@ def test_whoever_hears_it_nobody_asks_until_the_wait_is_over(status: int) -> Non
 def test_a_stream_that_stands_goes_on_while_a_candle_waits_and_that_is_said_once() -> None:
     said: list[str] = []
     for seed in range(3):
-        bench, heard = refused(seed, 429)
-        live = [status.sentence for status in heard.statuses if status.state is FeedState.LIVE]
-        said += [sentence for sentence in live if "The stream goes on" in sentence]
-        assert "The stream goes on" not in live[-1], "and that it is over, too"
+        bench, received = refused(seed, 429)
+        live = [status.sentence for status in received.statuses if status.state is FeedState.LIVE]
+        said += [sentence for sentence in live if "The stream continues" in sentence]
+        assert "The stream continues" not in live[-1], "and that it is over, too"
         bench.db.conn.close()
-    assert said and all("429" in sentence and "asked for in" in sentence for sentence in said)
+    assert said and all("429" in sentence and "requested in" in sentence for sentence in said)

@@ -12,7 +12,7 @@ from tests.simulation.bench import Bench
 from tests.simulation.market import EPOCH_MS, STEP_MS, Correction, SimulatedMarket
 from tests.simulation.run import MARKET
 from tests.simulation.virtual_time import VirtualLoop, run_virtually
-from tests.venue.rig import Heard
+from tests.venue.rig import RecordingListener
 
 pytestmark = pytest.mark.simulation
 
@@ -37,7 +37,7 @@ def test_what_was_corrected_while_nobody_watched_is_found_at_the_next_start(seed
     market = SimulatedMarket(random, MINUTES, shows_empty=bool(seed % 2))
     open_ms, correction = late_correction(market)
 
-    async def story(loop: VirtualLoop) -> tuple[Heard, Heard, list[Candle], int]:
+    async def story(loop: VirtualLoop) -> tuple[RecordingListener, RecordingListener, list[Candle], int]:
         bench = Bench(loop, random, market)
         first = await bench.run_until(open_ms + STEP_MS + _PASSED_ON_MS)
         assert correction.first in bench.store.load(MARKET), "stored as it was told first"
@@ -64,7 +64,7 @@ def test_a_hole_that_the_exchange_fills_while_nobody_watches_is_filled_at_the_ne
     market.trades = [trade for trade in market.trades if not hole_ms <= trade.time_ms < hole_ms + STEP_MS]
     market._times = [trade.time_ms for trade in market.trades]
 
-    async def story(loop: VirtualLoop) -> tuple[Heard, list[Candle]]:
+    async def story(loop: VirtualLoop) -> tuple[RecordingListener, list[Candle]]:
         bench = Bench(loop, random, market)
         await bench.run_until(EPOCH_MS + 9 * STEP_MS)
         assert hole_ms not in [candle.open_time_ms for candle in bench.store.load(MARKET)]

@@ -13,7 +13,7 @@ import ccxt
 
 from core.domain.candle import Candle
 from core.market.aggregate import Trade
-from core.market.feeds.trouble import Answer, VenueError, explain
+from core.market.feeds.trouble import HttpResponse, VenueError, explain
 from core.market.feeds.venue import Kline, Refused, Updates
 from tests.simulation.market import EPOCH_MS, MINUTE, STEP_MS, SimulatedMarket
 from tests.simulation.toxics import Toxics
@@ -36,7 +36,7 @@ class SimulatedExchange:
         self.market = market
         self.time = time
         self.toxics = toxics
-        self.tells_close = random.random() < 0.7
+        self.reports_close = random.random() < 0.7
         self.tells_trades = random.random() < 0.8
         self.venues: list[SimulatedVenue] = []
         self.asked_s: list[float] = []
@@ -87,8 +87,8 @@ class SimulatedVenue:
         self._is_closed = self._is_deaf = False
 
     @property
-    def tells_close(self) -> bool:
-        return self._exchange.tells_close
+    def reports_close(self) -> bool:
+        return self._exchange.reports_close
 
     @property
     def is_streaming(self) -> bool:
@@ -117,7 +117,7 @@ class SimulatedVenue:
         assert not self._is_closed, "nobody asks a closed connection"
         if self._pumping is None:
             if "outage" in self._exchange.wrong():
-                raise explain(ccxt.NetworkError("no route"), _NAME, Answer())
+                raise explain(ccxt.NetworkError("no route"), _NAME, HttpResponse())
             self._pumping = asyncio.ensure_future(self._pump())
         if self._inbox.is_empty and not self._inbox.refused and not self._inbox.is_ending and self._failure is None:
             await self._wait(timeout_s)
@@ -136,7 +136,7 @@ class SimulatedVenue:
         """The network drops the stream."""
         if self._pumping is not None:
             self._pumping.cancel()
-            self._failure = explain(ccxt.NetworkError("1006"), _NAME, Answer(), is_stream=True)
+            self._failure = explain(ccxt.NetworkError("1006"), _NAME, HttpResponse(), is_stream=True)
             self._wake()
 
     def go_deaf(self) -> None:
@@ -167,14 +167,14 @@ class SimulatedVenue:
         await self._delay()
         wrong = self._exchange.wrong()
         if "outage" in wrong:
-            raise explain(ccxt.NetworkError("no route"), _NAME, Answer())
+            raise explain(ccxt.NetworkError("no route"), _NAME, HttpResponse())
         if "deaf requests" in wrong:
             await asyncio.sleep(_REQUEST_S)
-            raise explain(ccxt.RequestTimeout("late"), _NAME, Answer())
+            raise explain(ccxt.RequestTimeout("late"), _NAME, HttpResponse())
         if "status" in wrong and self._exchange.random.random() < 0.7:
             status = wrong["status"].status
             headers = {"Retry-After": str(round(wrong["status"].strength * 20))} if status in (418, 429) else {}
-            refusal = explain(ccxt.ExchangeNotAvailable("refused"), _NAME, Answer(status, headers))
+            refusal = explain(ccxt.ExchangeNotAvailable("refused"), _NAME, HttpResponse(status, headers))
             now_s = self._exchange.time.monotonic_s()
             self._exchange.waits_s.append((now_s, now_s + refusal.wait_s * refusal.is_asked))
             raise refusal
@@ -205,7 +205,7 @@ class SimulatedVenue:
             await self._until(tick_ms)
             before_ms = tick_ms - STEP_MS
             if tick_ms % STEP_MS == 0 and (closed := market.first_told(before_ms)) is not None:
-                yield tick_ms, Kline(closed, is_closed=self.tells_close)
+                yield tick_ms, Kline(closed, is_closed=self.reports_close)
             forming = market.forming(tick_ms)
             if forming is not None:
                 yield tick_ms, Kline(forming)

@@ -16,7 +16,7 @@ from core.market.feeds.base import (
     FeedState,
     FeedStatus,
     FormingCandle,
-    Known,
+    StoredCandles,
 )
 
 _WITHIN_S = 3_600.0
@@ -24,7 +24,7 @@ _WITHIN_S = 3_600.0
 
 
 @dataclass(slots=True)
-class Heard:
+class RecordedEvents:
     """Everything that a feed yielded."""
 
     events: list[FeedEvent] = field(default_factory=list)
@@ -67,26 +67,26 @@ class Heard:
         return {later - earlier for earlier, later in itertools.pairwise(times)}
 
 
-def live(count: int) -> Callable[[Heard], bool]:
+def live(count: int) -> Callable[[RecordedEvents], bool]:
     """So many candles have come live."""
-    return lambda heard: len(heard.live) >= count
+    return lambda received: len(received.live) >= count
 
 
-async def hear(
+async def record_events(
     feed: Feed,
-    until: Callable[[Heard], bool] = lambda _: False,
+    until: Callable[[RecordedEvents], bool] = lambda _: False,
     after_ms: int | None = None,
     within_s: float = _WITHIN_S,
-    known: Known | None = None,
-) -> Heard:
+    known: StoredCandles | None = None,
+) -> RecordedEvents:
     """Iterate until `until` says so or the feed ends; close it then. Raises TimeoutError after `within_s`."""
-    heard = Heard()
+    received = RecordedEvents()
     try:
         async with asyncio.timeout(within_s):
             async for event in feed.events(after_ms, known):
-                heard.events.append(event)
-                if until(heard):
+                received.events.append(event)
+                if until(received):
                     break
     finally:
         await feed.aclose()
-    return heard
+    return received

@@ -21,7 +21,7 @@ from core.market.feeds.backoff import Backoff
 from core.market.feeds.base import CatchUpProgress, FeedState, FeedStatus
 from core.market.feeds.exchange import ExchangeFeed, ExchangeTimes
 from core.market.feeds.urls import ExchangeUrls
-from core.market.pipeline import FeedTold, MarketPipeline
+from core.market.pipeline import FeedReport, MarketPipeline
 from core.storage.candles import CandleStore
 from core.storage.database import open_database
 from core.storage.holes import HoleStore
@@ -58,7 +58,7 @@ _CLOSE_WITHIN_S, _CLOSE_WITHIN_REAL_S = 3.0, 60.0
 
 
 @dataclass(slots=True)
-class Heard:
+class RecordingListener:
     """What the pipeline told."""
 
     closed: list[Candle] = field(default_factory=list)
@@ -66,7 +66,7 @@ class Heard:
     forming: list[Candle] = field(default_factory=list)
     corrected: list[Candle] = field(default_factory=list)
     statuses: list[FeedStatus] = field(default_factory=list)
-    told: list[FeedTold] = field(default_factory=list)
+    reports: list[FeedReport] = field(default_factory=list)
     rejected: list[Rejection] = field(default_factory=list)
     news: asyncio.Event = field(default_factory=asyncio.Event)
 
@@ -89,8 +89,8 @@ class Heard:
         self.corrected.append(candle)
         self.news.set()
 
-    def on_told(self, told: FeedTold) -> None:
-        self.told.append(told)
+    def on_report(self, report: FeedReport) -> None:
+        self.reports.append(report)
 
     def on_rejected(self, candle: Candle, rejection: Rejection) -> None:
         self.rejected.append(rejection)
@@ -110,7 +110,7 @@ class Rig:
 
     venue: FaultyVenue
     feed: ExchangeFeed
-    heard: Heard
+    received: RecordingListener
     store: CandleStore
 
     @property
@@ -121,19 +121,19 @@ class Rig:
         deadline_s = loop_s() + timeout_s
         while not condition():
             if loop_s() > deadline_s:
-                said = [f"{status.state.value}: {status.sentence}" for status in self.heard.statuses]
+                said = [f"{status.state.value}: {status.sentence}" for status in self.received.statuses]
                 raise AssertionError(f"waited {timeout_s:g} s for {what}; the feed said {said}")
-            self.heard.news.clear()
+            self.received.news.clear()
             try:
-                await asyncio.wait_for(self.heard.news.wait(), _LOOK_S)
+                await asyncio.wait_for(self.received.news.wait(), _LOOK_S)
             except TimeoutError:
                 continue
 
     async def live(self, more: int = 3) -> None:
         """It says that it is live, and so many further candles come live."""
-        wanted = len(self.heard.live) + more
+        wanted = len(self.received.live) + more
         await self.until(
-            lambda: self.heard.state is FeedState.LIVE and len(self.heard.live) >= wanted, f"{more} live candles"
+            lambda: self.received.state is FeedState.LIVE and len(self.received.live) >= wanted, f"{more} live candles"
         )
 
     async def passed(self, candles: int) -> None:
@@ -144,7 +144,7 @@ class Rig:
     async def trouble(self, *words: str) -> None:
         """It says that it reconnects, with these words."""
         await self.until(
-            lambda: all(word in self.heard.sentences(FeedState.RECONNECTING) for word in words),
+            lambda: all(word in self.received.sentences(FeedState.RECONNECTING) for word in words),
             f"'{' '.join(words)}' to be said",
         )
 
@@ -158,7 +158,7 @@ class Rig:
         times = [candle.open_time_ms for candle in stored]
         assert {later - earlier for earlier, later in itertools.pairwise(times)} == {STEP_MS}, "a hole"
         assert stored == [self.exchange.truth(time_ms) for time_ms in times], "not the exchange's candle"
-        passed_on = [candle.open_time_ms for candle in self.heard.closed]
+        passed_on = [candle.open_time_ms for candle in self.received.closed]
         assert passed_on == times, "passed on more than once, or out of order"
 
 
@@ -184,9 +184,9 @@ def a_feed(
     return ExchangeFeed(MARKET, clock, catch_up=catch_up, urls=urls, times=times, backoff=backoff, **named)
 
 
-def pipeline_of(feed: ExchangeFeed, store: CandleStore, heard: Heard) -> MarketPipeline:
+def pipeline_of(feed: ExchangeFeed, store: CandleStore, received: RecordingListener) -> MarketPipeline:
     """From the feed into the tables of the store's database, as the product has it."""
-    return MarketPipeline(feed, store, HoleStore(store._db), loop_time(), heard)
+    return MarketPipeline(feed, store, HoleStore(store._db), loop_time(), received)
 
 
 @asynccontextmanager
@@ -209,8 +209,8 @@ async def watched(
     try:
         async with FaultyVenue(exchange or an_exchange()) as venue:
             feed = a_feed(venue.urls, times, clock, catch_up)
-            rig = Rig(venue, feed, Heard(), CandleStore(db))
-            pipeline = asyncio.create_task(pipeline_of(feed, rig.store, rig.heard).run())
+            rig = Rig(venue, feed, RecordingListener(), CandleStore(db))
+            pipeline = asyncio.create_task(pipeline_of(feed, rig.store, rig.received).run())
             try:
                 yield rig
             finally:
@@ -219,8 +219,8 @@ async def watched(
                     await pipeline
             venue.heal()
             await asyncio.wait_for(venue.exchange.is_deserted.wait(), close_within_s)
-            assert is_to_fail is (rig.heard.state is FeedState.FAILED), rig.heard.statuses
-            if rig.heard.closed or not is_to_fail:
+            assert is_to_fail is (rig.received.state is FeedState.FAILED), rig.received.statuses
+            if rig.received.closed or not is_to_fail:
                 rig.assert_whole()
         left = asyncio.all_tasks() - before
         assert not left, f"tasks left running: {left}"

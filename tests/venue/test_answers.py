@@ -12,12 +12,12 @@ from tests.support.exchange.clock import loop_s
 from tests.venue.rig import FAST, Rig, an_exchange, watched
 
 SAID = {
-    429: "asks for fewer requests (429)",
-    418: "has shut this address out for a while (418)",
+    429: "demands fewer requests (429)",
+    418: "has banned this address for some time (418)",
     403: "refuses this computer (403)",
     503: "down for maintenance or overloaded (503)",
-    500: "a fault of its own (500)",
-    502: "a fault of its own (502)",
+    500: "reports a server error (500)",
+    502: "reports a server error (502)",
 }
 
 
@@ -54,7 +54,7 @@ async def test_a_page_in_place_of_an_answer_is_got_over(tmp_path: Path) -> None:
     async with watched(tmp_path) as rig:
         await rig.live(2)
         await broken(rig, 200, body="<html>Welcome to this hotel's network</html>")
-        await rig.until(lambda: bool(rig.heard.sentences(FeedState.RECONNECTING)), "the trouble")
+        await rig.until(lambda: bool(rig.received.sentences(FeedState.RECONNECTING)), "the trouble")
         rig.venue.heal()
         await rig.live(3)
 
@@ -63,15 +63,15 @@ async def test_a_location_that_is_not_served_ends_the_feed_with_a_way_out(tmp_pa
     async with watched(tmp_path, is_to_fail=True) as rig:
         await rig.live(2)
         await broken(rig, 451, body='{"code":0,"msg":"Service unavailable from a restricted location"}')
-        await rig.until(lambda: rig.heard.state is FeedState.FAILED, "the end")
-    sentence = rig.heard.sentences(FeedState.FAILED)
+        await rig.until(lambda: rig.received.state is FeedState.FAILED, "the end")
+    sentence = rig.received.sentences(FeedState.FAILED)
     assert "451" in sentence and "Choose another venue" in sentence
 
 
 async def test_a_market_that_is_gone_is_named(tmp_path: Path) -> None:
     async with watched(tmp_path, exchange=an_exchange(symbol="ETH/USDT"), is_to_fail=True) as rig:
-        await rig.until(lambda: rig.heard.state is FeedState.FAILED, "the end")
-    assert "BTC/USDT" in rig.heard.sentences(FeedState.FAILED)
+        await rig.until(lambda: rig.received.state is FeedState.FAILED, "the end")
+    assert "BTC/USDT" in rig.received.sentences(FeedState.FAILED)
 
 
 async def test_a_comparison_that_fails_is_put_off_and_the_stream_goes_on(tmp_path: Path) -> None:
@@ -81,4 +81,4 @@ async def test_a_comparison_that_fails_is_put_off_and_the_stream_goes_on(tmp_pat
         rig.exchange.answer(500)
         await rig.live(12)
         assert 2 <= len(rig.exchange.requests) - asked <= 4
-        assert rig.heard.sentences(FeedState.RECONNECTING) == ""
+        assert rig.received.sentences(FeedState.RECONNECTING) == ""

@@ -11,7 +11,7 @@ import pytest
 
 from core.market.feeds.base import FeedState
 from core.market.feeds.exchange import probe
-from core.market.feeds.holds import VenueHolds
+from core.market.feeds.holds import RateLimitHolds
 from core.market.feeds.ticker_poller import PollEvent, PollTimes, PollTrouble, TickerPoller
 from core.market.feeds.trouble import VenueError
 from core.market.symbols import fetch_symbols
@@ -19,7 +19,7 @@ from core.storage.candles import CandleStore
 from core.storage.database import open_database
 from tests.support.priced_exchange import PricedExchange
 from tests.support.virtual_network import loop_time
-from tests.venue.rig import MARKET, Heard, a_feed, pipeline_of
+from tests.venue.rig import MARKET, RecordingListener, a_feed, pipeline_of
 
 POLLING = PollTimes(every_s=0.5, day_every_s=600.0, request_s=2.0)
 WAIT_S = 15
@@ -29,9 +29,9 @@ class Both:
     """One feed into one table, and one poller, in one program."""
 
     def __init__(self, exchange: PricedExchange, store: CandleStore) -> None:
-        self.exchange, self.store, self.heard = exchange, store, Heard()
+        self.exchange, self.store, self.received = exchange, store, RecordingListener()
         clock = loop_time()
-        self.holds = VenueHolds(clock)
+        self.holds = RateLimitHolds(clock)
         self.polled: list[PollEvent] = []
         self.feed = a_feed(exchange.urls, hold=self.holds.of("binance"))
         self.poller = TickerPoller(clock, exchange.urls, self.polled.append, POLLING, holds=self.holds)
@@ -48,10 +48,10 @@ async def both_of(root: Path, sends_final: bool = True) -> AsyncIterator[Both]:
     with open_database(root / "candles.sqlite3") as db:
         async with PricedExchange(sends_final=sends_final, now_ms=loop_time().now_ms, push_s=0.1) as exchange:
             both = Both(exchange, CandleStore(db))
-            pipeline = asyncio.create_task(pipeline_of(both.feed, both.store, both.heard).run())
+            pipeline = asyncio.create_task(pipeline_of(both.feed, both.store, both.received).run())
             polling = asyncio.create_task(both.poller.run())
             try:
-                await both.until(lambda: len(both.heard.live) >= 2 and len(both.polled) >= 2)
+                await both.until(lambda: len(both.received.live) >= 2 and len(both.polled) >= 2)
                 yield both
             finally:
                 await both.feed.aclose()
@@ -62,23 +62,23 @@ async def both_of(root: Path, sends_final: bool = True) -> AsyncIterator[Both]:
 @pytest.mark.parametrize("sends_final", [True, False], ids=["closed by the stream", "closed by request"])
 async def test_a_wait_that_one_is_told_is_kept_by_all_and_the_stream_goes_on(tmp_path: Path, sends_final: bool) -> None:
     async with both_of(tmp_path, sends_final) as both:
-        exchange, heard, hold = both.exchange, both.heard, both.holds.of("binance")
+        exchange, received, hold = both.exchange, both.received, both.holds.of("binance")
         exchange.answer(429, retry_after_s=WAIT_S)
         await both.until(lambda: hold.left_s > 0.0)
         exchange.resume()
-        forming = len(heard.forming)
+        forming = len(received.forming)
         await asyncio.sleep(0.5)  # what is on its way
         asked = len(exchange.requests)
         await both.until(lambda: hold.left_s < 2.0)
         assert exchange.requests[asked:] == [], "somebody did not keep the wait"
-        assert len(heard.forming) > forming + 50, "the stream was left alone"
-        assert heard.state is FeedState.LIVE and not heard.sentences(FeedState.RECONNECTING)
+        assert len(received.forming) > forming + 50, "the stream was left alone"
+        assert received.state is FeedState.LIVE and not received.sentences(FeedState.RECONNECTING)
         assert any("429" in each.sentence for each in both.polled if isinstance(each, PollTrouble))
         with pytest.raises(VenueError, match="429"):
             await fetch_symbols("binance", exchange.urls, loop_time(), hold)
         assert "429" in str(await probe(MARKET, exchange.urls, 2.0, loop_time(), hold))
-        live = len(heard.live)
-        await both.until(lambda: len(heard.live) >= live + 5 and len(exchange.requests) > asked)
+        live = len(received.live)
+        await both.until(lambda: len(received.live) >= live + 5 and len(exchange.requests) > asked)
         stored = both.store.load(MARKET)
         assert stored == exchange.tape.between(stored[0].open_time_ms, stored[-1].open_time_ms), "nothing was lost"
 

@@ -6,7 +6,7 @@ import asyncio
 from pathlib import Path
 
 from core.domain.candle_series import CandleSeries
-from core.domain.spans import Span
+from core.domain.spans import TimeSpan
 from core.market.feeds.base import MissingCandles
 from core.market.history.backfilling import Backfill, BackfillReport
 from core.market.history.venue_source import open_venue
@@ -17,7 +17,7 @@ from core.storage.holes import HoleStore
 from tests.support.exchange.server import LoopbackExchange
 from tests.support.loopback_exchange import FaultyVenue
 from tests.support.virtual_network import loop_time
-from tests.venue.rig import MARKET, SECOND, STEP_MS, Heard, a_feed, an_exchange, pipeline_of
+from tests.venue.rig import MARKET, SECOND, STEP_MS, RecordingListener, a_feed, an_exchange, pipeline_of
 
 HIDDEN = 3
 
@@ -30,27 +30,27 @@ class Silent:
     def show(self, done: int, total: int) -> None: ...
 
 
-async def watch_until_a_hole(path: Path, exchange: LoopbackExchange) -> tuple[Span, int]:
+async def watch_until_a_hole(path: Path, exchange: LoopbackExchange) -> tuple[TimeSpan, int]:
     """One run of the program: some candles ahead are hidden. Returns the hole, and the first stored time."""
-    heard = Heard()
+    received = RecordingListener()
     with open_database(path) as db:
         store = CandleStore(db)
         async with FaultyVenue(exchange) as venue, asyncio.timeout(60.0):
             feed = a_feed(venue.urls)
-            running = asyncio.create_task(pipeline_of(feed, store, heard).run())
-            while not heard.live:
-                await asyncio.wait_for(heard.news.wait(), 60.0)
-                heard.news.clear()
+            running = asyncio.create_task(pipeline_of(feed, store, received).run())
+            while not received.live:
+                await asyncio.wait_for(received.news.wait(), 60.0)
+                received.news.clear()
             first_ms = SECOND.open_time_ms(exchange.now_ms()) + 5 * STEP_MS
-            hole = Span(first_ms, first_ms + HIDDEN * STEP_MS)
+            hole = TimeSpan(first_ms, first_ms + HIDDEN * STEP_MS)
             exchange.hidden = set(range(hole.first_ms, hole.stop_ms, STEP_MS))
-            while heard.closed[-1].open_time_ms < hole.stop_ms:
-                heard.news.clear()
-                await heard.news.wait()
+            while received.closed[-1].open_time_ms < hole.stop_ms:
+                received.news.clear()
+                await received.news.wait()
             await feed.aclose()
             await running
-        assert MissingCandles(hole.first_ms, HIDDEN) in heard.told
-        return hole, heard.closed[0].open_time_ms
+        assert MissingCandles(hole.first_ms, HIDDEN) in received.reports
+        return hole, received.closed[0].open_time_ms
 
 
 async def fill(path: Path, exchange: LoopbackExchange, first_ms: int, stop_ms: int) -> BackfillReport:
@@ -65,7 +65,7 @@ async def test_a_hole_that_was_found_live_is_known_and_marked_after_a_restart(tm
     path, exchange = tmp_path / "candles.sqlite3", an_exchange()
     hole, first_ms = await watch_until_a_hole(path, exchange)
     with open_database(path, readonly=True) as db:
-        assert HoleStore(db).of_exchange(MARKET, Span(first_ms, hole.stop_ms)) == [hole]
+        assert HoleStore(db).of_exchange(MARKET, TimeSpan(first_ms, hole.stop_ms)) == [hole]
         series = CandleSeries(SECOND)
         for candle in CandleStore(db).load(MARKET):
             series.add(candle)

@@ -32,7 +32,7 @@ async def test_a_slow_line_costs_no_candle_and_is_no_break(tmp_path: Path, toxic
         await rig.live(4)
         rig.venue.heal()
         await rig.live(3)
-        assert rig.heard.sentences(FeedState.RECONNECTING) == ""
+        assert rig.received.sentences(FeedState.RECONNECTING) == ""
 
 
 async def test_a_half_open_line_is_noticed_and_replaced(tmp_path: Path) -> None:
@@ -52,7 +52,7 @@ async def test_a_line_that_stands_still_for_a_moment_is_no_break(tmp_path: Path)
         await rig.passed(2)
         rig.venue.proxy.take(stall)
         await rig.live(4)
-        assert rig.heard.sentences(FeedState.RECONNECTING) == ""
+        assert rig.received.sentences(FeedState.RECONNECTING) == ""
 
 
 async def test_a_reset_is_a_cut_and_is_mended(tmp_path: Path) -> None:
@@ -74,7 +74,7 @@ async def test_a_line_that_is_reset_again_and_again_in_mid_answer_heals(tmp_path
         await rig.passed(15)
         rig.venue.heal()
         await rig.live(4)
-        assert rig.heard.sentences(FeedState.RECONNECTING)
+        assert rig.received.sentences(FeedState.RECONNECTING)
 
 
 async def test_a_goodbye_that_takes_long_holds_nothing_up(tmp_path: Path) -> None:
@@ -95,7 +95,7 @@ async def test_nobody_listens_for_a_while(tmp_path: Path) -> None:
         await rig.passed(20)
         rig.venue.heal()
         await rig.live(4)
-        assert len(rig.heard.closed) - len(rig.heard.live) >= 10 + 15, "those of the break are not live"
+        assert len(rig.received.closed) - len(rig.received.live) >= 10 + 15, "those of the break are not live"
 
 
 async def test_nobody_listens_at_the_start(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from core.market.feeds.exchange import ExchangeTimes
 from core.storage.candles import CandleStore
 from core.storage.database import open_database
 from tests.support.loopback_exchange import FaultyVenue, loopback_thread
-from tests.venue.rig import MARKET, STEP_MS, Heard, a_feed, pipeline_of
+from tests.venue.rig import MARKET, STEP_MS, RecordingListener, a_feed, pipeline_of
 from tests.venue.windows import wall_exchange
 
 pytestmark = pytest.mark.venue
@@ -44,15 +44,15 @@ class Load:
     others_cores: float = 0.0
     """Of the processor, that other processes used meanwhile."""
 
-    async def feed(self, venue: FaultyVenue, store: CandleStore, heard: Heard, seconds: float) -> None:
+    async def feed(self, venue: FaultyVenue, store: CandleStore, received: RecordingListener, seconds: float) -> None:
         """For so long; then until all is counted that was sent until then."""
         feed = a_feed(venue.urls, ExchangeTimes(), SystemClock())
         looking = asyncio.create_task(self._look())
-        running = asyncio.create_task(pipeline_of(feed, store, heard).run())
+        running = asyncio.create_task(pipeline_of(feed, store, received).run())
         try:
             await asyncio.sleep(seconds)
             sent = venue.exchange.trades_sent
-            while counted(heard).trades < sent:  # noqa: ASYNC110 - what a feed tells of itself sets no event
+            while counted(received).trades < sent:  # noqa: ASYNC110 - what a feed tells of itself sets no event
                 await asyncio.sleep(_LOOK_S)
         finally:
             await feed.aclose()
@@ -104,24 +104,24 @@ def _used_by_others_s() -> float:
     return sum(whole) - whole.idle - getattr(whole, "iowait", 0.0) - sum(each.user + each.system for each in ours)
 
 
-def counted(heard: Heard) -> FeedVitals:
-    return next((told for told in reversed(heard.told) if isinstance(told, FeedVitals)), FeedVitals(0, ""))
+def counted(received: RecordingListener) -> FeedVitals:
+    return next((told for told in reversed(received.reports) if isinstance(told, FeedVitals)), FeedVitals(0, ""))
 
 
 def test_a_thousand_trades_a_second_are_all_counted_and_hold_no_memory(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """With the exchange on a thread of this process, so that both share the interpreter: the worse case."""
-    venue, heard, load = FaultyVenue(wall_exchange(trades=PER_SECOND)), Heard(), Load()
+    venue, received, load = FaultyVenue(wall_exchange(trades=PER_SECOND)), RecordingListener(), Load()
     with loopback_thread(venue), open_database(tmp_path / "candles.sqlite3") as db:
-        asyncio.run(load.feed(venue, CandleStore(db), heard, SECONDS))
+        asyncio.run(load.feed(venue, CandleStore(db), received, SECONDS))
         stored = CandleStore(db).load(MARKET)
-    vitals = counted(heard)
+    vitals = counted(received)
     with capsys.disabled():
         print(f"\n{vitals.trades:,} trades counted by the feed in {SECONDS} s; {load.machine}")
     times = [candle.open_time_ms for candle in stored]
     assert times == list(range(times[0], times[-1] + 1, STEP_MS)) and times == [
-        each.open_time_ms for each in heard.closed
+        each.open_time_ms for each in received.closed
     ]
     assert stored == [venue.exchange.truth(time_ms) for time_ms in times]
     assert vitals.trades >= 0.7 * PER_SECOND * SECONDS, "the exchange sent as many as it should"

@@ -68,7 +68,7 @@ async def test_a_candle_with_a_wild_time_hides_none_that_comes_after_it(tmp_path
         before = asked()
         rig.exchange.toxics.append(WildTime())
         await rig.live(4)
-        told = [each.reason for each in rig.heard.told if isinstance(each, RejectedMessage)]
+        told = [each.reason for each in rig.received.reports if isinstance(each, RejectedMessage)]
         assert told == ["a time in the future"] and asked() == before
 
 
@@ -77,7 +77,7 @@ async def test_a_closing_message_that_knows_of_less_than_was_seen_is_not_believe
         await rig.live(2)
         rig.exchange.toxics.append(MisquotedClose(factor=0.9))
         await rig.live(4)
-        assert not rig.heard.corrected and rig.is_true(), "it was passed on, and corrected afterwards"
+        assert not rig.received.corrected and rig.is_true(), "it was passed on, and corrected afterwards"
 
 
 @pytest.mark.parametrize("after_s", [0.0, 0.3])
@@ -90,7 +90,7 @@ async def test_an_announced_shutdown_and_the_end_of_the_day_leave_no_hole(tmp_pa
         else:
             rig.exchange.end_of_day()
         await rig.until(lambda: rig.exchange.sockets_opened > before, "another stream")
-        assert ("hang up" in rig.heard.sentences(FeedState.RECONNECTING)) is bool(after_s)
+        assert ("hang up" in rig.received.sentences(FeedState.RECONNECTING)) is bool(after_s)
         await rig.live(3)
 
 

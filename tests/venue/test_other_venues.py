@@ -14,11 +14,11 @@ from pathlib import Path
 import pytest
 
 from core.domain.candle import Candle, Market
-from core.domain.spans import Span
+from core.domain.spans import TimeSpan
 from core.market.feeds.base import FeedState, FeedVitals, MissingCandles
 from core.market.feeds.ccxt_objects import make_exchange
 from core.market.feeds.ccxt_venue import CcxtVenue
-from core.market.feeds.trouble import Answer, VenueError
+from core.market.feeds.trouble import HttpResponse, VenueError
 from core.market.history.backfilling import Backfill, BackfillReport
 from core.market.history.venue_source import open_venue
 from core.market.history.writing import DatabaseWriter
@@ -28,7 +28,7 @@ from core.storage.database import open_database
 from core.storage.holes import HoleStore
 from tests.support.exchange.kraken import MOST_ROWS, KrakenExchange
 from tests.support.exchange.minutes import MINUTE, ServedVenue, minute_venue
-from tests.venue.rig import Heard
+from tests.venue.rig import RecordingListener
 from tests.venue.test_holes import Silent
 
 STEP_MS = MINUTE.duration_ms
@@ -40,33 +40,33 @@ class Watched:
     """One market that is watched, into a real table."""
 
     served: ServedVenue
-    heard: Heard
+    received: RecordingListener
     store: CandleStore
 
     async def until(self, condition: Callable[[], bool]) -> None:
         async with asyncio.timeout(3_600.0):
             while not condition():
-                self.heard.news.clear()
+                self.received.news.clear()
                 with contextlib.suppress(TimeoutError):
-                    await asyncio.wait_for(self.heard.news.wait(), 1.0)
+                    await asyncio.wait_for(self.received.news.wait(), 1.0)
 
     def truth(self, open_time_ms: int) -> Candle | None:
         return self.served.exchange.truth(open_time_ms)
 
     def vitals(self) -> FeedVitals:
-        return next(told for told in reversed(self.heard.told) if isinstance(told, FeedVitals))
+        return next(told for told in reversed(self.received.reports) if isinstance(told, FeedVitals))
 
 
 @contextlib.asynccontextmanager
 async def watched(venue: str, root: Path, catch_up: int = 20) -> AsyncIterator[Watched]:
-    served, heard = minute_venue(venue), Heard()
+    served, received = minute_venue(venue), RecordingListener()
     with open_database(root / "candles.sqlite3") as db:
         async with served.exchange:
             feed, store = served.feed(catch_up), CandleStore(db)
-            pipeline = MarketPipeline(feed, store, HoleStore(db), served.clock, heard)
+            pipeline = MarketPipeline(feed, store, HoleStore(db), served.clock, received)
             running = asyncio.create_task(pipeline.run())
             try:
-                yield Watched(served, heard, store)
+                yield Watched(served, received, store)
             finally:
                 await feed.aclose()
                 await running
@@ -74,16 +74,16 @@ async def watched(venue: str, root: Path, catch_up: int = 20) -> AsyncIterator[W
         times = [candle.open_time_ms for candle in stored]
         assert times == list(range(times[0], times[-1] + STEP_MS, STEP_MS)), "a hole"
         assert stored == [served.exchange.truth(open_time_ms) for open_time_ms in times]
-        assert [candle.open_time_ms for candle in heard.closed] == times, "passed on more than once, or out of order"
+        assert [candle.open_time_ms for candle in received.closed] == times, "passed on more than once, or out of order"
 
 
 @both
 async def test_candles_form_from_trades_and_close_as_the_exchange_has_them(venue: str, tmp_path: Path) -> None:
     async with watched(venue, tmp_path) as market:
-        heard = market.heard
-        await market.until(lambda: len(heard.live) >= 3 and len(heard.forming) >= 10)
+        received = market.received
+        await market.until(lambda: len(received.live) >= 3 and len(received.forming) >= 10)
         assert market.vitals().trades > 50 and market.vitals().rejected == 0
-        for formed in heard.forming:
+        for formed in received.forming:
             final = market.truth(formed.open_time_ms)
             assert final is not None and formed.open == final.open
             assert final.low <= formed.low and formed.high <= final.high
@@ -93,32 +93,32 @@ async def test_candles_form_from_trades_and_close_as_the_exchange_has_them(venue
 @both
 async def test_after_a_cut_what_was_missed_is_fetched(venue: str, tmp_path: Path) -> None:
     async with watched(venue, tmp_path) as market:
-        heard, exchange = market.heard, market.served.exchange
-        await market.until(lambda: len(heard.live) >= 2)
+        received, exchange = market.received, market.served.exchange
+        await market.until(lambda: len(received.live) >= 2)
         exchange.refuse()
-        await market.until(lambda: heard.state is FeedState.RECONNECTING)
+        await market.until(lambda: received.state is FeedState.RECONNECTING)
         back_ms = exchange.now_ms() + 3 * STEP_MS
         await market.until(lambda: exchange.now_ms() >= back_ms)
         exchange.resume()
-        live = len(heard.live)
-        await market.until(lambda: heard.state is FeedState.LIVE and len(heard.live) >= live + 2)
-        assert len(heard.closed) > len(heard.live) + 20, "candles of the break came by request"
+        live = len(received.live)
+        await market.until(lambda: received.state is FeedState.LIVE and len(received.live) >= live + 2)
+        assert len(received.closed) > len(received.live) + 20, "candles of the break came by request"
 
 
 @both
 async def test_a_candle_that_is_corrected_is_told_and_stored(venue: str, tmp_path: Path) -> None:
     async with watched(venue, tmp_path) as market:
-        heard = market.heard
-        await market.until(lambda: len(heard.live) >= 2)
-        open_ms = heard.live[-1].open_time_ms
+        received = market.received
+        await market.until(lambda: len(received.live) >= 2)
+        open_ms = received.live[-1].open_time_ms
         final = market.truth(open_ms)
         assert final is not None
         volume = round(final.volume * 1.5, 8)
         market.served.exchange.corrected[open_ms] = Candle(
             open_ms, final.open, final.high, final.low, final.close, volume
         )
-        await market.until(lambda: bool(heard.corrected))
-        assert heard.corrected == [market.truth(open_ms)]
+        await market.until(lambda: bool(received.corrected))
+        assert received.corrected == [market.truth(open_ms)]
 
 
 async def fill(served: ServedVenue, path: Path, candles: int) -> BackfillReport:
@@ -144,7 +144,7 @@ async def test_what_lies_before_krakens_list_is_out_of_reach_and_not_said_to_be_
     assert report.absent == report.all_absent == 0
     assert report.stored + report.out_of_reach == report.wanted == 1_000 and report.left == report.out_of_reach
     with open_database(tmp_path / "candles.sqlite3") as db:
-        assert HoleStore(db).of_exchange(served.market, Span(0, 2**62)) == []
+        assert HoleStore(db).of_exchange(served.market, TimeSpan(0, 2**62)) == []
 
 
 async def test_a_hole_within_krakens_list_is_absent(tmp_path: Path) -> None:
@@ -156,7 +156,7 @@ async def test_a_hole_within_krakens_list_is_absent(tmp_path: Path) -> None:
 
 
 async def test_after_a_break_longer_than_krakens_list_the_rest_is_left_out_and_said_so(tmp_path: Path) -> None:
-    served, heard = minute_venue("kraken", history=1_100), Heard()
+    served, received = minute_venue("kraken", history=1_100), RecordingListener()
     known = served.exchange.truth(MINUTE.open_time_ms(served.exchange.now_ms()) - 1_000 * STEP_MS)
     assert known is not None
     with open_database(tmp_path / "candles.sqlite3") as db:
@@ -164,16 +164,16 @@ async def test_after_a_break_longer_than_krakens_list_the_rest_is_left_out_and_s
         store.save(served.market, [known])
         async with served.exchange:
             feed = served.feed(1_000)
-            running = asyncio.create_task(MarketPipeline(feed, store, holes, served.clock, heard).run())
-            while not heard.live:
-                heard.news.clear()
-                await heard.news.wait()
+            running = asyncio.create_task(MarketPipeline(feed, store, holes, served.clock, received).run())
+            while not received.live:
+                received.news.clear()
+                await received.news.wait()
             await feed.aclose()
             await running
-        assert holes.of_exchange(served.market, Span(0, 2**62)) == []
-    assert not [told for told in heard.told if isinstance(told, MissingCandles)]
-    assert "newest 720 candles only" in heard.sentences(FeedState.CATCHING_UP)
-    times = [candle.open_time_ms for candle in heard.closed]
+        assert holes.of_exchange(served.market, TimeSpan(0, 2**62)) == []
+    assert not [told for told in received.reports if isinstance(told, MissingCandles)]
+    assert "newest 720 candles only" in received.sentences(FeedState.CATCHING_UP)
+    times = [candle.open_time_ms for candle in received.closed]
     assert len(times) >= MOST_ROWS - 2 and times == list(range(times[0], times[-1] + STEP_MS, STEP_MS))
 
 
@@ -190,8 +190,8 @@ async def connected(served: ServedVenue, symbol: str = "BTC/USD") -> AsyncIterat
 @pytest.mark.parametrize(
     ("error", "words", "is_asked"),
     [
-        ("EAPI:Rate limit exceeded", "asks for fewer requests", True),
-        ("EGeneral:Too many requests", "asks for fewer requests", True),
+        ("EAPI:Rate limit exceeded", "demands fewer requests", True),
+        ("EGeneral:Too many requests", "demands fewer requests", True),
         ("EService:Unavailable", "maintenance or overloaded", False),
         ("EService:Market in cancel_only mode", "maintenance", False),
         ("EGeneral:Internal error", "maintenance or overloaded", False),
@@ -219,6 +219,6 @@ async def test_a_market_that_is_not_there_is_named(venue: str) -> None:
 
 async def test_an_address_is_only_asked_in_the_forms_that_are_spoken_there() -> None:
     kraken = KrakenExchange(minute_venue("kraken").exchange.tape)
-    with pytest.raises(VenueError, match="speaks as Kraken does") as raised:
-        make_exchange("binance", kraken.urls, 5.0, Answer())
+    with pytest.raises(VenueError, match="uses the format of Kraken") as raised:
+        make_exchange("binance", kraken.urls, 5.0, HttpResponse())
     assert raised.value.is_final

@@ -24,7 +24,7 @@ from tests.support.exchange.clock import wall_ms
 from tests.support.fault_proxy import Refuse
 from tests.support.loopback_exchange import FaultyVenue, loopback_thread
 from tests.support.waiting import wait_until
-from tests.venue.rig import MARKET, STEP_MS, Heard, a_feed, pipeline_of
+from tests.venue.rig import MARKET, STEP_MS, RecordingListener, a_feed, pipeline_of
 from tests.venue.windows import CATCH_UP, context, wall_exchange
 
 pytestmark = pytest.mark.venue
@@ -42,13 +42,13 @@ class Undisturbed(AbstractAsyncContextManager["Undisturbed"]):
 
     def __init__(self, venue: FaultyVenue, root: Path) -> None:
         self.venue, self.database = venue, root / "undisturbed.sqlite3"
-        self.heard = Heard()
+        self.received = RecordingListener()
 
     async def __aenter__(self) -> Undisturbed:
         await self.venue.__aenter__()
         self._db = open_database(self.database)
         self._feed = a_feed(self.venue.exchange.urls, catch_up=CATCH_UP)
-        self._running = asyncio.create_task(pipeline_of(self._feed, CandleStore(self._db), self.heard).run())
+        self._running = asyncio.create_task(pipeline_of(self._feed, CandleStore(self._db), self.received).run())
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -119,7 +119,7 @@ def test_the_plug_is_pulled_and_put_in_again(qapp: QApplication, tmp_path: Path)
 
         run_window(qapp, context(tmp_path / "data", venue.urls), story, out_s + 250.0)
         newest_ms = on_chart[-1].open_time_ms
-        closed = beside.heard.closed
+        closed = beside.received.closed
         wait_until(lambda: bool(closed) and closed[-1].open_time_ms >= newest_ms, "the undisturbed run", timeout_s=60.0)
 
     first_ms = on_chart[0].open_time_ms
@@ -129,7 +129,7 @@ def test_the_plug_is_pulled_and_put_in_again(qapp: QApplication, tmp_path: Path)
     assert len([candle for candle in on_chart if pulled_ms <= candle.open_time_ms < healed_ms]) >= out_s - 1
     assert on_chart[-len(undisturbed) :] == undisturbed, "the chart differs from that of an undisturbed run"
     assert disturbed == on_chart, "the database differs from the chart"
-    assert beside.heard.sentences(FeedState.RECONNECTING) == "", "the other run was to be undisturbed"
+    assert beside.received.sentences(FeedState.RECONNECTING) == "", "the other run was to be undisturbed"
     during = [
         time_ms for time_ms in live_targets(tmp_path / "data") if pulled_ms < time_ms - STEP_MS < healed_ms - STEP_MS
     ]

@@ -27,7 +27,7 @@ PATIENT = ExchangeTimes()
 
 
 def vitals(rig: Rig) -> FeedVitals:
-    return next((each for each in reversed(rig.heard.told) if isinstance(each, FeedVitals)), FeedVitals(0, ""))
+    return next((each for each in reversed(rig.received.reports) if isinstance(each, FeedVitals)), FeedVitals(0, ""))
 
 
 async def test_a_reset_is_a_cut_and_is_mended(tmp_path: Path) -> None:
@@ -49,7 +49,7 @@ async def test_the_wait_that_is_asked_for_is_kept(tmp_path: Path) -> None:
         before_s = loop_s()
         rig.exchange.answer(429, retry_after_s=1)
         rig.exchange.cut()
-        await rig.trouble("asks for fewer requests (429)")
+        await rig.trouble("demands fewer requests (429)")
         asked = len(rig.exchange.requests)
         rig.venue.heal()
         await rig.until(lambda: len(rig.exchange.requests) > asked, "the next request")
@@ -70,7 +70,7 @@ async def test_garbage_and_a_burst_of_trades_go_by_and_none_of_them_is_lost(tmp_
         await rig.until(lambda: vitals(rig).trades >= sent, "all trades to be counted")
         await rig.live(1)
         assert vitals(rig).lost_trades == vitals(rig).reconnects == 0
-        assert sum(isinstance(told, RejectedMessage) for told in rig.heard.told) == vitals(rig).rejected >= 3
+        assert sum(isinstance(told, RejectedMessage) for told in rig.received.reports) == vitals(rig).rejected >= 3
 
 
 async def test_closing_from_elsewhere_may_be_repeated_and_leaves_no_socket(tmp_path: Path) -> None:

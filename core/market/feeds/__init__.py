@@ -1,1 +1,2 @@
-"""Feeds: one contract (`base`), three sources (`exchange`, `replay`, `simulated`) and their choice."""
+"""Feeds: one contract (`base`), its sources (`exchange`, `replay`, `simulated`, `stored`), and their choice
+(`auto`)."""

@@ -1,4 +1,4 @@
-"""Which feed is used: what the settings ask for, and with ``auto`` the exchange where it answers, else the sample."""
+"""The choice of the feed: as set, or with ``auto`` the exchange if it answers, else the sample."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from core.domain.candle import Interval, Market
 from core.domain.clock import Clock
 from core.market.feeds.base import Feed, FeedError
 from core.market.feeds.exchange import ExchangeFeed, probe
-from core.market.feeds.holds import VenueHold, VenueHolds
+from core.market.feeds.holds import RateLimitHold, RateLimitHolds
 from core.market.feeds.replay import ReplayFeed, replay_name
 from core.market.feeds.simulated import SimulatedFeed, seed_of
 from core.market.feeds.stored import StoredFeed
-from core.market.feeds.trouble import BY_ITSELF
+from core.market.feeds.trouble import RETRY_NOTICE
 from core.market.feeds.urls import ExchangeUrls
 from core.market.history.files import read_candle_file
 from core.market.history.reading import Watch
@@ -30,7 +30,7 @@ _SEED_BITS = 31
 
 @dataclass(frozen=True, slots=True)
 class BuiltFeed:
-    """A feed, and where it is not the one that was asked for, the sentence for the banner that says why."""
+    """A feed, and a sentence for the banner if it is not the requested one."""
 
     feed: Feed
     notice: str | None = None
@@ -45,24 +45,24 @@ async def build_feed(
     urls: ExchangeUrls | None = None,
     is_known: Callable[[Market], bool] = lambda market: False,
     last_simulated: Callable[[], Market | None] = lambda: None,
-    holds: VenueHolds | None = None,
+    holds: RateLimitHolds | None = None,
     watch: Watch = lambda done, total: None,
 ) -> BuiltFeed:
-    """Build what `settings.feed` asks for. limit: how many candles it yields at most.
+    """Build the feed of `settings.feed`. limit: the largest number of candles it yields.
 
-    is_known: whether candles of a market are stored already. Such a market is waited for; the sample is for those who
-    have nothing to look at yet. last_simulated: the invented market that goes on where no seed asks for another; a new
-    one is invented where there is none. holds: shared with all others who ask exchanges. watch: as that of
-    `read_candle_table`, called on another thread while the file of a replay is read.
+    is_known: whether candles of a market are stored already. If so its exchange is retried; else the sample is shown.
+    last_simulated: the simulated market to continue if no seed is given; None: a new one. holds: shared with everything
+    else that sends requests to exchanges. watch: as in `read_candle_table`, called on another thread while the file of
+    a replay is read.
 
     Raises FeedError or CandleFileError with a sentence for the user.
     """
-    hold = (holds or VenueHolds(clock)).of(settings.venue)
+    hold = (holds or RateLimitHolds(clock)).of(settings.venue)
     match settings.feed:
         case "replay":
             return BuiltFeed(await _replay(settings, clock, limit, watch))
         case "simulate":
-            wanted = _seed_to_go_on_with(last_simulated()) if seed is None else seed
+            wanted = _seed_to_continue(last_simulated()) if seed is None else seed
             return BuiltFeed(_simulated(settings, wanted, clock, limit))
         case "live":
             return BuiltFeed(_exchange(settings, clock, limit, urls, hold))
@@ -77,26 +77,26 @@ async def _live_or_sample(
     limit: int | None,
     urls: ExchangeUrls | None,
     is_known: Callable[[Market], bool],
-    hold: VenueHold,
+    hold: RateLimitHold,
 ) -> BuiltFeed:
     feed = _exchange(settings, clock, limit, urls, hold)
     problem = await probe(feed.market, urls, _PROBE_S, clock, hold)
     if problem is None:
         return BuiltFeed(feed)
     if is_known(feed.market):
-        if problem.is_absent:  # the feed says so itself, and there is nothing to try again
+        if problem.is_absent:  # the feed reports it, and a retry would not help
             return BuiltFeed(feed)
-        sentence = str(problem).removesuffix(BY_ITSELF).rstrip()
-        return BuiltFeed(feed, f"{sentence} The stored candles are shown. {BY_ITSELF}")
+        sentence = str(problem).removesuffix(RETRY_NOTICE).rstrip()
+        return BuiltFeed(feed, f"{sentence} The stored candles are shown. {RETRY_NOTICE}")
     notice = (
-        f"{problem} The shipped sample is shown instead: hourly EUR/USD candles of 2017, not today's market. "
-        "Choose the market again to try once more."
+        f"{problem} Showing the included sample instead: hourly EUR/USD candles of 2017, not today's market. "
+        "Choose the market again to retry."
     )
     return BuiltFeed(sample_feed(clock, catch_up=settings.catch_up_candles, limit=limit), notice)
 
 
 def _exchange(
-    settings: MarketSettings, clock: Clock, limit: int | None, urls: ExchangeUrls | None, hold: VenueHold
+    settings: MarketSettings, clock: Clock, limit: int | None, urls: ExchangeUrls | None, hold: RateLimitHold
 ) -> ExchangeFeed:
     market = Market(settings.venue, settings.symbol, _interval(settings))
     return ExchangeFeed(
@@ -125,7 +125,7 @@ async def _replay(settings: MarketSettings, clock: Clock, limit: int | None, wat
     return ReplayFeed(file, replay_name(path, file), clock, settings.speed or 0.0, settings.catch_up_candles, limit)
 
 
-def _seed_to_go_on_with(last: Market | None) -> int:
+def _seed_to_continue(last: Market | None) -> int:
     seed = None if last is None else seed_of(last)
     return secrets.randbits(_SEED_BITS) if seed is None else seed
 

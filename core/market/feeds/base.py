@@ -20,7 +20,7 @@ class FeedKind(StrEnum):
 
 
 class FeedState(StrEnum):
-    """What the status bar says of the feed, one word; `FeedStatus.sentence` says it in full."""
+    """The feed's state as the status bar names it; `FeedStatus.sentence` has the details."""
 
     CONNECTING = "connecting"
     CATCHING_UP = "catching up"
@@ -34,11 +34,11 @@ class FeedState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class FeedStatus:
-    """A change of the feed's state, in words a user understands.
+    """A change of the feed's state, with a sentence for the user.
 
-    next_venue: where this venue is the trouble, the one that is next in the user's order. It is offered, never taken.
-    until_ms: the end of the wait that the sentence tells of, as `in_words` has it.
-    needs_room: the disk that candles are stored on is full; it can go on once there is room.
+    next_venue: if this venue has failed, the next one in the user's order. It is offered, never switched to.
+    until_ms: the end of the wait that the sentence mentions, in the form of `wait_in_words`.
+    needs_room: the disk that candles are stored on is full; the feed can continue once there is room.
     """
 
     state: FeedState
@@ -49,18 +49,18 @@ class FeedStatus:
     needs_room: bool = False
 
     def sentence_at(self, now_ms: int) -> str:
-        """The sentence with as much of the wait as is left then."""
+        """The sentence with the wait that is left at `now_ms`."""
         if self.until_ms is None:
             return self.sentence
-        before, told, after = self.sentence.rpartition(f" in {wait_in_words(self.until_ms - self.at_ms)}.")
+        before, found, after = self.sentence.rpartition(f" in {wait_in_words(self.until_ms - self.at_ms)}.")
         left_ms = self.until_ms - max(now_ms, self.at_ms)
         left = " now." if left_ms <= 0 else f" in {wait_in_words(left_ms)}."
-        return f"{before}{left}{after}" if told else self.sentence
+        return f"{before}{left}{after}" if found else self.sentence
 
 
 @dataclass(frozen=True, slots=True)
 class ClosedCandle:
-    """A candle that will not change any more. `is_live` is false for history and back-filled candles."""
+    """A final candle. `is_live` is false for history and back-filled candles."""
 
     candle: Candle
     is_live: bool
@@ -68,14 +68,14 @@ class ClosedCandle:
 
 @dataclass(frozen=True, slots=True)
 class FormingCandle:
-    """The candle that is still open, as it stands now. Never stored, never trained on."""
+    """The current state of the open candle. Never stored, never trained on."""
 
     candle: Candle
 
 
 @dataclass(frozen=True, slots=True)
 class CatchUpProgress:
-    """How much of the start-up history has come."""
+    """How much of the start-up history has been loaded."""
 
     done: int
     total: int
@@ -83,9 +83,9 @@ class CatchUpProgress:
 
 @dataclass(frozen=True, slots=True)
 class CorrectedCandle:
-    """A candle that was passed on as closed, as the source tells it now. Stored and drawn anew, not trained on.
+    """A new version of a candle that was passed on as closed. Stored and redrawn, not trained on.
 
-    was_missing: there was a hole in its place, so nothing was passed on; `before` is the candle itself then.
+    was_missing: it fills a hole, so nothing was passed on before; `before` is then the candle itself.
     """
 
     candle: Candle
@@ -95,7 +95,7 @@ class CorrectedCandle:
 
 @dataclass(frozen=True, slots=True)
 class MissingCandles:
-    """The source was asked and has none: `count` candles from `first_ms` on. They stay a hole; nothing is invented."""
+    """`count` candles from `first_ms` on that the source does not have. They stay a hole; nothing is invented."""
 
     first_ms: int
     count: int
@@ -103,7 +103,7 @@ class MissingCandles:
 
 @dataclass(frozen=True, slots=True)
 class RejectedMessage:
-    """Something that came and was not believed: why, in a word that is counted, and what it was (at most 2,000
+    """A message or row that was rejected: the reason, by which it is counted, and its text (at most 2,000
     characters)."""
 
     at_ms: int
@@ -113,12 +113,12 @@ class RejectedMessage:
 
 @dataclass(frozen=True, slots=True)
 class FeedVitals:
-    """How the connection does, about once a second while it stands. Counts are since the market was chosen; None: not
-    known, or not yet.
+    """The connection's statistics, about once a second while it is open. Counts are since the market was chosen; None:
+    unknown.
 
     clock_offset_ms: the source's clock minus this computer's. request_ms: how long the newest request took.
-    close_delay_ms: from the newest candle's end to its being passed on. late_trades: those that came after their candle
-    had closed. lost_trades: those that the numbering of trades says were never told.
+    close_delay_ms: from the newest candle's end until it was passed on. late_trades: those that came after their candle
+    had closed. lost_trades: those missing from the sequence of trade ids.
     """
 
     at_ms: int
@@ -152,16 +152,16 @@ FeedEvent = (
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
-    """What is stored of a market when its feed begins: the newest candles, and the opening times among them of which
-    the source has said that it has no candle. Both ascend."""
+class StoredCandles:
+    """The candles that are stored when a feed starts: the newest ones, and the opening times among them for which the
+    source has no candle. Both ascend."""
 
     candles: Sequence[Candle] = ()
     missing_ms: Sequence[int] = ()
 
 
 class FeedError(Exception):
-    """A feed cannot go on. The message is a sentence for the user: what, why, what to do.
+    """A feed cannot continue. The message is a sentence for the user: what, why, what to do.
 
     next_venue: as in FeedStatus.
     """
@@ -174,9 +174,9 @@ class FeedError(Exception):
 class Feed(Protocol):
     """A source of candles for one market.
 
-    `events()` first yields history (closed candles, ascending, `is_live` false), then goes on live until the
+    `events()` first yields history (closed candles, ascending, `is_live` false), then live candles until the
     feed ends, fails (FeedError) or is closed. Closed candles come in strictly ascending order, each once; a
-    candle that the source does not have is missing, never invented. It may be iterated once.
+    candle that the source does not have is missing, never invented. `events()` may be iterated once.
     """
 
     @property
@@ -185,13 +185,13 @@ class Feed(Protocol):
     @property
     def kind(self) -> FeedKind: ...
 
-    def events(self, after_ms: int | None = None, known: Known | None = None) -> AsyncIterator[FeedEvent]:
-        """Iterate. Closed candles that opened at or before `after_ms` may be left out: they are stored already.
+    def events(self, after_ms: int | None = None, known: StoredCandles | None = None) -> AsyncIterator[FeedEvent]:
+        """Iterate. Closed candles that opened at or before `after_ms` may be omitted: they are stored already.
 
-        known: what the source tells differently by now comes as a correction, where the source can change its mind.
+        known: stored candles that the source has changed since come as corrections, if the source can change them.
         """
         ...
 
     async def aclose(self) -> None:
-        """Let go of sockets and files. Safe to call twice, and while `events()` is being iterated."""
+        """Release sockets and files. Safe to call twice, and while `events()` is being iterated."""
         ...

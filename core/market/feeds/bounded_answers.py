@@ -1,6 +1,6 @@
-"""Answers of an exchange over HTTP, of a size that is bounded: ccxt reads each whole, then parses it at once.
+"""A limit on the size of an exchange's HTTP responses: ccxt reads and parses each as a whole.
 
-Imported after the first paint: aiohttp takes as long as half of the window.
+Imported after the first paint: importing aiohttp takes half as long as opening the window.
 """
 
 from __future__ import annotations
@@ -10,15 +10,15 @@ from typing import Any
 import aiohttp
 
 LARGEST_BYTES = 32_000_000
-"""Unpacked. Binance's list of all its markets has about 20 MB; a page of a thousand candles has 0.1."""
+"""Uncompressed. Binance's list of all its markets has about 20 MB; a page of a thousand candles has 0.1."""
 
 
 class AnswerTooLargeError(aiohttp.ClientPayloadError):
-    """An answer was cut off."""
+    """A response exceeded the limit."""
 
 
 class BoundedResponse(aiohttp.ClientResponse):
-    """Hangs up on whoever sends more than `LARGEST_BYTES`."""
+    """Closes the connection after `LARGEST_BYTES`."""
 
     async def read(self) -> bytes:
         if self._body is None:
@@ -39,7 +39,7 @@ class BoundedResponse(aiohttp.ClientResponse):
 
 
 def bound_answers(exchange: Any) -> None:
-    """Have a ccxt exchange read its answers so: its session is made again, on the same connections."""
+    """Make a ccxt exchange use `BoundedResponse`: its session is replaced, on the same connector."""
     open_session = exchange.open
 
     def open_bounded(*arguments: Any, **named: Any) -> None:

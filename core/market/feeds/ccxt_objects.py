@@ -1,4 +1,4 @@
-"""Making a ccxt object for one spot market: without keys, and with no more loaded than is needed."""
+"""Creates ccxt objects for one spot market: without keys, loading as little as possible."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from typing import Any
 
 from core.domain.candle import Interval, Market
 from core.domain.venue_names import venue_name
-from core.market.feeds.trouble import Answer, VenueError
+from core.market.feeds.trouble import HttpResponse, VenueError
 from core.market.feeds.urls import ExchangeUrls
 from core.market.near_symbols import did_you_mean, near_symbols
 
 BINANCE_MARKET_DATA = ExchangeUrls("https://data-api.binance.vision/api/v3", "wss://data-stream.binance.vision/ws")
-"""Binance's hosts for market data alone: no key, and open where its trading hosts are not."""
+"""Binance's hosts for market data only: no key, and available where its trading hosts are not."""
 BINANCE_FAMILY = frozenset({"binance", "binanceus"})
 
 
-def make_exchange(venue: str, urls: ExchangeUrls | None, request_s: float, answer: Answer) -> Any:
-    """A ccxt exchange for spot candles. Its HTTP answers are noted in `answer`. Raises VenueError."""
+def make_exchange(venue: str, urls: ExchangeUrls | None, request_s: float, answer: HttpResponse) -> Any:
+    """A ccxt exchange for spot candles. `answer` always holds its newest HTTP response. Raises VenueError."""
     import ccxt.pro  # noqa: PLC0415 - 0.7 to 2.8 s: after the first paint
 
     from core.market.feeds.bounded_answers import bound_answers  # noqa: PLC0415 - as above
@@ -37,13 +37,13 @@ def make_exchange(venue: str, urls: ExchangeUrls | None, request_s: float, answe
     exchange.options["defaultType"] = "spot"
     exchange.options["fetchMarkets"] = _spot_only(exchange.options.get("fetchMarkets"))
     _redirect(exchange, urls)
-    _take_note(exchange, answer)
+    _record_responses(exchange, answer)
     bound_answers(exchange)
     return exchange
 
 
 def _spot_only(options: Any) -> Any:
-    """ccxt's exchanges say in three forms which markets they load; futures and options are never wanted."""
+    """ccxt's option for the kinds of markets to load, in its three forms; futures and options are never loaded."""
     if isinstance(options, list):
         return ["spot"] if "spot" in options else options
     if not isinstance(options, dict):
@@ -62,8 +62,8 @@ def _redirect(exchange: Any, urls: ExchangeUrls | None) -> None:
         return
     if chosen.form != ("binance" if exchange.id in BINANCE_FAMILY else exchange.id):
         raise VenueError(
-            f"{exchange.name} cannot be reached at the address that is set: who answers there speaks as "
-            f"{venue_name(chosen.form)} does. Choose another venue.",
+            f"{exchange.name} cannot be reached at the configured address: it uses the format of "
+            f"{venue_name(chosen.form)}. Choose another venue.",
             is_final=True,
         )
     addresses = exchange.urls["api"]
@@ -78,25 +78,25 @@ def _redirect(exchange: Any, urls: ExchangeUrls | None) -> None:
             raise VenueError(f"{exchange.name} can only be reached at its own address.", is_final=True)
 
 
-def _take_note(exchange: Any, answer: Answer) -> None:
+def _record_responses(exchange: Any, answer: HttpResponse) -> None:
     parse = exchange.on_rest_response
 
-    def note(code: int, reason: str, url: str, method: str, headers: dict[str, str], *rest: Any) -> Any:
+    def record(code: int, reason: str, url: str, method: str, headers: dict[str, str], *rest: Any) -> Any:
         answer.status, answer.headers = code, headers
         return parse(code, reason, url, method, headers, *rest)
 
-    exchange.on_rest_response = note
+    exchange.on_rest_response = record
 
 
 def only_this_market(market: Market) -> dict[str, str]:
-    """Binance describes one market in a kilobyte and all of them in many megabytes."""
+    """Request parameters for this market alone: Binance's description of all its markets has many megabytes."""
     if market.venue not in BINANCE_FAMILY:
         return {}
     return {"symbol": market.symbol.replace("/", "").upper()}
 
 
 def timeframe_of(exchange: Any, interval: Interval) -> str:
-    """What the exchange calls an interval. Raises VenueError where it has no such candles."""
+    """The exchange's name of an interval. Raises VenueError if it has no such candles."""
     names: dict[str, Any] = exchange.timeframes or {}
     for name in names:
         if not name.endswith(("M", "y")) and exchange.parse_timeframe(name) * 1000 == interval.duration_ms:
@@ -105,7 +105,7 @@ def timeframe_of(exchange: Any, interval: Interval) -> str:
 
 
 def no_such_interval(name: str, interval: Interval, offered: Iterable[str] = ()) -> VenueError:
-    """offered: the exchange's names of those that it has, where they are known."""
+    """offered: the exchange's intervals, if known."""
     listed = ", ".join(offered)
     has = f" It has {listed}." if listed else ""
     sentence = f"{name} has no candles of {interval}.{has} Choose another interval."
@@ -113,11 +113,11 @@ def no_such_interval(name: str, interval: Interval, offered: Iterable[str] = ())
 
 
 def no_such_market(name: str, symbol: str, markets: Mapping[str, Mapping[str, Any]] | None) -> str:
-    """The sentence, with the names that come closest. markets: ccxt's descriptions, by symbol."""
+    """The sentence for an unknown symbol, with the closest symbols. markets: ccxt's descriptions, by symbol."""
     traded = (found for found, each in (markets or {}).items() if each.get("spot") and each.get("active") is not False)
     return not_at(name, symbol, traded)
 
 
 def not_at(name: str, symbol: str, known: Iterable[str]) -> str:
-    """The same where the exchange's symbols are known."""
+    """The sentence for an unknown symbol, with the closest of the `known` symbols."""
     return f"{name} has no spot market {symbol}.{did_you_mean(near_symbols(symbol, known))}"

@@ -1,8 +1,8 @@
-"""Between ccxt's sockets and its caches: every message is counted, every row is kept, and no bad one kills the socket.
+"""Hooks between ccxt's sockets and its caches: counts every message, keeps every row, and survives bad ones.
 
-ccxt ends its receive loop, without a word, when a message cannot be parsed; its caches keep the newest thousand trades
-and drop the rest; and a row with a wild time hides later ones of its kline cache. Here each row is handed on when it
-comes, and what cannot be read is told.
+ccxt silently ends its receive loop when a message cannot be parsed; its caches keep the newest thousand trades and drop
+the rest; and a row with a wrong time hides later ones in its kline cache. Here each row is passed on as it comes, and
+unreadable messages are reported.
 """
 
 from __future__ import annotations
@@ -14,26 +14,26 @@ from core.market.feeds.ccxt_objects import BINANCE_FAMILY
 
 _OKX_CONFIRM = 8
 _KEPT_ROWS = 8
-"""ccxt's own copy; nobody reads it."""
+"""The size of ccxt's own cache, which is not read."""
 
 Refuse = Callable[[str, str], None]
 
 
-def guard_clients(exchange: Any, hear: Callable[[Any], None], refuse: Refuse) -> None:
-    """Have each WebSocket of `exchange` tell every message that it can read, and each that it cannot."""
+def guard_clients(exchange: Any, on_message: Callable[[Any], None], refuse: Refuse) -> None:
+    """Make each WebSocket of `exchange` pass on every readable message, and report every unreadable one."""
     make = exchange.client
 
     def client(url: str) -> Any:
         is_new = url not in (exchange.clients or {})
         found = make(url)
         if is_new:
-            _guard(found, hear, refuse)
+            _guard(found, on_message, refuse)
         return found
 
     exchange.client = client
 
 
-def _guard(client: Any, hear: Callable[[Any], None], refuse: Refuse) -> None:
+def _guard(client: Any, on_message: Callable[[Any], None], refuse: Refuse) -> None:
     handle, parse = client.handle_message, client.on_message_callback
 
     def handle_safely(message: Any) -> None:
@@ -42,15 +42,15 @@ def _guard(client: Any, hear: Callable[[Any], None], refuse: Refuse) -> None:
         except Exception as error:
             refuse(f"a message that cannot be read ({type(error).__name__})", str(getattr(message, "data", message)))
 
-    def parse_heard(source: Any, message: Any) -> None:
-        hear(message)
+    def handle_parsed(source: Any, message: Any) -> None:
+        on_message(message)
         parse(source, message)
 
-    client.handle_message, client.on_message_callback = handle_safely, parse_heard
+    client.handle_message, client.on_message_callback = handle_safely, handle_parsed
 
 
 def tap_trades(exchange: Any, symbol: str, keep: Callable[[dict[str, Any]], None]) -> None:
-    """Hand on each trade of `symbol` that the stream brings."""
+    """Pass each streamed trade of `symbol` to `keep`."""
     from ccxt.async_support.base.ws.cache import ArrayCache  # noqa: PLC0415 - loaded with the exchange
 
     class TradeTap(ArrayCache):  # type: ignore[misc]
@@ -62,7 +62,7 @@ def tap_trades(exchange: Any, symbol: str, keep: Callable[[dict[str, Any]], None
 
 
 def tap_candles(exchange: Any, symbol: str, timeframe: str, keep: Callable[[list[Any]], None]) -> None:
-    """The same for its rows of candles."""
+    """Pass each streamed candle row of `symbol` to `keep`."""
     from ccxt.async_support.base.ws.cache import ArrayCacheByTimestamp  # noqa: PLC0415 - loaded with the exchange
 
     class CandleTap(ArrayCacheByTimestamp):  # type: ignore[misc]
@@ -73,13 +73,13 @@ def tap_candles(exchange: Any, symbol: str, timeframe: str, keep: Callable[[list
     exchange.ohlcvs[symbol] = {timeframe: CandleTap(_KEPT_ROWS)}
 
 
-def tells_close(venue: str) -> bool:
-    """Whether this venue's stream says of a candle that it is over, in a form that is known here."""
+def reports_close(venue: str) -> bool:
+    """Whether this venue's stream marks closed candles in a supported form."""
     return venue in BINANCE_FAMILY or venue in ("okx", "bybit")
 
 
 def closed_times(venue: str, message: Any) -> frozenset[int]:
-    """The opening times of the candles that a message says are over: ccxt does not hand this on."""
+    """The opening times of the candles that a message marks as closed: ccxt drops this information."""
     if not isinstance(message, dict):
         return frozenset()
     if venue in BINANCE_FAMILY:
@@ -95,13 +95,13 @@ def closed_times(venue: str, message: Any) -> frozenset[int]:
     return frozenset()
 
 
-def says_it_ends(venue: str, message: Any) -> bool:
-    """Whether the exchange announces that it is about to hang up."""
+def announces_shutdown(venue: str, message: Any) -> bool:
+    """Whether the exchange announces that it will close the connection."""
     is_known = venue in BINANCE_FAMILY and isinstance(message, dict)
     return is_known and _inner(message).get("e") == "serverShutdown"
 
 
 def _inner(message: dict[str, Any]) -> dict[str, Any]:
-    """Without the envelope of a combined stream."""
+    """The message without the envelope of a combined stream."""
     data = message.get("data")
     return data if isinstance(data, dict) else message

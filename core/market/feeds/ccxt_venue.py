@@ -1,4 +1,4 @@
-"""One ccxt exchange, from opening to closing: candles by request, candles and trades by stream, the exchange's time."""
+"""A connection through ccxt: candles by request, candles and trades by stream, and the exchange's time."""
 
 from __future__ import annotations
 
@@ -20,28 +20,35 @@ from core.market.feeds.ccxt_objects import (
     only_this_market,
     timeframe_of,
 )
-from core.market.feeds.ccxt_tap import closed_times, guard_clients, says_it_ends, tap_candles, tap_trades, tells_close
-from core.market.feeds.trouble import BY_ITSELF, Answer, VenueError, explain, refuses_interval
+from core.market.feeds.ccxt_tap import (
+    announces_shutdown,
+    closed_times,
+    guard_clients,
+    reports_close,
+    tap_candles,
+    tap_trades,
+)
+from core.market.feeds.trouble import RETRY_NOTICE, HttpResponse, VenueError, explain, refuses_interval
 from core.market.feeds.urls import ExchangeUrls
 from core.market.feeds.venue import Kline, Refused, Updates
 
 _MOST_ROWS = 1000
 _LISTED_ROWS = {"kraken": 720}
 _PACE_S = 0.02
-"""Between two answers of `updates`: a flood is handed on fifty times a second, not message by message."""
+"""Between two results of `updates`: a flood is passed on fifty times a second, not message by message."""
 _MOST_WAITING = 200_000
-"""Trades kept for a subscriber that does not come for them."""
+"""The most trades buffered for a slow subscriber."""
 
 _log = logging.getLogger("ghostcandle.feed")
 T = TypeVar("T")
 
 
 class CcxtVenue:
-    """Keeps to `core.market.feeds.venue.Venue`."""
+    """Implements `core.market.feeds.venue.Venue`."""
 
     def __init__(self, market: Market, urls: ExchangeUrls | None, request_s: float) -> None:
         self._market = market
-        self._answer = Answer()
+        self._answer = HttpResponse()
         self._exchange = make_exchange(market.venue, urls, request_s, self._answer)
         self._timeframe = timeframe_of(self._exchange, market.interval)
         self._page_rows = _MOST_ROWS
@@ -67,8 +74,8 @@ class CcxtVenue:
         return _LISTED_ROWS.get(self._market.venue)
 
     @property
-    def tells_close(self) -> bool:
-        return tells_close(self._market.venue) and bool(self._exchange.has.get("watchOHLCV"))
+    def reports_close(self) -> bool:
+        return reports_close(self._market.venue) and bool(self._exchange.has.get("watchOHLCV"))
 
     @property
     def has_consecutive_ids(self) -> bool:
@@ -90,12 +97,12 @@ class CcxtVenue:
     async def server_ms(self) -> int | None:
         if not self._exchange.has.get("fetchTime"):
             return None
-        told_ms = await self._ask(self._exchange.fetch_time())
-        if not isinstance(told_ms, int):
-            raise VenueError(f"{self.name} did not tell its time.", is_brief=True)
-        if not 0 < told_ms <= LATEST_MS:
-            raise VenueError(f"{self.name} tells a time before 1970 or after 2100. {BY_ITSELF}", is_of_venue=True)
-        return told_ms
+        server_ms = await self._ask(self._exchange.fetch_time())
+        if not isinstance(server_ms, int):
+            raise VenueError(f"{self.name} did not report its time.", is_brief=True)
+        if not 0 < server_ms <= LATEST_MS:
+            raise VenueError(f"{self.name} reports a time before 1970 or after 2100. {RETRY_NOTICE}", is_of_venue=True)
+        return server_ms
 
     async def candles(self, since_ms: int) -> list[Candle]:
         rows = await self._ask(
@@ -104,7 +111,7 @@ class CcxtVenue:
         return [candle for candle in _candles(rows) if candle.open_time_ms >= since_ms]
 
     async def updates(self, timeout_s: float) -> Updates:
-        if self._closing is not None:  # ccxt would open a new session for it, which nobody closes
+        if self._closing is not None:  # ccxt would open a new session that is never closed
             raise VenueError(f"The connection to {self.name} was closed.", is_brief=True)
         if not self._watching:
             self._watch()
@@ -146,7 +153,7 @@ class CcxtVenue:
         for task in self._watching:
             task.cancel()
         await asyncio.gather(*self._watching, return_exceptions=True)
-        # The session goes first: a peer that has died does not answer the stream's goodbye.
+        # The session first: a dead peer does not answer the stream's closing handshake.
         for part in (self._exchange.session, self._exchange):
             if part is not None:
                 with contextlib.suppress(Exception):
@@ -154,7 +161,7 @@ class CcxtVenue:
 
     def _watch(self) -> None:
         exchange, symbol = self._exchange, self._market.symbol
-        guard_clients(exchange, self._hear, self._refuse)
+        guard_clients(exchange, self._on_message, self._refuse)
         if exchange.has.get("watchOHLCV"):
             tap_candles(exchange, symbol, self._timeframe, self._keep_row)
             self._start("candles", lambda: exchange.watch_ohlcv(symbol, self._timeframe), self._keep_row)
@@ -163,10 +170,10 @@ class CcxtVenue:
             self._start("trades", lambda: exchange.watch_trades(symbol), self._keep_trade)
 
     def _start(self, what: str, ask: Callable[[], Awaitable[Any]], keep: Callable[[Any], None]) -> None:
-        self._watching.add(asyncio.create_task(self._watch_for_ever(what, ask, keep)))
+        self._watching.add(asyncio.create_task(self._keep_watching(what, ask, keep)))
 
-    async def _watch_for_ever(self, what: str, ask: Callable[[], Awaitable[Any]], keep: Callable[[Any], None]) -> None:
-        """The tap has what comes already; the answers count only where the exchange goes past it."""
+    async def _keep_watching(self, what: str, ask: Callable[[], Awaitable[Any]], keep: Callable[[Any], None]) -> None:
+        """Rows that the tap has taken already are skipped; the results only count if the exchange bypasses the tap."""
         try:
             while True:
                 rows = await ask()
@@ -181,27 +188,27 @@ class CcxtVenue:
             self._end_watch(what, error)
 
     def _end_watch(self, what: str, error: Exception) -> None:
-        """One stream that the exchange does not have for this market can be done without, where there is another."""
+        """Ignore a stream that the exchange does not have for this market, if there is another one."""
         from ccxt import NotSupported  # noqa: PLC0415 - loaded already, by the exchange itself
 
         is_only = sum(not task.done() for task in self._watching) <= 1
         if isinstance(error, NotSupported) and not is_only:
             self._refuse(f"no stream of {what}", str(error))
         else:
-            self._fail(self._told(error, is_stream=True))
+            self._fail(self._venue_error(error, is_stream=True))
 
     def _fail(self, failure: VenueError) -> None:
         self._failure = self._failure or failure
         self._wake()
 
-    def _hear(self, message: Any) -> None:
+    def _on_message(self, message: Any) -> None:
         self._inbox.messages += 1
         try:
             self._closed_times = closed_times(self._market.venue, message)
         except (TypeError, ValueError, KeyError, IndexError) as error:
             self._closed_times = frozenset()
             self._refuse(f"a message that cannot be read ({type(error).__name__})", _raw(message))
-        if says_it_ends(self._market.venue, message):
+        if announces_shutdown(self._market.venue, message):
             self._inbox.is_ending = True
             self._wake()
 
@@ -232,9 +239,9 @@ class CcxtVenue:
         try:
             return await work
         except Exception as error:
-            raise self._told(error) from error
+            raise self._venue_error(error) from error
 
-    def _told(self, error: Exception, is_stream: bool = False) -> VenueError:
+    def _venue_error(self, error: Exception, is_stream: bool = False) -> VenueError:
         from ccxt import BadSymbol  # noqa: PLC0415 - loaded already, by the exchange itself
 
         _log.info("%s: %s: %s", self.name, type(error).__name__, error)
@@ -242,7 +249,7 @@ class CcxtVenue:
             return self._no_such_market()
         if refuses_interval(error):
             return no_such_interval(self.name, self._market.interval)
-        return explain(error, self.name, Answer() if is_stream else self._answer, is_stream)
+        return explain(error, self.name, HttpResponse() if is_stream else self._answer, is_stream)
 
     def _require_market(self) -> None:
         found = (self._exchange.markets or {}).get(self._market.symbol)
@@ -255,7 +262,7 @@ class CcxtVenue:
 
 
 def _candles(rows: Iterable[list[float | None]]) -> list[Candle]:
-    """ccxt's rows as candles, ascending, each time once. A row with an empty cell is no candle."""
+    """ccxt's rows as candles, ascending, each time once. Rows with an empty cell are skipped."""
     found = {candle.open_time_ms: candle for candle in map(_candle, rows) if candle is not None}
     return [found[time_ms] for time_ms in sorted(found)]
 
@@ -276,7 +283,7 @@ def _trade(row: dict[str, Any]) -> Trade | None:
 
 
 def _raw(message: Any) -> str:
-    """As it came, or nearly so: ccxt hands on what it has parsed."""
+    """The message as text; ccxt passes on its parsed form."""
     try:
         return json.dumps(message)
     except (TypeError, ValueError):

@@ -1,4 +1,4 @@
-"""Comparing what was passed on with the exchange's own list, beside the stream and without holding it up."""
+"""Compares the candles passed on with the exchange's own list, in parallel to the stream."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _log = logging.getLogger("ghostcandle.feed")
 
 
 class Checks:
-    """One request at a time. One that fails is put off: the stream goes on without it."""
+    """One request at a time. A failed one is retried later: the stream continues without it."""
 
     def __init__(
         self, requests: Requests, clock: Clock, times: ExchangeTimes, ledger: Ledger, interval: Interval
@@ -26,27 +26,27 @@ class Checks:
         self._times = times
         self._ledger = ledger
         self._interval = interval
-        self._asking: asyncio.Task[Page] | None = None
+        self._request: asyncio.Task[Page] | None = None
         self.since_ms = 0
-        """From where on was asked last."""
+        """Start of the newest request."""
         self._not_before_s = clock.monotonic_s() + times.confirm_s
 
     def start(self, now_ms: int) -> None:
-        """Ask, where a candle is due to be compared and nothing is under way."""
-        if self._asking is not None or self._clock.monotonic_s() < self._not_before_s:
+        """Send a request if a candle is due for comparison and none is running."""
+        if self._request is not None or self._clock.monotonic_s() < self._not_before_s:
             return
         since_ms = self._ledger.due_from_ms(now_ms)
         if since_ms is None:
             self._not_before_s = self._clock.monotonic_s() + self._times.vitals_s
         else:
             self.since_ms = since_ms
-            self._asking = asyncio.ensure_future(self._requests.page(since_ms, self._interval))
+            self._request = asyncio.ensure_future(self._requests.page(since_ms, self._interval))
 
     def finished(self) -> Page | None:
-        """The answer, once."""
-        if self._asking is None or not self._asking.done():
+        """The result of a finished request, once."""
+        if self._request is None or not self._request.done():
             return None
-        task, self._asking = self._asking, None
+        task, self._request = self._request, None
         try:
             return task.result()
         except VenueError as trouble:
@@ -54,20 +54,20 @@ class Checks:
             self._not_before_s = self._clock.monotonic_s() + max(self._times.check_pause_s, trouble.wait_s)
             return None
 
-    def rest(self) -> None:
-        """Wait until the next one: briefly where a difference is to be confirmed."""
+    def schedule(self) -> None:
+        """Schedule the next request: soon, if a difference needs to be confirmed."""
         pause_s = self._times.confirm_s if self._ledger.has_doubts else self._times.check_every_s
         self._not_before_s = self._clock.monotonic_s() + pause_s
 
     def cancel(self) -> None:
-        """Let go of what is under way."""
-        if self._asking is not None:
-            self._asking.cancel()
-            self._asking.add_done_callback(_consume)
-            self._asking = None
+        """Cancel the running request."""
+        if self._request is not None:
+            self._request.cancel()
+            self._request.add_done_callback(_consume)
+            self._request = None
 
 
 def _consume(task: asyncio.Task[Page]) -> None:
-    """Nobody wants its failure any more."""
+    """Retrieve the exception, so that asyncio does not log it."""
     if not task.cancelled():
         task.exception()

@@ -1,4 +1,4 @@
-"""Work that stops waiting when its owner is closed."""
+"""Waiting that ends when the owner is closed."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ T = TypeVar("T")
 
 
 class ClosedError(Exception):
-    """The owner was closed while it waited."""
+    """The owner was closed."""
 
 
-class Closing:
-    """Told once, by `close`; whoever waits in `unless` is let go at once."""
+class CloseSignal:
+    """Set once, by `close`; ends every `run_until_closed` at once."""
 
     def __init__(self) -> None:
         self._is_closed = False
@@ -29,8 +29,8 @@ class Closing:
         for task in self._waiting:
             task.cancel()
 
-    async def unless(self, work: Coroutine[Any, Any, T]) -> T:
-        """Wait for `work`. Raises ClosedError where `close` is or was called; `work` is cancelled then."""
+    async def run_until_closed(self, work: Coroutine[Any, Any, T]) -> T:
+        """Await `work`. Raises ClosedError, and cancels `work`, if `close` is or was called."""
         if self._is_closed:
             work.close()
             raise ClosedError
@@ -50,6 +50,6 @@ class Closing:
 
 
 def _is_cancelled() -> bool:
-    """Whether the task that waits was cancelled itself."""
+    """Whether the waiting task itself was cancelled."""
     current = asyncio.current_task()
     return current is not None and current.cancelling() > 0

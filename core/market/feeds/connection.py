@@ -1,7 +1,7 @@
-"""One connection to an exchange, from opening to its first trouble: back-fill, then live.
+"""One connection to an exchange, from opening to its first error: back-fill, then live.
 
-What is passed on as closed was told so by the exchange: by its stream's closing message, or by request. Whatever lies
-between the last candle passed on and that one is asked for first, so a break leaves no hole.
+The exchange itself confirms every candle passed on as closed: with its stream's closing message, or in a response. All
+candles between it and the last one passed on are fetched first, so an interruption leaves no hole.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from core.market.feeds.base import (
     RejectedMessage,
 )
 from core.market.feeds.checks import Checks
-from core.market.feeds.closing import Closing
+from core.market.feeds.closing import CloseSignal
 from core.market.feeds.forming import FormingCandles
-from core.market.feeds.holds import HeldError, VenueHold
+from core.market.feeds.holds import RateLimitedError, RateLimitHold
 from core.market.feeds.ledger import Ledger
 from core.market.feeds.patience import ExchangeTimes
 from core.market.feeds.requests import Page, Requests
@@ -37,36 +37,36 @@ from core.market.feeds.watch import StreamWatch
 from core.market.feeds.words import counted, in_words, wait_in_words
 
 FARTHEST_BACK = 20_000
-"""Candles fetched at most after a long pause: a trainer goes through them all before it is live again. What lies before
-them is said to be left out."""
+"""Candles fetched at most after a long pause, as the trainer processes all of them before it is live again. Older ones
+are reported as skipped."""
 _DIAL_LOOK_S = 0.25
-"""Between two looks whether the stream stands: a quiet market sends nothing that would tell."""
+"""Between two checks that the stream is connected, as a quiet market sends nothing."""
 _EARLY_MS = 2_000
-"""A closing message may come this long before its time, by the clock that is kept here."""
+"""A closing message may come this early, by the local copy of the exchange's clock."""
 _TRUST_S = 5.0
-"""The clock kept here was found right when a message spoke of the future: so long it is not doubted again."""
+"""How long the local clock is trusted after it was confirmed against a message with a future time."""
 _LATE_S = 30.0
-"""Waking up so late means that the computer slept, where its monotonic clock goes on meanwhile."""
+"""Waking up this late means that the computer slept, on systems whose monotonic clock continues meanwhile."""
 _RAW_CHARACTERS = 2_000
 _BAD_PAGE_TRIES = 3
 
 
 class Connection:
-    """Its venue is open when `open` has returned, and let go by `close`. All else raises VenueError or ClosedError."""
+    """`open` opens the venue and `close` releases it. All other methods raise VenueError or ClosedError."""
 
     def __init__(
         self,
         venue: Venue,
-        hold: VenueHold,
+        hold: RateLimitHold,
         market: Market,
         clock: Clock,
         times: ExchangeTimes,
         ledger: Ledger,
         tally: Tally,
-        closing: Closing,
+        closing: CloseSignal,
         life_s: float,
     ) -> None:
-        """life_s: it is renewed after this time."""
+        """life_s: the connection is renewed after this time."""
         self.venue = venue
         self._market = market
         self._step_ms = market.interval.duration_ms
@@ -77,7 +77,7 @@ class Connection:
         self._closing = closing
         self._life_s = life_s
         self._opened_s = clock.monotonic_s()
-        self._left_out = 0
+        self._skipped = 0
         self._server = ServerClock(clock, market.interval)
         self._requests = Requests(venue, hold, clock, self._server, times, tally)
         self._settler = Settler(self._requests, clock, times, market.interval, closing)
@@ -88,17 +88,17 @@ class Connection:
         self._due_ms = 0
         self._trusted_until_s = -math.inf
         self._vitals_due_s = clock.monotonic_s()
-        self._told: Candle | None = None
-        self._is_waiting = self._is_wait_told = False
+        self._shown: Candle | None = None
+        self._is_waiting = self._is_wait_reported = False
 
     @property
     def age_s(self) -> float:
-        """Since it was made."""
+        """Seconds since the connection was created."""
         return self._clock.monotonic_s() - self._opened_s
 
     async def open(self, older: Venue | None) -> None:
-        await self._closing.unless(self._requests.open(older))
-        await self._closing.unless(self._requests.sync())
+        await self._closing.run_until_closed(self._requests.open(older))
+        await self._closing.run_until_closed(self._requests.sync())
 
     async def close(self) -> None:
         self._checks.cancel()
@@ -108,31 +108,31 @@ class Connection:
         await self.venue.close()
 
     def place(self, catch_up: int) -> None:
-        """Say where the ledger begins, where nothing was passed on yet: `catch_up` candles ago, or at the farthest."""
+        """Set the ledger's start if nothing was passed on yet: `catch_up` candles ago, within the limit."""
         forming_ms = self._server.forming_ms()
-        self._ledger.come_back(forming_ms)
+        self._ledger.leave_future(forming_ms)
         if not self._ledger.is_placed:
             self._ledger.place(forming_ms - (catch_up + 1) * self._step_ms, is_known=False)
         if self.venue.listed_rows is not None:
-            return  # its list tells where it begins
+            return  # its list shows where it begins
         farthest_ms = forming_ms - (FARTHEST_BACK + 1) * self._step_ms
-        self._left_out = max(0, (farthest_ms - self._ledger.position_ms) // self._step_ms)
+        self._skipped = max(0, (farthest_ms - self._ledger.position_ms) // self._step_ms)
         self._ledger.skip_to(farthest_ms)
 
-    def _what_is_left_out(self) -> str:
-        if not self._left_out:
+    def _skipped_notice(self) -> str:
+        if not self._skipped:
             return ""
-        return f" {counted(self._left_out)} before them are left out; the command backfill fetches those."
+        return f" {counted(self._skipped)} before them are skipped; the backfill command fetches those."
 
     async def back_fill(self, *, is_first: bool) -> AsyncIterator[FeedEvent]:
-        """Every closed candle after the position, page by page, and the last few before it once more."""
+        """Fetch every closed candle after the position, page by page, and the last few before it again."""
         ledger, server = self._ledger, self._server
         started_ms = ledger.position_ms + self._step_ms
         cursor_ms = min(started_ms, ledger.look_back_ms())
         total = max(0, (server.forming_ms() - started_ms) // self._step_ms)
-        if total and (is_first or self._left_out):
+        if total and (is_first or self._skipped):
             yield self._status(
-                FeedState.CATCHING_UP, f"Fetching {counted(total)} from {self.venue.name}.{self._what_is_left_out()}"
+                FeedState.CATCHING_UP, f"Fetching {counted(total)} from {self.venue.name}.{self._skipped_notice()}"
             )
         while cursor_ms < server.forming_ms() and not self._is_done:
             page = await self._sound_page(cursor_ms)
@@ -144,26 +144,26 @@ class Connection:
                 yield CatchUpProgress(min(total, (cursor_ms - started_ms) // self._step_ms), total)
 
     async def _sound_page(self, since_ms: int) -> Page:
-        """A page with rows that make no sense is asked for again, a few times."""
+        """Fetch a page; repeat the request a few times while it has invalid rows."""
         for _ in range(_BAD_PAGE_TRIES):
-            page = await self._closing.unless(self._requests.page(since_ms, self._market.interval))
+            page = await self._closing.run_until_closed(self._requests.page(since_ms, self._market.interval))
             if not page.refused:
                 break
-            await self._closing.unless(asyncio.sleep(self._times.retry_s))
+            await self._closing.run_until_closed(asyncio.sleep(self._times.retry_s))
         return page
 
     def _taken(self, page: Page, since_ms: int, is_first: bool) -> Iterator[FeedEvent]:
         yield from self._rejected(page.refused)
         if page.is_cut and page.closed:
-            yield from self._leave_out_what_is_before(page.closed[0].open_time_ms)
+            yield from self._skip_unlisted(page.closed[0].open_time_ms)
         yield from self._ledger.compare(page.closed, self._server.now_ms(), since_ms)
         for candle in page.closed:
             for event in self._ledger.pass_on(candle, is_live=False):
                 self._tally.back_filled += not is_first and isinstance(event, ClosedCandle)
                 yield event
 
-    def _leave_out_what_is_before(self, first_ms: int) -> Iterator[FeedEvent]:
-        """The exchange's list begins here. What lies before may well exist, so it is no hole of the exchange's."""
+    def _skip_unlisted(self, first_ms: int) -> Iterator[FeedEvent]:
+        """Skip to the start of the exchange's list. Earlier candles may exist, so they are not reported as missing."""
         count = (first_ms - self._ledger.position_ms) // self._step_ms - 1
         if count > 0 and self._ledger.is_known:
             yield self._status(
@@ -173,34 +173,34 @@ class Connection:
             )
         self._ledger.skip_to(first_ms - self._step_ms)
 
-    async def live(self, said: str) -> AsyncIterator[FeedEvent]:
-        """From the stream's first sign, which is told with `said`, to its end."""
+    async def live(self, greeting: str) -> AsyncIterator[FeedEvent]:
+        """Stream events. `greeting` is the status sentence once the stream is connected."""
         forming = self._forming = FormingCandles(
             self._market.interval, self._server, has_consecutive_ids=self.venue.has_consecutive_ids
         )
         watch = StreamWatch(self.venue, self._clock, self._times, forming, self._ask_open)
         self._due_ms = self._first_due_ms()
-        is_said = False
+        is_announced = False
         while not self._is_done:
-            timeout_s = self._timeout_s(is_said)
+            timeout_s = self._timeout_s(is_announced)
             asked_s = self._clock.monotonic_s()
-            updates = await self._closing.unless(watch.next(timeout_s))
-            await self._mind_the_clock(asked_s + timeout_s)
+            updates = await self._closing.run_until_closed(watch.next(timeout_s))
+            await self._check_clock_jump(asked_s + timeout_s)
             self._tally.count(updates, self._clock.now_ms())
             refused = [*updates.refused, *await self._take(forming, updates.klines)]
             for rejected in self._rejected(refused + forming.take_trades(updates.trades)):
                 yield rejected
-            if not is_said and (forming.newest_ms is not None or self.venue.is_streaming):
-                is_said = True
-                yield self._status(FeedState.LIVE, said)
+            if not is_announced and (forming.newest_ms is not None or self.venue.is_streaming):
+                is_announced = True
+                yield self._status(FeedState.LIVE, greeting)
             async for event in self._pass_on(forming):
                 yield event
-            for event in (*self._of_hold(said), *self._tell(forming)):
+            for event in (*self._rate_limit_status(greeting), *self._updates(forming)):
                 yield event
             self._end_in_time(updates.is_ending)
 
     async def _pass_on(self, forming: FormingCandles) -> AsyncIterator[FeedEvent]:
-        """What has closed: as the stream told, else by request."""
+        """Pass on closed candles: from the stream, else by request."""
         for event in self._closed_by_stream(forming):
             yield event
         over_ms = self._over_ms(forming)
@@ -208,21 +208,21 @@ class Connection:
         if over_ms is None or self._is_waiting:
             return
         try:
-            async for event in self._ask_for(over_ms, forming):
+            async for event in self._fetch_closed(over_ms, forming):
                 yield event
         except VenueError as trouble:
-            if not trouble.is_asked and not isinstance(trouble, HeldError):
+            if not trouble.is_asked and not isinstance(trouble, RateLimitedError):
                 raise
-            self._is_waiting = True  # the stream goes on; what has closed is asked for when the wait is over
+            self._is_waiting = True  # the stream continues; closed candles are fetched after the wait
 
-    async def _ask_for(self, over_ms: int, forming: FormingCandles) -> AsyncIterator[FeedEvent]:
-        """What has closed up to the candle of `over_ms`, by request."""
+    async def _fetch_closed(self, over_ms: int, forming: FormingCandles) -> AsyncIterator[FeedEvent]:
+        """Fetch the closed candles up to the one of `over_ms`."""
         if (
             over_ms - self._ledger.position_ms > self.venue.page_rows * self._step_ms
-        ):  # the socket outlived a long sleep
+        ):  # the socket survived a long sleep
             async for event in self.back_fill(is_first=False):
                 yield event
-        if over_ms <= self._ledger.position_ms:  # fetched with the rest, and closed in the exchange's own list
+        if over_ms <= self._ledger.position_ms:  # fetched with the others, and closed in the exchange's own list
             self._due_ms = self._ledger.position_ms + self._step_ms
             return
         page = await self._settler.settle(over_ms, self._ledger.position_ms, forming)
@@ -230,29 +230,29 @@ class Connection:
             yield event
         self._due_ms = max(over_ms, self._ledger.position_ms) + self._step_ms
 
-    def _of_hold(self, said: str) -> Iterator[FeedEvent]:
-        """That a candle waits because the exchange wants to be left alone, once; and when that is over."""
+    def _rate_limit_status(self, greeting: str) -> Iterator[FeedEvent]:
+        """Report once that a candle waits for the end of a rate limit, and once when that is over."""
         held = self._requests.held
-        if held is None and self._is_wait_told:
-            self._is_wait_told = False
-            yield self._status(FeedState.LIVE, said)
-        elif held is not None and self._is_waiting and not self._is_wait_told:
-            self._is_wait_told = True
+        if held is None and self._is_wait_reported:
+            self._is_wait_reported = False
+            yield self._status(FeedState.LIVE, greeting)
+        elif held is not None and self._is_waiting and not self._is_wait_reported:
+            self._is_wait_reported = True
             wait_ms, now_ms = round(held.wait_s * 1000.0), self._clock.now_ms()
-            sentence = f"{held} The stream goes on; what has closed is asked for in {wait_in_words(wait_ms)}."
+            sentence = f"{held} The stream continues; closed candles are requested in {wait_in_words(wait_ms)}."
             yield FeedStatus(FeedState.LIVE, sentence, now_ms, until_ms=now_ms + wait_ms)
 
-    def _tell(self, forming: FormingCandles) -> Iterator[FeedEvent]:
-        """The forming candle where it has changed, corrections, and the vitals when it is time for them."""
+    def _updates(self, forming: FormingCandles) -> Iterator[FeedEvent]:
+        """The forming candle if it has changed, corrections, and periodically the vitals."""
         newest = forming.newest(self._ledger.position_ms)
-        if newest is not None and newest != self._told and not self._is_done:
-            self._told = newest
+        if newest is not None and newest != self._shown and not self._is_done:
+            self._shown = newest
             yield FormingCandle(newest)
         page = self._checks.finished()
         if page is not None:
             yield from self._rejected(page.refused)
             yield from self._ledger.compare(page.closed, self._server.now_ms(), self._checks.since_ms)
-            self._checks.rest()
+            self._checks.schedule()
         self._checks.start(self._server.now_ms())
         now_s = self._clock.monotonic_s()
         if now_s >= self._vitals_due_s:
@@ -260,14 +260,14 @@ class Connection:
             yield self._tally.vitals(self.venue.name, self._clock.now_ms(), self._server, self._ledger, forming)
 
     async def _take(self, forming: FormingCandles, klines: list[Kline]) -> list[Refused]:
-        """Let the stream's candles be seen, those that make sense. One from the future is a reason to ask for the
-        time: it may be this clock that is wrong."""
+        """Take the stream's valid candles; returns the others. One from the future triggers a clock sync, as the local
+        clock may be wrong."""
         refused = []
         newest_ms = max((kline.candle.open_time_ms for kline in klines), default=0)
         if self._server.is_ahead(newest_ms):
-            await self._ask_the_time(newest_ms)
+            await self._sync_clock(newest_ms)
         for kline in klines:
-            reason = forming.refusal_of(kline.candle)
+            reason = forming.rejection_reason(kline.candle)
             if reason is not None:
                 refused.append(Refused(reason, str(kline)))
                 continue
@@ -277,41 +277,42 @@ class Connection:
             self._server.learn([kline.candle])
         return refused
 
-    async def _ask_the_time(self, shown_ms: int) -> None:
-        """Not again at once where it was the message that was wrong."""
+    async def _sync_clock(self, shown_ms: int) -> None:
+        """Sync, but not again soon if it was the message that was wrong."""
         now_s = self._clock.monotonic_s()
         if now_s < self._trusted_until_s or self._requests.held is not None:
             return
-        await self._closing.unless(self._requests.sync())
+        await self._closing.run_until_closed(self._requests.sync())
         if self._server.is_ahead(shown_ms):
             self._trusted_until_s = now_s + _TRUST_S
 
-    async def _mind_the_clock(self, until_s: float) -> None:
-        """Raises VenueError where the computer has slept. A wall clock that was set is none of our business."""
+    async def _check_clock_jump(self, until_s: float) -> None:
+        """Raises VenueError if the computer has slept. A wall clock that was set does not matter."""
         jump_s = self._sleep.jump_s()
         late_s = self._clock.monotonic_s() - until_s
         if jump_s <= self._times.slept_s and late_s <= _LATE_S:
             return
         before_ms = self._server.now_ms()
-        await self._closing.unless(self._requests.sync())
+        await self._closing.run_until_closed(self._requests.sync())
         missed_s = (self._server.now_ms() - before_ms) / 1000.0
         if late_s > _LATE_S or missed_s >= jump_s / 2.0:
             raise VenueError(
-                f"This computer slept for {in_words(max(missed_s, late_s))}. What it missed is fetched.", is_brief=True
+                f"This computer slept for {in_words(max(missed_s, late_s))}. The missed candles are being fetched.",
+                is_brief=True,
             )
 
     def _end_in_time(self, is_ending: bool) -> None:
-        """Raises VenueError where the connection is to be renewed ahead of its end."""
+        """Raises VenueError if the connection needs to be renewed before its end."""
         if is_ending:
-            raise VenueError(f"{self.venue.name} is about to hang up, and says so.", is_planned=True)
+            raise VenueError(f"{self.venue.name} announced that it will close the connection.", is_planned=True)
         if self.age_s >= self._life_s:
             raise VenueError(
-                f"The connection to {self.venue.name} is renewed, ahead of the day's end at which it is cut.",
+                f"The connection to {self.venue.name} is being renewed before its limit of one day.",
                 is_planned=True,
             )
 
     def _closed_by_stream(self, forming: FormingCandles) -> Iterator[FeedEvent]:
-        """What follows the position without a gap, and has a closing message whose time has come."""
+        """Pass on candles after the position, without a gap, whose closing message has come and is due."""
         newest_ms = forming.newest_ms or 0
         while (candle := self._finals.pop(self._ledger.position_ms + self._step_ms, None)) is not None:
             if candle.open_time_ms + self._step_ms > self._server.now_ms() + _EARLY_MS:
@@ -335,27 +336,29 @@ class Connection:
         yield from self._ledger.pass_on(candle, is_live)
 
     def _first_due_ms(self) -> int:
-        """The candle to close next: the open one, or the one before it where its numbers were not final yet."""
+        """The candle to close next: the open one, or the one before it if it is not final yet."""
         forming_ms = self._server.forming_ms()
         before_ms = forming_ms - self._step_ms
         return before_ms if self._ledger.position_ms == before_ms - self._step_ms else forming_ms
 
     def _over_ms(self, forming: FormingCandles) -> int | None:
-        """The newest candle that has closed and was not asked for, or None."""
+        """The newest closed candle that was not fetched yet, or None."""
         newest_ms = forming.newest_ms
         if newest_ms is not None and newest_ms > self._due_ms:
             return newest_ms - self._step_ms
         return self._due_ms if self._until_due_s() <= 0.0 else None
 
     def _until_due_s(self) -> float:
-        look_s = self._times.grace_s if self.venue.tells_close else self._times.first_look_s
+        look_s = self._times.grace_s if self.venue.reports_close else self._times.first_look_s
         return (self._due_ms + self._step_ms - self._server.now_ms()) / 1000.0 + look_s
 
-    def _timeout_s(self, is_said: bool) -> float:
+    def _timeout_s(self, is_announced: bool) -> float:
         until_vitals_s = self._vitals_due_s - self._clock.monotonic_s()
         held = self._requests.held
         until_due_s = max(self._until_due_s(), 0.0 if held is None else held.wait_s)
-        return min(max(0.0, until_due_s), max(0.0, until_vitals_s), self._times.vitals_s if is_said else _DIAL_LOOK_S)
+        return min(
+            max(0.0, until_due_s), max(0.0, until_vitals_s), self._times.vitals_s if is_announced else _DIAL_LOOK_S
+        )
 
     async def _ask_open(self) -> list[Candle]:
         return await self._requests.open_candle(self._market.interval)

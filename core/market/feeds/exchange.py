@@ -1,4 +1,4 @@
-"""Live candles from an exchange, for as long as it takes: connections one after another, and what is said of each."""
+"""Live candles from an exchange, over one connection after another, with a status for each."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from core.domain.clock import Clock
 from core.domain.fallback import next_venue
 from core.domain.venue_names import venue_name
 from core.market.feeds.backoff import Backoff
-from core.market.feeds.base import FeedError, FeedEvent, FeedKind, FeedState, FeedStatus, Known
+from core.market.feeds.base import FeedError, FeedEvent, FeedKind, FeedState, FeedStatus, StoredCandles
 from core.market.feeds.ccxt_venue import CcxtVenue
-from core.market.feeds.closing import ClosedError, Closing
+from core.market.feeds.closing import ClosedError, CloseSignal
 from core.market.feeds.connection import Connection
-from core.market.feeds.holds import VenueHold
+from core.market.feeds.holds import RateLimitHold
 from core.market.feeds.ledger import Ledger
 from core.market.feeds.patience import ExchangeTimes
 from core.market.feeds.tally import Tally
@@ -27,11 +27,11 @@ from core.market.feeds.words import counted, wait_in_words
 __all__ = ["ExchangeFeed", "ExchangeTimes", "probe"]
 
 _OFFERED_AFTER = 3
-"""Failures in a row, after which another venue is offered whatever the trouble is."""
+"""Consecutive failures after which another venue is offered for any error."""
 
 
 class ExchangeFeed:
-    """Spot candles without a key: history, then live. Keeps to `core.market.feeds.base`."""
+    """Spot candles without a key: history, then live. Implements `core.market.feeds.base.Feed`."""
 
     def __init__(
         self,
@@ -44,12 +44,13 @@ class ExchangeFeed:
         backoff: Backoff | None = None,
         fallback_venues: Sequence[str] = (),
         open_venue: OpenVenue | None = None,
-        hold: VenueHold | None = None,
+        hold: RateLimitHold | None = None,
     ) -> None:
         """catch_up: closed candles fetched first. limit: closed candles yielded in all. urls: another address.
 
-        fallback_venues: ccxt ids in the order in which they are offered where this venue is the trouble.
-        open_venue: makes each connection's object; without it, ccxt's. hold: shared with others who ask this exchange.
+        fallback_venues: ccxt ids in the order in which they are offered if this venue fails.
+        open_venue: creates each connection's venue; default: ccxt's. hold: shared with everything else that sends
+        requests to this exchange.
         """
         self._market = market
         self._clock = clock
@@ -58,10 +59,10 @@ class ExchangeFeed:
         self._backoff = backoff or Backoff()
         self._next_venue = next_venue(fallback_venues, market.venue)
         self._open_venue = open_venue or (lambda: CcxtVenue(market, urls, self._times.request_s))
-        self._hold = hold or VenueHold(clock)
+        self._hold = hold or RateLimitHold(clock)
         self._ledger = Ledger(market.interval, self._times, limit)
         self._tally = Tally()
-        self._closing = Closing()
+        self._closing = CloseSignal()
         self._connection: Connection | None = None
         self._was_live = False
         self._failures = 0
@@ -74,9 +75,9 @@ class ExchangeFeed:
     def kind(self) -> FeedKind:
         return FeedKind.EXCHANGE
 
-    async def events(self, after_ms: int | None = None, known: Known | None = None) -> AsyncIterator[FeedEvent]:
-        # No `finally` that awaits: qasync's loop does not close generators, and one that is dropped could not end.
-        # Sockets belong to `aclose`.
+    async def events(self, after_ms: int | None = None, known: StoredCandles | None = None) -> AsyncIterator[FeedEvent]:
+        # No `finally` that awaits: qasync's loop does not close generators, and a dropped one could not end.
+        # `aclose` closes the sockets.
         yield self._status(
             FeedState.CONNECTING, f"Connecting to {venue_name(self._market.venue)} for {self._market.symbol}."
         )
@@ -92,15 +93,15 @@ class ExchangeFeed:
                 except VenueError as trouble:
                     if trouble.is_absent and known is not None and known.candles:
                         await self._disconnect()
-                        yield self._status(FeedState.ENDED, self._all_there_is(trouble))
+                        yield self._status(FeedState.ENDED, self._delisted_sentence(trouble))
                         return
-                    wait_s = await self._after(trouble)
-                    yield self._broken(trouble, wait_s)
-                    await self._closing.unless(asyncio.sleep(wait_s))
+                    wait_s = await self._disconnect_after(trouble)
+                    yield self._reconnecting(trouble, wait_s)
+                    await self._closing.run_until_closed(asyncio.sleep(wait_s))
             await self._disconnect()
             if not self._closing.is_closed:
                 done = counted(self._ledger.yielded)
-                yield self._status(FeedState.ENDED, f"{done} of {self._market.symbol} have come.")
+                yield self._status(FeedState.ENDED, f"{done} of {self._market.symbol} received.")
         except ClosedError:
             await self._disconnect()
 
@@ -109,25 +110,25 @@ class ExchangeFeed:
         await self._disconnect()
 
     async def _connected(self) -> AsyncIterator[FeedEvent]:
-        """From connecting to the first trouble."""
+        """One connection, until its first error."""
         connection = await self._connect()
         connection.place(self._catch_up)
         before = self._ledger.yielded
         async for event in connection.back_fill(is_first=not self._was_live):
             yield event
-        said = self._greeting(connection.venue.name, self._ledger.yielded - before)
-        async for event in connection.live(said):
+        greeting = self._greeting(connection.venue.name, self._ledger.yielded - before)
+        async for event in connection.live(greeting):
             self._was_live = True
             yield event
 
     def _greeting(self, name: str, missed: int) -> str:
-        said = f"Live from {name}: {self._market.symbol}, candles of {self._market.interval}."
+        greeting = f"Live from {name}: {self._market.symbol}, candles of {self._market.interval}."
         if not self._was_live:
-            return said
-        return f"{said} {counted(missed)} of the break fetched." if missed else f"{said} The break cost no candle."
+            return greeting
+        return f"{greeting} {counted(missed)} back-filled." if missed else f"{greeting} No candle was missed."
 
     async def _connect(self) -> Connection:
-        """A new object for each connection: ccxt's own do not survive every fault, and grow."""
+        """A new venue for each connection: ccxt's objects do not survive every fault, and their memory grows."""
         older: Venue | None = None if self._connection is None else self._connection.venue
         await self._disconnect()
         life_s = self._times.renew_s + self._times.renew_jitter_s * self._backoff.random.random()
@@ -149,9 +150,9 @@ class ExchangeFeed:
         if self._connection is not None:
             await self._connection.close()
 
-    async def _after(self, trouble: VenueError) -> float:
-        """Let go of the connection. Returns the seconds to wait. Raises FeedError where waiting does not help."""
-        self._hold.hear(trouble)  # the stream may have been told, too
+    async def _disconnect_after(self, trouble: VenueError) -> float:
+        """Close the connection. Returns the seconds to wait. Raises FeedError if waiting does not help."""
+        self._hold.record(trouble)  # the stream may be rate-limited too
         age_s = 0.0 if self._connection is None else self._connection.age_s
         await self._disconnect()
         if trouble.is_final:
@@ -166,17 +167,17 @@ class ExchangeFeed:
         self._failures += 1
         return self._backoff.next_s(trouble.wait_s)
 
-    def _broken(self, trouble: VenueError, wait_s: float) -> FeedStatus:
+    def _reconnecting(self, trouble: VenueError, wait_s: float) -> FeedStatus:
         offer = self._offer(trouble)
         wait_ms = round(wait_s * 1000.0)
         sentence = f"{trouble} Next try in {wait_in_words(wait_ms)}.{_offered(offer)}"
         now_ms = self._clock.now_ms()
         return FeedStatus(FeedState.RECONNECTING, sentence, now_ms, offer, until_ms=now_ms + wait_ms)
 
-    def _all_there_is(self, trouble: VenueError) -> str:
-        """Of a market that was taken off the exchange, or never was there: nothing went wrong."""
-        fact = str(trouble).partition(". ")[0].removesuffix(".")  # what to choose instead helps nobody here
-        return f"{fact}: the stored candles of {self._market.symbol} are shown, and none follow them."
+    def _delisted_sentence(self, trouble: VenueError) -> str:
+        """For a market that the exchange does not list (any more), which is no error."""
+        fact = str(trouble).partition(". ")[0].removesuffix(".")  # the advice on what to choose instead does not apply
+        return f"{fact}: the stored candles of {self._market.symbol} are shown; no new ones will follow."
 
     def _offer(self, trouble: VenueError) -> str | None:
         is_stuck = self._failures >= _OFFERED_AFTER and not trouble.is_planned
@@ -195,10 +196,10 @@ def _offered(offer: str | None) -> str:
 
 
 async def probe(
-    market: Market, urls: ExchangeUrls | None, timeout_s: float, clock: Clock, hold: VenueHold | None = None
+    market: Market, urls: ExchangeUrls | None, timeout_s: float, clock: Clock, hold: RateLimitHold | None = None
 ) -> VenueError | None:
-    """Ask for the market's newest candles. None where the exchange answers in time, else why not."""
-    hold = hold or VenueHold(clock)
+    """Request the market's newest candles. None if the exchange answers in time, else the error."""
+    hold = hold or RateLimitHold(clock)
     venue: CcxtVenue | None = None
     try:
         venue = CcxtVenue(market, urls, timeout_s)

@@ -1,6 +1,6 @@
-"""The candle that is open: from trades where all of them have come, else as the stream of candles shows it.
+"""The open candle: from its trades if all have arrived, else from the candle stream.
 
-Volume only grows while a candle is open, so of two views of one candle the one with more volume has seen more.
+Volume only grows while a candle is open, so of two versions of a candle the one with more volume is newer.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _TOLERANCE = 1e-9
 
 
 class FormingCandles:
-    """The last few candles as one connection has shown them."""
+    """The newest candles of one connection."""
 
     def __init__(self, interval: Interval, clock: ServerClock, *, has_consecutive_ids: bool) -> None:
         self._interval = interval
@@ -26,15 +26,15 @@ class FormingCandles:
         self._seen: dict[int, Candle] = {}
         self._price: float | None = None
         self.newest_ms: int | None = None
-        """The opening time of the newest candle that the stream of candles has shown."""
+        """The opening time of the newest candle of the candle stream."""
         self.lost_trades = 0
 
     @property
     def late_trades(self) -> int:
         return self._trades.fates[TradeFate.LATE]
 
-    def refusal_of(self, candle: Candle) -> str | None:
-        """Why a candle from the stream cannot be believed, or None."""
+    def rejection_reason(self, candle: Candle) -> str | None:
+        """Why a streamed candle is implausible, or None."""
         problem = problem_of(candle, self._interval, self._clock.phase_ms)
         if problem is not None:
             return problem.value
@@ -43,7 +43,7 @@ class FormingCandles:
         return "price jumped tenfold" if self._is_wild(candle.close) else None
 
     def take_kline(self, kline: Kline) -> None:
-        """One that was not refused."""
+        """Take a candle without a rejection reason."""
         candle = kline.candle
         known = self._seen.get(candle.open_time_ms)
         if known is None or candle.volume >= known.volume:
@@ -54,11 +54,11 @@ class FormingCandles:
             del self._seen[time_ms]
 
     def take_trades(self, trades: list[Trade]) -> list[Refused]:
-        """Returns what is not believed: trades without sense, from the future, or lost on the way."""
+        """Take trades. Returns the rejected ones: invalid, from the future, or lost."""
         refused = [each for each in map(self._take_trade, trades) if each is not None]
         for loss in self._trades.take_losses():
             self.lost_trades += loss.count
-            refused.append(Refused("trades lost", f"{loss.count} trades from id {loss.first_id} never came"))
+            refused.append(Refused("trades lost", f"{loss.count} trades from id {loss.first_id} are missing"))
         return refused
 
     def _take_trade(self, trade: Trade) -> Refused | None:
@@ -70,31 +70,31 @@ class FormingCandles:
         return Refused(fate.value, str(trade)) if fate in (TradeFate.INVALID, TradeFate.ID_JUMP) else None
 
     def _is_wild(self, price: float) -> bool:
-        """Far from the last price. A market that has really moved so far is seen by request, and `settled` says so."""
-        if self._price is None or not price > 0.0:  # what is no price is told as such, by whoever takes it
+        """Whether a price is far from the last one. After a real move of that size, `settled` sets the new price."""
+        if self._price is None or not price > 0.0:  # an invalid price is reported elsewhere
             return False
         return not 1.0 / _LARGEST_JUMP < price / self._price < _LARGEST_JUMP
 
     def is_final(self, kline: Kline) -> bool:
-        """Whether a closing message agrees with what came before it: less volume than was seen is an older view."""
+        """Whether a closing message is up to date: less volume than was seen before is an older version."""
         return kline.is_closed and kline.candle.volume >= self.volume(kline.candle.open_time_ms) * (1.0 - _TOLERANCE)
 
     def settled(self, candle: Candle) -> None:
-        """This one is over, or was told by request: forget its trades, and measure jumps by it."""
+        """Take a closed or requested candle: drop its trades, and use it as the reference for jumps."""
         self._price = candle.close
         self._trades.close(candle.open_time_ms)
 
     def shown(self, open_time_ms: int) -> Candle | None:
-        """How the stream of candles showed that one last."""
+        """The newest streamed version of a candle."""
         return self._seen.get(open_time_ms)
 
     def volume(self, open_time_ms: int) -> float:
-        """The most that was seen traded in that candle."""
+        """The largest volume seen in a candle."""
         views = (self._seen.get(open_time_ms), self._trades.candle(open_time_ms))
         return max((view.volume for view in views if view is not None), default=0.0)
 
     def newest(self, after_ms: int) -> Candle | None:
-        """The open candle as it stands now, if it opened after `after_ms`."""
+        """The current open candle, if it opened after `after_ms`."""
         whole = [time_ms for time_ms in self._trades.open_times() if self._trades.is_whole(time_ms)]
         times = [time_ms for time_ms in (*whole[-1:], *self._seen) if time_ms > after_ms]
         return self._best(max(times)) if times else None

@@ -1,4 +1,4 @@
-"""What an exchange has asked of all who ask it: to be left alone for a while. Heard by one, honoured by all."""
+"""Rate limits of exchanges, shared by all parts of the program that send requests to one."""
 
 from __future__ import annotations
 
@@ -10,78 +10,78 @@ from core.domain.clock import Clock
 from core.market.feeds.trouble import VenueError
 
 _EARLY_S = 0.02
-"""A timer that waits for the end may be early by so much."""
+"""A timer set for the end may fire this early."""
 T = TypeVar("T")
 
 
-class HeldError(VenueError):
-    """Nothing was asked, because the exchange wants to be left alone for `wait_s` more seconds. The sentence says why,
-    as it was told to whoever heard it."""
+class RateLimitedError(VenueError):
+    """No request was sent, because the exchange demands a wait of `wait_s` more seconds. The sentence is that of the
+    original error."""
 
 
-class VenueHold:
-    """One exchange's. May be used from several threads, with the same clock on all of them."""
+class RateLimitHold:
+    """The rate limit of one exchange. Thread-safe, given the same clock on all threads."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self._lock = threading.Lock()
         self._until_s = 0.0
-        self._heard: VenueError | None = None
+        self._error: VenueError | None = None
 
     @property
-    def held(self) -> HeldError | None:
-        """Why nothing may be asked, and for how long; None where it may."""
+    def held(self) -> RateLimitedError | None:
+        """Why and for how long no request may be sent; None if it may."""
         with self._lock:
-            left_s, heard = self._until_s - self._clock.monotonic_s(), self._heard
-        if heard is None or left_s <= _EARLY_S:
+            left_s, error = self._until_s - self._clock.monotonic_s(), self._error
+        if error is None or left_s <= _EARLY_S:
             return None
-        return HeldError(str(heard), wait_s=left_s, is_of_venue=heard.is_of_venue)
+        return RateLimitedError(str(error), wait_s=left_s, is_of_venue=error.is_of_venue)
 
     @property
     def left_s(self) -> float:
-        """Seconds until it may be asked again; nought where it may be asked now."""
+        """Seconds until the next request may be sent; 0 if it may be sent now."""
         held = self.held
         return 0.0 if held is None else held.wait_s
 
-    def hear(self, trouble: VenueError) -> None:
-        """Take note, where the exchange has asked for a wait."""
+    def record(self, trouble: VenueError) -> None:
+        """Start a hold if the exchange has demanded a wait."""
         if not trouble.is_asked:
             return
         with self._lock:
             until_s = self._clock.monotonic_s() + trouble.wait_s
-            if self._heard is None or until_s > self._until_s:
-                self._until_s, self._heard = until_s, trouble
+            if self._error is None or until_s > self._until_s:
+                self._until_s, self._error = until_s, trouble
 
     def drop(self) -> None:
-        """The user wants another try, come what may."""
+        """End the hold, at the user's request."""
         with self._lock:
-            self._heard = None
+            self._error = None
 
     def check(self) -> None:
-        """Raises HeldError while the exchange is to be left alone."""
+        """Raises RateLimitedError while the hold lasts."""
         held = self.held
         if held is not None:
             raise held
 
     async def ask(self, request: Callable[[], Awaitable[T]]) -> T:
-        """Make a request, if it may be made, and hear what comes of it. Raises VenueError."""
+        """Send a request unless on hold, and record its error. Raises VenueError."""
         self.check()
         try:
             return await request()
         except VenueError as trouble:
-            self.hear(trouble)
+            self.record(trouble)
             raise
 
 
-class VenueHolds:
-    """One for each exchange, by its ccxt id. Shared by all parts of the program that ask exchanges."""
+class RateLimitHolds:
+    """The holds of all exchanges, by ccxt id. Shared by all parts of the program that send requests."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self._lock = threading.Lock()
-        self._holds: dict[str, VenueHold] = {}
+        self._holds: dict[str, RateLimitHold] = {}
 
-    def of(self, venue: str) -> VenueHold:
-        """Always the same one for the same exchange."""
+    def of(self, venue: str) -> RateLimitHold:
+        """The hold of an exchange; always the same object."""
         with self._lock:
-            return self._holds.setdefault(venue, VenueHold(self._clock))
+            return self._holds.setdefault(venue, RateLimitHold(self._clock))

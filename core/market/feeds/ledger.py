@@ -1,4 +1,4 @@
-"""What a feed has passed on: the position, the last candles, the holes between them, and what is compared again."""
+"""What a feed has passed on: the position, the newest candles and holes, and which of them to compare again."""
 
 from __future__ import annotations
 
@@ -8,24 +8,24 @@ from dataclasses import dataclass
 from operator import attrgetter
 
 from core.domain.candle import Candle, Interval
-from core.market.feeds.base import ClosedCandle, CorrectedCandle, FeedEvent, Known, MissingCandles
+from core.market.feeds.base import ClosedCandle, CorrectedCandle, FeedEvent, MissingCandles, StoredCandles
 from core.market.feeds.patience import ExchangeTimes
 
 REMEMBERED = 256
-"""Candles that are kept to be compared again."""
+"""Candles kept for comparison."""
 _MOST_REMEMBERED = 1_024
-"""Those that were not compared as often as they should be are kept longer: a computer may sleep for a night."""
+"""Candles with comparisons outstanding are kept longer: a computer may sleep for a night."""
 _LOOKED_BACK = 5
-"""Candles that are compared after a break."""
+"""Candles compared after an interruption."""
 _CHECKS = 2
 _TOLERANCE = 1e-9
-"""Relative: the stream and the list of an exchange may print the same number with other digits."""
+"""Relative: stream and list of an exchange may format the same number differently."""
 _numbers = attrgetter("open_time_ms", "open", "high", "low", "close", "volume")
 
 
 @dataclass(slots=True)
 class _Passed:
-    """A candle as it was passed on, or None for a hole, and how often it was compared since."""
+    """A candle as it was passed on (None: a hole), and how often it was compared since."""
 
     candle: Candle | None
     checks: int = 0
@@ -33,12 +33,12 @@ class _Passed:
 
     @property
     def is_done(self) -> bool:
-        """Whether nothing is left to compare."""
+        """Whether no comparison is outstanding."""
         return self.checks >= _CHECKS and self.doubt is None
 
 
 class Ledger:
-    """Passes closed candles on, each once and in order. Outlives connections."""
+    """Passes closed candles on, each once and in order. Shared by successive connections."""
 
     def __init__(self, interval: Interval, times: ExchangeTimes, limit: int | None = None) -> None:
         """limit: closed candles passed on in all."""
@@ -49,15 +49,15 @@ class Ledger:
         self._is_anchored = False
         self._passed: dict[int, _Passed] = {}
         self._open: dict[int, _Passed] = {}
-        """Of these, the few that are to be compared again some day, so that not all have to be looked at."""
+        """Those with outstanding comparisons, to avoid a search over all."""
         self.yielded = 0
         self.corrected = 0
         self.missing = 0
 
     @property
     def position_ms(self) -> int:
-        """The opening time of the newest candle that the subscriber has, or is not to have."""
-        assert self._position_ms is not None, "set when the first connection stands"
+        """The opening time of the newest candle that the subscriber has, or that is skipped."""
+        assert self._position_ms is not None, "set by the first connection"
         return self._position_ms
 
     @property
@@ -66,39 +66,39 @@ class Ledger:
 
     @property
     def is_known(self) -> bool:
-        """Whether the subscriber has the candle at the position, so that what follows it is missed."""
+        """Whether the subscriber has the candle at the position, so that a hole after it counts."""
         return self._is_anchored
 
     @property
     def is_full(self) -> bool:
-        """Whether the limit is reached."""
+        """Whether the limit has been reached."""
         return self._limit is not None and self.yielded >= self._limit
 
     def place(self, position_ms: int, *, is_known: bool) -> None:
-        """Begin after `position_ms`. is_known: the subscriber has that candle, so that a hole after it is one."""
+        """Begin after `position_ms`. is_known: the subscriber has that candle, so that a hole after it counts."""
         self._position_ms, self._is_anchored = position_ms, is_known
 
     def skip_to(self, position_ms: int) -> None:
-        """Leave out what lies before: it was never asked for, so it is not said to be missing."""
+        """Skip earlier candles: they were not requested, so they are not reported as missing."""
         if position_ms > self.position_ms:
             self.place(position_ms, is_known=False)
 
-    def come_back(self, forming_ms: int) -> None:
-        """From a place in the future, where nothing was passed on: the exchange's clock was wrong when it led there."""
+    def leave_future(self, forming_ms: int) -> None:
+        """Undo a position in the future, set while the exchange's clock was wrong, if nothing was passed on there."""
         if not self.is_placed or self.is_known or self.position_ms < forming_ms:
             return
         passed = [time_ms for time_ms in self._passed if time_ms < forming_ms]
         self._position_ms, self._is_anchored = max(passed, default=None), bool(passed)
 
-    def seed(self, known: Known) -> None:
-        """Compare also what the subscriber has from an earlier time. Before anything is passed on."""
+    def seed(self, known: StoredCandles) -> None:
+        """Compare the subscriber's stored candles too. To be called before anything is passed on."""
         passed: dict[int, Candle | None] = dict.fromkeys(known.missing_ms)
         passed |= {candle.open_time_ms: candle for candle in known.candles}
         for open_time_ms in sorted(passed)[-REMEMBERED:]:
             self._open[open_time_ms] = self._passed[open_time_ms] = _Passed(passed[open_time_ms])
 
     def pass_on(self, candle: Candle, is_live: bool) -> Iterator[FeedEvent]:
-        """The candle, and before it the hole that the exchange has, if there is one. Nothing beyond the limit."""
+        """The candle, preceded by the hole before it, if any. Nothing beyond the limit."""
         if self.is_full or candle.open_time_ms <= self.position_ms:
             return
         hole = self._hole_before(candle.open_time_ms)
@@ -128,33 +128,34 @@ class Ledger:
             self._open.pop(oldest_ms, None)
 
     def look_back_ms(self) -> int:
-        """From where a request after a break begins: a few candles before the position, where they are remembered."""
+        """Start of the first request after an interruption: a few candles before the position, if they are
+        remembered."""
         times = list(self._passed)[-_LOOKED_BACK:]
         return times[0] if times else self.position_ms + self._interval.duration_ms
 
     def due_from_ms(self, now_ms: int) -> int | None:
-        """The oldest candle that is to be compared now; None where none is."""
+        """The oldest candle due for comparison; None if none is."""
         due = (time_ms for time_ms, passed in self._open.items() if self._is_due(time_ms, passed, now_ms))
         return min(due, default=None)
 
     @property
     def has_doubts(self) -> bool:
-        """Whether a difference was seen once and waits to be confirmed."""
+        """Whether a difference was seen once and needs to be confirmed."""
         return any(passed.doubt is not None for passed in self._open.values())
 
     def _is_due(self, time_ms: int, passed: _Passed, now_ms: int) -> bool:
         return passed.doubt is not None or passed.checks < self._checks_due(time_ms, now_ms)
 
     def _checks_due(self, time_ms: int, now_ms: int) -> int:
-        """How many comparisons a candle should have had."""
+        """How many comparisons a candle should have had by now."""
         step_ms, times = self._interval.duration_ms, self._times
         age_ms = now_ms - time_ms - step_ms
         again_ms = max(times.check_again_candles * step_ms, 1000.0 * times.check_again_s)
         return _CHECKS if age_ms >= again_ms else int(age_ms >= 1000.0 * times.check_s)
 
     def compare(self, rows: list[Candle], now_ms: int, since_ms: int) -> list[CorrectedCandle]:
-        """Closed candles as the exchange has them now, ascending, the answer to what was asked from `since_ms` on. A
-        difference that is seen twice is a correction."""
+        """Compare the exchange's current closed candles, ascending, requested from `since_ms` on. A difference that is
+        seen twice is a correction."""
         found = [self._compared(row) for row in rows if row.open_time_ms in self._passed]
         self._count_checks(since_ms, rows[-1].open_time_ms if rows else since_ms, now_ms)
         self._open = {time_ms: passed for time_ms, passed in self._open.items() if not passed.is_done}
@@ -176,7 +177,7 @@ class Ledger:
         return CorrectedCandle(row, before, was_missing)
 
     def _count_checks(self, first_ms: int, last_ms: int, now_ms: int) -> None:
-        """One answer is one comparison, however late it comes: after a break an exchange may still be behind itself."""
+        """One response is one comparison, however late: after an interruption an exchange's data may be stale."""
         for time_ms, passed in self._open.items():
             if first_ms <= time_ms <= last_ms and passed.checks < self._checks_due(time_ms, now_ms):
                 passed.checks += 1

@@ -1,4 +1,4 @@
-"""Whether an exchange has a market, found out before anything that runs is stopped for it."""
+"""Checks that an exchange has a market, before the running one is stopped for it."""
 
 from __future__ import annotations
 
@@ -10,37 +10,37 @@ from core.domain.candle import Market
 from core.domain.clock import Clock
 from core.domain.venue_names import venue_name
 from core.market.feeds.ccxt_objects import not_at
-from core.market.feeds.holds import VenueHold
+from core.market.feeds.holds import RateLimitHold
 from core.market.feeds.tickers import TickerSource
-from core.market.feeds.trouble import BY_ITSELF, VenueError
+from core.market.feeds.trouble import RETRY_NOTICE, VenueError
 from core.market.feeds.urls import ExchangeUrls
 from core.market.symbols import SymbolCache, SymbolList, fetch_symbols
 
 _REQUEST_S = 8.0
 _NAMES_S = 15.0
-"""For the list that near names are found in: without it, the refusal names none."""
+"""For the list in which similar names are searched; without it none are suggested."""
 
 
 @dataclass(frozen=True, slots=True)
 class Objection:
-    """Why a market is not opened, in a sentence. is_certain: else the exchange could not be asked."""
+    """Why a market is not opened, as a sentence. is_certain: False if the exchange could not be asked."""
 
     sentence: str
     is_certain: bool
 
 
-async def object_to(
+async def check_market(
     market: Market,
     cache: SymbolCache,
     urls: ExchangeUrls | None,
     clock: Clock,
-    hold: VenueHold,
+    hold: RateLimitHold,
     on_asking: Callable[[], object] = lambda: None,
 ) -> Objection | None:
-    """None where the exchange has this market.
+    """None if the exchange has this market.
 
-    cache: a market that it lists is asked for no more. on_asking: called before the exchange is asked. An exchange's
-    answer may take seconds to read: await it on a loop that nothing else waits for.
+    cache: a market listed there needs no request. on_asking: called before a request is sent. Parsing the response may
+    take seconds: await it on a loop that serves nothing else.
     """
     source: TickerSource | None = None
     try:
@@ -68,7 +68,12 @@ async def object_to(
 
 
 async def _newest(
-    venue: str, listed: SymbolList | None, cache: SymbolCache, urls: ExchangeUrls | None, clock: Clock, hold: VenueHold
+    venue: str,
+    listed: SymbolList | None,
+    cache: SymbolCache,
+    urls: ExchangeUrls | None,
+    clock: Clock,
+    hold: RateLimitHold,
 ) -> SymbolList | None:
     if listed is not None and listed.is_fresh(clock.now_ms()):
         return listed
@@ -82,7 +87,7 @@ async def _newest(
 
 
 def _not_known(trouble: str, market: Market) -> Objection:
-    """Nothing is tried again by itself here."""
-    trouble = " ".join(trouble.replace(BY_ITSELF, "").split())
+    """Without the notice of a retry, as there is none here."""
+    trouble = " ".join(trouble.replace(RETRY_NOTICE, "").split())
     name = venue_name(market.venue)
     return Objection(f"{trouble} So it is not known whether {name} has {market.symbol}.", is_certain=False)

@@ -1,4 +1,4 @@
-"""How fast the candles of a replay come, and whether they do: set by a user while it runs."""
+"""The speed of a replay, and its pausing and stepping, controlled by the user."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from core.domain.candle import Candle
 
 
 class ReplayPace:
-    """Belongs to one feed. Set on the thread of the loop that the feed runs on."""
+    """The pace of one feed. To be used on the thread of the feed's loop."""
 
     def __init__(self, speed: float, candles: Sequence[Candle] = ()) -> None:
         """speed: candles a second, above 0. candles: all that are replayed, in order."""
@@ -26,43 +26,43 @@ class ReplayPace:
 
     @property
     def is_paused(self) -> bool:
-        """Whether none comes but those that are asked for one by one."""
+        """Whether candles only come by `step`."""
         return self._is_paused
 
     def left_after(self, time_ms: int) -> int:
-        """How many candles open at this time or later."""
+        """How many candles open at or after this time."""
         return len(self._candles) - bisect_left(self._candles, time_ms, key=attrgetter("open_time_ms"))
 
     def set_speed(self, speed: float) -> None:
-        """From the next candle on; the wait for it begins anew."""
+        """Set the speed from the next candle on; its wait starts again."""
         if speed <= 0.0:
-            raise ValueError(f"a pace is above 0 candles a second, was {speed}")
+            raise ValueError(f"a speed must be above 0 candles a second, was {speed}")
         self._speed = speed
         self._changed.set()
 
     def pause(self) -> None:
-        """Let no more come."""
+        """Stop the candles."""
         self._is_paused = True
         self._changed.set()
 
     def play(self) -> None:
-        """Let them come."""
+        """Resume the candles."""
         self._is_paused, self._steps = False, 0
         self._changed.set()
 
     def step(self) -> None:
-        """Let exactly one come at once, then none."""
+        """Emit exactly one candle, then pause."""
         self._is_paused = True
         self._steps += 1
         self._changed.set()
 
     def take_step(self) -> bool:
-        """Whether one was asked for; each is told once."""
+        """Whether a step was requested; each request counts once."""
         is_asked = self._steps > 0
         self._steps -= is_asked
         return is_asked
 
-    def watched(self) -> asyncio.Event:
+    def next_change(self) -> asyncio.Event:
         """Set at the next change."""
         self._changed.clear()
         return self._changed

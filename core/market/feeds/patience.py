@@ -1,4 +1,4 @@
-"""How patient the exchange feed is."""
+"""The timing of the exchange feed."""
 
 from __future__ import annotations
 
@@ -9,39 +9,39 @@ _HOUR_S = 3600.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExchangeTimes:
-    """In seconds, where the name does not say otherwise."""
+    """Times in seconds."""
 
     request_s: float = 10.0
     first_look_s: float = 0.3
-    """After a candle's close, where the venue's stream never says that one is over."""
+    """After a candle's close, if the venue's stream does not mark closed candles."""
     grace_s: float = 2.0
-    """After a candle's close it is final, even where no later candle and no message proves it."""
+    """This long after its close a candle is final, even if no later candle or message confirms it."""
     patience_s: float = 5.0
-    """Spent on a candle that has closed, but is not there yet."""
+    """The longest wait for a candle that has closed but is not available yet."""
     retry_s: float = 0.25
     silence_s: float = 20.0
-    """Without a message the market is looked at by request."""
+    """Without a message for this long the market is checked by request."""
     doubt_s: float = 3.0
-    """The stream has this long to follow a market that is seen to move."""
+    """The stream has this long to follow after a request has shown new trades."""
     vitals_s: float = 1.0
-    """Between two looks at the connection's own state."""
+    """Between two reports of the connection's state."""
     check_s: float = 10.0
-    """After its close a candle that was passed on is compared with the exchange's own list, for the first time."""
+    """This long after its close a candle is first compared with the exchange's own list."""
     check_again_candles: int = 5
     check_again_s: float = 60.0
-    """The second time: after so many candles, and no earlier than this."""
+    """The second comparison: after so many candles, but not earlier than this."""
     check_every_s: float = 10.0
-    """Between two such requests."""
+    """Between two requests for comparison."""
     confirm_s: float = 2.0
-    """A difference is believed when it is still there after this time."""
+    """A difference counts if it is still there after this time."""
     check_pause_s: float = 30.0
     """After a request that failed."""
     sync_s: float = 600.0
-    """Between two looks at the exchange's clock."""
+    """Between two syncs with the exchange's clock."""
     slept_s: float = 5.0
-    """The wall clock runs ahead of the monotonic one by more than this: the computer slept, or its clock was set."""
+    """If the wall clock gains more than this on the monotonic one, the computer slept or its clock was set."""
     steady_s: float = 30.0
-    """A connection that has stood so long makes earlier troubles forgotten."""
+    """A connection that lasts this long resets the backoff."""
     renew_s: float = 23.0 * _HOUR_S
-    """A connection's life: exchanges cut it after a day."""
+    """A connection's lifetime: exchanges close it after a day."""
     renew_jitter_s: float = 0.5 * _HOUR_S

@@ -1,4 +1,4 @@
-"""A candle file as a feed: its first part at once, the rest at a pace, or all as fast as it goes."""
+"""A candle file as a feed: its first part at once, the rest at a set speed, or all as fast as possible."""
 
 from __future__ import annotations
 
@@ -11,23 +11,31 @@ from pathlib import Path
 
 from core.domain.candle import FILE_VENUE, Candle, Market
 from core.domain.clock import Clock
-from core.market.feeds.base import CatchUpProgress, ClosedCandle, FeedEvent, FeedKind, FeedState, FeedStatus, Known
+from core.market.feeds.base import (
+    CatchUpProgress,
+    ClosedCandle,
+    FeedEvent,
+    FeedKind,
+    FeedState,
+    FeedStatus,
+    StoredCandles,
+)
 from core.market.feeds.pace import ReplayPace
 from core.market.history.files import CandleFile, rejections_in_words
 from core.market.shown_names import file_symbol, shown_symbol
 
 _log = logging.getLogger("ghostcandle.feed")
 _YIELD_EVERY = 64
-"""Candles between two turns of the event loop, when it goes as fast as it can."""
+"""Candles between two turns of the event loop at full speed."""
 
 
 def replay_name(path: Path, file: CandleFile) -> str:
-    """The symbol under which a file's candles are kept: another content is another market."""
+    """The symbol under which a file's candles are stored; files with other content are other markets."""
     return file_symbol(path.stem, file.fingerprint)
 
 
 class ReplayFeed:
-    """Yields a file's candles in order. Its forecasts are never `live`: the future is in the file already."""
+    """Yields a file's candles in order. Their forecasts are never `live`, as the future is in the file already."""
 
     def __init__(
         self,
@@ -38,15 +46,15 @@ class ReplayFeed:
         catch_up: int | None = None,
         limit: int | None = None,
     ) -> None:
-        """speed: candles per second after the first `catch_up`, or half of a file that has no more; 0: as fast as it
-        goes. limit: of the file's candles."""
+        """speed: candles per second after the first `catch_up`, or after half of a shorter file; 0: as fast as
+        possible. limit: the number of candles used."""
         self._candles = file.candles[:limit]
         self._rejections = rejections_in_words(file.rejected)
         self._market = Market(FILE_VENUE, name, file.interval)
         self._shown = shown_symbol(FILE_VENUE, name)
         self._clock = clock
         self.pace = None if speed == 0.0 else ReplayPace(speed, self._candles)
-        """By which its candles come after the first; None: all at once."""
+        """The pace of its candles after the first part; None: all at once."""
         self._catch_up = len(self._candles) if speed == 0.0 else _at_once(catch_up or 0, len(self._candles), limit)
         self._closed = asyncio.Event()
 
@@ -58,7 +66,7 @@ class ReplayFeed:
     def kind(self) -> FeedKind:
         return FeedKind.REPLAY
 
-    async def events(self, after_ms: int | None = None, known: Known | None = None) -> AsyncIterator[FeedEvent]:
+    async def events(self, after_ms: int | None = None, known: StoredCandles | None = None) -> AsyncIterator[FeedEvent]:
         first = 0 if after_ms is None else bisect_right(self._candles, after_ms, key=attrgetter("open_time_ms"))
         left = self._candles[first:]
         done = len(self._candles) - len(left)
@@ -77,7 +85,7 @@ class ReplayFeed:
     async def _at_once(self, candles: Sequence[Candle], done: int) -> AsyncIterator[FeedEvent]:
         if candles:
             if self._rejections:
-                _log.warning("%s: rows of the file were passed over%s", self._market.symbol, self._rejections)
+                _log.warning("%s: rows of the file were skipped%s", self._market.symbol, self._rejections)
             yield self._status(FeedState.CATCHING_UP, f"Reading {self._shown}{self._rejections}.")
         for index, candle in enumerate(candles, start=1):
             if self._closed.is_set():
@@ -88,25 +96,25 @@ class ReplayFeed:
                 await asyncio.sleep(0)
 
     async def _paced(self, candles: Sequence[Candle], pace: ReplayPace) -> AsyncIterator[FeedEvent]:
-        told, is_due = "", False
+        shown, is_due = "", False
         for candle in candles:
             while not is_due:
                 if self._closed.is_set():
                     return
-                if told != (told := self._words(pace)):
-                    yield self._status(FeedState.REPLAYING, told)
+                if shown != (shown := self._pace_sentence(pace)):
+                    yield self._status(FeedState.REPLAYING, shown)
                 is_due = await self._is_due(pace)
             is_due = False
             yield ClosedCandle(candle, is_live=True)
 
-    def _words(self, pace: ReplayPace) -> str:
+    def _pace_sentence(self, pace: ReplayPace) -> str:
         if pace.is_paused:
             return f"{self._shown} is paused."
         return f"{self._shown} at {pace.speed:g} candle{'' if pace.speed == 1.0 else 's'} a second."
 
     async def _is_due(self, pace: ReplayPace) -> bool:
-        """Wait for the next candle. False where the pace was changed or the feed closed before it was due."""
-        changed = pace.watched()
+        """Wait for the next candle. False if the pace changed or the feed was closed before it was due."""
+        changed = pace.next_change()
         if pace.take_step():
             return True
         closing = self._closed.wait() if pace.is_paused else self._wait(1.0 / pace.speed)
@@ -120,7 +128,7 @@ class ReplayFeed:
             await asyncio.gather(due, change, return_exceptions=True)
 
     async def _wait(self, seconds: float) -> bool:
-        """Wait; True at once when the feed was closed."""
+        """Wait; returns True early if the feed is closed."""
         try:
             await asyncio.wait_for(self._closed.wait(), seconds)
         except TimeoutError:
@@ -132,5 +140,5 @@ class ReplayFeed:
 
 
 def _at_once(catch_up: int, candles: int, limit: int | None) -> int:
-    """Of a short file half: a replay that begins at its end shows nothing. A limited one is short on purpose."""
+    """Half of a short file, as a replay that starts at its end shows nothing. A limited one is short on purpose."""
     return catch_up if catch_up < candles else candles // 2 if limit is None else candles

@@ -1,4 +1,4 @@
-"""Asking an exchange for candles and for its time: measured, checked, and with the unfinished candle kept apart."""
+"""Requests for candles and for the exchange's time: timed, validated, and without the unfinished candle."""
 
 from __future__ import annotations
 
@@ -7,21 +7,21 @@ from dataclasses import dataclass, field
 from core.domain.candle import Candle, Interval
 from core.domain.clock import Clock
 from core.domain.validation import RejectionReason, problem_of
-from core.market.feeds.holds import HeldError, VenueHold
+from core.market.feeds.holds import RateLimitedError, RateLimitHold
 from core.market.feeds.patience import ExchangeTimes
 from core.market.feeds.server_clock import ServerClock
 from core.market.feeds.tally import Tally
 from core.market.feeds.venue import Refused, Venue
 
 _LISTED_TOO_FEW = 2
-"""A list may lack the candle that has just begun, or one that could not be read."""
+"""A list may lack the candle that has just opened, or an unreadable one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """Closed candles, ascending; the opening time of the newest row, closed or not; and what was not believed.
+    """Closed candles, ascending; the opening time of the newest row, closed or not; and the rejected rows.
 
-    is_cut: the exchange's list is too short to reach back to what was asked for.
+    is_cut: the exchange's list does not reach back to the requested time.
     """
 
     closed: list[Candle]
@@ -30,25 +30,24 @@ class Page:
     is_cut: bool = False
 
     def at(self, open_time_ms: int) -> Candle | None:
-        """The closed candle that opened then."""
+        """The closed candle that opened at this time."""
         return next((candle for candle in self.closed if candle.open_time_ms == open_time_ms), None)
 
 
 def is_cut_list(rows: list[Candle], since_ms: int, listed_rows: int | None, interval: Interval) -> bool:
-    """Whether all that an exchange lists begins after what was asked for."""
+    """Whether the exchange's list begins after the requested time."""
     if listed_rows is None or len(rows) < listed_rows - _LISTED_TOO_FEW:
         return False
     return rows[0].open_time_ms >= since_ms + interval.duration_ms
 
 
 class Requests:
-    """What is asked of one venue. All methods raise VenueError: HeldError, and nothing is asked, while the exchange
-    wants to be left alone."""
+    """Requests to one venue. All methods raise VenueError: RateLimitedError, without a request, during a rate limit."""
 
     def __init__(
-        self, venue: Venue, hold: VenueHold, clock: Clock, server: ServerClock, times: ExchangeTimes, tally: Tally
+        self, venue: Venue, hold: RateLimitHold, clock: Clock, server: ServerClock, times: ExchangeTimes, tally: Tally
     ) -> None:
-        """hold: shared with all others who ask this exchange."""
+        """hold: shared with everything else that sends requests to this exchange."""
         self._venue = venue
         self._hold = hold
         self._clock = clock
@@ -57,8 +56,8 @@ class Requests:
         self._tally = tally
 
     @property
-    def held(self) -> HeldError | None:
-        """Why nothing may be asked now, and for how long."""
+    def held(self) -> RateLimitedError | None:
+        """Why and for how long no request may be sent; None if it may."""
         return self._hold.held
 
     async def open(self, older: Venue | None) -> None:
@@ -66,15 +65,16 @@ class Requests:
         await self._hold.ask(lambda: self._venue.open(older))
 
     async def sync(self) -> None:
-        """Take the exchange's time."""
+        """Sync with the exchange's clock."""
         asked_s = self._clock.monotonic_s()
-        told_ms = await self._hold.ask(self._venue.server_ms)
-        self._server.set(told_ms, asked_s)
+        server_ms = await self._hold.ask(self._venue.server_ms)
+        self._server.set(server_ms, asked_s)
 
     async def _rows(self, since_ms: int) -> tuple[list[Candle], int]:
-        """One page from `since_ms` on, ascending, as it came, and the earliest time that it may have been at the
-        exchange when the request was sent. Nothing more is sure of the answer's age: it may take long to arrive, and
-        other requests may set the clock meanwhile, forward or back: of the two clocks the earlier time holds."""
+        """One raw page from `since_ms` on, ascending, and a lower bound of the exchange's time at the request.
+
+        That is all that is certain of the response's age: it may take long to arrive, and other requests may set the
+        clock meanwhile, forward or back. The earlier of the two clock readings is used."""
         if self._server.age_s > self._times.sync_s:
             await self.sync()
         asked_s, asked_ms = self._clock.monotonic_s(), self._server.surely_ms()
@@ -84,8 +84,8 @@ class Requests:
         return rows, min(asked_ms, int(self._server.surely_ms() - took_ms))
 
     async def page(self, since_ms: int, interval: Interval) -> Page:
-        """One page from `since_ms` on, checked, without the row that may be unfinished: the last, unless its time was
-        well over when it was asked for."""
+        """One validated page from `since_ms` on, without the last row unless that candle had certainly closed when the
+        request was sent."""
         rows, asked_ms = await self._rows(since_ms)
         if rows and self._server.is_ahead(rows[-1].open_time_ms):
             await self.sync()
@@ -100,7 +100,7 @@ class Requests:
         return Page(sound if is_final else sound[:-1], newest_ms, refused, is_cut)
 
     async def open_candle(self, interval: Interval) -> list[Candle]:
-        """The candle that is open now, where it has trades."""
+        """The open candle, if it has trades."""
         rows, _ = await self._rows(self._server.forming_ms())
         sound, _ = self._sifted(rows, interval)
         return sound
@@ -124,5 +124,5 @@ class Requests:
         return "a time in the future" if self._server.is_ahead(row.open_time_ms) else None
 
     def _is_on_grid(self, row: Candle, interval: Interval) -> bool:
-        """Weeks begin where the exchange says; all else is counted from the epoch."""
+        """Weeks start where the exchange has them start; all other intervals count from the epoch."""
         return self._server.has_own_grid or row.open_time_ms % interval.duration_ms == 0

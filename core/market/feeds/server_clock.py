@@ -1,4 +1,4 @@
-"""The exchange's time, kept on this computer's monotonic clock: a step of the wall clock must close no candle."""
+"""The exchange's time, on this computer's monotonic clock, so that a step of the wall clock closes no candle."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _AHEAD_MS = 5_000
 
 
 class ServerClock:
-    """What time it is there. Until `set` is called, it is this computer's."""
+    """The exchange's current time. Before `set` is called it is this computer's."""
 
     def __init__(self, clock: Clock, interval: Interval) -> None:
         self._clock = clock
@@ -18,25 +18,25 @@ class ServerClock:
         self._server_ms = float(clock.now_ms())
         self._synced_s = clock.monotonic_s()
         self._doubt_ms = 0.0
-        self._is_told = False
+        self._is_reported = False
         self._phase_ms = 0
 
-    def set(self, told_ms: int | None, asked_s: float) -> None:
-        """Take the answer to a question that was asked at `asked_s`; None: the exchange does not tell."""
+    def set(self, server_ms: int | None, asked_s: float) -> None:
+        """Set the clock from a request sent at `asked_s`; server_ms None: the exchange does not report its time."""
         now_s = self._clock.monotonic_s()
-        self._is_told = told_ms is not None
-        self._server_ms = float(self._clock.now_ms() if told_ms is None else told_ms)
-        self._synced_s = now_s if told_ms is None else (asked_s + now_s) / 2.0
-        self._doubt_ms = 0.0 if told_ms is None else (now_s - asked_s) * 500.0
+        self._is_reported = server_ms is not None
+        self._server_ms = float(self._clock.now_ms() if server_ms is None else server_ms)
+        self._synced_s = now_s if server_ms is None else (asked_s + now_s) / 2.0
+        self._doubt_ms = 0.0 if server_ms is None else (now_s - asked_s) * 500.0
 
     @property
     def age_s(self) -> float:
-        """Since the exchange was asked last."""
+        """Seconds since the last sync."""
         return self._clock.monotonic_s() - self._synced_s
 
     @property
     def has_own_grid(self) -> bool:
-        """Whether opening times need not lie on the epoch's grid: those of weeks do not."""
+        """Whether opening times may lie off the epoch's grid, as those of weeks do."""
         return self._interval.duration_ms > _DAY_MS
 
     @property
@@ -46,8 +46,8 @@ class ServerClock:
 
     @property
     def offset_ms(self) -> float | None:
-        """The exchange's clock minus this computer's; None where it does not tell its time."""
-        return self._now_ms() - self._clock.now_ms() if self._is_told else None
+        """The exchange's clock minus this computer's; None if it does not report its time."""
+        return self._now_ms() - self._clock.now_ms() if self._is_reported else None
 
     def _now_ms(self) -> float:
         return self._server_ms + (self._clock.monotonic_s() - self._synced_s) * 1000.0
@@ -56,19 +56,19 @@ class ServerClock:
         return int(self._now_ms())
 
     def surely_ms(self) -> int:
-        """The least that it can be, by how long the answer took."""
+        """A lower bound of the exchange's time, given the duration of the request."""
         return int(self._now_ms() - self._doubt_ms)
 
     def forming_ms(self) -> int:
-        """The opening time of the candle that is open now."""
+        """The opening time of the open candle."""
         return self._interval.open_time_ms(self.now_ms() - self._phase_ms) + self._phase_ms
 
     def is_ahead(self, time_ms: int) -> bool:
-        """Whether this is so far in the future that either it is wrong or this clock is."""
+        """Whether a time is so far in the future that it or this clock is wrong."""
         return time_ms > self.now_ms() + min(self._interval.duration_ms, _AHEAD_MS)
 
     def learn(self, candles: list[Candle]) -> None:
-        """A candle that exists has opened; and weeks open on Mondays, not with the epoch."""
+        """Take the time and the grid from candles: one that exists has opened, and weeks open on Mondays."""
         if not candles:
             return
         newest_ms = candles[-1].open_time_ms

@@ -1,4 +1,4 @@
-"""An invented market whose volatility clusters. Everything that comes of it is marked as simulated."""
+"""A simulated market with clustered volatility. Everything derived from it is marked as simulated."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from core.market.feeds.base import (
     FeedState,
     FeedStatus,
     FormingCandle,
-    Known,
+    StoredCandles,
 )
 
 _TICKS = 24
@@ -33,22 +33,22 @@ _PREFIX = "SIM-"
 
 
 def seed_of(market: Market) -> int | None:
-    """The seed that an invented market is named after; None where it is no such market."""
+    """The seed in a simulated market's name; None for other markets."""
     digits = market.symbol.removeprefix(_PREFIX)
-    is_invented = market.is_simulated and market.symbol.startswith(_PREFIX)
-    return int(digits) if is_invented and digits.isascii() and digits.isdigit() else None
+    is_simulated = market.is_simulated and market.symbol.startswith(_PREFIX)
+    return int(digits) if is_simulated and digits.isascii() and digits.isdigit() else None
 
 
 @dataclass(slots=True)
 class _Path:
-    """The random path. The same seed gives the same ticks, however fast they are asked for."""
+    """The random path. The same seed gives the same ticks at any speed."""
 
     generator: np.random.Generator
     price: float = _FIRST_PRICE
     variance: float = _USUAL_VARIANCE
 
     def candle(self, open_time_ms: int) -> list[Candle]:
-        """One candle, as it stood after each of its ticks."""
+        """One candle after each of its ticks."""
         shocks = self.generator.standard_t(5.0, _TICKS) / math.sqrt(5.0 / 3.0)
         volumes = self.generator.gamma(2.0, 0.5, _TICKS)
         opening = high = low = self.price
@@ -66,7 +66,7 @@ class _Path:
 
 
 class SimulatedFeed:
-    """`catch_up` candles at once, then candles in real time, or `speed` of them a second (0: as fast as it goes)."""
+    """`catch_up` candles at once, then candles in real time, or `speed` of them a second (0: as fast as possible)."""
 
     def __init__(
         self,
@@ -94,8 +94,8 @@ class SimulatedFeed:
     def kind(self) -> FeedKind:
         return FeedKind.SIMULATED
 
-    async def events(self, after_ms: int | None = None, known: Known | None = None) -> AsyncIterator[FeedEvent]:
-        yield self._status(FeedState.CATCHING_UP, "Inventing a market: this is a simulation.")
+    async def events(self, after_ms: int | None = None, known: StoredCandles | None = None) -> AsyncIterator[FeedEvent]:
+        yield self._status(FeedState.CATCHING_UP, "Generating a simulated market.")
         index, is_live = 0, False
         while not self._is_done(index):
             stages = self._path.candle(self._first_ms + index * self._market.interval.duration_ms)
@@ -108,7 +108,7 @@ class SimulatedFeed:
                     await asyncio.sleep(0)
             else:
                 if not is_live:
-                    yield self._status(FeedState.SIMULATED, "an invented market; nothing of it is real.")
+                    yield self._status(FeedState.SIMULATED, "a simulated market; none of it is real.")
                     is_live = True
                 async for event in self._live(stages):
                     yield event
@@ -147,7 +147,7 @@ class SimulatedFeed:
 
 
 def _at_once(speed: float | None, catch_up: int, limit: int | None) -> int:
-    """How many candles come before the pace begins; all of them where there is none."""
+    """How many candles come before the pace starts; all without a pace."""
     if limit is None:
         return catch_up
     return limit if speed == 0.0 else min(catch_up, limit)

@@ -1,4 +1,4 @@
-"""The candles of a market that are stored, and no others: what was imported from a file has no feed to follow it."""
+"""The stored candles of a market only: candles imported from a file have no live feed."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from collections.abc import AsyncIterator
 
 from core.domain.candle import Market
 from core.domain.clock import Clock
-from core.market.feeds.base import FeedEvent, FeedKind, FeedState, FeedStatus, Known
+from core.market.feeds.base import FeedEvent, FeedKind, FeedState, FeedStatus, StoredCandles
 from core.market.shown_names import shown_market
 
 
 class StoredFeed:
-    """Yields no candle: those that are stored are on the chart and with the trainer already."""
+    """Yields no candles: chart and trainer read the stored ones themselves."""
 
     def __init__(self, market: Market, clock: Clock) -> None:
         self._market, self._clock = market, clock
@@ -24,9 +24,9 @@ class StoredFeed:
     def kind(self) -> FeedKind:
         return FeedKind.REPLAY
 
-    async def events(self, after_ms: int | None = None, known: Known | None = None) -> AsyncIterator[FeedEvent]:
-        sentence = f"The stored candles of {shown_market(self._market)} are shown; none follow them."
+    async def events(self, after_ms: int | None = None, known: StoredCandles | None = None) -> AsyncIterator[FeedEvent]:
+        sentence = f"The stored candles of {shown_market(self._market)} are shown; no new ones will follow."
         yield FeedStatus(FeedState.ENDED, sentence, self._clock.now_ms())
 
     async def aclose(self) -> None:
-        """Nothing is held."""
+        """There is nothing to release."""

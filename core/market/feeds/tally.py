@@ -1,4 +1,4 @@
-"""The numbers that the Feed panel shows of a connection. They outlive it: counts are since the market was chosen."""
+"""The counters of the Feed panel, over all connections since the market was chosen."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from core.market.feeds.venue import Updates
 
 @dataclass(slots=True)
 class Tally:
-    """Counted as it happens."""
+    """Counters of one feed."""
 
     messages: int = 0
     trades: int = 0
@@ -28,7 +28,7 @@ class Tally:
     close_delay_ms: float | None = None
 
     def count(self, updates: Updates, now_ms: int) -> None:
-        """What the stream brought."""
+        """Count a batch from the stream."""
         self.messages += updates.messages
         self.trades += len(updates.trades)
         if updates.messages:
@@ -37,14 +37,14 @@ class Tally:
             self.last_trade_ms = now_ms
 
     def end(self, forming: FormingCandles) -> None:
-        """A connection is over: its counts of trades become part of the sum."""
+        """Add the trade counts of a closed connection to the totals."""
         self.late_trades += forming.late_trades
         self.lost_trades += forming.lost_trades
 
     def vitals(
         self, venue: str, now_ms: int, clock: ServerClock, ledger: Ledger, forming: FormingCandles
     ) -> FeedVitals:
-        """All of it, as it stands."""
+        """The current values."""
         return FeedVitals(
             at_ms=now_ms,
             venue=venue,

@@ -1,4 +1,4 @@
-"""The watchlist's prices, kept fresh: one task an exchange, each with its own patience, all under one supervisor."""
+"""Polls the watchlist's prices: one task per exchange, each with its own backoff, under one supervisor."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from core.domain.clock import Clock
 from core.domain.plain import plain
 from core.domain.venue_names import venue_name
 from core.market.feeds.backoff import Backoff
-from core.market.feeds.holds import VenueHolds
+from core.market.feeds.holds import RateLimitHolds
 from core.market.feeds.tickers import DayOfPrices, Quote, TickerSource
 from core.market.feeds.trouble import VenueError
 from core.market.feeds.urls import ExchangeUrls
@@ -26,23 +26,23 @@ _log = logging.getLogger("ghostcandle.feed")
 
 @dataclass(frozen=True, slots=True)
 class PollTimes:
-    """How often and how patiently, in seconds."""
+    """Poll intervals, in seconds."""
 
     every_s: float = 5.0
     day_every_s: float = 300.0
     """Between two requests for a market's day of prices."""
     request_s: float = 10.0
     hopeless_s: float = 900.0
-    """Before another try where waiting does not help: the user may have changed the network."""
+    """Before a retry after a final error: the user may have changed the network."""
     unknown_every_s: float = 3600.0
-    """Between two requests for a symbol that the exchange does not have: it may be listed one day."""
+    """Between two requests for a symbol that the exchange does not have: it may be listed later."""
     renew_s: float = 20 * 3600.0
-    """The exchange's object is made anew after so long: ccxt's are known to grow."""
+    """The exchange's object is replaced after so long: the memory of ccxt's objects grows."""
 
 
 @dataclass(frozen=True, slots=True)
 class Quoted:
-    """New prices of one exchange, by symbol; `unknown` has a sentence for each symbol that it does not have."""
+    """New prices of one exchange, by symbol; `unknown` has a sentence for each symbol it does not have."""
 
     venue: str
     quotes: Mapping[str, Quote]
@@ -51,7 +51,7 @@ class Quoted:
 
 @dataclass(frozen=True, slots=True)
 class PollTrouble:
-    """An exchange gives no prices: why, in a sentence, and when it is asked again."""
+    """An exchange gives no prices: a sentence with the reason, and the time of the next attempt."""
 
     venue: str
     sentence: str
@@ -63,22 +63,22 @@ PollEvent = Quoted | PollTrouble
 
 @dataclass(slots=True)
 class _Known:
-    """What outlives a source: it is not asked for again, and nobody is asked more often than agreed."""
+    """State kept across sources, so that nothing is requested again or too often."""
 
     markets: tuple[Mapping[str, Any], ...] = ()
     polled_s: float | None = None
     days: dict[str, tuple[float, DayOfPrices | None]] = field(default_factory=dict)
     prices: dict[str, Quote] = field(default_factory=dict)
     unknown: dict[str, tuple[float, str]] = field(default_factory=dict)
-    """Symbols that the exchange does not have: when each is asked for again, and the sentence."""
+    """Symbols that the exchange does not have: when each is requested again, and the sentence."""
     hold_until_s: float = 0.0
-    """Our own patience; what the exchange has asked for is kept in its `VenueHold`."""
+    """Our own backoff; waits that the exchange demands are in its `RateLimitHold`."""
 
     def day(self, symbol: str) -> DayOfPrices | None:
         return self.days[symbol][1] if symbol in self.days else None
 
     def sentences(self, symbols: Iterable[str]) -> dict[str, str]:
-        """What is said of those that the exchange does not have."""
+        """The sentences for symbols that the exchange does not have."""
         return {symbol: self.unknown[symbol][1] for symbol in symbols if symbol in self.unknown}
 
     def day_is_due(self, symbol: str, now_s: float) -> bool:
@@ -92,18 +92,19 @@ class TickerPoller:
         self,
         clock: Clock,
         urls: ExchangeUrls | None,
-        tell: Callable[[PollEvent], None],
+        notify: Callable[[PollEvent], None],
         times: PollTimes | None = None,
         make_backoff: Callable[[], Backoff] = Backoff,
-        holds: VenueHolds | None = None,
+        holds: RateLimitHolds | None = None,
     ) -> None:
-        """tell: called on the loop that `run` is awaited on. holds: shared with all others who ask exchanges."""
+        """notify: called on the loop that `run` is awaited on. holds: shared with everything else that sends
+        requests."""
         self._clock = clock
         self._urls = urls
-        self._tell = tell
+        self._notify = notify
         self._times = times or PollTimes()
         self._make_backoff = make_backoff
-        self._holds = holds or VenueHolds(clock)
+        self._holds = holds or RateLimitHolds(clock)
         self._symbols: dict[str, tuple[str, ...]] = {}
         self._known: dict[str, _Known] = {}
         self._changes: dict[str, asyncio.Event] = {}
@@ -111,28 +112,27 @@ class TickerPoller:
         self._list_changed: asyncio.Event | None = None
 
     def watch(self, keys: Iterable[MarketKey]) -> None:
-        """Ask for these from now on."""
+        """Poll these from now on."""
         by_venue: dict[str, dict[str, None]] = {}
         for venue, symbol in keys:
             by_venue.setdefault(venue, {})[symbol] = None
         self._symbols = {venue: tuple(symbols) for venue, symbols in by_venue.items()}
-        for venue, known in self._known.items():  # one that is put on the list again is asked for again
+        for venue, known in self._known.items():  # a symbol that is added again is requested again
             kept = self._symbols.get(venue, ())
-            known.unknown = {symbol: told for symbol, told in known.unknown.items() if symbol in kept}
+            known.unknown = {symbol: entry for symbol, entry in known.unknown.items() if symbol in kept}
         for event in (self._list_changed, *self._changes.values()):
             if event is not None:
                 event.set()
 
     def try_again(self, venue: str) -> None:
-        """Things have changed at this exchange, or on the way to it: end a wait that is our own. What the exchange has
-        asked for is waited for still."""
+        """End our own backoff for this exchange. A wait that the exchange demands still holds."""
         if venue in self._known:
             self._known[venue].hold_until_s = 0.0
         if venue in self._retries:
             self._retries[venue].set()
 
     async def run(self) -> None:
-        """Keep a task for each exchange of the list."""
+        """Keep one task per exchange of the list."""
         changed = self._list_changed = asyncio.Event()
         tasks: dict[str, asyncio.Task[None]] = {}
         try:
@@ -143,7 +143,7 @@ class TickerPoller:
                 for venue in self._symbols:
                     if venue not in tasks:
                         self._changes[venue], self._retries[venue] = asyncio.Event(), asyncio.Event()
-                        tasks[venue] = asyncio.create_task(self._attend(venue))
+                        tasks[venue] = asyncio.create_task(self._keep_polling(venue))
                 await changed.wait()
         finally:
             self._list_changed = None
@@ -151,8 +151,8 @@ class TickerPoller:
             self._retries.clear()
             await _end(tasks.values())
 
-    async def _attend(self, venue: str) -> None:
-        """Poll one exchange, whatever happens."""
+    async def _keep_polling(self, venue: str) -> None:
+        """Poll one exchange, across all errors."""
         backoff, known = self._make_backoff(), self._known.setdefault(venue, _Known())
         while True:
             await self._wait_out(venue, known)
@@ -161,14 +161,14 @@ class TickerPoller:
             except VenueError as trouble:
                 wait_s = self._times.hopeless_s if trouble.is_final else backoff.next_s(trouble.wait_s)
                 self._hold(venue, known, str(trouble), wait_s)
-            except Exception as error:  # ccxt is other people's code: one odd answer must not end the polling
-                _log.exception("the prices of %s could not be asked for", venue)
-                said = f"{type(error).__name__}: {plain(str(error))}"
-                sentence = f"The prices of {venue_name(venue)} could not be read ({said})."
+            except Exception as error:  # ccxt is third-party code: one odd response must not end the polling
+                _log.exception("the prices of %s could not be requested", venue)
+                reason = f"{type(error).__name__}: {plain(str(error))}"
+                sentence = f"The prices of {venue_name(venue)} could not be read ({reason})."
                 self._hold(venue, known, sentence, backoff.next_s(self._times.every_s))
 
     async def _wait_out(self, venue: str, known: _Known) -> None:
-        """Until our patience is over, and the exchange's wait."""
+        """Wait until our own backoff and the exchange's rate limit are over."""
         hold, retry = self._holds.of(venue), self._retries[venue]
         while (left_s := max(known.hold_until_s - self._clock.monotonic_s(), hold.left_s)) > 0.0:
             retry.clear()
@@ -177,10 +177,10 @@ class TickerPoller:
 
     def _hold(self, venue: str, known: _Known, sentence: str, wait_s: float) -> None:
         known.hold_until_s = self._clock.monotonic_s() + wait_s
-        self._tell(PollTrouble(venue, sentence, self._clock.now_ms() + round(wait_s * 1000.0)))
+        self._notify(PollTrouble(venue, sentence, self._clock.now_ms() + round(wait_s * 1000.0)))
 
     async def _poll(self, venue: str, known: _Known, backoff: Backoff) -> None:
-        """From opening the exchange to the first trouble, or until it is to be made anew."""
+        """Poll with one exchange object, until the first error or until it is due for replacement."""
         source = TickerSource(venue, self._urls, self._times.request_s, self._holds.of(venue), known.markets)
         renew_at_s = self._clock.monotonic_s() + self._times.renew_s
         try:
@@ -198,17 +198,17 @@ class TickerPoller:
             await source.close()
 
     async def _learn(self, known: _Known, source: TickerSource, symbols: Iterable[str]) -> None:
-        """What these markets are; those that are not there are asked for again after a long while only."""
+        """Learn the markets of these symbols; unknown ones are requested again only after a long time."""
         now_s = self._clock.monotonic_s()
         due = [symbol for symbol in symbols if symbol not in known.unknown or now_s >= known.unknown[symbol][0]]
-        told = await source.learn(due)
+        missing = await source.learn(due)
         known.markets = source.markets
         for symbol in due:
             known.unknown.pop(symbol, None)
-        known.unknown |= {symbol: (now_s + self._times.unknown_every_s, words) for symbol, words in told.items()}
+        known.unknown |= {symbol: (now_s + self._times.unknown_every_s, words) for symbol, words in missing.items()}
 
     async def _until_due(self, venue: str, known: _Known) -> None:
-        """Until the next round; a change of the list brings it forward, but not to less than a second after one."""
+        """Wait for the next round; a change of the list shortens the wait, but not below one second."""
         if known.polled_s is None:
             return
         changed = self._changes[venue]
@@ -223,10 +223,10 @@ class TickerPoller:
         now_ms = self._clock.now_ms()
         quotes = {symbol: Quote(price, now_ms, known.day(symbol)) for symbol, price in prices.items()}
         known.prices.update(quotes)
-        self._tell(Quoted(venue, quotes, unknown))
+        self._notify(Quoted(venue, quotes, unknown))
 
     async def _days(self, venue: str, known: _Known, source: TickerSource, symbols: Iterable[str]) -> None:
-        """Days of prices that are due: one a round, and as many more as there is time for."""
+        """Request due days of prices: one per round, and more while there is time."""
         until_s = self._clock.monotonic_s() + self._times.every_s
         due = [symbol for symbol in symbols if known.day_is_due(symbol, self._clock.monotonic_s())]
         for number, symbol in enumerate(due):
@@ -240,11 +240,11 @@ class TickerPoller:
             known.days[symbol] = (now_s + self._times.day_every_s, day)
             if symbol in known.prices:
                 known.prices[symbol] = replace(known.prices[symbol], day=day)
-                self._tell(Quoted(venue, {symbol: known.prices[symbol]}, {}))
+                self._notify(Quoted(venue, {symbol: known.prices[symbol]}, {}))
 
 
 async def _day_or_none(source: TickerSource, symbol: str) -> DayOfPrices | None:
-    """None where this market's candles alone cannot be had. Raises VenueError where the exchange asks to be left."""
+    """None if only this market's candles are unavailable. Raises VenueError for final errors and rate limits."""
     try:
         return await source.day(symbol)
     except VenueError as trouble:

@@ -1,4 +1,4 @@
-"""Prices of many markets of one exchange by request: the last one, and those of a day for a spark line."""
+"""Prices of many markets of one exchange, by request: the last price, and a day's closes for a sparkline."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from typing import Any, TypeVar
 
 from core.domain.candle import Candle, Interval, Market
 from core.market.feeds.ccxt_objects import make_exchange, no_such_market, only_this_market, timeframe_of
-from core.market.feeds.holds import VenueHold
-from core.market.feeds.trouble import Answer, VenueError, explain
+from core.market.feeds.holds import RateLimitHold
+from core.market.feeds.trouble import HttpResponse, VenueError, explain
 from core.market.feeds.urls import ExchangeUrls
 
 DAY_MS = 86_400_000
 _SPARK_INTERVALS = ("15m", "30m", "1h")
 _LONGEST_GAP_MS = 3_600_000
-"""A price that is older than this before the day began is not taken for that of a day ago."""
+"""The price of a day ago may be off by this much time."""
 _MARGIN = 6
-"""Candles beyond a day, so that the one before its beginning is there."""
+"""Candles requested beyond a day, to include the one before its start."""
 
 _log = logging.getLogger("ghostcandle.feed")
 T = TypeVar("T")
@@ -29,7 +29,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class DayOfPrices:
-    """The last day's closes, ascending, and the price a day before the newest of them; None where it is not known."""
+    """The last day's closes, ascending, and the price a day before the newest of them; None if unknown."""
 
     closes: tuple[float, ...]
     day_ago: float | None
@@ -37,7 +37,7 @@ class DayOfPrices:
 
 @dataclass(frozen=True, slots=True)
 class Quote:
-    """What is known of one market's price. at_ms: when it was told, by this computer's clock."""
+    """One market's price. at_ms: when it was received, by this computer's clock."""
 
     last: float
     at_ms: int
@@ -45,28 +45,28 @@ class Quote:
 
     @property
     def change(self) -> float | None:
-        """Against a day ago, as a fraction, to a quarter of an hour; None where the price of a day ago is not known."""
+        """Change against a day ago, as a fraction, to a quarter of an hour; None if that price is unknown."""
         if self.day is None or self.day.day_ago is None:
             return None
         return self.last / self.day.day_ago - 1.0
 
 
 class TickerSource:
-    """One ccxt exchange, asked for prices. All methods raise VenueError; `close` raises nothing."""
+    """Requests prices from one ccxt exchange. All methods raise VenueError; `close` raises nothing."""
 
     def __init__(
         self,
         venue: str,
         urls: ExchangeUrls | None,
         request_s: float,
-        hold: VenueHold,
+        hold: RateLimitHold,
         markets: Sequence[Mapping[str, Any]] = (),
     ) -> None:
-        """hold: shared with all others who ask this exchange. markets: ccxt's descriptions that are known from an
+        """hold: shared with everything else that sends requests to this exchange. markets: ccxt's descriptions from an
         earlier source of this venue."""
         self._venue = venue
         self._hold = hold
-        self._answer = Answer()
+        self._answer = HttpResponse()
         self._exchange = make_exchange(venue, urls, request_s, self._answer)
         self._described: dict[str, Mapping[str, Any]] = {}
         if markets:
@@ -74,20 +74,20 @@ class TickerSource:
 
     @property
     def name(self) -> str:
-        """As people know it: ``Binance``."""
+        """Display name: ``Binance``."""
         return str(self._exchange.name)
 
     @property
     def markets(self) -> tuple[Mapping[str, Any], ...]:
-        """ccxt's descriptions of all markets that were learned."""
+        """ccxt's descriptions of all learned markets."""
         return tuple(self._described.values())
 
     def require_candles(self, interval: Interval) -> None:
-        """Raises VenueError where the exchange has no candles of this interval. Asks nobody."""
+        """Raises VenueError if the exchange has no candles of this interval. Sends no request."""
         timeframe_of(self._exchange, interval)
 
     async def learn(self, symbols: Iterable[str]) -> dict[str, str]:
-        """Learn what these markets are. Returns those that the exchange does not have, each with a sentence."""
+        """Request the descriptions of these markets. Returns the unknown ones, each with a sentence."""
         unknown: dict[str, str] = {}
         for symbol in symbols:
             if symbol in self._described:
@@ -100,7 +100,7 @@ class TickerSource:
         return unknown
 
     async def last_prices(self, symbols: Sequence[str]) -> dict[str, float]:
-        """The last price of each that has one."""
+        """The last price of each symbol that has one."""
         if not symbols:
             return {}
         if self._exchange.has.get("fetchTickers"):
@@ -119,7 +119,7 @@ class TickerSource:
         return day_of(_candles(rows), interval_ms)
 
     async def close(self) -> None:
-        """Let go of the sockets."""
+        """Close the sockets."""
         with contextlib.suppress(Exception):
             await self._exchange.close()
 
@@ -145,7 +145,7 @@ class TickerSource:
     async def _ask(
         self, request: Callable[[], Awaitable[T]], passes: type[Exception] | tuple[type[Exception], ...] = ()
     ) -> T:
-        async def told() -> T:
+        async def explained() -> T:
             self._answer.status = None
             try:
                 return await request()
@@ -154,11 +154,11 @@ class TickerSource:
             except Exception as error:
                 raise explain(error, self.name, self._answer) from error
 
-        return await self._hold.ask(told)
+        return await self._hold.ask(explained)
 
 
 def day_of(candles: Sequence[Candle], interval_ms: int) -> DayOfPrices:
-    """The last day of ascending candles, by the newest one's time: this computer's clock may be wrong."""
+    """The last day of ascending candles, by the newest one's time, as this computer's clock may be wrong."""
     sound = [candle for candle in candles if _price(candle.close) is not None and _price(candle.open) is not None]
     if not sound:
         return DayOfPrices((), None)
@@ -168,13 +168,13 @@ def day_of(candles: Sequence[Candle], interval_ms: int) -> DayOfPrices:
 
 
 def _candles(rows: Iterable[Sequence[float | None]]) -> list[Candle]:
-    """ccxt's rows as candles, ascending. A row with an empty cell is no candle."""
+    """ccxt's rows as candles, ascending. Rows with an empty cell are skipped."""
     whole = [[float(cell) for cell in row[:6] if cell is not None] for row in rows]
     return sorted((Candle(int(row[0]), *row[1:]) for row in whole if len(row) == 6), key=lambda each: each.open_time_ms)
 
 
 def _price_at(candles: Sequence[Candle], time_ms: int, interval_ms: int) -> float | None:
-    """The last price before `time_ms`, else the first one soon after it."""
+    """The last price before `time_ms`, else the first one shortly after it."""
     before = [candle for candle in candles if candle.open_time_ms + interval_ms <= time_ms]
     if before and time_ms - before[-1].open_time_ms - interval_ms <= _LONGEST_GAP_MS:
         return before[-1].close
@@ -185,7 +185,7 @@ def _price_at(candles: Sequence[Candle], time_ms: int, interval_ms: int) -> floa
 
 
 def _price(value: Any) -> float | None:
-    """A price that can be shown, or None."""
+    """A valid price, or None."""
     if value is None:
         return None
     number = float(value)

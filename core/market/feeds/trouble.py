@@ -1,4 +1,4 @@
-"""What went wrong at an exchange, in words a user understands, and whether waiting helps."""
+"""Errors of exchanges, as sentences for the user, and whether waiting helps."""
 
 from __future__ import annotations
 
@@ -20,43 +20,42 @@ _MAINTENANCE_WAIT_S = 30.0
 _TLS_WAIT_S = 30.0
 _SERVER_FAULT = 500
 LONGEST_BAN_S = 3 * 86_400.0
-"""The longest that an exchange is known to shut somebody out for is Binance's three days. Whoever asks for more has
-sent a date as a number, or nonsense."""
+"""The longest known ban is Binance's three days. A longer one is a date sent as a number, or nonsense."""
 UNBELIEVED_WAIT_S = 3_600.0
-"""Once an hour is no burden, whatever was meant."""
+"""Used instead of an implausible wait: one request an hour is no burden."""
 _TOO_LARGE_WAIT_S = 60.0
 _INSTEAD = "Choose another venue, or replay a file."
-BY_ITSELF = "It is tried again by itself."
+RETRY_NOTICE = "Retrying automatically."
 _DEEPEST_CAUSE = 5
 _INTERVAL_WORDS = ("interval", "granularity", "timeframe")
 _SENTENCE_KEYS = ("msg", "message", "error")
-"""Where exchanges put their words."""
+"""JSON keys of exchanges' error messages."""
 
 
 @dataclass(slots=True)
-class Answer:
-    """What came back last over HTTP: ccxt's exceptions name neither the status nor the wait that was asked for."""
+class HttpResponse:
+    """The newest HTTP response: ccxt's exceptions have neither its status nor the demanded wait."""
 
     status: int | None = None
     headers: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def retry_after_s(self) -> float | None:
-        """The seconds to wait that the header Retry-After asks for, where they can be meant."""
+        """The wait of the Retry-After header in seconds, if plausible."""
         asked_s = self._asked_s
         return UNBELIEVED_WAIT_S if asked_s is not None and asked_s > LONGEST_BAN_S else asked_s
 
     @property
-    def disbelief(self) -> str:
-        """A sentence on a wait that is not kept; empty where it is."""
+    def ignored_wait_notice(self) -> str:
+        """A sentence about an implausible wait that is ignored; else empty."""
         asked_s = self._asked_s
         if asked_s is None or asked_s <= LONGEST_BAN_S:
             return ""
-        return f"It asks for a wait of {in_words(asked_s)}; that is not kept, and it is asked again in an hour."
+        return f"It demands a wait of {in_words(asked_s)}, which is ignored; the next attempt is in an hour."
 
     @property
     def _asked_s(self) -> float | None:
-        """A number, or a date, which is measured from the answer's own."""
+        """A number, or a date relative to the response's own."""
         headers = {name.lower(): value.strip() for name, value in self.headers.items()}
         asked = headers.get("retry-after", "")
         if asked.isascii() and asked.isdigit():  # a superscript two is a digit, too
@@ -76,11 +75,12 @@ def _moment(text: str) -> datetime | None:
 
 
 class VenueError(Exception):
-    """An exchange does not do what it was asked for. The message is a sentence for the user.
+    """A request to an exchange failed. The message is a sentence for the user.
 
-    is_final: waiting does not help. wait_s: the least time to wait. is_asked: the exchange asked for that wait, of all
-    who ask it. is_brief: it may be over in a moment. is_of_venue: another venue may well do it. is_planned: it is part
-    of the plan, and needs no wait. is_absent: there are no such candles, whoever asks: what is stored is all there is.
+    is_final: waiting does not help. wait_s: the least time to wait. is_asked: the exchange demands that wait for all
+    requests. is_brief: it may be over in a moment. is_of_venue: another venue may work. is_planned: an intended
+    disconnect, which needs no wait. is_absent: the exchange does not have these candles: there are only the stored
+    ones.
     """
 
     def __init__(
@@ -105,15 +105,15 @@ class VenueError(Exception):
         self.is_absent = is_absent
 
 
-def explain(error: Exception, name: str, answer: Answer, is_stream: bool = False) -> VenueError:
-    """Tell the faults of ccxt, the network and the exchange called `name` apart."""
+def explain(error: Exception, name: str, answer: HttpResponse, is_stream: bool = False) -> VenueError:
+    """The VenueError for an exception of ccxt, the network or the exchange called `name`."""
     if isinstance(error, VenueError):
         return error
     proxy_status = _proxy_status(error)
     if proxy_status is not None:
         return VenueError(
-            f"The proxy on the way to {name} does not let this through ({proxy_status}). "
-            "Check the proxy that this computer is set to use, or replay a file."
+            f"The proxy between this computer and {name} refused the connection ({proxy_status}). "
+            "Check this computer's proxy settings, or replay a file."
         )
     refusal = _handshake(error) or answer
     return (
@@ -125,7 +125,7 @@ def explain(error: Exception, name: str, answer: Answer, is_stream: bool = False
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:
-    """The exception, and those inside it: ccxt and aiohttp wrap each other's, as causes and as first arguments."""
+    """The exception and its inner ones: ccxt and aiohttp wrap exceptions as causes and as first arguments."""
     waiting, seen = [error], 0
     while waiting and seen < _DEEPEST_CAUSE:
         current = waiting.pop(0)
@@ -135,63 +135,63 @@ def _causes(error: BaseException) -> Iterator[BaseException]:
         waiting += [each for each in inner if isinstance(each, BaseException)]
 
 
-def _handshake(error: Exception) -> Answer | None:
+def _handshake(error: Exception) -> HttpResponse | None:
     """ccxt wraps the refusal of a WebSocket in a NetworkError around the exception itself."""
     inner = error.args[0] if error.args else None
     status = getattr(inner, "status", None)
-    return Answer(status, getattr(inner, "headers", None) or {}) if isinstance(status, int) else None
+    return HttpResponse(status, getattr(inner, "headers", None) or {}) if isinstance(status, int) else None
 
 
 def _proxy_status(error: Exception) -> int | None:
-    """What a proxy between here and the exchange answered, where it was one that refused."""
+    """The HTTP status with which a proxy refused the connection; None if none did."""
     import aiohttp  # noqa: PLC0415 - comes with ccxt
 
     return next((each.status for each in _causes(error) if isinstance(each, aiohttp.ClientHttpProxyError)), None)
 
 
-def _by_status(status: int | None, name: str, answer: Answer) -> VenueError | None:
+def _by_status(status: int | None, name: str, answer: HttpResponse) -> VenueError | None:
     trouble = _of_status(status, name, answer)
-    if trouble is not None and trouble.wait_s and answer.disbelief:
-        trouble.args = (f"{trouble} {answer.disbelief}",)
+    if trouble is not None and trouble.wait_s and answer.ignored_wait_notice:
+        trouble.args = (f"{trouble} {answer.ignored_wait_notice}",)
     return trouble
 
 
-def _of_status(status: int | None, name: str, answer: Answer) -> VenueError | None:
+def _of_status(status: int | None, name: str, answer: HttpResponse) -> VenueError | None:
     asked_s = answer.retry_after_s
     match status:
         case 451:
             return VenueError(f"{name} does not serve this location (451). {_INSTEAD}", is_final=True, is_of_venue=True)
         case 403:
             return VenueError(
-                f"{name} refuses this computer (403): its firewall, or one on the way. {_INSTEAD}",
+                f"{name} refuses this computer (403): its firewall, or another one in between. {_INSTEAD}",
                 wait_s=asked_s or _REFUSED_WAIT_S,
                 is_asked=bool(asked_s),
                 is_of_venue=True,
             )
         case 418:
             return VenueError(
-                f"{name} has shut this address out for a while (418), after too many requests. Close other programs "
-                "that ask it.",
+                f"{name} has banned this address for some time (418) after too many requests. Close other programs "
+                "that use it.",
                 wait_s=asked_s or _BAN_WAIT_S,
                 is_asked=True,
                 is_of_venue=True,
             )
         case 429:
             return VenueError(
-                f"{name} asks for fewer requests (429). {BY_ITSELF}",
+                f"{name} demands fewer requests (429). {RETRY_NOTICE}",
                 wait_s=asked_s or _SLOW_DOWN_WAIT_S,
                 is_asked=True,
             )
         case 503:
             return VenueError(
-                f"{name} is down for maintenance or overloaded (503). {BY_ITSELF}",
+                f"{name} is down for maintenance or overloaded (503). {RETRY_NOTICE}",
                 wait_s=asked_s or 0.0,
                 is_asked=bool(asked_s),
                 is_of_venue=True,
             )
     if status is not None and status >= _SERVER_FAULT:
         return VenueError(
-            f"{name} has a fault of its own ({status}). {BY_ITSELF}",
+            f"{name} reports a server error ({status}). {RETRY_NOTICE}",
             is_brief=True,
             wait_s=asked_s or 0.0,
             is_asked=bool(asked_s),
@@ -206,33 +206,33 @@ def _by_cause(error: Exception, name: str) -> VenueError | None:
     causes = list(_causes(error))
     if any(isinstance(each, AnswerTooLargeError) for each in causes):
         return VenueError(
-            f"{name} answered with more than {LARGEST_BYTES / 1e6:.0f} MB, so its answer was cut off. {BY_ITSELF}",
+            f"{name} answered with more than {LARGEST_BYTES / 1e6:.0f} MB, so its answer was cut off. {RETRY_NOTICE}",
             wait_s=_TOO_LARGE_WAIT_S,
             is_of_venue=True,
         )
     if any(isinstance(each, ssl.SSLCertVerificationError) for each in causes):
         return VenueError(
-            f"{name} is not who it should be: its certificate was refused. Check this computer's date, and whether a "
-            "firewall or a virus scanner opens encrypted connections.",
+            f"{name} cannot be verified: its certificate was rejected. Check this computer's date, and whether a "
+            "firewall or a virus scanner intercepts encrypted connections.",
             wait_s=_TLS_WAIT_S,
         )
     if any(isinstance(each, ssl.SSLError) for each in causes):
         return VenueError(
-            f"The encrypted connection to {name} could not be set up. {BY_ITSELF} A firewall or proxy on the way may "
-            "be the reason.",
+            f"The encrypted connection to {name} could not be set up. {RETRY_NOTICE} A firewall or proxy may be the "
+            "reason.",
             is_brief=True,
         )
     if any(isinstance(each, socket.gaierror) for each in causes):
         return VenueError(
-            f"{name} cannot be reached: its address was not found (DNS), so there is no network, or the name is "
-            f"blocked here. {BY_ITSELF}",
+            f"{name} cannot be reached: its address was not found (DNS), so there is no network, or the address "
+            f"is blocked. {RETRY_NOTICE}",
             is_brief=True,
         )
     return None
 
 
 def _of_stream(error: Exception, name: str) -> VenueError | None:
-    """A stream that stood and broke; one that could not be opened has the network's exception inside."""
+    """The error of a broken stream; one that could not be opened wraps the network's exception."""
     import ccxt  # noqa: PLC0415 - as below
 
     is_inner = bool(error.args) and isinstance(error.args[0], Exception)
@@ -242,15 +242,15 @@ def _of_stream(error: Exception, name: str) -> VenueError | None:
 
 
 def refuses_interval(error: Exception) -> bool:
-    """Whether an exchange answered that it has no candles of the interval that was asked for."""
+    """Whether an exchange answered that it has no candles of the requested interval."""
     import ccxt  # noqa: PLC0415 - as below
 
     words = str(error).casefold()
     return isinstance(error, ccxt.BadRequest | ccxt.NotSupported) and any(each in words for each in _INTERVAL_WORDS)
 
 
-def _said(error: Exception) -> str:
-    """The exchange's sentence, out of the JSON that ccxt hands on after the exchange's id."""
+def _venue_message(error: Exception) -> str:
+    """The exchange's own message, from the JSON that ccxt appends to the exchange's id."""
     text = str(error)
     try:
         answer = json.loads(text[text.index("{") :])
@@ -261,17 +261,21 @@ def _said(error: Exception) -> str:
 
 
 def _by_class(error: Exception, name: str, has_answered: bool) -> VenueError:
-    """has_answered: an answer came, with a trouble inside that its status does not show, as Kraken's do."""
-    import ccxt  # noqa: PLC0415 - 0.7 s and more; whoever has an error to explain has loaded it
+    """has_answered: a response came with an error that its status does not show, as Kraken's do."""
+    import ccxt  # noqa: PLC0415 - 0.7 s and more; loaded already if there is an error
 
-    said = _said(error)
+    message = _venue_message(error)
     if isinstance(error, ccxt.BadSymbol):
-        return VenueError(f"{name} does not have the market asked for ({said}).", is_final=True, is_absent=True)
+        return VenueError(f"{name} does not have this market ({message}).", is_final=True, is_absent=True)
     if isinstance(error, ccxt.OnMaintenance):
-        return VenueError(f"{name} is down for maintenance. {BY_ITSELF}", wait_s=_MAINTENANCE_WAIT_S, is_of_venue=True)
+        return VenueError(
+            f"{name} is down for maintenance. {RETRY_NOTICE}", wait_s=_MAINTENANCE_WAIT_S, is_of_venue=True
+        )
     if isinstance(error, ccxt.ExchangeNotAvailable) and has_answered:
         return VenueError(
-            f"{name} is down for maintenance or overloaded, and says so. {BY_ITSELF}", is_brief=True, is_of_venue=True
+            f"{name} reports that it is down for maintenance or overloaded. {RETRY_NOTICE}",
+            is_brief=True,
+            is_of_venue=True,
         )
     if isinstance(error, ccxt.RequestTimeout | TimeoutError):
         return VenueError(f"{name} did not answer in time.", is_brief=True)
@@ -279,12 +283,14 @@ def _by_class(error: Exception, name: str, has_answered: bool) -> VenueError:
         return VenueError(f"{name} does not serve this location. {_INSTEAD}", is_final=True, is_of_venue=True)
     if isinstance(error, ccxt.AuthenticationError):
         return VenueError(
-            f"{name} wants a key for this, and none is ever used here. {_INSTEAD}", is_final=True, is_of_venue=True
+            f"{name} requires an API key for this, and Ghostcandle uses none. {_INSTEAD}",
+            is_final=True,
+            is_of_venue=True,
         )
     if isinstance(error, ccxt.DDoSProtection | ccxt.RateLimitExceeded):
-        return VenueError(f"{name} asks for fewer requests. {BY_ITSELF}", wait_s=_SLOW_DOWN_WAIT_S, is_asked=True)
+        return VenueError(f"{name} demands fewer requests. {RETRY_NOTICE}", wait_s=_SLOW_DOWN_WAIT_S, is_asked=True)
     if isinstance(error, ccxt.NetworkError | OSError):
         return VenueError(f"{name} cannot be reached: no network, or its address is blocked.", is_brief=True)
     if isinstance(error, ccxt.NotSupported | ccxt.BadRequest):
-        return VenueError(f"{name} refused the request: {said}. {_INSTEAD}", is_final=True, is_of_venue=True)
-    return VenueError(f"{name} sent what cannot be read ({type(error).__name__}: {said}).", is_brief=True)
+        return VenueError(f"{name} refused the request: {message}. {_INSTEAD}", is_final=True, is_of_venue=True)
+    return VenueError(f"{name} sent an unreadable response ({type(error).__name__}: {message}).", is_brief=True)

@@ -1,4 +1,4 @@
-"""Where an exchange is reached, when that is not its own address."""
+"""Alternative addresses of an exchange."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class ExchangeUrls:
-    """Base addresses of REST and WebSocket, as ccxt has them: of Binance ``.../api/v3`` and ``.../ws``, of Kraken
-    ``https://...`` and ``wss://.../v2``, of Coinbase both bare.
+    """Base addresses of REST and WebSocket in ccxt's form: for Binance ``.../api/v3`` and ``.../ws``, for Kraken
+    ``https://...`` and ``wss://.../v2``, for Coinbase without a path.
 
-    form: the ccxt id of the exchange that answers there, or whose forms are spoken there.
+    form: the ccxt id of the exchange whose message format is used there.
     """
 
     public: str

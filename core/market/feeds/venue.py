@@ -1,4 +1,4 @@
-"""What the supervisor asks of an exchange. ccxt's objects answer it, and in tests a simulated exchange does."""
+"""The interface of an exchange's connection. Implemented by ccxt's objects, and in tests by a simulated exchange."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from core.market.aggregate import Trade
 
 @dataclass(frozen=True, slots=True)
 class Kline:
-    """A candle as the stream shows it. `is_closed`: the exchange says that it is over and final."""
+    """A streamed candle. `is_closed`: the exchange marks it as closed and final."""
 
     candle: Candle
     is_closed: bool = False
@@ -20,7 +20,7 @@ class Kline:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """Something that came and cannot be read: why, in a word that is counted, and what it was."""
+    """A rejected message or row: the reason, by which it is counted, and its text."""
 
     reason: str
     raw: str
@@ -28,9 +28,9 @@ class Refused:
 
 @dataclass(slots=True)
 class Updates:
-    """What the stream brought since the last time, in the order in which it came.
+    """What the stream brought since the last call, in order of arrival.
 
-    messages: how many came, of any kind. is_ending: the exchange says that it is about to hang up.
+    messages: the number of messages of any kind. is_ending: the exchange announces that it will close the connection.
     """
 
     klines: list[Kline] = field(default_factory=list)
@@ -41,53 +41,53 @@ class Updates:
 
     @property
     def is_empty(self) -> bool:
-        """Whether the stream was quiet about the market; a heartbeat says nothing of it."""
+        """Whether there is no market data; heartbeats do not count."""
         return not (self.klines or self.trades)
 
 
 class Venue(Protocol):
     """One connection to one market, from opening to closing. All methods raise VenueError; `close` raises nothing.
 
-    Nothing here judges what comes: that is the supervisor's part, so that it is the same for every exchange.
+    It does not validate data: the supervisor does that, in the same way for every exchange.
     """
 
     @property
     def name(self) -> str:
-        """As people know it: ``Binance``."""
+        """Display name: ``Binance``."""
         ...
 
     @property
     def page_rows(self) -> int:
-        """How many candles one request brings at most. Known once it is open."""
+        """The most candles of one response. Known once it is open."""
         ...
 
     @property
     def listed_rows(self) -> int | None:
-        """How many of the newest candles its list has, whatever is asked for: of those before it says nothing, not even
-        that there are none. None where it goes back to the market's beginning."""
+        """The length of the exchange's list of newest candles, if it lists no older ones, which may exist nevertheless.
+        None if it goes back to the market's beginning."""
         ...
 
     @property
-    def tells_close(self) -> bool:
-        """Whether its stream says of a candle that it is over."""
+    def reports_close(self) -> bool:
+        """Whether its stream marks closed candles."""
         ...
 
     @property
     def has_consecutive_ids(self) -> bool:
-        """Whether its trades are numbered without gaps."""
+        """Whether trade ids have no gaps."""
         ...
 
     @property
     def is_streaming(self) -> bool:
-        """Whether the stream's socket stands, though it may not have said anything yet."""
+        """Whether the stream's socket is connected, even if no message has come yet."""
         ...
 
     async def open(self, older: Self | None) -> None:
-        """Learn the market. `older`: a closed one, from which may be taken over what does not change."""
+        """Load the market. `older`: a closed venue, whose unchanging data may be reused."""
         ...
 
     async def server_ms(self) -> int | None:
-        """The exchange's time; None where it does not tell."""
+        """The exchange's time; None if it does not report it."""
         ...
 
     async def candles(self, since_ms: int) -> list[Candle]:
@@ -95,13 +95,13 @@ class Venue(Protocol):
         ...
 
     async def updates(self, timeout_s: float) -> Updates:
-        """What the stream brings next; empty where nothing comes in time."""
+        """The next data of the stream; empty after the timeout."""
         ...
 
     async def close(self) -> None:
-        """Let go of the sockets. Whoever calls it, and however often, returns when they are gone."""
+        """Close the sockets. May be called repeatedly; every call returns when they are closed."""
         ...
 
 
 OpenVenue = Callable[[], Venue]
-"""Makes the next connection's object. Raises VenueError."""
+"""Creates the next connection's venue. Raises VenueError."""

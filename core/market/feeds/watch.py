@@ -1,4 +1,4 @@
-"""Waits for the stream, and tells a quiet market from a dead socket."""
+"""Waits for the stream, and distinguishes a quiet market from a dead socket."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from collections.abc import Awaitable, Callable
 from core.domain.candle import Candle
 from core.domain.clock import Clock
 from core.market.feeds.forming import FormingCandles
-from core.market.feeds.holds import HeldError
+from core.market.feeds.holds import RateLimitedError
 from core.market.feeds.patience import ExchangeTimes
 from core.market.feeds.trouble import VenueError
 from core.market.feeds.venue import Updates, Venue
 
-_MOST_FAILED_LOOKS = 3
+_MOST_FAILED_CHECKS = 3
 
 
 class StreamWatch:
-    """One connection's stream. `next` raises VenueError where it has died unnoticed."""
+    """One connection's stream. `next` raises VenueError if it has died silently."""
 
     def __init__(
         self,
@@ -26,7 +26,7 @@ class StreamWatch:
         forming: FormingCandles,
         ask_open: Callable[[], Awaitable[list[Candle]]],
     ) -> None:
-        """ask_open: asks for the open candle."""
+        """ask_open: requests the open candle."""
         self._venue = venue
         self._clock = clock
         self._times = times
@@ -35,64 +35,64 @@ class StreamWatch:
         self._base: Candle | None = None
         self._patience_s = times.silence_s
         self._quiet_s = 0.0
-        self._failed_looks = 0
-        self._is_doubted = self._has_heard = False
+        self._failed_checks = 0
+        self._is_doubted = self._has_received = False
         self._sides = _TwoStreams(forming, times.silence_s)
 
     async def next(self, timeout_s: float) -> Updates:
-        """What comes within `timeout_s`, or nothing."""
+        """The data of the next `timeout_s`, or nothing."""
         began_s = self._clock.monotonic_s()
         updates = await self._venue.updates(max(0.0, min(timeout_s, self._patience_s - self._quiet_s)))
         now_s = self._clock.monotonic_s()
         if updates.is_empty:
             self._quiet_s += now_s - began_s
             if self._quiet_s >= self._patience_s:
-                await self._look()
+                await self._check()
         else:
-            self._has_heard, self._is_doubted = True, False
-            self._quiet_s, self._patience_s, self._failed_looks = 0.0, self._times.silence_s, 0
+            self._has_received, self._is_doubted = True, False
+            self._quiet_s, self._patience_s, self._failed_checks = 0.0, self._times.silence_s, 0
         silent = self._sides.silent(updates, now_s)
         if silent is not None:
             raise VenueError(
-                f"{self._venue.name} sends no {silent} any more, though its other stream goes on.", is_brief=True
+                f"{self._venue.name} has stopped sending {silent}, though its other stream continues.", is_brief=True
             )
         return updates
 
-    async def _look(self) -> None:
+    async def _check(self) -> None:
         try:
             is_moving = await self._is_moving()
-        except HeldError as held:  # somebody else was told to wait: the socket need not pay for it
+        except RateLimitedError as held:  # another client hit the rate limit: that says nothing about the socket
             self._quiet_s, self._patience_s = 0.0, held.wait_s
             return
         except VenueError as trouble:
-            self._failed_looks += 1
-            if not trouble.is_brief or self._failed_looks >= _MOST_FAILED_LOOKS:
+            self._failed_checks += 1
+            if not trouble.is_brief or self._failed_checks >= _MOST_FAILED_CHECKS:
                 raise
             self._quiet_s, self._patience_s = 0.0, self._times.doubt_s
             return
         if is_moving and self._is_doubted:
-            raise VenueError(f"{self._venue.name} sends nothing any more, though its market moves.", is_brief=True)
+            raise VenueError(f"{self._venue.name} has stopped sending data, though its market moves.", is_brief=True)
         self._is_doubted = is_moving
         self._quiet_s = 0.0
         self._patience_s = self._times.doubt_s if is_moving else self._times.silence_s
 
     async def _is_moving(self) -> bool:
-        """Whether something was traded that the stream did not tell of."""
+        """Whether there were trades that the stream did not report."""
         page = await self._ask_open()
         if not page:
             return False
         newest, base = page[-1], self._base
-        if base is None and not self._has_heard:
+        if base is None and not self._has_received:
             self._base = newest
             return False
-        told = self._forming.volume(newest.open_time_ms)
+        reported = self._forming.volume(newest.open_time_ms)
         if base is not None and base.open_time_ms == newest.open_time_ms:
-            told = max(told, base.volume)
-        return newest.volume > told
+            reported = max(reported, base.volume)
+        return newest.volume > reported
 
 
 class _TwoStreams:
-    """Candles and trades come by sockets of their own: one of them may die while the other goes on."""
+    """Candles and trades come over separate sockets: one may die while the other continues."""
 
     def __init__(self, forming: FormingCandles, silence_s: float) -> None:
         self._forming = forming
@@ -102,7 +102,7 @@ class _TwoStreams:
         self._owed_s: dict[str, float] = {}
 
     def silent(self, updates: Updates, now_s: float) -> str | None:
-        """What has not come for too long, although the other stream says that it should have."""
+        """The stream that is overdue, going by the other one."""
         has_grown = any(self._grows(kline.candle) for kline in updates.klines)
         if updates.klines:
             self._last_kline_s = now_s
@@ -119,7 +119,7 @@ class _TwoStreams:
         return next((what for what in owed if self._is_recent(others[what], now_s)), None)
 
     def _is_recent(self, spoke_s: float | None, now_s: float) -> bool:
-        """Whether a stream goes on. Where both have died, `StreamWatch` finds it out."""
+        """Whether a stream is alive. `StreamWatch` handles the case that both have died."""
         return spoke_s is not None and now_s - spoke_s <= self._silence_s / 2.0
 
     def _grows(self, candle: Candle) -> bool:

@@ -1,4 +1,4 @@
-"""Numbers in the sentences of a feed."""
+"""Counts and durations in the sentences of a feed."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ def counted(candles: int) -> str:
 
 
 def wait_in_words(wait_ms: int) -> str:
-    """A wait that is counted down: `FeedStatus.sentence_at` finds it again in a sentence."""
+    """A wait in a sentence, which `FeedStatus.sentence_at` counts down."""
     return in_words(wait_ms / 1000.0)
 
 

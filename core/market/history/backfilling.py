@@ -17,7 +17,7 @@ import numpy as np
 
 from core.domain.candle import Candle, Market
 from core.domain.clock import Clock
-from core.domain.spans import Span, candles_in, without
+from core.domain.spans import TimeSpan, candles_in, without
 from core.market.feeds.backoff import Backoff
 from core.market.feeds.requests import is_cut_list
 from core.market.feeds.trouble import VenueError
@@ -71,7 +71,7 @@ class BackfillReport:
     not have, found out now; all_absent: with those that were known before; left: still missing, because rejected or out
     of reach; out_of_reach: of those, before the first candle that the exchange lists."""
 
-    span: Span
+    span: TimeSpan
     wanted: int
     stored: int
     absent: int
@@ -139,7 +139,7 @@ class Backfill:
             rejected=dict(self._rejected),
         )
 
-    async def _closed_span(self, since_ms: int, until_ms: int | None) -> Span:
+    async def _closed_span(self, since_ms: int, until_ms: int | None) -> TimeSpan:
         """From the first candle that opens at or after `since_ms` to the last that is over."""
         interval = self.market.interval
         if interval.duration_ms > _DAY_MS:
@@ -156,12 +156,12 @@ class Backfill:
                 f"Between {moment_text(since_ms)} and {moment_text(until_ms or stop_ms)} UTC no candle of "
                 f"{interval} is over, so there is nothing to fetch."
             )
-        return Span(first_ms, stop_ms)
+        return TimeSpan(first_ms, stop_ms)
 
-    def _missing(self, span: Span, known: list[Span]) -> list[Span]:
+    def _missing(self, span: TimeSpan, known: list[TimeSpan]) -> list[TimeSpan]:
         return without(self.holes.missing(self.market, span), known)
 
-    async def _settle(self, missing: list[Span]) -> None:
+    async def _settle(self, missing: list[TimeSpan]) -> None:
         interval = self.market.interval
         total = candles_in(missing, interval)
         self.listener.show(0, total)
@@ -172,7 +172,7 @@ class Backfill:
             missing = without(missing, [covered])
             self.listener.show(total - candles_in(missing, interval), total)
 
-    async def _page(self, missing: list[Span], first_ms: int) -> tuple[dict[int, Candle], Span]:
+    async def _page(self, missing: list[TimeSpan], first_ms: int) -> tuple[dict[int, Candle], TimeSpan]:
         """Candles by opening time, and how far the exchange's answer reaches. Holes in it are noted when it said so
         twice: an answer may be incomplete once."""
         found, told = await self._ask(first_ms)
@@ -180,23 +180,23 @@ class Backfill:
         if absent:
             again, told_again = await self._ask(absent[0].first_ms)
             found |= again
-            told = Span(max(told.first_ms, told_again.first_ms), min(told.stop_ms, told_again.stop_ms))
+            told = TimeSpan(max(told.first_ms, told_again.first_ms), min(told.stop_ms, told_again.stop_ms))
             absent = self._absent_of(missing, found, told)
         stop_ms = max(told.stop_ms, first_ms + self.market.interval.duration_ms)
-        unlisted = self._absent_of(missing, found, Span(first_ms, min(told.first_ms, stop_ms)))
+        unlisted = self._absent_of(missing, found, TimeSpan(first_ms, min(told.first_ms, stop_ms)))
         self._out_of_reach += candles_in(unlisted, self.market.interval)
         if absent:
             self.writer.put_holes(self.market, absent, self.clock.now_ms())
             self._absent += candles_in(absent, self.market.interval)
-        return found, Span(first_ms, stop_ms)
+        return found, TimeSpan(first_ms, stop_ms)
 
-    def _absent_of(self, missing: list[Span], found: dict[int, Candle], covered: Span) -> list[Span]:
+    def _absent_of(self, missing: list[TimeSpan], found: dict[int, Candle], covered: TimeSpan) -> list[TimeSpan]:
         step_ms = self.market.interval.duration_ms
-        there = [Span(time_ms, time_ms + step_ms) for time_ms in sorted(found)]
-        beyond = [Span(0, covered.first_ms), Span(covered.stop_ms, 2**62)]
+        there = [TimeSpan(time_ms, time_ms + step_ms) for time_ms in sorted(found)]
+        beyond = [TimeSpan(0, covered.first_ms), TimeSpan(covered.stop_ms, 2**62)]
         return without(missing, [*there, *beyond])
 
-    def _keep(self, found: dict[int, Candle], missing: list[Span]) -> None:
+    def _keep(self, found: dict[int, Candle], missing: list[TimeSpan]) -> None:
         """Store those that are missing, in one transaction."""
         times = np.array(sorted(found), dtype=np.int64)
         if not times.size:
@@ -215,7 +215,7 @@ class Backfill:
         if len(checked.columns):
             self._stored += self.writer.put(self.market, checked.columns, replaces=False)
 
-    async def _ask(self, since_ms: int) -> tuple[dict[int, Candle], Span]:
+    async def _ask(self, since_ms: int) -> tuple[dict[int, Candle], TimeSpan]:
         """A page, and the time that it tells of. Goes on through every trouble that passes."""
         while True:
             try:
@@ -228,10 +228,12 @@ class Backfill:
             self._tries = 0
             self.backoff.reset()
             interval = self.market.interval
-            told = Span(since_ms, since_ms + source.page_rows * interval.duration_ms)
+            told = TimeSpan(since_ms, since_ms + source.page_rows * interval.duration_ms)
             if rows:
                 is_cut = is_cut_list(rows, since_ms, source.listed_rows, interval)
-                told = Span(rows[0].open_time_ms if is_cut else since_ms, interval.close_time_ms(rows[-1].open_time_ms))
+                told = TimeSpan(
+                    rows[0].open_time_ms if is_cut else since_ms, interval.close_time_ms(rows[-1].open_time_ms)
+                )
             return {row.open_time_ms: row for row in rows}, told
 
     async def _connected(self) -> HistorySource:

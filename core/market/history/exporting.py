@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import IO, Any, cast
 
 from core.domain.candle import Market
-from core.domain.spans import Span
+from core.domain.spans import TimeSpan
 from core.market.history.errors import HistoryError
 from core.market.history.export import COLUMNS, csv_pieces
 from core.market.history.table import arrow_is_missing
@@ -22,7 +22,13 @@ _FORMS = (".csv", ".csv.gz", ".feather", ".parquet", ".pq")
 
 
 def export_candles(
-    store: CandleStore, market: Market, span: Span, path: Path, *, overwrites: bool = False, told: Told = lambda n: None
+    store: CandleStore,
+    market: Market,
+    span: TimeSpan,
+    path: Path,
+    *,
+    overwrites: bool = False,
+    told: Told = lambda n: None,
 ) -> int:
     """Write the market's candles that open in the span, ascending. The file's ending says which form.
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.domain.candle import Market
-from core.domain.spans import Span, candles_in, holes_between
+from core.domain.spans import TimeSpan, candles_in, holes_between
 from core.market.history.checks import taken
 from core.market.history.errors import HistoryError
 from core.market.history.reading import CandleTable
@@ -28,7 +28,7 @@ class HistoryWriter(Protocol):
         """Store candles; they are durable on return. Returns how many rows are new or changed."""
         ...
 
-    def put_holes(self, market: Market, holes: list[Span], asked_at_ms: int) -> None:
+    def put_holes(self, market: Market, holes: list[TimeSpan], asked_at_ms: int) -> None:
         """Remember what the exchange does not have."""
         ...
 

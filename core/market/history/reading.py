@@ -20,7 +20,7 @@ from core.market.history.export import COLUMNS
 from core.market.history.roles import Roles, number_columns, roles_of, time_column
 from core.market.history.table import TableFile
 from core.market.history.times import TimeColumnError, TimeStyle, ambiguous, day_first, read_times
-from core.market.history.trades import TradeAggregator, Trades
+from core.market.history.trades import Trades, TradeTableAggregator
 from core.storage.candles import StoredColumns
 
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ class _Reader:
     symbols: set[str] = field(default_factory=set)
     rejected: Counter[str] = field(default_factory=Counter)
     first_unreadable: str = ""
-    aggregator: TradeAggregator | None = None
+    aggregator: TradeTableAggregator | None = None
 
     @property
     def path(self) -> Path:
@@ -146,7 +146,7 @@ class _Reader:
         self.is_exported = tuple(chunk.columns) == COLUMNS
         self.style = TimeStyle(self._day_first(chunk, self.roles), self.options.zone)
         if self.roles.are_trades:
-            self.aggregator = TradeAggregator(self._interval_of_trades())
+            self.aggregator = TradeTableAggregator(self._interval_of_trades())
 
     def _interval_of_trades(self) -> Interval:
         interval = self.options.interval
@@ -202,7 +202,7 @@ class _Reader:
     def _take_trades(
         self,
         chunk: pd.DataFrame,
-        aggregator: TradeAggregator,
+        aggregator: TradeTableAggregator,
         times: NDArray[np.int64],
         numbers: NDArray[np.float64],
         is_good: NDArray[np.bool_],
@@ -217,7 +217,7 @@ class _Reader:
         kept_ids = None if ids is None else ids[kept]
         aggregator.add(Trades(times[kept], numbers[0, kept], numbers[1, kept], kept_ids))
 
-    def _finish_trades(self, aggregator: TradeAggregator) -> CandleTable:
+    def _finish_trades(self, aggregator: TradeTableAggregator) -> CandleTable:
         made = aggregator.candles()
         for reason, left_out in ((CUT, made.cut_ms), (SPOILT, made.spoilt_ms), (TORN, made.torn_ms)):
             self.rejected[reason] += len(left_out)

@@ -133,7 +133,7 @@ class TableFile:
     def _parsed(self, text: io.TextIOWrapper, form: _TextForm) -> Iterator[pd.DataFrame]:
         import pandas as pd  # noqa: PLC0415
 
-        with warnings.catch_warnings(record=True) as heard:
+        with warnings.catch_warnings(record=True) as raised:
             warnings.simplefilter("always", pd.errors.ParserWarning)
             parts = pd.read_csv(
                 text,
@@ -150,18 +150,18 @@ class TableFile:
                 on_bad_lines="warn" if self._passes_over else "error",
             )
         with parts:
-            while (part := self._next(parts, heard)) is not None:
+            while (part := self._next(parts, raised)) is not None:
                 yield part
 
-    def _next(self, parts: Iterator[pd.DataFrame], heard: list[warnings.WarningMessage]) -> pd.DataFrame | None:
+    def _next(self, parts: Iterator[pd.DataFrame], raised: list[warnings.WarningMessage]) -> pd.DataFrame | None:
         import pandas as pd  # noqa: PLC0415
 
-        with warnings.catch_warnings(record=True) as heard_now:
+        with warnings.catch_warnings(record=True) as raised_now:
             warnings.simplefilter("always", pd.errors.ParserWarning)
             part = next(parts, None)
-        for told in (*heard, *heard_now):
-            self.long_lines += len(_PASSED_OVER.findall(str(told.message)))
-        heard.clear()
+        for warning in (*raised, *raised_now):
+            self.long_lines += len(_PASSED_OVER.findall(str(warning.message)))
+        raised.clear()
         return part
 
 

@@ -53,7 +53,7 @@ class _Buckets:
 
 
 @dataclass(slots=True)
-class TradeAggregator:
+class TradeTableAggregator:
     """Give it the parts in the file's order, then take the candles. Of trades at one moment the file's order tells;
     in a file that has the newest first, that order is turned round."""
 

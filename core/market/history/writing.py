@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from core.domain.candle import Market
-from core.domain.spans import Span
+from core.domain.spans import TimeSpan
 from core.market.history.importing import Told
 from core.storage.candles import CandleStore, StoredColumns
 from core.storage.holes import HoleStore
@@ -23,5 +23,5 @@ class DatabaseWriter:
     def put(self, market: Market, columns: StoredColumns, *, replaces: bool, told: Told = lambda rows: None) -> int:
         return self._candles.save_columns(market, columns, replaces=replaces, told=told)
 
-    def put_holes(self, market: Market, holes: list[Span], asked_at_ms: int) -> None:
+    def put_holes(self, market: Market, holes: list[TimeSpan], asked_at_ms: int) -> None:
         self._holes.add_of_exchange(market, holes, asked_at_ms)

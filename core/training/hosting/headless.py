@@ -14,7 +14,7 @@ from core.domain.clock import Clock
 from core.domain.events import EventBatch, Incident, TrainerFailed
 from core.domain.validation import Rejection
 from core.market.feeds.base import CatchUpProgress, Feed, FeedState, FeedStatus
-from core.market.pipeline import FeedTold, MarketPipeline
+from core.market.pipeline import FeedReport, MarketPipeline
 from core.storage.backups import BackupCancelled, is_due, make_backup
 from core.storage.candles import CandleStore
 from core.storage.database import open_database
@@ -149,5 +149,5 @@ class HeadlessRun:
         """It is stored; what was learned from it stands, and what was forecast of it is scored again."""
         self._inbox.send(RescoreCandle(candle.open_time_ms))
 
-    def on_told(self, told: FeedTold) -> None:
+    def on_report(self, told: FeedReport) -> None:
         """Nobody looks at it here."""

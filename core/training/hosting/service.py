@@ -67,7 +67,7 @@ from core.training.hosting.pretrained_store import PretrainedStore
 from core.training.hosting.preview import preview
 from core.training.hosting.record_upkeep import Upkeep
 from core.training.hosting.threads import device_with_threads
-from core.training.online.adjusting import refusal_of
+from core.training.online.adjusting import rejection_reason
 from core.training.online.corrections import Corrections
 from core.training.online.health import GradientHealth
 from core.training.online.snapshot import unpack_all, unpack_learned
@@ -363,7 +363,7 @@ class TrainingService:
         """A checkpoint comes first: it is what is gone back to where the change turns out badly."""
         if isinstance(command, SetDuty):
             return ()  # the driver paces: a trainer that slept would leave commands unanswered
-        refused = refusal_of(command, self._settings_in_force())
+        refused = rejection_reason(command, self._settings_in_force())
         if refused is not None:
             return (self._incident(refused),)
         is_sound = self._health.newest is not Disease.DIVERGED

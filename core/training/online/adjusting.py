@@ -14,7 +14,7 @@ from core.training.commands import SetClipNorm, SetLearningRate
 from core.training.recovery.incident_draft import Mishap
 
 
-def refusal_of(command: SetLearningRate | SetClipNorm, in_force: Settings) -> Mishap | None:
+def rejection_reason(command: SetLearningRate | SetClipNorm, in_force: Settings) -> Mishap | None:
     """None where the value can be set."""
     try:
         if isinstance(command, SetLearningRate):

@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject, Slot
 from core.domain.candle import Candle, Market
 from core.domain.clock import Clock
 from core.market.feeds.base import MissingCandles
-from core.market.pipeline import FeedTold
+from core.market.pipeline import FeedReport
 from core.storage.folder import DataFolder
 from core.storage.reader import RecordReader
 from desktop.chart.controllers.appearance import ChartAppearance
@@ -106,7 +106,7 @@ class ChartEnsemble(QObject):
         """A stored candle has other numbers now; prices that it had are history, which sets no alert off."""
         self.candles.add((candle,))
 
-    def take_told(self, told: FeedTold) -> None:
+    def take_told(self, told: FeedReport) -> None:
         """What the feed says of itself; here, what the exchange does not have."""
         if isinstance(told, MissingCandles):
             self.candles.add_hole(told)

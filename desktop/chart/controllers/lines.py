@@ -12,7 +12,7 @@ from core.domain.candle import Candle, Market
 from core.domain.clock import Clock
 from core.domain.drawings import Anchor
 from core.domain.price_lines import LineKind, PriceLine
-from core.market.alert_monitor import AlertDesk
+from core.market.alert_monitor import AlertMonitor
 from core.market.shown_names import shown_symbol
 from desktop.actions import ActionId
 from desktop.chart.controllers.book import Book
@@ -42,7 +42,7 @@ class ChartLines(Placeable[PriceLine]):
     def __init__(self, window: MainWindow, chart: ChartWidget, book: Book, clock: Clock) -> None:
         super().__init__(window, chart, book, PriceLinesLayer())
         self._clock = clock
-        self._alerts = AlertDesk(lambda: self.things, book.note, clock, self._on_crossed)
+        self._alerts = AlertMonitor(lambda: self.things, book.note, clock, self._on_crossed)
         self._messages = AlertMessages(window, translate("Chart", "Show on chart"), self._show_moment)
         self._symbol = ""
 
@@ -53,7 +53,7 @@ class ChartLines(Placeable[PriceLine]):
 
     def see(self, candles: Sequence[Candle]) -> None:
         """Candles of the watched market, forming or closed, as they come."""
-        if self._alerts.see(candles, self._tick):
+        if self._alerts.update(candles, self._tick):
             self.desk.show()
 
     def add(self, kind: LineKind, price: float) -> None:

@@ -28,7 +28,7 @@ def test_an_anchor_lies_at_a_price_that_a_market_can_have(price: float) -> None:
 
 @pytest.mark.parametrize("time_ms", [FARTHEST_MS + 1, -FARTHEST_MS - 1])
 def test_an_anchor_lies_at_a_moment(time_ms: int) -> None:
-    with pytest.raises(ValueError, match="moment"):
+    with pytest.raises(ValueError, match="time"):
         Anchor(time_ms, 1.0)
 
 

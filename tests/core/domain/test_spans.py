@@ -5,18 +5,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.domain.candle import Interval
-from core.domain.spans import Span, candles_in, holes_between, without
+from core.domain.spans import TimeSpan, candles_in, holes_between, without
 
 ONE = Interval(1)
-spans = st.lists(st.tuples(st.integers(0, 60), st.integers(1, 12)).map(lambda s: Span(s[0], s[0] + s[1])), max_size=8)
+spans = st.lists(
+    st.tuples(st.integers(0, 60), st.integers(1, 12)).map(lambda s: TimeSpan(s[0], s[0] + s[1])), max_size=8
+)
 
 
-def _moments(spans: list[Span]) -> set[int]:
+def _moments(spans: list[TimeSpan]) -> set[int]:
     return {moment for span in spans for moment in range(span.first_ms, span.stop_ms)}
 
 
 @given(spans, spans)
-def test_what_is_left_is_the_difference_of_the_sets(some: list[Span], others: list[Span]) -> None:
+def test_what_is_left_is_the_difference_of_the_sets(some: list[TimeSpan], others: list[TimeSpan]) -> None:
     apart = without(some, []) if len(_moments(some)) == sum(s.stop_ms - s.first_ms for s in some) else []
     left = without(apart, others)
     assert _moments(left) == _moments(apart) - _moments(others)

@@ -58,7 +58,7 @@ def is_told(path: list[float], price: float, set_at: int, seen: set[int]) -> boo
 
 def watched(line: PriceLine, watch: PriceWatch, candles: list[Candle], now_ms: int = 10**12) -> PriceLine:
     for each in candles:
-        line = judge(line, watch.look(each), tick=0.01, now_ms=now_ms)
+        line = judge(line, watch.observe(each), tick=0.01, now_ms=now_ms)
     return line
 
 
@@ -86,19 +86,19 @@ def test_it_goes_off_exactly_when_the_ticks_say_so(
         if number == back > gone:
             watch = PriceWatch(MINUTE)
             for first in range(max(begin_of(gone) - TICKS_A_CANDLE, 0), begin, TICKS_A_CANDLE):
-                line = judge(line, watch.look(candle_of(path, first, first + TICKS_A_CANDLE)), tick=0.01, now_ms=0)
+                line = judge(line, watch.observe(candle_of(path, first, first + TICKS_A_CANDLE)), tick=0.01, now_ms=0)
                 seen.add(first + TICKS_A_CANDLE - 1)
         if not (is_closing or number in chosen or number in (set_at, back)):
             continue
         seen.add(number)
-        look = watch.look(candle_of(path, begin, number + 1))
+        look = watch.observe(candle_of(path, begin, number + 1))
         if number == set_at:
             line = watch.armed(line, None, tick=0.01)
         elif number > set_at:
             line = judge(line, look, tick=0.01, now_ms=0)
         first = late.get(number, CANDLES) * TICKS_A_CANDLE
         if first < begin and number >= set_at:
-            line = judge(line, watch.look(candle_of(path, first, first + TICKS_A_CANDLE)), tick=0.01, now_ms=0)
+            line = judge(line, watch.observe(candle_of(path, first, first + TICKS_A_CANDLE)), tick=0.01, now_ms=0)
         if number >= set_at:
             assert line.is_armed is not is_told(path[: number + 1], price, set_at, seen)
 
@@ -107,7 +107,7 @@ def test_it_goes_off_exactly_when_the_ticks_say_so(
 def test_it_goes_off_once_and_stays_so(prices: list[float]) -> None:
     watch, line, count = PriceWatch(MINUTE), alert(100.0), 0
     for number, price in enumerate(prices):
-        after = judge(line, watch.look(candle(number, price, price, price, price)), tick=0.01, now_ms=0)
+        after = judge(line, watch.observe(candle(number, price, price, price, price)), tick=0.01, now_ms=0)
         count += after.crossed_at_ms != line.crossed_at_ms
         line = after
     assert count == any(price >= 100 for price in prices)
@@ -116,14 +116,14 @@ def test_it_goes_off_once_and_stays_so(prices: list[float]) -> None:
 @pytest.mark.parametrize(("direction", "opened"), [(Direction.UP, 105.0), (Direction.DOWN, 95.0)])
 def test_a_gap_between_two_candles_that_jumps_over_the_line_counts(direction: Direction, opened: float) -> None:
     watch = PriceWatch(MINUTE)
-    watch.look(candle(0, 100, 100, 100, 100))
+    watch.observe(candle(0, 100, 100, 100, 100))
     line = watched(alert(100.5 if opened > 100 else 99.5, direction, 60_000), watch, [candle(3, *[opened] * 4)])
     assert line.crossed_at_ms is not None and not line.is_armed
 
 
 def test_what_the_forming_candle_did_before_the_line_was_set_does_not_count() -> None:
     watch = PriceWatch(MINUTE)
-    watch.look(candle(0, 100, 110, 99, 100))
+    watch.observe(candle(0, 100, 110, 99, 100))
     line = watch.armed(alert(105), None, tick=0.01)
     line = watched(line, watch, [candle(0, 100, 110, 99, 101), candle(0, 100, 110, 98, 98)])
     assert line.is_armed
@@ -138,20 +138,20 @@ def test_what_the_candle_did_while_the_program_was_away_is_seen_and_what_it_did_
         return candle(3, 100, 100 + max(away * sign, 0), 100 + min(away * sign, 0), 100)
 
     watch = PriceWatch(MINUTE)
-    watch.look(farthest(4))
+    watch.observe(farthest(4))
     line = watch.armed(alert(price), None, tick=0.01)
     again = PriceWatch(MINUTE)
-    again.look(candle(2, 100, 101, 99, 100))
+    again.observe(candle(2, 100, 101, 99, 100))
     assert watched(line, again, [farthest(4)]).is_armed
     assert not watched(line, again, [farthest(6)]).is_armed
 
 
 def test_an_alert_at_the_price_is_not_set_off_by_candles_of_before_it_left() -> None:
     watch = PriceWatch(MINUTE)
-    watch.look(candle(0, 100, 100, 100, 100))
+    watch.observe(candle(0, 100, 100, 100, 100))
     line = watch.armed(alert(100), None, tick=0.01)
     assert line.direction is Direction.EITHER
-    watch.look(candle(3, 100, 100, 100, 100))
+    watch.observe(candle(3, 100, 100, 100, 100))
     line = watched(line, watch, [candle(2, 102, 102, 101, 102)])
     assert line.direction is Direction.EITHER, "where the price was then says nothing of now"
     line = watched(line, watch, [candle(3, 98, 99, 98, 98)])
@@ -162,7 +162,7 @@ def test_an_alert_at_the_price_is_not_set_off_by_candles_of_before_it_left() -> 
 
 def test_stored_candles_and_a_catch_up_from_before_are_silent_and_one_from_after_is_not() -> None:
     watch = PriceWatch(MINUTE)
-    watch.look(candle(2, 100, 100, 100, 100))
+    watch.observe(candle(2, 100, 100, 100, 100))
     line = watch.armed(alert(105), 10 * 60_000 + 30_000, tick=0.01)
     old = [candle(minute, 100, 120, 90, 100) for minute in range(3, 11)]
     line = watched(line, watch, old)
@@ -185,7 +185,7 @@ def test_a_closed_candle_tells_no_more_than_that_it_was_crossed_in_it() -> None:
 @pytest.mark.parametrize("slow_ms", [0, 45_000, 600_000])
 def test_a_slow_clock_makes_nothing_of_what_was_before(slow_ms: int) -> None:
     watch = PriceWatch(MINUTE)
-    watch.look(candle(5, 100, 108, 99, 100))
+    watch.observe(candle(5, 100, 108, 99, 100))
     line = watch.armed(alert(105), 5 * 60_000 + 30_000 - slow_ms, tick=0.01)
     reopened = PriceWatch(MINUTE)
     assert watched(line, reopened, [candle(4, 100, 109, 99, 100), candle(5, 100, 108, 99, 100)]).is_armed
@@ -195,7 +195,7 @@ def test_a_slow_clock_makes_nothing_of_what_was_before(slow_ms: int) -> None:
 def test_at_another_interval_it_is_watched_on_from_what_is_seen_there(first: str, then: str) -> None:
     opens = {"1m": 34 * 60_000, "1h": 0}
     watch, other = PriceWatch(Interval.parse(first)), PriceWatch(Interval.parse(then))
-    watch.look(Candle(opens[first], 100, 110, 99, 100, 1.0))
+    watch.observe(Candle(opens[first], 100, 110, 99, 100, 1.0))
     line = watch.armed(alert(105), None, tick=0.01)
     line = watched(line, other, [Candle(opens[then], 100, 112, 99, 101, 1.0)])
     assert line.is_armed
@@ -211,7 +211,7 @@ def test_nothing_is_armed_before_a_price_is_known() -> None:
 def test_one_that_is_armed_again_at_the_price_waits_until_the_price_has_left() -> None:
     gone = replace(alert(100.0), is_armed=False, crossed_at_ms=5)
     watch = PriceWatch(MINUTE)
-    watch.look(candle(0, *[100.001] * 4))
+    watch.observe(candle(0, *[100.001] * 4))
     line = watch.armed(gone, None, tick=0.01, is_again=True)
     assert line.direction is Direction.EITHER and line.crossed_at_ms is None
     trembling = [candle(0, 100, 100.005, 99.995, close) for close in (99.999, 100.004, 99.996)]
@@ -223,7 +223,7 @@ def test_one_that_is_armed_again_at_the_price_waits_until_the_price_has_left() -
 
 def test_a_new_one_counts_from_its_exact_price_on() -> None:
     watch = PriceWatch(MINUTE)
-    watch.look(candle(0, *[99.999] * 4))
+    watch.observe(candle(0, *[99.999] * 4))
     line = watch.armed(alert(100.0), None, tick=0.01)
     assert line.known == KnownCandle(0, 99.999, 99.999)
     assert line.direction is Direction.UP

@@ -27,11 +27,11 @@ from core.market.feeds.base import (
     FeedStatus,
     FeedVitals,
     FormingCandle,
-    Known,
     MissingCandles,
     RejectedMessage,
+    StoredCandles,
 )
-from core.market.pipeline import FeedTold, MarketPipeline
+from core.market.pipeline import FeedReport, MarketPipeline
 from core.storage.candles import CandleStore
 from core.storage.database import open_database
 from core.storage.holes import HoleStore
@@ -53,12 +53,12 @@ class ScriptedFeed:
     ) -> None:
         self.market, self.kind = market, kind
         self.after_ms: int | None = None
-        self.known: Known | None = None
+        self.known: StoredCandles | None = None
         self.is_closed = False
         self.waiting, self.closed = asyncio.Event(), asyncio.Event()
         self._script, self._waits = script, waits
 
-    async def events(self, after_ms: int | None = None, known: Known | None = None) -> AsyncIterator[FeedEvent]:
+    async def events(self, after_ms: int | None = None, known: StoredCandles | None = None) -> AsyncIterator[FeedEvent]:
         self.after_ms, self.known = after_ms, known
         for item in self._script:
             if isinstance(item, Exception):
@@ -84,7 +84,7 @@ class Listener:
         self.progress: list[CatchUpProgress] = []
         self.rejected: list[tuple[Candle, Rejection]] = []
         self.corrected: list[Candle] = []
-        self.said: list[FeedTold] = []
+        self.said: list[FeedReport] = []
         self.was_durable = True
         self._reader, self._market = reader, market
 
@@ -109,7 +109,7 @@ class Listener:
     def on_corrected(self, candle: Candle) -> None:
         self.corrected.append(candle)
 
-    def on_told(self, told: FeedTold) -> None:
+    def on_report(self, told: FeedReport) -> None:
         self.said.append(told)
 
     @property
@@ -231,7 +231,7 @@ def test_a_feed_is_told_what_is_stored_and_which_holes_are_the_exchanges(path: P
         feed = ScriptedFeed([])
         run(feed, db)
     newest = without(candles, 600, 601, 602)[-256:]
-    assert feed.known == Known(newest, [candle.open_time_ms for candle in candles[600:603]])
+    assert feed.known == StoredCandles(newest, [candle.open_time_ms for candle in candles[600:603]])
 
 
 def test_a_rejected_candle_leaves_a_gap_and_is_told(path: Path) -> None:

@@ -24,7 +24,7 @@ from core.market.feeds.base import (
     FeedStatus,
     FormingCandle,
 )
-from core.market.feeds.holds import VenueHold
+from core.market.feeds.holds import RateLimitHold
 from core.market.feeds.trouble import VenueError
 from core.market.symbols import SymbolCache, SymbolList
 from core.settings.window import WatchlistSettings
@@ -45,7 +45,7 @@ CANDLES = random_walk(30)
 class PlayedFeed:
     """An exchange's feed that says what the test says."""
 
-    def __init__(self, market: Market, clock: Clock, *, hold: VenueHold, **_options: object) -> None:
+    def __init__(self, market: Market, clock: Clock, *, hold: RateLimitHold, **_options: object) -> None:
         self._market, self._clock, self.hold = market, clock, hold
         self._events: asyncio.Queue[FeedEvent] = asyncio.Queue()
         self.is_closed = False
@@ -186,7 +186,7 @@ def test_another_try_connects_at_once_and_training_goes_on(
         feeds[0].tell(FeedState.LIVE)
         await stored(application, feeds[0], CANDLES[:20])
         trainer = runs._worker
-        feeds[0].hold.hear(VenueError("It answers 429.", wait_s=600.0, is_asked=True))
+        feeds[0].hold.record(VenueError("It answers 429.", wait_s=600.0, is_asked=True))
         feeds[0].tell(FeedState.RECONNECTING, "It answers 429.")
         await until(lambda: "429" in window.feed.sentence.text(), "why, and that it waits")
         assert window.feed.try_again.isVisible()

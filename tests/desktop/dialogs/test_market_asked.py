@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QDialogButtonBox
 from pytestqt.qtbot import QtBot
 
 from core.domain.clock import SystemClock
-from core.market.feeds.holds import VenueHolds
+from core.market.feeds.holds import RateLimitHolds
 from core.market.symbols import SymbolCache
 from core.settings.tree import MarketSettings
 from desktop.dialogs.market import MarketDialog
@@ -24,7 +24,7 @@ OK = QDialogButtonBox.StandardButton.Ok
 @pytest.fixture
 def check(qapp: object, exchange: LoopbackTickers, tmp_path: Path) -> Iterator[MarketCheck]:
     clock = SystemClock()
-    made = MarketCheck(SymbolCache(tmp_path), clock, exchange.urls, VenueHolds(clock), lambda _market: False)
+    made = MarketCheck(SymbolCache(tmp_path), clock, exchange.urls, RateLimitHolds(clock), lambda _market: False)
     made.is_watching = lambda: True
     yield made
     assert made.close()

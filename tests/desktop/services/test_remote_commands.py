@@ -25,7 +25,7 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from core.domain.candle import Candle, Interval, Market
-from core.domain.spans import Span
+from core.domain.spans import TimeSpan
 from core.storage.candles import CandleStore, StoredColumns
 from core.storage.database import open_database
 from core.storage.errors import StorageError
@@ -124,7 +124,7 @@ class Command(QThread):
     def __init__(self, folder: Path, market: Market, candles: Sequence[Candle], parent: QObject) -> None:
         super().__init__(parent)
         self._folder, self._market, self._columns = folder, market, columns_from(candles)
-        self.holes: list[Span] = []
+        self.holes: list[TimeSpan] = []
         self.changed = 0
         self.error = ""
 
@@ -180,7 +180,7 @@ def test_what_a_command_sends_is_stored_and_on_the_chart(
             series, market = application.series, application.charting.candles._market
             assert series is not None and market is not None
             sent = older(int(series.open_time_ms[0]), 5_000, market.interval)
-            hole = Span(sent[100].open_time_ms, sent[102].open_time_ms)
+            hole = TimeSpan(sent[100].open_time_ms, sent[102].open_time_ms)
             sent = [*sent[:100], *sent[102:]]
             titles: set[str] = set()
             application.history_visits.progressed.connect(lambda job: titles.add(job.title))

@@ -16,7 +16,7 @@ from core.market.history.files import CandleFileError
 from core.market.history.sample import SAMPLE_NAME
 from core.settings.tree import MarketSettings
 from tests.support.candles import random_walk
-from tests.support.feeds import hear
+from tests.support.feeds import record_events
 from tests.support.virtual_network import loop_time
 from tests.venue.rig import SECOND, an_exchange
 
@@ -31,7 +31,7 @@ async def test_auto_is_live_where_the_exchange_answers() -> None:
     async with an_exchange() as exchange:
         found = await built(MarketSettings(feed="auto", interval="1s"), exchange.urls, limit=10)
         assert (found.feed.kind, found.notice) == (FeedKind.EXCHANGE, None)
-        assert len((await hear(found.feed)).candles) == 10
+        assert len((await record_events(found.feed)).candles) == 10
 
 
 async def test_auto_shows_the_sample_where_it_does_not_and_says_both_which_and_why() -> None:
@@ -41,9 +41,9 @@ async def test_auto_shows_the_sample_where_it_does_not_and_says_both_which_and_w
     assert found.notice is not None
     assert "no network" in found.notice
     assert "EUR/USD" in found.notice
-    heard = await hear(found.feed)
-    assert len(heard.candles) == 30
-    assert not heard.live
+    received = await record_events(found.feed)
+    assert len(received.candles) == 30
+    assert not received.live
 
 
 async def test_a_market_that_is_known_is_waited_for_and_never_swapped_for_the_sample() -> None:
@@ -57,7 +57,7 @@ async def test_a_market_that_is_known_is_waited_for_and_never_swapped_for_the_sa
     settings = MarketSettings(feed="auto", interval="1s")
     found = await build_feed(settings, seed=5, clock=loop_time(), urls=NOWHERE, is_known=is_known)
     assert found.feed.kind is FeedKind.EXCHANGE and asked == [found.feed.market]
-    assert found.notice is not None and "no network" in found.notice and "tried again" in found.notice
+    assert found.notice is not None and "no network" in found.notice and "Retrying" in found.notice
     await found.feed.aclose()
 
 
@@ -76,7 +76,7 @@ def test_live_means_live_whatever_comes_of_it() -> None:
 
 async def test_a_simulation_follows_the_seed_and_ends_with_the_candles_asked_for() -> None:
     settings = MarketSettings(feed="simulate", interval="5m")
-    first, second = [await hear((await built(settings, limit=50)).feed) for _ in range(2)]
+    first, second = [await record_events((await built(settings, limit=50)).feed) for _ in range(2)]
     assert len(first.candles) == 50
     assert first.candles == second.candles
 
@@ -88,7 +88,7 @@ def test_a_replay_is_named_after_its_file_and_content(tmp_path: Path) -> None:
     path.write_text("\n".join(rows), encoding="utf-8")
     feed = asyncio.run(built(MarketSettings(feed="replay", file=str(path)))).feed
     assert feed.market.symbol.startswith("mine#")
-    assert asyncio.run(hear(feed)).candles == random_walk(20)
+    assert asyncio.run(record_events(feed)).candles == random_walk(20)
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ from core.market.history.files import CandleFile
 from core.market.history.sample import sample_feed
 from tests.support.candles import MINUTE, random_walk
 from tests.support.exchange.minutes import fast_venue, minute_venue, without_a_pace
-from tests.support.feeds import Heard, hear
+from tests.support.feeds import RecordedEvents, record_events
 from tests.venue.rig import a_feed, an_exchange
 
 CATCH_UP, LIMIT = 20, 26
@@ -95,8 +95,8 @@ def newest_before_each(events: list[FeedEvent]) -> list[tuple[FeedEvent, int]]:
 async def test_a_run_from_its_first_word_to_its_last(source: Source) -> None:
     """One run for all that can be seen in one."""
     async with source() as make:
-        heard = await run_and_judge(make())
-        is_live = [closed.is_live for closed in heard.closed]
+        received = await run_and_judge(make())
+        is_live = [closed.is_live for closed in received.closed]
         assert is_live == sorted(is_live), "history first"
 
 
@@ -114,45 +114,45 @@ async def test_a_run_over_real_sockets(source: Source) -> None:
         await run_and_judge(make())
 
 
-async def run_and_judge(feed: Feed) -> Heard:
-    heard = await hear(feed)
-    assert len(heard.candles) == LIMIT
-    assert isinstance(heard.events[0], FeedStatus), "first the feed says what it is about to do"
-    assert heard.states[-1] is FeedState.ENDED
-    assert FeedState.FAILED not in heard.states
-    assert all(event.sentence and event.at_ms > 0 for event in heard.events if isinstance(event, FeedStatus))
-    assert_in_order(heard)
-    assert_valid(heard, feed.market.interval)
-    assert not any(closed.is_live for closed in heard.closed[: CATCH_UP - 1])
-    assert_progress(heard)
-    return heard
+async def run_and_judge(feed: Feed) -> RecordedEvents:
+    received = await record_events(feed)
+    assert len(received.candles) == LIMIT
+    assert isinstance(received.events[0], FeedStatus), "first the feed says what it is about to do"
+    assert received.states[-1] is FeedState.ENDED
+    assert FeedState.FAILED not in received.states
+    assert all(event.sentence and event.at_ms > 0 for event in received.events if isinstance(event, FeedStatus))
+    assert_in_order(received)
+    assert_valid(received, feed.market.interval)
+    assert not any(closed.is_live for closed in received.closed[: CATCH_UP - 1])
+    assert_progress(received)
+    return received
 
 
-def assert_in_order(heard: Heard) -> None:
-    for event, newest_ms in newest_before_each(heard.events):
+def assert_in_order(received: RecordedEvents) -> None:
+    for event, newest_ms in newest_before_each(received.events):
         if isinstance(event, ClosedCandle | FormingCandle):
             assert event.candle.open_time_ms > newest_ms
 
 
-def assert_valid(heard: Heard, interval: Interval) -> None:
+def assert_valid(received: RecordedEvents, interval: Interval) -> None:
     validator = Validator(interval)
-    assert [validator.check(candle) for candle in heard.candles] == [None] * len(heard.candles)
-    assert {validator.check_forming(candle) for candle in heard.forming} <= {None}
+    assert [validator.check(candle) for candle in received.candles] == [None] * len(received.candles)
+    assert {validator.check_forming(candle) for candle in received.forming} <= {None}
 
 
-def assert_progress(heard: Heard) -> None:
-    done = [progress.done for progress in heard.progress]
+def assert_progress(received: RecordedEvents) -> None:
+    done = [progress.done for progress in received.progress]
     assert done == sorted(done)
-    assert len({progress.total for progress in heard.progress}) == 1
-    assert heard.progress[-1].done == heard.progress[-1].total
+    assert len({progress.total for progress in received.progress}) == 1
+    assert received.progress[-1].done == received.progress[-1].total
 
 
 @every_feed
 async def test_what_is_stored_already_does_not_come_again_and_nothing_after_it_is_left_out(source: Source) -> None:
     async with source() as make:
-        first = await hear(make(), until=lambda heard: len(heard.candles) == 12)
+        first = await record_events(make(), until=lambda received: len(received.candles) == 12)
         after_ms = first.open_times()[7]
-        again = await hear(make(), until=lambda heard: len(heard.candles) == 4, after_ms=after_ms)
+        again = await record_events(make(), until=lambda received: len(received.candles) == 4, after_ms=after_ms)
         assert again.candles == first.candles[8:12]
 
 

@@ -11,20 +11,20 @@ from dataclasses import replace
 import pytest
 
 from core.domain.candle import Candle, Interval
-from core.market.feeds.base import FeedState, FormingCandle, Known
+from core.market.feeds.base import FeedState, FormingCandle, StoredCandles
 from core.market.feeds.exchange import ExchangeFeed
 from tests.support.exchange.clock import loop_s
 from tests.support.exchange.server import LoopbackExchange
-from tests.support.feeds import Heard, hear, live
+from tests.support.feeds import RecordedEvents, live, record_events
 from tests.support.tape import Tape, generated_tape
 from tests.support.virtual_network import loop_time
 from tests.venue.rig import FAST, MARKET, SECOND, STEP_MS, a_feed, an_exchange
 
 
-def assert_whole(heard: Heard, exchange: LoopbackExchange) -> None:
+def assert_whole(received: RecordedEvents, exchange: LoopbackExchange) -> None:
     """Every closed candle is final, in order, once, and none is missing."""
-    assert heard.steps_ms() == {STEP_MS}
-    assert heard.candles == [exchange.tape.candle(time_ms) for time_ms in heard.open_times()]
+    assert received.steps_ms() == {STEP_MS}
+    assert received.candles == [exchange.tape.candle(time_ms) for time_ms in received.open_times()]
 
 
 async def until_formed(feed: ExchangeFeed) -> object:
@@ -38,21 +38,23 @@ async def until_formed(feed: ExchangeFeed) -> object:
 async def test_history_is_fetched_page_by_page_and_ends_with_the_newest_closed_candle() -> None:
     async with an_exchange(history=1300) as exchange:
         newest_ms = SECOND.open_time_ms(exchange.now_ms()) - STEP_MS
-        heard = await hear(a_feed(exchange.urls, catch_up=1200, limit=1200))
-        assert_whole(heard, exchange)
-        assert len(heard.candles) == 1200 and heard.live == []
-        assert heard.candles[-1].open_time_ms == newest_ms
-        assert (heard.progress[-1].done, heard.progress[-1].total) == (1200, 1200)
-        assert heard.states[-1] is FeedState.ENDED
+        received = await record_events(a_feed(exchange.urls, catch_up=1200, limit=1200))
+        assert_whole(received, exchange)
+        assert len(received.candles) == 1200 and received.live == []
+        assert received.candles[-1].open_time_ms == newest_ms
+        assert (received.progress[-1].done, received.progress[-1].total) == (1200, 1200)
+        assert received.states[-1] is FeedState.ENDED
 
 
 @pytest.mark.parametrize("sends_final", [True, False])
 async def test_candles_form_then_close_with_their_final_numbers(sends_final: bool) -> None:
     async with an_exchange(sends_final=sends_final) as exchange:
-        heard = await hear(a_feed(exchange.urls), until=live(5))
-        assert_whole(heard, exchange)
-        assert heard.live == heard.candles[-5:] and len(heard.candles) == 15
-        assert {candle.open_time_ms for candle in heard.forming} >= {candle.open_time_ms for candle in heard.live[1:]}
+        received = await record_events(a_feed(exchange.urls), until=live(5))
+        assert_whole(received, exchange)
+        assert received.live == received.candles[-5:] and len(received.candles) == 15
+        assert {candle.open_time_ms for candle in received.forming} >= {
+            candle.open_time_ms for candle in received.live[1:]
+        }
 
 
 async def test_a_quiet_market_is_not_taken_for_a_dead_socket_and_its_candles_still_close() -> None:
@@ -62,40 +64,40 @@ async def test_a_quiet_market_is_not_taken_for_a_dead_socket_and_its_candles_sti
     quiet = [Candle(each.open_time_ms, price, price, price, price, 0.0) for each in busy]
     async with LoopbackExchange(Tape(quiet, SECOND), clock.now_ms) as exchange:
         exchange.stall()
-        heard = await hear(a_feed(exchange.urls), until=lambda _: loop_s() > 3 * FAST.silence_s)
-        assert FeedState.RECONNECTING not in heard.states and len(heard.live) >= 10
-        assert_whole(heard, exchange)
+        received = await record_events(a_feed(exchange.urls), until=lambda _: loop_s() > 3 * FAST.silence_s)
+        assert FeedState.RECONNECTING not in received.states and len(received.live) >= 10
+        assert_whole(received, exchange)
 
 
 async def test_an_answer_from_an_older_copy_is_not_taken_for_final() -> None:
     async with an_exchange(sends_final=False) as exchange:
 
-        def make_stale(heard: Heard) -> bool:
-            if len(heard.live) in (1, 2):
+        def make_stale(received: RecordedEvents) -> bool:
+            if len(received.live) in (1, 2):
                 exchange.stale_answers = 1
-            return len(heard.live) >= 5
+            return len(received.live) >= 5
 
-        assert_whole(await hear(a_feed(exchange.urls), until=make_stale), exchange)
+        assert_whole(await record_events(a_feed(exchange.urls), until=make_stale), exchange)
 
 
 async def test_without_a_stream_to_compare_with_an_answer_must_be_given_twice() -> None:
     misled: set[int] = set()
 
-    def silence_then_mislead(heard: Heard) -> bool:
+    def silence_then_mislead(received: RecordedEvents) -> bool:
         """From the second candle on: of the first the stream may have shown just what an older copy has."""
-        if FeedState.LIVE not in heard.states:
+        if FeedState.LIVE not in received.states:
             return False
         if not misled:
             exchange.stall()
             misled.add(0)
-        if len(heard.live) not in misled:
-            misled.add(len(heard.live))
+        if len(received.live) not in misled:
+            misled.add(len(received.live))
             exchange.stale_answers = 1
-        return len(heard.live) >= 4
+        return len(received.live) >= 4
 
     async with an_exchange() as exchange:
         feed = a_feed(exchange.urls, replace(FAST, silence_s=60.0))
-        assert_whole(await hear(feed, until=silence_then_mislead), exchange)
+        assert_whole(await record_events(feed, until=silence_then_mislead), exchange)
 
 
 async def test_what_has_nothing_to_fetch_tells_of_no_progress() -> None:
@@ -104,19 +106,21 @@ async def test_what_has_nothing_to_fetch_tells_of_no_progress() -> None:
     async with LoopbackExchange(generated_tape(hour, clock.now_ms(), 40, future=9), clock.now_ms) as exchange:
         feed = ExchangeFeed(replace(MARKET, interval=hour), clock, urls=exchange.urls, times=FAST)
         newest_ms = hour.open_time_ms(clock.now_ms()) - hour.duration_ms
-        stored = Known([exchange.tape.candle(newest_ms + back * hour.duration_ms) for back in (-2, -1, 0)])
-        heard = await hear(feed, until=lambda heard: bool(heard.forming), after_ms=newest_ms, known=stored)
-        assert heard.closed == []
-        assert heard.progress == []
+        stored = StoredCandles([exchange.tape.candle(newest_ms + back * hour.duration_ms) for back in (-2, -1, 0)])
+        received = await record_events(
+            feed, until=lambda received: bool(received.forming), after_ms=newest_ms, known=stored
+        )
+        assert received.closed == []
+        assert received.progress == []
 
 
 async def test_a_wrong_clock_of_this_computer_closes_no_candle_early() -> None:
     ahead = loop_time()
     ahead.wall_offset_ms = 3_600_000
     async with an_exchange() as exchange:
-        heard = await hear(a_feed(exchange.urls, clock=ahead), until=live(1))
-        assert_whole(heard, exchange)
-        assert heard.open_times()[-1] + STEP_MS <= exchange.now_ms()
+        received = await record_events(a_feed(exchange.urls, clock=ahead), until=live(1))
+        assert_whole(received, exchange)
+        assert received.open_times()[-1] + STEP_MS <= exchange.now_ms()
 
 
 async def test_a_feed_whose_iteration_was_dropped_is_closed_all_the_same() -> None:
@@ -140,40 +144,40 @@ async def test_a_dead_peer_does_not_hold_up_closing() -> None:
 @pytest.mark.parametrize("sends_final", [True, False])
 async def test_of_candles_that_closed_while_nobody_listened_only_the_newest_is_live(sends_final: bool) -> None:
     async with an_exchange(sends_final=sends_final) as exchange:
-        feed, heard = a_feed(exchange.urls), Heard()
+        feed, received = a_feed(exchange.urls), RecordedEvents()
         async for event in feed.events():
-            heard.events.append(event)
-            if heard.live and event is heard.closed[10]:
+            received.events.append(event)
+            if received.live and event is received.closed[10]:
                 await asyncio.sleep(8.0)  # the subscriber is busy
-            if len(heard.live) >= 3:
+            if len(received.live) >= 3:
                 break
         await feed.aclose()
-        assert_whole(heard, exchange)
-        assert [closed.is_live for closed in heard.closed[10:]] == [True, *[False] * 7, True, True]
+        assert_whole(received, exchange)
+        assert [closed.is_live for closed in received.closed[10:]] == [True, *[False] * 7, True, True]
 
 
 async def test_a_pause_that_is_too_long_is_fetched_in_part_and_that_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("core.market.feeds.connection.FARTHEST_BACK", 20)
     async with an_exchange(history=200) as exchange:
         after_ms = SECOND.open_time_ms(exchange.now_ms()) - 121 * STEP_MS
-        heard = await hear(a_feed(exchange.urls), until=live(1), after_ms=after_ms)
-        assert_whole(heard, exchange)
-        assert heard.open_times()[0] == after_ms + 101 * STEP_MS
-        assert "100 candles before them are left out" in heard.sentence(FeedState.CATCHING_UP)
+        received = await record_events(a_feed(exchange.urls), until=live(1), after_ms=after_ms)
+        assert_whole(received, exchange)
+        assert received.open_times()[0] == after_ms + 101 * STEP_MS
+        assert "100 candles before them are skipped" in received.sentence(FeedState.CATCHING_UP)
 
 
 async def test_so_is_a_break_that_is_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("core.market.feeds.connection.FARTHEST_BACK", 20)
 
-    def break_once(heard: Heard) -> bool:
-        if len(heard.live) == 2 and FeedState.RECONNECTING not in heard.states:
+    def break_once(received: RecordedEvents) -> bool:
+        if len(received.live) == 2 and FeedState.RECONNECTING not in received.states:
             exchange.refuse()
             asyncio.get_running_loop().call_later(60.0, exchange.resume)
-        return FeedState.RECONNECTING in heard.states and len(heard.live) >= 4
+        return FeedState.RECONNECTING in received.states and len(received.live) >= 4
 
     async with an_exchange() as exchange:
-        heard = await hear(a_feed(exchange.urls), until=break_once)
-        before_ms, after_ms = (time_ms for time_ms in heard.open_times()[11:13])
+        received = await record_events(a_feed(exchange.urls), until=break_once)
+        before_ms, after_ms = (time_ms for time_ms in received.open_times()[11:13])
         left_out = (after_ms - before_ms) // STEP_MS - 1
         assert left_out >= 30
-        assert f"{left_out} candles before them are left out" in heard.sentence(FeedState.CATCHING_UP)
+        assert f"{left_out} candles before them are skipped" in received.sentence(FeedState.CATCHING_UP)

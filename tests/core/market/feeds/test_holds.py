@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from core.domain.clock import ManualClock
-from core.market.feeds.holds import HeldError, VenueHold
+from core.market.feeds.holds import RateLimitedError, RateLimitHold
 from core.market.feeds.trouble import VenueError
 
 
@@ -19,14 +19,14 @@ def clock() -> ManualClock:
 
 
 @pytest.fixture
-def hold(clock: ManualClock) -> VenueHold:
-    return VenueHold(clock)
+def hold(clock: ManualClock) -> RateLimitHold:
+    return RateLimitHold(clock)
 
 
-def test_requests_are_refused_until_the_wait_is_over(hold: VenueHold, clock: ManualClock) -> None:
-    hold.hear(wait_of(30.0))
+def test_requests_are_refused_until_the_wait_is_over(hold: RateLimitHold, clock: ManualClock) -> None:
+    hold.record(wait_of(30.0))
     clock.advance_ms(29_000)
-    with pytest.raises(HeldError, match="Asks for 30 s") as refusal:
+    with pytest.raises(RateLimitedError, match="Asks for 30 s") as refusal:
         hold.check()
     assert refusal.value.wait_s == pytest.approx(1.0)
     clock.advance_ms(1_000)
@@ -35,19 +35,19 @@ def test_requests_are_refused_until_the_wait_is_over(hold: VenueHold, clock: Man
 
 
 @pytest.mark.parametrize("waits", [(60.0, 5.0), (5.0, 60.0)])
-def test_of_two_waits_the_longer_holds(hold: VenueHold, waits: tuple[float, float]) -> None:
+def test_of_two_waits_the_longer_holds(hold: RateLimitHold, waits: tuple[float, float]) -> None:
     for seconds in waits:
-        hold.hear(wait_of(seconds))
+        hold.record(wait_of(seconds))
     assert hold.left_s == pytest.approx(60.0)
     assert str(hold.held) == "Asks for 60 s."
 
 
-def test_an_error_without_a_requested_wait_holds_nothing(hold: VenueHold) -> None:
-    hold.hear(VenueError("Was cut.", wait_s=30.0))
+def test_an_error_without_a_requested_wait_holds_nothing(hold: RateLimitHold) -> None:
+    hold.record(VenueError("Was cut.", wait_s=30.0))
     assert hold.held is None
 
 
-def test_the_user_can_end_it(hold: VenueHold) -> None:
-    hold.hear(wait_of(30.0))
+def test_the_user_can_end_it(hold: RateLimitHold) -> None:
+    hold.record(wait_of(30.0))
     hold.drop()
     hold.check()

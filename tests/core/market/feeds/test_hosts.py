@@ -12,7 +12,7 @@ from core.market.feeds import ccxt_objects
 from core.market.feeds.ccxt_venue import CcxtVenue
 from core.market.feeds.exchange import ExchangeFeed, probe
 from core.market.feeds.trouble import VenueError
-from tests.support.feeds import hear
+from tests.support.feeds import record_events
 from tests.support.virtual_network import loop_time
 from tests.venue.rig import MARKET, an_exchange
 
@@ -60,8 +60,10 @@ async def test_requests_and_stream_go_to_binances_market_data_hosts(monkeypatch:
 async def test_from_connecting_to_live_no_other_host_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     async with refusing_proxy(monkeypatch) as asked, an_exchange() as exchange:
         monkeypatch.setattr(ccxt_objects, "BINANCE_MARKET_DATA", exchange.urls)
-        heard = await hear(ExchangeFeed(MARKET, loop_time(), catch_up=5), lambda heard: bool(heard.live))
-        assert len(heard.candles) >= 5
+        received = await record_events(
+            ExchangeFeed(MARKET, loop_time(), catch_up=5), lambda received: bool(received.live)
+        )
+        assert len(received.candles) >= 5
         assert asked == []
 
 

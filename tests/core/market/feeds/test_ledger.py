@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.domain.candle import Candle
-from core.market.feeds.base import ClosedCandle, CorrectedCandle, Known, MissingCandles
+from core.market.feeds.base import ClosedCandle, CorrectedCandle, MissingCandles, StoredCandles
 from core.market.feeds.ledger import Ledger
 from core.market.feeds.patience import ExchangeTimes
 from tests.support.candles import MINUTE, random_walk, without
@@ -106,7 +106,7 @@ def test_what_an_earlier_run_has_passed_on_is_compared_too() -> None:
     ledger = Ledger(MINUTE, ExchangeTimes())
     hole = WALK[7]
     ledger.place(WALK[9].open_time_ms, is_known=True)
-    ledger.seed(Known(without(WALK[:10], 7), [hole.open_time_ms]))
+    ledger.seed(StoredCandles(without(WALK[:10], 7), [hole.open_time_ms]))
     assert ledger.look_back_ms() == WALK[5].open_time_ms
     assert ledger.due_from_ms(LATER_MS) == FIRST_MS
     changed = replace(WALK[2], volume=7.0)

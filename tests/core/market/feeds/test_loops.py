@@ -14,7 +14,7 @@ from core.market.feeds.base import FeedState
 from core.market.feeds.exchange import ExchangeFeed
 from core.market.feeds.urls import ExchangeUrls
 from tests.support.exchange.clock import wall_ms
-from tests.support.feeds import Heard, hear
+from tests.support.feeds import RecordedEvents, record_events
 from tests.support.loopback_exchange import LoopbackExchange, loopback_process, loopback_thread
 from tests.support.tape import generated_tape
 
@@ -36,9 +36,11 @@ def test_it_runs_on_the_loop_of_the_window() -> None:
     exchange = LoopbackExchange(generated_tape(SECOND, wall_ms(), history=20, future=600))
     application = QApplication.instance() or QApplication([])
     with loopback_thread(exchange) as control, qasync.QEventLoop(application) as loop:
-        heard = loop.run_until_complete(hear(a_feed(exchange.urls), until=after_one(lambda: control(exchange.cut))))
-    assert heard.steps_ms() == {SECOND.duration_ms}
-    assert heard.candles == [exchange.tape.candle(time_ms) for time_ms in heard.open_times()]
+        received = loop.run_until_complete(
+            record_events(a_feed(exchange.urls), until=after_one(lambda: control(exchange.cut)))
+        )
+    assert received.steps_ms() == {SECOND.duration_ms}
+    assert received.candles == [exchange.tape.candle(time_ms) for time_ms in received.open_times()]
 
 
 def test_it_runs_against_an_exchange_in_another_process_that_is_told_to_cut() -> None:
@@ -49,19 +51,19 @@ def test_it_runs_against_an_exchange_in_another_process_that_is_told_to_cut() ->
             with urllib.request.urlopen(request, timeout=60.0) as answer:
                 assert answer.status == 200
 
-        heard = asyncio.run(hear(a_feed(urls), until=after_one(cut)))
-    assert heard.steps_ms() == {SECOND.duration_ms}
+        received = asyncio.run(record_events(a_feed(urls), until=after_one(cut)))
+    assert received.steps_ms() == {SECOND.duration_ms}
 
 
-def after_one(cut: Callable[[], None]) -> Callable[[Heard], bool]:
+def after_one(cut: Callable[[], None]) -> Callable[[RecordedEvents], bool]:
     """Cut when a candle has come live; it is over when another one has, after the break."""
     cuts = 0
 
-    def is_over(heard: Heard) -> bool:
+    def is_over(received: RecordedEvents) -> bool:
         nonlocal cuts
-        if heard.live and not cuts:
+        if received.live and not cuts:
             cuts += 1
             cut()
-        return FeedState.RECONNECTING in heard.states and len(heard.live) >= 2
+        return FeedState.RECONNECTING in received.states and len(received.live) >= 2
 
     return is_over

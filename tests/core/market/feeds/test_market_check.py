@@ -6,8 +6,8 @@ from pathlib import Path
 
 from core.domain.candle import Interval, Market
 from core.domain.clock import ManualClock
-from core.market.feeds.holds import VenueHold
-from core.market.feeds.market_check import Objection, object_to
+from core.market.feeds.holds import RateLimitHold
+from core.market.feeds.market_check import Objection, check_market
 from core.market.symbols import SymbolCache, SymbolList
 from tests.support.loopback_tickers import LoopbackTickers
 
@@ -22,8 +22,8 @@ async def ask(
     exchange: LoopbackTickers, asked: Market, folder: Path, told: list[str] | None = None
 ) -> Objection | None:
     clock, told = ManualClock(77), [] if told is None else told
-    cache, hold = SymbolCache(folder), VenueHold(clock)
-    return await object_to(asked, cache, exchange.urls, clock, hold, lambda: told.append("asked"))
+    cache, hold = SymbolCache(folder), RateLimitHold(clock)
+    return await check_market(asked, cache, exchange.urls, clock, hold, lambda: told.append("asked"))
 
 
 async def test_a_market_that_the_exchange_has_is_no_matter(tmp_path: Path) -> None:

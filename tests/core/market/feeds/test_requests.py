@@ -11,7 +11,7 @@ import pytest
 
 from core.domain.candle import Candle
 from core.domain.clock import ManualClock
-from core.market.feeds.holds import VenueHold
+from core.market.feeds.holds import RateLimitHold
 from core.market.feeds.patience import ExchangeTimes
 from core.market.feeds.requests import Page, Requests
 from core.market.feeds.server_clock import ServerClock
@@ -51,7 +51,7 @@ def page_after(meanwhile: Meanwhile) -> Page:
         clock = ManualClock(START_MS + 30_000)
         venue = _Slow(clock)
         server = ServerClock(clock, MINUTE)
-        requests = Requests(venue, VenueHold(clock), clock, server, TIMES, Tally())  # type: ignore[arg-type]
+        requests = Requests(venue, RateLimitHold(clock), clock, server, TIMES, Tally())  # type: ignore[arg-type]
         asked = asyncio.ensure_future(requests.page(CLOSED.open_time_ms, MINUTE))
         await asyncio.sleep(0)
         other = await meanwhile(requests, venue)
@@ -90,7 +90,7 @@ def test_a_clock_that_is_set_back_meanwhile_was_ahead_when_the_request_was_sent(
     async def scenario() -> Page:
         clock = ManualClock(START_MS + 30_000)
         venue, server = _Slow(clock, ahead_ms=60_000), ServerClock(clock, MINUTE)
-        requests = Requests(venue, VenueHold(clock), clock, server, TIMES, Tally())  # type: ignore[arg-type]
+        requests = Requests(venue, RateLimitHold(clock), clock, server, TIMES, Tally())  # type: ignore[arg-type]
         await requests.sync()
         asked = asyncio.ensure_future(requests.page(CLOSED.open_time_ms, MINUTE))
         await asyncio.sleep(0)
@@ -106,7 +106,7 @@ def test_a_newest_row_whose_time_was_well_over_when_it_was_asked_for_is_closed()
     async def scenario(late_ms: int) -> Page:
         clock = ManualClock(START_MS + MINUTE.duration_ms + late_ms)
         venue, server = _Slow(clock), ServerClock(clock, MINUTE)
-        requests = Requests(venue, VenueHold(clock), clock, server, TIMES, Tally())  # type: ignore[arg-type]
+        requests = Requests(venue, RateLimitHold(clock), clock, server, TIMES, Tally())  # type: ignore[arg-type]
         asked = asyncio.ensure_future(requests.page(CLOSED.open_time_ms, MINUTE))
         await asyncio.sleep(0)
         venue.waiting.popleft().set_result([CLOSED, HALF])

@@ -58,28 +58,28 @@ class Heard:
 async def polling(
     exchange: LoopbackTickers, keys: Iterable[MarketKey] = BINANCE, times: PollTimes = FAST
 ) -> AsyncIterator[tuple[TickerPoller, Heard]]:
-    heard = Heard()
+    received = Heard()
     poller = TickerPoller(
-        loop_time(), exchange.urls, heard.tell, times, lambda: Backoff(first_s=0.05, longest_s=0.2, random=Random(1))
+        loop_time(), exchange.urls, received.tell, times, lambda: Backoff(first_s=0.05, longest_s=0.2, random=Random(1))
     )
     poller.watch(keys)
     task = asyncio.create_task(poller.run())
     try:
-        yield poller, heard
+        yield poller, received
     finally:
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)
 
 
-def has_days(heard: Heard, keys: Iterable[MarketKey] = BINANCE) -> Callable[[], bool]:
-    return lambda: all(key in heard.quotes and heard.quotes[key].day is not None for key in keys)
+def has_days(received: Heard, keys: Iterable[MarketKey] = BINANCE) -> Callable[[], bool]:
+    return lambda: all(key in received.quotes and received.quotes[key].day is not None for key in keys)
 
 
 async def test_prices_changes_and_closes_are_those_of_the_exchange() -> None:
-    async with an_exchange() as exchange, polling(exchange) as (_, heard):
-        await heard.until(has_days(heard))
+    async with an_exchange() as exchange, polling(exchange) as (_, received):
+        await received.until(has_days(received))
         newest_ms = exchange.now_ms() // QUARTER_MS * QUARTER_MS
-        for (_, symbol), quote in heard.quotes.items():
+        for (_, symbol), quote in received.quotes.items():
             assert quote.last == PRICES[symbol]
             assert quote.day is not None and len(quote.day.closes) == 96
             assert quote.day.closes[-1] == exchange.close_at(symbol, newest_ms)
@@ -88,22 +88,22 @@ async def test_prices_changes_and_closes_are_those_of_the_exchange() -> None:
 
 
 async def test_a_round_is_one_request_for_all_and_days_are_asked_for_once() -> None:
-    async with an_exchange() as exchange, polling(exchange) as (_, heard):
-        await heard.until(has_days(heard))
+    async with an_exchange() as exchange, polling(exchange) as (_, received):
+        await received.until(has_days(received))
         exchange.prices["BTC/USDT"] = 65_000.0
-        await heard.until(lambda: heard.quotes[("binance", "BTC/USDT")].last == 65_000.0)
-        assert heard.quotes[("binance", "BTC/USDT")].day is not None, "what was known of the day stays"
+        await received.until(lambda: received.quotes[("binance", "BTC/USDT")].last == 65_000.0)
+        assert received.quotes[("binance", "BTC/USDT")].day is not None, "what was known of the day stays"
         assert exchange.asked("/klines") == 2 and exchange.asked("/exchangeInfo") == 2
         assert exchange.asked("/ticker/24hr") >= 2
 
 
 async def test_a_symbol_that_is_not_there_is_named_and_the_others_have_prices() -> None:
     keys = [*BINANCE, ("binance", "NO/SUCH")]
-    async with an_exchange() as exchange, polling(exchange, keys) as (_, heard):
-        await heard.until(has_days(heard))
-        named = [event.unknown for event in heard.events if isinstance(event, Quoted) and event.unknown]
+    async with an_exchange() as exchange, polling(exchange, keys) as (_, received):
+        await received.until(has_days(received))
+        named = [event.unknown for event in received.events if isinstance(event, Quoted) and event.unknown]
         assert "NO/SUCH" in named[0]["NO/SUCH"] and "Binance" in named[0]["NO/SUCH"]
-        assert not heard.troubles
+        assert not received.troubles
 
 
 async def test_a_symbol_that_is_not_there_is_asked_for_once_and_its_sentence_stands() -> None:
@@ -112,111 +112,111 @@ async def test_a_symbol_that_is_not_there_is_asked_for_once_and_its_sentence_sta
     def asked(exchange: LoopbackTickers) -> int:
         return sum("NOSUCH" in request for request in exchange.requests)
 
-    async with an_exchange() as exchange, polling(exchange, keys) as (poller, heard):
-        await heard.until(has_days(heard))
-        heard.events.clear()
-        await heard.until(lambda: len(heard.events) >= 4)
+    async with an_exchange() as exchange, polling(exchange, keys) as (poller, received):
+        await received.until(has_days(received))
+        received.events.clear()
+        await received.until(lambda: len(received.events) >= 4)
         assert asked(exchange) == 1, "not again in each round"
-        assert all("NO/SUCH" in event.unknown for event in heard.events if isinstance(event, Quoted))
+        assert all("NO/SUCH" in event.unknown for event in received.events if isinstance(event, Quoted))
         poller.watch(BINANCE)
-        await heard.until(lambda: isinstance(heard.events[-1], Quoted) and not heard.events[-1].unknown)
+        await received.until(lambda: isinstance(received.events[-1], Quoted) and not received.events[-1].unknown)
         poller.watch(keys)
-        await heard.until(lambda: asked(exchange) == 2)
+        await received.until(lambda: asked(exchange) == 2)
 
 
 async def test_a_symbol_that_is_listed_later_is_found() -> None:
     keys = [*BINANCE, ("binance", "SOL/USDT")]
 
     times = replace(FAST, unknown_every_s=0.5)
-    async with an_exchange() as exchange, polling(exchange, keys, times) as (_, heard):
-        await heard.until(has_days(heard))
+    async with an_exchange() as exchange, polling(exchange, keys, times) as (_, received):
+        await received.until(has_days(received))
         exchange.prices["SOL/USDT"] = exchange.bases["SOL/USDT"] = 150.0
-        await heard.until(lambda: ("binance", "SOL/USDT") in heard.quotes)
-        last = heard.events[-1]
+        await received.until(lambda: ("binance", "SOL/USDT") in received.quotes)
+        last = received.events[-1]
         assert isinstance(last, Quoted) and not last.unknown
 
 
 async def test_a_wait_that_seemed_hopeless_ends_when_things_have_changed() -> None:
     async with (
         an_exchange() as exchange,
-        polling(exchange, times=PATIENT) as (poller, heard),
+        polling(exchange, times=PATIENT) as (poller, received),
     ):
-        await heard.until(has_days(heard))
+        await received.until(has_days(received))
         exchange.answer(451)
-        await heard.until(lambda: bool(heard.troubles))
+        await received.until(lambda: bool(received.troubles))
         exchange.resume()
         asked = len(exchange.requests)
-        heard.events.clear()
+        received.events.clear()
         await asyncio.sleep(PATIENT.hopeless_s - 10.0)
         assert len(exchange.requests) == asked, "nothing is asked for in vain"
         poller.try_again("binance")
-        await heard.until(lambda: bool(heard.quotes))
+        await received.until(lambda: bool(received.quotes))
 
 
 async def test_a_wait_that_the_exchange_asked_for_is_not_ended_so() -> None:
     async with (
         an_exchange() as exchange,
-        polling(exchange, times=PATIENT) as (poller, heard),
+        polling(exchange, times=PATIENT) as (poller, received),
     ):
-        await heard.until(has_days(heard))
+        await received.until(has_days(received))
         exchange.answer(429, retry_after_s=20)
-        await heard.until(lambda: bool(heard.troubles))
+        await received.until(lambda: bool(received.troubles))
         exchange.resume()
         asked, began_s = len(exchange.requests), loop_s()
-        heard.events.clear()
+        received.events.clear()
         poller.try_again("binance")
-        await heard.until(lambda: bool(heard.quotes))
+        await received.until(lambda: bool(received.quotes))
         assert loop_s() - began_s >= 19.5
         assert len(exchange.requests) > asked
 
 
-@pytest.mark.parametrize(("status", "word"), [(429, "fewer requests"), (418, "shut this address out")])
+@pytest.mark.parametrize(("status", "word"), [(429, "fewer requests"), (418, "banned this address")])
 async def test_retry_after_is_honoured(status: int, word: str) -> None:
-    async with an_exchange() as exchange, polling(exchange) as (poller, heard):
-        await heard.until(has_days(heard))
+    async with an_exchange() as exchange, polling(exchange) as (poller, received):
+        await received.until(has_days(received))
         exchange.answer(status, retry_after_s=30)
-        await heard.until(lambda: bool(heard.troubles))
+        await received.until(lambda: bool(received.troubles))
         exchange.resume()
         asked, began_s = len(exchange.requests), loop_s()
-        assert word in heard.troubles[0].sentence
+        assert word in received.troubles[0].sentence
         poller.watch(BINANCE[:1])  # even a change of the list does not shorten what the exchange asked for
-        heard.events.clear()
-        await heard.until(lambda: bool(heard.quotes))
+        received.events.clear()
+        await received.until(lambda: bool(received.quotes))
         assert loop_s() - began_s >= 29.5
         assert len(exchange.requests) > asked
 
 
 async def test_no_network_is_told_with_growing_pauses_and_ends_by_itself() -> None:
-    async with an_exchange() as exchange, polling(exchange) as (_, heard):
-        await heard.until(has_days(heard))
+    async with an_exchange() as exchange, polling(exchange) as (_, received):
+        await received.until(has_days(received))
         exchange.refuse()
-        await heard.until(lambda: len(heard.troubles) >= 3)
-        assert "Binance" in heard.troubles[0].sentence
+        await received.until(lambda: len(received.troubles) >= 3)
+        assert "Binance" in received.troubles[0].sentence
         exchange.resume()
-        heard.events.clear()
-        await heard.until(lambda: bool(heard.quotes))
+        received.events.clear()
+        await received.until(lambda: bool(received.quotes))
         assert exchange.asked("/exchangeInfo") == 2, "what is known of the markets outlives the connection"
 
 
 async def test_one_exchange_in_trouble_leaves_the_others_alone() -> None:
     keys = [*BINANCE, ("no_exchange", "BTC/USDT")]
-    async with an_exchange() as exchange, polling(exchange, keys) as (_, heard):
-        await heard.until(lambda: bool(heard.troubles) and has_days(heard)())
-        assert {trouble.venue for trouble in heard.troubles} == {"no_exchange"}
-        assert "not an exchange" in heard.troubles[0].sentence
+    async with an_exchange() as exchange, polling(exchange, keys) as (_, received):
+        await received.until(lambda: bool(received.troubles) and has_days(received)())
+        assert {trouble.venue for trouble in received.troubles} == {"no_exchange"}
+        assert "not an exchange" in received.troubles[0].sentence
 
 
 async def test_the_list_may_change_and_what_left_is_not_asked_for() -> None:
     async with (
         an_exchange() as exchange,
-        polling(exchange, BINANCE[:1]) as (poller, heard),
+        polling(exchange, BINANCE[:1]) as (poller, received),
     ):
-        await heard.until(has_days(heard, BINANCE[:1]))
+        await received.until(has_days(received, BINANCE[:1]))
         poller.watch(BINANCE[1:])
-        await heard.until(has_days(heard, BINANCE[1:]))
+        await received.until(has_days(received, BINANCE[1:]))
         exchange.requests.clear()
-        heard.events.clear()
-        await heard.until(lambda: len(heard.events) >= 2)
+        received.events.clear()
+        await received.until(lambda: len(received.events) >= 2)
         assert exchange.requests and not any("BTCUSDT" in each for each in exchange.requests)
         poller.watch(())
         await asyncio.sleep(0)
@@ -227,12 +227,12 @@ async def test_polling_again_soon_waits_for_its_turn() -> None:
 
     times = PollTimes(every_s=30.0, day_every_s=60.0, request_s=2.0)
     async with an_exchange() as exchange:
-        heard = Heard()
-        poller = TickerPoller(loop_time(), exchange.urls, heard.tell, times)
+        received = Heard()
+        poller = TickerPoller(loop_time(), exchange.urls, received.tell, times)
         poller.watch(BINANCE)
         for _ in range(4):
             task = asyncio.create_task(poller.run())
-            await heard.until(has_days(heard)) if not heard.quotes else await asyncio.sleep(0.02)
+            await received.until(has_days(received)) if not received.quotes else await asyncio.sleep(0.02)
             task.cancel()
             await asyncio.gather(task, return_exceptions=True)
         assert exchange.asked("/ticker/24hr") == 1

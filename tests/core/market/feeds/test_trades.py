@@ -6,8 +6,8 @@ import asyncio
 from collections.abc import Awaitable, Callable
 
 from core.market.feeds.base import FeedState, FeedVitals, RejectedMessage
-from core.market.feeds.ccxt_tap import closed_times, says_it_ends
-from tests.support.feeds import Heard, hear
+from core.market.feeds.ccxt_tap import announces_shutdown, closed_times
+from tests.support.feeds import RecordedEvents, record_events
 from tests.support.tape import generated_tape
 from tests.support.trading_exchange import AMOUNT, TradingExchange
 from tests.support.virtual_network import loop_time
@@ -31,41 +31,41 @@ def an_exchange() -> TradingExchange:
     return TradingExchange(generated_tape(SECOND, clock.now_ms(), 30, future=100), clock.now_ms, push_s=0.1)
 
 
-def vitals(heard: Heard) -> list[FeedVitals]:
-    return [event for event in heard.events if isinstance(event, FeedVitals)]
+def vitals(received: RecordedEvents) -> list[FeedVitals]:
+    return [event for event in received.events if isinstance(event, FeedVitals)]
 
 
-def rejected(heard: Heard) -> list[RejectedMessage]:
-    return [event for event in heard.events if isinstance(event, RejectedMessage)]
+def rejected(received: RecordedEvents) -> list[RejectedMessage]:
+    return [event for event in received.events if isinstance(event, RejectedMessage)]
 
 
-def assert_whole(heard: Heard, exchange: TradingExchange) -> None:
-    assert heard.steps_ms() == {STEP_MS}
-    assert heard.candles == [exchange.tape.candle(time_ms) for time_ms in heard.open_times()]
+def assert_whole(received: RecordedEvents, exchange: TradingExchange) -> None:
+    assert received.steps_ms() == {STEP_MS}
+    assert received.candles == [exchange.tape.candle(time_ms) for time_ms in received.open_times()]
 
 
 async def hear_and_do(
-    exchange: TradingExchange, act: Callable[[], Awaitable[None]], until: Callable[[Heard], bool]
-) -> Heard:
+    exchange: TradingExchange, act: Callable[[], Awaitable[None]], until: Callable[[RecordedEvents], bool]
+) -> RecordedEvents:
     """Listen; when two candles have come live, do `act` once."""
     acting: list[asyncio.Task[None]] = []
 
-    def and_then(heard: Heard) -> bool:
-        if len(heard.live) == 2 and not acting:
+    def and_then(received: RecordedEvents) -> bool:
+        if len(received.live) == 2 and not acting:
             acting.append(asyncio.ensure_future(act()))  # type: ignore[arg-type]
-        return bool(acting) and until(heard)
+        return bool(acting) and until(received)
 
-    heard = await hear(a_feed(exchange.urls), until=and_then)
+    received = await record_events(a_feed(exchange.urls), until=and_then)
     await asyncio.gather(*acting)
-    return heard
+    return received
 
 
 async def test_trades_make_the_forming_candle_and_the_exchange_closes_it() -> None:
     async with an_exchange() as exchange:
-        heard = await hear(a_feed(exchange.urls), until=lambda heard: len(heard.live) >= 6)
-        assert_whole(heard, exchange)
-        whole = {each.open_time_ms for each in heard.live[3:]}
-        last = {each.open_time_ms: each for each in heard.forming if each.open_time_ms in whole}
+        received = await record_events(a_feed(exchange.urls), until=lambda received: len(received.live) >= 6)
+        assert_whole(received, exchange)
+        whole = {each.open_time_ms for each in received.live[3:]}
+        last = {each.open_time_ms: each for each in received.forming if each.open_time_ms in whole}
         assert set(last) == whole
         for open_ms, candle in last.items():
             assert 0.9 * exchange.traded[open_ms] <= candle.volume <= exchange.traded[open_ms]
@@ -74,27 +74,29 @@ async def test_trades_make_the_forming_candle_and_the_exchange_closes_it() -> No
 
 async def test_five_thousand_trades_at_once_are_all_counted_though_ccxt_keeps_a_thousand() -> None:
     async with an_exchange() as exchange:
-        heard = await hear_and_do(
-            exchange, lambda: exchange.burst(5_000), until=lambda heard: len(heard.live) >= 4 and bool(vitals(heard))
+        received = await hear_and_do(
+            exchange,
+            lambda: exchange.burst(5_000),
+            until=lambda received: len(received.live) >= 4 and bool(vitals(received)),
         )
-        assert_whole(heard, exchange)
-        assert vitals(heard)[-1].lost_trades == vitals(heard)[-1].late_trades == 0
-        assert 5_000 <= vitals(heard)[-1].trades <= exchange.trades_sent
-        assert max(each.volume for each in heard.forming) >= 5_000 * AMOUNT
+        assert_whole(received, exchange)
+        assert vitals(received)[-1].lost_trades == vitals(received)[-1].late_trades == 0
+        assert 5_000 <= vitals(received)[-1].trades <= exchange.trades_sent
+        assert max(each.volume for each in received.forming) >= 5_000 * AMOUNT
 
 
 async def test_garbage_is_told_with_its_text_and_kills_no_stream() -> None:
     """ccxt ends its receive loop without a word at the first message that it cannot parse."""
     async with an_exchange() as exchange:
-        heard = await hear_and_do(
-            exchange, lambda: exchange.garble(*NONSENSE), until=lambda heard: len(heard.live) >= 8
+        received = await hear_and_do(
+            exchange, lambda: exchange.garble(*NONSENSE), until=lambda received: len(received.live) >= 8
         )
-        assert_whole(heard, exchange)
-        assert FeedState.RECONNECTING not in heard.states
-        raws = [each.raw for each in rejected(heard)]
+        assert_whole(received, exchange)
+        assert FeedState.RECONNECTING not in received.states
+        raws = [each.raw for each in rejected(received)]
         assert "[1, 2" in raws and '{"e":"kline"}' in raws
-        assert vitals(heard)[-1].rejected == len(raws) >= 6
-        assert vitals(heard)[-1].trades > 100
+        assert vitals(received)[-1].rejected == len(raws) >= 6
+        assert vitals(received)[-1].trades > 100
 
 
 def test_closing_messages_are_known_in_the_forms_of_three_exchanges() -> None:
@@ -106,6 +108,6 @@ def test_closing_messages_are_known_in_the_forms_of_three_exchanges() -> None:
     open_okx = {**okx, "data": [[*okx["data"][0][:-1], "0"]]}  # type: ignore[index]
     for venue, message in (("binance", {"k": {"t": 1, "x": False}}), ("okx", open_okx), ("kraken", kline), ("okx", [])):
         assert closed_times(venue, message) == frozenset()
-    assert says_it_ends("binance", {"data": {"e": "serverShutdown"}}) and not says_it_ends(
+    assert announces_shutdown("binance", {"data": {"e": "serverShutdown"}}) and not announces_shutdown(
         "okx", {"e": "serverShutdown"}
     )

@@ -17,12 +17,12 @@ from hypothesis import strategies as st
 from core.domain.candle import Interval, Market
 from core.domain.fallback import next_venue
 from core.market.feeds.backoff import Backoff
-from core.market.feeds.base import FeedError, FeedState, FeedStatus, Known
+from core.market.feeds.base import FeedError, FeedState, FeedStatus, StoredCandles
 from core.market.feeds.exchange import ExchangeFeed, probe
-from core.market.feeds.trouble import Answer, explain
+from core.market.feeds.trouble import HttpResponse, explain
 from core.market.feeds.urls import ExchangeUrls
 from tests.support.candles import random_walk
-from tests.support.feeds import Heard, hear
+from tests.support.feeds import RecordedEvents, record_events
 from tests.support.virtual_network import loop_time
 from tests.venue.rig import FAST, MARKET, SECOND, a_feed, an_exchange
 
@@ -30,8 +30,8 @@ NOWHERE = ExchangeUrls("http://127.0.0.1:9/api/v3", "ws://127.0.0.1:9/ws")
 """Nobody listens there."""
 
 
-def reconnecting(times: int) -> Callable[[Heard], bool]:
-    return lambda heard: heard.states.count(FeedState.RECONNECTING) >= times
+def reconnecting(times: int) -> Callable[[RecordedEvents], bool]:
+    return lambda received: received.states.count(FeedState.RECONNECTING) >= times
 
 
 @pytest.mark.parametrize(
@@ -46,7 +46,7 @@ def reconnecting(times: int) -> Callable[[Heard], bool]:
 async def test_what_waiting_cannot_mend_ends_the_feed_at_once(market: Market, words: str) -> None:
     async with an_exchange() as exchange:
         with pytest.raises(FeedError) as raised:
-            await hear(ExchangeFeed(market, loop_time(), urls=exchange.urls, times=FAST))
+            await record_events(ExchangeFeed(market, loop_time(), urls=exchange.urls, times=FAST))
         assert words in str(raised.value)
 
 
@@ -60,25 +60,29 @@ async def test_what_waiting_cannot_mend_ends_the_feed_at_once(market: Market, wo
     ],
 )
 async def test_stored_candles_that_no_exchange_has_are_shown_without_an_error(market: Market) -> None:
-    stored = Known(random_walk(3, interval=market.interval))
+    stored = StoredCandles(random_walk(3, interval=market.interval))
     async with an_exchange() as exchange:
-        heard = await hear(ExchangeFeed(market, loop_time(), urls=exchange.urls, times=FAST), known=stored)
-    assert heard.states[-1] is FeedState.ENDED and FeedState.RECONNECTING not in heard.states and not heard.candles
-    assert market.symbol in heard.sentence(FeedState.ENDED) and "stored" in heard.sentence(FeedState.ENDED)
+        received = await record_events(ExchangeFeed(market, loop_time(), urls=exchange.urls, times=FAST), known=stored)
+    assert (
+        received.states[-1] is FeedState.ENDED
+        and FeedState.RECONNECTING not in received.states
+        and not received.candles
+    )
+    assert market.symbol in received.sentence(FeedState.ENDED) and "stored" in received.sentence(FeedState.ENDED)
 
 
 async def test_stored_candles_do_not_silence_a_trouble_that_another_exchange_would_end() -> None:
     async with an_exchange() as exchange:
         exchange.answer(451)
         with pytest.raises(FeedError, match="451"):
-            await hear(a_feed(exchange.urls), known=Known(random_walk(3, interval=SECOND)))
+            await record_events(a_feed(exchange.urls), known=StoredCandles(random_walk(3, interval=SECOND)))
 
 
 async def test_an_interval_that_the_exchange_refuses_is_named_and_no_other_exchange_advised() -> None:
     market = Market("binance", "BTC/USDT", Interval.parse("3m"))
     async with an_exchange() as exchange:
         with pytest.raises(FeedError) as raised:
-            await hear(ExchangeFeed(market, loop_time(), urls=exchange.urls, times=FAST))
+            await record_events(ExchangeFeed(market, loop_time(), urls=exchange.urls, times=FAST))
     said = str(raised.value)
     assert "no candles of 3m" in said and "Choose another interval" in said
     assert "venue" not in said and "{" not in said
@@ -94,16 +98,16 @@ async def test_an_interval_that_the_exchange_refuses_is_named_and_no_other_excha
     ],
 )
 def test_of_a_refusal_in_json_the_words_are_shown(sent: str, words: str) -> None:
-    told = str(explain(ccxt.BadRequest(sent), "Binance", Answer()))
+    told = str(explain(ccxt.BadRequest(sent), "Binance", HttpResponse()))
     assert words in told and "Binance refused the request" in told and "code" not in told.replace(sent, "")
 
 
 async def test_a_stream_that_is_refused_says_so_while_requests_still_bring_candles() -> None:
     async with an_exchange() as exchange:
         urls = ExchangeUrls(exchange.urls.public, exchange.urls.ws.replace("/ws", "/nothing"))
-        heard = await hear(a_feed(urls), until=reconnecting(3))
-        assert len(heard.candles) >= 10
-        assert FeedState.LIVE not in heard.states
+        received = await record_events(a_feed(urls), until=reconnecting(3))
+        assert len(received.candles) >= 10
+        assert FeedState.LIVE not in received.states
 
 
 async def _deaf_server() -> asyncio.Server:
@@ -123,8 +127,8 @@ async def test_an_exchange_that_never_answers_is_given_up_in_time() -> None:
         port = server.sockets[0].getsockname()[1]
         urls = ExchangeUrls(f"http://127.0.0.1:{port}/api/v3", f"ws://127.0.0.1:{port}/ws")
         async with asyncio.timeout(FAST.request_s + 0.5):
-            heard = await hear(a_feed(urls), until=reconnecting(1))
-        assert "did not answer" in heard.sentence(FeedState.RECONNECTING)
+            received = await record_events(a_feed(urls), until=reconnecting(1))
+        assert "did not answer" in received.sentence(FeedState.RECONNECTING)
         async with asyncio.timeout(0.3 + 0.5):
             assert "did not answer" in str(await probe(MARKET, urls, 0.3, loop_time()))
 
@@ -150,19 +154,19 @@ async def test_the_next_venue_of_the_users_order_is_offered_where_this_one_is_th
         feed = a_feed(exchange.urls, fallback_venues=("binance", "kraken", "coinbase"))
         if is_final:
             with pytest.raises(FeedError, match="Kraken") as raised:
-                await hear(feed)
+                await record_events(feed)
             assert raised.value.next_venue == "kraken"
         else:
-            heard = await hear(feed, until=reconnecting(1))
-            said = next(each for each in heard.events if getattr(each, "state", None) is FeedState.RECONNECTING)
+            received = await record_events(feed, until=reconnecting(1))
+            said = next(each for each in received.events if getattr(each, "state", None) is FeedState.RECONNECTING)
             assert isinstance(said, FeedStatus) and said.next_venue == "kraken" and "Kraken" in said.sentence
 
 
 async def test_a_network_that_is_down_is_no_reason_to_offer_another_venue_until_it_stays_down() -> None:
-    heard = await hear(a_feed(NOWHERE, fallback_venues=("kraken",)), until=reconnecting(4))
-    offers = [each.next_venue for each in heard.events if isinstance(each, FeedStatus)]
+    received = await record_events(a_feed(NOWHERE, fallback_venues=("kraken",)), until=reconnecting(4))
+    offers = [each.next_venue for each in received.events if isinstance(each, FeedStatus)]
     assert offers[1:] == [None, None, "kraken", "kraken"]
-    assert "no network" in heard.sentence(FeedState.RECONNECTING)
+    assert "no network" in received.sentence(FeedState.RECONNECTING)
 
 
 async def test_closing_ends_the_wait_for_the_next_try() -> None:
@@ -202,7 +206,7 @@ def test_faults_on_the_way_are_told_apart_however_they_are_wrapped(cause: OSErro
     by_request.__cause__ = cause
     by_stream = ccxt.NetworkError(cause)
     for error in (by_request, by_stream):
-        told = explain(error, "Binance", Answer(), is_stream=error is by_stream)
+        told = explain(error, "Binance", HttpResponse(), is_stream=error is by_stream)
         assert word in str(told) and not told.is_final
 
 
@@ -219,7 +223,7 @@ def test_faults_on_the_way_are_told_apart_however_they_are_wrapped(cause: OSErro
     ],
 )
 def test_a_wait_that_is_asked_for_is_read_in_both_its_forms(headers: dict[str, str], seconds: float | None) -> None:
-    assert Answer(429, headers).retry_after_s == seconds
+    assert HttpResponse(429, headers).retry_after_s == seconds
 
 
 @given(st.integers(0, 2**32), st.floats(0.01, 5.0), st.floats(5.0, 100.0), st.floats(0.0, 50.0))

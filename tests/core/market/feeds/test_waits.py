@@ -39,7 +39,7 @@ def test_without_a_wait_the_sentence_stays() -> None:
 @pytest.mark.parametrize("wait_s", [3.4996, 21.5, 119.9996, 700.0])
 def test_a_feed_tells_until_when_it_waits(wait_s: float) -> None:
     def refuse() -> Venue:
-        raise VenueError("Binance asks for fewer requests (429).", wait_s=wait_s, is_asked=True, is_of_venue=True)
+        raise VenueError("Binance demands fewer requests (429).", wait_s=wait_s, is_asked=True, is_of_venue=True)
 
     async def first_break() -> FeedStatus:
         clock = ManualClock(START_MS)

@@ -11,7 +11,7 @@ from random import Random
 import pytest
 
 from core.domain.candle import Candle, Interval, Market
-from core.domain.spans import Span
+from core.domain.spans import TimeSpan
 from core.market.feeds.backoff import Backoff
 from core.market.history.backfilling import Backfill, BackfillReport
 from core.market.history.errors import HistoryError
@@ -56,12 +56,12 @@ class Desk:
     holes: HoleStore
     writer: DatabaseWriter
     exchange: LoopbackExchange
-    heard: Heard = field(default_factory=Heard)
+    received: Heard = field(default_factory=Heard)
 
     async def fill(self, since_ms: int = FIRST_MS, until_ms: int | None = None, **how: bool) -> BackfillReport:
         source = open_venue(MARKET, loop_time(), self.exchange.urls, 5.0)
         backoff = Backoff(1.0, 2.0, Random(1))
-        job = Backfill(MARKET, self.store, self.holes, self.writer, loop_time(), source, self.heard, backoff=backoff)
+        job = Backfill(MARKET, self.store, self.holes, self.writer, loop_time(), source, self.received, backoff=backoff)
         return await job.run(since_ms, until_ms, **how)
 
     def klines(self) -> int:
@@ -89,7 +89,7 @@ def test_an_empty_database_gets_all_that_is_over(desk: Desk) -> None:
     async def story() -> None:
         report = await desk.fill()
         assert (report.wanted, report.stored, report.absent, report.left) == (HISTORY, HISTORY, 0, 0)
-        assert desk.heard.progress[0] == (0, HISTORY) and desk.heard.progress[-1] == (HISTORY, HISTORY)
+        assert desk.received.progress[0] == (0, HISTORY) and desk.received.progress[-1] == (HISTORY, HISTORY)
         before = desk.klines()
         again = await desk.fill()
         assert (again.wanted, again.requests) == (0, 0) and desk.klines() == before
@@ -155,7 +155,7 @@ def test_faults_are_waited_out(desk: Desk) -> None:
             desk.exchange.answer(troubles.pop())
             asyncio.get_running_loop().call_later(3.0, desk.exchange.resume)
 
-    desk.heard.on_progress = trouble
+    desk.received.on_progress = trouble
 
     async def story() -> None:
         report = await desk.fill()
@@ -174,7 +174,7 @@ def test_the_wait_that_is_asked_for_is_kept(desk: Desk) -> None:
             loop = asyncio.get_running_loop()
             loop.call_later(5.0, desk.exchange.resume)
 
-    desk.heard.on_progress = trouble
+    desk.received.on_progress = trouble
 
     async def story() -> None:
         began_s = loop_s()
@@ -198,12 +198,12 @@ def test_cancelled_at_any_page_the_next_run_goes_on(desk: Desk) -> None:
     async def story() -> None:
         for _ in range(2):
             task = asyncio.ensure_future(desk.fill())
-            desk.heard.on_progress = lambda done, task=task: task.cancel() if done >= 900 else None
+            desk.received.on_progress = lambda done, task=task: task.cancel() if done >= 900 else None
             with pytest.raises(asyncio.CancelledError):
                 await task
         stored = desk.store.count(MARKET)
         assert 0 < stored < HISTORY
-        desk.heard.on_progress = lambda done: None
+        desk.received.on_progress = lambda done: None
         report = await desk.fill()
         assert report.stored == HISTORY - stored
 
@@ -216,6 +216,6 @@ def test_a_stretch_without_a_candle_is_said(desk: Desk) -> None:
         with pytest.raises(HistoryError, match="nothing to fetch"):
             await desk.fill(NOW_MS + 3_600_000)
         report = await desk.fill(FIRST_MS, FIRST_MS + 5 * 60_000)
-        assert report.stored == 5 and report.span == Span(FIRST_MS, FIRST_MS + 300_000)
+        assert report.stored == 5 and report.span == TimeSpan(FIRST_MS, FIRST_MS + 300_000)
 
     run(desk, story)

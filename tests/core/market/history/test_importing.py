@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.domain.candle import Candle, Interval, Market
-from core.domain.spans import Span
+from core.domain.spans import TimeSpan
 from core.domain.validation import HIGHEST_PRICE, LARGEST_VOLUME, LOWEST_PRICE
 from core.market.history.errors import HistoryError
 from core.market.history.exporting import export_candles
@@ -25,7 +25,7 @@ from core.storage.candles import CandleStore
 from core.storage.database import open_database
 from tests.support.candles import MARKET, MINUTE, START_MS, random_walk, without
 
-ALWAYS = Span(0, 2**62)
+ALWAYS = TimeSpan(0, 2**62)
 LATE_MS = START_MS * 2
 HAS_ARROW = importlib.util.find_spec("pyarrow") is not None
 FORMS = [
@@ -143,7 +143,7 @@ def test_an_export_appears_whole_or_not_at_all(store: CandleStore, tmp_path: Pat
     with pytest.raises(KeyboardInterrupt):
         export_candles(store, MARKET, ALWAYS, path, told=stop)
     assert [file.name for file in tmp_path.iterdir() if file.suffix != ".sqlite3" and "sqlite" not in file.name] == []
-    assert export_candles(store, MARKET, Span(START_MS + 60_000, START_MS + 180_000), path) == 2
+    assert export_candles(store, MARKET, TimeSpan(START_MS + 60_000, START_MS + 180_000), path) == 2
     with pytest.raises(HistoryError, match="--overwrite"):
         export_candles(store, MARKET, ALWAYS, path)
     with pytest.raises(HistoryError, match="ends in one of"):

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.domain.candle import Candle
-from core.market.history.trades import TradeAggregator, TradeCandles, Trades
+from core.market.history.trades import TradeCandles, Trades, TradeTableAggregator
 from tests.support.candles import MINUTE, START_MS
 
 Trade = tuple[int, float, float]
@@ -31,7 +31,7 @@ def _naive(trades: list[Trade]) -> list[Candle]:
 
 
 def _aggregate(trades: list[Trade], part: int, ids: list[int] | None = None) -> TradeCandles:
-    aggregator = TradeAggregator(MINUTE)
+    aggregator = TradeTableAggregator(MINUTE)
     for first in range(0, len(trades), part):
         times, prices, amounts = zip(*trades[first : first + part], strict=True)
         named = None if ids is None else np.array(ids[first : first + part])

@@ -12,7 +12,7 @@ import pytest
 from core.domain.candle import Candle, Market
 from core.domain.clock import SystemClock
 from core.domain.events import EventBatch, ForecastScored
-from core.market.feeds.base import ClosedCandle, CorrectedCandle, FeedEvent, FeedKind, Known
+from core.market.feeds.base import ClosedCandle, CorrectedCandle, FeedEvent, FeedKind, StoredCandles
 from core.settings.tree import Settings
 from core.storage.candles import CandleStore
 from core.storage.database import open_database
@@ -34,7 +34,7 @@ class CorrectingFeed:
     def __init__(self) -> None:
         self.is_learned, self.is_rescored = asyncio.Event(), asyncio.Event()
 
-    async def events(self, after_ms: int | None = None, known: Known | None = None) -> AsyncIterator[FeedEvent]:
+    async def events(self, after_ms: int | None = None, known: StoredCandles | None = None) -> AsyncIterator[FeedEvent]:
         for candle in CANDLES:
             yield ClosedCandle(candle, is_live=True)
         await self.is_learned.wait()

@@ -10,7 +10,7 @@ from pytestqt.qtbot import QtBot
 
 from core.domain.candle import Candle, Interval, Market
 from core.domain.candle_series import CandleSeries
-from core.domain.spans import Span
+from core.domain.spans import TimeSpan
 from core.market.feeds.base import MissingCandles
 from core.storage.folder import DataFolder
 from desktop.actions import ActionId
@@ -218,7 +218,7 @@ def test_holes_of_the_exchange_are_known_from_the_table_and_from_the_feed(
     database.candles.save(MARKET, source)
     step_ms = MARKET.interval.duration_ms
     first, second = (source[place].open_time_ms + step_ms for place in (99, 195))
-    database.holes.add_of_exchange(MARKET, [Span(first, first + 4 * step_ms)], START_MS)
+    database.holes.add_of_exchange(MARKET, [TimeSpan(first, first + 4 * step_ms)], START_MS)
     candles = ChartCandles(bench.window, bench.chart, database, HistoryLoading(data.database, bench.window))
     candles.show_market(MARKET)
     model = bench.chart.model
@@ -246,7 +246,7 @@ def test_holes_that_a_command_has_found_come_with_the_history(
     candles = ChartCandles(bench.window, bench.chart, database, history)
     candles.show_market(MARKET)
     hole_ms = source[19].open_time_ms + MARKET.interval.duration_ms
-    database.holes.add_of_exchange(MARKET, [Span(hole_ms, hole_ms + MARKET.interval.duration_ms)], START_MS)
+    database.holes.add_of_exchange(MARKET, [TimeSpan(hole_ms, hole_ms + MARKET.interval.duration_ms)], START_MS)
     with qtbot.waitSignal(history.loaded):
         candles.reload(MARKET)
     assert bench.chart.model.absent_before(20) == 1
