@@ -77,7 +77,7 @@ class SettingChange:
 
 
 @dataclass(frozen=True, slots=True)
-class WayBack:
+class DivergenceRecovery:
     """How to recover a diverged model: the earlier settings, and the last healthy checkpoint."""
 
     changes: tuple[SettingChange, ...]
@@ -102,5 +102,5 @@ class Diagnosis:
     """Applied by the button in the Gradients dock; None if no setting would help."""
     layers: tuple[str, ...] = ()
     """The affected layers; empty: all of them."""
-    way_back: WayBack | None = None
+    recovery: DivergenceRecovery | None = None
     """Applied by one button for a diverged model; None for all other diagnoses."""

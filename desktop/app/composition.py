@@ -297,7 +297,7 @@ class Application(QObject):
         window.step_requested.connect(lambda: send(StepOnce()))
         window.save_checkpoint_requested.connect(lambda: send(SaveCheckpoint()))
         window.restore_requested.connect(lambda id_: send(RestoreCheckpoint(id_)))
-        window.way_back_taken.connect(lambda way: send(RestoreCheckpoint(way.checkpoint_id, way.changes)))
+        window.recovery_started.connect(lambda way: send(RestoreCheckpoint(way.checkpoint_id, way.changes)))
         window.deletions_requested.connect(lambda: send(ApplyDeletions()))
         window.device_requested.connect(lambda device: send(SetDevice(device)))
         window.learning_rate_changed.connect(lambda rate: send(SetLearningRate(rate)))

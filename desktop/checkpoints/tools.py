@@ -76,7 +76,7 @@ class CheckpointTools(QObject):
     def ask_for_rules(self) -> CleanUpDialog:
         """Show what a clean-up of the watched run would delete, and by which rules."""
         diagnosis = self._state.diagnosis
-        way = None if diagnosis is None else diagnosis.way_back
+        way = None if diagnosis is None else diagnosis.recovery
         dialog = CleanUpDialog(
             self._window.source.checkpoints(),
             self._window.settings.checkpoints,

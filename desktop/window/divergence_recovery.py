@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from core.domain.diagnosis import WayBack
+from core.domain.diagnosis import DivergenceRecovery
 from core.domain.events import Severity
 from desktop.dialogs.setting_words import setting, with_change
 from desktop.state.run_state import RunState
@@ -19,7 +19,7 @@ _KEY = "restored"
 """Of the notice that it was done, which takes the place of the one that it was asked for."""
 
 
-def take_way_back(window: MainWindow, state: RunState, way: WayBack) -> None:
+def start_recovery(window: MainWindow, state: RunState, way: DivergenceRecovery) -> None:
     """Take back what led to it, and restore the checkpoint from before. Where no trainer answers,
     nothing is done, and that is said."""
     if way.checkpoint_id is not None and not state.has_answering_trainer:
@@ -36,4 +36,4 @@ def take_way_back(window: MainWindow, state: RunState, way: WayBack) -> None:
     if way.checkpoint_id is not None:
         step = format_count(way.checkpoint_step or 0)
         window.tell(translate("Window", "Going back to step {0} …").format(step), key=_KEY, is_answer=True)
-        window.way_back_taken.emit(way)
+        window.recovery_started.emit(way)

@@ -46,7 +46,7 @@ from desktop.ui.panel_base import Panel, Refresher
 from desktop.ui.theme import Mode, Theme
 from desktop.ui.translation import translate
 from desktop.window.controls import TrainingInputs, keep_room_for_resume, make_tool_bar
-from desktop.window.divergence_recovery import take_way_back
+from desktop.window.divergence_recovery import start_recovery
 from desktop.window.docks import in_docks
 from desktop.window.help import list_shortcuts, open_data_folder, read_documentation
 from desktop.window.machine_strip import MachineStrip
@@ -76,8 +76,8 @@ class MainWindow(QMainWindow):
     """A checkpoint's id: its ghosts are wanted on the chart, before the model is taken back to it."""
     restore_requested = Signal(str)
     """A checkpoint's id."""
-    way_back_taken = Signal(object)
-    """WayBack: its settings were announced; its checkpoint is to be restored."""
+    recovery_started = Signal(object)
+    """DivergenceRecovery: its settings were announced; its checkpoint is to be restored."""
     deletions_requested = Signal()
     """Requests to delete checkpoints lie in the table."""
     device_requested = Signal(str)
@@ -145,7 +145,7 @@ class MainWindow(QMainWindow):
             on_show_incidents=lambda: self.show_dock(ActionId.SHOW_INCIDENTS),
             on_use_gpu=lambda: self.device_requested.emit("cuda"),
             on_resume=lambda: self.pause_requested.emit(False),
-            on_way_back=lambda way: take_way_back(self, state, way),
+            on_recovery=lambda way: start_recovery(self, state, way),
             parent=self,
         )
         self._show_settings()
@@ -306,7 +306,7 @@ class MainWindow(QMainWindow):
         self.gradients.change_requested.connect(
             lambda change: self.change_settings(with_change(self._settings, change))
         )
-        self.gradients.way_back_requested.connect(lambda way: take_way_back(self, self._state, way))
+        self.gradients.recovery_requested.connect(lambda way: start_recovery(self, self._state, way))
         self.best_checkpoint.restore_requested.connect(self.preview_requested)
         self.checkpoints.restore_requested.connect(self.preview_requested)
         self.checkpoints.arranged.connect(lambda browser: self._store(replace(self._settings, browser=browser)))

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QObject
 
-from core.domain.diagnosis import Disease, WayBack
+from core.domain.diagnosis import Disease, DivergenceRecovery
 from core.domain.events import (
     BREAKER,
     GPU_IS_BACK,
@@ -19,7 +19,7 @@ from core.domain.events import (
     TrainerState,
 )
 from core.market.feeds.base import FeedState
-from desktop.panels.gradients.diagnosis_card import way_back_text
+from desktop.panels.gradients.diagnosis_card import recovery_text
 from desktop.state.run_state import RunState
 from desktop.ui.banner import Banner, Notice
 from desktop.ui.translation import translate
@@ -46,13 +46,13 @@ class NoticeWriter(QObject):
         on_show_incidents: Callable[[], object],
         on_use_gpu: Callable[[], object],
         on_resume: Callable[[], object],
-        on_way_back: Callable[[WayBack], object],
+        on_recovery: Callable[[DivergenceRecovery], object],
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
         self._state, self._banner = state, banner
         self._on_start, self._on_choose_market, self._on_show = on_start, on_choose_market, on_show_incidents
-        self._on_use_gpu, self._on_resume, self._on_way_back = on_use_gpu, on_resume, on_way_back
+        self._on_use_gpu, self._on_resume, self._on_recovery = on_use_gpu, on_resume, on_recovery
         self._told_at_ms: dict[str, int] = {}
         self._former_state: TrainerState | None = None
         state.failed.connect(self._on_failed)
@@ -134,7 +134,7 @@ class NoticeWriter(QObject):
         if diagnosis is None or diagnosis.disease is not Disease.DIVERGED:
             self._banner.withdraw(_DIVERGED)
             return
-        way = diagnosis.way_back
+        way = diagnosis.recovery
         self._banner.tell(
             Notice(
                 _DIVERGED,
@@ -143,8 +143,8 @@ class NoticeWriter(QObject):
                     diagnosis.advice
                 ),
                 diagnosis.evidence,
-                "" if way is None else way_back_text(way),
-                None if way is None else lambda: self._on_way_back(way),
+                "" if way is None else recovery_text(way),
+                None if way is None else lambda: self._on_recovery(way),
             )
         )
 

@@ -181,7 +181,7 @@ def drift(**changes: object) -> DriftFound:
         candles=37,
         loss_before=0.327,
         loss_after=0.661,
-        what_was_done="The learning rate was set 3 times as high at first; it falls back over 300 steps.",
+        what_was_done="The learning rate was set to 3 times its value; it falls back over 300 steps.",
         at_ms=NOW_MS - 740 * 900,
     )
     return replace(found, **changes)  # type: ignore[arg-type]

@@ -70,9 +70,9 @@ def assert_named(root: Path, seed: int, rate: float, changed_after: int) -> None
     run.train(changed_after + NAMED_WITHIN, is_to_diagnosis=True)
     found = run.diverged
     run.service.close()
-    assert found is not None and found.way_back is not None, (seed, rate)
-    assert found.way_back.changes == (SettingChange("training", "learning_rate", TrainingSettings().learning_rate),)
-    assert found.way_back.checkpoint_step == changed_after
+    assert found is not None and found.recovery is not None, (seed, rate)
+    assert found.recovery.changes == (SettingChange("training", "learning_rate", TrainingSettings().learning_rate),)
+    assert found.recovery.checkpoint_step == changed_after
     print(f"rate {rate:g}: named at step {found.step}. {found.evidence}")
 
 

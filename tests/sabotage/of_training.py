@@ -86,8 +86,8 @@ FAULTS = (
     Fault(
         "model-remembered-in-another-row",
         "core/training/online/forecaster.py",
-        "said[1 + MODEL] = quantiles",
-        "said[MODEL] = quantiles",
+        "forecasts[1 + MODEL] = quantiles",
+        "forecasts[MODEL] = quantiles",
     ),
     Fault(
         "hole-of-the-first-horizon-only",

@@ -54,6 +54,6 @@ async def read_why(hands: Hands) -> None:
     await hands.picture("27-the-newest-incident")
     row = next(spot for spot in eyes.spots() if "Incidents" in spot.places and "in a row" in spot.text)
     await hands.click_on(row)
-    await hands.read("Everything went back to the known good state")
+    await hands.read("rolled back to the known good state")
     await hands.picture("28-why")
     await hands.press("Ctrl+Q")

@@ -1,1 +1,1 @@
-"""The gradient doctor: what the last few hundred steps say of the training, and the one change that fits."""
+"""The gradient doctor: diagnoses the training from the last few hundred steps, and names the one change that helps."""

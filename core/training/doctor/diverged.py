@@ -1,4 +1,4 @@
-"""A diverged model in words. What recovers it is decided in `core.training.hosting.divergence_recovery`."""
+"""Describes a diverged model. The recovery is chosen in `core.training.hosting.divergence_recovery`."""
 
 from __future__ import annotations
 
@@ -17,27 +17,27 @@ _SMALLEST_PERCENT = 0.05
 
 
 def diverged(found: Divergence, evidence: Evidence, settings: Settings) -> Verdict:
-    """With a tenth of the rate as the remedy, for want of anything to go back to."""
+    """The verdict, with a tenth of the rate as the remedy, used if there is no checkpoint to restore."""
     loss, anchor_loss = text(found.loss), text(found.anchor_loss)
     sentence = (
-        f"In the median of the last {RECENT} steps the loss was {loss}, {_beside(_as_shown(loss, anchor_loss))} the "
-        f"{anchor_loss} that the uncorrected forecast has."
+        f"In the median of the last {RECENT} steps the loss was {loss}, {_relation(_as_shown(loss, anchor_loss))} the "
+        f"{anchor_loss} of the uncorrected forecast."
     )
     if found.before is not None:
-        sentence += f" Before the change at step {found.changed_at:,} it was {_beside(found.before)} that."
+        sentence += f" Before the change at step {found.changed_at:,} it was {_relation(found.before)} that."
     if found.best is not None and (found.before is None or found.best < found.before):
-        sentence += f" At its best it was {_beside(found.best)} that."
+        sentence += f" At its best it was {_relation(found.best)} that."
     why = "The model does worse than without its corrections, on candles that it was trained on"
     return Verdict(Disease.DIVERGED, sentence, lower_rate(evidence, settings, 0.1, why))
 
 
 def _as_shown(loss: str, anchor_loss: str) -> float:
-    """The level that a reader works out of the two figures: they are rounded, so it is not quite that of the losses."""
+    """The level computed from the two displayed figures, which are rounded, so that the sentence agrees with them."""
     return math.log(float(loss)) - math.log(float(anchor_loss))
 
 
-def _beside(level: float) -> str:
-    """``3.1 times``, ``5.3 % above``, ``1.9 % below``, for what follows as a noun."""
+def _relation(level: float) -> str:
+    """``3.1 times``, ``5.3 % above``, ``1.9 % below``, to be followed by a noun."""
     if level >= _TIMES_FROM:
         return f"{text(math.exp(min(level, _LARGEST)))} times"
     percent = 100.0 * math.expm1(level)

@@ -1,17 +1,18 @@
-"""Whether a model has diverged: its loss beside its anchor's on the same samples, now and as it was.
+"""Whether a model has diverged: its loss against its anchor's on the same samples, now and earlier.
 
-The anchor is what the model corrects; its loss is that of a model that corrects nothing. The logarithm of the one over
-the other, the excess, is below zero where the model helps. Its level is a median of a few steps, held against
+The anchor is the forecast that the model corrects; its loss is that of a model without corrections. The excess is the
+logarithm of the model's loss over the anchor's, below zero if the model helps. Its level, the median of a few steps, is
+compared with
 
-- the anchor itself: a model that was trained on these samples and does worse on them than with no correction;
-- the level before the newest change of a setting, where that was made lately;
+- the anchor itself: a model trained on these samples that does worse on them than without corrections;
+- the level before the newest change of a setting, if that was recent;
 - the best level of the run: a model that was clearly better than its anchor, and is worse now.
 
-How far it may lie above is judged by the spread of sound steps. Those of a wreck spread widely and would excuse it: a
-model that was never seen sound stays diverged until it does about as well as its anchor, or is replaced.
+The allowed excess depends on the spread of sound steps. Steps of a diverged model spread widely and would excuse it: a
+model that was never sound stays diverged until it does about as well as its anchor, or is replaced.
 
-A wreck may also come to correct next to nothing, and is as good as its anchor then. While the change that wrecked it
-is in force, a model is sound again only where it has been clearly better than its anchor for a while.
+A diverged model may also learn to correct almost nothing, and then equals its anchor. While the change that caused it
+is in effect, a model is sound again only after it has been clearly better than its anchor for a while.
 """
 
 from __future__ import annotations
@@ -25,21 +26,21 @@ from dataclasses import dataclass, replace
 from core.domain.events import StepDone
 
 RECENT = 10
-"""Steps that make a level."""
+"""Steps in the median that makes a level."""
 _SETTLED = 50
-"""Steps before them, by which their spread is judged."""
+"""Earlier steps that give the spread."""
 _FEWEST_SETTLED = 20
 _CHANGE_COUNTS = 100
-"""Steps after a change in which a rise is laid to it."""
+"""Number of steps after a change during which a rise is attributed to it."""
 _ABOVE_ANCHOR = 0.03
 _ABOVE_ANCHOR_ONCE_BETTER = 0.01
 _RISE = 0.05
 """Logarithms of losses: 3, 1 and 5 %. 300 healthy steps of the simulated market reach -1 to -3 %, a rate of 0.03 leads
 to 19 % and more in ten steps (docs/gradients.md)."""
 _SPREADS_ABOVE_ANCHOR, _SPREADS_OF_A_RISE = 2.0, 3.0
-"""A median of ten has an error of 0.4 spreads: five and seven of those."""
+"""A median of ten has an error of 0.4 spreads: five and seven times that."""
 _SPREADS_SETTLED_ABOVE = 1.0
-"""The median of fifty has an error of 0.18 spreads: more than five of those."""
+"""A median of fifty has an error of 0.18 spreads: more than five times that."""
 _MAD_TO_SPREAD = 1.4826
 
 
@@ -48,25 +49,25 @@ class Divergence:
     """Levels are excesses: logarithms of the loss over the anchor's."""
 
     sound_until: int | None
-    """The newest step after which the model was sound; None where it was not seen so."""
+    """The newest step after which the model was sound, or None."""
     loss: float
-    """Of the step in the middle of those that make the level: medians of losses would not have the median ratio."""
+    """Of the middle one of the level's steps: the ratio of two median losses would not be the median ratio."""
     anchor_loss: float
     """Of the same step."""
     level: float
     changed_at: int | None
-    """The step after which the setting was changed that it is laid to; None where none was, lately."""
+    """The step after which the setting blamed for it was changed; None without a recent change."""
     before: float | None
-    """The level before that."""
+    """The level before that change."""
     best: float | None
-    """The lowest of the run; None where it was never known."""
+    """The lowest level of the run, if known."""
     is_answered: bool = False
-    """Whether a setting was changed since it was found."""
+    """Whether a setting was changed since the divergence was found."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Measured:
-    """One step that was done."""
+class _StepExcess:
+    """One completed step."""
 
     step: int
     loss: float
@@ -81,13 +82,13 @@ class _Limit:
 
 
 class DivergenceWatch:
-    """Owns the excesses of one run's newest steps."""
+    """Watches the excesses of one run's newest steps."""
 
     def __init__(self, best: float | None = None) -> None:
-        """best: the lowest level of the run, where it was another model that reached it."""
+        """best: the lowest level of the run, if a previous model reached it."""
         self.found: Divergence | None = None
-        """As of the newest step; None while the model is sound, or too little is known."""
-        self._recent: deque[_Measured] = deque(maxlen=RECENT)
+        """As of the newest step; None while the model is sound or too little is known."""
+        self._recent: deque[_StepExcess] = deque(maxlen=RECENT)
         self._settled: deque[float] = deque(maxlen=_SETTLED)
         self._since_found: deque[float] = deque(maxlen=_SETTLED)
         self._sound_until: int | None = None
@@ -96,17 +97,17 @@ class DivergenceWatch:
         self._changed_at: int | None = None
 
     def observe(self, step: StepDone) -> None:
-        """Take note of a step. One without a loss, or from before anchors were measured, says nothing."""
+        """Take a step. Steps without a loss, or recorded before anchors were measured, are ignored."""
         measured = _measured(step)
         if measured is None:
             return
         if len(self._recent) == RECENT and self.found is None:
-            self._settle(self._recent[0])
+            self._add_sound(self._recent[0])
         self._recent.append(measured)
         self._judge(step.step)
 
     def changed(self) -> None:
-        """A setting was changed: what comes now is held against what was. Several in a row count as one."""
+        """A setting was changed: later steps are compared with those before. Several in a row count as one."""
         if self.found is not None:
             self.found = replace(self.found, is_answered=True)
         if self.found is not None or (self._changed_at is not None and len(self._recent) < RECENT):
@@ -115,23 +116,23 @@ class DivergenceWatch:
             self._before = self._level
             self._changed_at = self._recent[-1].step
         while self._recent:
-            self._settle(self._recent.popleft())
+            self._add_sound(self._recent.popleft())
 
-    def still_diverged(self, changed_at: int) -> None:
-        """It had diverged when it was saved, after the change of a setting at this step."""
+    def resume_diverged(self, changed_at: int) -> None:
+        """The model was saved as diverged, after a setting was changed at this step."""
         if len(self._recent) == RECENT:
             self._changed_at = changed_at
             self.found = self._divergence()
 
-    def of_other_model(self) -> DivergenceWatch:
-        """For the one that was restored in the place of this one. Of what was, only the best of the run counts."""
+    def for_restored_model(self) -> DivergenceWatch:
+        """A watch for a restored model. It keeps only the best level of the run."""
         return DivergenceWatch(self._best)
 
     @property
     def _level(self) -> float:
         return statistics.median(each.excess for each in self._recent)
 
-    def _settle(self, sound: _Measured) -> None:
+    def _add_sound(self, sound: _StepExcess) -> None:
         self._settled.append(sound.excess)
         if len(self._settled) == _SETTLED:
             level = statistics.median(self._settled)
@@ -144,7 +145,7 @@ class DivergenceWatch:
             self._changed_at = self._before = None
         limit = self._limit()
         if self.found is None:
-            self._look_for_sound(limit.level - limit.margin / 2.0)
+            self._update_sound_until(limit.level - limit.margin / 2.0)
         if self._has_settled_above_anchor:
             self._sound_until = None
         self.found = None if self._is_sound(limit) else self._divergence()
@@ -162,14 +163,14 @@ class DivergenceWatch:
 
     @property
     def _is_clearly_better_again(self) -> bool:
-        """Than its anchor. About as well does a wreck, too, that has come to correct next to nothing."""
+        """Better than its anchor. Equal is not enough: so is a diverged model that has learned to correct nothing."""
         if len(self._since_found) < _SETTLED:
             return False
         margin = max(_ABOVE_ANCHOR_ONCE_BETTER, _SPREADS_SETTLED_ABOVE * _spread_of(self._since_found))
         return statistics.median(self._since_found) < -margin
 
-    def _look_for_sound(self, level: float) -> None:
-        """The loss of a step is that of the weights which the step before it left."""
+    def _update_sound_until(self, level: float) -> None:
+        """The loss of a step belongs to the weights that the previous step left."""
         sound = [each.step - 1 for each in self._recent if each.excess <= level]
         self._sound_until = max(sound, default=self._sound_until)
 
@@ -185,15 +186,15 @@ class DivergenceWatch:
         return min(limits, key=lambda limit: limit.level)
 
     def _spread(self) -> float:
-        """Robust. Of the steps that were sound; of the newest where too few of those are known, and 0 once those were
-        found diverged."""
+        """A robust spread of the sound steps; of the newest if too few of those are known, or 0 once those were found
+        diverged."""
         if len(self._settled) < _FEWEST_SETTLED:
             return 0.0 if self.found is not None else _spread_of([each.excess for each in self._recent])
         return 0.0 if self._has_settled_above_anchor else _spread_of(self._settled)
 
     @property
     def _has_settled_above_anchor(self) -> bool:
-        """Whether what passed for sound is clearly worse than no correction: as after a restart with a wreck."""
+        """Whether the steps taken for sound are clearly worse than no correction, as after a restart while diverged."""
         if len(self._settled) < _SETTLED:
             return False
         return statistics.median(self._settled) > max(_ABOVE_ANCHOR, _SPREADS_SETTLED_ABOVE * _spread_of(self._settled))
@@ -211,8 +212,8 @@ def _spread_of(excesses: Collection[float]) -> float:
     return _MAD_TO_SPREAD * statistics.median(abs(excess - middle) for excess in excesses)
 
 
-def _measured(step: StepDone) -> _Measured | None:
+def _measured(step: StepDone) -> _StepExcess | None:
     loss, anchor = step.loss, None if step.gradients is None else step.gradients.anchor_loss
     if loss is None or anchor is None or not (0.0 < loss < math.inf and 0.0 < anchor < math.inf):
         return None
-    return _Measured(step.step, loss, anchor, math.log(loss / anchor))
+    return _StepExcess(step.step, loss, anchor, math.log(loss / anchor))

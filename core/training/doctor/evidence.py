@@ -1,4 +1,4 @@
-"""What is measured of the window, before anyone calls it by a name. Numbers here are finite, or None."""
+"""Measurements of the window, on which the verdicts are based. All numbers are finite, or None."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from core.training.doctor.window import Numbers, StepWindow, number, size
 IndexArray = npt.NDArray[np.intp]
 
 SETTLING_STEPS = 20
-"""The first steps of a run say little: a head that starts at zero gives the body no gradient, and Adam's first steps
-are its largest."""
+"""The first steps of a run are not typical: with a zero-initialised head the body gets no gradient, and Adam's first
+steps are its largest."""
 RECENT_STEPS = 100
 START_STEPS = 10
 _OVERFLOW_STEPS = 30
 _OVERFLOW_SHARE = 0.1
 _CALM_STEPS = 10
-"""So many finite steps in a row end a bout of steps that were not."""
+"""This many finite steps in a row end an episode of non-finite ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class Spread:
 
 
 class RunStart:
-    """What a run's first steps measured, kept when they have left the window: learning and harm are judged by it."""
+    """Measurements of a run's first steps, kept after they have left the window, as a baseline."""
 
     def __init__(self) -> None:
         self._losses: list[float] = []
@@ -64,7 +64,7 @@ class RunStart:
 
     @property
     def loss(self) -> float | None:
-        """Median; None for a run that was taken up later."""
+        """Median; None for a run that was resumed later."""
         return statistics.median(self._losses) if self._losses else None
 
     @property
@@ -79,7 +79,7 @@ class RunStart:
 
     @property
     def update_ratio(self) -> float | None:
-        """Median; None too where it was forgotten."""
+        """Median; None also after `forget_updates`."""
         return statistics.median(self._update_ratios) if self._update_ratios else None
 
     @property
@@ -88,15 +88,15 @@ class RunStart:
 
 
 @dataclass(frozen=True, slots=True)
-class LossCourse:
-    """Where the loss began, where it is, and whether it still goes down."""
+class LossTrend:
+    """The loss at the start, now, and its trend."""
 
     trend: SeriesTrend
     """Over the window, without the run's first steps."""
     steps: int
-    """So many of the window have a loss."""
+    """Number of steps in the window that have a loss."""
     at_start: float | None
-    """Median of the run's first steps; None where the run was taken up later."""
+    """Median of the run's first steps; None if the run was resumed later."""
     first: float | None
     """Before the first update."""
 
@@ -106,7 +106,7 @@ class LossCourse:
 
     @property
     def fall_percent(self) -> float:
-        """Of the level at the window's start; below 0 where it rose."""
+        """In percent of the level at the window's start; below 0 for a rise."""
         return _percent(self.trend.start, self.trend.end)
 
     @property
@@ -120,7 +120,7 @@ class LossCourse:
 
 @dataclass(frozen=True, slots=True)
 class NotFinite:
-    """Steps of the window that met a number that was not finite."""
+    """Steps of the window that had a non-finite number."""
 
     began_with: NonFiniteOrigin
     began_at_step: int
@@ -134,7 +134,7 @@ class Layers:
 
     names: tuple[str, ...]
     norms: Numbers
-    """[layers]: the median gradient norm, NaN where it was never measured."""
+    """[layers]: the median gradient norm, NaN if never measured."""
     rise: Numbers
     """[layers]: norm in the window's last third over that in its first third."""
     update_ratios: Numbers
@@ -146,7 +146,7 @@ class Layers:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """All that the verdicts rest on."""
+    """All measurements that verdicts use."""
 
     first_step: int | None
     """The oldest in the window."""
@@ -172,7 +172,7 @@ class Evidence:
     largest_update_at_start: float | None
     learning_rate: float | None
     """Of the newest step."""
-    loss: LossCourse | None
+    loss: LossTrend | None
     layers: Layers
     not_finite: NotFinite | None
     scales_loss: bool
@@ -184,13 +184,13 @@ class Evidence:
 
     @property
     def growth(self) -> float:
-        """The factor by which the norm grew over the window, by its robust line; 1 where it cannot be told."""
+        """Factor by which the norm grew over the window, by its robust line; 1 if unknown."""
         return 1.0 if self.norm_trend is None else math.exp(min(700.0, self.norm_trend.climb))
 
 
 def measure(window: StepWindow, names: tuple[str, ...], start: RunStart, closed: int = 0) -> Evidence:
-    """Measure the window. names: the layers, as many as the window has. closed: so many of the steps since the start,
-    those that fell out of the window too, are left out, but for numbers that were not finite."""
+    """Measure the window. names: the layers, as many as the window has. closed: the first steps since the start to
+    leave out, except for non-finite numbers; they count even if they have left the window."""
     settled = _settled(window, closed)
     fresh = np.arange(_begin(window, closed), len(window))
     rows = settled[window.column("is_skipped")[settled] == 0.0]
@@ -213,7 +213,7 @@ def measure(window: StepWindow, names: tuple[str, ...], start: RunStart, closed:
         update_ratio_at_start=start.update_ratio,
         largest_update_at_start=start.largest_update_ratio,
         learning_rate=_newest(window.column("rate")),
-        loss=_loss_course(window.column("loss")[rows], start),
+        loss=_loss_trend(window.column("loss")[rows], start),
         layers=_layers(names, window, rows),
         not_finite=_not_finite(window),
         scales_loss=bool(np.any(~np.isnan(window.column("loss_scale")))),
@@ -221,18 +221,18 @@ def measure(window: StepWindow, names: tuple[str, ...], start: RunStart, closed:
 
 
 def _settled(window: StepWindow, closed: int) -> IndexArray:
-    """[rows]: the window without the first steps of the run, or after those that were closed."""
+    """[rows]: the window without the first steps of the run, or those after the closed ones."""
     return np.arange(_begin(window, closed + SETTLING_STEPS), len(window))
 
 
 def _begin(window: StepWindow, steps: int) -> int:
-    """The row that so many steps lie before."""
+    """The row that comes after this many steps."""
     fell_out = window.seen - len(window)
     return min(len(window), max(0, steps - fell_out))
 
 
 def spread_of(known: Numbers) -> Spread | None:
-    """known: sorted, without NaN. None where nothing is known."""
+    """known: sorted, without NaN. None if empty."""
     if known.size == 0:
         return None
     low, quarter, median, high = (float(known[round(share * (known.size - 1))]) for share in (0.05, 0.25, 0.5, 0.95))
@@ -240,13 +240,13 @@ def spread_of(known: Numbers) -> Spread | None:
 
 
 def median_of(values: Numbers) -> float | None:
-    """The median of what is known."""
+    """The median without NaN."""
     known = _sorted_known(values)
     return None if known.size == 0 else float(known[known.size // 2])
 
 
 def column_medians(table: Numbers) -> Numbers:
-    """[rows, columns] to [columns]: the median of what is known, NaN where nothing is. NaN sorts last."""
+    """[rows, columns] to [columns]: the median without NaN, which sorts last; NaN if there is no number."""
     if table.shape[0] == 0:
         return np.full(table.shape[1], np.nan)
     known = np.count_nonzero(~np.isnan(table), axis=0)
@@ -271,7 +271,7 @@ def _layers(names: tuple[str, ...], window: StepWindow, rows: IndexArray) -> Lay
 
 
 def _rise(norms: Numbers, rows: IndexArray) -> Numbers:
-    """1 where it cannot be told; a layer that stays at exactly zero does not rise."""
+    """1 if unknown; a layer that stays at exactly zero does not rise."""
     third = rows.size // 3
     before, after = column_medians(norms[rows[:third]]), column_medians(norms[rows[rows.size - third :]])
     tiny = np.finfo(np.float64).tiny
@@ -280,9 +280,9 @@ def _rise(norms: Numbers, rows: IndexArray) -> Numbers:
     return rise
 
 
-def _loss_course(losses: Numbers, start: RunStart) -> LossCourse | None:
+def _loss_trend(losses: Numbers, start: RunStart) -> LossTrend | None:
     trend, known = trend_of(losses), int(np.count_nonzero(~np.isnan(losses)))
-    return None if trend is None else LossCourse(trend, known, start.loss, start.first_loss)
+    return None if trend is None else LossTrend(trend, known, start.loss, start.first_loss)
 
 
 def _log_trend(norms: Numbers) -> SeriesTrend | None:
@@ -291,7 +291,7 @@ def _log_trend(norms: Numbers) -> SeriesTrend | None:
 
 
 def _not_finite(window: StepWindow) -> NotFinite | None:
-    """None when the newest steps were finite, and when fp16's scaler was merely finding its scale."""
+    """None if the newest steps were finite, or if fp16's scaler was only finding its scale."""
     origins = window.origins[-RECENT_STEPS:]
     if _is_scaling_at_work(window, origins):
         origins = [None if origin is NonFiniteOrigin.GRADIENTS else origin for origin in origins]
@@ -310,7 +310,7 @@ def _not_finite(window: StepWindow) -> NotFinite | None:
 
 
 def _is_scaling_at_work(window: StepWindow, origins: list[NonFiniteOrigin | None]) -> bool:
-    """With loss scaling an overflow now and then is how the scale is found; many of the newest steps are too many."""
+    """With loss scaling, occasional overflows are how the scale is found; many among the newest steps are too many."""
     if np.all(np.isnan(window.column("loss_scale"))):
         return False
     newest = origins[-_OVERFLOW_STEPS:]
@@ -319,7 +319,7 @@ def _is_scaling_at_work(window: StepWindow, origins: list[NonFiniteOrigin | None
 
 
 def _largest_of(layer_norms: Numbers) -> Numbers:
-    """The largest layer norm of each step that has any."""
+    """The largest layer norm of each step that has one."""
     if layer_norms.shape[1] == 0:
         return np.empty(0)
     filled = np.where(np.isnan(layer_norms), -1.0, layer_norms)
@@ -341,6 +341,6 @@ def _mean(values: Numbers) -> float:
 
 
 def _percent(before: float, after: float) -> float:
-    """How far it fell, of its size before; bounded, so that a start at nothing gives no endless number."""
+    """The fall in percent of the earlier size; bounded, so that a start near zero gives no huge number."""
     size = max(abs(before), 1e-300)
     return max(-1e6, min(1e6, 100.0 * ((before - after) / size)))

@@ -1,7 +1,7 @@
-"""The one change that fits a disease: the first in the order clip, rate, initialisation, numerics (for gradients that
-are too large) or activation, initialisation, depth (too small) that the settings still leave open.
+"""The one change that fits a disease: the first one that the settings still allow, in the order clip, rate,
+initialisation, numerics (gradients too large) or activation, initialisation, depth (too small).
 
-Norms and residuals, which the usual order has after the initialisation, every block of the model has already.
+Norms and residuals, which usually follow the initialisation, are in every block of the model already.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ _SMALLEST_WITHOUT_EXPONENT = 1e-6
 
 @dataclass(frozen=True, slots=True)
 class Remedy:
-    """What to change, as a sentence and as a setting."""
+    """The change, as a sentence and as a setting."""
 
     advice: str
     change: SettingChange | None = None
 
 
 def against_explosion(evidence: Evidence, settings: Settings) -> Remedy:
-    """Clip first; where clipping is at work already, a lower rate, or other first weights."""
+    """Clip first; if clipping is active already, lower the rate or change the initial weights."""
     mode = settings.gradients.clip_mode
     if mode in ("off", "observe"):
         return Remedy(
@@ -54,25 +54,25 @@ def against_explosion(evidence: Evidence, settings: Settings) -> Remedy:
         return lower
     if _was_large_from_the_start(evidence) and settings.model.initialisation != "by-activation":
         return Remedy(
-            "Clipping is at work and the norms were large from the first steps without growing, so the first weights "
+            "Clipping is active and the norms were large from the first steps without growing, so the initial weights "
             "are too large: choose them by the activation.",
             SettingChange("model", "initialisation", "by-activation"),
         )
-    return lower_rate(evidence, settings, 0.1, "Clipping is at work already, so the rate comes next")
+    return lower_rate(evidence, settings, 0.1, "Clipping is active already, so the rate comes next")
 
 
 def against_large_updates(evidence: Evidence, settings: Settings, ratio: float) -> Remedy:
-    """So much lower that an update is about a hundredth of the parameters, and not the share `ratio`."""
+    """Lower the rate so that an update is about a hundredth of the parameters instead of the share `ratio`."""
     factor = _SOUND_UPDATE / ratio
-    why = "Clipping limits a gradient and not what the optimizer makes of it, so the rate is what to change"
+    why = "Clipping limits a gradient but not the optimizer's step, so the rate is what to change"
     return lower_rate(evidence, settings, max(0.01, min(1 / 3, factor)), why)
 
 
 def lower_rate(evidence: Evidence, settings: Settings, factor: float, why: str) -> Remedy:
-    """The rate in force times `factor`. What the schedule makes of it falls in the same measure."""
+    """The current rate times `factor`. The schedule scales it in the same way."""
     rate = settings.training.learning_rate
     if rate * factor < _SMALLEST_RATE:
-        return Remedy(f"{why}; but the learning rate is as low as it goes. Restore a checkpoint from before.")
+        return Remedy(f"{why}; but the learning rate is at its minimum. Restore an earlier checkpoint.")
     lower = _two_digits(rate * factor, math.floor)
     return Remedy(
         f"{why}: lower the learning rate from {text(rate)} to {text(lower)}."
@@ -82,33 +82,33 @@ def lower_rate(evidence: Evidence, settings: Settings, factor: float, why: str) 
 
 
 def _schedule_words(rate: float, evidence: Evidence, settings: Settings) -> str:
-    """Where the newest step used another rate than the one that is set, what made it that."""
+    """Explains why the newest step used another rate than the configured one, if it did."""
     training, used = settings.training, evidence.learning_rate
     if used is None or (training.schedule == "constant" and training.warmup_steps == 0) or text(used) == text(rate):
         return ""
     return (
-        f" The newest step used {text(used)}: the warm-up and the schedule make that of {text(rate)}, and will change "
-        "the new rate in the same way."
+        f" The newest step used {text(used)}: warm-up and schedule derive it from {text(rate)}, and will change the "
+        "new rate in the same way."
     )
 
 
 def against_dead_layers(settings: Settings) -> Remedy:
-    """Activation, then the first weights, then the numerics."""
+    """Activation, then the initial weights, then the numerics."""
     if settings.model.activation != "gelu":
         return Remedy(
-            f"Take GELU for {settings.model.activation}: it lets a gradient through on both sides of zero.",
+            f"Use GELU instead of {settings.model.activation}: it passes a gradient on both sides of zero.",
             SettingChange("model", "activation", "gelu"),
         )
     return _against_lost_signal(settings) or Remedy(
-        "No setting is left that would mend it: restore a checkpoint from before, or begin a new run."
+        "No remaining setting would help: restore an earlier checkpoint, or start a new run."
     )
 
 
 def against_vanishing(settings: Settings) -> Remedy:
-    """Activation, then the first weights, then the numerics, then fewer layers."""
+    """Activation, then the initial weights, then the numerics, then fewer layers."""
     if settings.model.activation != "gelu":
         return Remedy(
-            f"Take GELU for {settings.model.activation}: of all changes the activation has the strongest effect.",
+            f"Use GELU instead of {settings.model.activation}: of all changes the activation has the strongest effect.",
             SettingChange("model", "activation", "gelu"),
         )
     remedy = _against_lost_signal(settings)
@@ -117,16 +117,16 @@ def against_vanishing(settings: Settings) -> Remedy:
     if settings.model.layers > 1:
         fewer = settings.model.layers // 2
         return Remedy(
-            f"Take {fewer} of the {settings.model.layers} layers: activation and first weights are as they should be.",
+            f"Use {fewer} of the {settings.model.layers} layers: activation and initial weights are right already.",
             SettingChange("model", "layers", fewer),
         )
-    return Remedy("No setting is left that would mend it: look at the scale of the loss and of the input.")
+    return Remedy("No remaining setting would help: check the scale of the loss and of the input.")
 
 
 def against_not_finite(evidence: Evidence, settings: Settings, origin: NonFiniteOrigin) -> Remedy:
-    """Numerics, unless the norms had exploded before: then the explosion is what to stop."""
+    """Numerics, unless the norms had exploded before: then stop the explosion."""
     if origin is NonFiniteOrigin.INPUT:
-        return Remedy("Look at the candles of the steps that were set aside: no setting mends the input.")
+        return Remedy("Check the candles of the quarantined steps: no setting corrects the input.")
     if evidence.share_of_norms_above(EXPLODING_NORM) > 0.1:
         return against_explosion(evidence, settings)
     if settings.training.precision != "float32":
@@ -135,36 +135,36 @@ def against_not_finite(evidence: Evidence, settings: Settings, origin: NonFinite
             SettingChange("training", "precision", "float32"),
         )
     if origin is NonFiniteOrigin.PARAMETERS:
-        return lower_rate(evidence, settings, 0.1, "An update wrote them, so it was too long")
+        return lower_rate(evidence, settings, 0.1, "An update wrote them, so it was too large")
     return Remedy(
-        "Look for a division, a root or a logarithm that meets zero: the norms before were sound and the arithmetic "
-        "is float32, so neither clipping nor the rate would mend it."
+        "Look for a division, a root or a logarithm of zero: the norms before were sound and the arithmetic is "
+        "float32, so neither clipping nor the rate would help."
     )
 
 
 def fitting_threshold(evidence: Evidence, settings: Settings, most: float = _LARGEST_THRESHOLD) -> Remedy:
-    """A threshold that would clip one step in twenty, from the norms that were seen; `most` where that is less."""
+    """A threshold that would clip one step in twenty, from the observed norms; at most `most`."""
     mode = settings.gradients.clip_mode
     if mode == "adaptive":
         return Remedy(
             f"Clip at the {_USUAL_PERCENTILE:.0f}th percentile of recent norms.",
             SettingChange("gradients", "clip_percentile", _USUAL_PERCENTILE),
         )
-    spread = what_is_clipped(evidence, settings)
+    spread = clipped_spread(evidence, settings)
     if spread is None:
-        return Remedy("Choose a threshold near the norms seen.")
+        return Remedy("Choose a threshold near the observed norms.")
     value = _threshold(min(spread.high, most))
     why = "95 % of the steps stay below it" if value >= spread.high else "a norm up to that is usual"
     return Remedy(
-        f"Set the threshold to {text(value)}: {why}, so it clips only those that stand out.",
+        f"Set the threshold to {text(value)}: {why}, so it clips only outliers.",
         SettingChange("gradients", "clip_value" if mode == "value" else "clip_norm", value),
     )
 
 
-def unless_in_force(remedy: Remedy, settings: Settings) -> Remedy:
-    """Without its change where the settings say that already: a button that changes nothing is none.
+def unless_already_set(remedy: Remedy, settings: Settings) -> Remedy:
+    """Without the change if the settings have it already, so that no button does nothing.
 
-    The threshold can be moved while it trains, so the steps tell which was in force, and the settings do not.
+    The clip threshold can change during training, so it is compared by the steps, not the settings.
     """
     change = remedy.change
     if change is None or change.name == "clip_norm":
@@ -174,8 +174,8 @@ def unless_in_force(remedy: Remedy, settings: Settings) -> Remedy:
     return Remedy(remedy.advice)
 
 
-def what_is_clipped(evidence: Evidence, settings: Settings) -> Spread | None:
-    """The number that the threshold of this mode is held against."""
+def clipped_spread(evidence: Evidence, settings: Settings) -> Spread | None:
+    """The number that this mode compares with the threshold."""
     match settings.gradients.clip_mode:
         case "value":
             return evidence.largest_number
@@ -186,35 +186,35 @@ def what_is_clipped(evidence: Evidence, settings: Settings) -> Spread | None:
 
 
 def threshold_of(evidence: Evidence, settings: Settings) -> float | None:
-    """The threshold of this mode. In mode value it is no norm, and no step reports it."""
+    """The threshold of this mode. In mode value it is not a norm, and steps do not report it."""
     return settings.gradients.clip_value if settings.gradients.clip_mode == "value" else evidence.threshold
 
 
 def text(value: float) -> str:
-    """Three digits, as the window's fields write them: 0.25, 0.00003, 1.2e-7."""
+    """Three digits, in the format of the window's fields: 0.25, 0.00003, 1.2e-7."""
     if _SMALLEST_WITHOUT_EXPONENT <= abs(value) < 1:
         return f"{Decimal(f'{value:.3g}').normalize():f}"
     return f"{value:.3g}".replace("e-0", "e-").replace("e+0", "e").replace("e+", "e")
 
 
 def _lower_threshold(evidence: Evidence, settings: Settings) -> Remedy | None:
-    """None where the present one is about as low already: what is sound passes it, and what is not is clipped."""
+    """None if the current threshold is about as low already."""
     present = threshold_of(evidence, settings)
     if settings.gradients.clip_mode == "value":
         bound = min(_USUAL_VALUE, _threshold(settings.gradients.clip_value / 10))
         if bound >= settings.gradients.clip_value:
             return None
         return Remedy(
-            f"Clip each number at {text(bound)}: the present bound lets most steps through.",
+            f"Clip each number at {text(bound)}: the current bound lets most steps through.",
             SettingChange("gradients", "clip_value", bound),
         )
     before = evidence.window_norm.quarter if evidence.window_norm is not None else _FIRST_THRESHOLD
     value = _threshold(before) if before <= USUAL_NORM else _FIRST_THRESHOLD
     if present is not None and 2.0 * value > present:
         return None
-    why = "a quarter of the norms seen were below it" if before <= USUAL_NORM else "no norm seen was sound"
+    why = "a quarter of the observed norms were below it" if before <= USUAL_NORM else "no observed norm was sound"
     return Remedy(
-        f"Set the clip threshold to {text(value)}: {why}, and the present one lets most steps through.",
+        f"Set the clip threshold to {text(value)}: {why}, and the current one lets most steps through.",
         SettingChange("gradients", "clip_norm", value),
     )
 
@@ -228,7 +228,7 @@ def _was_large_from_the_start(evidence: Evidence) -> bool:
 def _against_lost_signal(settings: Settings) -> Remedy | None:
     if settings.model.initialisation != "by-activation":
         return Remedy(
-            "Choose the first weights by the activation, so that each layer keeps the size of its signal.",
+            "Choose the initial weights by the activation, so that each layer keeps the size of its signal.",
             SettingChange("model", "initialisation", "by-activation"),
         )
     if settings.training.precision != "float32":
@@ -244,6 +244,6 @@ def _threshold(value: float) -> float:
 
 
 def _two_digits(value: float, rounding: Callable[[float], int]) -> float:
-    """Round to two digits, up or down; the value itself where it has no more."""
+    """Round to two digits, up or down; shorter values stay unchanged."""
     place = math.floor(math.log10(value)) - 1
     return float(f"{rounding(round(value / 10.0**place, 9))}e{place}")

@@ -1,7 +1,7 @@
-"""Where a noisy series is going, told against its own noise: robust to spikes, and to noise that is not normal.
+"""The trend of a noisy series, robust to spikes and to noise that is not normal.
 
-The series is cut into blocks, so that neighbours that go up and down together count once. Mann-Kendall's statistic on
-the blocks' mean ranks says whether they go anywhere, Theil and Sen's slope of their medians how far.
+The series is cut into blocks, so that correlated neighbours count once. Mann-Kendall's statistic on the blocks' mean
+ranks says whether there is a trend, the Theil-Sen slope of their medians how large it is.
 """
 
 from __future__ import annotations
@@ -14,27 +14,27 @@ import numpy as np
 from core.training.doctor.window import Numbers
 
 FEWEST = 24
-"""Below this many values there is no trend to speak of."""
+"""Fewest values for a trend."""
 _BLOCKS = 20
 _SMALLEST_BLOCK = 3
 
 
 @dataclass(frozen=True, slots=True)
 class SeriesTrend:
-    """What a series did from its first block to its last, in its own units."""
+    """The change of a series from its first block to its last, in its units."""
 
     start: float
     """Median of its first quarter."""
     end: float
     """Median of its last quarter."""
     climb: float
-    """Theil and Sen's slope times the length: below 0 where it falls."""
+    """The Theil-Sen slope times the length: below 0 for a fall."""
     z: float
-    """Mann-Kendall's: below -2.6 it falls, above 2.6 it rises, each with less than one error in a hundred."""
+    """Mann-Kendall's: below -2.6 a fall, above 2.6 a rise, each with less than one error in a hundred."""
 
 
 def trend_of(values: Numbers) -> SeriesTrend | None:
-    """values: [n], in time order, NaN where nothing was measured. None for fewer than `FEWEST` numbers."""
+    """values: [n], in time order, NaN for missing. None for fewer than `FEWEST` numbers."""
     known = values[~np.isnan(values)]
     if known.size < FEWEST:
         return None
@@ -50,7 +50,7 @@ def trend_of(values: Numbers) -> SeriesTrend | None:
 
 
 def _blocks(values: Numbers) -> Numbers:
-    """[blocks, length]. The oldest values that fill no block are left out."""
+    """[blocks, length]. The oldest values that fill no block are dropped."""
     length = max(_SMALLEST_BLOCK, values.size // _BLOCKS)
     count = values.size // length
     return values[values.size - count * length :].reshape(count, length)

@@ -1,10 +1,10 @@
 """One function for each disease: whether the evidence shows it, in numbers, and what to do first.
 
-`not_finite` is asked first (a bad batch now and then lets the others speak), then the others in the order of
-`VERDICTS`; the first that speaks is the diagnosis. What makes other numbers meaningless comes first, then what does
-harm now, then what only wastes time: a number that is not finite spoils every norm; exploding gradients make updates
-large; too large updates kill layers; a dead layer is a cliff that would also read as vanishing; and how often is
-clipped says something only where the norms are sound.
+`not_finite` is checked first (occasional bad batches do not hide the others), then the others in the order of
+`VERDICTS`; the first match is the diagnosis. First come diseases that make other numbers meaningless, then those that
+do harm now, then those that only waste time: non-finite numbers spoil every norm; exploding gradients make updates
+large; too large updates kill layers; a dead layer is a cliff that also looks like vanishing; and the clip rate means
+something only if the norms are sound.
 """
 
 from __future__ import annotations
@@ -23,23 +23,23 @@ from core.training.doctor.evidence import (
     SETTLING_STEPS,
     Evidence,
     Layers,
-    LossCourse,
+    LossTrend,
     NotFinite,
 )
 from core.training.doctor.remedies import EXPLODING_NORM, LARGE_UPDATE, USUAL_NORM, Remedy, text
 
 FEWEST_STEPS = 50
-"""Below this many steps with a gradient norm nothing is said, but for numbers that are not finite."""
+"""Below this many steps with a gradient norm only non-finite numbers are reported."""
 _RARE_INPUT = 0.05
-_SAYS_NOTHING = frozenset({Disease.UNKNOWN, Disease.HEALTHY})
+_NOT_A_DISEASE = frozenset({Disease.UNKNOWN, Disease.HEALTHY})
 _SHARE_OF_EXPLODING = 0.2
 _SHARE_LET_THROUGH = 0.05
-"""Spikes that are clipped do no harm; of those that are not, one step in twenty is enough."""
+"""Clipped spikes do no harm; of unclipped ones, one step in twenty is enough."""
 _GROWTH = 10.0
 _FEWEST_TO_BE_STUCK = 100
-"""That a loss does not fall takes longer to see than that it does."""
+"""A stuck loss takes longer to detect than a falling one."""
 _CERTAIN = 2.6
-"""A trend's z beyond which it is no accident: less than one in a hundred."""
+"""A trend's z above which it is not chance: less than one in a hundred."""
 _LEARNING_PERCENT = 0.5
 _LEARNED_PERCENT = 20.0
 _FINISHED_PERCENT = 95.0
@@ -48,7 +48,8 @@ _VANISHED_LAYER = 1e-8
 _DEPTH_GAP = 1000.0
 _RISING = 3.0
 _RISING_POWER = 1 / 8
-"""The wider the gap, the faster must the early layers rise to count as coming: a gap of 1e12 does not close 3-fold."""
+"""The wider the gap, the faster must the early layers rise to count as recovering: a gap of 1e12 does not close
+3-fold."""
 _DEAD_SHARE = 1e-6
 _CLIFF = 0.7
 _ALWAYS = 0.95
@@ -67,7 +68,7 @@ _ORIGIN_WORDS = {
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """A disease with its evidence; `Diagnosis` without the run and the step."""
+    """A disease with its evidence: a `Diagnosis` without run and step."""
 
     disease: Disease
     evidence: str
@@ -76,7 +77,7 @@ class Verdict:
 
 
 def not_finite(evidence: Evidence, settings: Settings) -> Verdict | None:
-    """Steps that met a number that was not finite, and where that began."""
+    """Steps with a non-finite number, and where that began."""
     found = evidence.not_finite
     if found is None:
         return None
@@ -92,18 +93,18 @@ def not_finite(evidence: Evidence, settings: Settings) -> Verdict | None:
 
 
 def too_early(evidence: Evidence, settings: Settings) -> Verdict | None:
-    """Too few steps to say anything."""
+    """Too few steps for a verdict."""
     if evidence.steps >= FEWEST_STEPS and evidence.norm is not None:
         return None
     sentence = (
         f"{_steps(evidence.steps)} with a gradient norm so far; {FEWEST_STEPS} are needed, of which the first "
-        f"{SETTLING_STEPS} are left out."
+        f"{SETTLING_STEPS} are not counted."
     )
     return Verdict(Disease.UNKNOWN, sentence, Remedy(""))
 
 
 def exploding(evidence: Evidence, settings: Settings) -> Verdict | None:
-    """Above 100, or growing beyond what is usual while nothing is learned by it."""
+    """Above 100, or growing beyond the usual range while the loss does not fall."""
     assert evidence.norm is not None
     share = evidence.share_of_norms_above(EXPLODING_NORM)
     if share >= _SHARE_OF_EXPLODING:
@@ -115,8 +116,8 @@ def exploding(evidence: Evidence, settings: Settings) -> Verdict | None:
     elif share >= _SHARE_LET_THROUGH and _lets_through(evidence, settings, share):
         sentence = (
             f"{100 * share:.0f} % of {_recent(evidence)} had a gradient norm above {EXPLODING_NORM:.0f}, up to "
-            f"{text(evidence.norm.largest)} where the median is {text(evidence.norm.median)}, and clipping does not "
-            "hold them down."
+            f"{text(evidence.norm.largest)} with a median of {text(evidence.norm.median)}, and clipping does not hold "
+            "them down."
         )
     elif _is_growing(evidence) and not _is_learning(evidence.loss):
         sentence = (
@@ -138,12 +139,12 @@ def updates_too_large(evidence: Evidence, settings: Settings) -> Verdict | None:
             f"A step changes the parameters by {_share(ratio)} of their norm, in the median of {_recent(evidence)}; "
             f"0.1 to 1 % is usual, more than {_share(LARGE_UPDATE)} is too much."
         )
-    elif _was_thrown_out(evidence):
+    elif _first_updates_did_damage(evidence):
         ratio = evidence.largest_update_at_start
         assert ratio is not None and evidence.loss is not None and evidence.loss.first is not None
         sentence = (
-            f"The run's first steps changed the parameters by up to {_share(ratio)} of their norm, and that was "
-            f"not made good: the loss was {text(evidence.loss.first)} before them and is {text(evidence.loss.now)}."
+            f"The run's first steps changed the parameters by up to {_share(ratio)} of their norm, and the model has "
+            f"not recovered: the loss was {text(evidence.loss.first)} before them and is {text(evidence.loss.now)}."
         )
     else:
         return None
@@ -154,21 +155,21 @@ def updates_too_large(evidence: Evidence, settings: Settings) -> Verdict | None:
 
 
 def dead_layers(evidence: Evidence, settings: Settings) -> Verdict | None:
-    """No gradient in some layers, from one layer to the next, while others learn."""
+    """No gradient in some layers, with a sharp boundary, while others learn."""
     layers = evidence.layers
     dead, level = _without_gradient(layers)
     if not dead or not evidence.update_ratio or not _falls_off_a_cliff(layers.norms):
         return None
     largest = max(float(layers.norms[place]) for place in dead)
     sentence = (
-        f"{len(dead)} of {len(layers.names)} layers have a gradient norm of {text(largest)} at most, the others one "
-        f"of about {text(level)}: {_list(layers, dead)}."
+        f"{len(dead)} of {len(layers.names)} layers have a gradient norm of at most {text(largest)}, the others about "
+        f"{text(level)}: {_list(layers, dead)}."
     )
     return Verdict(Disease.DEAD_LAYERS, sentence, remedies.against_dead_layers(settings), _names(layers, dead))
 
 
 def vanishing(evidence: Evidence, settings: Settings) -> Verdict | None:
-    """Too small to learn by, as the loss shows. Small gradients that do teach the model are healthy."""
+    """Too small to learn, as the loss shows. Small gradients that do train the model are healthy."""
     norm, loss = evidence.norm, evidence.loss
     assert norm is not None
     if loss is None or _is_learning(loss) or evidence.steps < _FEWEST_TO_BE_STUCK:
@@ -176,7 +177,7 @@ def vanishing(evidence: Evidence, settings: Settings) -> Verdict | None:
     fallen = loss.fall_since_start_percent
     if fallen is not None and fallen >= _FINISHED_PERCENT:
         return None
-    sentence, places = _lost_with_depth(evidence)
+    sentence, places = _vanishing_with_depth(evidence)
     has_learned = fallen is not None and fallen >= _LEARNED_PERCENT
     if not sentence and norm.median < _VANISHED_NORM and (not has_learned or _has_collapsed(evidence)):
         sentence = f"The gradient norm has a median of {text(norm.median)} over {_recent(evidence)}"
@@ -191,9 +192,9 @@ def vanishing(evidence: Evidence, settings: Settings) -> Verdict | None:
 
 
 def always_clipping(evidence: Evidence, settings: Settings) -> Verdict | None:
-    """The threshold cuts nearly every step down. It is too low where the norms are sound and the loss does not rise;
-    else it holds something back, and the rate is what to lower, unless the model learns all the same."""
-    clipped, threshold = remedies.what_is_clipped(evidence, settings), remedies.threshold_of(evidence, settings)
+    """Nearly every step is clipped. The threshold is too low if the norms are sound and the loss does not rise;
+    otherwise lower the rate, unless the model learns anyway."""
+    clipped, threshold = remedies.clipped_spread(evidence, settings), remedies.threshold_of(evidence, settings)
     if settings.gradients.clip_mode in ("off", "observe") or clipped is None or threshold is None:
         return None
     is_steady = clipped.high <= _STEADY * clipped.median
@@ -204,36 +205,38 @@ def always_clipping(evidence: Evidence, settings: Settings) -> Verdict | None:
     assert evidence.norm is not None
     rises, learns = _is_rising(evidence.loss), _is_learning(evidence.loss)
     if evidence.norm.high <= USUAL_NORM and not rises:
-        sentence += f", though {_what(settings)} was sound and steady: {spread}."
+        sentence += f", though {_clipped_quantity(settings)} was sound and steady: {spread}."
         return Verdict(Disease.ALWAYS_CLIPPING, sentence, remedies.fitting_threshold(evidence, settings))
     if learns and evidence.norm.median <= USUAL_NORM:
-        sentence += f", though {_what(settings)} was mostly sound, {spread}, and the loss falls."
+        sentence += f", though {_clipped_quantity(settings)} was mostly sound, {spread}, and the loss falls."
         remedy = remedies.fitting_threshold(evidence, settings, USUAL_NORM)
         return Verdict(Disease.ALWAYS_CLIPPING, sentence, remedy)
     if learns:
         return None
-    sentence += f", {_what(settings)} was {spread}, and the loss {'rises' if rises else 'does not fall'}."
+    sentence += f", {_clipped_quantity(settings)} was {spread}, and the loss {'rises' if rises else 'does not fall'}."
     reason = "The loss rises" if rises else "The norms are above the usual 0.1 to 10"
     remedy = remedies.lower_rate(evidence, settings, 0.1, f"{reason}, so a higher threshold would do harm")
     return Verdict(Disease.ALWAYS_CLIPPING, sentence, remedy)
 
 
 def never_clipping(evidence: Evidence, settings: Settings) -> Verdict | None:
-    """A threshold that no usual norm reaches, far above those seen. One of 1 with norms of 0.01 is a good guard."""
-    clipped, threshold = remedies.what_is_clipped(evidence, settings), remedies.threshold_of(evidence, settings)
+    """A threshold far above all observed norms and above usual ones. A threshold of 1 with norms of 0.01 is a good
+    guard."""
+    clipped, threshold = remedies.clipped_spread(evidence, settings), remedies.threshold_of(evidence, settings)
     if settings.gradients.clip_mode not in ("norm", "value", "layer") or clipped is None or threshold is None:
         return None
     if threshold <= USUAL_NORM or threshold < _FAR_ABOVE * clipped.largest or evidence.clip_share > 0.0:
         return None
     sentence = (
-        f"None of {_recent(evidence)} was clipped: the threshold is {text(threshold)}, and {_what(settings)} was "
-        f"{text(clipped.largest)} at most. Gradients that explode would pass it for long."
+        f"None of {_recent(evidence)} was clipped: the threshold is {text(threshold)}, and "
+        f"{_clipped_quantity(settings)} was at most {text(clipped.largest)}. "
+        "Exploding gradients would pass it for long."
     )
     return Verdict(Disease.NEVER_CLIPPING, sentence, remedies.fitting_threshold(evidence, settings))
 
 
 def healthy(evidence: Evidence, settings: Settings) -> Verdict:
-    """What is left."""
+    """The verdict if no disease was found."""
     assert evidence.norm is not None
     norm = evidence.norm
     sentence = (
@@ -259,32 +262,32 @@ VERDICTS: tuple[Callable[[Evidence, Settings], Verdict | None], ...] = (
 def judge(evidence: Evidence, settings: Settings, with_closed: Evidence) -> Verdict:
     """The first disease that the evidence shows.
 
-    with_closed: the same with the steps before a rollback: what led to a number that is not finite lies there.
+    with_closed: the evidence with the steps before a rollback, which hold the cause of a non-finite number.
     """
     spoilt = not_finite(with_closed, settings)
-    if spoilt is not None and not _is_bad_input_now_and_then(with_closed.not_finite):
+    if spoilt is not None and not _is_rare_bad_input(with_closed.not_finite):
         found = spoilt
     else:
         spoken = (verdict(evidence, settings) for verdict in VERDICTS)
         found = next((verdict for verdict in spoken if verdict is not None), None) or healthy(evidence, settings)
         if spoilt is not None:
-            found = spoilt if found.disease in _SAYS_NOTHING else _and_also(found, spoilt)
-    return replace(found, remedy=remedies.unless_in_force(found.remedy, settings))
+            found = spoilt if found.disease in _NOT_A_DISEASE else _combined(found, spoilt)
+    return replace(found, remedy=remedies.unless_already_set(found.remedy, settings))
 
 
-def _is_bad_input_now_and_then(found: NotFinite | None) -> bool:
-    """Batches that were set aside before any pass spoil nothing, and should not hide what the others show."""
+def _is_rare_bad_input(found: NotFinite | None) -> bool:
+    """Batches that were quarantined before any pass do no harm, and should not hide other verdicts."""
     if found is None or set(found.counts) != {NonFiniteOrigin.INPUT}:
         return False
     return found.counts[NonFiniteOrigin.INPUT] <= max(1.0, _RARE_INPUT * found.steps_looked_at)
 
 
-def _and_also(found: Verdict, spoilt: Verdict) -> Verdict:
+def _combined(found: Verdict, spoilt: Verdict) -> Verdict:
     return replace(found, evidence=f"{found.evidence} Apart from that, {spoilt.evidence}")
 
 
-def _was_thrown_out(evidence: Evidence) -> bool:
-    """Adam's steps shrink beside parameters that its first ones made large: later the ratio looks sound."""
+def _first_updates_did_damage(evidence: Evidence) -> bool:
+    """Large parameters hide the large first updates of Adam that made them: later the ratio looks sound."""
     ratio, loss = evidence.update_ratio_at_start, evidence.loss
     if ratio is None or ratio <= LARGE_UPDATE or loss is None or loss.fall_since_first_percent is None:
         return False
@@ -292,8 +295,8 @@ def _was_thrown_out(evidence: Evidence) -> bool:
 
 
 def _lets_through(evidence: Evidence, settings: Settings, share: float) -> bool:
-    """Whether norms above 100, which are so many of the steps, reach the optimizer and may do harm there: they are far
-    from the others, or nothing is learned."""
+    """Whether norms above 100, this share of the steps, reach the optimizer and may do harm: they are far from the
+    others, or the loss does not fall."""
     assert evidence.norm is not None
     mode = settings.gradients.clip_mode
     if evidence.norm.high <= _STEADY * evidence.norm.median and _is_learning(evidence.loss):
@@ -310,16 +313,16 @@ def _is_growing(evidence: Evidence) -> bool:
     return trend.end > math.log(USUAL_NORM)
 
 
-def _is_learning(loss: LossCourse | None) -> bool:
+def _is_learning(loss: LossTrend | None) -> bool:
     return loss is not None and loss.trend.z < -_CERTAIN and loss.fall_percent >= _LEARNING_PERCENT
 
 
-def _is_rising(loss: LossCourse | None) -> bool:
+def _is_rising(loss: LossTrend | None) -> bool:
     return loss is not None and loss.trend.z > _CERTAIN and loss.fall_percent <= -_LEARNING_PERCENT
 
 
 def _without_gradient(layers: Layers) -> tuple[list[int], float]:
-    """The layers with next to no gradient and none on the way, and the norm that is usual among the others."""
+    """The layers with almost no gradient and no sign of recovery, and the usual norm among the others."""
     known = np.sort(layers.norms[~np.isnan(layers.norms)])
     if known.size < 2:
         return [], 0.0
@@ -329,20 +332,20 @@ def _without_gradient(layers: Layers) -> tuple[list[int], float]:
 
 
 def _falls_off_a_cliff(norms: np.ndarray) -> bool:
-    """Whether the norms fall from one layer to the next, and not little by little over the depth."""
+    """Whether the norms fall at one layer, rather than gradually over the depth."""
     levels = np.log10(np.maximum(norms[~np.isnan(norms)], 1e-45))
     return bool(np.abs(np.diff(levels)).max() >= _CLIFF * (levels.max() - levels.min()))
 
 
-def _lost_with_depth(evidence: Evidence) -> tuple[str, list[int]]:
-    """A sentence's beginning and the layers, or nothing, where the gradient is lost on the way to the input."""
+def _vanishing_with_depth(evidence: Evidence) -> tuple[str, list[int]]:
+    """The start of a sentence and the layers if the gradient is lost on the way to the input, else empty."""
     layers = evidence.layers
     early, late = layers.early, layers.late
     third = max(1, layers.norms.size // 3)
     if early is None or late is None or _is_closing(early, late, float(np.median(layers.rise[:third]))):
         return "", []
     if late > 0.0 and late >= _DEPTH_GAP * early:
-        ratio = f"{text(late / early)} times" if early > late * 1e-30 else "out of all proportion"
+        ratio = f"{text(late / early)} times" if early > late * 1e-30 else "many orders of magnitude"
         return f"Early layers have a norm of {text(early)}, {ratio} below the late ones' {text(late)}", [*range(third)]
     small = [int(place) for place in np.flatnonzero((layers.norms < _VANISHED_LAYER) & (layers.rise < _RISING))]
     if small and float(np.nanmax(layers.norms)) >= _DEPTH_GAP * _VANISHED_LAYER:
@@ -351,14 +354,14 @@ def _lost_with_depth(evidence: Evidence) -> tuple[str, list[int]]:
 
 
 def _has_collapsed(evidence: Evidence) -> bool:
-    """What a run has learned with small gradients it may go on with; with a thousandth of those it learned nothing."""
+    """Whether the norm fell to a thousandth of its start. Small gradients from the start are no collapse."""
     assert evidence.norm is not None
     began = evidence.norm_at_start
     return began is not None and evidence.norm.median * _DEPTH_GAP <= began
 
 
 def _is_closing(early: float, late: float, rise: float) -> bool:
-    """Whether the early layers are on the way up: behind a head that starts at zero they begin with nothing."""
+    """Whether the early layers are recovering: behind a zero-initialised head they start with no gradient."""
     gap = late / early if early > late * 1e-30 else 1e30
     return rise >= max(_RISING, math.pow(gap, _RISING_POWER))
 
@@ -377,17 +380,17 @@ def _list(layers: Layers, places: list[int]) -> str:
     return shown if len(places) <= _NAMED else f"{shown} and {len(places) - _NAMED} more"
 
 
-def _what(settings: Settings) -> str:
+def _clipped_quantity(settings: Settings) -> str:
     mode = settings.gradients.clip_mode
     return {"value": "the largest number", "layer": "the largest layer's norm"}.get(mode, "the norm")
 
 
-def _loss_words(loss: LossCourse | None) -> str:
+def _loss_words(loss: LossTrend | None) -> str:
     if loss is None:
         return "the loss is not known yet"
     if _is_learning(loss):
         return f"the loss fell by {text(loss.fall_percent)} % to {text(loss.now)} over the last {_steps(loss.steps)}"
-    return f"the loss stands at {text(loss.now)}"
+    return f"the loss is {text(loss.now)}"
 
 
 def _share(ratio: float) -> str:
@@ -395,7 +398,7 @@ def _share(ratio: float) -> str:
 
 
 def _recent(evidence: Evidence) -> str:
-    """With all that were counted until there were enough of them, while some of those still make the difference."""
+    """The counted steps; with the total as long as some of those were left out of the count."""
     count = evidence.recent_norms.size
     if count < min(RECENT_STEPS, evidence.steps):
         return f"the last {count} of {_steps(evidence.steps)}"

@@ -1,4 +1,4 @@
-"""The last few hundred steps as columns, so that a diagnosis is a few sorts and no walk over objects."""
+"""The last few hundred steps as columns, so that a diagnosis needs only a few sorts."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from core.domain.diagnosis import GradientStatistics, NonFiniteOrigin
 from core.domain.events import StepDone
 
 WINDOW = 300
-"""Steps that the doctor looks back on."""
+"""Number of steps that the doctor looks at."""
 _LARGEST = 1e300
-"""Larger numbers count as this one, so that no difference of two overflows."""
+"""Larger numbers are limited to this one, so that no difference of two overflows."""
 _ORIGINS = tuple(NonFiniteOrigin)
 
 Numbers = npt.NDArray[np.float64]
 
 
 class StepWindow:
-    """The newest steps, oldest first. What a step did not measure is NaN in here, and never leaves as such."""
+    """The newest steps, oldest first. Missing values are NaN inside."""
 
     def __init__(self, layers: int, capacity: int = WINDOW) -> None:
         self.layers = layers
@@ -30,9 +30,9 @@ class StepWindow:
         self._ratios = np.full((2 * capacity, layers), np.nan)
         self._end = 0
         self.seen = 0
-        """Steps since the start or the last `clear`, those that fell out of the window too."""
+        """Steps since the start or the last `clear`, including those that have left the window."""
         self.closed = 0
-        """So many of them are of a course that was given up: see `close`."""
+        """How many of them were made before a rollback: see `close`."""
 
     def __len__(self) -> int:
         return min(self._end, self._capacity)
@@ -56,12 +56,13 @@ class StepWindow:
         self.closed = 0
 
     def close(self) -> None:
-        """The next steps go on from another state: those so far stay in sight, but tell nothing of the next ones."""
+        """The next steps continue from another state: earlier ones stay in the window, but do not count for later
+        ones."""
         self.closed = self.seen
 
     @property
     def has_closed_steps(self) -> bool:
-        """Whether some in sight are of a course that was given up."""
+        """Whether the window has steps from before a rollback."""
         return self.closed > self.seen - len(self)
 
     def column(self, name: str) -> Numbers:
@@ -80,7 +81,7 @@ class StepWindow:
 
     @property
     def origins(self) -> list[NonFiniteOrigin | None]:
-        """Of each step that was not finite, where that began."""
+        """For each step that was not finite, the origin."""
         codes = self.column("origin")
         return [None if code < 0 else _ORIGINS[int(code)] for code in codes.tolist()]
 
@@ -127,14 +128,14 @@ def _row(step: StepDone) -> tuple[float, ...]:
 
 
 def number(value: float | None) -> float:
-    """A measured number; NaN where there is none. What is not finite was not measured."""
+    """A measured number; NaN if missing or not finite."""
     if value is None or not math.isfinite(value):
         return math.nan
     return max(-_LARGEST, min(_LARGEST, value))
 
 
 def size(value: float | None) -> float:
-    """A measured number that has no sign: NaN also where it is below zero."""
+    """A measured number without a sign: NaN also if negative."""
     measured = number(value)
     return math.nan if measured < 0.0 else measured
 
@@ -151,7 +152,7 @@ def _origin_code(step: StepDone) -> float:
 
 
 def _origin(step: StepDone) -> NonFiniteOrigin | None:
-    """What the step says of itself, or what its numbers show where it says nothing."""
+    """The recorded origin, or the one that the numbers show."""
     if step.gradients is not None and step.gradients.non_finite is not None:
         return step.gradients.non_finite
     if step.loss is not None and not math.isfinite(step.loss):

@@ -36,17 +36,17 @@ class RateSchedule:
         self._best: float | None = None
         self._stuck = 0
         self._adaptive = AdaptiveRate()
-        self._hurry, self._hurry_steps, self._hurry_left = 1.0, 1, 0
+        self._boost, self._boost_steps, self._boost_left = 1.0, 1, 0
 
-    def hurry(self, factor: float, steps: int) -> None:
+    def boost(self, factor: float, steps: int) -> None:
         """Learn faster for a while: `factor` times as fast now, falling back evenly over `steps`."""
-        self._hurry, self._hurry_steps, self._hurry_left = factor, steps, steps
+        self._boost, self._boost_steps, self._boost_left = factor, steps, steps
         self._adaptive.renew()
 
     @property
     def factor(self) -> float:
         """What the rate of the next step is multiplied with."""
-        return self._planned * (1.0 + (self._hurry - 1.0) * self._hurry_left / self._hurry_steps)
+        return self._planned * (1.0 + (self._boost - 1.0) * self._boost_left / self._boost_steps)
 
     @property
     def _planned(self) -> float:
@@ -61,7 +61,7 @@ class RateSchedule:
     def advance(self) -> None:
         """An optimizer step was done."""
         self._done += 1
-        self._hurry_left = max(0, self._hurry_left - 1)
+        self._boost_left = max(0, self._boost_left - 1)
         self._has_stepped = True
 
     def observe(self, prequential_loss: float) -> None:
@@ -110,7 +110,7 @@ class RateSchedule:
             "best_mean": self._best,
             "stuck": self._stuck,
             "adaptive": self._adaptive.state(),
-            "hurry": [self._hurry, self._hurry_steps, self._hurry_left],
+            "hurry": [self._boost, self._boost_steps, self._boost_left],
         }
 
     def restore(self, state: dict[str, Any]) -> None:
@@ -122,7 +122,7 @@ class RateSchedule:
         self._best = state.get("best_mean")
         self._adaptive.restore(state.get("adaptive"))
         factor, steps, left = state.get("hurry", (1.0, 1, 0))
-        self._hurry, self._hurry_steps, self._hurry_left = float(factor), int(steps), int(left)
+        self._boost, self._boost_steps, self._boost_left = float(factor), int(steps), int(left)
         self._stuck = int(state["stuck"]) if "best_mean" in state else 0
 
 

@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from core.domain.events import RESTORED, Severity
 from core.training.doctor.remedies import text
 from core.training.hosting.divergence_recovery import NAMES
-from core.training.recovery.incident_draft import Mishap
+from core.training.recovery.incident_draft import IncidentDraft
 
 
-def refused(sentence: str, step: int) -> Mishap:
-    return Mishap(
+def refused(sentence: str, step: int) -> IncidentDraft:
+    return IncidentDraft(
         Severity.ERROR,
         "checkpoint refused",
         sentence,
@@ -20,8 +20,8 @@ def refused(sentence: str, step: int) -> Mishap:
     )
 
 
-def not_written(sentence: str) -> Mishap:
-    return Mishap(
+def not_written(sentence: str) -> IncidentDraft:
+    return IncidentDraft(
         Severity.ERROR,
         "checkpoint not written",
         sentence,
@@ -30,11 +30,11 @@ def not_written(sentence: str) -> Mishap:
     )
 
 
-def restore_refused(sentence: str) -> Mishap:
-    return Mishap(Severity.WARNING, "restore refused", sentence, "The model in use stays in use.", "Nothing.")
+def restore_refused(sentence: str) -> IncidentDraft:
+    return IncidentDraft(Severity.WARNING, "restore refused", sentence, "The model in use stays in use.", "Nothing.")
 
 
-def restored(step: int, set_back: Mapping[str, float], left: Mapping[str, tuple[float, float]]) -> Mishap:
+def restored(step: int, set_back: Mapping[str, float], left: Mapping[str, tuple[float, float]]) -> IncidentDraft:
     """set_back: the settings that were set back with it, as they are now. left: those that were not, as they are now
     and as they were when it was learned."""
     settings = "".join(
@@ -44,7 +44,7 @@ def restored(step: int, set_back: Mapping[str, float], left: Mapping[str, tuple[
         f" {NAMES[name].capitalize()} stays {text(now)}: the checkpoint was learned with {text(then)}."
         for name, (now, then) in left.items()
     )
-    return Mishap(
+    return IncidentDraft(
         Severity.INFO,
         RESTORED,
         f"The model was taken back to the checkpoint of step {step:,}, as asked.{settings}",

@@ -57,7 +57,7 @@ class Circumstances:
     settings: Settings
     device: str
     health: str
-    way_back: str | None
+    recovery_checkpoint_id: str | None
     """The id of the checkpoint that a diverged model can be taken back to; not stored. It is kept while it is offered.
     """
 
@@ -162,7 +162,7 @@ class CheckpointKeeper:
         return self.delete(id_ for id_ in self._rows.requested_deletions(until_ms) if id_ not in kept)
 
     def _offered(self) -> str | None:
-        return None if self.circumstances is None else self.circumstances().way_back
+        return None if self.circumstances is None else self.circumstances().recovery_checkpoint_id
 
     def delete(self, ids: Iterable[str]) -> tuple[str, ...]:
         """Mark the rows, then remove the files: a crash between the two leaves an orphan, not a row without a file."""

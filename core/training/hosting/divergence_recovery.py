@@ -8,7 +8,7 @@ from dataclasses import replace
 from itertools import dropwhile
 from typing import Any
 
-from core.domain.diagnosis import Diagnosis, Disease, SettingChange, WayBack
+from core.domain.diagnosis import Diagnosis, Disease, DivergenceRecovery, SettingChange
 from core.domain.events import CheckpointInfo
 from core.settings.tree import Settings
 from core.storage.retention import CHANGE
@@ -35,7 +35,7 @@ NAMES = {"learning_rate": "the learning rate", "clip_norm": "the clip threshold"
 SettingsOf = Callable[[str], dict[str, Any] | None]
 
 
-def with_way_back(
+def with_recovery(
     verdict: Diagnosis,
     newest_first: Sequence[CheckpointInfo],
     found: Divergence,
@@ -54,12 +54,12 @@ def with_way_back(
     elif not changes and verdict.change is not None and (healthy is None or found.changed_at is None):
         changes = (verdict.change,)  # as it was it would diverge again; a change that was taken back already did it
     if healthy is None:
-        return replace(verdict, way_back=WayBack(changes))
-    way = WayBack(changes, healthy.checkpoint_id, healthy.step)
-    return replace(verdict, advice=_advice(way, now), change=changes[0] if changes else None, way_back=way)
+        return replace(verdict, recovery=DivergenceRecovery(changes))
+    way = DivergenceRecovery(changes, healthy.checkpoint_id, healthy.step)
+    return replace(verdict, advice=_advice(way, now), change=changes[0] if changes else None, recovery=way)
 
 
-def wrecked_at(newest_first: Iterable[CheckpointInfo], resumed_id: str | None) -> int | None:
+def diverged_since(newest_first: Iterable[CheckpointInfo], resumed_id: str | None) -> int | None:
     """The step at which a setting was changed that a resumed model had diverged of; None where it had not."""
     until_resumed = list(dropwhile(lambda info: info.checkpoint_id != resumed_id, newest_first))
     if not until_resumed or until_resumed[0].health != Disease.DIVERGED:
@@ -108,7 +108,7 @@ def _in_force(change: SettingChange, now: Settings) -> float:
     return float(getattr(getattr(now, change.group), change.name))
 
 
-def _advice(way: WayBack, now: Settings) -> str:
+def _advice(way: DivergenceRecovery, now: Settings) -> str:
     parts = [
         f"set {NAMES[change.name]} back from {text(_in_force(change, now))} to {text(float(change.value))}"
         for change in way.changes

@@ -22,4 +22,4 @@ def begin_with(session: TrainingSession, start: StartingPoint, model: ModelSetti
     except CheckpointError as error:
         raise StorageError(str(error)) from error
     session.provenance.counts_seen = start.counts_seen
-    session.take_over(start.checkpoint_id, start.learned_until_ms)
+    session.note_new_weights(start.checkpoint_id, start.learned_until_ms)

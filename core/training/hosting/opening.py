@@ -28,7 +28,7 @@ from core.training.engine.replicas import Replicas
 from core.training.engine.samples import LossWeights
 from core.training.hosting.checkpoint_keeper import CheckpointKeeper
 from core.training.online.ledger import ScoreLedger
-from core.training.online.reference_model import FrozenTwin
+from core.training.online.reference_model import ReferenceModel
 from core.training.online.session import SessionOptions, TrainingSession
 from core.training.online.spec import SessionSpec
 from core.training.recovery.known_good import KnownGood
@@ -67,7 +67,7 @@ def open_run(spec: SessionSpec, db: Database, device: Device, clock: Clock) -> O
         generator,
         clock,
         ScoreLedger(spec.own_mode),
-        FrozenTwin(
+        ReferenceModel(
             engine,
             DataFolder(spec.root).checkpoints(run.run_id),
             spec.settings.online.twin_age,

@@ -13,42 +13,42 @@ from core.storage.weights import CheckpointError
 from core.training.engine.engine import TrainingEngine
 from core.training.hosting.pretrained_store import Pretrained, PretrainedStore
 from core.training.online.snapshot import (
-    put_back_where_refused,
-    refused_where_odd,
+    as_checkpoint_errors,
+    engine_restored_on_error,
     require_fit,
     require_sound_weights,
 )
-from core.training.recovery.incident_draft import Mishap
+from core.training.recovery.incident_draft import IncidentDraft
 
 
 @dataclass(frozen=True, slots=True)
 class Beginning:
-    """taken: None where the model is new. mishaps: what is to be told of it."""
+    """taken: None where the model is new. incidents: what is to be told of it."""
 
     taken: Pretrained | None
-    mishaps: tuple[Mishap, ...]
+    incidents: tuple[IncidentDraft, ...]
 
 
 def begin_with_newest(
     engine: TrainingEngine, store: PretrainedStore, model: ModelSettings, interval: Interval
 ) -> Beginning:
     """Put the newest fitting model and its optimizer into the engine. Whatever else the engine holds stays new."""
-    mishaps: list[Mishap] = []
+    incidents: list[IncidentDraft] = []
     reason = None
     for pretrained in store.newest_first():
         unfit = _unfit_because(pretrained, interval)
         if unfit is None:
             try:
-                return Beginning(pretrained, (*mishaps, _take(engine, store, pretrained, model)))
+                return Beginning(pretrained, (*incidents, _take(engine, store, pretrained, model)))
             except _Unfit as error:
                 unfit = str(error)
             except (CheckpointError, StorageError) as error:
-                mishaps.append(_refused(str(error)))
+                incidents.append(_refused(str(error)))
                 continue
         reason = reason or unfit
     if reason is not None:
-        mishaps.append(_not_used(reason))
-    return Beginning(None, tuple(mishaps))
+        incidents.append(_not_used(reason))
+    return Beginning(None, tuple(incidents))
 
 
 class _Unfit(Exception):  # noqa: N818 - whole, but for another run
@@ -62,7 +62,9 @@ def _unfit_because(pretrained: Pretrained, interval: Interval) -> str | None:
     return f"{pretrained.checkpoint_id} has learned candles of {learned}, and this run's are of {interval}."
 
 
-def _take(engine: TrainingEngine, store: PretrainedStore, pretrained: Pretrained, model: ModelSettings) -> Mishap:
+def _take(
+    engine: TrainingEngine, store: PretrainedStore, pretrained: Pretrained, model: ModelSettings
+) -> IncidentDraft:
     tensors, metadata = store.load(pretrained)
     try:
         require_fit(metadata, model, pretrained.checkpoint_id)
@@ -70,15 +72,15 @@ def _take(engine: TrainingEngine, store: PretrainedStore, pretrained: Pretrained
         raise _Unfit(str(error)) from error
     require_sound_weights(engine, tensors)
     fresh = {"rate_factor": 1.0, "schedule": engine.schedule.state()}
-    with put_back_where_refused(engine), refused_where_odd():
+    with engine_restored_on_error(engine), as_checkpoint_errors():
         has_moments = engine.restore(tensors, {**metadata["engine"], **fresh})
     return _started(pretrained, has_moments)
 
 
-def _started(pretrained: Pretrained, has_moments: bool) -> Mishap:
+def _started(pretrained: Pretrained, has_moments: bool) -> IncidentDraft:
     until = utc_text(pretrained.seen_until_ms, "%Y-%m-%d %H:%M")
     optimizer = "" if has_moments else " Its optimizer state was of no use, so a new optimizer began."
-    return Mishap(
+    return IncidentDraft(
         Severity.INFO,
         "started from a pretrained model",
         f"This run starts from {pretrained.checkpoint_id}, whose skill on held-back candles was "
@@ -89,8 +91,8 @@ def _started(pretrained: Pretrained, has_moments: bool) -> Mishap:
     )
 
 
-def _refused(sentence: str) -> Mishap:
-    return Mishap(
+def _refused(sentence: str) -> IncidentDraft:
+    return IncidentDraft(
         Severity.WARNING,
         "pretrained model refused",
         sentence,
@@ -99,8 +101,8 @@ def _refused(sentence: str) -> Mishap:
     )
 
 
-def _not_used(reason: str) -> Mishap:
-    return Mishap(
+def _not_used(reason: str) -> IncidentDraft:
+    return IncidentDraft(
         Severity.INFO,
         "pretrained model not used",
         f"No pretrained model fits this run. {reason}",

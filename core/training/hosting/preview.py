@@ -9,8 +9,8 @@ from core.training.hosting.checkpoint_keeper import CheckpointKeeper
 from core.training.hosting.opening import build_engine
 from core.training.online.session import TrainingSession
 from core.training.online.snapshot import (
+    as_checkpoint_errors,
     learned_of,
-    refused_where_odd,
     require_finite,
     require_sound_learning,
     require_sound_weights,
@@ -29,7 +29,7 @@ def preview(
         engine = build_engine(settings, session.engine.device, _SEED)
         require_sound_weights(engine, tensors)
         require_sound_learning(session, tensors)
-        with refused_where_odd():
+        with as_checkpoint_errors():
             require_finite(metadata["engine"])
             engine.restore(tensors, metadata["engine"])
     except CheckpointError as error:

@@ -58,7 +58,7 @@ from core.training.doctor.window import WINDOW
 from core.training.engine.device import prepare_thread, release_thread
 from core.training.hosting import checkpoint_incidents
 from core.training.hosting.checkpoint_keeper import RESTORE, Circumstances
-from core.training.hosting.divergence_recovery import left_as_set, with_way_back, wrecked_at
+from core.training.hosting.divergence_recovery import diverged_since, left_as_set, with_recovery
 from core.training.hosting.from_checkpoint import begin_with
 from core.training.hosting.host import CandleError
 from core.training.hosting.opening import open_run
@@ -72,7 +72,7 @@ from core.training.online.corrections import Corrections
 from core.training.online.health import GradientHealth
 from core.training.online.snapshot import unpack_all, unpack_learned
 from core.training.online.spec import SessionSpec
-from core.training.recovery.incident_draft import Mishap
+from core.training.recovery.incident_draft import IncidentDraft
 
 _STATUS_EVERY_S = 0.25
 _RATE_WINDOW = 50
@@ -141,7 +141,7 @@ class TrainingService:
             layers=session.engine.layers,
             uses_gpu=self._device.torch_device.type == "cuda",
         )
-        steps, wrecked = self._record.reader.steps(WINDOW), wrecked_at(self._keeper.kept(), session.checkpoint_id)
+        steps, wrecked = self._record.reader.steps(WINDOW), diverged_since(self._keeper.kept(), session.checkpoint_id)
         verdict = self._health.prime(steps, session.scores.line_after_ms, wrecked)
         asked_meanwhile = self._apply_deletions()
         return (*self._opening_incidents, ready, verdict, *asked_meanwhile, *self._opening_rescores, self.status())
@@ -211,7 +211,7 @@ class TrainingService:
             self._begin_with_pretrained()
         session.is_paused = self._spec.start is not None and not self._spec.start.learns
         self._opening_rescores = self._take_corrections(_CORRECTIONS_AT_OPENING)
-        session.take_up_record()
+        session.load_record()
 
     def _take_newest_whole(self) -> CheckpointInfo | None:
         """Unpack the newest checkpoint that can be; None where there is none."""
@@ -230,8 +230,8 @@ class TrainingService:
         store = PretrainedStore(DataFolder(spec.root))
         beginning = begin_with_newest(session.engine, store, spec.settings.model, spec.market.interval)
         if beginning.taken is not None:
-            session.take_over(beginning.taken.checkpoint_id, beginning.taken.seen_until_ms)
-        self._opening_incidents.extend(self._incident(mishap) for mishap in beginning.mishaps)
+            session.note_new_weights(beginning.taken.checkpoint_id, beginning.taken.seen_until_ms)
+        self._opening_incidents.extend(self._incident(draft) for draft in beginning.incidents)
 
     def _open_corrections(self) -> Corrections:
         market, horizons = self._spec.market, self._spec.settings.model.horizons
@@ -240,17 +240,17 @@ class TrainingService:
     def _open_health(self) -> GradientHealth:
         engine = self._session.engine
         doctor = GradientDoctor(self._run.run_id, engine.layers, self._settings_in_force)
-        return GradientHealth(doctor, self._find_way_back)
+        return GradientHealth(doctor, self._find_recovery)
 
-    def _find_way_back(self, verdict: Diagnosis, found: Divergence) -> Diagnosis:
-        return with_way_back(verdict, self._keeper.kept(), found, self._settings_in_force(), self._settings_of)
+    def _find_recovery(self, verdict: Diagnosis, found: Divergence) -> Diagnosis:
+        return with_recovery(verdict, self._keeper.kept(), found, self._settings_in_force(), self._settings_of)
 
     def _settings_of(self, settings_id: str) -> dict[str, Any] | None:
         return settings_of(self._db, settings_id)
 
     def _circumstances(self) -> Circumstances:
-        health = self._health
-        return Circumstances(self._settings_in_force(), self._device.label, health.newest.value, health.way_back)
+        settings, health = self._settings_in_force(), self._health
+        return Circumstances(settings, self._device.label, health.newest.value, health.recovery_checkpoint_id)
 
     def _settings_in_force(self) -> Settings:
         """The settings with what was changed while it runs, by people and by rollbacks."""
@@ -295,9 +295,9 @@ class TrainingService:
         told: list[TrainerEvent] = []
         for verdict in self._health.observe(steps, went_back):
             told.append(verdict)
-            mishap = self._health.mishap(verdict)
-            if mishap is not None:
-                told.append(self._incident(mishap))
+            draft = self._health.incident(verdict)
+            if draft is not None:
+                told.append(self._incident(draft))
         return told
 
     def _went_back(self) -> bool:
@@ -398,7 +398,7 @@ class TrainingService:
             unpack_learned(self._session, tensors, metadata)
         except CheckpointError as error:
             return (self._incident(checkpoint_incidents.restore_refused(str(error))),)
-        self._session.take_over(checkpoint_id, learned_until_ms)
+        self._session.note_new_weights(checkpoint_id, learned_until_ms)
         verdict = self._health.forget(is_other_model=True)
         now = self._session.engine
         values = {"learning_rate": now.rate_in_force, "clip_norm": now.clip_norm}
@@ -430,10 +430,10 @@ class TrainingService:
         deleted = self._keeper.apply_requests(self._in_use())
         return (CheckpointsChanged(self._run.run_id, None, deleted),)
 
-    def _incident(self, mishap: Mishap) -> Incident:
-        incident = mishap.incident(self._run.run_id, self._clock.now_ms())
-        level = logging.INFO if mishap.severity is Severity.INFO else logging.WARNING
-        _log.log(level, "%s: %s %s", mishap.kind, mishap.happened, mishap.done)
+    def _incident(self, draft: IncidentDraft) -> Incident:
+        incident = draft.incident(self._run.run_id, self._clock.now_ms())
+        level = logging.INFO if draft.severity is Severity.INFO else logging.WARNING
+        _log.log(level, "%s: %s %s", draft.kind, draft.happened, draft.done)
         with self._record.write():
             return self._record.add_incident(incident)
 

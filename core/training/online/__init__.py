@@ -1,1 +1,1 @@
-"""The online session: one candle in; scores, a training step, a forecast and perhaps a checkpoint out."""
+"""The online session: takes one candle, returns scores, a training step, a forecast and sometimes a checkpoint."""

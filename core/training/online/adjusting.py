@@ -1,5 +1,4 @@
-"""What is set while it trains is used as it is, or refused with its range: never another value in its place. Where the
-schedule `adaptive` makes another rate of it, that is said."""
+"""Settings changed during training are used exactly as given, or refused with their valid range; never clamped."""
 
 from __future__ import annotations
 
@@ -11,11 +10,11 @@ from core.domain.events import Severity
 from core.settings.faults import sentence_of
 from core.settings.tree import Settings
 from core.training.commands import SetClipNorm, SetLearningRate
-from core.training.recovery.incident_draft import Mishap
+from core.training.recovery.incident_draft import IncidentDraft
 
 
-def rejection_reason(command: SetLearningRate | SetClipNorm, in_force: Settings) -> Mishap | None:
-    """None where the value can be set."""
+def rejection_reason(command: SetLearningRate | SetClipNorm, in_force: Settings) -> IncidentDraft | None:
+    """Why this value cannot be set, or None."""
     try:
         if isinstance(command, SetLearningRate):
             name, stays = "learning rate", in_force.training.learning_rate
@@ -24,28 +23,28 @@ def rejection_reason(command: SetLearningRate | SetClipNorm, in_force: Settings)
             name, stays = "clip threshold", in_force.gradients.clip_norm
             replace(in_force.gradients, clip_norm=command.clip_norm)
     except ValidationError as error:
-        return Mishap(
+        return IncidentDraft(
             Severity.WARNING,
             "setting refused",
             f"The {name} cannot be set: {sentence_of(error.errors()[0])}.",
-            f"{stays:g} stays in force.",
+            f"{stays:g} remains in effect.",
             "Nothing.",
         )
     return None
 
 
-def rate_adapted(times: float, rate: float) -> Mishap:
-    """times: what the rate of the steps was multiplied with; rate: what it is now."""
+def rate_adapted(times: float, rate: float) -> IncidentDraft:
+    """times: factor on the rate of the steps; rate: the new rate."""
     happened, done = "The model forecasts better than without it again.", "doubled"
     if times < 1.0:
         happened, done = (
             "The model forecast worse than without it: no proof of harm, but enough for the schedule.",
             "halved",
         )
-    return Mishap(
+    return IncidentDraft(
         Severity.INFO,
         "learning rate adapted",
-        f"{happened} It looks at the newest 500 to 1,000 candles.",
-        f"The rate of the steps was {done}, to {rate:g} (schedule adaptive). The rate that was set stays as it is.",
+        f"{happened} Based on the newest 500 to 1,000 candles.",
+        f"The rate of the steps was {done}, to {rate:g} (schedule adaptive). The configured rate is unchanged.",
         "Nothing.",
     )

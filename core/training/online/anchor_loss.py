@@ -1,6 +1,6 @@
-"""The loss of a batch had the model corrected nothing: what its own loss is held against, on the same samples.
+"""The loss of a batch without the model's corrections, to compare with the model's own loss on the same samples.
 
-How hard the samples were to forecast is in both and drops out, so a few steps show what a loss alone shows in hundreds.
+The difficulty of the samples is in both and cancels out: a few steps show what a loss alone shows in hundreds.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _LEVELS = np.array(LEVELS)
 
 
 def anchor_loss(batch: Batch, anchors: FloatArray) -> float | None:
-    """As `TrainingEngine` counts the loss, of corrections of zero; None where it is not a finite number.
+    """The loss as `TrainingEngine` computes it, with all corrections zero. None if it is not finite.
 
     anchors: normalised quantiles that the model corrects: [H, Q, L] for all samples, or [B, H, Q, L].
     """

@@ -1,4 +1,4 @@
-"""The score that a checkpoint is saved with: its model's, over candles that it forecast before they came."""
+"""The score saved with a checkpoint: that of its model, over candles that it forecast before they closed."""
 
 from __future__ import annotations
 
@@ -17,15 +17,16 @@ from core.training.online.ledger import CheckpointScores, ScoreLedger, skill_of_
 from core.training.recovery.failure import failure_of
 
 _NOW = 100
-"""Newest scored candles that the weights as they are forecast again."""
+"""Number of the newest scored candles that the current weights forecast again."""
 _SCORED = [Quantity.CLOSE, Quantity.RANGE]
 
 
 def score_checkpoint(ledger: ScoreLedger, history: History, engine: TrainingEngine, context: int) -> CheckpointScores:
-    """The ledger's scores; the model's is the lower of that and what its weights would get now.
+    """The ledger's scores, with the model's lowered to what its current weights would get, if that is less.
 
-    The scores of the newest candles are mostly of older weights: a model that the last steps have wrecked would still
-    have theirs. What it says of candles that it has learned from flatters, so it can only take something away.
+    The newest scores are mostly of older weights, so a model that diverged in its last steps would still have good
+    ones. The current weights have learned from these candles, which flatters them, so their result can only lower the
+    score.
     """
     scores = ledger.checkpoint_scores()
     try:
@@ -41,7 +42,7 @@ def score_checkpoint(ledger: ScoreLedger, history: History, engine: TrainingEngi
 
 
 def _skill_now(scores: list[StoredScore], history: History, engine: TrainingEngine, context: int) -> Estimate:
-    """Raises what the model raises, and ArithmeticError where what it says is no number."""
+    """Raises what the model raises, and ArithmeticError if a forecast is not finite."""
     origins = np.searchsorted(history.open_time_ms, [score.origin_open_time_ms for score in scores])
     is_kept = np.array([score.origin_open_time_ms >= int(history.open_time_ms[0]) for score in scores], dtype=np.bool_)
     kept = [score for score, keeps in zip(scores, is_kept, strict=True) if keeps]
@@ -49,13 +50,13 @@ def _skill_now(scores: list[StoredScore], history: History, engine: TrainingEngi
         return Estimate(None, None, None, 0)
     losses = _losses(origins[is_kept], history, engine, context)
     if not np.isfinite(losses).all():
-        raise ArithmeticError("a forecast that is no number")
+        raise ArithmeticError("a forecast that is not finite")
     reference = np.array([(score.reference_loss, score.range_reference_loss) for score in kept], dtype=np.float64)
     return skill_of_both(list(losses.T), list(reference.T))
 
 
 def _losses(origins: np.ndarray, history: History, engine: TrainingEngine, context: int) -> FloatArray:
-    """Of the weights as they are, one candle ahead, on close and range: [origin, 2]."""
+    """Losses of the current weights, one candle ahead, on close and range: [origin, 2]."""
     corrections = engine.corrections(*history.windows(origins, context))[:, 0]
     factor, offset = (unit[:, 0, :, None] for unit in history.units(origins))
     quantiles = offset + factor * np.sort(history.anchors(origins)[:, 0] + corrections, axis=-1)

@@ -1,8 +1,8 @@
-"""Scoring again what was forecast of candles that were corrected afterwards. Nothing is learned from it.
+"""Scores forecasts again when their target candle was corrected later. Nothing is learned from it.
 
-A correction is in the database before the trainer is told of it (`core.storage.migrations`, candle_corrections), and
-how far a run has taken them is stored with the run: one that came while no trainer ran, or whose command was lost with
-a host that died, is taken at the next start.
+A correction is stored before the trainer is notified (`core.storage.migrations`, candle_corrections), and each run
+stores how far it has processed them. Corrections that arrived while no trainer ran, or whose command was lost with a
+host that died, are processed at the next start.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ _outcome_of = attrgetter(
     "overlap",
     "reference_overlap",
 )
-"""What a candle decides of a score."""
-_stored_since = attrgetter("body_loss", "upper_wick_loss", "lower_wick_loss")
-"""The same, in scores that have it: older ones have None."""
+"""The fields of a score that depend on the candle."""
+_newer_fields = attrgetter("body_loss", "upper_wick_loss", "lower_wick_loss")
+"""The same, for fields that older scores do not have (None)."""
 _log = logging.getLogger("ghostcandle.training")
 
 
 class Corrections:
-    """Brings one run's scores up to date with its market's candles. Used from the trainer's thread only."""
+    """Updates one run's scores after corrections of its market's candles. Used from the trainer's thread only."""
 
     def __init__(
         self,
@@ -62,28 +62,28 @@ class Corrections:
         self._scores = scores
         self._clock = clock
         self.has_more = True
-        """Whether corrections may be left that were not taken."""
+        """Whether there may be corrections left to process."""
 
     def take(self, most: int) -> tuple[ForecastScored, ...]:
-        """Take the oldest corrections that were not taken yet, at most so many. Raises StorageError."""
+        """Process the oldest pending corrections, at most this many. Raises StorageError."""
         reader = self._record.reader
-        newest = reader.newest_correction()  # before the rows: one that comes meanwhile is left for the next time
+        newest = reader.newest_correction()  # first: later ones wait for the next call
         rows = reader.corrections(most)
         self.has_more = len(rows) == most
-        events = tuple(event for open_time_ms in _each_once(rows) for event in self.rescore(open_time_ms))
+        events = tuple(event for open_time_ms in _unique(rows) for event in self.rescore(open_time_ms))
         with self._record.write():
             self._record.take_corrections(rows[-1][0] if self.has_more else newest)
         return events
 
     def rescore(self, open_time_ms: int) -> tuple[ForecastScored, ...]:
-        """Store a new version of each score of this target that comes out differently with the candle as it is now.
+        """Store a new version of each score of this target that changes with the candle's current values.
 
-        Nothing where it was not scored yet: it will be, with that candle. Raises StorageError.
+        Nothing if it has not been scored yet. Raises StorageError.
         """
         candle = self._candle(open_time_ms)
         if candle is None:
             return ()
-        found = (self._again(candle, horizon) for horizon in range(1, self._horizons + 1))
+        found = (self._rescored(candle, horizon) for horizon in range(1, self._horizons + 1))
         changed = [outcome for outcome in found if outcome is not None]
         if not changed:
             return ()
@@ -98,8 +98,8 @@ class Corrections:
         found = self._candles.load(self._market, after_ms=open_time_ms - 1, limit=1)
         return found[0] if found and found[0].open_time_ms == open_time_ms else None
 
-    def _again(self, candle: Candle, horizon: int) -> Outcome | None:
-        """How the forecast of `horizon` comes out now; None where that is no news."""
+    def _rescored(self, candle: Candle, horizon: int) -> Outcome | None:
+        """The new outcome of the forecast of `horizon`; None if it has not changed."""
         reader = self._record.reader
         versions = reader.score_versions(candle.open_time_ms, horizon=horizon)
         if not versions:
@@ -108,7 +108,7 @@ class Corrections:
         origin = before.origin_open_time_ms
         rows, conditions = reader.forecasts_of(origin), reader.conditions_of(origin)
         if len(rows) < horizon or not len(rows[0].experts):
-            return None  # what the model said is not kept any more: its score stays as it was
+            return None  # the model's forecast is no longer stored: its score stays unchanged
         forecast = from_rows(rows, self._market.interval, conditions)
         natural = _natural(candle, forecast.origin_close)
         outcome = score(
@@ -116,28 +116,28 @@ class Corrections:
             horizon,
             candle,
             natural,
-            everyone=None,  # the forecasts of the experts that are not shown are gone: their losses stay unknown
+            all_losses=None,  # the other experts' forecasts are no longer stored: their losses stay unknown
             after_gap=before.after_gap,
             run_id=reader.run_id,
             now_ms=self._clock.now_ms(),
             version=reader.newest_version(candle.open_time_ms, horizon) + 1,
         )
-        return None if _says_the_same(outcome.score, before) else outcome
+        return None if _is_unchanged(outcome.score, before) else outcome
 
 
-def _each_once(rows: list[tuple[int, int]]) -> list[int]:
+def _unique(rows: list[tuple[int, int]]) -> list[int]:
     return list(dict.fromkeys(open_time_ms for _, open_time_ms in rows))
 
 
-def _says_the_same(score: StoredScore, before: StoredScore) -> bool:
-    since = zip(_stored_since(score), _stored_since(before), strict=True)
+def _is_unchanged(score: StoredScore, before: StoredScore) -> bool:
+    since = zip(_newer_fields(score), _newer_fields(before), strict=True)
     return _outcome_of(score) == _outcome_of(before) and all(was in (None, now) for now, was in since)
 
 
 def _natural(candle: Candle, origin_close: float) -> FloatArray:
-    """The candle's quantities [Q], relative to the close that the forecast was committed from.
+    """The candle's quantities [Q], relative to the origin's close at the time of the forecast.
 
-    The volume's needs the volumes of its time, which are gone; it is NaN, and its loss is not stored again.
+    The volume's is NaN, since the volumes of that time are no longer known; its loss is not stored again.
     """
     shape = shape_of(candle)
     natural = np.full(QUANTITIES, np.nan)

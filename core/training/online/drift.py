@@ -2,7 +2,7 @@
 
 Source: Page, Continuous inspection schemes (1954), as a cumulative sum of log-likelihood ratios; Hinkley, Inference
 about the change-point from cumulative sum tests (1971), for where the change began. On the logarithm, because losses
-are skewed: one candle a hundred times as bad is one candle, and twice the loss is the same rise at any level.
+are skewed: one candle with a hundredfold loss counts as one candle, and doubling is the same rise at any level.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from dataclasses import dataclass
 from typing import Any
 
 _RISE = math.log(1.5)
-"""The rise of the log loss that the test is best at: by half. Half of that, by 22 %, is not called one."""
+"""The rise of the log loss that the test is most sensitive to: by half. Half of that, by 22 %, is not reported."""
 _THRESHOLD = 20.0
-"""The evidence that is asked for, as a logarithm. Simulated over 600,000 candles each: no false alarm on independent
+"""The required evidence, as a logarithm. Simulated over 600,000 candles each: no false alarm on independent
 losses, gamma or log-normal, and one in 500,000 where the log loss has an autocorrelation of 0.3, as real ones have."""
 _WARM_UP = 200
-"""Losses from which the usual one is known well enough to judge others."""
+"""Losses needed before the usual level is known well enough to compare others with it."""
 _MEMORY = 2_000
-"""Losses that "usual" is taken over; what came before fades."""
+"""Window of the usual level, in losses; older ones fade."""
 _LARGEST_DEVIATIONS = 4.0
 _SMALLEST_VARIANCE = 1e-4
 _SMALLEST_LOSS = 1e-12
@@ -30,13 +30,13 @@ class Rise:
     """What the detector found. Losses are geometric means."""
 
     candles: int
-    """The newest so many losses were higher."""
+    """How many of the newest losses were higher."""
     loss_before: float
     loss_after: float
 
 
 class DriftDetector:
-    """Takes one loss a candle. After a rise it learns anew what is usual."""
+    """Takes one loss a candle. After a rise it learns the usual level again."""
 
     def __init__(self) -> None:
         self._count = 0
@@ -49,7 +49,7 @@ class DriftDetector:
         self._risen_sum = 0.0
 
     def observe(self, loss: float) -> Rise | None:
-        """Take the next loss; one that is not finite is passed over. Returns a rise in the moment it is certain."""
+        """Take the next loss; non-finite ones are ignored. Returns a rise as soon as it is certain."""
         if not math.isfinite(loss):
             return None
         log_loss = math.log(max(loss, _SMALLEST_LOSS))
@@ -70,7 +70,7 @@ class DriftDetector:
         self._risen_sum = self._risen_sum + log_loss if self._evidence > 0.0 else 0.0
 
     def _learn(self, log_loss: float) -> None:
-        """All losses count alike until there are `_MEMORY` of them; then older ones fade."""
+        """All losses count equally until there are `_MEMORY` of them; then older ones fade."""
         self._count += 1
         weight = 1.0 / min(self._count, _MEMORY)
         off = log_loss - self._mean
@@ -82,14 +82,14 @@ class DriftDetector:
         self._evidence, self._risen, self._risen_sum = 0.0, 0, 0.0
 
     def state(self) -> dict[str, Any]:
-        """All of it, as JSON."""
+        """The whole state, as JSON."""
         return {
             "usual": [self._count, self._mean, self._variance],
             "evidence": [self._evidence, self._risen, self._risen_sum],
         }
 
     def restore(self, state: dict[str, Any] | None) -> None:
-        """Go on from what `state` returned; from None, as a new one."""
+        """Continue from what `state` returned, or from None as a new detector."""
         self._begin()
         if state is None:
             return

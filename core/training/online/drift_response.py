@@ -1,4 +1,4 @@
-"""What is done when the loss has risen for good: the detector, and the answer that the settings ask for."""
+"""The response to a lasting rise of the loss: the detector, and the answer chosen in the settings."""
 
 from __future__ import annotations
 
@@ -21,29 +21,29 @@ class DriftWatch:
         self._detector = DriftDetector()
 
     def observe(self, loss: float) -> Rise | None:
-        """Take the loss of the newest forecast, before anything is learned from its candle."""
+        """Take the loss of the newest forecast, before learning from its candle."""
         return None if self._answer == "off" else self._detector.observe(loss)
 
     def answer(self, is_paused: bool) -> str:
-        """Do what is to be done about a rise. Returns a sentence."""
+        """Respond to a rise. Returns a sentence for the incident."""
         if self._answer != "learn":
             return "Nothing was changed: drifts are only marked."
         if is_paused:
             return "Nothing was changed: training is paused."
-        self._engine.schedule.hurry(_FASTER, ANSWER_STEPS)
-        return f"The learning rate was set {_FASTER:g} times as high at first; it falls back over {ANSWER_STEPS} steps."
+        self._engine.schedule.boost(_FASTER, ANSWER_STEPS)
+        return f"The learning rate was set to {_FASTER:g} times its value; it falls back over {ANSWER_STEPS} steps."
 
     def state(self) -> dict[str, Any]:
-        """All of it, as JSON; what was done is part of the engine's."""
+        """The whole state, as JSON; a raised rate is part of the engine's."""
         return self._detector.state()
 
     def restore(self, state: dict[str, Any] | None) -> None:
-        """Go on from what `state` returned; from None, as a new one."""
+        """Continue from what `state` returned, or from None as a new detector."""
         self._detector.restore(state)
 
 
 def drift_incident(drift: DriftFound) -> Incident:
-    """The same as a row of Incidents."""
+    """A drift as a row of Incidents."""
     return Incident(
         drift.run_id,
         drift.at_ms,
@@ -52,5 +52,5 @@ def drift_incident(drift: DriftFound) -> Incident:
         f"Drift: the typical loss was {drift.loss_after:.3g} over the newest {drift.candles:,} candles, "
         f"{drift.loss_after / drift.loss_before:.1f} times the usual {drift.loss_before:.3g}.",
         drift.what_was_done,
-        "Nothing was lost. Forecasts are worse until the model has followed the market; no error, markets do that.",
+        "Nothing was lost. Forecasts are worse until the model has adapted to the market. This is not an error.",
     )

@@ -1,7 +1,7 @@
-"""What a run has to show for itself: losses added up in blocks, from which verdicts that hold at every moment are made.
+"""SkillEvidence for a run's skill: losses summed in blocks, which give verdicts that are valid at every moment.
 
-The sums of each full block are stored once and never change: a verdict rests on scores as they first came, whatever is
-thinned or corrected later. No torch.
+The sums of a full block are stored once and never change: a verdict depends on the original scores, even after they
+were thinned or corrected. No torch.
 """
 
 from __future__ import annotations
@@ -22,26 +22,26 @@ _PAIR = 2
 """Close, then range."""
 
 
-class Evidence:
-    """One kind of losses [3, close or range] a candle: those in question, those they are held against, and those that
-    both are measured in."""
+class SkillEvidence:
+    """One kind of losses [3, close or range] a candle: the forecast's, those it is compared with, and the unit of
+    both."""
 
     def __init__(self, kind: str) -> None:
         self._kind = kind
         self._blocks: list[FloatArray] = []
         self._open: list[tuple[int, FloatArray]] = []
-        """Of the candles in no full block yet, with their targets."""
+        """Candles that are in no full block yet, with their targets."""
         self._taken_until_ms: int | None = None
         self._new: list[EvidenceBlock] = []
         self._known: dict[tuple[int, int], tuple[Estimate, Estimate, Estimate]] = {}
-        """Of `gains`, until another candle comes: they are asked for several times a second."""
+        """Cache of `gains` until the next candle: they are read several times a second."""
 
     @property
     def n(self) -> int:
         return len(self._blocks) * BLOCK + len(self._open)
 
     def add(self, target_open_time_ms: int, losses: FloatArray) -> None:
-        """Take the next candle's [3, 2], in time order; one that was taken before changes nothing."""
+        """Take the next candle's [3, 2], in time order; a repeated candle changes nothing."""
         if self._taken_until_ms is not None and target_open_time_ms <= self._taken_until_ms:
             return
         self._taken_until_ms = target_open_time_ms
@@ -54,19 +54,19 @@ class Evidence:
         self._close(sums, target_open_time_ms)
 
     def replace(self, target_open_time_ms: int, losses: FloatArray | None) -> None:
-        """Another version of a candle that is in no full block yet; None: it counts no more."""
+        """Replace a candle that is in no full block yet; None removes it."""
         places = [place for place, (target, _) in enumerate(self._open) if target == target_open_time_ms]
         self._known.clear()
         for place in places:
             self._open[place : place + 1] = [] if losses is None else [(target_open_time_ms, losses)]
 
     def take(self, blocks: Iterable[EvidenceBlock]) -> None:
-        """Begin with stored blocks of this kind, in their order."""
+        """Start with stored blocks of this kind, in order."""
         for block in blocks:
             self._close(block.sums, block.last_target_ms)
 
     def take_new(self) -> list[EvidenceBlock]:
-        """Blocks that became full since the last time, to be stored."""
+        """Blocks that became full since the last call, to be stored."""
         new, self._new = self._new, []
         return new
 
@@ -76,7 +76,8 @@ class Evidence:
         self._open, self._taken_until_ms = [], until_ms
 
     def gains(self, of: int, against: int) -> tuple[Estimate, Estimate, Estimate]:
-        """What one row spares of another's losses, as a share of the last row's: both in equal parts, close, range."""
+        """By how much one row's losses are lower than another's, as a share of the last row's: both equally, close,
+        range."""
         if (of, against) not in self._known:
             self._known[of, against] = self._gains(of, against)
         return self._known[of, against]
@@ -97,30 +98,30 @@ class Evidence:
 
 
 class RunEvidence:
-    """Of the run's own forecasts beside the baselines and the reference; and of the model beside its frozen twin."""
+    """The run's own forecasts against the baselines and the reference, and the model against the reference model."""
 
     def __init__(self) -> None:
-        self._own, self._online = Evidence(OWN), Evidence(ONLINE)
+        self._own, self._online = SkillEvidence(OWN), SkillEvidence(ONLINE)
 
     def add_own(self, score: StoredScore) -> None:
-        """Take the next of the run's own one-step scores. Where the baselines' losses are not known, the model added
-        nothing."""
+        """Take the run's next own one-step score. If the baselines' losses are not known, the model's gain counts as
+        zero."""
         self._own.add(score.target_open_time_ms, _own_losses(score))
 
     def add_online(self, score: StoredScore) -> None:
-        """Take the next one-step score of whatever mode: model and twin saw the same. One without a twin is passed
-        over."""
+        """Take the next one-step score of any mode: both models saw the same candles. Ignored without a reference
+        model."""
         losses = _online_losses(score)
         if losses is not None:
             self._online.add(score.target_open_time_ms, losses)
 
     def replace(self, score: StoredScore) -> None:
-        """A candle was corrected: what is in no full block yet takes the new version."""
+        """A candle was corrected: update it if it is in no full block yet."""
         self._own.replace(score.target_open_time_ms, _own_losses(score))
         self._online.replace(score.target_open_time_ms, _online_losses(score))
 
     def take(self, blocks: Sequence[EvidenceBlock]) -> None:
-        """Begin with what is stored."""
+        """Start with the stored blocks."""
         for kind, evidence in ((OWN, self._own), (ONLINE, self._online)):
             evidence.take(block for block in blocks if block.kind == kind)
 
@@ -134,19 +135,19 @@ class RunEvidence:
                 self.add_own(score)
 
     def take_new(self) -> list[EvidenceBlock]:
-        """Blocks that became full since the last time, to be stored."""
+        """Blocks that became full since the last call, to be stored."""
         return self._own.take_new() + self._online.take_new()
 
     def skills(self) -> tuple[Estimate, Estimate, Estimate]:
-        """Of what is shown, against the reference: both in equal parts, close, range."""
+        """Skill of the shown forecast against the reference: both equally, close, range."""
         return self._own.gains(of=0, against=2)
 
     def model_gains(self) -> tuple[Estimate, Estimate, Estimate]:
-        """What the model adds to the baselines: both in equal parts, close, range."""
+        """What the model adds to the baselines: both equally, close, range."""
         return self._own.gains(of=0, against=1)
 
     def online_gain(self, age: int, needed: int) -> OnlineGain:
-        """What learning was worth. age, needed: see `OnlineGain`."""
+        """The gain from online learning. age, needed: see `OnlineGain`."""
         return OnlineGain(*self._online.gains(of=0, against=1), age=age, needed=needed)
 
 
@@ -159,12 +160,12 @@ def _own_losses(score: StoredScore) -> FloatArray:
 def _online_losses(score: StoredScore) -> FloatArray | None:
     if score.twin_loss is None or score.range_twin_loss is None:
         return None
-    model, twin = (score.model_loss, score.range_model_loss), (score.twin_loss, score.range_twin_loss)
-    return np.array([model, twin, twin])
+    model, reference_model = (score.model_loss, score.range_model_loss), (score.twin_loss, score.range_twin_loss)
+    return np.array([model, reference_model, reference_model])
 
 
 def without_model(score: StoredScore) -> tuple[float, float] | None:
-    """What the forecast without the model lost on close and range; None where that is not known."""
+    """Loss of the forecast without the model, on close and range; None if not known."""
     losses = unpack_losses(score.expert_losses)
     if losses is None:
         return None

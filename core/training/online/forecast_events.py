@@ -1,4 +1,4 @@
-"""A stored forecast as it is drawn: what stays of it for as long as the record lasts is enough."""
+"""Stored forecasts as events for drawing. The columns that are kept permanently are enough."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from core.storage.records import StoredForecast
 def drawn_from_rows(
     rows: Sequence[StoredForecast], run_id: str, interval: Interval, conditions: MarketConditions | None
 ) -> ForecastMade:
-    """The forecast that these rows, one a horizon, were stored from; old ones that were thinned will do.
+    """The forecast stored in these rows, one a horizon; thinned old rows are enough.
 
-    conditions: what is stored beside them.
+    conditions: the market conditions stored with it.
     """
     ordered = sorted(rows, key=lambda row: row.horizon)
     first = ordered[0]

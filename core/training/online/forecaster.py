@@ -1,4 +1,5 @@
-"""From the past to quantiles: the model's, the baselines', and their combination; and what each outcome teaches it."""
+"""Makes forecast quantiles from the past: the model's, the baselines' and their combination. Learns from each
+outcome."""
 
 from __future__ import annotations
 
@@ -20,7 +21,7 @@ from core.training.engine.engine import TrainingEngine
 
 
 class Forecaster:
-    """Owns what turns the past into a forecast, apart from the model, which the engine owns.
+    """Owns everything that makes a forecast from the past, except the model, which the engine owns.
 
     For each candle: `observe`, then `forecast` or `without_model`, then `commit`.
     """
@@ -31,8 +32,8 @@ class Forecaster:
         self._context = context
         self._baselines = BaselineForecast(history)
         self._combined = Combination(prior(with_model=True), history.horizons)
-        self._said: deque[tuple[int, FloatArray]] = deque(maxlen=history.horizons)
-        """At the newest origins, by opening time: without the model, then each expert; [1 + E, H, Q, L], natural."""
+        self._pending: deque[tuple[int, FloatArray]] = deque(maxlen=history.horizons)
+        """By origin's opening time, newest last: without the model, then each expert; [1 + E, H, Q, L], natural."""
 
     @property
     def model_weight(self) -> float:
@@ -41,25 +42,25 @@ class Forecaster:
 
     @property
     def shares(self) -> ExpertShares:
-        """How the forecast is mixed now."""
+        """The current weights of the experts."""
         shares = np.moveaxis(self._combined.weights.shares, 0, -1)
         by_horizon = tuple(tuple(tuple(each) for each in quantities) for quantities in shares.tolist())
         return ExpertShares(EXPERTS, QUANTITY_NAMES, by_horizon)
 
     def observe(self) -> None:
-        """Take the history's newest candle. Once a candle, before anything is asked."""
+        """Take the history's newest candle. Once a candle, before any forecast."""
         self._baselines.observe()
 
     def forecast(self) -> Quantiles:
         """Forecast the candles after the newest one."""
         return self._combine(self._of_model())
 
-    def of_other(self, model: nn.Module) -> FloatArray:
-        """What another model of the same shape says of the candles after the newest one: [H, Q, L], natural units."""
+    def forecast_of(self, model: nn.Module) -> FloatArray:
+        """Forecast of another model of the same shape for the candles after the newest: [H, Q, L], natural units."""
         return self._natural(self._of_model(model))
 
     def beside(self, engine: TrainingEngine, learned: Arrays) -> Forecaster:
-        """One with another model and what that had learned. It shares the past with this one, and only forecasts."""
+        """A forecaster with another model and its learned state. It shares this one's past, and can only forecast."""
         other = copy.copy(self)
         other._engine = engine
         other._combined = Combination(prior(with_model=True), self._history.horizons)
@@ -67,17 +68,17 @@ class Forecaster:
         return other
 
     def without_model(self) -> Quantiles:
-        """The forecast where the model gives none: what is forecast without it stands in its place."""
+        """The forecast if the model gives none: the baselines' forecast takes its place."""
         return self._combine(self._baselines.now.combined)
 
     def commit(self, quantiles: Quantiles) -> None:
-        """Remember everyone's forecast until its targets have closed. quantiles: as issued, or as recorded."""
+        """Remember all forecasts until their targets have closed. quantiles: as issued, or as recorded."""
         now = self._baselines.now
-        said = self._natural(np.concatenate([now.combined[None], now.experts]))
-        said[1 + MODEL] = quantiles.experts[MODEL]
+        forecasts = self._natural(np.concatenate([now.combined[None], now.experts]))
+        forecasts[1 + MODEL] = quantiles.experts[MODEL]
         origin = self._history.last_open_time_ms
         assert origin is not None
-        self._said.append((origin, said))
+        self._pending.append((origin, forecasts))
 
     def _of_model(self, model: nn.Module | None = None) -> FloatArray:
         """Normalised quantiles [H, Q, L]; model: None for the one that is trained."""
@@ -94,56 +95,57 @@ class Forecaster:
         return Quantiles(natural[0], natural[1:])
 
     def _natural(self, normalised: FloatArray) -> FloatArray:
-        """[..., H, Q, L] in units of the newest candle to natural ones."""
+        """Convert [..., H, Q, L] from units of the newest candle to natural units."""
         newest = np.array([len(self._history) - 1], dtype=np.int64)
         factor, offset = (units[0][..., None] for units in self._history.units(newest))
         return within_bounds(offset + factor * normalised)
 
     def losses(self, origin: int, horizon: int, outcome: FloatArray) -> FloatArray | None:
-        """Of everyone's forecast made at row `origin`, natural units [1 + E, Q]; None where none is remembered."""
-        said = self._said_at(origin)
-        return None if said is None else pinball(outcome[None], said[:, horizon - 1])
+        """Losses of all forecasts made at row `origin`, natural units [1 + E, Q]; None if none is remembered."""
+        forecasts = self._forecasts_at(origin)
+        return None if forecasts is None else pinball(outcome[None], forecasts[:, horizon - 1])
 
     def learn(
         self, origin: int, horizon: int, shown: FloatArray, outcome: FloatArray, trusts_model: bool = True
     ) -> None:
         """Take the outcome of the forecast made at row `origin`. shown [Q, L] and outcome [Q] in natural units.
 
-        trusts_model: False where the model may have learned from this outcome before: then the model earns no weight
-        with it, and the calibration learns from the forecast without the model.
+        trusts_model: False if the model may have learned from this outcome before: then the model gains no weight,
+        and the calibration learns from the forecast without the model.
         """
-        said = self._said_at(origin)
-        if said is None:
+        forecasts = self._forecasts_at(origin)
+        if forecasts is None:
             return
         factor, offset = (units[0, horizon - 1] for units in self._history.units(np.array([origin], dtype=np.int64)))
-        now = said[:, horizon - 1]
-        spared, *experts = (now - offset[:, None]) / factor[:, None]
-        normalised, came = (shown - offset[:, None]) / factor[:, None], (outcome - offset) / factor
+        now = forecasts[:, horizon - 1]
+        without, *experts = (now - offset[:, None]) / factor[:, None]
+        normalised, actual = (shown - offset[:, None]) / factor[:, None], (outcome - offset) / factor
         if not trusts_model:
-            experts[MODEL] = normalised = spared
-        self._combined.learn(horizon, np.stack(experts), normalised, came)
+            experts[MODEL] = normalised = without
+        self._combined.learn(horizon, np.stack(experts), normalised, actual)
 
-    def _said_at(self, origin: int) -> FloatArray | None:
+    def _forecasts_at(self, origin: int) -> FloatArray | None:
         opened_ms = int(self._history.open_time_ms[origin])
-        return next((said for time_ms, said in self._said if time_ms == opened_ms), None)
+        return next((forecasts for time_ms, forecasts in self._pending if time_ms == opened_ms), None)
 
     def state(self) -> Arrays:
-        """What was learned: weights and calibration."""
+        """The learned state: weights and calibration."""
         return named({"combined": self._combined.state()})
 
     def restore(self, state: Arrays) -> None:
-        """Go on from what `state` returned, at whatever candle."""
+        """Continue from what `state` returned, at any candle."""
         self._combined.restore(part_of(state, "combined"))
 
     def past(self) -> Arrays:
-        """What belongs to the history's state: the baselines, and what was said of candles that have not closed."""
-        times = np.array([time_ms for time_ms, _ in self._said], dtype=np.int64)
-        said = [said for _, said in self._said]
-        kept: Arrays = {"origins": times, "said": np.stack(said) if said else np.empty(0)}
+        """State that belongs to the history: the baselines, and the forecasts of candles that have not closed."""
+        times = np.array([time_ms for time_ms, _ in self._pending], dtype=np.int64)
+        forecasts = [forecasts for _, forecasts in self._pending]
+        kept: Arrays = {"origins": times, "said": np.stack(forecasts) if forecasts else np.empty(0)}
         return kept | named({"baselines": self._baselines.state()})
 
     def restore_past(self, state: Arrays) -> None:
-        """Go on from what `past` returned, with the history that belongs to it."""
+        """Continue from what `past` returned, with the matching history."""
         self._baselines.restore(part_of(state, "baselines"))
-        self._said.clear()
-        self._said.extend(zip((int(time) for time in state["origins"]), state["said"].astype(np.float64), strict=True))
+        self._pending.clear()
+        origins = (int(time) for time in state["origins"])
+        self._pending.extend(zip(origins, state["said"].astype(np.float64), strict=True))

@@ -1,4 +1,4 @@
-"""When the doctor is asked, and when its verdict is worth telling."""
+"""When to run the gradient doctor, and when its verdict is worth reporting."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from core.domain.diagnosis import Diagnosis, Disease
 from core.domain.events import Severity, StepDone
 from core.training.doctor.divergence import Divergence
 from core.training.doctor.doctor import GradientDoctor
-from core.training.recovery.incident_draft import Mishap
+from core.training.recovery.incident_draft import IncidentDraft
 
 _ASKED_EVERY = 10
 _REPEATED_EVERY = 100
-"""Steps after which an unchanged verdict is told again: its evidence has newer numbers."""
+"""Steps after which an unchanged verdict is reported again, with newer numbers."""
 _QUIET_STEPS = 500
-"""Steps without a disease after which it makes an incident again: a verdict may go to and fro."""
+"""Steps without a disease after which it makes an incident again: verdicts may alternate."""
 _SERIOUS = frozenset(
     {
         Disease.DIVERGED,
@@ -26,57 +26,56 @@ _SERIOUS = frozenset(
     }
 )
 
-_COST = {Disease.DIVERGED: "Forecasts of the model are worse than without it until it is taken back."}
+_COST = {Disease.DIVERGED: "Forecasts of the model are worse than without it until it is restored."}
 
-FindWayBack = Callable[[Diagnosis, Divergence], Diagnosis]
+FindRecovery = Callable[[Diagnosis, Divergence], Diagnosis]
 
 
 class GradientHealth:
-    """Owns the doctor of one run, and remembers what was told.
+    """Owns the gradient doctor of one run, and remembers the last reported verdict.
 
-    find_way_back: completes the verdict on a diverged model; None: as the doctor gives it.
+    find_recovery: adds the recovery to a verdict on a diverged model; None leaves the verdict unchanged.
     """
 
-    def __init__(self, doctor: GradientDoctor, find_way_back: FindWayBack | None = None) -> None:
+    def __init__(self, doctor: GradientDoctor, find_recovery: FindRecovery | None = None) -> None:
         self._doctor = doctor
-        self._find_way_back = find_way_back
-        self._told: Diagnosis | None = None
+        self._find_recovery = find_recovery
+        self._reported: Diagnosis | None = None
         self._seen: dict[Disease, int] = {}
-        """The step of the newest verdict of each."""
+        """The step of the newest verdict of each disease."""
 
     @property
     def newest(self) -> Disease:
-        """What was told last; too early to say before anything was."""
-        return Disease.UNKNOWN if self._told is None else self._told.disease
+        """The last reported disease; UNKNOWN before the first report."""
+        return Disease.UNKNOWN if self._reported is None else self._reported.disease
 
     @property
-    def way_back(self) -> str | None:
-        """The id of the checkpoint that was told as the one to go back to; None where there is none to."""
-        way = None if self._told is None else self._told.way_back
-        return None if way is None else way.checkpoint_id
+    def recovery_checkpoint_id(self) -> str | None:
+        """The id of the checkpoint recommended for recovery, or None."""
+        recovery = None if self._reported is None else self._reported.recovery
+        return None if recovery is None else recovery.checkpoint_id
 
     def prime(
-        self, steps: Iterable[StepDone], line_after_ms: int | None = None, wrecked_at: int | None = None
+        self, steps: Iterable[StepDone], line_after_ms: int | None = None, diverged_since: int | None = None
     ) -> Diagnosis:
-        """Take up what the record holds. Returns the verdict on it.
+        """Start from recorded steps. Returns the verdict on them.
 
-        line_after_ms: what was learned of candles up to here, other weights learned: of their steps, only numbers that
-        were not finite say something of this model. wrecked_at: the model was saved as diverged, after a setting was
-        changed at this step.
+        line_after_ms: steps on candles up to here were made by other weights; only their non-finite numbers count for
+        this model. diverged_since: the step of the setting change after which the model was saved as diverged.
         """
         for step in steps:
             if line_after_ms is None or step.candle_open_time_ms > line_after_ms or step.loss is None:
                 self._doctor.observe(step)
-        if wrecked_at is not None:
-            self._doctor.still_diverged(wrecked_at)
-        self._told = self._diagnose()
-        return self._told
+        if diverged_since is not None:
+            self._doctor.resume_diverged(diverged_since)
+        self._reported = self._diagnose()
+        return self._reported
 
     def observe(self, steps: Sequence[StepDone], went_back: bool = False) -> tuple[Diagnosis, ...]:
-        """Take note of steps. Returns a verdict where there is one to tell.
+        """Take steps. Returns a verdict if there is a new one to report.
 
-        went_back: everything went back to the known good state after them. The doctor is asked at once then: it may
-        have been the last rollback before a pause, and people are sent to the verdict.
+        went_back: training was rolled back to the known good state after them. The doctor is then run at once, since
+        this may be the last rollback before a pause, which refers users to the verdict.
         """
         is_asked = went_back
         for step in steps:
@@ -88,15 +87,15 @@ class GradientHealth:
             self._doctor.went_back()
         if not is_asked:
             return ()
-        verdict, told = self._diagnose(), self._told
-        is_old = told is None or not 0 <= verdict.step - told.step < _REPEATED_EVERY
-        if told is not None and not is_old and _essence(verdict) == _essence(told):
+        verdict, reported = self._diagnose(), self._reported
+        is_old = reported is None or not 0 <= verdict.step - reported.step < _REPEATED_EVERY
+        if reported is not None and not is_old and _key(verdict) == _key(reported):
             return ()
-        self._told = verdict
+        self._reported = verdict
         return (verdict,)
 
-    def mishap(self, verdict: Diagnosis) -> Mishap | None:
-        """The incident that a serious verdict is worth."""
+    def incident(self, verdict: Diagnosis) -> IncidentDraft | None:
+        """The incident for a serious verdict, or None."""
         if verdict.disease not in _SERIOUS:
             return None
         before = self._seen.get(verdict.disease)
@@ -104,30 +103,30 @@ class GradientHealth:
         if before is not None and 0 <= verdict.step - before < _QUIET_STEPS:
             return None
         cost = _COST.get(verdict.disease, "Perhaps learning.")
-        return Mishap(
+        return IncidentDraft(
             Severity.WARNING,
             "gradient doctor",
-            f"The gradient doctor says: {verdict.disease.value}. {verdict.evidence}",
+            f"Gradient doctor: {verdict.disease.value}. {verdict.evidence}",
             f"Nothing was changed automatically. Advice at the time: {verdict.advice}",
             f"{cost} The Gradients panel has a button that applies the advice.",
         )
 
     def forget(self, *, is_other_model: bool = False) -> Diagnosis:
-        """A setting was changed, or the model: the steps so far say nothing of the next ones. Returns the verdict."""
+        """A setting or the model was changed: earlier steps say nothing about later ones. Returns the verdict."""
         self._doctor.forget(is_other_model=is_other_model)
         if is_other_model:
             self._seen.clear()
-        self._told = self._diagnose()
-        return self._told
+        self._reported = self._diagnose()
+        return self._reported
 
     def _diagnose(self) -> Diagnosis:
         verdict, divergence = self._doctor.diagnose(), self._doctor.divergence
-        if divergence is None or verdict.disease is not Disease.DIVERGED or self._find_way_back is None:
+        if divergence is None or verdict.disease is not Disease.DIVERGED or self._find_recovery is None:
             return verdict
-        return self._find_way_back(verdict, divergence)
+        return self._find_recovery(verdict, divergence)
 
 
-def _essence(verdict: Diagnosis) -> tuple[object, ...]:
-    """What makes it another one; while it is too early to say, how many steps there are."""
+def _key(verdict: Diagnosis) -> tuple[object, ...]:
+    """What makes a verdict a new one; while there are too few steps, also their number."""
     counted = verdict.evidence if verdict.disease is Disease.UNKNOWN else ""
     return verdict.disease, verdict.change, counted

@@ -1,4 +1,4 @@
-"""A forecast once it is issued: what is stored of it, what is drawn of it, and how an outcome scores it."""
+"""An issued forecast: its database rows, its ghosts, and its score."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ class IssuedForecast:
         return len(self.ghosts)
 
     def moved_since(self, log_close: float) -> float:
-        """By how much a return from the origin's close differs from one of this close: not 0 where the origin was
-        corrected after the forecast was committed."""
+        """Difference between returns from the origin's close at the time of the forecast and returns from this close;
+        not 0 if the origin was corrected since."""
         return log_close - math.log(self.origin_close)
 
     def relative_to(self, log_close: float) -> Quantiles:
-        """Its quantiles, with those of the close relative to this close of the origin."""
+        """The quantiles, those of the close converted to be relative to this close of the origin."""
         moved = self.moved_since(log_close)
         if moved == 0.0:
             return self.quantiles
@@ -56,7 +56,7 @@ class IssuedForecast:
         return Quantiles(shown, experts)
 
     def rows(self) -> list[StoredForecast]:
-        """What is stored: one row a horizon."""
+        """The database rows, one a horizon."""
         return [
             StoredForecast(
                 origin_open_time_ms=self.origin_open_time_ms,
@@ -75,7 +75,7 @@ class IssuedForecast:
         ]
 
     def event(self, run_id: str) -> ForecastMade:
-        """What the window is told."""
+        """The event for the window."""
         return ForecastMade(
             run_id=run_id,
             origin_open_time_ms=self.origin_open_time_ms,
@@ -93,7 +93,7 @@ class IssuedForecast:
 def from_rows(
     rows: Sequence[StoredForecast], interval: Interval, conditions: MarketConditions | None = None
 ) -> IssuedForecast:
-    """The forecast that these rows, one a horizon, were stored from. conditions: what is stored beside them."""
+    """The forecast stored in these rows, one a horizon. conditions: the market conditions stored with it."""
     ordered = sorted(rows, key=lambda row: row.horizon)
     first = ordered[0]
     shown = np.stack([row.quantiles for row in ordered])
@@ -127,7 +127,7 @@ def issue(
     scale: float,
     conditions: MarketConditions | None = None,
 ) -> IssuedForecast:
-    """Put a forecast together with the candles that are drawn of it."""
+    """Make a forecast together with its ghosts."""
     drawn, reference = (
         ghosts(natural, origin_close, origin_open_time_ms, interval)
         for natural in (quantiles.shown, quantiles.experts[REFERENCE])
@@ -150,13 +150,13 @@ def issue(
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How one horizon of a forecast came out."""
+    """The result of one horizon of a forecast."""
 
     score: StoredScore
     event: ForecastScored
     losses: FloatArray
-    """Of what was shown: [Q], natural units."""
-    everyone: FloatArray | None
+    """Of the shown forecast: [Q], natural units."""
+    all_losses: FloatArray | None
     """In the order of LOSS_ROWS: [.., Q], natural units."""
 
 
@@ -165,17 +165,17 @@ def score(
     horizon: int,
     candle: Candle,
     natural: FloatArray,
-    everyone: FloatArray | None,
+    all_losses: FloatArray | None,
     after_gap: bool,
     run_id: str,
     now_ms: int,
     version: int = 1,
-    twin: FloatArray | None = None,
+    reference_model: FloatArray | None = None,
 ) -> Outcome:
     """Score the forecast of `horizon` against the candle that has closed.
 
-    natural: the candle's quantities [Q], the volume NaN where it is not known. everyone: the losses to store, in the
-    order of LOSS_ROWS, where known. twin: the frozen twin's [Q], where there is one.
+    natural: the candle's quantities [Q], the volume NaN if not known. all_losses: the losses to store, in the order of
+    LOSS_ROWS, if known. reference_model: the losses [Q] of the reference model, if there is one.
     """
     shown = forecast.quantiles.shown[horizon - 1]
     losses = pinball(natural, shown)
@@ -202,17 +202,17 @@ def score(
         reference_overlap=overlap(reference.low, reference.high, candle.low, candle.high),
         scored_at_ms=now_ms,
         version=version,
-        expert_losses=b"" if everyone is None else pack_losses(everyone),
+        expert_losses=b"" if all_losses is None else pack_losses(all_losses),
         regime=None if forecast.conditions is None else forecast.conditions.regime,
-        twin_loss=None if twin is None else float(twin[Quantity.CLOSE]),
-        range_twin_loss=None if twin is None else float(twin[Quantity.RANGE]),
+        twin_loss=None if reference_model is None else float(reference_model[Quantity.CLOSE]),
+        range_twin_loss=None if reference_model is None else float(reference_model[Quantity.RANGE]),
         body_loss=float(losses[Quantity.BODY]),
         upper_wick_loss=float(losses[Quantity.UPPER_WICK]),
         lower_wick_loss=float(losses[Quantity.LOWER_WICK]),
         volume_loss=None if math.isnan(natural[Quantity.VOLUME]) else float(losses[Quantity.VOLUME]),
     )
     stored = as_stored(found)
-    return Outcome(stored, scored_event(stored, forecast, candle, run_id), losses, everyone)
+    return Outcome(stored, scored_event(stored, forecast, candle, run_id), losses, all_losses)
 
 
 def _is_inside(quantiles: FloatArray, band: tuple[int, int], value: float) -> bool:
@@ -220,14 +220,14 @@ def _is_inside(quantiles: FloatArray, band: tuple[int, int], value: float) -> bo
 
 
 def _direction_hit(forecast: float, outcome: float) -> bool | None:
-    """None where the close did not move, or the forecast named no direction."""
+    """None if the close did not move, or the forecast has no direction."""
     if forecast == 0.0 or outcome == 0.0:
         return None
     return (forecast > 0.0) == (outcome > 0.0)
 
 
 def scored_event(stored: StoredScore, forecast: IssuedForecast, candle: Candle, run_id: str) -> ForecastScored:
-    """What the window is told of a stored score."""
+    """The event for the window of a stored score."""
     return ForecastScored(
         run_id=run_id,
         origin_open_time_ms=stored.origin_open_time_ms,

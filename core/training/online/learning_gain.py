@@ -1,4 +1,4 @@
-"""What learning was worth: the losses of the model beside those of its frozen twin. No torch."""
+"""The gain from online learning: the model's losses against those of the reference model. No torch."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ from core.forecast.score import skill
 
 
 def gains(losses: FloatArray, horizon: int = 1) -> tuple[Estimate, Estimate, Estimate]:
-    """Both in equal parts, close, range. losses: [n, 4] in time order: model and twin for the close, for the range."""
-    close, close_twin, spread, spread_twin = losses.T
-    parts = skill(close, close_twin, horizon), skill(spread, spread_twin, horizon)
+    """Both in equal parts, close, range. losses: [n, 4] in time order: model and reference model, for close and
+    range."""
+    close, close_reference, spread, spread_reference = losses.T
+    parts = skill(close, close_reference, horizon), skill(spread, spread_reference, horizon)
     n = losses.shape[0]
     if any(part.value is None for part in parts):
         return Estimate(None, None, None, n), *parts
-    close_unit, spread_unit = close_twin.mean(), spread_twin.mean()
-    twins = close_twin / close_unit + spread_twin / spread_unit
-    return skill(close / close_unit + spread / spread_unit, twins, horizon), *parts
+    close_unit, spread_unit = close_reference.mean(), spread_reference.mean()
+    both_references = close_reference / close_unit + spread_reference / spread_unit
+    return skill(close / close_unit + spread / spread_unit, both_references, horizon), *parts

@@ -1,4 +1,4 @@
-"""The run's running account: one-step scores and training losses over windows, as the panels show them."""
+"""A run's scores and training losses over rolling windows, as the panels show them."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from core.training.online.evidence import RunEvidence, without_model
 
 SCORE_WINDOW = 1000
 CHECKPOINT_WINDOW = 300
-"""A checkpoint's score is the skill over this many candles, so that no lucky candle is ever "best"."""
+"""A checkpoint's score is the skill over this many candles, so that one lucky candle cannot make it the best."""
 LONGEST_WINDOW = SCORE_WINDOW
-"""Of each mode, the newest scores that any window of a `ScoreLedger` looks at."""
+"""The largest number of newest scores of each mode that a `ScoreLedger` reads."""
 _FEWEST_FOR_CHECKPOINT = 100
 _USUAL_WINDOW = 200
 _LOSS_WINDOW = 50
@@ -40,8 +40,8 @@ _GROUP_NAMES = {
 
 @dataclass(frozen=True, slots=True)
 class CheckpointScores:
-    """What is stored with a checkpoint, of close and range in equal parts. model: of the model alone, against the
-    reference; shown: of the forecast that was shown; gain: what the model added to that."""
+    """The scores stored with a checkpoint, for close and range in equal parts. model: the model alone, against the
+    reference; shown: the shown forecast; gain: what the model added to that."""
 
     model: Estimate
     shown: float | None
@@ -49,7 +49,7 @@ class CheckpointScores:
 
 
 class ScoreLedger:
-    """One-step scores, the run's own apart from the others. Scores after a gap are in neither."""
+    """One-step scores, the run's own separate from the others. Scores after a gap are excluded."""
 
     def __init__(self, own_mode: ForecastMode) -> None:
         self.own_mode = own_mode
@@ -59,17 +59,17 @@ class ScoreLedger:
         self._usual: deque[float] = deque(maxlen=_USUAL_WINDOW)
         self.evidence = RunEvidence()
         self.line_after_ms: int | None = None
-        """What was forecast from candles up to here is of another line of weights than the present one: of a model that
-        was restored over, or went back. It counts in no checkpoint's score. None: there was no other."""
+        """Forecasts from candles up to here were made by other weights than the current line: before a restore or a
+        rollback. They count in no checkpoint's score. None: there was no other line."""
 
     def begin_line(self, position_ms: int | None) -> None:
-        """The model has other weights after this candle than what its steps led to."""
+        """The weights were replaced after this candle."""
         self.line_after_ms = position_ms
 
     def add(self, score: StoredScore, first_loss: float | None = None) -> None:
         """Take the next one-step score, in time order.
 
-        first_loss: the loss of its first version, where `score` is not that one.
+        first_loss: the loss of the first version, if `score` is a later one.
         """
         if score.horizon != 1 or score.after_gap:
             return
@@ -90,35 +90,36 @@ class ScoreLedger:
         scores: Iterable[StoredScore],
         first_loss: Callable[[StoredScore], float] | None = None,
     ) -> None:
-        """Take scores, each in its newest version. first_loss: asked for what was learned from (see `usual_loss`)."""
+        """Take scores, each in its newest version. first_loss: gives the loss that was learned from (see
+        `usual_loss`)."""
         for score in scores:
             self.add(score, None if first_loss is None else first_loss(score))
 
     def replace(self, score: StoredScore) -> None:
-        """Put a new version of a score in the place of the one before; it does not count again.
+        """Replace a score by its new version; it does not count again.
 
-        One that no window holds any more changes nothing; nor does it change a full block of the evidence.
+        A score outside all windows changes nothing, and a full block of evidence does not change.
         """
         if score.horizon != 1 or score.after_gap:
             return
         self.evidence.replace(score)
         for scores in (self._all, self._others, self._own):
-            _put_in_place(scores, score)
+            _replace_version(scores, score)
 
     @property
     def usual_loss(self) -> float | None:
-        """The median loss of the newest scores: what a poor forecast is measured by.
+        """The median loss of the newest scores, which defines a poor forecast.
 
-        Samples are weighed with it, so it is that of first versions: what is corrected later trains nothing.
+        It weights training samples, so it uses first versions: later corrections do not affect training.
         """
         return statistics.median(self._usual) if self._usual else None
 
     def newest(self, most: int) -> list[StoredScore]:
-        """The newest one-step scores of forecasts that prove something, at most so many of a window."""
+        """The newest valid one-step scores, at most this many of a window."""
         return list(self._all)[-most:]
 
     def checkpoint_scores(self) -> CheckpointScores:
-        """Over the newest window of this line of weights; None while that has too few scores."""
+        """Over the newest window of the current line of weights; None if it has too few scores."""
         newest = self._newest_of_line()
         if len(newest) < _FEWEST_FOR_CHECKPOINT:
             nothing = Estimate(None, None, None, len(newest))
@@ -142,13 +143,13 @@ class ScoreLedger:
         return [score for score in newest if after_ms is None or score.origin_open_time_ms > after_ms]
 
     def own_summary(self, scored: int, live_scored: int, model_weight: float | None) -> AccuracySummary:
-        """The headline: skills and gain over all of the run's own, the rest over the newest window."""
+        """The headline: skills and gain over all of the run's own scores, the rest over the newest window."""
         (_, close, spread), gains = self.evidence.skills(), self.evidence.model_gains()
         group = _GROUP_NAMES[self.own_mode]
         return _summary(list(self._own), group, scored, live_scored, model_weight, (close, spread), gains)
 
     def other_summary(self, scored: int, live_scored: int) -> AccuracySummary | None:
-        """Scores of forecasts that are not the run's own, or None where there are none."""
+        """Scores of forecasts that are not the run's own, or None if there are none."""
         if not self._others:
             return None
         group, others = _GROUP_NAMES[self._others[-1].mode], list(self._others)
@@ -165,24 +166,24 @@ def take_scores(
     until_ms: int,
     first_loss: Callable[[StoredScore], float] | None = None,
 ) -> None:
-    """Bring a new ledger to where it would be with all scores up to this target (inclusive), reading no more than its
-    windows and its evidence need. Raises StorageError."""
+    """Fill a new ledger as if it had taken all scores up to this target (inclusive), reading only what its windows and
+    its evidence need. Raises StorageError."""
     blocks, scores = reader.evidence(until_ms), reader.newest_scores(until_ms, LONGEST_WINDOW)
     ledger.evidence.take(blocks)
-    if _leaves_a_hole(blocks, scores):  # a record from before there were blocks, or damaged ones
+    if _may_have_gap(blocks, scores):  # a record older than evidence blocks, or a damaged one
         ledger.evidence.extend(reader.scores(), own_mode, until_ms)
     ledger.extend(scores, first_loss)
 
 
-def _leaves_a_hole(blocks: Sequence[EvidenceBlock], scores: Sequence[StoredScore]) -> bool:
-    """Whether scores may lie between the newest block and the oldest score that was read."""
+def _may_have_gap(blocks: Sequence[EvidenceBlock], scores: Sequence[StoredScore]) -> bool:
+    """Whether scores may be missing between the newest block and the oldest score that was read."""
     last = max((block.last_target_ms for block in blocks), default=-1)
     return len(scores) >= LONGEST_WINDOW and scores[0].target_open_time_ms > last
 
 
-def _put_in_place(scores: deque[StoredScore], score: StoredScore) -> bool:
-    """False where there is no former version of it."""
-    for index in range(len(scores) - 1, -1, -1):  # those that are corrected are mostly among the newest
+def _replace_version(scores: deque[StoredScore], score: StoredScore) -> bool:
+    """False if there is no earlier version."""
+    for index in range(len(scores) - 1, -1, -1):  # mostly the newest are corrected
         if scores[index].target_open_time_ms == score.target_open_time_ms:
             scores[index] = score
             return True
@@ -190,29 +191,29 @@ def _put_in_place(scores: deque[StoredScore], score: StoredScore) -> bool:
 
 
 class LossLedger:
-    """Training losses. "Best" is the lowest mean of the run over a full window, never that of one step. No mean and no
-    trend mixes two lines of weights."""
+    """Training losses. "Best" is the lowest mean of the run over a full window. Means and trends never mix two lines of
+    weights."""
 
     def __init__(self) -> None:
         self._best: float | None = None
         self._losses: deque[float] = deque(maxlen=2 * _LOSS_WINDOW)
         self.of_line = 0
-        """So many losses are of the present line of weights; no more are counted than are kept."""
+        """Number of losses of the current line of weights, at most the number stored."""
 
     def restore(self, best: float | None, newest: Sequence[float], of_line: int) -> None:
-        """Go on from what `best`, `newest` and `of_line` were."""
+        """Continue from the saved `best`, `newest` and `of_line`."""
         self._best = best
         self._losses = deque(newest, maxlen=2 * _LOSS_WINDOW)
         self.of_line = max(0, min(of_line, len(self._losses)))
 
     def begin_line(self) -> None:
-        """The next losses are of other weights than what the steps so far led to."""
+        """The next losses are of other weights."""
         self.of_line = 0
 
     def add(self, loss: float) -> None:
-        """Take the loss of a step that was done (a skipped one has none)."""
+        """Take the loss of a completed step (a skipped one has none)."""
         if not math.isfinite(loss):
-            raise ValueError(f"a step that was done has a finite loss, was {loss}")
+            raise ValueError(f"a completed step has a finite loss, was {loss}")
         self._losses.append(loss)
         self._count(1)
         windowed = self.windowed
@@ -220,7 +221,7 @@ class LossLedger:
             self._best = windowed if self._best is None else min(self._best, windowed)
 
     def take_all(self, losses: np.ndarray) -> None:
-        """The same as `add` with each of these in a new ledger, in a hundredth of the time. losses: [n]."""
+        """As `add` with each of these in a new ledger, in a hundredth of the time. losses: [n]."""
         if len(losses) >= _LOSS_WINDOW:
             means = np.lib.stride_tricks.sliding_window_view(losses, _LOSS_WINDOW).mean(axis=1)
             lowest = int(means.argmin())
@@ -254,8 +255,8 @@ class LossLedger:
         return list(self._losses)[len(self._losses) - min(self.of_line, _LOSS_WINDOW) :]
 
     def _trend(self) -> Trend:
-        """Newest window against the one before, by ranks: a few spikes that leave a window make no trend. A rank sum
-        two standard errors off its mean counts."""
+        """Newest window against the one before, by ranks, so that a few spikes make no trend. A rank sum two standard
+        errors from its mean counts."""
         if self.of_line < 2 * _LOSS_WINDOW:
             return Trend.UNKNOWN
         losses = np.array(self._losses)
@@ -268,7 +269,7 @@ class LossLedger:
 
 
 def skill_of_both(losses: Sequence[FloatArray], reference: Sequence[FloatArray]) -> Estimate:
-    """The skill of close and range in equal parts: losses of each [n], in time order."""
+    """The skill of close and range in equal parts. losses: of each [n], in time order."""
     units = [each.mean() for each in reference]
     if min(units) <= 0.0:
         return Estimate(None, None, None, len(reference[0]))
@@ -281,7 +282,7 @@ def skill_of_both(losses: Sequence[FloatArray], reference: Sequence[FloatArray])
 def model_gain(
     shown: Sequence[FloatArray], without: Sequence[FloatArray], reference: Sequence[FloatArray]
 ) -> float | None:
-    """What the model adds to the skill of close and range in equal parts: losses of each [n]."""
+    """What the model adds to the skill of close and range in equal parts. Losses of each: [n]."""
     with_model, without_it = skill_of_both(shown, reference).value, skill_of_both(without, reference).value
     return None if with_model is None or without_it is None else with_model - without_it
 

@@ -1,4 +1,4 @@
-"""What the weights knew before they came into a run, and so which forecasts are the run's own."""
+"""What the weights had learned before they entered a run, and hence which forecasts are the run's own."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ _LATE_MS = 2000
 
 
 class Provenance:
-    """Owns up to when the weights had learned before they came into this run."""
+    """Owns the time up to which imported weights had learned."""
 
     def __init__(self, interval: Interval) -> None:
         self._interval = interval
         self.seen_until_ms: int | None = None
-        """What the weights learned elsewhere reaches up to here; None: nothing."""
+        """Imported weights learned from candles up to here; None: no imported weights."""
         self.counts_seen = False
-        """Whether forecasts of candles before that count all the same, as the user says: of another market."""
+        """Whether forecasts of earlier candles count anyway: the user says that they are of another market."""
 
-    def take_over(self, learned_until_ms: int) -> None:
-        """The model has other weights now, which have learned from candles up to that moment."""
+    def note_new_weights(self, learned_until_ms: int) -> None:
+        """The model has new weights, which learned from candles up to this time."""
         self.seen_until_ms = max(learned_until_ms, self.seen_until_ms or learned_until_ms)
 
     def learned_until_ms(self, position_ms: int | None) -> int | None:
-        """The close of the newest candle that the weights may have learned from, here or elsewhere; None before there
-        is one. position_ms: the newest candle that the run has taken."""
+        """The close of the newest candle that the weights may have learned from, here or elsewhere, or None.
+        position_ms: the newest candle that the run has taken."""
         known = [each for each in (self.newest_close_ms(position_ms), self.seen_until_ms) if each is not None]
         return max(known, default=None)
 
@@ -33,14 +33,14 @@ class Provenance:
         return None if position_ms is None else self._interval.close_time_ms(position_ms)
 
     def is_seen(self, target_opens_ms: int | None) -> bool:
-        """Whether the weights may have learned from a candle that opens then."""
+        """Whether the weights may have learned from a candle with this open time."""
         if self.counts_seen or self.seen_until_ms is None or target_opens_ms is None:
             return False
         return target_opens_ms < self.seen_until_ms
 
     def mode_of(self, mode: ForecastMode, made_at_ms: int, target_opens_ms: int) -> ForecastMode:
-        """One of a candle that the model may know counts as seen; a live one that was committed too late, so that part
-        of its target could have been known, as caught up."""
+        """SEEN if the model may know the target; CATCH_UP for a live forecast committed so late that part of its target
+        could have been known; else `mode`."""
         if self.is_seen(target_opens_ms):
             return ForecastMode.SEEN
         is_late = made_at_ms - target_opens_ms > max(_LATE_MS, _LATE_SHARE * self._interval.duration_ms)

@@ -1,8 +1,8 @@
-"""The frozen twin: the model as it was some thousands of candles ago, which forecasts beside the live one.
+"""The reference model: a frozen copy of the model some thousands of candles old, which forecasts beside the live one.
 
-What the live model has on it is what learning since then was worth. Snapshots of the weights that are forecast with
-are taken every quarter of the age, each a file of its own that is written once, so that checkpoints stay small; the
-twin is the newest snapshot that is old enough, and so between `age` and 1.25 `age` candles old.
+The difference between the two is the gain from learning since then. Snapshots of the forecasting weights are taken
+every quarter of the age, each in a separate file that is written once, so that checkpoints stay small. The reference
+model is the newest snapshot that is old enough, so it is between `age` and 1.25 `age` candles old.
 """
 
 from __future__ import annotations
@@ -27,24 +27,24 @@ from core.training.online.forecaster import Forecaster
 from core.training.recovery.failure import failure_of
 
 _RENEWALS = 4
-"""Snapshots within the age."""
+"""Snapshots per age."""
 _FOLDER = "twins"
 UNFINISHED_SNAPSHOTS = f"{_FOLDER}/.*.tmp"
-"""In a run's folder: what a process that was killed while it wrote one has left."""
+"""In a run's folder: files left by a process that was killed while writing one."""
 _log = logging.getLogger("ghostcandle.training")
 
 
 @dataclass(frozen=True, slots=True)
 class _Snapshot:
-    """candles: how many the run had taken when this was its model."""
+    """candles: how many the run had taken at the snapshot."""
 
     candles: int
     file: str
     sha256: str
 
 
-class FrozenTwin:
-    """Owns the twin, its snapshots, and what it said of candles that have not closed. age: 0 for no twin at all."""
+class ReferenceModel:
+    """Owns the reference model, its snapshots and its pending forecasts. age: 0 for no reference model."""
 
     def __init__(self, engine: TrainingEngine, run_folder: Path, age: int, horizons: int) -> None:
         self._engine = engine
@@ -54,16 +54,17 @@ class FrozenTwin:
         self._snapshots: list[_Snapshot] = []
         self._in_force: _Snapshot | None = None
         self._model: nn.Module | None = None
-        self._said: deque[tuple[int, FloatArray]] = deque(maxlen=horizons)
+        self._pending: deque[tuple[int, FloatArray]] = deque(maxlen=horizons)
         """At the newest origins, by opening time: [H, Q, L], natural."""
 
-    def known_for(self, candles: int) -> int:
-        """How many candles ago the twin, or while there is none the oldest snapshot, was the model. candles: taken."""
+    def age_at(self, candles: int) -> int:
+        """Age in candles of the reference model, or of the oldest snapshot if there is none yet. candles: taken so
+        far."""
         oldest = self._in_force or (self._snapshots[0] if self._snapshots else None)
         return 0 if oldest is None else candles - oldest.candles
 
     def renew(self, candles: int) -> None:
-        """Before each candle. candles: how many the run has taken."""
+        """Called before each candle. candles: how many the run has taken."""
         if not self.age:
             return
         if candles % self._every == 0:
@@ -71,55 +72,56 @@ class FrozenTwin:
         old_enough = [snapshot for snapshot in self._snapshots if candles - snapshot.candles >= self.age]
         if old_enough and old_enough[-1] != self._in_force:
             self._put_in_force(old_enough[-1])
-            self._drop_before(old_enough[-1].candles - 2 * self._every)  # an older checkpoint may be gone back to
+            self._drop_before(old_enough[-1].candles - 2 * self._every)  # an older checkpoint may be restored
 
-    def say(self, forecaster: Forecaster, origin_ms: int) -> None:
-        """Forecast what comes after the newest candle."""
+    def forecast(self, forecaster: Forecaster, origin_ms: int) -> None:
+        """Forecast the candles after the newest one."""
         if self._model is None:
             return
         try:
-            said = forecaster.of_other(self._model)
+            forecasts = forecaster.forecast_of(self._model)
         except Exception as error:
             failure = failure_of(error)
             if failure.ends_process:
                 raise
-            _log.warning("the frozen twin did not forecast: %s", failure.sentence)
+            _log.warning("the reference model made no forecast: %s", failure.sentence)
             return
-        if np.isfinite(said).all():
-            self._said.append((origin_ms, said))
+        if np.isfinite(forecasts).all():
+            self._pending.append((origin_ms, forecasts))
 
     def losses(self, origin_ms: int, horizon: int, outcome: FloatArray) -> FloatArray | None:
-        """Of its forecast made at this origin: [Q], natural units. None where it made none."""
-        said = next((said for time_ms, said in self._said if time_ms == origin_ms), None)
-        return None if said is None else pinball(outcome, said[horizon - 1])
+        """Losses of the forecast made at this origin: [Q], natural units. None if there is none."""
+        forecasts = next((forecasts for time_ms, forecasts in self._pending if time_ms == origin_ms), None)
+        return None if forecasts is None else pinball(outcome, forecasts[horizon - 1])
 
-    def said(self) -> Arrays:
-        """What of the state is arrays."""
-        times = np.array([time_ms for time_ms, _ in self._said], dtype=np.int64)
-        said = [said for _, said in self._said]
-        return {"origins": times, "said": np.stack(said) if said else np.empty(0)}
+    def arrays(self) -> Arrays:
+        """The part of the state that is arrays."""
+        times = np.array([time_ms for time_ms, _ in self._pending], dtype=np.int64)
+        forecasts = [forecasts for _, forecasts in self._pending]
+        return {"origins": times, "said": np.stack(forecasts) if forecasts else np.empty(0)}
 
     def state(self) -> dict[str, Any]:
-        """The rest of it, as JSON."""
+        """The rest of the state, as JSON."""
         return {
             "snapshots": [[each.candles, each.file, each.sha256] for each in self._snapshots],
             "in_force": None if self._in_force is None else self._in_force.candles,
         }
 
-    def restore(self, said: Arrays, state: dict[str, Any] | None) -> None:
-        """Go on from what `said` and `state` returned; from a checkpoint without them, as a new one."""
+    def restore(self, arrays: Arrays, state: dict[str, Any] | None) -> None:
+        """Continue from the saved state; from a checkpoint without it, as a new one."""
         self._snapshots, self._in_force, self._model = [], None, None
-        self._said.clear()
+        self._pending.clear()
         if state is None or not self.age:
             return
         self._snapshots = [_Snapshot(int(count), str(file), str(sha)) for count, file, sha in state["snapshots"]]
         in_force = next((each for each in self._snapshots if each.candles == state["in_force"]), None)
         if in_force is not None:
             self._put_in_force(in_force)
-        self._said.extend(zip((int(time) for time in said["origins"]), said["said"].astype(np.float64), strict=True))
+        origins = (int(time) for time in arrays["origins"])
+        self._pending.extend(zip(origins, arrays["said"].astype(np.float64), strict=True))
 
     def _take_snapshot(self, candles: int) -> None:
-        """None is taken of weights that are not finite, or where the disk refuses it: the twin is renewed later."""
+        """Skipped if weights are not finite or the disk refuses: the reference model is then renewed later."""
         weights = self._engine.forecasting_model.state_dict()
         if not all(bool(torch.isfinite(tensor).all()) for tensor in weights.values()):
             return
@@ -127,20 +129,20 @@ class FrozenTwin:
         try:
             written = write_weights(path, weights, {"candles": candles})
         except OSError as error:
-            _log.warning("the snapshot for the frozen twin could not be written: %s", error.strerror or error)
+            _log.warning("the snapshot for the reference model could not be written: %s", error.strerror or error)
             return
         self._snapshots = [each for each in self._snapshots if each.candles < candles]
         self._snapshots.append(_Snapshot(candles, path.name, written.sha256))
 
     def _put_in_force(self, snapshot: _Snapshot) -> None:
-        """A snapshot that cannot be read is forgotten; the twin in force stays."""
+        """An unreadable snapshot is dropped; the current reference model stays."""
         try:
             tensors, _ = read_weights(self._folder / snapshot.file, snapshot.sha256)
             model = copy.deepcopy(self._engine.forecasting_model).requires_grad_(False).eval()
             model.zero_grad(set_to_none=True)
             model.load_state_dict(tensors)
         except (CheckpointError, RuntimeError) as error:
-            _log.warning("a snapshot for the frozen twin cannot be used: %s", error)
+            _log.warning("a snapshot for the reference model cannot be used: %s", error)
             self._snapshots.remove(snapshot)
             return
         self._in_force, self._model = snapshot, model

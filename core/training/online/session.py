@@ -1,7 +1,7 @@
-"""The online session: one closed candle in; scores, a step, a forecast out. No thread, no Qt, no clock of its own.
+"""The online session: one closed candle in; scores, a step, a forecast out. No threads, no Qt, time from a `Clock`.
 
-Order of work on each candle: score what came due, train on what has closed, forecast what comes next, commit all of
-it in one transaction. The next candle is looked at only afterwards, so a forecast is always stored before its target
+Order on each candle: score forecasts whose target has closed, train on closed candles, forecast the next ones, commit
+all of it in one transaction. The next candle is read only afterwards, so a forecast is always stored before its target
 is seen. Same seed and same candles on the CPU: same bytes.
 """
 
@@ -35,8 +35,8 @@ from core.training.online.forecaster import Forecaster
 from core.training.online.issued import IssuedForecast, Outcome, from_rows, issue, score
 from core.training.online.ledger import LossLedger, ScoreLedger, take_scores
 from core.training.online.provenance import Provenance
-from core.training.online.reference_model import FrozenTwin
-from core.training.online.step_report import left_spoiled, log_step
+from core.training.online.reference_model import ReferenceModel
+from core.training.online.step_report import log_step, with_non_finite_parameters
 from core.training.recovery.forecasting import ForecastGuard
 from core.training.recovery.ladder import Recovered, RecoveryLadder, TrainedStep
 
@@ -45,7 +45,7 @@ _FOREVER = 2**63 - 1
 
 @dataclass(frozen=True, slots=True)
 class SessionOptions:
-    """What of the settings the session itself uses."""
+    """The settings that the session itself uses."""
 
     interval: Interval
     context: int
@@ -53,7 +53,7 @@ class SessionOptions:
     replay_window: int
     loss_weights: LossWeights
     known_good_every: int
-    """Steps between two looks at whether the state is known good."""
+    """Steps between two checks for a known good state."""
     drift: str
     """See `OnlineSettings.drift`."""
 
@@ -71,7 +71,7 @@ class TrainingSession:
         generator: np.random.Generator,
         clock: Clock,
         scores: ScoreLedger,
-        twin: FrozenTwin,
+        reference_model: ReferenceModel,
     ) -> None:
         self._options = options
         self.history = history
@@ -84,10 +84,10 @@ class TrainingSession:
         self.generator = generator
         self._clock = clock
         self.scores = scores
-        self.twin = twin
+        self.reference_model = reference_model
         self.drifts = DriftWatch(options.drift, engine)
         self._rise: Rise | None = None
-        """What the candle under way showed."""
+        """Found on the current candle."""
         self.losses = LossLedger()
         self.step = 0
         self.checkpoint_id: str | None = None
@@ -102,7 +102,7 @@ class TrainingSession:
         self._recorded_until_ms = record.reader.latest_origin_ms()
         self._prequential_loss: float | None = None
         self._incidents: list[Incident] = []
-        """What went wrong with the candle under way."""
+        """Incidents of the current candle."""
 
     @property
     def run_id(self) -> str:
@@ -115,7 +115,7 @@ class TrainingSession:
 
     @property
     def recorded_until_ms(self) -> int | None:
-        """The newest origin in the record at the start: candles up to it are gone through again after a crash."""
+        """The newest origin in the record at the start: candles up to it are replayed after a crash."""
         return self._recorded_until_ms
 
     @property
@@ -125,28 +125,28 @@ class TrainingSession:
 
     @property
     def online_gain(self) -> OnlineGain | None:
-        """What learning since the twin was frozen was worth; None where no twin is kept."""
-        if not self.twin.age:
-            return None
-        return self.scores.evidence.online_gain(self.twin.known_for(self.history.observed), self.twin.age)
+        """The gain from learning since the reference model was frozen; None without a reference model."""
+        reference = self.reference_model
+        age = reference.age_at(self.history.observed)
+        return self.scores.evidence.online_gain(age, reference.age) if reference.age else None
 
-    def take_over(self, checkpoint_id: str, learned_until_ms: int) -> None:
-        """The model now has the weights of this checkpoint, which has learned from candles up to that moment.
+    def note_new_weights(self, checkpoint_id: str, learned_until_ms: int) -> None:
+        """The model now has the weights of this checkpoint, which learned from candles up to this time.
 
-        Forecasts of candles that open before it are scored apart from now on. Where it reaches past this run's newest
+        Forecasts of candles that open before it are scored separately from now on. If it reaches past this run's newest
         candle, the reference model knows less than the restored one, so the comparison of the two starts again.
         """
         self.checkpoint_id = checkpoint_id
         self._begin_line()
-        self.provenance.take_over(learned_until_ms)
+        self.provenance.note_new_weights(learned_until_ms)
         self.ladder.known_good.remember(self.step)
         if self.provenance.is_seen(self.provenance.newest_close_ms(self.position_ms)):
-            self.twin.restore({}, None)
+            self.reference_model.restore({}, None)
 
-    def take_up_record(self) -> None:
-        """Take from the record what a checkpoint does not hold: forecasts still to be scored, scores so far.
+    def load_record(self) -> None:
+        """Read from the record what a checkpoint does not hold: forecasts still to be scored, scores so far.
 
-        Called once, after a restore. Scores of candles beyond the restored position come again as they are replayed.
+        Called once, after a restore. Scores of later candles are added again as they are replayed.
         """
         self._resumed_from = self.checkpoint_id
         for origin in self.history.open_time_ms[-self.history.horizons :]:
@@ -164,17 +164,17 @@ class TrainingSession:
             take_scores(self.scores, reader, self.scores.own_mode, position, self._first_loss)
 
     def _first_loss(self, score: StoredScore) -> float:
-        """The loss that was learned with, before the candle was corrected."""
+        """The loss that was learned from, before the candle was corrected."""
         if score.version == 1:
             return score.loss
         return self._record.reader.score_versions(score.target_open_time_ms)[0].loss
 
     def on_candle(self, candle: Candle, mode: ForecastMode) -> tuple[TrainerEvent, ...]:
-        """Take the next closed candle. One that was taken before changes nothing and yields nothing."""
+        """Take the next closed candle. A repeated candle changes nothing and returns nothing."""
         position = self.position_ms
         if position is not None and candle.open_time_ms <= position:
             return ()
-        self.twin.renew(self.history.observed)
+        self.reference_model.renew(self.history.observed)
         self.history.append(candle)
         self.forecaster.observe()
         self.conditions.observe()
@@ -184,9 +184,9 @@ class TrainingSession:
         rollbacks = self.ladder.known_good.restores
         forecast = self._forecast(candle, mode)
         self.forecaster.commit(forecast.relative_to(math.log(candle.close)))
-        self.twin.say(self.forecaster, candle.open_time_ms)
+        self.reference_model.forecast(self.forecaster, candle.open_time_ms)
         if step is not None and self.ladder.known_good.restores > rollbacks:
-            step = left_spoiled(step)
+            step = with_non_finite_parameters(step)
         new_scores = self._commit(outcomes, drift, step, forecast)
         self._account(outcomes, new_scores, step, candle)
         self._notice_rollback()
@@ -195,7 +195,7 @@ class TrainingSession:
         return (*(outcome.event for outcome in outcomes), *learned, forecast.event(self.run_id))
 
     def step_once(self) -> tuple[TrainerEvent, ...]:
-        """One extra step on replayed samples; nothing where there is nothing to learn from yet."""
+        """One extra step on replayed samples; nothing while there is nothing to learn from."""
         step = self._train() if len(self.history) else None
         if step is None:
             return ()
@@ -208,9 +208,9 @@ class TrainingSession:
     def forecast_beside(
         self, engine: TrainingEngine, learned: Arrays, step: int, checkpoint_id: str, learned_until_ms: int
     ) -> IssuedForecast | None:
-        """What another model would have said of the newest candle; None before there was one. Nothing is changed.
+        """What another model would forecast after the newest candle; None before the first one. Changes nothing.
 
-        learned_until_ms: what that model has learned reaches up to here.
+        learned_until_ms: that model learned from candles up to here.
         """
         newest = self._pending[-1] if self._pending else None
         if newest is None or newest.origin_open_time_ms != self.position_ms:
@@ -229,7 +229,7 @@ class TrainingSession:
         )
 
     def _begin_line(self) -> None:
-        """What was forecast and lost so far is of other weights: it counts for no checkpoint from now on."""
+        """Forecasts and losses so far are of other weights: they count for no checkpoint from now on."""
         self.scores.begin_line(self.position_ms)
         self.losses.begin_line()
 
@@ -239,7 +239,7 @@ class TrainingSession:
             self._begin_line()
 
     def resume(self) -> None:
-        """Train again, with nothing held against the run."""
+        """Resume training with all failure counts reset."""
         self.is_paused = False
         self.ladder.resumed()
         self._forecasts.resumed()
@@ -251,19 +251,19 @@ class TrainingSession:
             self._score_one(forecast, newest - horizon, horizon, candle)
             for horizon, forecast in enumerate(reversed(self._pending), start=1)
         ]
-        self._compare_with_no_model(outcomes)
+        self._compare_without_model(outcomes)
         return outcomes
 
-    def _compare_with_no_model(self, outcomes: Sequence[Outcome]) -> None:
-        """What learning spared or cost, of close and range at each horizon, in training units: the rate goes by it."""
+    def _compare_without_model(self, outcomes: Sequence[Outcome]) -> None:
+        """Compare losses with and without the model, of close and range at each horizon, for the adaptive schedule."""
         losses = np.full((2, self.history.horizons, 2), np.nan)
         for outcome in outcomes:
-            everyone, origin = outcome.everyone, len(self.history) - 1 - outcome.score.horizon
-            if everyone is None or outcome.score.after_gap or outcome.score.mode is ForecastMode.SEEN:
+            all_losses, origin = outcome.all_losses, len(self.history) - 1 - outcome.score.horizon
+            if all_losses is None or outcome.score.after_gap or outcome.score.mode is ForecastMode.SEEN:
                 continue
             factor, _ = self.history.units(np.array([origin], dtype=np.int64))
             row = outcome.score.horizon - 1
-            losses[:, row] = (everyone[[1 + MODEL, 0]] / factor[0, row])[:, [Quantity.CLOSE, Quantity.RANGE]]
+            losses[:, row] = (all_losses[[1 + MODEL, 0]] / factor[0, row])[:, [Quantity.CLOSE, Quantity.RANGE]]
         if outcomes:
             model, without = losses.reshape(2, -1)
             times = self.engine.schedule.compare(model, without)
@@ -275,12 +275,14 @@ class TrainingSession:
         targets, _, usable = self.history.targets(np.array([origin], dtype=np.int64))
         after_gap, natural = not bool(usable[0, horizon - 1]), targets[0, horizon - 1]
         origin_close = float(self.history.column("log_close")[origin])
-        committed = natural.copy()  # relative to the close that the forecast was made from, as it then was
+        committed = natural.copy()  # relative to the origin's close at the time of the forecast
         committed[Quantity.CLOSE] += forecast.moved_since(origin_close)
         losses = self.forecaster.losses(origin, horizon, natural)
-        twin = self.twin.losses(forecast.origin_open_time_ms, horizon, natural)
+        frozen = self.reference_model.losses(forecast.origin_open_time_ms, horizon, natural)
         now_ms = self._clock.now_ms()
-        outcome = score(forecast, horizon, candle, committed, losses, after_gap, self.run_id, now_ms, twin=twin)
+        outcome = score(
+            forecast, horizon, candle, committed, losses, after_gap, self.run_id, now_ms, reference_model=frozen
+        )
         if not after_gap:
             shown = forecast.relative_to(origin_close).shown[horizon - 1]
             is_seen = forecast.mode is ForecastMode.SEEN
@@ -292,14 +294,14 @@ class TrainingSession:
         return outcome
 
     def _take_prequential(self, loss: float | None) -> None:
-        """Of the newest one-step forecast; None where a hole lies between it and its target."""
+        """Take the loss of the newest one-step forecast; None if a gap lies between it and its target."""
         self._prequential_loss = loss
         if loss is not None:
             self.engine.schedule.observe(loss)
             self._rise = self.drifts.observe(loss)
 
     def _answer_drift(self, candle: Candle) -> DriftFound | None:
-        """Do what is to be done about a rise of the loss; None where there is none."""
+        """Respond to a rise of the loss, if there is one."""
         rise, self._rise = self._rise, None
         if rise is None:
             return None
@@ -310,7 +312,7 @@ class TrainingSession:
         )
 
     def _in_training_units(self, origin: int, losses: FloatArray) -> float:
-        """The loss of a one-step forecast as training counts it, so that both curves share an axis."""
+        """The loss of a one-step forecast in units of the training loss, so that both curves share an axis."""
         factor, _ = self.history.units(np.array([origin], dtype=np.int64))
         weights = usual_weights()
         return float((losses / factor[0, 0] * weights).sum() / weights.sum())
@@ -337,14 +339,14 @@ class TrainingSession:
         if self.step % self._options.known_good_every == 0:
             looked = self.ladder.look_for_known_good(self.step)
             self._take(looked)
-            return left_spoiled(done) if looked.mishaps else done
+            return with_non_finite_parameters(done) if looked.incidents else done
         return done
 
     def _take(self, done: TrainedStep | Recovered) -> None:
-        """What the ladder did: its incidents, and whether training pauses."""
+        """Take the ladder's incidents, and whether training must pause."""
         self.is_paused = self.is_paused or done.must_pause
         now_ms = self._clock.now_ms()
-        self._incidents.extend(mishap.incident(self.run_id, now_ms) for mishap in done.mishaps)
+        self._incidents.extend(draft.incident(self.run_id, now_ms) for draft in done.incidents)
 
     def _take_incidents(self) -> tuple[TrainerEvent, ...]:
         incidents = tuple(self._incidents)
@@ -372,12 +374,12 @@ class TrainingSession:
         )
 
     def _forecast(self, candle: Candle, mode: ForecastMode) -> IssuedForecast:
-        """Forecast; where the record has a forecast of this candle already, that one stands."""
+        """Forecast; if the record already has a forecast of this candle, return that one."""
         recorded = self._recorded(candle.open_time_ms)
         if recorded is not None:
             return recorded
         interval = self._options.interval
-        quantiles = self._sound_quantiles()
+        quantiles = self._finite_quantiles()
         target_opens_ms = interval.close_time_ms(candle.open_time_ms)
         made_at_ms = self._clock.now_ms()
         return issue(
@@ -394,8 +396,8 @@ class TrainingSession:
             conditions=self.conditions.now,
         )
 
-    def _sound_quantiles(self) -> Quantiles:
-        """A forecast of finite numbers, whatever becomes of the model."""
+    def _finite_quantiles(self) -> Quantiles:
+        """A finite forecast, even if the model fails."""
         made = self._forecasts.forecast(self.forecaster.forecast, self.step)
         self._take(made.recovered)
         return self.forecaster.without_model() if made.quantiles is None else made.quantiles
@@ -405,21 +407,21 @@ class TrainingSession:
             return None
         rows = self._record.reader.forecasts_of(origin_open_time_ms)
         if rows and rows[0].checkpoint_id != self._resumed_from:
-            self.scores.begin_line(origin_open_time_ms)  # a model forecast it that cannot be gone on from
+            self.scores.begin_line(origin_open_time_ms)  # made by a model that was not resumed
         conditions = self._record.reader.conditions_of(origin_open_time_ms)
         return from_rows(rows, self._options.interval, conditions) if rows else None
 
     def _commit(
         self, outcomes: Sequence[Outcome], drift: DriftFound | None, step: StepDone | None, forecast: IssuedForecast
     ) -> int:
-        """Make this candle's results durable in one transaction. Returns how many one-step scores were new."""
+        """Store this candle's results in one transaction. Returns how many one-step scores were new."""
         one_step = [outcome.score for outcome in outcomes if outcome.score.horizon == 1]
         further = [outcome.score for outcome in outcomes if outcome.score.horizon != 1]
         with self._record.write():
             new_scores = self._record.add_scores(one_step)
             self._record.add_scores(further)
             self._record.add_evidence(self.scores.evidence.take_new())
-            if drift is not None and self._record.add_drift(drift):  # not again where it was gone through before
+            if drift is not None and self._record.add_drift(drift):  # not again on a replayed candle
                 self._incidents.append(drift_incident(drift))
             self._add_step(step)
             self._record.add_forecasts(forecast.rows())

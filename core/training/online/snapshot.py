@@ -1,4 +1,4 @@
-"""A session's whole state as tensors and JSON, and back: all that resuming needs is in one file."""
+"""A session's whole state as tensors and JSON, and back: one file holds all that resuming needs."""
 
 from __future__ import annotations
 
@@ -21,10 +21,12 @@ from core.training.online.session import TrainingSession
 SCHEMA = 6
 _CHECKED = frozenset({"forecaster", "average", "clip"})
 _NEEDED = frozenset({"forecaster"})
+_REFERENCE_MODEL = "twin"
+"""Its name in checkpoint files."""
 
 
 def pack(session: TrainingSession, model: ModelSettings) -> tuple[dict[str, Tensor], dict[str, Any]]:
-    """Tensors and metadata of everything: the engine, generator, calibration, experts, past, position."""
+    """Tensors and metadata of the whole state: engine, generator, calibration, experts, past, position."""
     metadata = {
         "schema": SCHEMA,
         "training_type": "online",
@@ -41,7 +43,7 @@ def _tensors_of(session: TrainingSession) -> dict[str, Tensor]:
     tensors.update(_tensors("forecaster", session.forecaster.state()))
     tensors.update(_tensors("past", session.forecaster.past()))
     tensors.update(_tensors("conditions", session.conditions.state()))
-    tensors.update(_tensors("twin", session.twin.said()))
+    tensors.update(_tensors(_REFERENCE_MODEL, session.reference_model.arrays()))
     return tensors
 
 
@@ -59,12 +61,12 @@ def _scalars_of(session: TrainingSession) -> dict[str, Any]:
         "losses_of_line": session.losses.of_line,
         "line_after_ms": session.scores.line_after_ms,
         "drift": session.drifts.state(),
-        "twin": session.twin.state(),
+        _REFERENCE_MODEL: session.reference_model.state(),
     }
 
 
 def require_finite_state(tensors: dict[str, Tensor], metadata: dict[str, Any]) -> None:
-    """Raise CheckpointError where any number of a packed state is not finite: nothing could go on from it."""
+    """Raise CheckpointError if any number of a packed state is not finite: no run could continue from it."""
     for name, tensor in tensors.items():
         if tensor.is_floating_point() and not bool(torch.isfinite(tensor).all()):
             raise CheckpointError(f"The state's {name} holds numbers that are not finite.")
@@ -76,7 +78,7 @@ def require_finite_state(tensors: dict[str, Tensor], metadata: dict[str, Any]) -
 
 
 def require_fit(metadata: dict[str, Any], model: ModelSettings, name: str) -> None:
-    """Raise CheckpointError where a checkpoint is of another architecture or a later form."""
+    """Raise CheckpointError if a checkpoint is of another architecture or a newer form."""
     if metadata.get("schema") != SCHEMA:
         raise CheckpointError(f"{name} is of form {metadata.get('schema')}; this version reads form {SCHEMA}.")
     if metadata.get("model") != describe_model(model):
@@ -84,7 +86,7 @@ def require_fit(metadata: dict[str, Any], model: ModelSettings, name: str) -> No
 
 
 def require_sound_weights(engine: TrainingEngine, tensors: dict[str, Tensor]) -> None:
-    """Raise CheckpointError where the weights have not the shapes of this engine's model, or are not finite."""
+    """Raise CheckpointError if the weights do not have the shapes of this engine's model, or are not finite."""
     model_state = part_of(tensors, "model")
     expected = {name: tensor.shape for name, tensor in engine.model.state_dict().items()}
     if {name: tensor.shape for name, tensor in model_state.items()} != expected:
@@ -94,8 +96,8 @@ def require_sound_weights(engine: TrainingEngine, tensors: dict[str, Tensor]) ->
 
 
 def require_sound_learning(session: TrainingSession, tensors: dict[str, Tensor]) -> None:
-    """Raise CheckpointError where expert weights, calibration, averages or clip statistics have another form than this
-    session's, or are not finite: NumPy would stretch one number over an array, and a NaN would stay for ever."""
+    """Raise CheckpointError if expert weights, calibration, averages or clip statistics have other shapes than this
+    session's, or are not finite: NumPy would broadcast one number, and a NaN would stay forever."""
     present = session.engine.tensors() | _tensors("forecaster", session.forecaster.state())
     for name, tensor in present.items():
         part = name.split(".")[0]
@@ -109,21 +111,21 @@ def require_sound_learning(session: TrainingSession, tensors: dict[str, Tensor])
 
 
 def learned_of(tensors: dict[str, Tensor]) -> dict[str, NDArray[np.generic]]:
-    """What the forecaster had learned: expert weights and calibration."""
+    """The forecaster's learned state: expert weights and calibration."""
     return _arrays(tensors, "forecaster")
 
 
 def unpack_learned(session: TrainingSession, tensors: dict[str, Tensor], metadata: dict[str, Any]) -> bool:
-    """Take what was learned: weights, optimizer, experts, calibration. The position stays.
+    """Take the learned state: weights, optimizer, experts, calibration. The position stays.
 
-    Returns False where the checkpoint had no usable moments, so that a new optimizer begins. Raises CheckpointError;
-    the session is unchanged then.
+    Returns False if the checkpoint had no usable moments, so that a new optimizer starts. Raises CheckpointError; then
+    the session is unchanged.
     """
     require_sound_weights(session.engine, tensors)
     require_sound_learning(session, tensors)
     learned = session.forecaster.state()
     try:
-        with put_back_where_refused(session.engine), refused_where_odd():
+        with engine_restored_on_error(session.engine), as_checkpoint_errors():
             require_finite(metadata["engine"])
             session.forecaster.restore(learned_of(tensors))
             return session.engine.restore(tensors, metadata["engine"])
@@ -133,16 +135,16 @@ def unpack_learned(session: TrainingSession, tensors: dict[str, Tensor], metadat
 
 
 def unpack_all(session: TrainingSession, tensors: dict[str, Tensor], metadata: dict[str, Any]) -> None:
-    """Take everything, the position and the past too: the session goes on as if it had never stopped.
+    """Take the whole state, with position and past: the session continues as if it had never stopped.
 
-    Raises CheckpointError; the session is unchanged then.
+    Raises CheckpointError; then the session is unchanged.
     """
     before = {name: tensor.detach().clone() for name, tensor in _tensors_of(session).items()}
     scalars = copy.deepcopy(_scalars_of(session))
     try:
         require_finite_state(tensors, metadata)
         unpack_learned(session, tensors, metadata)
-        with refused_where_odd():
+        with as_checkpoint_errors():
             _take_past(session, tensors, metadata)
     except CheckpointError:
         session.forecaster.restore(learned_of(before))
@@ -162,17 +164,17 @@ def _take_past(session: TrainingSession, tensors: dict[str, Tensor], metadata: d
     session.scores.begin_line(_line_after_ms(metadata))
     session.ladder.restore(metadata["recovery"])
     session.drifts.restore(metadata.get("drift"))  # older checkpoints have none of these two
-    session.twin.restore(_arrays(tensors, "twin"), metadata.get("twin"))
+    session.reference_model.restore(_arrays(tensors, _REFERENCE_MODEL), metadata.get(_REFERENCE_MODEL))
 
 
 def _line_after_ms(metadata: dict[str, Any]) -> int | None:
-    """An older checkpoint does not say which scores are of its own line of weights: none count that were before it."""
+    """Older checkpoints do not say which scores are of their line of weights: none before the checkpoint count."""
     after_ms = metadata.get("line_after_ms", metadata["position_ms"])
     return None if after_ms is None else int(after_ms)
 
 
 def describe_model(model: ModelSettings) -> dict[str, Any]:
-    """What must be the same for weights to fit, as JSON."""
+    """What must be equal for weights to fit, as JSON."""
     return {
         "name": model.name,
         "width": model.width,
@@ -185,8 +187,8 @@ def describe_model(model: ModelSettings) -> dict[str, Any]:
 
 
 @contextmanager
-def refused_where_odd() -> Iterator[None]:
-    """What a state of another form raises while it is taken becomes a CheckpointError."""
+def as_checkpoint_errors() -> Iterator[None]:
+    """Convert the errors of a state with another form into a CheckpointError."""
     try:
         yield
     except (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError, RuntimeError) as error:
@@ -196,8 +198,8 @@ def refused_where_odd() -> Iterator[None]:
 
 
 @contextmanager
-def put_back_where_refused(engine: TrainingEngine) -> Iterator[None]:
-    """After a CheckpointError the engine is what it was."""
+def engine_restored_on_error(engine: TrainingEngine) -> Iterator[None]:
+    """Restore the engine after a CheckpointError."""
     before = {name: tensor.detach().clone() for name, tensor in engine.tensors().items()}
     scalars = copy.deepcopy(engine.scalars())
     try:
@@ -208,9 +210,9 @@ def put_back_where_refused(engine: TrainingEngine) -> Iterator[None]:
 
 
 def require_finite(state: object) -> None:
-    """Raise ValueError for a number in it, however deep, that is none."""
+    """Raise ValueError if any nested number is not finite."""
     if isinstance(state, float) and not math.isfinite(state):
-        raise ValueError("a number in it is not finite")
+        raise ValueError("a number is not finite")
     for inner in state.values() if isinstance(state, dict) else state if isinstance(state, list) else ():
         require_finite(inner)
 

@@ -1,4 +1,4 @@
-"""What a trainer is told when it starts. Imports no torch: the window's process makes these."""
+"""What a trainer gets when it starts. Imports no torch: the window's process makes these."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from core.settings.tree import Settings, to_dict
 
 
 def own_mode_of(market: Market) -> ForecastMode:
-    """The mode of a run's own forecasts: what its headline numbers are about."""
+    """The mode of a run's own forecasts, which the headline numbers cover."""
     if market.is_simulated:
         return ForecastMode.SIMULATED
     return ForecastMode.REPLAY if market.venue == FILE_VENUE else ForecastMode.LIVE
@@ -21,22 +21,22 @@ def own_mode_of(market: Market) -> ForecastMode:
 
 @dataclass(frozen=True, slots=True)
 class StartingPoint:
-    """A checkpoint that a new run begins with, instead of a new model."""
+    """A checkpoint that a new run starts from, instead of a new model."""
 
     file: Path
     sha256: str
     checkpoint_id: str
     learned_until_ms: int
-    """Forecasts of candles that open before are scored apart: it may have learned from them."""
+    """Forecasts of candles that open before this are scored separately: it may have learned from them."""
     counts_seen: bool = False
-    """Whether they count all the same."""
+    """Whether they count anyway."""
     learns: bool = True
-    """False: the weights stay as they are."""
+    """False: the weights stay fixed."""
 
 
 @dataclass(frozen=True, slots=True)
 class SessionSpec:
-    """A run is bound to a market; it goes on with the newest run of the same fingerprint unless told otherwise."""
+    """A run is bound to a market; by default the newest run with the same fingerprint is continued."""
 
     root: Path
     """The data folder."""
@@ -51,7 +51,7 @@ class SessionSpec:
 
     @property
     def fingerprint(self) -> str:
-        """What must be the same for a run to go on: the model's shape and the seed."""
+        """What must be equal for a run to be continued: the model's shape and the seed."""
         parts = {
             "model": to_dict(self.settings)["model"],
             "seed": self.settings.training.seed,

@@ -1,4 +1,4 @@
-"""A training step as it is told: with what it left spoiled, and as a line of the log."""
+"""A training step as reported: with a mark if it left the model not finite, and as a log line."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _log = logging.getLogger("ghostcandle.training")
 
 
 def log_step(step: StepDone, outcomes: Sequence[Outcome], candle: Candle) -> None:
-    """What was forecast of the candle, what came, and what training on it lost."""
+    """Log the forecast of the candle, its close, and the training loss."""
     one_step = next((outcome for outcome in outcomes if outcome.score.horizon == 1), None)
     forecast = "none" if one_step is None else f"{one_step.event.ghost.close:.8g}"
     overlap = "none" if one_step is None else f"{one_step.score.overlap:.3f}"
@@ -30,8 +30,8 @@ def log_step(step: StepDone, outcomes: Sequence[Outcome], candle: Candle) -> Non
     )
 
 
-def left_spoiled(step: StepDone) -> StepDone:
-    """The step, where what it left was found not finite after it: its own numbers did not show that."""
+def with_non_finite_parameters(step: StepDone) -> StepDone:
+    """The step, marked as having left parameters that are not finite; its own numbers did not show it."""
     if step.gradients is None:
         return step
     return replace(step, gradients=replace(step.gradients, non_finite=NonFiniteOrigin.PARAMETERS))

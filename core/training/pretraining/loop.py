@@ -19,9 +19,9 @@ from core.training.online.ledger import LossLedger
 from core.training.pretraining.dataset import Dataset, share_of
 from core.training.pretraining.team import Team
 from core.training.pretraining.validation import Validation, validate
-from core.training.recovery.incident_draft import Mishap
+from core.training.recovery.incident_draft import IncidentDraft
 from core.training.recovery.ladder import RecoveryLadder
-from core.training.recovery.quarantine import bad_parts
+from core.training.recovery.quarantine import non_finite_parts
 
 _KNOWN_GOOD_EVERY = 50
 """Steps between two looks at whether the state is known good: what a rollback can cost."""
@@ -75,7 +75,7 @@ class Course:
     best: Epoch | None = None
     steps: int = 0
     skipped: int = 0
-    mishaps: list[Mishap] = field(default_factory=list)
+    incidents: list[IncidentDraft] = field(default_factory=list)
 
 
 class Pretraining:
@@ -93,7 +93,7 @@ class Pretraining:
         should_stop: Callable[[], bool],
         on_progress: Callable[[int], None],
         on_epoch: Callable[[Epoch], None],
-        on_mishap: Callable[[Mishap], None],
+        on_incident: Callable[[IncidentDraft], None],
     ) -> None:
         """keep: writes the present state, which is the best so far; told the epoch and the steps done.
         should_stop: asked after each step. on_progress: told how many samples have been learned from or measured on
@@ -109,7 +109,7 @@ class Pretraining:
         self._should_stop = should_stop
         self._on_progress = on_progress
         self._on_epoch = on_epoch
-        self._on_mishap = on_mishap
+        self._on_incident = on_incident
         self._losses = LossLedger()
         self._gone_through = 0
         self._without_progress = 0
@@ -159,11 +159,11 @@ class Pretraining:
         trained = self._ladder.train(*self._own_share(batch, reference), step, self._losses.newest)
         self.course.steps = step
         self._account(trained.result, places.shape[0], mean)
-        self._note(trained.mishaps)
+        self._note(trained.incidents)
         if step % _KNOWN_GOOD_EVERY or trained.must_pause:
             return trained.must_pause
         looked = self._ladder.look_for_known_good(step)
-        self._note(looked.mishaps)
+        self._note(looked.incidents)
         return looked.must_pause
 
     @property
@@ -174,7 +174,7 @@ class Pretraining:
 
     def _own_share(self, batch: Batch, reference: FloatArray) -> tuple[Batch, FloatArray]:
         """A batch that will be set aside is handed to all of them whole: then all of them set it aside."""
-        if bad_parts(batch, reference):
+        if non_finite_parts(batch, reference):
             return batch, reference
         return share_of(batch, reference, self._team.rank, self._team.world_size)
 
@@ -195,13 +195,13 @@ class Pretraining:
         else:
             self._without_progress += 1
         if not epoch.validation.is_finite:
-            self._note(self._ladder.model_is_spoiled(course.steps).mishaps)
+            self._note(self._ladder.roll_back_model(course.steps).incidents)
         self._on_epoch(epoch)
 
-    def _note(self, mishaps: tuple[Mishap, ...]) -> None:
-        self.course.mishaps.extend(mishaps)
-        for mishap in mishaps:
-            self._on_mishap(mishap)
+    def _note(self, incidents: tuple[IncidentDraft, ...]) -> None:
+        self.course.incidents.extend(incidents)
+        for draft in incidents:
+            self._on_incident(draft)
 
 
 class _Mean:

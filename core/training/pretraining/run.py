@@ -30,7 +30,7 @@ from core.training.pretraining.loop import Course, Ending, Epoch, Plan, Pretrain
 from core.training.pretraining.meter import Meter
 from core.training.pretraining.sources import Source, read_sources
 from core.training.pretraining.team import Team, gather, is_one_of_several
-from core.training.recovery.incident_draft import Mishap
+from core.training.recovery.incident_draft import IncidentDraft
 from core.training.recovery.known_good import KnownGood
 from core.training.recovery.ladder import RecoveryLadder
 from core.training.recovery.quarantine import Quarantine
@@ -217,7 +217,7 @@ def _prepare(
         should_stop=around.should_stop,
         on_progress=meter.at,
         on_epoch=lambda epoch: say(_told(epoch, plan)) if is_first else None,
-        on_mishap=lambda mishap: say(f"{mishap.happened} {mishap.done}") if is_first else None,
+        on_incident=lambda draft: say(f"{draft.happened} {draft.done}") if is_first else None,
     )
 
 
@@ -245,7 +245,7 @@ def _account(outcome: _Outcome, wall_s: float) -> dict[str, Any]:
     """Raises PretrainingError where nothing was kept, or where training could not go on."""
     course, kept = outcome.course, outcome.kept
     if outcome.ending is Ending.GAVE_UP:
-        raise PretrainingError(_gave_up(course.mishaps, kept))
+        raise PretrainingError(_gave_up(course.incidents, kept))
     if kept is None or course.best is None:
         raise PretrainingError(
             "No epoch could be measured, so none was kept: the reference makes no error on the held-back candles, or "
@@ -265,21 +265,21 @@ def _account(outcome: _Outcome, wall_s: float) -> dict[str, Any]:
         "device": outcome.device,
         "world_size": outcome.world_size,
         "checkpoint": {"id": kept.checkpoint_id, "file": kept.file, "sha256": kept.sha256},
-        "incidents": [_incident(mishap) for mishap in course.mishaps[:_MOST_INCIDENTS]],
+        "incidents": [_incident(draft) for draft in course.incidents[:_MOST_INCIDENTS]],
         "wall_s": round(wall_s, 3),
     }
 
 
-def _gave_up(mishaps: Sequence[Mishap], kept: Pretrained | None) -> str:
-    last = mishaps[-1]
+def _gave_up(incidents: Sequence[IncidentDraft], kept: Pretrained | None) -> str:
+    last = incidents[-1]
     where = "Nothing was kept." if kept is None else f"The best epoch so far is kept in {kept.file}."
     return f"Training could not go on. {last.happened} {last.done} {where}"
 
 
-def _incident(mishap: Mishap) -> dict[str, str]:
+def _incident(draft: IncidentDraft) -> dict[str, str]:
     return {
-        "severity": mishap.severity.value,
-        "kind": mishap.kind,
-        "what_happened": mishap.happened,
-        "what_was_done": mishap.done,
+        "severity": draft.severity.value,
+        "kind": draft.kind,
+        "what_happened": draft.happened,
+        "what_was_done": draft.done,
     }

@@ -1,1 +1,1 @@
-"""What is done when a step goes wrong: the ladder from a dropped batch to a pause."""
+"""Recovery from failed steps: an escalation ladder from a dropped batch to a pause."""

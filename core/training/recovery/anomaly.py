@@ -1,4 +1,4 @@
-"""One pass under autograd's anomaly mode, to name the operation whose input was changed in place."""
+"""One pass in autograd's anomaly mode, to name the operation whose input was changed in place."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ def is_in_place_error(error: BaseException) -> bool:
 
 
 def name_operation(run_again: Callable[[], object]) -> str:
-    """Run the pass again, watched, and return autograd's account of it: the operation and where it was called.
+    """Run the pass again in anomaly mode, and return autograd's account: the operation and where it was called.
 
-    Anomaly mode is slow, so it is on only here. `run_again` is expected to fail as it did before; where it fails in
-    another way, that is the account. Raises only what ends the process.
+    Anomaly mode is slow, so it is on only here. `run_again` is expected to fail as before; if it fails differently, the
+    account says so. Raises only errors that end the process.
     """
-    with warnings.catch_warnings(record=True) as told:
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         with torch.autograd.detect_anomaly(check_nan=False):
             try:
@@ -30,15 +30,15 @@ def name_operation(run_again: Callable[[], object]) -> str:
             except Exception as error:
                 if classify(error) in (DeviceFault.STICKY, DeviceFault.GONE):
                     raise
-                told_texts = [str(warning.message) for warning in told if "Traceback" in str(warning.message)]
-                return "\n".join([*told_texts, _words(error)])
-    return "The same pass went well when it was run again, so the operation could not be named."
+                traces = [str(warning.message) for warning in caught if "Traceback" in str(warning.message)]
+                return "\n".join([*traces, _account(error)])
+    return "The same pass succeeded when repeated, so the operation could not be named."
 
 
-def _words(error: Exception) -> str:
+def _account(error: Exception) -> str:
     if is_in_place_error(error):
         return str(error)
     return (
-        f"Run again, the same pass failed in another way ({type(error).__name__}: {error}), so the operation could "
+        f"When repeated, the same pass failed differently ({type(error).__name__}: {error}), so the operation could "
         "not be named."
     )

@@ -1,4 +1,4 @@
-"""How often training may go back before a person has to look."""
+"""How many rollbacks are allowed before a user has to act."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from core.settings.tree import RecoverySettings
 
 
 class RollbackBudget:
-    """So many rollbacks within so many steps."""
+    """A number of rollbacks within a number of steps."""
 
     def __init__(self, settings: RecoverySettings) -> None:
         self._allowed = settings.rollbacks
@@ -17,7 +17,7 @@ class RollbackBudget:
         self._steps: deque[int] = deque()
 
     def spend(self, step: int) -> bool:
-        """Count a rollback at this step. False where the budget was spent before."""
+        """Count a rollback at this step. False if the budget was spent before."""
         while self._steps and self._steps[0] <= step - self._window:
             self._steps.popleft()
         if len(self._steps) >= self._allowed:
@@ -26,7 +26,7 @@ class RollbackBudget:
         return True
 
     def renew(self) -> None:
-        """A person has looked and wants to go on."""
+        """The user resumed training."""
         self._steps.clear()
 
     def state(self) -> list[int]:

@@ -1,4 +1,4 @@
-"""An exception, told without its traceback, which holds on to the tensors of the failed pass."""
+"""An exception as text, without its traceback object, which would keep the tensors of the failed pass alive."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from core.training.recovery.anomaly import is_in_place_error
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """sentence: the error's kind and first line; details: its traceback, as text."""
+    """sentence: the error's type and first line; details: its traceback, as text."""
 
     fault: DeviceFault
     is_in_place: bool
@@ -20,7 +20,7 @@ class Failure:
 
     @property
     def ends_process(self) -> bool:
-        """Whether nothing works any more in this process."""
+        """Whether this process can no longer work."""
         return self.fault in (DeviceFault.STICKY, DeviceFault.GONE)
 
 

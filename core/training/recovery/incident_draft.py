@@ -1,4 +1,4 @@
-"""Something went wrong in a step, in the words of an incident; the session adds the run and the time."""
+"""The text of an incident; the session adds the run and the time."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from core.domain.events import Incident, Severity
 
 
 @dataclass(frozen=True, slots=True)
-class Mishap:
-    """The fields mean what they mean in `core.domain.events.Incident`."""
+class IncidentDraft:
+    """The fields are those of `core.domain.events.Incident`."""
 
     severity: Severity
     kind: str

@@ -1,4 +1,4 @@
-"""The newest state that was seen whole, in memory: all that a step changes, and the generator of the samples."""
+"""The newest state known to be finite, in memory: everything that a step changes, and the sample generator."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ class _State:
 
 
 class KnownGood:
-    """Owns the copy. It is taken only when every parameter, moment and average is a finite number."""
+    """Owns the copy, taken only when every parameter, moment and average is finite."""
 
     def __init__(self, engine: TrainingEngine, generator: np.random.Generator) -> None:
         self._engine = engine
         self._generator = generator
         self._state = self._copy(0)
         self.restores = 0
-        """How often it was gone back to."""
+        """Number of restores."""
 
     @property
     def step(self) -> int:
@@ -36,14 +36,14 @@ class KnownGood:
         return self._state.step
 
     def remember(self, step: int) -> bool:
-        """Take the present state, unless a number in it is not finite: False then, and the former copy stays."""
+        """Copy the current state. False if a number in it is not finite; the previous copy then stays."""
         if not self._engine.is_finite():
             return False
         self._state = self._copy(step)
         return True
 
     def restore(self) -> bool:
-        """Go back to the copy, all of it. False where it had no usable moments and a new optimizer began."""
+        """Restore the copy. False if it had no usable moments, so that a new optimizer started."""
         self.restores += 1
         self._generator.bit_generator.state = copy.deepcopy(self._state.generator)
         return self._engine.restore(self._state.tensors, self._state.scalars)

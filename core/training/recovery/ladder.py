@@ -1,12 +1,12 @@
-"""The ladder: what is tried, in which order, when a training step goes wrong.
+"""The ladder: which remedies are tried, in which order, when a training step goes wrong.
 
-bad batch            kept aside, not trained on
+bad batch            quarantined, not trained on
 not finite           the step is skipped on the device; several in a row: back to the known good state
-parameters spoiled   back to the known good state, the rate halved; too often: pause
+bad parameters       back to the known good state, the rate halved; too often: pause
 changed in place     the step is dropped, and the operation named
 out of memory        the same batch in smaller pieces
-loss spike           marked, clipped harder, or skipped; the batch kept aside
-device spoiled       not for this process to mend: raised, so that the trainer ends and is started anew
+loss spike           marked, clipped harder, or skipped; the batch quarantined
+unusable device      cannot be fixed in this process: raised, so that the trainer exits and is restarted
 anything else        back to the known good state and one more try; then pause
 """
 
@@ -27,40 +27,40 @@ from core.training.engine.samples import Batch
 from core.training.recovery.anomaly import name_operation
 from core.training.recovery.budget import RollbackBudget
 from core.training.recovery.failure import Failure, failure_of
-from core.training.recovery.incident_draft import Mishap
+from core.training.recovery.incident_draft import IncidentDraft
 from core.training.recovery.known_good import KnownGood
 from core.training.recovery.memory import MicroBatching
 from core.training.recovery.overflow import ScaleSearch
-from core.training.recovery.quarantine import Quarantine, bad_parts
+from core.training.recovery.quarantine import Quarantine, non_finite_parts
 from core.training.recovery.spikes import SpikeWatch
 
 _RATE_AFTER_ROLLBACK = 0.5
 _AS_USUAL = "The step was done as usual."
 _CLIPS_NOTHING = ("off", "observe")
-_TAKEN_BACK = "it left a parameter that was not finite, so it was taken back"
-_PERHAPS_MORE = "One spike costs little. Where losses stay this high, the gradient doctor says what is wrong."
-_ONE_STEP = "One step. The candle was scored and forecast all the same."
+_TAKEN_BACK = "it left a parameter that was not finite, so it was undone"
+_PERHAPS_MORE = "One spike costs little. If losses stay this high, see the gradient doctor."
+_ONE_STEP = "One step. The candle was still scored and forecast."
 
 
 @dataclass(frozen=True, slots=True)
 class TrainedStep:
-    """What came of one training step, with all that went wrong on the way. must_pause: a person has to look."""
+    """The result of one training step, with its incidents. must_pause: a user has to act."""
 
     result: StepResult
-    mishaps: tuple[Mishap, ...] = ()
+    incidents: tuple[IncidentDraft, ...] = ()
     must_pause: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Recovered:
-    """What was done outside of a step. must_pause: a person has to look."""
+    """Recovery outside of a step. must_pause: a user has to act."""
 
-    mishaps: tuple[Mishap, ...]
+    incidents: tuple[IncidentDraft, ...]
     must_pause: bool
 
 
 class RecoveryLadder:
-    """Every training step goes through `train`. Owns the known good state and the count of what went wrong."""
+    """Every training step goes through `train`. Owns the known good state and the failure counts."""
 
     def __init__(
         self,
@@ -70,8 +70,8 @@ class RecoveryLadder:
         quarantine: Quarantine,
         may_retry: bool = True,
     ) -> None:
-        """may_retry: False lets every exception through. One of several replicas cannot try again alone: the others
-        wait in the exchange of the first try."""
+        """may_retry: False lets every exception through. One of several replicas cannot retry alone: the others wait in
+        the exchange of the first try."""
         self._engine = engine
         self._may_retry = may_retry
         self._settings = settings
@@ -82,53 +82,53 @@ class RecoveryLadder:
         self._spikes = SpikeWatch(settings.spike_factor)
         self._scale = ScaleSearch()
         self._skipped_in_a_row = 0
-        self._mishaps: list[Mishap] = []
+        self._incidents: list[IncidentDraft] = []
         self._must_pause = False
 
     @property
     def is_sound(self) -> bool:
-        """Whether the newest step was done, so that the present state may be called known good when it is finite."""
+        """Whether the newest step was completed, so that the current state is known good if it is finite."""
         return self._skipped_in_a_row == 0
 
     def train(self, batch: Batch, reference: FloatArray, step: int, recent_losses: Sequence[float]) -> TrainedStep:
-        """One step, whatever happens. Raises only what ends the process: a spoiled or vanished device.
+        """One step, with recovery. Raises only errors that end the process: an unusable or lost device.
 
-        recent_losses: of the steps before, from which a spike is told.
+        recent_losses: of the steps before, to detect a spike.
         """
-        self._mishaps, self._must_pause = [], False
-        bad = bad_parts(batch, reference)
+        self._incidents, self._must_pause = [], False
+        bad = non_finite_parts(batch, reference)
         if bad:
             result = self._set_aside(batch, reference, step, bad)
         else:
             self._engine.expect_loss_below(self._spikes.limit(step, recent_losses))
             result = self._attempt(batch, reference, step)
-        return TrainedStep(result, tuple(self._mishaps), self._must_pause)
+        return TrainedStep(result, tuple(self._incidents), self._must_pause)
 
-    def model_is_spoiled(self, step: int) -> Recovered:
-        """A forecast was not finite, so something in the model is not: go back."""
-        self._mishaps, self._must_pause = [], False
+    def roll_back_model(self, step: int) -> Recovered:
+        """A forecast was not finite, so the model is not either: roll back."""
+        self._incidents, self._must_pause = [], False
         self._roll_back(step, "The model's forecast was not finite.")
-        return Recovered(tuple(self._mishaps), self._must_pause)
+        return Recovered(tuple(self._incidents), self._must_pause)
 
     def look_for_known_good(self, step: int) -> Recovered:
-        """Call the present state known good, where the newest step was done; a state that is not finite goes back.
+        """Remember the current state as known good if the newest step was completed; roll back if it is not finite.
 
-        Parameters are looked at in every step. Moments and the average show in nothing that a step measures: a second
-        moment of infinity makes steps of nothing, and the weights would stay as they are without a word.
+        Each step checks the parameters. Moments and averages appear in no measurement of a step: an infinite second
+        moment makes updates of zero, and the weights would silently stop changing.
         """
-        self._mishaps, self._must_pause = [], False
+        self._incidents, self._must_pause = [], False
         if self.is_sound and not self.known_good.remember(step):
             self._roll_back(step, "A weight, a moment or an average of the model was not finite.")
-        return Recovered(tuple(self._mishaps), self._must_pause)
+        return Recovered(tuple(self._incidents), self._must_pause)
 
     def resumed(self) -> None:
-        """A person has looked and wants to go on: nothing is held against the run any more."""
+        """The user resumed training: reset all failure counts."""
         self._skipped_in_a_row = 0
-        self._scale.begin_again()
+        self._scale.reset_count()
         self._budget.renew()
 
     def state(self) -> dict[str, Any]:
-        """What a checkpoint keeps, so that a run that was killed goes on as if it had not been."""
+        """The state for a checkpoint, so that a killed run continues as if it had not been killed."""
         return {
             "skipped_in_a_row": self._skipped_in_a_row,
             "rollbacks": self._budget.state(),
@@ -144,14 +144,14 @@ class RecoveryLadder:
             self._scale.restore(state["scale"])
 
     def _attempt(self, batch: Batch, reference: FloatArray, step: int) -> StepResult:
-        """The step, tried again as long as trying again can help."""
+        """The step, retried while that can help."""
         may_retry = True
         while True:
-            done = self._try(batch, reference)
+            done = self._attempt_once(batch, reference)
             if isinstance(done, StepResult):
                 return self._after(done, batch, reference, step)
             if done.fault is DeviceFault.OUT_OF_MEMORY and self._memory.shrink(batch.size):
-                self._answer_memory(done, step)
+                self._report_out_of_memory(done, step)
             elif done.is_in_place:
                 return self._drop(batch, reference, done, step)
             elif not may_retry:
@@ -161,7 +161,7 @@ class RecoveryLadder:
             else:
                 may_retry = False
 
-    def _try(self, batch: Batch, reference: FloatArray) -> StepResult | Failure:
+    def _attempt_once(self, batch: Batch, reference: FloatArray) -> StepResult | Failure:
         try:
             return self._engine.step(batch, reference)
         except Exception as error:
@@ -171,24 +171,24 @@ class RecoveryLadder:
             return failure
 
     def _after(self, result: StepResult, batch: Batch, reference: FloatArray, step: int) -> StepResult:
-        """Judge a step that did not raise."""
+        """Handle a step that did not raise."""
         self._spikes.take(step, result)
         is_overflow = self._scale.explains(result)
         if result.is_spike:
-            self._tell_spike(result, batch, reference, step)
+            self._report_spike(result, batch, reference, step)
         if not result.parameters_are_finite:
             self._roll_back(step, "A parameter of the model was not finite.")
             return replace(result, loss=None, skipped_because=result.skipped_because or _TAKEN_BACK)
         if result.skipped_because is None or result.is_spike:
             self._skipped_in_a_row = 0
-            self._tell_growth()
+            self._report_growth()
         elif not is_overflow:
             self._count_skip(result, step)
         return result
 
     def _set_aside(self, batch: Batch, reference: FloatArray, step: int, bad: list[str]) -> StepResult:
         where = self._quarantine.put(batch, reference, step, "not finite")
-        self._tell(
+        self._report(
             Severity.WARNING,
             "bad batch",
             f"The batch of step {step:,} held numbers that are not finite (in its {' and '.join(bad)}).",
@@ -202,7 +202,7 @@ class RecoveryLadder:
         if self._skipped_in_a_row >= self._settings.skips_before_rollback:
             self._roll_back(step, f"{self._skipped_in_a_row} steps in a row were skipped: {result.skipped_because}.")
             return
-        self._tell(
+        self._report(
             Severity.WARNING,
             "step skipped",
             f"Step {step} was not done: {result.skipped_because}.",
@@ -217,13 +217,13 @@ class RecoveryLadder:
             self._pause("rollbacks used up", f"{because} {self._budget_spent}")
             return
         self._engine.rate_factor = factor * _RATE_AFTER_ROLLBACK
-        fresh = "" if had_optimizer else " Its optimizer state was of no use, so a new optimizer began."
-        self._tell(
+        fresh = "" if had_optimizer else " Its optimizer state was unusable, so a new optimizer started."
+        self._report(
             Severity.ERROR,
             ROLLED_BACK,
             because,
-            f"Everything went back to the known good state of step {self.known_good.step:,}, and the learning rate was "
-            f"halved to {self._engine.rate_now:.3g}.{fresh}",
+            f"Training was rolled back to the known good state of step {self.known_good.step:,}, and the learning rate "
+            f"was halved to {self._engine.rate_now:.3g}.{fresh}",
             self._since_known_good(step),
         )
 
@@ -231,10 +231,10 @@ class RecoveryLadder:
         return f"What was learned in the {max(0, step - self.known_good.step)} steps since."
 
     def _restore(self) -> tuple[bool, float]:
-        """Back to the known good state. The rate's factor is that of now: halvings add up."""
+        """Restore the known good state but keep the current rate factor: halvings add up."""
         factor = self._engine.rate_factor
         had_optimizer = self.known_good.restore()
-        self._scale.begin_again()
+        self._scale.reset_count()
         self._engine.rate_factor = factor
         return had_optimizer, factor
 
@@ -243,15 +243,15 @@ class RecoveryLadder:
         return f"The budget of {self._settings.rollbacks} rollbacks is spent."
 
     def _go_back_and_retry(self, failure: Failure, step: int) -> bool:
-        """False where the budget of rollbacks was spent before, and a second try would only take its turn."""
+        """False if the budget of rollbacks was spent before: then a retry would not help."""
         if not self._budget.spend(step):
             return False
         self._restore()
-        self._tell(
+        self._report(
             Severity.ERROR,
             "step failed",
             f"Step {step} failed: {failure.sentence}.",
-            f"The known good state of step {self.known_good.step:,} was taken again, and the step is tried once more.",
+            f"The known good state of step {self.known_good.step:,} was restored, and the step is tried once more.",
             self._since_known_good(step),
             failure.details,
         )
@@ -264,7 +264,7 @@ class RecoveryLadder:
 
     def _drop(self, batch: Batch, reference: FloatArray, failure: Failure, step: int) -> StepResult:
         account = name_operation(lambda: self._engine.rehearse(batch, reference))
-        self._tell(
+        self._report(
             Severity.ERROR,
             "changed in place",
             "A tensor that the backward pass needs was changed in place.",
@@ -279,7 +279,7 @@ class RecoveryLadder:
 
     def _pause(self, kind: str, happened: str, details: str = "") -> None:
         self._must_pause = True
-        self._tell(
+        self._report(
             Severity.ERROR,
             kind,
             happened,
@@ -289,36 +289,37 @@ class RecoveryLadder:
             details,
         )
 
-    def _answer_memory(self, failure: Failure, step: int) -> None:
-        """The micro-batches are smaller already. A step that was half done would be done one and a half times."""
+    def _report_out_of_memory(self, failure: Failure, step: int) -> None:
+        """The micro-batches are smaller already. A half-done step would be done one and a half times, so restore
+        first."""
         went_back, cost = "", "Time: each step takes a little longer."
         if self._engine.is_half_done:
             self._restore()
-            went_back = f" The step was half done, so the known good state of step {self.known_good.step:,} came first."
+            went_back = f" The step was half done: the known good state of step {self.known_good.step:,} was restored."
             cost = self._since_known_good(step)
-        self._tell(
+        self._report(
             Severity.WARNING,
             "out of memory",
-            f"The device had not enough memory for the step ({failure.sentence}).",
+            f"The device ran out of memory in the step ({failure.sentence}).",
             f"The batch is now split into {self._engine.micro_batches} micro-batches, with the same result.{went_back}",
             f"{cost} Larger pieces are tried again later.",
             failure.details,
         )
 
-    def _tell_growth(self) -> None:
+    def _report_growth(self) -> None:
         if self._memory.step_was_clean():
-            self._tell(
+            self._report(
                 Severity.INFO,
                 "memory is back",
-                "No step was short of memory for a while.",
-                f"The batch is now split into {self._engine.micro_batches} micro-batches only.",
+                "No step ran short of memory for a while.",
+                f"The batch is now split into only {self._engine.micro_batches} micro-batches.",
                 "Nothing.",
             )
 
-    def _tell_spike(self, result: StepResult, batch: Batch, reference: FloatArray, step: int) -> None:
+    def _report_spike(self, result: StepResult, batch: Batch, reference: FloatArray, step: int) -> None:
         where = self._quarantine.put(batch, reference, step, "spike")
         was_eased, done = self._spike_answer(result)
-        self._tell(
+        self._report(
             Severity.WARNING if was_eased else Severity.INFO,
             "loss spike",
             f"The loss of step {step:,} was more than {self._settings.spike_factor:g} times its running median.",
@@ -327,16 +328,16 @@ class RecoveryLadder:
         )
 
     def _spike_answer(self, result: StepResult) -> tuple[bool, str]:
-        """Whether the spike changed the step, and what was done, from what came of it."""
+        """Whether the spike changed the step, and a sentence on what was done."""
         if result.skipped_because is not None:
             return True, "The step was not done."
         if self._settings.spike_action != "clip":
             return False, _AS_USUAL
         if self._engine.clip_mode in _CLIPS_NOTHING:
-            return False, f"{_AS_USUAL} Clip mode {self._engine.clip_mode} clips nothing, in a spike either."
+            return False, f"{_AS_USUAL} Clip mode {self._engine.clip_mode} clips nothing, not even a spike."
         if not result.clipped:
             return False, f"{_AS_USUAL} Its gradients were within a tenth of the clip threshold."
         return True, "The gradients were clipped to a tenth of the threshold."
 
-    def _tell(self, severity: Severity, kind: str, happened: str, done: str, cost: str, details: str = "") -> None:
-        self._mishaps.append(Mishap(severity, kind, happened, done, cost, details))
+    def _report(self, severity: Severity, kind: str, happened: str, done: str, cost: str, details: str = "") -> None:
+        self._incidents.append(IncidentDraft(severity, kind, happened, done, cost, details))

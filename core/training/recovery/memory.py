@@ -13,7 +13,7 @@ _MOST_PATIENCE = 12_800
 
 
 class MicroBatching:
-    """Owns how many micro-batches a step is split into, beyond what the settings ask for."""
+    """Owns the number of micro-batches of a step beyond the configured one."""
 
     def __init__(self, engine: TrainingEngine) -> None:
         self._engine = engine
@@ -22,8 +22,8 @@ class MicroBatching:
         self._clean = 0
 
     def shrink(self, samples: int) -> bool:
-        """Halve the micro-batch; False where it is one sample already. Call it outside the `except`: the traceback
-        there holds on to the very tensors that have to go."""
+        """Halve the micro-batch; False if it is one sample already. Call it outside the `except`: the traceback there
+        keeps the tensors alive that have to be freed."""
         self._clean = 0
         if self._engine.micro_batches >= samples:
             return False
@@ -46,7 +46,7 @@ class MicroBatching:
 
 
 def empty_caches() -> None:
-    """Give back what is not in use. Call it outside the `except`."""
+    """Free cached memory. Call it outside the `except`."""
     gc.collect()
     if torch.cuda.is_available():
         torch.cuda.empty_cache()

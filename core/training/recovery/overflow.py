@@ -1,4 +1,4 @@
-"""Which overflows under loss scaling are how fp16 finds its scale, and which are the gradients' own fault."""
+"""Separates overflows by which fp16 finds its loss scale from those of bad gradients."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from core.domain.diagnosis import NonFiniteOrigin
 from core.training.engine.result import StepResult
 
 _FREE_IN_A_ROW = 3
-"""At a scale that was fine before: gradients eight times as large are put up with, without a word."""
+"""At a scale that was fine before: gradients up to eight times as large are accepted silently."""
 
 
 class ScaleSearch:
     """Owns the scale at which a step last had finite gradients.
 
-    Infinity and NaN are not told apart: in the backward pass an overflow becomes NaN as soon as it is multiplied by 0.
+    Infinity and NaN are treated alike: in the backward pass an overflow becomes NaN as soon as it is multiplied by 0.
     """
 
     def __init__(self) -> None:
@@ -22,7 +22,7 @@ class ScaleSearch:
         self._in_a_row = 0
 
     def explains(self, result: StepResult) -> bool:
-        """Take what came of a step. Whether its gradients were not finite for the sake of the scale alone."""
+        """Take a step's result. Whether its gradients were non-finite only because of the scale."""
         scale = None if result.gradients is None else result.gradients.loss_scale
         if scale is None:
             return False
@@ -35,8 +35,8 @@ class ScaleSearch:
         self._in_a_row += 1
         return self._in_a_row <= _FREE_IN_A_ROW
 
-    def begin_again(self) -> None:
-        """The state was taken back, or a person has looked."""
+    def reset_count(self) -> None:
+        """After a rollback, or when the user resumed."""
         self._in_a_row = 0
 
     def state(self) -> dict[str, Any]:

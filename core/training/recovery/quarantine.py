@@ -1,4 +1,4 @@
-"""Batches that were kept aside, on disk, for a person to look at."""
+"""Quarantined batches, stored on disk for inspection."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from core.domain.quantities import FloatArray
 from core.storage.weights import write_weights
 from core.training.engine.samples import Batch
 
-_MOST_KEPT = 50
-"""The oldest go first: a feed that is bad for a night must not fill the disk."""
+_MOST_STORED = 50
+"""The oldest are deleted first: a bad feed must not fill the disk overnight."""
 
 
 class Quarantine:
-    """A folder of batches. Nothing in it is ever trained on. Without a folder nothing is kept: another process does."""
+    """A folder of batches that are not trained on. Without a folder nothing is stored: another process does it."""
 
     def __init__(self, folder: Path | None) -> None:
         self._folder = folder
 
     def put(self, batch: Batch, reference: FloatArray, step: int, reason: str) -> str:
-        """Write the batch, and say in a sentence where it is, or why it could not be written."""
+        """Write the batch. Returns a sentence that says where it is, or why it could not be written."""
         if self._folder is None:
             return "Another process keeps it for inspection."
         arrays = {
@@ -37,20 +37,20 @@ class Quarantine:
         path = self._folder / f"step-{step:08d}-{reason.replace(' ', '-')}.safetensors"
         try:
             write_weights(path, tensors, {"step": step, "reason": reason})
-            _thin_out(self._folder)
+            _delete_oldest(self._folder)
         except OSError as error:
             return f"The batch could not be kept for inspection ({error.strerror or error})."
         return f"The batch is kept for inspection in {self._folder.name}/{path.name}."
 
 
-def _thin_out(folder: Path) -> None:
+def _delete_oldest(folder: Path) -> None:
     kept = sorted(folder.glob("*.safetensors"), key=lambda path: (path.stat().st_mtime_ns, path.name))
-    for path in kept[:-_MOST_KEPT]:
+    for path in kept[:-_MOST_STORED]:
         path.unlink(missing_ok=True)
 
 
-def bad_parts(batch: Batch, reference: FloatArray) -> list[str]:
-    """Which of a batch's arrays hold a number that is not finite."""
+def non_finite_parts(batch: Batch, reference: FloatArray) -> list[str]:
+    """The names of a batch's arrays that hold a non-finite number."""
     arrays: dict[str, NDArray[np.floating]] = {
         "features": batch.features,
         "targets": batch.targets,
@@ -61,6 +61,6 @@ def bad_parts(batch: Batch, reference: FloatArray) -> list[str]:
 
 
 def _is_finite(array: NDArray[np.floating]) -> bool:
-    """One sum tells in most cases, five times faster; a sum can overflow where each number is finite."""
+    """One sum is enough in most cases, and five times faster; it can overflow although each number is finite."""
     with np.errstate(over="ignore", invalid="ignore"):
         return bool(np.isfinite(array.sum()) or np.isfinite(array).all())

@@ -9,7 +9,7 @@ from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
-from core.domain.diagnosis import Diagnosis, Disease, SettingChange, WayBack
+from core.domain.diagnosis import Diagnosis, Disease, DivergenceRecovery, SettingChange
 from core.settings.tree import Settings
 from desktop.dialogs.setting_words import effect, is_at_once, setting, title, with_change
 from desktop.panels.gradients.layer_names import with_titles
@@ -62,11 +62,11 @@ class _Applied:
 
 
 class DiagnosisCard(QWidget):
-    """`change_requested` carries a SettingChange: the verdict's, or the one that takes it back. `way_back_requested`
-    carries the WayBack of a diverged model."""
+    """`change_requested` carries a SettingChange: the verdict's, or the one that takes it back. `recovery_requested`
+    carries the DivergenceRecovery of a diverged model."""
 
     change_requested = Signal(object)
-    way_back_requested = Signal(object)
+    recovery_requested = Signal(object)
 
     def __init__(self, settings: Settings, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -176,11 +176,11 @@ class DiagnosisCard(QWidget):
             if not is_shown:
                 self._take_keys_from(button)
             button.setVisible(is_shown)
-        if diagnosis is not None and diagnosis.way_back is not None:
+        if diagnosis is not None and diagnosis.recovery is not None:
             set_text(self.note, "")
             self._take_keys_from(self.undo_button)
             self.undo_button.hide()
-            self._offer(way_back_text(diagnosis.way_back), diagnosis.advice, is_possible=True)
+            self._offer(recovery_text(diagnosis.recovery), diagnosis.advice, is_possible=True)
         elif applied is not None:
             set_text(self.note, _done_text(applied.change))
             self.undo_button.setToolTip(paragraphs(self._phrase(applied.undo)))
@@ -236,8 +236,8 @@ class DiagnosisCard(QWidget):
 
     def _on_apply(self) -> None:
         diagnosis = self._diagnosis
-        if diagnosis is not None and diagnosis.way_back is not None:
-            self.way_back_requested.emit(diagnosis.way_back)
+        if diagnosis is not None and diagnosis.recovery is not None:
+            self.recovery_requested.emit(diagnosis.recovery)
             return
         if diagnosis is None or diagnosis.change is None:
             return
@@ -293,7 +293,7 @@ def _essence(diagnosis: Diagnosis) -> tuple[Disease, SettingChange | None]:
     return diagnosis.disease, diagnosis.change
 
 
-def way_back_text(way: WayBack) -> str:
+def recovery_text(way: DivergenceRecovery) -> str:
     """What the one button against a diverged model says."""
     if way.checkpoint_id is not None:
         return translate("Panels", "Go back to step {0}").format(format_count(way.checkpoint_step or 0))

@@ -33,17 +33,17 @@ _TWO_COLUMNS_FROM_CHARACTERS = 90
 
 class GradientsPanel(Panel):
     """One column; two where there is room. `change_requested` carries the SettingChange that the verdict asks for,
-    `way_back_requested` the WayBack."""
+    `recovery_requested` the DivergenceRecovery."""
 
     change_requested = Signal(object)
-    way_back_requested = Signal(object)
+    recovery_requested = Signal(object)
 
     def __init__(self, state: RunState, theme: Theme, settings: Settings, parent: QWidget | None = None) -> None:
         super().__init__(theme, parent)
         self._state = state
         self.card = DiagnosisCard(settings, theme)
         self.card.change_requested.connect(self.change_requested)
-        self.card.way_back_requested.connect(self.way_back_requested)
+        self.card.recovery_requested.connect(self.recovery_requested)
         self.norms = NormPlot(theme)
         self.numbers = NumberTable()
         self.layers = LayerSection(theme)

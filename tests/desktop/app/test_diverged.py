@@ -64,7 +64,7 @@ def test_a_rate_of_one_is_named_in_a_banner_whose_button_takes_it_back(
         await until(lambda: window.gradients.card.headline.text() == "Diverged", "the verdict in Gradients")
         assert banner.action.text() == f"Go back to step {changed_at}"
         await until(lambda: step_of(application) >= changed_at + 50, "all candles")
-        way = state.diagnosis.way_back
+        way = state.diagnosis.recovery
         assert way is not None and is_spared(application, way.checkpoint_id)
 
         QTest.mouseClick(banner.action, Qt.MouseButton.LeftButton)

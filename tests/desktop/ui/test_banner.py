@@ -7,7 +7,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLineEdit, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
-from core.domain.diagnosis import Disease, SettingChange, WayBack
+from core.domain.diagnosis import Disease, DivergenceRecovery, SettingChange
 from core.domain.events import (
     BREAKER,
     GPU_IS_BACK,
@@ -228,7 +228,7 @@ class Wishes(list[object]):
             on_start=lambda: self.append("start"),
             on_choose_market=lambda: self.append("market"),
             on_show_incidents=lambda: self.append("incidents"),
-            on_way_back=self.append,
+            on_recovery=self.append,
             on_use_gpu=lambda: self.append("gpu"),
             on_resume=lambda: self.append("resume"),
             parent=banner,
@@ -361,14 +361,14 @@ def test_other_notices_stay_when_the_feed_says_something(banner: Banner, state: 
     assert "sample" in banner.text.text()
 
 
-WAY = WayBack((SettingChange("training", "learning_rate", 3e-5),), "run-300", 12_300)
+WAY = DivergenceRecovery((SettingChange("training", "learning_rate", 3e-5),), "run-300", 12_300)
 
 
 def test_a_diverged_model_offers_one_button_that_takes_it_back(qtbot: QtBot, banner: Banner, state: RunState) -> None:
     wishes = Wishes()
     wishes.writer(state, banner)
     advice = "Set the learning rate back from 1 to 3e-5 and restore the checkpoint of step 12,300."
-    state.apply(scenario.diagnosis(Disease.DIVERGED, advice=advice, way_back=WAY))
+    state.apply(scenario.diagnosis(Disease.DIVERGED, advice=advice, recovery=WAY))
     assert banner.shown is not None and banner.shown.severity is Severity.ERROR
     assert banner.text.text() == f"The model has diverged: forecasts without it are better. {advice}"
     assert scenario.diagnosis().evidence in with_usual_spaces(banner.other_row.toolTip())
@@ -379,7 +379,7 @@ def test_a_diverged_model_offers_one_button_that_takes_it_back(qtbot: QtBot, ban
 
 def test_the_notice_of_a_diverged_model_goes_when_it_is_sound_again(banner: Banner, state: RunState) -> None:
     Wishes().writer(state, banner)
-    state.apply(scenario.diagnosis(Disease.DIVERGED, way_back=WayBack(WAY.changes)))
+    state.apply(scenario.diagnosis(Disease.DIVERGED, recovery=DivergenceRecovery(WAY.changes)))
     assert banner.action.text() == "Lower the learning rate", "there is no checkpoint to go back to"
     state.apply(scenario.diagnosis(Disease.UNKNOWN))
     assert banner.isHidden()

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QAbstractButton, QLabel, QToolBar
 from pytestqt.qtbot import QtBot
 
 from core.domain.candle import Interval, Market
-from core.domain.diagnosis import Diagnosis, SettingChange, WayBack
+from core.domain.diagnosis import Diagnosis, DivergenceRecovery, SettingChange
 from core.domain.events import (
     GPU_IS_BACK,
     CheckpointsChanged,
@@ -243,14 +243,14 @@ def test_the_rate_of_the_newest_step_stands_beside_the_box_where_it_is_another(b
 def test_without_a_trainer_nothing_is_half_taken_back(qtbot: QtBot, bench: Bench) -> None:
     """The rate was, the model was not, and nobody said so."""
     window, state = bench.window, bench.state
-    way = WayBack((SettingChange("training", "learning_rate", 1e-6),), "run-300", 300)
+    way = DivergenceRecovery((SettingChange("training", "learning_rate", 1e-6),), "run-300", 300)
     state.apply(scenario.status(TrainerState.STOPPED))
-    with qtbot.assertNotEmitted(window.way_back_taken), qtbot.assertNotEmitted(window.settings_changed):
-        window.gradients.way_back_requested.emit(way)
+    with qtbot.assertNotEmitted(window.recovery_started), qtbot.assertNotEmitted(window.settings_changed):
+        window.gradients.recovery_requested.emit(way)
     assert window.banner.text.text().startswith("Only a running trainer can go back to a checkpoint")
     state.apply(scenario.status(TrainerState.PAUSED))
-    with qtbot.waitSignal(window.way_back_taken), qtbot.waitSignal(window.learning_rate_changed):
-        window.gradients.way_back_requested.emit(way)
+    with qtbot.waitSignal(window.recovery_started), qtbot.waitSignal(window.learning_rate_changed):
+        window.gradients.recovery_requested.emit(way)
     assert window.banner.text.text() == "Going back to step 300 …"
 
 

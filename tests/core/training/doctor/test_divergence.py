@@ -118,7 +118,7 @@ def test_the_best_of_the_run_makes_it_stricter() -> None:
 def test_a_restored_model_is_held_against_its_anchor_and_the_best_of_the_run() -> None:
     for learned, is_named in ((-0.2, True), (-0.005, False)):
         watch, _ = watch_of(noisy(learned, 100, 0.003))
-        watch = watch.of_other_model()
+        watch = watch.for_restored_model()
         for number, excess in enumerate(noisy(0.02, 20, 0.003, seed=1), 101):
             watch.observe(beside(number, excess))
         assert (watch.found is not None) is is_named
@@ -127,7 +127,7 @@ def test_a_restored_model_is_held_against_its_anchor_and_the_best_of_the_run() -
 
 def test_a_restored_model_that_has_learned_less_is_not_named() -> None:
     watch, _ = watch_of(noisy(-0.5, 100))
-    watch = watch.of_other_model()
+    watch = watch.for_restored_model()
     for number, excess in enumerate(noisy(0.0, 60, 0.003), 101):
         watch.observe(beside(number, excess))
         assert watch.found is None
@@ -169,7 +169,7 @@ def test_the_sentence_names_a_ratio_that_its_two_losses_have(seed: int) -> None:
     generator, doctor = np.random.default_rng(seed), GradientDoctor("run", NAMES, lambda: settings(rate=0.3))
     for number in range(1, 31):
         doctor.observe(beside(number, generator.normal(1.5, 1.0), generator.uniform(0.05, 2.0)))
-    words = re.search(r"the loss was (\S+), (\S+) (times|% above) the (\S+) that", doctor.diagnose().evidence)
+    words = re.search(r"the loss was (\S+), (\S+) (times|% above) the (\S+) of", doctor.diagnose().evidence)
     assert words is not None, doctor.diagnose().evidence
     loss, shown, unit, anchor = words.groups()
     ratio = float(loss) / float(anchor)
@@ -208,7 +208,7 @@ def test_a_wreck_that_comes_to_correct_nothing_is_not_sound_again() -> None:
 def test_a_wreck_that_was_saved_and_resumed_stays_one() -> None:
     watch, found = watch_of(noisy(0.0, 300, 0.02))
     assert first(found) is None
-    watch.still_diverged(250)
+    watch.resume_diverged(250)
     for number, excess in enumerate(noisy(0.0, 200, 0.02, seed=1), 301):
         watch.observe(beside(number, excess))
         assert watch.found is not None and watch.found.sound_until == 250
@@ -216,5 +216,5 @@ def test_a_wreck_that_was_saved_and_resumed_stays_one() -> None:
         watch.observe(beside(number, excess))
     assert watch.found is None
     nothing = DivergenceWatch()
-    nothing.still_diverged(250)
+    nothing.resume_diverged(250)
     assert nothing.found is None, "nothing is known of its losses"

@@ -30,7 +30,7 @@ def test_it_is_too_early_to_say_below_50_steps() -> None:
 def test_what_is_left_out_at_the_start_is_said_before_and_after_it_is_too_early() -> None:
     """47 steps were counted, and then a verdict was of the last 37: the first 20 are in the one alone."""
     assert verdict(step, 47).evidence == (
-        "47 steps with a gradient norm so far; 50 are needed, of which the first 20 are left out."
+        "47 steps with a gradient norm so far; 50 are needed, of which the first 20 are not counted."
     )
     assert "over the last 37 of 57 steps, nine of ten" in verdict(step, 57).evidence
     assert "over the last 99 of 119 steps, nine" in verdict(step, 119).evidence

@@ -155,7 +155,7 @@ CASES: list[tuple[str, Build, Settings, Disease, SettingChange | None]] = [
         SettingChange("model", "initialisation", "by-activation"),
     ),
     ("and no more", dead, Settings(model=MENDED), Disease.DEAD_LAYERS, None),
-    ("no setting mends the input", spoiled(NonFiniteOrigin.INPUT), settings(), Disease.NOT_FINITE, None),
+    ("no setting corrects the input", spoiled(NonFiniteOrigin.INPUT), settings(), Disease.NOT_FINITE, None),
     (
         "too few bits",
         spoiled(NonFiniteOrigin.LOSS),

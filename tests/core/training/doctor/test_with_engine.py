@@ -96,8 +96,8 @@ def test_while_rollbacks_use_up_the_budget_the_doctor_says_why(
         if number % 10 == 0:
             spoil(ward.engine)
         trained = ward.train()
-        kinds += [mishap.kind for mishap in trained.mishaps]
-        if trained.mishaps:
+        kinds += [incident.kind for incident in trained.incidents]
+        if trained.incidents:
             assert trained.result.loss is None and trained.result.skipped_because is not None
             assert ward.diagnose().disease is Disease.NOT_FINITE
         if trained.must_pause:

@@ -133,7 +133,7 @@ def test_other_schedules_do_not_look_at_it() -> None:
 @pytest.mark.parametrize("kind", ["constant", "adaptive"])
 def test_learning_faster_for_a_while_falls_back_and_survives_a_restart(kind: str) -> None:
     made = RateSchedule(TrainingSettings(schedule=kind))  # type: ignore[arg-type]
-    made.hurry(3.0, 100)
+    made.boost(3.0, 100)
     assert made.factor == 3.0
     for _ in range(50):
         made.advance()

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from core.domain.diagnosis import Diagnosis, Disease, SettingChange, WayBack
+from core.domain.diagnosis import Diagnosis, Disease, DivergenceRecovery, SettingChange
 from core.domain.events import RESTORED, CheckpointInfo, CheckpointsChanged, Incident, StepDone, TrainerEvent
 from core.evaluation.summary import summarise
 from core.settings.tree import CheckpointSettings, Settings
@@ -120,16 +120,16 @@ def test_a_change_that_wrecks_the_model_is_named_and_can_be_taken_back(
     (kept,) = saved(answers)
     assert (kept.step, kept.reason) == (step, "change"), "what was is saved before the change"
     found = named(fed(session, HEALTHY + 20))
-    assert found.step <= step + 20 and found.way_back is not None
-    assert {change.name: change.value for change in found.way_back.changes} == taken_back
-    assert (found.way_back.checkpoint_id, found.way_back.checkpoint_step) == (kept.checkpoint_id, step)
+    assert found.step <= step + 20 and found.recovery is not None
+    assert {change.name: change.value for change in found.recovery.changes} == taken_back
+    assert (found.recovery.checkpoint_id, found.recovery.checkpoint_step) == (kept.checkpoint_id, step)
     assert f"restore the checkpoint of step {step}" in found.advice
 
     assert not is_same(before, weights(session))
-    *settings, restore = go_back(found.way_back)
+    *settings, restore = go_back(found.recovery)
     between = [verdict for order in settings for verdict in verdicts(session.handle(order))][-1]
     assert between.disease is Disease.DIVERGED and between.change is None, "not another tenth of the rate"
-    assert between.way_back == WayBack((), kept.checkpoint_id, step)
+    assert between.recovery == DivergenceRecovery((), kept.checkpoint_id, step)
     answers = list(session.handle(restore))
     parts = {
         "learning_rate": " The learning rate was set back to 0.001.",
@@ -147,7 +147,7 @@ def test_a_change_that_wrecks_the_model_is_named_and_can_be_taken_back(
     session.close()
 
 
-def go_back(way: WayBack) -> list[TrainerCommand]:
+def go_back(way: DivergenceRecovery) -> list[TrainerCommand]:
     """What the button sends."""
     make = {"learning_rate": SetLearningRate, "clip_norm": SetClipNorm}
     orders: list[TrainerCommand] = [make[change.name](float(change.value)) for change in way.changes]
@@ -177,7 +177,7 @@ def test_a_diverged_run_never_counts_as_healthy_again_by_another_change(place: P
     fed(session, HEALTHY + 20)
     answers = session.handle(SetLearningRate(0.9))
     assert saved(answers) == [], "a wreck is nothing to go back to"
-    assert named(answers).way_back == WayBack(
+    assert named(answers).recovery == DivergenceRecovery(
         (SettingChange("training", "learning_rate", RATE),), kept.checkpoint_id, kept.step
     )
     told = verdicts(fed(session, HEALTHY + 150))
@@ -188,9 +188,9 @@ def test_a_diverged_run_never_counts_as_healthy_again_by_another_change(place: P
     at_rate = dataclasses.replace(SETTINGS.training, learning_rate=0.9)
     again = rigs.service(place, dataclasses.replace(SETTINGS, training=at_rate))
     found = named(again.opening_events())
-    assert found.way_back is not None and found.way_back.checkpoint_id == kept.checkpoint_id, "it was kept"
-    assert found.way_back.changes == (SettingChange("training", "learning_rate", RATE),)
-    for order in go_back(found.way_back):
+    assert found.recovery is not None and found.recovery.checkpoint_id == kept.checkpoint_id, "it was kept"
+    assert found.recovery.changes == (SettingChange("training", "learning_rate", RATE),)
+    for order in go_back(found.recovery):
         again.handle(order)
     assert Disease.DIVERGED not in {one.disease for one in verdicts(fed(again, HEALTHY + 210))}
     again.close()
@@ -200,7 +200,7 @@ def test_what_was_gone_back_to_and_its_copy_stay_and_the_wrecks_go_first(place: 
     """The walk's: the checkpoint that the banner had named went at the next save, and a wrecked one stayed."""
     session = well(place)
     (healthy,) = saved(session.handle(SetLearningRate(1.0)))
-    way = named(fed(session, HEALTHY + 40)).way_back
+    way = named(fed(session, HEALTHY + 40)).recovery
     assert way is not None and way.checkpoint_id == healthy.checkpoint_id in kept_ids(session)
     answers = [event for order in go_back(way) for event in session.handle(order)]
     copy = saved(answers)[-1]
@@ -218,7 +218,7 @@ def test_what_is_offered_is_not_deleted_by_hand_either(place: Path) -> None:
     at_once = dataclasses.replace(SETTINGS.checkpoints, undo_minutes=0)
     session = well(place, dataclasses.replace(SETTINGS, checkpoints=at_once))
     (healthy,) = saved(session.handle(SetLearningRate(1.0)))
-    way = named(fed(session, HEALTHY + 20)).way_back
+    way = named(fed(session, HEALTHY + 20)).recovery
     assert way is not None
     CheckpointRows(session._db).request_deletion([healthy.checkpoint_id], at_ms=0)
     session.handle(ApplyDeletions())
@@ -243,8 +243,8 @@ def test_a_wreck_that_is_restored_is_named_by_its_own_anchor(place: Path) -> Non
     fed(session, HEALTHY + 100)
     session.handle(RestoreCheckpoint(wreck.checkpoint_id))
     found = named(fed(session, HEALTHY + 120))
-    assert found.way_back is not None and found.way_back.checkpoint_id is not None
-    (back_to,) = [info for info in session._keeper.kept() if info.checkpoint_id == found.way_back.checkpoint_id]
+    assert found.recovery is not None and found.recovery.checkpoint_id is not None
+    (back_to,) = [info for info in session._keeper.kept() if info.checkpoint_id == found.recovery.checkpoint_id]
     assert back_to.health == Disease.HEALTHY and back_to.checkpoint_id != wreck.checkpoint_id
     session.close()
 
@@ -256,10 +256,10 @@ def test_a_rate_that_was_lowered_as_advised_is_not_raised_again(place: Path) -> 
         for value in session._session.engine.model.parameters():
             value.mul_(30.0)
     found = named(fed(session, HEALTHY + 30))
-    assert found.way_back is not None and found.way_back.checkpoint_id is not None
-    assert found.way_back.changes == (SettingChange("training", "learning_rate", RATE / 10),)
-    lowered, restore = go_back(found.way_back)
-    assert verdicts(session.handle(lowered))[-1].way_back == dataclasses.replace(found.way_back, changes=())
+    assert found.recovery is not None and found.recovery.checkpoint_id is not None
+    assert found.recovery.changes == (SettingChange("training", "learning_rate", RATE / 10),)
+    lowered, restore = go_back(found.recovery)
+    assert verdicts(session.handle(lowered))[-1].recovery == dataclasses.replace(found.recovery, changes=())
     assert verdicts(session.handle(restore))[-1].disease is Disease.UNKNOWN
     session.close()
 
@@ -268,7 +268,7 @@ def test_without_a_healthy_checkpoint_a_lower_rate_is_what_is_left(tmp_path: Pat
     training = dataclasses.replace(SETTINGS.training, learning_rate=1.0)
     session = started(tmp_path, dataclasses.replace(SETTINGS, training=training))
     found = named(fed(session, 40))
-    assert found.way_back == WayBack((SettingChange("training", "learning_rate", 0.1),))
+    assert found.recovery == DivergenceRecovery((SettingChange("training", "learning_rate", 0.1),))
     session.close()
 
 
@@ -303,6 +303,6 @@ def test_a_wreck_that_is_closed_and_opened_again_has_the_same_way_back(place: Pa
         db.conn.commit()
     again = rigs.service(place, SETTINGS)
     (verdict,) = verdicts(again.opening_events())
-    assert verdict.disease is Disease.DIVERGED and verdict.way_back is not None
-    assert verdict.way_back.checkpoint_id == kept.checkpoint_id
+    assert verdict.disease is Disease.DIVERGED and verdict.recovery is not None
+    assert verdict.recovery.checkpoint_id == kept.checkpoint_id
     again.close()

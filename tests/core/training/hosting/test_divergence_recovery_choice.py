@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from core.domain.diagnosis import Diagnosis, Disease, SettingChange, WayBack
+from core.domain.diagnosis import Diagnosis, Disease, DivergenceRecovery, SettingChange
 from core.domain.events import CheckpointInfo
 from core.settings.tree import Settings
 from core.training.doctor.divergence import Divergence
-from core.training.hosting.divergence_recovery import left_as_set, with_way_back, wrecked_at
+from core.training.hosting.divergence_recovery import diverged_since, left_as_set, with_recovery
 from tests.core.storage.samples import checkpoint
 
 RATE = 3e-5
@@ -34,30 +34,30 @@ def with_rate(rate: float) -> Settings:
     return replace(settings, training=replace(settings.training, learning_rate=rate))
 
 
-def way_back(found: Divergence, rate: float, *newest_first: CheckpointInfo) -> WayBack:
-    way = with_way_back(VERDICT, newest_first, found, with_rate(rate), settings_of).way_back
+def recovery(found: Divergence, rate: float, *newest_first: CheckpointInfo) -> DivergenceRecovery:
+    way = with_recovery(VERDICT, newest_first, found, with_rate(rate), settings_of).recovery
     assert way is not None
     return way
 
 
 def test_a_change_is_taken_back_with_the_checkpoint_before_it() -> None:
-    way = way_back(FOUND, 1.0, kept(32, None, 1.0), kept(30))
+    way = recovery(FOUND, 1.0, kept(32, None, 1.0), kept(30))
     assert [change.value for change in way.changes] == [RATE] and way.checkpoint_step == 300
 
 
 def test_a_change_that_was_taken_back_already_leaves_the_restore_alone() -> None:
     """The button set the rate back from 0.00003 to 0.000003."""
-    assert way_back(FOUND, RATE, kept(30)) == WayBack((), "run-30", 300)
+    assert recovery(FOUND, RATE, kept(30)) == DivergenceRecovery((), "run-30", 300)
 
 
 def test_without_a_change_a_tenth_of_the_rate_is_tried() -> None:
-    assert way_back(replace(FOUND, changed_at=None), RATE, kept(30)) == WayBack((TENTH,), "run-30", 300)
-    assert way_back(replace(FOUND, sound_until=None), RATE, kept(30, Disease.DIVERGED)) == WayBack((TENTH,))
+    assert recovery(replace(FOUND, changed_at=None), RATE, kept(30)) == DivergenceRecovery((TENTH,), "run-30", 300)
+    assert recovery(replace(FOUND, sound_until=None), RATE, kept(30, Disease.DIVERGED)) == DivergenceRecovery((TENTH,))
 
 
 @pytest.mark.parametrize("disease", [Disease.VANISHING, Disease.DEAD_LAYERS, Disease.EXPLODING])
 def test_an_ill_one_is_not_gone_back_to(disease: Disease) -> None:
-    assert way_back(FOUND, 1.0, kept(29, disease), kept(28)).checkpoint_step == 280
+    assert recovery(FOUND, 1.0, kept(29, disease), kept(28)).checkpoint_step == 280
 
 
 def test_what_a_restore_leaves_as_it_is_set_is_known() -> None:
@@ -72,7 +72,7 @@ def test_a_wreck_that_is_resumed_is_known_by_what_is_stored() -> None:
     """Resumed as one that corrects nothing it would be as good as its anchor, and healthy."""
     before, again, wreck = (replace(kept(number), reason="change") for number in (30, 31, 36))
     newest_first = [kept(40, Disease.DIVERGED), replace(wreck, health="diverged"), kept(32), again, before, kept(20)]
-    assert wrecked_at(newest_first, "run-40") == 300, "several changes in a row count as one"
-    assert wrecked_at(newest_first, "run-32") is None, "not of a model that was well"
-    assert wrecked_at(newest_first, None) is None
-    assert wrecked_at([kept(40, Disease.DIVERGED), kept(20)], "run-40") is None, "nothing was changed"
+    assert diverged_since(newest_first, "run-40") == 300, "several changes in a row count as one"
+    assert diverged_since(newest_first, "run-32") is None, "not of a model that was well"
+    assert diverged_since(newest_first, None) is None
+    assert diverged_since([kept(40, Disease.DIVERGED), kept(20)], "run-40") is None, "nothing was changed"

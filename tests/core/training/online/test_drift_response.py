@@ -112,7 +112,7 @@ def test_it_learns_faster_for_a_while(root: Path) -> None:
     after = [rate for opened, rate in rates.items() if opened >= found.candle_open_time_ms]
     assert set(before) == {1e-2} and after[0] == pytest.approx(3e-2)
     assert after == sorted(after, reverse=True) and after[-1] > 1e-2 and len(after) < ANSWER_STEPS
-    assert "was set 3 times as high at first" in found.what_was_done, "it is read when the rate is back, too"
+    assert "was set to 3 times its value" in found.what_was_done, "it is read when the rate is back, too"
 
 
 def test_while_training_is_paused_nothing_is_done_and_that_is_said(root: Path) -> None:

@@ -47,7 +47,7 @@ def test_what_the_record_holds_is_taken_up(health: GradientHealth) -> None:
 
 def reported(health: GradientHealth, told: list[Diagnosis]) -> list[int]:
     """The steps of the verdicts that made an incident."""
-    return [one.step for one in told if health.mishap(one) is not None]
+    return [one.step for one in told if health.incident(one) is not None]
 
 
 def test_an_episode_is_one_incident_however_long_it_is(health: GradientHealth) -> None:
@@ -67,9 +67,9 @@ def test_what_another_model_has_is_another_episode(health: GradientHealth) -> No
 def test_an_incident_stays_true_once_its_advice_is_taken(health: GradientHealth) -> None:
     """Its row is still there after the button was pressed."""
     told = observe(health, 1, 100, 1e4)
-    mishap = health.mishap(told[-1])
-    assert mishap is not None
-    assert mishap.done == f"Nothing was changed automatically. Advice at the time: {told[-1].advice}"
+    incident = health.incident(told[-1])
+    assert incident is not None
+    assert incident.done == f"Nothing was changed automatically. Advice at the time: {told[-1].advice}"
 
 
 def test_a_rollback_is_asked_about_at_once_and_the_steps_before_it_speak_no_more(health: GradientHealth) -> None:
@@ -98,7 +98,7 @@ def test_a_rollback_keeps_what_led_to_the_bad_number(health: GradientHealth) -> 
     observe(health, 1, 60)
     observe(health, 61, 112, 1e4)
     (told,) = health.observe([spoiled(113)], went_back=True)
-    assert told.disease is Disease.NOT_FINITE and "Clipping is at work" in told.advice
+    assert told.disease is Disease.NOT_FINITE and "Clipping is active" in told.advice
 
 
 def test_changed_settings_begin_anew(health: GradientHealth) -> None:

@@ -1,4 +1,4 @@
-"""The frozen twin: what it is, that it survives, and that it harms nothing."""
+"""The reference model: which weights it has, that it survives a restart, and that it harms nothing."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from core.storage.runs import RunStore
 from core.training.commands import SetPaused
 from core.training.hosting.opening import build_engine
 from core.training.online.learning_gain import gains
-from core.training.online.reference_model import FrozenTwin
+from core.training.online.reference_model import ReferenceModel
 from core.training.online.snapshot import pack, unpack_all
 from tests.core.training import rigs
 from tests.core.training.conftest import SessionAfter
@@ -40,22 +40,22 @@ def without_model(score: StoredScore) -> float:
     return float(losses[0, Quantity.CLOSE])
 
 
-def twins(scores: Iterable[StoredScore]) -> list[float | None]:
+def reference_losses(scores: Iterable[StoredScore]) -> list[float | None]:
     return [score.twin_loss for score in scores]
 
 
 def test_there_is_none_before_its_age_and_then_it_is_never_younger_nor_much_older(tmp_path: Path) -> None:
     service = rigs.service(tmp_path)
-    twin, ages = service._session.twin, []
+    model, ages = service._session.reference_model, []
     for candle in CANDLES[:46]:
         rigs.feed(service, [candle])
-        ages.append(twin.known_for(service._session.history.observed - 1))
+        ages.append(model.age_at(service._session.history.observed - 1))
     service.close()
     assert ages[:AGE] == list(range(AGE))
     assert set(ages[AGE:]) == set(range(AGE, AGE + RENEWED_EVERY))
     scores = scores_of(tmp_path)  # the n-th is of the forecast made after n candles
-    assert twins(scores[: AGE - 1]) == [None] * (AGE - 1)
-    assert None not in twins(scores[AGE:])
+    assert reference_losses(scores[: AGE - 1]) == [None] * (AGE - 1)
+    assert None not in reference_losses(scores[AGE:])
     untrained = scores[AGE : AGE + RENEWED_EVERY - 1]
     assert [score.twin_loss for score in untrained] == pytest.approx(
         [without_model(score) for score in untrained], rel=1e-5
@@ -68,7 +68,7 @@ def test_there_is_none_before_its_age_and_then_it_is_never_younger_nor_much_olde
 
 
 def test_it_is_the_model_of_that_time(tmp_path: Path, session_after: SessionAfter) -> None:
-    """Of a model that stopped learning, the twin is the model itself once it was frozen after that."""
+    """If the model has stopped learning, a reference model frozen after that equals it."""
     stopped = 31
     service = session_after(tmp_path, stopped)
     service.handle(SetPaused(True))
@@ -92,7 +92,7 @@ def test_forecasts_are_the_same_with_and_without_it(tmp_path: Path, session_afte
     assert not list((tmp_path / "without").rglob("twins"))
 
 
-def test_a_checkpoint_from_before_there_were_twins_begins_with_none(
+def test_a_checkpoint_from_before_there_were_reference_models_starts_without_one(
     tmp_path: Path, session_after: SessionAfter
 ) -> None:
     service = session_after(tmp_path, 31)
@@ -101,10 +101,13 @@ def test_a_checkpoint_from_before_there_were_twins_begins_with_none(
     other = rigs.service(tmp_path / "other")
     old = {name: tensor for name, tensor in tensors.items() if not name.startswith("twin.")}
     unpack_all(other._session, old, {name: value for name, value in metadata.items() if name not in ("twin", "drift")})
-    assert other._session.twin.known_for(31) == 0
+    assert other._session.reference_model.age_at(31) == 0
     rigs.feed(other, CANDLES[31:57])
     other.close()
-    assert None in twins(scores_of(tmp_path / "other")) and twins(scores_of(tmp_path / "other"))[-1] is not None
+    assert (
+        None in reference_losses(scores_of(tmp_path / "other"))
+        and reference_losses(scores_of(tmp_path / "other"))[-1] is not None
+    )
 
 
 def test_a_snapshot_that_is_damaged_or_gone_is_left_out_with_a_word(
@@ -121,12 +124,12 @@ def test_a_snapshot_that_is_damaged_or_gone_is_left_out_with_a_word(
         service.close()
     assert "cannot be used" in caplog.text
     scores = scores_of(tmp_path)
-    assert len(scores) == 57 and twins(scores)[-1] is not None and None in twins(scores)[32:]
+    assert len(scores) == 57 and reference_losses(scores)[-1] is not None and None in reference_losses(scores)[32:]
 
 
 def test_a_disk_that_takes_no_snapshot_stops_nothing(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     service = rigs.service(tmp_path)
-    folder = service._session.twin._folder
+    folder = service._session.reference_model._folder
     folder.parent.mkdir(parents=True, exist_ok=True)
     folder.write_text("in the way")
     with caplog.at_level(logging.WARNING, "ghostcandle.training"):
@@ -139,11 +142,11 @@ def test_a_disk_that_takes_no_snapshot_stops_nothing(tmp_path: Path, caplog: pyt
 
 def test_no_snapshot_is_taken_of_weights_that_are_not_finite(tmp_path: Path) -> None:
     engine = build_engine(rigs.SMALL, torch.device("cpu"), 5)
-    twin = FrozenTwin(engine, tmp_path / "run", AGE, 3)
+    model = ReferenceModel(engine, tmp_path / "run", AGE, 3)
     with torch.no_grad():
         next(engine.model.parameters()).fill_(torch.nan)
-    twin.renew(0)
-    assert twin.known_for(7) == 0 and twin.state()["snapshots"] == []
+    model.renew(0)
+    assert model.age_at(7) == 0 and model.state()["snapshots"] == []
 
 
 def test_the_status_says_how_far_it_is_and_then_what_it_found(tmp_path: Path, session_after: SessionAfter) -> None:
@@ -158,8 +161,8 @@ def test_the_status_says_how_far_it_is_and_then_what_it_found(tmp_path: Path, se
     assert late.gain.low is None and late.gain.high is None, "too few blocks for what holds at every moment"
     scores = [score for score in scores_of(tmp_path / "late") if score.twin_loss is not None]
     assert late.close.n == len(scores)
-    spared = 1.0 - sum(score.model_loss for score in scores) / sum(score.twin_loss or 0.0 for score in scores)
-    assert late.close.value == pytest.approx(spared)
+    gain = 1.0 - sum(score.model_loss for score in scores) / sum(score.twin_loss or 0.0 for score in scores)
+    assert late.close.value == pytest.approx(gain)
 
 
 def test_evaluate_says_the_same_as_the_scores(tmp_path: Path, session_after: SessionAfter) -> None:
@@ -170,21 +173,21 @@ def test_evaluate_says_the_same_as_the_scores(tmp_path: Path, session_after: Ses
     scores = [score for score in scores_of(tmp_path) if score.twin_loss is not None]
     close = found["pinball"]["close"]
     assert close["online_gain_n"] == len(scores) == found["online"]["n"] and found["online"]["twin_age"] == AGE
-    spared = 1.0 - sum(score.model_loss for score in scores) / sum(score.twin_loss or 0.0 for score in scores)
-    assert close["online_gain"] == pytest.approx(spared)
-    assert close["online_gain_ci95"][0] <= spared <= close["online_gain_ci95"][1]
+    gain = 1.0 - sum(score.model_loss for score in scores) / sum(score.twin_loss or 0.0 for score in scores)
+    assert close["online_gain"] == pytest.approx(gain)
+    assert close["online_gain_ci95"][0] <= gain <= close["online_gain_ci95"][1]
     assert found["horizons"]["3"]["range"]["online_gain"] is not None
     json.dumps(found, allow_nan=False)
 
 
 def test_a_gain_that_is_there_is_found_and_one_that_is_not_is_not_claimed() -> None:
     generator = np.random.default_rng(4)
-    twin = generator.gamma(2.0, 1.0, (2, 1_000))
+    reference = generator.gamma(2.0, 1.0, (2, 1_000))
     noise = generator.normal(0.0, 0.1, (2, 1_000))
-    better, same = twin * (0.97 + 0.1 * noise), twin * (1.0 + noise)
-    found, *_ = gains(np.stack([better[0], twin[0], better[1], twin[1]], axis=1))
+    better, same = reference * (0.97 + 0.1 * noise), reference * (1.0 + noise)
+    found, *_ = gains(np.stack([better[0], reference[0], better[1], reference[1]], axis=1))
     assert found.value == pytest.approx(0.03, abs=0.005) and found.low is not None and found.low > 0.0
-    nothing, *_ = gains(np.stack([same[0], twin[0], same[1], twin[1]], axis=1))
+    nothing, *_ = gains(np.stack([same[0], reference[0], same[1], reference[1]], axis=1))
     assert nothing.low is not None and nothing.high is not None and nothing.low < 0.0 < nothing.high
 
 

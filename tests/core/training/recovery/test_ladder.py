@@ -61,7 +61,7 @@ class Bench:
         return done
 
     def kinds(self, done: TrainedStep) -> list[str]:
-        return [mishap.kind for mishap in done.mishaps]
+        return [incident.kind for incident in done.incidents]
 
 
 @contextmanager
@@ -113,7 +113,7 @@ def test_a_quarantine_that_cannot_be_written_stops_nothing(tmp_path: Path) -> No
     blocked.write_text("a file where the folder should be")
     bench = Bench(blocked)
     done = bench.train(poisoned("targets", np.nan))
-    assert bench.kinds(done) == ["bad batch"] and "could not be kept" in done.mishaps[0].done
+    assert bench.kinds(done) == ["bad batch"] and "could not be kept" in done.incidents[0].done
     assert bench.train().result.loss is not None
 
 
@@ -192,7 +192,7 @@ def test_without_usable_moments_the_known_good_state_gets_a_new_optimizer(tmp_pa
     with torch.no_grad():
         next(bench.engine.model.parameters()).fill_(torch.nan)
     done = bench.train()
-    assert bench.kinds(done) == ["rolled back"] and "new optimizer" in done.mishaps[0].done
+    assert bench.kinds(done) == ["rolled back"] and "new optimizer" in done.incidents[0].done
     assert not bench.engine.optimizer.state
     assert bench.train().result.loss is not None and bench.engine.is_finite()
 
@@ -235,7 +235,7 @@ def test_a_change_in_place_is_dropped_and_its_operation_named(tmp_path: Path) ->
     with forward_hook(bench.engine, spoil):
         done = bench.train()
     assert bench.kinds(done) == ["changed in place"] and done.result.loss is None
-    assert "ExpBackward" in done.mishaps[0].details and "spoil" in done.mishaps[0].details
+    assert "ExpBackward" in done.incidents[0].details and "spoil" in done.incidents[0].details
     assert not torch.is_anomaly_enabled()
     assert_same(bench.good, state(bench.engine))
     assert bench.train().result.loss is not None
@@ -270,7 +270,7 @@ def test_a_change_in_place_whose_second_pass_fails_otherwise_is_dropped_all_the_
     with forward_hook(bench.engine, spoil):
         done = bench.train()
     assert bench.kinds(done) == ["changed in place"] and done.result.loss is None
-    assert "ValueError: another fault" in done.mishaps[0].details
+    assert "ValueError: another fault" in done.incidents[0].details
     assert not torch.is_anomaly_enabled()
     assert_same(bench.good, state(bench.engine))
 
@@ -305,7 +305,7 @@ def test_any_other_exception_goes_back_and_tries_once_more(tmp_path: Path) -> No
     with forward_hook(bench.engine, fail_once):
         done = bench.train()
     assert bench.kinds(done) == ["step failed"] and not done.must_pause
-    assert "ValueError: no such thing" in done.mishaps[0].details and "fail_once" in done.mishaps[0].details
+    assert "ValueError: no such thing" in done.incidents[0].details and "fail_once" in done.incidents[0].details
     twin = Bench(tmp_path)
     twin.train(batch(bench.step))
     assert done.result.loss is not None
@@ -338,7 +338,7 @@ def test_steps_that_fail_again_and_again_at_the_first_try_use_the_budget_up(tmp_
         steps = [bench.train() for _ in range(4)]
     assert [step.must_pause for step in steps] == [False, False, False, True]
     assert [bench.kinds(step) for step in steps] == [["step failed"]] * 3 + [["rollbacks used up"]]
-    assert "at the first try" in steps[-1].mishaps[0].details
+    assert "at the first try" in steps[-1].incidents[0].details
     assert steps[-1].result.loss is None and steps[-1].result.skipped_because
     assert_same(bench.good, state(bench.engine))
     assert bench.engine.rate_factor == 1.0
@@ -391,7 +391,7 @@ def test_memory_that_runs_out_after_the_update_does_not_train_twice(tmp_path: Pa
     calm.train(samples)
     assert bench.kinds(done) == ["out of memory"] and done.result.loss is not None
     assert_same(state(calm.engine), state(bench.engine))
-    assert bench.engine.rate_factor == 1.0 and f"step {bench.ladder.known_good.step}" in done.mishaps[0].done
+    assert bench.engine.rate_factor == 1.0 and f"step {bench.ladder.known_good.step}" in done.incidents[0].done
 
 
 def test_memory_that_runs_out_before_the_update_costs_nothing_that_was_learned(tmp_path: Path) -> None:
@@ -481,9 +481,9 @@ def test_a_spike_says_that_it_was_clipped_only_where_it_was(tmp_path: Path, mode
     assert done.result.gradients.norm_after is not None
     was_clipped = done.result.gradients.norm_after < 0.9 * done.result.gradient_norm
     assert was_clipped == (mode not in ("off", "observe") and clip_norm == 1e-3)
-    (mishap,) = done.mishaps
-    assert ("were clipped" in mishap.done) is was_clipped
-    assert mishap.severity is (Severity.WARNING if was_clipped else Severity.INFO)
+    (incident,) = done.incidents
+    assert ("were clipped" in incident.done) is was_clipped
+    assert incident.severity is (Severity.WARNING if was_clipped else Severity.INFO)
 
 
 @pytest.mark.parametrize("value", [torch.nan, torch.inf])
@@ -496,11 +496,11 @@ def test_a_moment_or_an_average_that_is_not_finite_goes_back_when_it_is_looked_a
     bench.train()
     spoil_moment_or_average(bench.engine, part, value)
     looked = bench.ladder.look_for_known_good(bench.step)
-    assert [mishap.kind for mishap in looked.mishaps] == ["rolled back"] and not looked.must_pause
+    assert [incident.kind for incident in looked.incidents] == ["rolled back"] and not looked.must_pause
     assert_same(bench.good, state(bench.engine))
     assert bench.engine.rate_factor == 0.5
     bench.train()
-    assert bench.ladder.look_for_known_good(bench.step).mishaps == ()
+    assert bench.ladder.look_for_known_good(bench.step).incidents == ()
     assert bench.ladder.known_good.step == bench.step
 
 
@@ -510,7 +510,7 @@ def test_large_numbers_are_finite(tmp_path: Path, value: float) -> None:
     bench = Bench(tmp_path)
     spoil_moment_or_average(bench.engine, "exp_avg_sq", value)
     assert bench.engine.is_finite()
-    assert bench.ladder.look_for_known_good(11).mishaps == () and bench.ladder.known_good.step == 11
+    assert bench.ladder.look_for_known_good(11).incidents == () and bench.ladder.known_good.step == 11
 
 
 def test_a_moment_that_spoils_again_and_again_pauses(tmp_path: Path) -> None:
@@ -527,7 +527,7 @@ def test_a_state_between_skipped_steps_is_not_called_known_good(tmp_path: Path) 
     bench = Bench(tmp_path)
     with nan_gradients(bench.engine):
         bench.train()
-    assert bench.ladder.look_for_known_good(bench.step).mishaps == ()
+    assert bench.ladder.look_for_known_good(bench.step).incidents == ()
     assert bench.ladder.known_good.step == 10
 
 
@@ -609,7 +609,7 @@ def test_fp16_finds_its_first_scale_without_a_word(tmp_path: Path) -> None:
     ladder = RecoveryLadder(trained, RecoverySettings(), known_good, Quarantine(tmp_path))
     overflow_above(trained, 2.0**8)
     done = [ladder.train(batch(step), REFERENCE, step, []) for step in range(1, 15)]
-    assert not any(each.mishaps for each in done)
+    assert not any(each.incidents for each in done)
     assert [scale_of(each) for each in done[7:]] == [2.0**9] + [2.0**8] * 6 and done[8].result.loss is not None
 
 
@@ -617,7 +617,7 @@ def test_fp16_puts_up_with_gradients_eight_times_as_large_without_a_word(tmp_pat
     bench = Bench(tmp_path, training=FP16)
     overflow_above(bench.engine, 2.0**13)
     done = [bench.train() for _ in range(6)]
-    assert not any(each.mishaps for each in done)
+    assert not any(each.incidents for each in done)
     assert [each.result.loss is None for each in done] == [True] * 3 + [False] * 3
 
 

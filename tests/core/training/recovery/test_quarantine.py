@@ -8,7 +8,7 @@ import pytest
 
 from core.storage.weights import read_weights
 from core.training.engine.samples import Batch
-from core.training.recovery.quarantine import Quarantine, bad_parts
+from core.training.recovery.quarantine import Quarantine, non_finite_parts
 
 REFERENCE = np.zeros((2, 3, 6, 7))
 
@@ -24,14 +24,14 @@ def test_one_number_that_is_not_finite_is_found_wherever_it_is(part: str, number
     spoilt = (REFERENCE if part == "reference" else getattr(batch(), part)).copy()
     spoilt.flat[3] = number
     if part == "reference":
-        assert bad_parts(batch(), spoilt) == ["reference"]
+        assert non_finite_parts(batch(), spoilt) == ["reference"]
     else:
-        assert bad_parts(replace(batch(), **{part: spoilt}), REFERENCE) == [part]
+        assert non_finite_parts(replace(batch(), **{part: spoilt}), REFERENCE) == [part]
 
 
 def test_finite_numbers_whose_sum_overflows_are_not_bad() -> None:
     largest = np.full_like(batch().targets, np.finfo(np.float32).max)
-    assert bad_parts(replace(batch(), targets=largest), REFERENCE) == []
+    assert non_finite_parts(replace(batch(), targets=largest), REFERENCE) == []
 
 
 def test_a_batch_is_kept_whole_and_the_oldest_of_many_go(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import pytest
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
-from core.domain.diagnosis import Disease, SettingChange, WayBack
+from core.domain.diagnosis import Disease, DivergenceRecovery, SettingChange
 from core.settings.tree import GradientSettings, Settings
 from core.training.doctor.doctor import GradientDoctor
 from core.training.online.health import GradientHealth
@@ -213,10 +213,10 @@ def test_the_button_is_as_high_as_its_words_need(qtbot: QtBot, card: DiagnosisCa
 
 def test_a_diverged_model_is_taken_back_by_one_button(qtbot: QtBot, card: DiagnosisCard) -> None:
     change = SettingChange("training", "learning_rate", 3e-5)
-    way = WayBack((change,), "run-300", 300)
-    card.show_diagnosis(scenario.diagnosis(Disease.DIVERGED, change=change, way_back=way))
+    way = DivergenceRecovery((change,), "run-300", 300)
+    card.show_diagnosis(scenario.diagnosis(Disease.DIVERGED, change=change, recovery=way))
     assert card.headline.text() == "Diverged"
     assert card.apply_button.text() == "Go back to step 300" and card.apply_button.isEnabled()
-    with qtbot.assertNotEmitted(card.change_requested), qtbot.waitSignal(card.way_back_requested) as asked:
+    with qtbot.assertNotEmitted(card.change_requested), qtbot.waitSignal(card.recovery_requested) as asked:
         press_apply(qtbot, card)
     assert asked.args == [way] and not card.undo_button.isVisible()

@@ -9,7 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QLabel, QScrollArea, QWidget
 from pytestqt.qtbot import QtBot
 
-from core.domain.diagnosis import Disease, LayerStatistics, SettingChange, WayBack
+from core.domain.diagnosis import Disease, DivergenceRecovery, LayerStatistics, SettingChange
 from core.domain.events import RESTORED, EventBatch, Incident, Severity, StepDone
 from core.settings.tree import Settings
 from desktop.panels.gradients.panel import GradientsPanel
@@ -243,7 +243,7 @@ def test_the_verdict_stays_in_view_when_its_button_goes(
     panel.resize(360, 200)
     panel.activateWindow()
     change = SettingChange("training", "learning_rate", 3e-5)
-    ill = scenario.diagnosis(Disease.DIVERGED, change=change, way_back=WayBack((change,), "run-300", 300))
+    ill = scenario.diagnosis(Disease.DIVERGED, change=change, recovery=DivergenceRecovery((change,), "run-300", 300))
     bar = panel.findChild(QScrollArea).verticalScrollBar()
     for well in (scenario.diagnosis(Disease.HEALTHY, change=None), scenario.diagnosis(Disease.UNKNOWN, change=None)):
         panel.card.show_diagnosis(ill)
