@@ -10,9 +10,9 @@ from core.storage.folder import DataFolder
 from desktop.actions import ActionId
 from desktop.checkpoints.columns import format_bytes
 from desktop.services.backup_watch import BackupWatch
+from desktop.state.shell import Shell
 from desktop.ui.formatting import format_time
 from desktop.ui.translation import translate
-from desktop.window.main_window import MainWindow
 
 _KEY = "backup"
 
@@ -20,10 +20,10 @@ _KEY = "backup"
 class BackupWords(QObject):
     """Wires the action to the watch, and its answers to the banner."""
 
-    def __init__(self, window: MainWindow, watch: BackupWatch, folder: DataFolder) -> None:
-        super().__init__(window)
-        self._window, self._folder = window, folder
-        actions = window.actions_of_window
+    def __init__(self, shell: Shell, watch: BackupWatch, folder: DataFolder) -> None:
+        super().__init__(shell.window)
+        self._shell, self._folder = shell, folder
+        actions = shell.actions
         actions.wire({ActionId.BACK_UP: watch.make_now})
         actions.menu_of(ActionId.BACK_UP).aboutToShow.connect(self._show_newest)
         watch.failed.connect(self._on_failed)
@@ -31,14 +31,14 @@ class BackupWords(QObject):
 
     @Slot(str)
     def _on_failed(self, sentence: str) -> None:
-        self._window.tell(sentence, Severity.WARNING, key=_KEY)
+        self._shell.banner.notify(sentence, Severity.WARNING, key=_KEY)
 
     @Slot(object, bool)
     def _on_made(self, backup: Backup, was_asked_for: bool) -> None:
-        self._window.banner.withdraw(_KEY)
+        self._shell.banner.withdraw(_KEY)
         if was_asked_for:
             words = translate("Window", "The database is backed up, and the copy verified: {0}, {1}.")
-            self._window.tell(
+            self._shell.banner.notify(
                 words.format(backup.folder, format_bytes(backup.record.size_bytes)), key=_KEY, is_answer=True
             )
 
@@ -50,4 +50,4 @@ class BackupWords(QObject):
         if newest is not None:
             made, size = format_time(newest.record.made_at_ms), format_bytes(newest.record.size_bytes)
             said = translate("Window", "The newest was made {0} ({1}).").format(made, size)
-        self._window.actions_of_window.add_to_tooltip(ActionId.BACK_UP, said)
+        self._shell.actions.add_to_tooltip(ActionId.BACK_UP, said)

@@ -8,14 +8,15 @@ import traceback
 from dataclasses import dataclass
 from types import TracebackType
 
+from PySide6.QtWidgets import QWidget
+
 from core.domain.clock import Clock
 from core.domain.events import Severity
 from core.logs.crashes import CrashLog, CrashReport
 from desktop.dialogs.crash_report import open_crash_report
 from desktop.ui import formatting
-from desktop.ui.banner import Notice
+from desktop.ui.banner import Banner, Notice
 from desktop.ui.translation import translate
-from desktop.window.main_window import MainWindow
 
 _log = logging.getLogger("ghostcandle")
 _SAME_APART_S = 60.0
@@ -39,9 +40,9 @@ class _Known:
 class CrashWatch:
     """A context manager: inside it, an exception that reaches Qt is written down and told, and the window goes on."""
 
-    def __init__(self, log: CrashLog, window: MainWindow, clock: Clock) -> None:
+    def __init__(self, log: CrashLog, window: QWidget, banner: Banner, clock: Clock) -> None:
         self._log = log
-        self._window = window
+        self._window, self._banner = window, banner
         self._clock = clock
         self._known: dict[Place, _Known] = {}
 
@@ -94,7 +95,7 @@ class CrashWatch:
         return known.report
 
     def _tell(self, severity: Severity, text: str, details: str, report: CrashReport) -> None:
-        self._window.banner.tell(
+        self._banner.tell(
             Notice(
                 "crash",
                 severity,

@@ -62,7 +62,7 @@ async def _live(
     if progress is not None:
         picture = context.folder.root / "pictures" / "window.png"
         TerminalView(window, application.runs, progress, picture, application)
-    with CrashWatch(crashes, window, SystemClock()) as watch:
+    with CrashWatch(crashes, window, application.banner, SystemClock()) as watch:
         watch.tell_of_last_end(report)
         application.start()
         try:

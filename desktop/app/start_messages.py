@@ -5,24 +5,24 @@ from __future__ import annotations
 from core.domain.events import Severity
 from desktop.app.context import Context
 from desktop.layouts.store import LayoutStore
+from desktop.ui.banner import Banner
 from desktop.ui.translation import translate
-from desktop.window.main_window import MainWindow
 
 
-def tell_of_start(window: MainWindow, context: Context, layout: LayoutStore | None) -> None:
+def tell_of_start(banner: Banner, context: Context, layout: LayoutStore | None) -> None:
     """In the banner. layout: None in safe mode."""
     if layout is not None and layout.notice is not None:
-        window.tell(layout.notice, Severity.WARNING, key="layout")
+        banner.notify(layout.notice, Severity.WARNING, key="layout")
     if context.folder_notice is not None:
-        window.tell(context.folder_notice, Severity.WARNING, key="folder")
+        banner.notify(context.folder_notice, Severity.WARNING, key="folder")
     if context.is_safe_mode:
         text = translate(
             "Window",
             "Safe mode: default settings and layout, and the CPU. Neither settings nor layouts are saved; candles "
             "and training are, as ever.",
         )
-        window.tell(text, Severity.INFO, key="settings")
+        banner.notify(text, Severity.INFO, key="settings")
     elif context.warnings:
         first, *others = context.warnings
         words = translate("Window", "{0} And {1} more; the log names them.")
-        window.tell(words.format(first, len(others)) if others else first, Severity.WARNING, key="settings")
+        banner.notify(words.format(first, len(others)) if others else first, Severity.WARNING, key="settings")

@@ -18,11 +18,12 @@ from core.market.feeds.urls import ExchangeUrls
 from core.market.symbols import SymbolCache
 from core.settings.tree import Settings
 from core.storage.folder import DataFolder
+from desktop.panels.watchlist.panel import WatchlistPanel
 from desktop.services.market_check import MarketCheck
 from desktop.services.quote_feed import QuoteFeed
 from desktop.services.symbol_lists import SymbolLists
 from desktop.state.run_state import RunState
-from desktop.window.main_window import MainWindow
+from desktop.state.settings_store import SettingsStore
 
 _log = logging.getLogger("ghostcandle")
 
@@ -32,7 +33,8 @@ class Watching(QObject):
 
     def __init__(
         self,
-        window: MainWindow,
+        settings: SettingsStore,
+        panel: WatchlistPanel,
         state: RunState,
         folder: DataFolder,
         clock: Clock,
@@ -40,16 +42,15 @@ class Watching(QObject):
         is_stored: Callable[[Market], bool] = lambda _market: False,
         holds: RateLimitHolds | None = None,
         times: PollTimes | None = None,
+        parent: QObject | None = None,
     ) -> None:
         """is_stored: whether candles of a market are stored. holds: shared with all others who ask exchanges."""
-        super().__init__(window)
+        super().__init__(parent)
         holds = holds or RateLimitHolds(clock)
         self.quotes = QuoteFeed(clock, urls, times, holds, self)
         cache = SymbolCache(folder.symbols)
         self.lists = SymbolLists(cache, clock, urls, holds, self)
         self.check = MarketCheck(cache, clock, urls, holds, is_stored, self)
-        window.ask_market = self.check.ask
-        panel = window.watchlist
         self.quotes.told.connect(state.quotes.take)
         panel.prices_wanted.connect(self.quotes.set_wanted)
         panel.adder.symbols_wanted.connect(self.lists.request)
@@ -58,9 +59,8 @@ class Watching(QObject):
         self.lists.failed.connect(panel.show_no_symbols)
         self._state, self._was_live = state, False
         state.feed_changed.connect(self._on_feed)
-        window.settings_changed.connect(self._on_settings)
-        window.settings_shown.connect(self._on_settings)
-        self._on_settings(window.settings)
+        settings.changed.connect(self._on_settings)
+        self._on_settings(settings.current)
 
     @Slot()
     def try_again(self) -> None:

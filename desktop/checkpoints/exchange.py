@@ -15,16 +15,17 @@ from PySide6.QtWidgets import QFileDialog
 from core.checkpoints import package, weight_file
 from core.checkpoints.catalog import Kept
 from core.checkpoints.weight_file import BadFileError
-from core.domain.clock import Clock
 from core.domain.events import CheckpointInfo, JobProgress, Severity
 from core.storage.errors import StorageError
 from core.storage.folder import DataFolder
+from desktop.checkpoints.panel import CheckpointsPanel
 from desktop.dialogs.messages import open_dialog
+from desktop.state.checkpoint_source import CheckpointSource
 from desktop.state.database import WindowDatabase
 from desktop.state.run_state import RunState
+from desktop.state.shell import Shell
 from desktop.ui.formatting import format_count
 from desktop.ui.translation import translate
-from desktop.window.main_window import MainWindow
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
@@ -66,15 +67,21 @@ class CheckpointExchange(QObject):
     """Asks for folders, tells what came of it. Before the window goes, `finish`."""
 
     def __init__(
-        self, window: MainWindow, state: RunState, database: WindowDatabase, folder: DataFolder, clock: Clock
+        self,
+        shell: Shell,
+        state: RunState,
+        source: CheckpointSource,
+        panel: CheckpointsPanel,
+        database: WindowDatabase,
+        folder: DataFolder,
     ) -> None:
-        super().__init__(window)
-        self._window, self._state, self._database = window, state, database
-        self._folder, self._clock = folder, clock
+        super().__init__(shell.window)
+        self._shell, self._state, self._database = shell, state, database
+        self._folder, self._clock = folder, state.clock
+        self._source, self._panel = source, panel
         self._work: FileWork | None = None
         self._results: list[Done] = []
         self._place = Path.home()
-        panel = window.checkpoints
         panel.verify_requested.connect(self.verify)
         panel.export_requested.connect(self.ask_where_to)
         panel.import_requested.connect(self.ask_where_from)
@@ -166,7 +173,7 @@ class CheckpointExchange(QObject):
         work.progressed.emit(_PERCENT * done // max(total, 1), _PERCENT)
 
     def _ask(self, title: str, on_folder: Callable[[Path], object]) -> QFileDialog:
-        dialog = QFileDialog(self._window, title, str(self._place))
+        dialog = QFileDialog(self._shell.window, title, str(self._place))
         dialog.setFileMode(QFileDialog.FileMode.Directory)
         dialog.setOption(QFileDialog.Option.ShowDirsOnly, False)
 
@@ -218,9 +225,8 @@ class CheckpointExchange(QObject):
         self._state.apply(progress)
 
     def _on_verified(self, results: Sequence[Done]) -> None:
-        source = self._window.source
         faults = {name: str(fault) for name, fault in results}
-        source.set_verified(faults)
+        self._source.set_verified(faults)
         bad = [fault for fault in faults.values() if fault]
         if not bad:
             self._tell(_whole_text(len(faults)))
@@ -247,14 +253,14 @@ class CheckpointExchange(QObject):
                 self._tell(translate("Checkpoints", "{0} Nothing was imported.").format(result), is_bad=True)
 
     def _show_imported(self, info: CheckpointInfo) -> None:
-        self._window.source.reload()
-        self._window.checkpoints.show_all_runs()
-        self._window.checkpoints.reveal(info.checkpoint_id)
+        self._source.reload()
+        self._panel.show_all_runs()
+        self._panel.reveal(info.checkpoint_id)
         words = translate("Checkpoints", "The checkpoint of step {0} was imported as run {1}.")
         self._tell(words.format(format_count(info.step), info.run_id))
 
     def _tell(self, sentence: str, *, is_bad: bool = False) -> None:
-        self._window.tell(sentence, Severity.WARNING if is_bad else Severity.INFO, key=_NOTICE, is_answer=True)
+        self._shell.banner.notify(sentence, Severity.WARNING if is_bad else Severity.INFO, key=_NOTICE, is_answer=True)
 
 
 def settings_with(db: Database, info: CheckpointInfo) -> dict[str, Any] | None:

@@ -8,17 +8,19 @@ from PySide6.QtCore import QObject, Slot
 
 from core.checkpoints.merit import is_wrecked
 from core.domain.events import CheckpointForecast, CheckpointInfo, Severity
-from core.training.commands import ForecastWith, TrainerCommand
+from core.training.commands import ForecastWith, RestoreCheckpoint, TrainerCommand
 from desktop.actions import ActionId
 from desktop.chart.items.previews import MOST_SHOWN, Preview, PreviewLayer
 from desktop.chart.widget import ChartWidget
 from desktop.checkpoints.columns import why_wrecked
+from desktop.checkpoints.panel import CheckpointsPanel
+from desktop.state.checkpoint_source import CheckpointSource
 from desktop.state.run_state import RunState
+from desktop.state.shell import Shell
 from desktop.state.training_words import cannot_forecast, cannot_go_back
 from desktop.ui.banner import Notice
 from desktop.ui.formatting import format_count
 from desktop.ui.translation import translate
-from desktop.window.main_window import MainWindow
 
 _KEY = "checkpoint preview"
 
@@ -27,18 +29,26 @@ class CheckpointPreviews(QObject):
     """Owns the layer. What is shown is no forecast: nothing of it is stored, scored or learned from."""
 
     def __init__(
-        self, window: MainWindow, chart: ChartWidget, state: RunState, send: Callable[[TrainerCommand], object]
+        self,
+        shell: Shell,
+        chart: ChartWidget,
+        state: RunState,
+        source: CheckpointSource,
+        panel: CheckpointsPanel,
+        send: Callable[[TrainerCommand], object],
     ) -> None:
-        super().__init__(window)
-        self._window, self._chart, self._state, self._send = window, chart, state, send
+        super().__init__(shell.window)
+        self._shell, self._chart, self._state, self._send = shell, chart, state, send
+        self._source = source
+        self._show_action = panel.actions_of_panel[ActionId.CHECKPOINT_GHOSTS]
         self.layer = PreviewLayer()
         self._asked: tuple[CheckpointInfo, ...] = ()
         self._told: dict[str, CheckpointForecast] = {}
         self._is_restore = False
         self._shows_banner = False
         chart.add_layer(self.layer)
-        window.preview_requested.connect(self.ask_before_restore)
-        window.checkpoints.ghosts_requested.connect(self.show)
+        panel.restore_requested.connect(self.ask_before_restore)
+        panel.ghosts_requested.connect(self.show)
         state.checkpoint_forecast.connect(self._on_forecast)
         state.forecast_changed.connect(self._ask_again)
         state.run_changed.connect(self.hide)
@@ -51,7 +61,7 @@ class CheckpointPreviews(QObject):
     @Slot(str)
     def ask_before_restore(self, checkpoint_id: str) -> None:
         """Show what a checkpoint would forecast, and offer to take the model back to it."""
-        catalog = self._window.source.catalog
+        catalog = self._source.catalog
         row = catalog.row_of(checkpoint_id)
         if row is not None:
             self._begin([catalog.info(row)], is_restore=True)
@@ -79,18 +89,18 @@ class CheckpointPreviews(QObject):
     def _begin(self, infos: Sequence[CheckpointInfo], *, is_restore: bool) -> None:
         self._asked, self._is_restore, self._shows_banner = tuple(infos), is_restore, False
         self._told.clear()
-        self._window.banner.withdraw(_KEY)
+        self._shell.banner.withdraw(_KEY)
         self._show()
         if infos and not self._state.has_answering_trainer:
             self._asked = ()
             self._refuse(is_restore=is_restore)
-        self._window.checkpoints.actions_of_panel[ActionId.CHECKPOINT_GHOSTS].setChecked(self.is_shown)
+        self._show_action.setChecked(self.is_shown)
         self._ask_again()
 
     def _refuse(self, *, is_restore: bool) -> None:
         """No trainer answers. An error: behind a graver notice, nobody would see the answer to a click."""
         sentence = cannot_go_back(self._state) if is_restore else cannot_forecast(self._state)
-        self._window.tell(sentence, Severity.ERROR, key=_KEY, is_answer=True)
+        self._shell.banner.notify(sentence, Severity.ERROR, key=_KEY, is_answer=True)
 
     def _ask_again(self) -> None:
         if self._asked:
@@ -100,9 +110,9 @@ class CheckpointPreviews(QObject):
         if event.checkpoint_id not in {info.checkpoint_id for info in self._asked}:
             return
         if event.forecast is None:
-            self._window.tell(event.why_not, Severity.WARNING, key=_KEY, is_answer=True)
+            self._shell.banner.notify(event.why_not, Severity.WARNING, key=_KEY, is_answer=True)
             self._asked = tuple(info for info in self._asked if info.checkpoint_id != event.checkpoint_id)
-            self._window.checkpoints.actions_of_panel[ActionId.CHECKPOINT_GHOSTS].setChecked(self.is_shown)
+            self._show_action.setChecked(self.is_shown)
         else:
             self._told[event.checkpoint_id] = event
         self._show()
@@ -122,7 +132,7 @@ class CheckpointPreviews(QObject):
             return
         info = self._asked[0]
         restore = translate("Checkpoints", "Restore")
-        self._window.banner.tell(
+        self._shell.banner.tell(
             Notice(
                 _KEY,
                 Severity.WARNING if is_wrecked(info) else Severity.INFO,
@@ -133,12 +143,12 @@ class CheckpointPreviews(QObject):
                 on_dismiss=self.hide,
             )
         )
-        self._window.banner.action.setFocus()
+        self._shell.banner.action.setFocus()
 
     def _restore(self, checkpoint_id: str) -> None:
         self.hide()
         if self._state.has_answering_trainer:
-            self._window.restore_requested.emit(checkpoint_id)
+            self._send(RestoreCheckpoint(checkpoint_id))
         else:  # it has ended since the checkpoint's ghosts were shown
             self._refuse(is_restore=True)
 

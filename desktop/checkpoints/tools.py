@@ -8,7 +8,6 @@ from dataclasses import replace
 from PySide6.QtCore import QObject, Slot
 
 from core.checkpoints.catalog import Kept
-from core.domain.clock import Clock
 from core.domain.events import Severity, StepDone, TrainerState
 from core.settings.tree import CheckpointSettings
 from core.storage.errors import StorageError
@@ -18,11 +17,13 @@ from desktop.chart.widget import ChartWidget
 from desktop.checkpoints.clean_up_dialog import CleanUpDialog
 from desktop.checkpoints.compare_dialog import CompareDialog
 from desktop.checkpoints.exchange import CheckpointExchange, settings_with
+from desktop.checkpoints.panel import CheckpointsPanel
 from desktop.checkpoints.previews import CheckpointPreviews
 from desktop.dialogs.messages import open_dialog
+from desktop.state.checkpoint_source import CheckpointSource
 from desktop.state.database import WindowDatabase
 from desktop.state.run_state import RunState
-from desktop.window.main_window import MainWindow
+from desktop.state.shell import Shell
 
 STEPS_COMPARED = 50_000
 _WORKING = frozenset({TrainerState.TRAINING, TrainerState.PAUSED, TrainerState.CATCHING_UP})
@@ -33,24 +34,26 @@ class CheckpointTools(QObject):
 
     def __init__(
         self,
-        window: MainWindow,
+        shell: Shell,
         chart: ChartWidget,
         state: RunState,
+        source: CheckpointSource,
+        panel: CheckpointsPanel,
         database: WindowDatabase,
         folder: DataFolder,
         read_steps: Callable[[str, int], Sequence[StepDone]],
         send: Callable[[TrainerCommand], object],
-        clock: Clock,
     ) -> None:
-        super().__init__(window)
-        self._window, self._state, self._database, self._clock = window, state, database, clock
+        super().__init__(shell.window)
+        self._shell, self._state, self._database, self._clock = shell, state, database, state.clock
+        self._source, self._panel = source, panel
         self._read_steps, self._send = read_steps, send
-        self.previews = CheckpointPreviews(window, chart, state, send)
-        self.exchange = CheckpointExchange(window, state, database, folder, clock)
-        window.checkpoints.compare_requested.connect(self.compare)
-        window.checkpoints.clean_up_requested.connect(self.ask_for_rules)
-        window.settings_changed.connect(self._on_settings)
-        self._rules = window.settings.checkpoints
+        self.previews = CheckpointPreviews(shell, chart, state, source, panel, send)
+        self.exchange = CheckpointExchange(shell, state, source, panel, database, folder)
+        panel.compare_requested.connect(self.compare)
+        panel.clean_up_requested.connect(self.ask_for_rules)
+        shell.settings.changed.connect(self._on_settings)
+        self._rules = shell.settings.current.checkpoints
 
     def finish(self) -> bool:
         """Let the file that is under way come to its end. False where that took too long."""
@@ -64,11 +67,11 @@ class CheckpointTools(QObject):
             run_ids = {each.info.run_id for each in kept}
             steps = {run_id: self._read_steps(run_id, STEPS_COMPARED) for run_id in run_ids}
         except StorageError as error:
-            self._window.tell(str(error), Severity.WARNING, key="compare", is_answer=True)
+            self._shell.banner.notify(str(error), Severity.WARNING, key="compare", is_answer=True)
             return None
-        palette = self._window.checkpoints.palette_now
+        palette = self._panel.palette_now
         has_ghosts = self.previews.show_if_answered([each.info for each in kept])
-        dialog = CompareDialog(kept, settings, steps.__getitem__, palette, self._window, has_ghosts=has_ghosts)
+        dialog = CompareDialog(kept, settings, steps.__getitem__, palette, self._shell.window, has_ghosts=has_ghosts)
         open_dialog(dialog)
         return dialog
 
@@ -78,12 +81,12 @@ class CheckpointTools(QObject):
         diagnosis = self._state.diagnosis
         way = None if diagnosis is None else diagnosis.recovery
         dialog = CleanUpDialog(
-            self._window.source.checkpoints(),
-            self._window.settings.checkpoints,
+            self._source.checkpoints(),
+            self._shell.settings.current.checkpoints,
             self._clock.now_ms(),
             is_training=self._state.trainer_state in _WORKING,
             offered=None if way is None else way.checkpoint_id,
-            parent=self._window,
+            parent=self._shell.window,
         )
         dialog.kept_by.connect(self._keep_by)
         open_dialog(dialog)
@@ -91,13 +94,13 @@ class CheckpointTools(QObject):
 
     @Slot(object, bool)
     def _keep_by(self, rules: CheckpointSettings, at_once: bool) -> None:
-        self._window.change_settings(replace(self._window.settings, checkpoints=rules))
+        self._shell.settings.change(replace(self._shell.settings.current, checkpoints=rules))
         if at_once:
             self._send(KeepBy(rules, at_once=True))
 
     def _on_settings(self) -> None:
         """Rules that were changed hold at once, wherever that was done."""
-        rules = self._window.settings.checkpoints
+        rules = self._shell.settings.current.checkpoints
         if rules != self._rules:
             self._rules = rules
             self._send(KeepBy(rules))

@@ -135,7 +135,7 @@ def _paint(context: Context) -> str:
         application.window.resize(1280, 720)
         application.connect_database()
         application.window.show()
-        application.show_market(_stored(context)[0].market)
+        application.display.show_market(_stored(context)[0].market)
         image = application.window.grab().toImage()
     finally:
         application.window.close()

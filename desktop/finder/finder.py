@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 
 from pydantic import ValidationError
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, Signal
 
 from core.domain.candle import Market
 from core.domain.watchlist import WatchedMarket
@@ -25,8 +25,10 @@ from desktop.finder.sources import (
     setting_entries,
     stored_entries,
 )
+from desktop.services.market_choice import MarketChoice
+from desktop.state.checkpoint_source import CheckpointSource
+from desktop.state.shell import Shell
 from desktop.ui.theme import Theme
-from desktop.window.main_window import MainWindow
 
 Symbols = Callable[[str], Iterable[str]]
 """The symbols of an exchange, as far as they are known without asking it."""
@@ -39,23 +41,31 @@ _NEWEST_CHECKPOINTS = 1_000
 class Finder(QObject):
     """What can be found is gathered anew each time the box is opened."""
 
+    checkpoint_chosen = Signal(str)
+    """A checkpoint's id."""
+    setting_chosen = Signal(str, str)
+    """The setting's group and name."""
+
     def __init__(
         self,
-        window: MainWindow,
+        shell: Shell,
         theme: Theme,
+        source: CheckpointSource,
+        market_choice: MarketChoice,
         symbols: Symbols,
         stored: Callable[[], Iterable[Market]] = tuple,
         ask: Callable[[str], object] = lambda _venue: None,
     ) -> None:
         """stored: the markets of which candles are stored. Raises StorageError. ask: an exchange for its symbols, which
         come by `take_symbols`."""
-        super().__init__(window)
-        self._window, self._theme, self._symbols, self._stored, self._ask = window, theme, symbols, stored, ask
-        window.actions_of_window.wire({ActionId.FIND: self.open})
+        super().__init__(shell.window)
+        self._shell, self._theme, self._symbols, self._stored, self._ask = shell, theme, symbols, stored, ask
+        self._source, self._market_choice = source, market_choice
+        shell.actions.wire({ActionId.FIND: self.open})
 
     def open(self) -> FinderDialog:
         """Show the box."""
-        dialog = FinderDialog(self._entries(), self._theme, self._window)
+        dialog = FinderDialog(self._entries(), self._theme, self._shell.window)
         open_dialog(dialog)
         return dialog
 
@@ -64,9 +74,9 @@ class Finder(QObject):
         for open_one in self._market_boxes():
             open_one.line.insert(typed)
             return open_one
-        dialog = FinderDialog(self._of_chart(typed), self._theme, self._window, MARKET)
+        dialog = FinderDialog(self._of_chart(typed), self._theme, self._shell.window, MARKET)
         dialog.open_for_typing(typed)
-        market = self._window.settings.market
+        market = self._shell.settings.current.market
         if market.feed in ("auto", "live"):  # it is being asked for candles anyway
             self._ask(market.venue)
         return dialog
@@ -78,35 +88,34 @@ class Finder(QObject):
 
     def _market_boxes(self) -> list[FinderDialog]:
         """The one that is open, if any."""
-        boxes = self._window.findChildren(FinderDialog)
+        boxes = self._shell.window.findChildren(FinderDialog)
         return [box for box in boxes if box.question is MARKET and box.isVisible()]
 
     def _entries(self) -> Iterator[Entry]:
-        window = self._window
-        yield from action_entries(window.actions_of_window, but=frozenset({ActionId.FIND}))
+        yield from action_entries(self._shell.actions, but=frozenset({ActionId.FIND}))
         yield from self._markets(self._of_this_exchange())
-        yield from checkpoint_entries(window.source.newest(_NEWEST_CHECKPOINTS), self._show_checkpoint)
-        yield from setting_entries(window.settings, self._open_setting)
+        yield from checkpoint_entries(self._source.newest(_NEWEST_CHECKPOINTS), self.checkpoint_chosen.emit)
+        yield from setting_entries(self._shell.settings.current, self.setting_chosen.emit)
 
     def _of_chart(self, typed: str) -> Iterator[Entry]:
         """Of what fits equally well the first is chosen: of a digit an interval, of a letter a market, the first
         of those with the quote of what is shown."""
-        intervals = interval_entries(self._window.actions_of_window)
-        _, _, quote = self._window.settings.market.symbol.partition("/")
+        intervals = interval_entries(self._shell.actions)
+        _, _, quote = self._shell.settings.current.market.symbol.partition("/")
         known = sorted(self._of_this_exchange(), key=lambda market: not market.symbol.endswith(f"/{quote}"))
         markets = self._markets(known)
         yield from chain(intervals, markets) if typed[:1].isdigit() else chain(markets, intervals)
 
     def _markets(self, more: Iterable[WatchedMarket]) -> Iterator[Entry]:
         """Those of the watchlist, those of the exchange, those that are stored."""
-        window, more = self._window, tuple(more)
-        watched = window.settings.watchlist.markets
-        yield from market_entries(watched, more, window.watch)
+        more = tuple(more)
+        watched = self._shell.settings.current.watchlist.markets
+        yield from market_entries(watched, more, self._market_choice.watch)
         listed = frozenset(each.market for each in (*watched, *more))
-        yield from stored_entries(self._stored_markets(), listed, window.open_stored)
+        yield from stored_entries(self._stored_markets(), listed, self._market_choice.open_stored)
 
     def _of_this_exchange(self) -> Iterator[WatchedMarket]:
-        market = self._window.settings.market
+        market = self._shell.settings.current.market
         for symbol in self._symbols(market.venue) or USUAL_SYMBOLS:
             with contextlib.suppress(ValidationError):  # what no watchlist could hold
                 yield WatchedMarket(market.venue, symbol, market.interval)
@@ -115,12 +124,5 @@ class Finder(QObject):
         try:
             return self._stored()
         except StorageError as error:
-            self._window.notices.storage_trouble(str(error))
+            self._shell.banner.notify_storage_error(str(error))
             return ()
-
-    def _show_checkpoint(self, checkpoint_id: str) -> None:
-        self._window.show_dock(ActionId.SHOW_CHECKPOINTS)
-        self._window.checkpoints.reveal(checkpoint_id)
-
-    def _open_setting(self, group: str, name: str) -> None:
-        self._window.open_preferences().show_setting(group, name)

@@ -29,14 +29,17 @@ from desktop.jobs.form import JobDialog
 from desktop.jobs.history_dialogs import BackfillDialog, ImportDialog
 from desktop.jobs.job_commands import Order, in_fields
 from desktop.jobs.model_dialogs import EvaluateDialog, PretrainDialog
+from desktop.jobs.panel import JobsPanel
+from desktop.services.market_choice import MarketChoice
+from desktop.state.checkpoint_source import CheckpointSource
 from desktop.state.database import WindowDatabase
 from desktop.state.job_list import JobState
 from desktop.state.run_state import RunState
+from desktop.state.shell import Shell
 from desktop.ui.banner import Notice
 from desktop.ui.file_drop import FileDrop
 from desktop.ui.plain_text import MessageBox
 from desktop.ui.translation import translate
-from desktop.window.main_window import MainWindow
 
 MOST_AT_ONCE = 4
 _OFFERED = 30
@@ -52,6 +55,8 @@ Dialog = TypeVar("Dialog", bound=JobDialog)
 class JobDesk(QObject):
     """Owns the children that the window started. Before the window goes, `close`."""
 
+    began = Signal()
+    """A job of the user's was started: the list is to be shown."""
     finished = Signal(str, object)
     """A job's id and its JobState."""
     told = Signal(object)
@@ -59,14 +64,17 @@ class JobDesk(QObject):
 
     def __init__(
         self,
-        window: MainWindow,
+        shell: Shell,
         state: RunState,
+        source: CheckpointSource,
+        panel: JobsPanel,
+        market_choice: MarketChoice,
         database: WindowDatabase,
         folder: DataFolder,
         urls: ExchangeUrls | None = None,
     ) -> None:
-        super().__init__(window)
-        self._window, self._state, self._database, self._folder = window, state, database, folder
+        super().__init__(shell.window)
+        self._shell, self._state, self._database, self._folder = shell, state, database, folder
         self._urls = urls
         self._children: dict[str, tuple[ChildProcess, Order]] = {}
         self._cancellers: list[tuple[str, Callable[[str], object], str]] = []
@@ -74,14 +82,12 @@ class JobDesk(QObject):
         self._may_close = self._is_closed = False
         self._idle = asyncio.Event()
         self._idle.set()
-        panel = window.jobs
+        self._source, self._panel, self._market_choice = source, panel, market_choice
         panel.can_cancel = self.can_cancel
         panel.cancel_requested.connect(self.cancel)
         panel.market_requested.connect(self._open_market)
         panel.trouble.connect(lambda sentence: self._tell(sentence, is_bad=True))
-        window.checkpoints.evaluate_requested.connect(self.ask_evaluation)
-        window.checkpoints.page_requested.connect(self._open_page)
-        window.actions_of_window.wire(
+        shell.actions.wire(
             {
                 ActionId.IMPORT_CANDLES: lambda: self.ask_import(),
                 ActionId.FETCH_HISTORY: self.ask_backfill,
@@ -89,8 +95,8 @@ class JobDesk(QObject):
                 ActionId.EVALUATE: lambda: self.ask_evaluation(None),
             }
         )
-        window.installEventFilter(self)
-        FileDrop(window, self.ask_import)
+        shell.window.installEventFilter(self)
+        FileDrop(shell.window, self.ask_import)
 
     @property
     def process_ids(self) -> list[int]:
@@ -145,14 +151,14 @@ class JobDesk(QObject):
         self._idle.clear()
         self._state.jobs.begin(job_id, order.title)
         self._state.jobs_changed.emit()
-        self._window.show_dock(ActionId.SHOW_JOBS)
-        self._window.jobs.select(job_id)
+        self.began.emit()
+        self._panel.select(job_id)
         child.start()
         return job_id
 
     def ask_import(self, files: Sequence[Path] = ()) -> ImportDialog:
         """Which files? files: chosen already."""
-        return self._ask(ImportDialog(self._window, start_child=self._aside, files=files))
+        return self._ask(ImportDialog(self._shell.window, start_child=self._aside, files=files))
 
     def _aside(self, arguments: Sequence[str], owner: QObject) -> ChildProcess:
         """A child that looks at something and is in no list. It belongs to `owner`, who ends it."""
@@ -162,12 +168,14 @@ class JobDesk(QObject):
     @Slot()
     def ask_backfill(self) -> BackfillDialog:
         """Which market, since when?"""
-        return self._ask(BackfillDialog(self._window.settings.market, self._state.clock.now_ms(), self._window))
+        return self._ask(
+            BackfillDialog(self._shell.settings.current.market, self._state.clock.now_ms(), self._shell.window)
+        )
 
     @Slot()
     def ask_pretraining(self) -> PretrainDialog:
         """On which files, how long?"""
-        return self._ask(PretrainDialog(self._window.settings.training.device, self._window))
+        return self._ask(PretrainDialog(self._shell.settings.current.training.device, self._shell.window))
 
     @Slot(object)
     def ask_evaluation(self, chosen: Kept | None) -> EvaluateDialog:
@@ -175,8 +183,8 @@ class JobDesk(QObject):
         offered = self._offered(chosen)
         first = offered[0].info.checkpoint_id if offered else None
         now = calendar_moment(self._state.clock.now_ms()).astimezone()
-        device = self._window.settings.training.device
-        return self._ask(EvaluateDialog(offered, first, self._folder.reports, now, device, self._window))
+        device = self._shell.settings.current.training.device
+        return self._ask(EvaluateDialog(offered, first, self._folder.reports, now, device, self._shell.window))
 
     def begin_to_close(self) -> None:
         """Ask all children to end, and start no other."""
@@ -216,7 +224,7 @@ class JobDesk(QObject):
         return False
 
     def _ask_to_close(self) -> None:
-        box = MessageBox(self._window)
+        box = MessageBox(self._shell.window)
         box.setIcon(MessageBox.Icon.Question)
         box.setWindowTitle(translate("Jobs", "Jobs are under way"))
         titles = "\n".join(order.title for _child, order in self._children.values())
@@ -231,7 +239,7 @@ class JobDesk(QObject):
 
     def _close_window(self) -> None:
         self.let_close()
-        self._window.close()
+        self._shell.window.close()
 
     def _ask(self, dialog: Dialog) -> Dialog:
         dialog.ordered.connect(self.begin)
@@ -239,7 +247,7 @@ class JobDesk(QObject):
         return dialog
 
     def _offered(self, chosen: Kept | None) -> list[Kept]:
-        source = self._window.source
+        source = self._source
         catalog = source.catalog
         best = source.best()
         ids = [] if chosen is None else [chosen.info.checkpoint_id]
@@ -322,7 +330,7 @@ class JobDesk(QObject):
             add_evaluation(self._database.db, found)
         except (StorageError, KeyError, TypeError, ValueError) as error:
             return translate("Jobs", "It could not be kept with the checkpoint: {0}").format(error)
-        self._window.source.read_again([found.checkpoint_id])
+        self._source.read_again([found.checkpoint_id])
         return translate("Jobs", "It is kept with the checkpoint, in the column Evaluated.")
 
     def _market(self, order: Order, summary: Mapping[str, Any] | None) -> Market | None:
@@ -333,7 +341,7 @@ class JobDesk(QObject):
             return None
 
     def _watched(self) -> Market | None:
-        asked = self._window.settings.market
+        asked = self._shell.settings.current.market
         is_named = asked.feed in ("auto", "live", "stored")
         return Market(asked.venue, asked.symbol, Interval.parse(asked.interval)) if is_named else None
 
@@ -351,28 +359,29 @@ class JobDesk(QObject):
             notice = replace(
                 notice,
                 action=translate("Jobs", "Open report"),
-                on_action=lambda: self._window.jobs.open_page(page),
+                on_action=lambda: self._panel.open_page(page),
             )
         elif market is not None and market != self._watched():
             notice = replace(
                 notice,
                 action=translate("Jobs", "Open {0}").format(shown_symbol(market.venue, market.symbol)),
-                on_action=lambda: self._window.open_stored(market),
+                on_action=lambda: self._market_choice.open_stored(market),
             )
-        self._window.banner.tell(notice)
+        self._shell.banner.tell(notice)
 
     def _open_market(self, market: Market) -> None:
         if market == self._watched():
             self._tell(translate("Jobs", "{0} is on the chart already.").format(shown_market(market)))
         else:
-            self._window.open_stored(market)
+            self._market_choice.open_stored(market)
 
-    def _open_page(self, file: str) -> None:
+    @Slot(str)
+    def open_page(self, file: str) -> None:
         """file: relative to the data folder, as it is stored."""
         try:
-            self._window.jobs.open_page(self._folder.absolute(file))
+            self._panel.open_page(self._folder.absolute(file))
         except StorageError as error:
             self._tell(str(error), is_bad=True)
 
     def _tell(self, sentence: str, *, is_bad: bool = False) -> None:
-        self._window.tell(sentence, Severity.WARNING if is_bad else Severity.INFO, key=_KEY, is_answer=True)
+        self._shell.banner.notify(sentence, Severity.WARNING if is_bad else Severity.INFO, key=_KEY, is_answer=True)

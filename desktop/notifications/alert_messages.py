@@ -7,11 +7,12 @@ from datetime import tzinfo
 
 from core.domain.events import Severity
 from core.domain.price_lines import Direction, PriceLine
+from desktop.notifications.messages import DesktopMessages
+from desktop.state.shell import Shell
 from desktop.ui import formatting
 from desktop.ui.banner import Notice
 from desktop.ui.crossings import crossing_time
 from desktop.ui.translation import translate
-from desktop.window.main_window import MainWindow
 
 _LATE_MS = 60_000
 """What was crossed before that is told with its time: it is no news of now."""
@@ -20,8 +21,10 @@ _LATE_MS = 60_000
 class AlertMessages:
     """`action` is what the banner offers, and `on_action` is called with the moment of the crossing."""
 
-    def __init__(self, window: MainWindow, action: str, on_action: Callable[[int | None], object]) -> None:
-        self._window, self._action, self._on_action = window, action, on_action
+    def __init__(
+        self, shell: Shell, messages: DesktopMessages, action: str, on_action: Callable[[int | None], object]
+    ) -> None:
+        self._shell, self._messages, self._action, self._on_action = shell, messages, action, on_action
 
     def tell(self, symbol: str, lines: Sequence[PriceLine], decimals: int, time: str = "") -> None:
         """Lines of a symbol that one candle or price set off, once for each price, however many stand there.
@@ -29,7 +32,7 @@ class AlertMessages:
         time: when that was, where it is not now.
         """
         told: dict[str, list[PriceLine]] = {}
-        for line in lines if self._window.settings.notifications.price_alerts else ():
+        for line in lines if self._shell.settings.current.notifications.price_alerts else ():
             is_up = line.direction is Direction.UP
             text = translate("Chart", "{0} rose to {1}") if is_up else translate("Chart", "{0} fell to {1}")
             told.setdefault(text.format(symbol, formatting.format_price(line.price, decimals)), []).append(line)
@@ -44,7 +47,7 @@ class AlertMessages:
         said = translate("Chart", "Alert: {0}.").format(said)
         text = " ".join((said, *dict.fromkeys(line.text for line in lines if line.text)))
         key, crossed_at_ms = f"alert {lines[0].number}", lines[0].crossed_at_ms
-        self._window.banner.tell(
+        self._shell.banner.tell(
             Notice(
                 key,
                 Severity.WARNING,
@@ -54,9 +57,9 @@ class AlertMessages:
                 is_alert=True,
             )
         )
-        self._window.messages.tell(translate("Chart", "Price alert"), text)
-        if self._window.settings.notifications.alert_sound:
-            self._window.messages.sound()
+        self._messages.tell(translate("Chart", "Price alert"), text)
+        if self._shell.settings.current.notifications.alert_sound:
+            self._messages.sound()
 
 
 def late_time(lines: Sequence[PriceLine], now_ms: int, time_zone: tzinfo | None) -> str:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from PySide6.QtCore import QObject
 
 from core.domain.candle import FILE_VENUE, SIMULATED_VENUE, Market
-from core.domain.clock import Clock
 from core.domain.events import Severity
 from core.domain.price_lines import PriceLine
 from core.domain.watchlist import WatchedMarket, added
@@ -18,12 +17,14 @@ from core.market.shown_names import shown_symbol
 from core.settings.tree import Settings
 from core.storage.errors import StorageError
 from desktop.notifications.alert_messages import AlertMessages
+from desktop.notifications.messages import DesktopMessages
+from desktop.panels.watchlist.panel import WatchlistPanel
 from desktop.state.database import WindowDatabase
 from desktop.state.run_state import RunState
+from desktop.state.shell import Shell
 from desktop.ui import formatting
 from desktop.ui.banner import Notice
 from desktop.ui.translation import translate
-from desktop.window.main_window import MainWindow
 
 _UNWATCHED = "alerts elsewhere"
 
@@ -32,24 +33,33 @@ class AlertsElsewhere(QObject):
     """Knows the armed lines of all markets but the one on the chart, whose candles tell more than prices do. While the
     watchlist has a market with such lines, prices are asked for also where nobody looks at it."""
 
-    def __init__(self, window: MainWindow, state: RunState, database: WindowDatabase, clock: Clock) -> None:
-        super().__init__(window)
-        self._window, self._database, self._clock = window, database, clock
+    def __init__(
+        self,
+        shell: Shell,
+        state: RunState,
+        database: WindowDatabase,
+        messages: DesktopMessages,
+        watchlist: WatchlistPanel,
+        watch: Callable[[WatchedMarket], object],
+    ) -> None:
+        """watch: puts a market on the chart."""
+        super().__init__(shell.window)
+        self._shell, self._database, self._clock = shell, database, state.clock
+        self._messages, self._watchlist, self._watch = messages, watchlist, watch
         self._shown: Market | None = None
         self._shown_since_ms = 0
         self._armed: dict[MarketKey, tuple[PriceLine, ...]] = {}
         self._listed: dict[MarketKey, Market] = {}
         state.quotes.quoted.connect(self._on_quoted)
-        window.settings_shown.connect(self._on_settings)
-        window.settings_changed.connect(self._on_settings)
+        shell.settings.changed.connect(self._on_settings)
 
     def show_market(self, market: Market) -> None:
         """Another market is on the chart, and its candles are followed. Says where alerts of the former one are
         watched by nobody from now on."""
         former, self._shown, self._shown_since_ms = self._shown, market, self._clock.now_ms()
-        self._window.banner.withdraw(_UNWATCHED)
+        self._shell.banner.withdraw(_UNWATCHED)
         self._read()
-        self._on_settings(self._window.settings)
+        self._on_settings(self._shell.settings.current)
         if former is not None and _key(former) in self._armed:
             self._say_whether_watched(former, market)
 
@@ -57,7 +67,7 @@ class AlertsElsewhere(QObject):
         try:
             self._armed = self._database.lines.armed()
         except StorageError as error:
-            self._window.notices.storage_trouble(str(error))
+            self._shell.banner.notify_storage_error(str(error))
             self._armed = {}
         if self._shown is not None:
             self._armed.pop(_key(self._shown), None)
@@ -66,7 +76,7 @@ class AlertsElsewhere(QObject):
         listed = {(each.venue, each.symbol): each.market for each in settings.watchlist.markets}
         removed = [market for key, market in self._listed.items() if key not in listed and key in self._armed]
         self._listed = listed
-        self._window.watchlist.need_prices(is_needed=not self._armed.keys().isdisjoint(listed))
+        self._watchlist.need_prices(is_needed=not self._armed.keys().isdisjoint(listed))
         if removed and self._shown is not None:
             self._say_whether_watched(removed[0], self._shown)
 
@@ -81,7 +91,7 @@ class AlertsElsewhere(QObject):
                 crossed.setdefault(key, []).append(line)
         for key, lines in crossed.items():
             self._tell_crossed(key, lines, quoted.quotes[key[1]])
-        self._on_settings(self._window.settings)
+        self._on_settings(self._shell.settings.current)
 
     def _judged(self, quoted: Quoted) -> Iterator[tuple[MarketKey, PriceLine]]:
         """The lines that these prices change, as they are then. What was told while the market was on the chart is
@@ -102,22 +112,24 @@ class AlertsElsewhere(QObject):
         try:
             self._database.lines.put(*key, line)
         except StorageError as error:
-            self._window.notices.storage_trouble(str(error))
+            self._shell.banner.notify_storage_error(str(error))
 
     def _tell_crossed(self, key: MarketKey, lines: list[PriceLine], quote: Quote) -> None:
         closes = () if quote.day is None else quote.day.closes
         decimals = formatting.decimals_of_prices((*closes, quote.last, *(line.price for line in lines)))
-        messages = AlertMessages(self._window, translate("Chart", "Show market"), lambda _at_ms: self._open(key))
+        messages = AlertMessages(
+            self._shell, self._messages, translate("Chart", "Show market"), lambda _at_ms: self._open(key)
+        )
         messages.tell(key[1], lines, decimals)
 
     def _open(self, key: MarketKey) -> None:
         """Put it on the chart, at the interval at which the watchlist has it."""
-        listed = self._window.settings.watchlist.markets
+        listed = self._shell.settings.current.watchlist.markets
         market = next((each for each in listed if (each.venue, each.symbol) == key), WatchedMarket(*key))
-        self._window.watch(market)
+        self._watch(market)
 
     def _say_whether_watched(self, former: Market, shown: Market) -> None:
-        is_listed = any(_key(each.market) == _key(former) for each in self._window.settings.watchlist.markets)
+        is_listed = any(_key(each.market) == _key(former) for each in self._shell.settings.current.watchlist.markets)
         is_exchange = shown.venue not in (FILE_VENUE, SIMULATED_VENUE)
         if is_listed and is_exchange:
             return
@@ -128,7 +140,7 @@ class AlertsElsewhere(QObject):
             said = translate("Chart", "{2} alerts on {0} are not watched while {1} is shown.")
         text = said.format(*(shown_symbol(each.venue, each.symbol) for each in (former, shown)), count)
         can_be_listed = is_exchange and former.venue not in (FILE_VENUE, SIMULATED_VENUE)
-        self._window.banner.tell(
+        self._shell.banner.tell(
             Notice(
                 _UNWATCHED,
                 Severity.WARNING,
@@ -144,11 +156,11 @@ class AlertsElsewhere(QObject):
         """Its prices are asked for from then on."""
         wanted = WatchedMarket(market.venue, market.symbol, str(market.interval))
         try:
-            markets = added(self._window.settings.watchlist.markets, wanted)
+            markets = added(self._shell.settings.current.watchlist.markets, wanted)
         except ValueError as error:  # the list is full
-            self._window.tell(str(error), Severity.WARNING, key=_UNWATCHED, is_answer=True)
+            self._shell.banner.notify(str(error), Severity.WARNING, key=_UNWATCHED, is_answer=True)
         else:
-            self._window.watchlist.keep(markets)
+            self._watchlist.keep(markets)
 
 
 def _key(market: Market) -> MarketKey:

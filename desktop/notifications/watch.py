@@ -11,9 +11,9 @@ from desktop.notifications.messages import DesktopMessages
 from desktop.state.checkpoint_source import score_text
 from desktop.state.job_list import Job, JobState
 from desktop.state.run_state import RunState
+from desktop.state.shell import Shell
 from desktop.ui import formatting
 from desktop.ui.translation import translate
-from desktop.window.main_window import MainWindow
 
 _LOST_AFTER_MS = 15_000
 """A feed that reconnects sooner was not worth the interruption."""
@@ -25,10 +25,10 @@ class RunWatch(QObject):
     """Each kind can be turned off in the settings."""
 
     def __init__(
-        self, window: MainWindow, state: RunState, messages: DesktopMessages, lost_after_ms: int = _LOST_AFTER_MS
+        self, shell: Shell, state: RunState, messages: DesktopMessages, lost_after_ms: int = _LOST_AFTER_MS
     ) -> None:
-        super().__init__(window)
-        self._window, self._state, self._messages = window, state, messages
+        super().__init__(shell.window)
+        self._shell, self._state, self._messages = shell, state, messages
         self._was_live = self._is_told_lost = False
         self._incident_told_s: float | None = None
         self._patience = QTimer(self)
@@ -41,7 +41,7 @@ class RunWatch(QObject):
 
     @property
     def _wanted(self) -> NotificationSettings:
-        return self._window.settings.notifications
+        return self._shell.settings.current.notifications
 
     @Slot(object)
     def tell_of_job(self, job: Job) -> None:
@@ -54,7 +54,7 @@ class RunWatch(QObject):
             self._tell(title, f"{job.report.title}: {job.result}")
 
     def _tell(self, title: str, text: str) -> None:
-        if self._wanted.while_in_front or not self._window.isActiveWindow():
+        if self._wanted.while_in_front or not self._shell.window.isActiveWindow():
             self._messages.tell(title, text)
 
     def _on_incident(self, incident: Incident) -> None:

@@ -170,6 +170,16 @@ class Banner(QWidget):
         self._notices = [each for each in self._notices if each.key != notice.key] + [notice]
         self._show()
 
+    def notify(
+        self, text: str, severity: Severity = Severity.INFO, key: str = "notice", *, is_answer: bool = False
+    ) -> None:
+        """Show a sentence. is_answer: the answer to what the user has just done is seen at once, and passes."""
+        self.tell(Notice(key, severity, text, is_answer=is_answer, passes=is_answer))
+
+    def notify_storage_error(self, sentence: str) -> None:
+        """The database could not be read or written."""
+        self.notify(sentence, Severity.ERROR, "storage")
+
     def withdraw(self, key: str) -> None:
         """Take a notice away: what it said no longer holds. An unknown key is no error."""
         self._notices = [notice for notice in self._notices if notice.key != key]

@@ -3,41 +3,40 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QUrl
 from PySide6.QtGui import QDesktopServices
+from PySide6.QtWidgets import QWidget
 
 from core.domain.events import Severity
+from desktop.actions import ActionRegistry
 from desktop.actions.panel_table import panel_actions
 from desktop.dialogs.chart_gestures import chart_gestures
 from desktop.dialogs.documentation import open_documentation
 from desktop.dialogs.shortcuts import open_shortcuts, shortcut_lines
+from desktop.ui.banner import Banner
 from desktop.ui.resources import docs_folder
 from desktop.ui.translation import translate
 
-if TYPE_CHECKING:
-    from desktop.window.main_window import MainWindow
 
-
-def open_data_folder(window: MainWindow, folder: Path) -> None:
+def open_data_folder(banner: Banner, folder: Path) -> None:
     """In the desktop's file manager; where none answers, the banner names the folder."""
     if not QDesktopServices.openUrl(QUrl.fromLocalFile(str(folder))):
         words = translate("Window", "No file manager answered. The data folder is {0}.")
-        window.tell(words.format(folder), key="data folder", is_answer=True)
+        banner.notify(words.format(folder), key="data folder", is_answer=True)
 
 
-def read_documentation(window: MainWindow) -> None:
+def read_documentation(window: QWidget, banner: Banner) -> None:
     """Open the pages that were installed with the program."""
     folder = docs_folder()
     if folder is None:
         words = translate("Window", "The documentation was not installed with the program.")
-        window.tell(words, Severity.WARNING, key="documentation", is_answer=True)
+        banner.notify(words, Severity.WARNING, key="documentation", is_answer=True)
     else:
         open_documentation(window, folder)
 
 
-def list_shortcuts(window: MainWindow) -> None:
+def list_shortcuts(window: QWidget, actions: ActionRegistry) -> None:
     """Those of the menus, of the panels, and what the mouse does on the chart."""
-    infos = (*window.actions_of_window.infos(), *panel_actions())
+    infos = (*actions.infos(), *panel_actions())
     open_shortcuts(window, (*shortcut_lines(infos), *chart_gestures()))

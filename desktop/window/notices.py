@@ -24,7 +24,7 @@ from desktop.state.run_state import RunState
 from desktop.ui.banner import Banner, Notice
 from desktop.ui.translation import translate
 
-_FEED, _TRAINER, _INCIDENT, _STORAGE = "feed failed", "trainer failed", "grave incident", "storage"
+_FEED, _TRAINER, _INCIDENT = "feed failed", "trainer failed", "grave incident"
 _RESTORED = "restored"
 _GPU = "gpu is back"
 _ENDED, _PAUSED = "trainer ended", "trainer paused"
@@ -62,10 +62,6 @@ class NoticeWriter(QObject):
         state.incident_happened.connect(self._on_incident)
         state.diagnosis_changed.connect(self._on_diagnosis)
         state.run_changed.connect(self._on_run)
-
-    def storage_trouble(self, sentence: str) -> None:
-        """A read or write of the database failed."""
-        self._banner.tell(Notice(_STORAGE, Severity.ERROR, sentence))
 
     def _on_ready(self) -> None:
         """A trainer that was just started is on the device that it got: an older offer no longer holds."""

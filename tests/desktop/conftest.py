@@ -23,7 +23,12 @@ from core.settings.tree import Settings
 from desktop.chart.widget import ChartWidget
 from desktop.commands.headless import run_headless
 from desktop.layouts.store import LayoutStore
+from desktop.services.market_choice import MarketChoice
+from desktop.state.checkpoint_source import CheckpointSource
 from desktop.state.run_state import RunState
+from desktop.state.settings_store import SettingsStore
+from desktop.state.shell import Shell
+from desktop.ui.banner import Banner
 from desktop.ui.theme import Mode, Theme
 from desktop.window.main_window import MainWindow
 from tests.desktop import scenario
@@ -43,6 +48,12 @@ class Bench:
     theme: Theme
     chart: ChartWidget
     library: scenario.Library
+    source: CheckpointSource
+    market_choice: MarketChoice
+
+    @property
+    def shell(self) -> Shell:
+        return self.window.shell
 
 
 MakeBench = Callable[..., Bench]
@@ -77,10 +88,12 @@ def compose(
     state, theme = RunState(clock), Theme(mode)
     chart = ChartWidget(theme, clock)
     library = scenario.Library(infos)
-    window = MainWindow(state, theme, chart, library, settings or _settings(mode), folder, layout_store)
+    store, source = SettingsStore(settings or _settings(mode)), CheckpointSource(library, state)
+    choice = MarketChoice(store)
+    window = MainWindow(state, theme, chart, Banner(theme), source, store, choice, folder, layout_store)
     if layout_store is None:
         window.resize(*size)
-    return Bench(window, state, clock, theme, chart, library)
+    return Bench(window, state, clock, theme, chart, library, source, choice)
 
 
 @pytest.fixture

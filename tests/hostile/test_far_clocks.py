@@ -91,7 +91,7 @@ def test_a_crash_is_reported(tmp_path: Path, clock: ManualClock, year: int) -> N
 def test_history_is_asked_for(make_bench: MakeBench, year: int) -> None:
     """The date that is offered has to be one that can be entered."""
     window = make_bench(scenario.checkpoints()).window
-    dialog = BackfillDialog(window.settings.market, YEARS_MS[year], window)
+    dialog = BackfillDialog(window.shell.settings.current.market, YEARS_MS[year], window)
     assert parse_moment(dialog.since.text()) < YEARS_MS[year]
 
 

@@ -75,7 +75,7 @@ def test_it_is_stored_beside_the_windows_thread_with_progress(
         assert exchange._work is not None
         exchange._work.progressed.connect(lambda done, total: reports.append(100 * done // total))
         await until(lambda: not exchange.is_busy, "the import")
-        (info,) = window.checkpoints.selected()
+        (info,) = window.panels.checkpoints.selected()
         assert info.run_id.startswith("imported-")
         assert len(set(reports)) > 5 and reports == sorted(reports)
         assert threads and threading.main_thread() not in threads
@@ -109,7 +109,7 @@ def test_one_that_is_cancelled_leaves_nothing(
         await until(lambda: not exchange.is_busy, "the end of the import")
         assert window.banner.text.text().startswith("It was cancelled. Nothing was imported.")
         assert sorted(folder.models.rglob("*.safetensors")) == before
-        assert not [info for info in window.source.checkpoints() if info.run_id.startswith("imported-")]
+        assert not [info for info in application.source.checkpoints() if info.run_id.startswith("imported-")]
         assert not list(folder.models.rglob(".*.tmp"))
 
     run_window(qapp, context(tmp_path / "data"), story)
@@ -124,7 +124,7 @@ def test_the_job_in_the_list_cancels_it(
         exchange.import_from(given)
         application.jobs.cancel(FILES_JOB)
         await until(lambda: not exchange.is_busy, "the end of the import")
-        source = application.window.source
+        source = application.source
         assert not [info for info in source.checkpoints() if info.run_id.startswith("imported-")]
 
     run_window(qapp, context(tmp_path / "data"), story)

@@ -74,7 +74,7 @@ def bench(make_bench: MakeBench) -> Bench:
 
 def browser(bench: Bench) -> CheckpointsPanel:
     bench.window.show_dock(ActionId.SHOW_CHECKPOINTS)
-    panel = bench.window.checkpoints
+    panel = bench.window.panels.checkpoints
     panel.show_all_runs()
     panel.refresh()
     return panel
@@ -133,15 +133,15 @@ def test_hovering_a_row_shows_the_name_as_text(bench: Bench, qtbot: QtBot) -> No
 
 def test_the_dialogs_show_it_as_text(bench: Bench) -> None:
     window = bench.window
-    kept = [window.source.catalog[row] for row in range(len(window.source.catalog))]
+    kept = [bench.source.catalog[row] for row in range(len(bench.source.catalog))]
     settings = [{"model": {"name": NAME}}, {"model": {"name": LONG}}]
     dialogs = [
         CompareDialog(kept, settings, lambda _run: list(scenario.steps()), bench.theme.palette, window),
-        window.checkpoints.open_runs(),
+        window.panels.checkpoints.open_runs(),
         open_note(window, kept[0].info, lambda _text: None),
         open_crash_report(window, CrashReport(5, NAME, Path(NAME))),
     ]
-    finder = Finder(window, bench.theme, lambda _venue: ())
+    finder = Finder(bench.shell, bench.theme, bench.source, bench.market_choice, lambda _venue: ())
     finder.open()
     for root in (*dialogs, window):
         assert not _wrong(root)
@@ -151,7 +151,7 @@ def test_the_dialogs_show_it_as_text(bench: Bench) -> None:
 
 
 def test_a_legend_and_a_curves_label_take_no_markup_and_no_template(bench: Bench) -> None:
-    source = bench.window.source
+    source = bench.source
     kept = [source.catalog[row] for row in range(len(source.catalog))]
     dialog = CompareDialog(kept, [None, None], lambda _run: list(scenario.steps()), bench.theme.palette, bench.window)
     legend = dialog.plot.getPlotItem().legend

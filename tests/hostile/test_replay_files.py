@@ -28,9 +28,9 @@ pytestmark = pytest.mark.hostile
 def choose(application: Application, path: Path) -> None:
     """As the market dialog does."""
     window = application.window
-    market = dataclasses.replace(window.settings.market, feed="replay", file=str(path))
-    window.apply_settings(dataclasses.replace(window.settings, market=market))
-    window.market_chosen.emit(market)
+    market = dataclasses.replace(window.shell.settings.current.market, feed="replay", file=str(path))
+    window.shell.settings.change(dataclasses.replace(window.shell.settings.current, market=market))
+    application.market_choice.chosen.emit(market)
 
 
 def many_rows(path: Path, rows: int) -> Path:
@@ -59,7 +59,7 @@ def test_a_refused_file_ends_nothing_and_is_said_until_the_next_market_is_opened
     async def story(application: Application) -> None:
         window, runs, state = application.window, application.runs, application.state
         await until(lambda: step_of(application) > 3, "training")
-        run, market, title = state.run_id, window.settings.market, window.windowTitle()
+        run, market, title = state.run_id, window.shell.settings.current.market, window.windowTitle()
         sentences: list[str] = []
         runs.refused.connect(sentences.append)
         for number, (content, ending) in enumerate(REFUSED.values(), 1):
@@ -68,7 +68,7 @@ def test_a_refused_file_ends_nothing_and_is_said_until_the_next_market_is_opened
             choose(application, refused)
             await until(lambda number=number: len(sentences) == number, "the refusal")  # type: ignore[misc]
             assert refused.name in sentences[-1]
-            assert window.settings.market == market and window.windowTitle() == title
+            assert window.shell.settings.current.market == market and window.windowTitle() == title
             assert sentences[-1] in window.banner.text.text() and window.banner.isVisible()
         reached, drawn = step_of(application), application.chart.model.count
         gate.release(3)
@@ -103,7 +103,7 @@ def test_a_large_file_is_read_on_another_thread_with_progress_and_can_be_cancell
     async def story(application: Application) -> None:
         runs, state = application.runs, application.state
         await until(lambda: step_of(application) > 3, "training")
-        run, market = state.run_id, application.window.settings.market
+        run, market = state.run_id, application.settings.current.market
         reports: list[JobProgress] = []
         sentences: list[str] = []
         runs.reading.connect(reports.append)
@@ -113,7 +113,7 @@ def test_a_large_file_is_read_on_another_thread_with_progress_and_can_be_cancell
         await until(lambda: bool(sentences), "the end of reading")
         assert "large.csv was cancelled" in sentences[0]
         assert next(report.done for report in reports if not report.is_over) < 50 and reports[-1].is_over
-        assert state.run_id == run and runs.is_training and application.window.settings.market == market
+        assert state.run_id == run and runs.is_training and application.settings.current.market == market
         assert threading.main_thread() not in threads
 
     run_window(qapp, context(tmp_path / "data"), story)
@@ -130,9 +130,9 @@ def test_another_market_that_is_chosen_ends_the_reading_of_a_file(
         runs.refused.connect(sentences.append)
         runs.opened.connect(lambda market: opened.append(market.venue))
         choose(application, large)
-        market = dataclasses.replace(window.settings.market, feed="simulate", file=None)
-        window.apply_settings(dataclasses.replace(window.settings, market=market))
-        window.market_chosen.emit(market)
+        market = dataclasses.replace(window.shell.settings.current.market, feed="simulate", file=None)
+        window.shell.settings.change(dataclasses.replace(window.shell.settings.current, market=market))
+        application.market_choice.chosen.emit(market)
         await until(lambda: opened == ["simulated"], "the market that was chosen last")
         assert not sentences
 

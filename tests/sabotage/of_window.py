@@ -140,8 +140,8 @@ FAULTS = (
     Fault(
         "told-while-in-front",
         "desktop/notifications/watch.py",
-        "or not self._window.isActiveWindow()",
-        "or self._window.isActiveWindow()",
+        "or not self._shell.window.isActiveWindow()",
+        "or self._shell.window.isActiveWindow()",
     ),
     Fault(
         "watchlist-thread-not-waited-for",
@@ -289,7 +289,7 @@ FAULTS = (
     ),
     Fault(
         "set-rate-instead-of-the-one-in-force",
-        "desktop/window/main_window.py",
+        "desktop/window/rates.py",
         "if rates != (before.training.learning_rate, before.gradients.clip_norm):",
         "if rates == (before.training.learning_rate, before.gradients.clip_norm):",
     ),
@@ -307,9 +307,9 @@ FAULTS = (
     ),
     Fault(
         "refusal-stands-on-the-next-market",
-        "desktop/app/composition.py",
-        "self.window.banner.withdraw(_REFUSED)",
-        "self.window.banner.withdraw(_FELL_BACK)",
+        "desktop/app/run_display.py",
+        "self._shell.banner.withdraw(_REFUSED)",
+        "self._shell.banner.withdraw(_FELL_BACK)",
     ),
     Fault(
         "anybody-may-talk-to-the-window",

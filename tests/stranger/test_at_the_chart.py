@@ -16,7 +16,7 @@ from core.settings.tree import MarketSettings
 from core.storage.folder import DataFolder
 from desktop.app.context import Context
 from desktop.chart.axes.price_scale import ScaleKind
-from desktop.window.market_bar import MarketBar
+from desktop.chart.controllers.market_bar import MarketBar
 from tests.stranger import eyes
 from tests.stranger.hands import Hands
 from tests.stranger.program import chart, has_ghosts_of_the_model, main_window, play, title, words_of_chart

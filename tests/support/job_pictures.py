@@ -63,11 +63,11 @@ async def _begin(application: Application, folder: Path, aside: Path) -> None:
     later.write_text(header + "".join(rows[_LATER_ROWS]), encoding="utf-8")
     odd.write_text("these,are,my\nnotes,on,the market\n", encoding="utf-8")
     window.docks[ActionId.SHOW_CHECKPOINTS].raise_()
-    await _until(lambda: bool(window.source.checkpoints()))
-    panel = window.checkpoints
+    await _until(lambda: bool(application.source.checkpoints()))
+    panel = window.panels.checkpoints
     panel.refresh()
-    panel.reveal(window.source.checkpoints()[0].checkpoint_id)
-    window.source.set_name(window.source.checkpoints()[0].checkpoint_id, "Calm evening")
+    panel.reveal(application.source.checkpoints()[0].checkpoint_id)
+    application.source.set_name(application.source.checkpoints()[0].checkpoint_id, "Calm evening")
     dialog = jobs.ask_evaluation(panel.model.kept(panel.table.selected_rows()[0]))
     dialog.picker.line.setText(str(later))
     _wear(application, "light")
@@ -86,7 +86,7 @@ async def _begin(application: Application, folder: Path, aside: Path) -> None:
         lambda: any(job.doing == "Pretraining" and job.report.seconds_left for job in application.state.jobs.jobs())
     )
     done = next(job for job in application.state.jobs.jobs() if job.page is not None)
-    window.jobs.select(done.job_id)
+    window.panels.jobs.select(done.job_id)
     while window.banner.shown is not None:
         window.banner.dismiss()
 
@@ -98,8 +98,8 @@ async def _end(application: Application) -> None:
 
 def _wear(application: Application, theme: str) -> None:
     window = application.window
-    appearance = dataclasses.replace(window.settings.appearance, theme=theme)
-    window.apply_settings(dataclasses.replace(window.settings, appearance=appearance))
+    appearance = dataclasses.replace(window.shell.settings.current.appearance, theme=theme)
+    window.shell.settings.change(dataclasses.replace(window.shell.settings.current, appearance=appearance))
 
 
 async def _until(condition: Callable[[], bool]) -> None:
@@ -147,7 +147,7 @@ async def _alone(qt: QApplication, folder: Path, data: Path) -> None:
                 assert application.window.docks[ActionId.SHOW_CHECKPOINTS].widget().grab().save(str(folder / name))
         application.window.show_dock(ActionId.SHOW_JOBS)
         await _end(application)
-        assert application.window.jobs.grab().save(str(folder / "jobs-cancelled.png"))
+        assert application.window.panels.jobs.grab().save(str(folder / "jobs-cancelled.png"))
     finally:
         application.jobs.let_close()
         application.window.close()

@@ -30,8 +30,8 @@ _SIGNATURE = b"\x89PNG\r\n\x1a\n"
 async def shoot(application: Application, folder: Path) -> None:
     """One frame a closed candle, once the model's forecast from that candle is on the chart."""
     window, chart = application.window, application.chart
-    appearance = dataclasses.replace(window.settings.appearance, theme="dark")
-    window.apply_settings(dataclasses.replace(window.settings, appearance=appearance))
+    appearance = dataclasses.replace(application.settings.current.appearance, theme="dark")
+    application.settings.change(dataclasses.replace(application.settings.current, appearance=appearance))
     window.arrange(_ARRANGEMENT)
     window.resize(*SIZE)
     chart.zoom(_ZOOM)

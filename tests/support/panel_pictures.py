@@ -27,8 +27,8 @@ _SETTLED_S = 0.8
 async def shoot(application: Application, folder: Path) -> None:
     """Write a picture of each panel of `PANELS`, of the Preferences and of the sheet of shortcuts."""
     window = application.window
-    appearance = dataclasses.replace(window.settings.appearance, theme="dark")
-    window.apply_settings(dataclasses.replace(window.settings, appearance=appearance))
+    appearance = dataclasses.replace(window.shell.settings.current.appearance, theme="dark")
+    window.shell.settings.change(dataclasses.replace(window.shell.settings.current, appearance=appearance))
     for incident in _incidents(application):
         application.state.apply(incident)
     for action_id, name in PANELS.items():
@@ -41,7 +41,7 @@ async def shoot(application: Application, folder: Path) -> None:
     window.arrange(EVERYTHING)
     await _dialog(window.open_preferences(), folder / "preferences-dark.png")
     before = set(window.findChildren(QDialog))
-    window.actions_of_window[ActionId.SHORTCUTS].trigger()
+    window.shell.actions[ActionId.SHORTCUTS].trigger()
     (sheet,) = set(window.findChildren(QDialog)) - before
     await _dialog(sheet, folder / "shortcuts-dark.png")
 

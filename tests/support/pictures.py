@@ -119,8 +119,8 @@ async def _ghosts(application: Application) -> None:
 
 async def _one(application: Application, theme: str, size: tuple[int, int], folder: Path) -> None:
     window = application.window
-    appearance = dataclasses.replace(window.settings.appearance, theme=theme)
-    window.apply_settings(dataclasses.replace(window.settings, appearance=appearance))
+    appearance = dataclasses.replace(window.shell.settings.current.appearance, theme=theme)
+    window.shell.settings.change(dataclasses.replace(window.shell.settings.current, appearance=appearance))
     window.resize(*size)
     await asyncio.sleep(0.8)
     path = folder / f"window-{theme}-{size[0]}x{size[1]}.png"
@@ -135,8 +135,8 @@ async def _gradients(application: Application, folder: Path) -> None:
     dock.setFloating(True)
     dock.show()
     for theme in THEMES:
-        appearance = dataclasses.replace(window.settings.appearance, theme=theme)
-        window.apply_settings(dataclasses.replace(window.settings, appearance=appearance))
+        appearance = dataclasses.replace(window.shell.settings.current.appearance, theme=theme)
+        window.shell.settings.change(dataclasses.replace(window.shell.settings.current, appearance=appearance))
         dock.resize(*GRADIENTS_SIZE)
         await _until(lambda: len(application.state.gradients) > 0 and not window.has_stale_panels())
         await asyncio.sleep(0.8)
@@ -146,13 +146,13 @@ async def _gradients(application: Application, folder: Path) -> None:
 
 async def _accuracy(application: Application, folder: Path) -> None:
     """Three pages of the Accuracy dock beside each other, in both themes."""
-    window, panel = application.window, application.window.accuracy
+    window, panel = application.window, application.window.panels.accuracy
     dock = window.docks[ActionId.SHOW_ACCURACY]
     dock.setFloating(True)
     dock.show()
     for theme in THEMES:
-        appearance = dataclasses.replace(window.settings.appearance, theme=theme)
-        window.apply_settings(dataclasses.replace(window.settings, appearance=appearance))
+        appearance = dataclasses.replace(window.shell.settings.current.appearance, theme=theme)
+        window.shell.settings.change(dataclasses.replace(window.shell.settings.current, appearance=appearance))
         dock.resize(*ACCURACY_SIZE)
         pages = []
         for name in ACCURACY_PAGES:
@@ -180,12 +180,12 @@ def _side_by_side(pictures: list[QPixmap], ground: QColor) -> QPixmap:
 
 async def _browser(application: Application, folder: Path) -> None:
     """The checkpoint browser by itself, filtered; two of them compared; the ghosts of both on the chart."""
-    window, panel = application.window, application.window.checkpoints
+    window, panel = application.window, application.window.panels.checkpoints
     dock = window.docks[ActionId.SHOW_CHECKPOINTS]
     dock.setFloating(True)
     dock.show()
     dock.resize(*BROWSER_SIZE)
-    source = window.source
+    source = application.source
     await _until(lambda: len(source.checkpoints()) >= 6 and source.best() is not None)
     chosen = [info.checkpoint_id for info in source.checkpoints()[2:4]]
     source.set_pinned(chosen, True)
@@ -195,8 +195,8 @@ async def _browser(application: Application, folder: Path) -> None:
     panel.show_settings(BrowserSettings(columns=shown))
     panel.filter.setText("score > −20 % and step > 50")
     for theme in THEMES:
-        appearance = dataclasses.replace(window.settings.appearance, theme=theme)
-        window.apply_settings(dataclasses.replace(window.settings, appearance=appearance))
+        appearance = dataclasses.replace(window.shell.settings.current.appearance, theme=theme)
+        window.shell.settings.change(dataclasses.replace(window.shell.settings.current, appearance=appearance))
         panel.show_settings(BrowserSettings(columns=shown))
         panel.refresh()
         panel.table.select_ids(chosen)
@@ -226,33 +226,35 @@ async def _hindsight(application: Application, folder: Path) -> None:
     window, chart = application.window, application.chart
     QApplication.sendEvent(chart.viewport(), QEvent(QEvent.Type.Leave))
     window.resize(*SIZES[0])
-    shown = dataclasses.replace(window.settings.chart, hindsight=True, hindsight_horizon=3, error_strip=True)
-    window.apply_settings(dataclasses.replace(window.settings, chart=shown))
+    shown = dataclasses.replace(
+        window.shell.settings.current.chart, hindsight=True, hindsight_horizon=3, error_strip=True
+    )
+    window.shell.settings.change(dataclasses.replace(window.shell.settings.current, chart=shown))
     for theme in THEMES:
-        appearance = dataclasses.replace(window.settings.appearance, theme=theme)
-        window.apply_settings(dataclasses.replace(window.settings, appearance=appearance))
+        appearance = dataclasses.replace(window.shell.settings.current.appearance, theme=theme)
+        window.shell.settings.change(dataclasses.replace(window.shell.settings.current, appearance=appearance))
         await _until(lambda: not chart.model.past.is_waiting)
         await asyncio.sleep(0.8)
         await _ghosts(application)
         assert chart.grab().save(str(folder / f"hindsight-{theme}.png"))
-    window.apply_settings(dataclasses.replace(window.settings, chart=ChartSettings()))
+    window.shell.settings.change(dataclasses.replace(window.shell.settings.current, chart=ChartSettings()))
 
 
 async def _regimes(application: Application, folder: Path) -> None:
     """What the market was like, behind the candles, in both themes, with a few days in view."""
     window, chart = application.window, application.chart
     window.resize(*SIZES[0])
-    shown = dataclasses.replace(window.settings.chart, regimes=True)
-    window.apply_settings(dataclasses.replace(window.settings, chart=shown))
+    shown = dataclasses.replace(window.shell.settings.current.chart, regimes=True)
+    window.shell.settings.change(dataclasses.replace(window.shell.settings.current, chart=shown))
     chart.zoom(0.4)
     for theme in THEMES:
-        appearance = dataclasses.replace(window.settings.appearance, theme=theme)
-        window.apply_settings(dataclasses.replace(window.settings, appearance=appearance))
+        appearance = dataclasses.replace(window.shell.settings.current.appearance, theme=theme)
+        window.shell.settings.change(dataclasses.replace(window.shell.settings.current, appearance=appearance))
         await asyncio.sleep(0.8)
         await _until(lambda: not chart.model.regimes.is_waiting)
         await _ghosts(application)
         assert chart.grab().save(str(folder / f"regimes-{theme}.png"))
-    window.apply_settings(dataclasses.replace(window.settings, chart=ChartSettings()))
+    window.shell.settings.change(dataclasses.replace(window.shell.settings.current, chart=ChartSettings()))
     chart.reset_view()
 
 
@@ -261,12 +263,12 @@ async def _indicators(application: Application, folder: Path) -> None:
     window, chart = application.window, application.chart
     kinds = ("ema", "bollinger", "rsi", "macd")
     chosen = tuple(IndicatorSpec.of(kind).to_json() for kind in kinds)
-    shown = dataclasses.replace(window.settings.chart, indicators=chosen)
-    window.apply_settings(dataclasses.replace(window.settings, chart=shown))
+    shown = dataclasses.replace(window.shell.settings.current.chart, indicators=chosen)
+    window.shell.settings.change(dataclasses.replace(window.shell.settings.current, chart=shown))
     await asyncio.sleep(0.8)
     await _ghosts(application)
     assert chart.grab().save(str(folder / "chart-indicators-light.png"))
-    window.apply_settings(dataclasses.replace(window.settings, chart=ChartSettings()))
+    window.shell.settings.change(dataclasses.replace(window.shell.settings.current, chart=ChartSettings()))
 
 
 async def _tooltip(application: Application, folder: Path) -> None:
@@ -303,8 +305,8 @@ async def _tools(application: Application, folder: Path) -> None:
     """Alerts, a note, a crossed alert, a measurement and what training had, on the dark chart."""
     window, chart, tools, series = application.window, application.chart, application.charting.tools, application.series
     assert series is not None
-    appearance = dataclasses.replace(window.settings.appearance, theme="dark")
-    window.apply_settings(dataclasses.replace(window.settings, appearance=appearance))
+    appearance = dataclasses.replace(window.shell.settings.current.appearance, theme="dark")
+    window.shell.settings.change(dataclasses.replace(window.shell.settings.current, appearance=appearance))
     window.resize(*SIZES[0])
     await asyncio.sleep(0.8)
     QApplication.sendEvent(chart.viewport(), QEvent(QEvent.Type.Leave))

@@ -93,7 +93,7 @@ async def shoot(qt: QApplication, folder: Path, data: Path) -> None:
             for theme in _THEMES:
                 await _one(application, theme, ActionId.SHOW_FEED, folder / f"feed-{theme}.png")
             application.window.show_dock(ActionId.SHOW_WATCHLIST)
-            await _until(lambda: all(row.closes for row in application.window.watchlist.model.rows))
+            await _until(lambda: all(row.closes for row in application.window.panels.watchlist.model.rows))
             for theme in _THEMES:
                 await _one(application, theme, ActionId.SHOW_WATCHLIST, folder / f"watchlist-{theme}.png")
         finally:
@@ -115,8 +115,8 @@ async def _have_a_day(
 
 async def _one(application: Application, theme: str, dock: ActionId, path: Path) -> None:
     window = application.window
-    appearance = dataclasses.replace(window.settings.appearance, theme=theme)
-    window.apply_settings(dataclasses.replace(window.settings, appearance=appearance))
+    appearance = dataclasses.replace(window.shell.settings.current.appearance, theme=theme)
+    window.shell.settings.change(dataclasses.replace(window.shell.settings.current, appearance=appearance))
     window.resize(*_SIZE)
     window.show_dock(dock)
     while window.banner.shown is not None:

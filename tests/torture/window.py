@@ -21,9 +21,13 @@ from desktop.actions import ActionId
 from desktop.chart.controllers.candles import SHOWN_AT_FIRST
 from desktop.chart.controllers.ensemble import ChartEnsemble
 from desktop.chart.widget import ChartWidget
+from desktop.services.market_choice import MarketChoice
+from desktop.state.checkpoint_source import CheckpointSource
 from desktop.state.database import WindowDatabase
 from desktop.state.library import Library
 from desktop.state.run_state import RunState
+from desktop.state.settings_store import SettingsStore
+from desktop.ui.banner import Banner
 from desktop.ui.theme import Theme
 from desktop.window.main_window import MainWindow
 from tests.desktop import scenario
@@ -65,12 +69,17 @@ class WindowActs:
         self.library = Library(self.database, clock)
         self.state = RunState(clock)
         self.chart = ChartWidget(theme, clock)
-        self.window = MainWindow(self.state, theme, self.chart, self.library, Settings(), folder.root)
+        settings, source = SettingsStore(Settings()), CheckpointSource(self.library, self.state)
+        choice = MarketChoice(settings)
+        self.window = MainWindow(self.state, theme, self.chart, Banner(theme), source, settings, choice, folder.root)
+        shell, messages = self.window.shell, self.window.messages
         self.charting = ChartEnsemble(
-            self.window, self.chart, self.state, self.database, folder, self.library.past, clock, theme
+            shell, self.chart, self.state, source, messages, self.database, folder, self.library.past, theme
         )
+        self.charting.incident_chosen.connect(self.window.show_incident)
+        self.charting.checkpoint_chosen.connect(self.window.show_checkpoint)
         for action_id in LEFT_ALONE:
-            self.window.actions_of_window[action_id].setEnabled(False)
+            self.window.shell.actions[action_id].setEnabled(False)
         self.hands, self._everywhere = Hands(random, self.chart), Hands(random, self.window)
         self._statuses = list(TrainerState)
         self.met: Counter[str] = Counter()
@@ -144,7 +153,7 @@ class WindowActs:
     def notice(self) -> None:
         """Count what is there to be seen now."""
         tools, model, frame = self.charting.tools, self.chart.model, self.chart.frame
-        lines, shown = tools.lines.things, self.window.settings.chart
+        lines, shown = tools.lines.things, self.window.shell.settings.current.chart
         is_own_interval = model.whole is self.charting.candles.stored
         past = () if model.series is None else model.past.view(model.series, frame.first, frame.stop)
         seen = {
@@ -216,27 +225,27 @@ class WindowActs:
     def look_back(self) -> str:
         """Past forecasts laid over the candles, or at another horizon, or their errors below."""
         name = _one_of(self._random, _LOOKS_BACK)
-        self.window.actions_of_window[name].trigger()
+        self.window.shell.actions[name].trigger()
         return name.value
 
     def choose_interval(self) -> str:
         """Mostly that of the market, to which keys seldom lead back."""
         name = _one_of(self._random, (ActionId.INTERVAL_MARKET,) * 4 + (ActionId.INTERVAL_1M, ActionId.INTERVAL_5M))
-        self.window.actions_of_window[name].trigger()
+        self.window.shell.actions[name].trigger()
         return name.value
 
     def compare(self) -> str:
         """With any of the markets, also the one that is shown; with the one that is compared, to be rid of it."""
         markets = self.venue.markets
         self.charting.comparison.choose(markets[int(self._random.integers(len(markets)))].name)
-        return self.window.settings.chart.compare or "stopped"
+        return self.window.shell.settings.current.chart.compare or "stopped"
 
     def set_line(self) -> str:
         """An alert or a note where the mouse is, as a hand does it: a key, then a click."""
         kind = ActionId.ADD_ALERT if self._random.random() < 0.8 else ActionId.ADD_NOTE
         at = self._on_prices()
         move_mouse(self.chart.viewport(), at)
-        self.window.actions_of_window[kind].trigger()
+        self.window.shell.actions[kind].trigger()
         self.hands.release()
         QTest.mouseClick(self.chart.viewport(), LEFT, PLAIN, at)
         return f"{kind.value} at {at.x()},{at.y()}"
@@ -293,7 +302,7 @@ class WindowActs:
 
     def trigger(self) -> str:
         """An action, as its menu or key does; only what is offered."""
-        actions = self.window.actions_of_window
+        actions = self.window.shell.actions
         names = [name for name in (info.id for info in actions.infos()) if name not in LEFT_ALONE]
         name = names[int(self._random.integers(len(names)))]
         if len(self._dialogs()) >= _MOST_DIALOGS:
@@ -323,13 +332,13 @@ class WindowActs:
 
     def choose_settings(self) -> str:
         """A time zone, theme and colours, by way of the settings."""
-        settings = self.window.settings
+        settings = self.window.shell.settings.current
         zone = str(self._random.choice(ZONES))
         theme = str(self._random.choice(["dark", "light", "system"]))
         colours = str(self._random.choice(["green-red", "blue-orange"]))
         appearance = replace(settings.appearance, theme=theme, colours=colours)  # type: ignore[arg-type]
         changed = replace(settings, appearance=appearance, chart=replace(settings.chart, time_zone=zone))
-        self.window.change_settings(changed)
+        self.window.shell.settings.change(changed)
         return f"{zone}, {theme}, {colours}"
 
     def choose_indicators(self) -> str:
@@ -337,8 +346,8 @@ class WindowActs:
         count = int(self._random.integers(0, 4))
         kinds = [str(kind) for kind in self._random.choice(list(INDICATORS), count)]
         chosen = tuple(IndicatorSpec.of(kind).to_json() for kind in kinds)
-        settings = self.window.settings
-        self.window.change_settings(replace(settings, chart=replace(settings.chart, indicators=chosen)))
+        settings = self.window.shell.settings.current
+        self.window.shell.settings.change(replace(settings, chart=replace(settings.chart, indicators=chosen)))
         return ", ".join(kinds)
 
     def hear_from_trainer(self) -> str:
@@ -380,7 +389,7 @@ class WindowActs:
         self.hands.leave()
         for dock in self.window.docks.values():
             dock.setFloating(False)
-        self.window.change_settings(Settings())
+        self.window.shell.settings.change(Settings())
         self.window.reset_layout()
         self.window.resize(1_280, 720)
         self.chart.set_live(False)

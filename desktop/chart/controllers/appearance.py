@@ -17,9 +17,9 @@ from desktop.chart.widget import ChartWidget
 from desktop.dialogs.date import DateDialog
 from desktop.dialogs.messages import open_dialog
 from desktop.dialogs.zone import ZoneDialog
+from desktop.state.shell import Shell
 from desktop.ui.formatting import format_time
 from desktop.ui.translation import translate
-from desktop.window.main_window import MainWindow
 
 _CHOICES = {
     **{ActionId(f"style_{style.value}"): ("candles", style.value) for style in CandleStyle},
@@ -35,25 +35,25 @@ _SWITCHES = {ActionId(setting): setting for setting in _OVERLAYS}
 class ChartAppearance(QObject):
     """The settings are the owner; actions ask the window to change them, and what the window then shows comes here."""
 
-    def __init__(self, window: MainWindow, chart: ChartWidget) -> None:
-        super().__init__(window)
-        self._window, self._chart = window, chart
+    def __init__(self, shell: Shell, chart: ChartWidget) -> None:
+        super().__init__(shell.window)
+        self._shell, self._chart = shell, chart
         self._venue = ""
         self._profile = VolumeProfileLayer()
         self._wire()
-        window.settings_shown.connect(self._show)
-        self._show(window.settings)
+        shell.settings.changed.connect(self._show)
+        self._show(shell.settings.current)
 
     def set_venue(self, venue: str) -> None:
         """Another market: what "exchange" means as a time zone follows."""
         self._venue = venue
-        self._show(self._window.settings)
+        self._show(self._shell.settings.current)
 
     def open_zones(self) -> ZoneDialog:
         """Ask for a zone by its name."""
-        dialog = ZoneDialog(self._window.settings.chart.time_zone, self._window)
-        dialog.chosen.connect(lambda name: self._window.change_chart(time_zone=name))
-        dialog.finished.connect(lambda _result: self._show(self._window.settings))
+        dialog = ZoneDialog(self._shell.settings.current.chart.time_zone, self._shell.window)
+        dialog.chosen.connect(lambda name: self._shell.settings.change_chart(time_zone=name))
+        dialog.finished.connect(lambda _result: self._show(self._shell.settings.current))
         open_dialog(dialog)
         return dialog
 
@@ -64,11 +64,11 @@ class ChartAppearance(QObject):
         middle = min(max(round((scale.left + scale.right) / 2), 0), newest)
         shown_ms = model.time_at(middle)
         if shown_ms is None:
-            self._window.tell(_no_date_words(is_empty=model.is_empty), key="go to date", is_answer=True)
+            self._shell.banner.notify(_no_date_words(is_empty=model.is_empty), key="go to date", is_answer=True)
             return None
         first, last = (format_time(model.time_at(index), zone) for index in (0, newest))
         said = translate("Dialogs", "Candles are here from {0} to {1}.").format(first, last)
-        dialog = DateDialog(shown_ms, said, zone, self._chart.go_to_time, self._window)
+        dialog = DateDialog(shown_ms, said, zone, self._chart.go_to_time, self._shell.window)
         open_dialog(dialog)
         return dialog
 
@@ -79,18 +79,18 @@ class ChartAppearance(QObject):
             ActionId.FIT_PRICES: self._chart.fit_prices,
             ActionId.ZONE_OTHER: self.open_zones,
         }
-        change = self._window.change_chart
+        change = self._shell.settings.change_chart
         slots |= {action_id: partial(change, **{name: value}) for action_id, (name, value) in _CHOICES.items()}
         slots |= {action_id: partial(self._switch, action_id) for action_id in _SWITCHES}
-        self._window.actions_of_window.wire(slots)
+        self._shell.actions.wire(slots)
 
     def _switch(self, action_id: ActionId) -> None:
-        is_on = self._window.actions_of_window[action_id].isChecked()
-        self._window.change_chart(**{_SWITCHES[action_id]: is_on})
+        is_on = self._shell.actions[action_id].isChecked()
+        self._shell.settings.change_chart(**{_SWITCHES[action_id]: is_on})
 
     def _show(self, settings: Settings) -> None:
         chosen = settings.chart
-        actions = self._window.actions_of_window
+        actions = self._shell.actions
         actions[ActionId.ZONE_OTHER].setChecked(True)  # unless it is one of its own
         for action_id, (setting, value) in _CHOICES.items():
             if str(getattr(chosen, setting)).lower() == value.lower():

@@ -24,8 +24,8 @@ from desktop.actions import ActionId
 from desktop.chart.widget import ChartWidget
 from desktop.services.candle_loader import SHOWN_AT_FIRST, HistoryLoading
 from desktop.state.database import WindowDatabase
+from desktop.state.shell import Shell
 from desktop.ui.translation import translate
-from desktop.window.main_window import MainWindow
 
 _HISTORY_NOTICE = "history"
 _AS_STORED: ChartInterval = "market"
@@ -35,30 +35,28 @@ _ACTIONS: dict[ActionId, ChartInterval] = {ActionId(f"interval_{name}"): name fo
 class ChartCandles(QObject):
     """Owns the stored series and what is shown of it, at a coarser interval joined. The settings own the interval."""
 
-    def __init__(
-        self, window: MainWindow, chart: ChartWidget, database: WindowDatabase, history: HistoryLoading
-    ) -> None:
-        super().__init__(window)
-        self._window, self._chart, self._database, self._history = window, chart, database, history
+    def __init__(self, shell: Shell, chart: ChartWidget, database: WindowDatabase, history: HistoryLoading) -> None:
+        super().__init__(shell.window)
+        self._shell, self._chart, self._database, self._history = shell, chart, database, history
         self._market: Market | None = None
         self.stored = chart.model.whole
         """The candles of the market's own interval; none before there is one."""
         self._shown = ResampledSeries(self.stored, self.stored.interval)
         self._forming: Candle | None = None
-        self._wanted = window.settings.chart.interval
+        self._wanted = shell.settings.current.chart.interval
         chart.model.open_at = self._open_at
         history.loaded.connect(self._on_history)
         history.failed.connect(self._on_history_failed)
-        window.settings_shown.connect(self._on_settings)
-        choices = {action: partial(window.change_chart, interval=name) for action, name in _ACTIONS.items()}
-        window.actions_of_window.wire(choices)
+        shell.settings.changed.connect(self._on_settings)
+        choices = {action: partial(shell.settings.change_chart, interval=name) for action, name in _ACTIONS.items()}
+        shell.actions.wire(choices)
         self._present_actions()
 
     def show_market(self, market: Market) -> None:
         """Put this market's stored candles on the chart; what came before is gone."""
         self._market, self._forming = market, None
         self._history.cancel()
-        self._window.banner.withdraw(_HISTORY_NOTICE)
+        self._shell.banner.withdraw(_HISTORY_NOTICE)
         self.stored = self._newest(market)
         self._chart.set_holes(self._known_holes(market, self.stored))
         self._show()
@@ -146,7 +144,7 @@ class ChartCandles(QObject):
         is_possible = {name: own is not None and _coarser(own, name) is not None for name in _ACTIONS.values()}
         shown = self._wanted if is_possible[self._wanted] else _AS_STORED
         for action_id, name in _ACTIONS.items():
-            action = self._window.actions_of_window[action_id]
+            action = self._shell.actions[action_id]
             is_own = own is not None and name == str(own)
             action.setEnabled(name == _AS_STORED or is_possible[name] or is_own)
             action.setChecked(name == shown)
@@ -157,7 +155,7 @@ class ChartCandles(QObject):
             stored = self._database.candles.columns_before(market, None, SHOWN_AT_FIRST)
             return CandleSeries.from_columns(market.interval, stored.open_time_ms, stored.values)
         except (StorageError, ValueError) as error:  # a value that no candle can have: another program wrote it
-            self._window.tell(
+            self._shell.banner.notify(
                 translate("Chart", "The stored candles cannot be shown: {0}").format(error),
                 Severity.ERROR,
                 _HISTORY_NOTICE,
@@ -184,7 +182,7 @@ class ChartCandles(QObject):
 
     def _on_history_failed(self, sentence: str) -> None:
         shown = translate("Chart", "The chart shows the {0:,} newest candles, not those before.").format(SHOWN_AT_FIRST)
-        self._window.tell(f"{shown} {sentence}", Severity.WARNING, _HISTORY_NOTICE)
+        self._shell.banner.notify(f"{shown} {sentence}", Severity.WARNING, _HISTORY_NOTICE)
 
 
 def _coarser(own: Interval, name: str) -> Interval | None:

@@ -21,8 +21,8 @@ from desktop.dialogs.compared_market import ComparedMarketDialog
 from desktop.dialogs.messages import open_dialog
 from desktop.services.candle_loader import HistoryLoading
 from desktop.state.database import WindowDatabase
+from desktop.state.shell import Shell
 from desktop.ui.translation import translate
-from desktop.window.main_window import MainWindow
 
 _NOTICE = "compare"
 
@@ -31,11 +31,9 @@ class ChartComparison(QObject):
     """Its candles are read beside the window, and joined where the chart's are coarser; what was stored since is
     read whenever one of the chart's closes. Before the window goes, `history` must have ended (`cancel` and `wait`)."""
 
-    def __init__(
-        self, window: MainWindow, chart: ChartWidget, database: WindowDatabase, history: HistoryLoading
-    ) -> None:
-        super().__init__(window)
-        self._window, self._chart, self._database, self.history = window, chart, database, history
+    def __init__(self, shell: Shell, chart: ChartWidget, database: WindowDatabase, history: HistoryLoading) -> None:
+        super().__init__(shell.window)
+        self._shell, self._chart, self._database, self.history = shell, chart, database, history
         self.layer = ComparisonLayer()
         self._market: Market | None = None
         self._source: Market | None = None
@@ -50,10 +48,10 @@ class ChartComparison(QObject):
         history.loaded.connect(self._on_loaded)
         history.later_loaded.connect(self._on_later)
         history.failed.connect(self._on_failed)
-        window.actions_of_window.wire({ActionId.COMPARE: self.open, ActionId.COMPARE_STOP: self.stop})
-        window.settings_shown.connect(self._on_settings)
+        shell.actions.wire({ActionId.COMPARE: self.open, ActionId.COMPARE_STOP: self.stop})
+        shell.settings.changed.connect(self._on_settings)
         chart.series_changed.connect(self._follow)
-        self._on_settings(window.settings)
+        self._on_settings(shell.settings.current)
 
     @property
     def compared(self) -> Market | None:
@@ -98,40 +96,40 @@ class ChartComparison(QObject):
         if not markets and self._is_opening():
             self._is_asked = True
             words = translate("Chart", "The markets to compare with are listed once the market is open.")
-            self._window.tell(words, key=_NOTICE, is_answer=True)
+            self._shell.banner.notify(words, key=_NOTICE, is_answer=True)
             return None
         return self._offer(markets)
 
     @Slot(object)
     def choose(self, market: Market) -> None:
         """Compare with this one, in percent; chosen again it goes."""
-        shown = self._window.settings.chart
+        shown = self._shell.settings.current.chart
         if str(market) == shown.compare:
             self.stop()
             return
         before = shown.scale_before_compare if shown.compare else shown.scale
-        self._window.change_chart(compare=str(market), scale="percent", scale_before_compare=before)
+        self._shell.settings.change_chart(compare=str(market), scale="percent", scale_before_compare=before)
 
     def stop(self) -> None:
         """Take it away; the price scale is that of before, unless another was chosen meanwhile."""
-        shown = self._window.settings.chart
+        shown = self._shell.settings.current.chart
         if shown.compare:
             scale = shown.scale_before_compare if shown.scale == "percent" else shown.scale
-            self._window.change_chart(compare="", scale=scale)
+            self._shell.settings.change_chart(compare="", scale=scale)
 
     def _offer(self, markets: list[Market]) -> ComparedMarketDialog | None:
         if not markets:
             words = translate("Chart", "No other market is stored whose candles fit those on the chart.")
-            self._window.tell(words, key=_NOTICE, is_answer=True)
+            self._shell.banner.notify(words, key=_NOTICE, is_answer=True)
             return None
-        dialog = ComparedMarketDialog(markets, self.compared, self._window)
+        dialog = ComparedMarketDialog(markets, self.compared, self._shell.window)
         dialog.chosen.connect(self.choose)
         open_dialog(dialog)
         return dialog
 
     @Slot(object)
     def _on_settings(self, settings: Settings) -> None:
-        self._window.actions_of_window[ActionId.COMPARE_STOP].setEnabled(bool(settings.chart.compare))
+        self._shell.actions[ActionId.COMPARE_STOP].setEnabled(bool(settings.chart.compare))
         if settings.chart.compare != self._wanted:
             self._wanted = settings.chart.compare
             self._follow()
@@ -203,7 +201,7 @@ class ChartComparison(QObject):
         try:
             stored = self._database.stored_markets()
         except StorageError as error:
-            self._window.tell(str(error), Severity.ERROR, _NOTICE)
+            self._shell.banner.notify(str(error), Severity.ERROR, _NOTICE)
             return []
         fitting = (market for market in stored if _fits(market, interval))
         return sorted(fitting, key=lambda market: -market.interval.duration_ms)
@@ -229,7 +227,7 @@ class ChartComparison(QObject):
             self.layer.shown = Comparison(self._name_of(wanted), None, translate("Chart", "could not be read"))
             self._chart.layers_changed()
         if not self._has_failed and self._source is not None:  # the next candle's reading may fail as well
-            self._window.tell(words.format(shown_market(self._source), sentence), Severity.WARNING, _NOTICE)
+            self._shell.banner.notify(words.format(shown_market(self._source), sentence), Severity.WARNING, _NOTICE)
         self._has_failed = True
 
 

@@ -16,10 +16,11 @@ from desktop.chart.data.anchors import bounded
 from desktop.chart.items.error_strip import ERROR_PANE
 from desktop.chart.tools.tool import Area, ChartPoint
 from desktop.chart.widget import ChartWidget
+from desktop.state.checkpoint_source import CheckpointSource
+from desktop.state.shell import Shell
 from desktop.ui import formatting
 from desktop.ui.icons import icon
 from desktop.ui.translation import translate
-from desktop.window.main_window import MainWindow
 
 _OF_PRICES = (ActionId.FIT_PRICES, ActionId.SCALE_LINEAR, ActionId.SCALE_LOG, ActionId.SCALE_PERCENT)
 _OF_TIMES = (ActionId.GO_TO_NEWEST, ActionId.GO_TO_DATE)
@@ -95,13 +96,20 @@ class PlaceMenu:
     """What it offers at the axes, at an indicator, where a forecast stands, and where nothing does."""
 
     def __init__(
-        self, window: MainWindow, chart: ChartWidget, studies: ChartStudies, placed: ChartPlaced | None = None
+        self,
+        shell: Shell,
+        chart: ChartWidget,
+        studies: ChartStudies,
+        source: CheckpointSource,
+        reveal_checkpoint: Callable[[str], object],
+        placed: ChartPlaced | None = None,
     ) -> None:
-        self._window, self._chart, self._studies, self._placed = window, chart, studies, placed
+        self._shell, self._chart, self._studies, self._placed = shell, chart, studies, placed
+        self._source, self._reveal = source, reveal_checkpoint
 
     def add_axis(self, menu: QMenu, at: ChartPoint) -> None:
         """Of the axis under the pointer: how it is divided, and what it shows."""
-        actions = self._window.actions_of_window
+        actions = self._shell.actions
         if at.area is Area.PRICE_AXIS and at.pane is at.frame.price_pane:
             menu.addActions([actions[action_id] for action_id in _OF_PRICES])
         elif at.area is Area.TIME_AXIS:
@@ -116,10 +124,10 @@ class PlaceMenu:
         is_placed = self._placed is not None and self._placed.grip_at(at) is not None
         if not at.is_on_prices or is_placed or self._studies.study_at(at) is not None:
             return
-        actions, ink = self._window.actions_of_window, self._chart.style_shown.palette.text
+        actions, ink = self._shell.actions, self._chart.style_shown.palette.text
         if self._chart.style_shown.shows_volume and at.pixel.y() >= at.frame.volumes.top:
             hide = menu.addAction(icon("chart-bar", ink), translate("Chart", "Hide &volume"))
-            hide.triggered.connect(lambda: self._window.change_chart(show_volume=False))
+            hide.triggered.connect(lambda: self._shell.settings.change_chart(show_volume=False))
         drawings = menu.addMenu(icon("draw", ink), translate("Chart", "&Draw"))
         drawings.addActions([actions[action_id] for action_id in DRAWING_KINDS])
         menu.addAction(actions[ActionId.INDICATORS])
@@ -132,7 +140,7 @@ class PlaceMenu:
     def add_indicator(self, menu: QMenu, at: ChartPoint) -> None:
         """Of the indicator under the pointer: its settings, and off with it."""
         if at.area in (Area.PLOT, Area.PRICE_AXIS) and at.pane.name == ERROR_PANE:
-            menu.addAction(self._window.actions_of_window[ActionId.ERROR_STRIP])
+            menu.addAction(self._shell.actions[ActionId.ERROR_STRIP])
         study = self._studies.study_at(at)
         if study is None:
             return
@@ -160,14 +168,10 @@ class PlaceMenu:
             nearest, made_by = past.kept, past.checkpoint_id
         elif model.forecast is not None and any(placed.index == index for placed in model.ghosts()):
             made_by = model.forecast.checkpoint_id
-            known = (each for each in self._window.source.checkpoints() if each.checkpoint_id == made_by)
+            known = (each for each in self._source.checkpoints() if each.checkpoint_id == made_by)
             nearest = next(((each.step, each.checkpoint_id) for each in known), None)
         if nearest is None:
             return None
         step, checkpoint_id = nearest
         words = own if checkpoint_id == made_by else translate("Chart", "Nearest &checkpoint kept: step {0}")
         return words.format(formatting.format_count(step)), checkpoint_id
-
-    def _reveal(self, checkpoint_id: str) -> None:
-        self._window.show_dock(ActionId.SHOW_CHECKPOINTS)
-        self._window.checkpoints.reveal(checkpoint_id)

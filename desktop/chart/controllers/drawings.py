@@ -23,11 +23,11 @@ from desktop.chart.tools.places import ARROWS, TEN_AT_ONCE, anchor_at, moved_by,
 from desktop.chart.tools.tool import ChartPoint
 from desktop.chart.widget import ChartWidget
 from desktop.dialogs.drawing import open_drawing
+from desktop.state.shell import Shell
 from desktop.ui.banner import Notice
 from desktop.ui.colour_box import COLOURS
 from desktop.ui.icons import icon
 from desktop.ui.translation import translate
-from desktop.window.main_window import MainWindow
 
 DRAWING_KINDS = {
     ActionId.DRAW_TREND_LINE: DrawingKind.TREND_LINE,
@@ -46,8 +46,8 @@ class ChartDrawings(Placeable[Drawing]):
     sort = Drawing
     kinds = DRAWING_KINDS
 
-    def __init__(self, window: MainWindow, chart: ChartWidget, book: Book, clock: Clock) -> None:
-        super().__init__(window, chart, book, DrawingsLayer())
+    def __init__(self, shell: Shell, chart: ChartWidget, book: Book, clock: Clock) -> None:
+        super().__init__(shell, chart, book, DrawingsLayer())
         self._clock = clock
 
     def restyle(self, drawing: Drawing, colour: str, width_px: int, text: str = "") -> None:
@@ -70,7 +70,7 @@ class ChartDrawings(Placeable[Drawing]):
         if len(self.things) < MOST_DRAWINGS:
             return True
         full = translate("Chart", "There are {0} drawings on this market. Remove one before you draw another.")
-        self._window.banner.tell(Notice("drawings", Severity.WARNING, full.format(MOST_DRAWINGS), is_answer=True))
+        self._shell.banner.tell(Notice("drawings", Severity.WARNING, full.format(MOST_DRAWINGS), is_answer=True))
         return False
 
     def ends(self, kind: DrawingKind) -> int:
@@ -130,4 +130,4 @@ class ChartDrawings(Placeable[Drawing]):
         self.offer(menu, "delete-outline", translate("Chart", "Remove &drawing"), lambda: self.desk.remove(thing))
 
     def _ask(self, drawing: Drawing, on_done: Callable[[Drawing], object]) -> QDialog:
-        return open_drawing(self._window, drawing, self._chart.style_shown.palette.accent, on_done)
+        return open_drawing(self._shell.window, drawing, self._chart.style_shown.palette.accent, on_done)

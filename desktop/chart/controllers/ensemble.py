@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from PySide6.QtCore import QObject, Slot
+from PySide6.QtCore import QObject, Signal, Slot
 
 from core.domain.candle import Candle, Market
-from core.domain.clock import Clock
 from core.market.feeds.base import MissingCandles
 from core.market.pipeline import FeedReport
 from core.storage.folder import DataFolder
@@ -16,20 +15,21 @@ from desktop.chart.controllers.appearance import ChartAppearance
 from desktop.chart.controllers.candles import ChartCandles
 from desktop.chart.controllers.comparison import ChartComparison
 from desktop.chart.controllers.context_menu import PlaceMenu
+from desktop.chart.controllers.market_bar import MarketBar
 from desktop.chart.controllers.past import ChartPast
 from desktop.chart.controllers.saving import ChartSaving
 from desktop.chart.controllers.studies import ChartStudies
 from desktop.chart.controllers.time_travel import TimeTravel
 from desktop.chart.controllers.tools import ChartTools
 from desktop.chart.widget import ChartWidget
-from desktop.notifications.alerts_elsewhere import AlertsElsewhere
+from desktop.notifications.messages import DesktopMessages
 from desktop.services.candle_loader import HistoryLoading
+from desktop.state.checkpoint_source import CheckpointSource
 from desktop.state.database import WindowDatabase
 from desktop.state.forecast_words import stale_words
 from desktop.state.run_state import RunState
+from desktop.state.shell import Shell
 from desktop.ui.theme import Theme
-from desktop.window.main_window import MainWindow
-from desktop.window.market_bar import MarketBar
 
 
 class ChartEnsemble(QObject):
@@ -39,35 +39,42 @@ class ChartEnsemble(QObject):
     candles must have ended (`cancel_reading` and `wait_for_reading`), and `saving` (`finish`).
     """
 
+    incident_chosen = Signal(object)
+    """Incident: its marker was clicked."""
+    checkpoint_chosen = Signal(str)
+    """A checkpoint's id: its marker was clicked, or it was asked for in the menu."""
+
     def __init__(
         self,
-        window: MainWindow,
+        shell: Shell,
         chart: ChartWidget,
         state: RunState,
+        source: CheckpointSource,
+        messages: DesktopMessages,
         database: WindowDatabase,
         folder: DataFolder,
         open_reader: Callable[[str], RecordReader],
-        clock: Clock,
         theme: Theme,
     ) -> None:
-        super().__init__(window)
+        super().__init__(shell.window)
         self._state, self._chart = state, chart
-        self.bar = MarketBar(window.actions_of_window, chart, theme)
-        self.saving = ChartSaving(window, chart, clock)
-        studies = ChartStudies(window, chart)
-        self.travel = TimeTravel(window, chart, state, open_reader)
-        self.tools = ChartTools(window, chart, state, database, clock)
-        self._alerts_elsewhere = AlertsElsewhere(window, state, database, clock)
-        place = PlaceMenu(window, chart, studies, self.tools.placed)
+        self.bar = MarketBar(shell.actions, chart, theme)
+        self.saving = ChartSaving(shell, chart, state.clock)
+        studies = ChartStudies(shell, chart)
+        self.travel = TimeTravel(shell, chart, state, open_reader)
+        self.tools = ChartTools(shell, chart, state, source, messages, database)
+        place = PlaceMenu(shell, chart, studies, source, self.checkpoint_chosen.emit, self.tools.placed)
         parts = (self.travel.add_to_menu, place.add_checkpoint, place.add_indicator, place.add_axis, place.add_plot)
         for part in parts:
             self.tools.menu.add(part)
-        ChartPast(window, chart, state, open_reader)
-        self._appearance = ChartAppearance(window, chart)
+        ChartPast(shell, chart, state, open_reader)
+        self._appearance = ChartAppearance(shell, chart)
         ForecastNote(state, chart)
         self.history = HistoryLoading(folder.database, self)
-        self.candles = ChartCandles(window, chart, database, self.history)
-        self.comparison = ChartComparison(window, chart, database, HistoryLoading(folder.database, self))
+        self.candles = ChartCandles(shell, chart, database, self.history)
+        self.comparison = ChartComparison(shell, chart, database, HistoryLoading(folder.database, self))
+        self.tools.markers.incident_chosen.connect(self.incident_chosen)
+        self.tools.markers.checkpoint_chosen.connect(self.checkpoint_chosen)
         state.forecast_changed.connect(self._on_forecast)
         chart.series_changed.connect(self._on_series)
 
@@ -78,7 +85,6 @@ class ChartEnsemble(QObject):
         self.bar.show_market(market)
         stored = self.candles.stored
         self.tools.show_market(market, stored[-1] if len(stored) else None)
-        self._alerts_elsewhere.show_market(market)
         self.comparison.show_market(market)
 
     def reload(self, market: Market) -> None:
@@ -86,8 +92,13 @@ class ChartEnsemble(QObject):
         self.candles.reload(market)
         self.comparison.reload(market)
 
+    def stop(self) -> None:
+        """Stop all timers that read from the database."""
+        self.travel.stop()
+        self.tools.markers.stop()
+
     def cancel_reading(self) -> None:
-        """Let go of the stored candles that are being read. Does not wait."""
+        """Cancel the reading of stored candles. Does not wait."""
         self.history.cancel()
         self.comparison.history.cancel()
 

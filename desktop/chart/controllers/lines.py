@@ -24,9 +24,10 @@ from desktop.chart.tools.tool import ChartPoint
 from desktop.chart.widget import ChartWidget
 from desktop.dialogs.line_text import open_line_text
 from desktop.notifications.alert_messages import AlertMessages, late_time
+from desktop.notifications.messages import DesktopMessages
+from desktop.state.shell import Shell
 from desktop.ui import formatting
 from desktop.ui.translation import translate
-from desktop.window.main_window import MainWindow
 
 _KINDS = {ActionId.ADD_ALERT: LineKind.ALERT, ActionId.ADD_NOTE: LineKind.NOTE}
 
@@ -39,11 +40,11 @@ class ChartLines(Placeable[PriceLine]):
     kinds = _KINDS
     is_level = True
 
-    def __init__(self, window: MainWindow, chart: ChartWidget, book: Book, clock: Clock) -> None:
-        super().__init__(window, chart, book, PriceLinesLayer())
+    def __init__(self, shell: Shell, chart: ChartWidget, book: Book, clock: Clock, messages: DesktopMessages) -> None:
+        super().__init__(shell, chart, book, PriceLinesLayer())
         self._clock = clock
         self._alerts = AlertMonitor(lambda: self.things, book.note, clock, self._on_crossed)
-        self._messages = AlertMessages(window, translate("Chart", "Show on chart"), self._show_moment)
+        self._messages = AlertMessages(shell, messages, translate("Chart", "Show on chart"), self._show_moment)
         self._symbol = ""
 
     def show_market(self, market: Market, newest: Candle | None) -> None:
@@ -156,7 +157,9 @@ class ChartLines(Placeable[PriceLine]):
         is_alert, decimals = line.kind is LineKind.ALERT, self._model.decimals()
         text = translate("Chart", "Alert on {0} at {1}") if is_alert else translate("Chart", "Note on {0} at {1}")
         title = text.format(self._symbol, formatting.format_price(line.price, decimals))
-        return open_line_text(self._window, title, line.price, decimals, line.text, on_done, asks_for_words=is_new)
+        return open_line_text(
+            self._shell.window, title, line.price, decimals, line.text, on_done, asks_for_words=is_new
+        )
 
     def _rewrite(self, line: PriceLine, typed: float | None, text: str) -> None:
         """Other words, and another price where one was `typed`: as one change."""

@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import numpy as np
-from PySide6.QtCore import QObject, Qt, QTimer
+from PySide6.QtCore import QObject, Qt, QTimer, Signal
 
 from core.domain.candle_series import CandleSeries
 from core.domain.events import RESTORED, ROLLED_BACK, CheckpointInfo, Incident, Severity
 from core.settings.tree import Settings
-from desktop.actions import ActionId
 from desktop.chart.data.markers import Marker, MarkerKind, MarkerTrack
 from desktop.chart.items.markers import MarkersLayer
 from desktop.chart.tools.tool import ChartPoint, GripTool
 from desktop.chart.widget import ChartWidget
-from desktop.panels.incidents import IncidentsPanel
-from desktop.state.checkpoint_source import score_text
+from desktop.state.checkpoint_source import CheckpointSource, score_text
 from desktop.state.run_state import RunState
+from desktop.state.shell import Shell
 from desktop.state.step_history import StepHistory
 from desktop.ui import formatting
 from desktop.ui.translation import translate
-from desktop.window.main_window import MainWindow
 
 _MERGED_MS = 50
 _KINDS = {RESTORED: MarkerKind.RESTORE, ROLLED_BACK: MarkerKind.ROLLBACK}
@@ -31,14 +29,18 @@ _SEVERITIES = {
 
 
 class ChartMarkers(QObject, GripTool[Marker]):
-    """Gathers them when the state has changed, many changes at once; the chart only draws. A click on one opens what it
-    stands for; one that is let go elsewhere opens nothing."""
+    """Gathers them when the state has changed, many changes at once; the chart only draws. A click on one chooses it;
+    a press that is released elsewhere does not."""
 
     shape = Qt.CursorShape.PointingHandCursor
+    incident_chosen = Signal(object)
+    """Incident"""
+    checkpoint_chosen = Signal(str)
+    """A checkpoint's id."""
 
-    def __init__(self, window: MainWindow, chart: ChartWidget, state: RunState) -> None:
+    def __init__(self, shell: Shell, chart: ChartWidget, state: RunState, source: CheckpointSource) -> None:
         super().__init__(chart)
-        self._window, self._chart, self._state = window, chart, state
+        self._chart, self._state, self._source = chart, state, source
         self.layer = MarkersLayer()
         self._placed: dict[tuple[str, int, Severity], int] = {}
         self._timer = QTimer(self)
@@ -48,20 +50,23 @@ class ChartMarkers(QObject, GripTool[Marker]):
         chart.add_layer(self.layer)
         chart.add_tool(self)
         state.incidents_changed.connect(self._gather_soon)
-        window.source.changed.connect(self._gather_soon)
+        source.changed.connect(self._gather_soon)
         state.run_changed.connect(self._on_run)
         chart.series_changed.connect(self._on_series)
-        window.closing.connect(self._timer.stop)
-        window.settings_shown.connect(self._show_settings)
-        self._show_settings(window.settings)
+        shell.settings.changed.connect(self._show_settings)
+        self._show_settings(shell.settings.current)
 
     def gather(self) -> None:
         """Look through what is known now. Of one series, incidents keep the candle that they were first put on."""
         series = self._chart.model.whole
         if not len(series):
             return
-        bests = (_of_best(info) for info in self._window.source.bests())
+        bests = (_of_best(info) for info in self._source.bests())
         self._show(MarkerTrack([*self._of_incidents(series), *bests]))
+
+    def stop(self) -> None:
+        """Gather no more: the window is closing."""
+        self._timer.stop()
 
     def part_at(self, at: ChartPoint) -> Marker | None:
         return self.layer.marker_at(at.frame, self._chart.model, at.pixel) if at.is_on_prices else None
@@ -105,17 +110,10 @@ class ChartMarkers(QObject, GripTool[Marker]):
         self._chart.layers_changed()
 
     def _open(self, marker: Marker) -> None:
-        """The dock that has the whole story, with its row selected."""
         if isinstance(marker.source, Incident):
-            self._window.show_dock(ActionId.SHOW_INCIDENTS)
-            panel = self._window.docks[ActionId.SHOW_INCIDENTS].widget()
-            if isinstance(panel, IncidentsPanel):
-                panel.refresh()
-                panel.select(marker.source)
+            self.incident_chosen.emit(marker.source)
         elif isinstance(marker.source, CheckpointInfo):
-            self._window.show_dock(ActionId.SHOW_CHECKPOINTS)
-            self._window.checkpoints.refresh()
-            self._window.checkpoints.select(marker.source.checkpoint_id)
+            self.checkpoint_chosen.emit(marker.source.checkpoint_id)
 
 
 def candle_time(at_ms: int, steps: StepHistory, series: CandleSeries) -> int | None:

@@ -16,8 +16,8 @@ from desktop.chart.items.measure import MeasureLayer, Measurement
 from desktop.chart.tools.places import ARROWS, TEN_AT_ONCE, anchor_at, tick_of
 from desktop.chart.tools.tool import ChartPoint
 from desktop.chart.widget import ChartWidget
+from desktop.state.shell import Shell
 from desktop.ui.translation import translate
-from desktop.window.main_window import MainWindow
 
 _MEASURE = "measure"
 _KINDS = {ActionId.MEASURE: _MEASURE}
@@ -30,8 +30,8 @@ class ChartMeasure(Placeable[Measurement]):
     sort = Measurement
     kinds = _KINDS
 
-    def __init__(self, window: MainWindow, chart: ChartWidget, book: Book) -> None:
-        super().__init__(window, chart, book, MeasureLayer())
+    def __init__(self, shell: Shell, chart: ChartWidget, book: Book) -> None:
+        super().__init__(shell, chart, book, MeasureLayer())
         self._made: Measurement | None = None
         self._origin: Anchor | None = None
 

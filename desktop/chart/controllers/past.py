@@ -17,8 +17,8 @@ from desktop.chart.items.regimes import RegimeLayer
 from desktop.chart.panes.layer import Layer
 from desktop.chart.widget import ChartWidget
 from desktop.state.run_state import RunState
+from desktop.state.shell import Shell
 from desktop.ui.translation import translate
-from desktop.window.main_window import MainWindow
 
 _TURN_S = 0.004
 """How long one turn of the event loop may read: painting keeps the rest of its 16 ms."""
@@ -30,10 +30,10 @@ class ChartPast(QObject):
     own what is shown."""
 
     def __init__(
-        self, window: MainWindow, chart: ChartWidget, state: RunState, open_reader: Callable[[str], RecordReader]
+        self, shell: Shell, chart: ChartWidget, state: RunState, open_reader: Callable[[str], RecordReader]
     ) -> None:
-        super().__init__(window)
-        self._window, self._chart, self._state, self._open_reader = window, chart, state, open_reader
+        super().__init__(shell.window)
+        self._shell, self._chart, self._state, self._open_reader = shell, chart, state, open_reader
         self._past, self._regimes = chart.model.past, chart.model.regimes
         self._run_id: str | None = None
         self._layers: dict[str, Layer] = {
@@ -47,12 +47,12 @@ class ChartPast(QObject):
         self._timer.timeout.connect(self._read)
         self._past.on_wanted = self._regimes.on_wanted = self._timer.start
         self._wire()
-        self._show(window.settings)
+        self._show(shell.settings.current)
 
     def _wire(self) -> None:
-        window, state = self._window, self._state
-        window.actions_of_window.wire({ActionId.HINDSIGHT_HORIZON: self._next_horizon})
-        window.settings_shown.connect(self._show)
+        shell, state = self._shell, self._state
+        shell.actions.wire({ActionId.HINDSIGHT_HORIZON: self._next_horizon})
+        shell.settings.changed.connect(self._show)
         state.run_changed.connect(self._on_run)
         state.ready.connect(self._on_ready)
         state.scored.connect(self._on_scored)
@@ -62,10 +62,10 @@ class ChartPast(QObject):
 
     def _next_horizon(self) -> None:
         """Also shows what it changes, where nothing was shown yet."""
-        chosen, horizons = self._window.settings.chart, self._window.settings.model.horizons
+        chosen, horizons = self._shell.settings.current.chart, self._shell.settings.current.model.horizons
         is_shown = chosen.hindsight or chosen.error_strip
         following = self._past.horizon % horizons + 1 if is_shown else self._past.horizon
-        self._window.change_chart(hindsight_horizon=following, hindsight=chosen.hindsight or not is_shown)
+        self._shell.settings.change_chart(hindsight_horizon=following, hindsight=chosen.hindsight or not is_shown)
 
     @Slot(object)
     def _show(self, settings: Settings) -> None:
@@ -76,7 +76,7 @@ class ChartPast(QObject):
     @Slot()
     def _show_layers(self) -> None:
         """At another interval there are no errors: the strip's room is the candles', and the chart says why."""
-        chosen, is_own = self._window.settings.chart, self._chart.model.other_interval is None
+        chosen, is_own = self._shell.settings.current.chart, self._chart.model.other_interval is None
         for name, layer in self._layers.items():
             self._chart.show_layer(layer, is_shown=getattr(chosen, name) and (is_own or name != _ERRORS))
 
@@ -129,4 +129,4 @@ class ChartPast(QObject):
         self._past.begin(None, self._state.interval_ms)
         self._regimes.begin(None)
         words = translate("Chart", "Past forecasts could not be read. {0}").format(error)
-        self._window.tell(words, Severity.WARNING, key="past forecasts")
+        self._shell.banner.notify(words, Severity.WARNING, key="past forecasts")

@@ -14,8 +14,8 @@ from desktop.chart.controllers.book import Book, Kept
 from desktop.chart.items.placed import Grip, PlacedLayer, Thing
 from desktop.chart.tools.tool import ChartPoint
 from desktop.chart.widget import ChartWidget
+from desktop.state.shell import Shell
 from desktop.ui.icons import icon
-from desktop.window.main_window import MainWindow
 
 if TYPE_CHECKING:
     from desktop.chart.controllers.placed import ChartPlaced
@@ -30,8 +30,8 @@ class Placeable(Generic[Thing]):
     is_level = False
     """Whether it goes up and down alone."""
 
-    def __init__(self, window: MainWindow, chart: ChartWidget, book: Book, layer: PlacedLayer[Thing]) -> None:
-        self._window, self._chart, self._model, self._book = window, chart, chart.model, book
+    def __init__(self, shell: Shell, chart: ChartWidget, book: Book, layer: PlacedLayer[Thing]) -> None:
+        self._shell, self._chart, self._model, self._book = shell, chart, chart.model, book
         self.layer = layer
 
     @property

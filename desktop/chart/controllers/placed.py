@@ -21,7 +21,7 @@ from desktop.chart.tools.tool import ChartPoint, Tool, modifiers_of
 from desktop.chart.widget import ChartWidget
 from desktop.dialogs.drawing import DrawingDialog
 from desktop.dialogs.line_text import LineTextDialog
-from desktop.window.main_window import MainWindow
+from desktop.state.shell import Shell
 
 _DRAG_THRESHOLD_PX = 3.0
 
@@ -30,9 +30,9 @@ class ChartPlaced(Tool):
     """The owner of what is being set and of what is selected: one thing at a time. Asked before the tools that move the
     view."""
 
-    def __init__(self, window: MainWindow, chart: ChartWidget, book: Book, sorts: Sequence[Placeable[Any]]) -> None:
+    def __init__(self, shell: Shell, chart: ChartWidget, book: Book, sorts: Sequence[Placeable[Any]]) -> None:
         """sorts: from the topmost down."""
-        self._window, self._chart, self._book, self._sorts = window, chart, book, sorts
+        self._shell, self._chart, self._book, self._sorts = shell, chart, book, sorts
         self._placing: tuple[Placeable[Any], Any] | None = None
         self.start: Anchor | None = None
         """Where what is being set begins, once that is known."""
@@ -72,7 +72,10 @@ class ChartPlaced(Tool):
 
     def open(self, market: Market) -> None:
         """Another market's."""
-        for dialog in (*self._window.findChildren(LineTextDialog), *self._window.findChildren(DrawingDialog)):
+        for dialog in (
+            *self._shell.window.findChildren(LineTextDialog),
+            *self._shell.window.findChildren(DrawingDialog),
+        ):
             dialog.reject()  # what it asks for belongs to the former one
         self.stop()
         self._let_go()
@@ -271,10 +274,10 @@ class ChartPlaced(Tool):
             (ActionId.UNDO_LINE, self._book.can_undo),
             (ActionId.REDO_LINE, self._book.can_redo),
         ):
-            self._window.actions_of_window[action_id].setEnabled(can)
+            self._shell.actions[action_id].setEnabled(can)
 
     def _wire(self) -> None:
-        actions = self._window.actions_of_window
+        actions = self._shell.actions
         for sort in self._sorts:
             actions.wire({action_id: partial(self.begin, sort, kind) for action_id, kind in sort.kinds.items()})
         actions.wire(

@@ -17,9 +17,9 @@ from desktop.actions import ActionId
 from desktop.chart.widget import ChartWidget
 from desktop.dialogs.messages import open_dialog
 from desktop.services.csv_writer import CsvWriter, failed_words, written_words
+from desktop.state.shell import Shell
 from desktop.ui import formatting
 from desktop.ui.translation import translate
-from desktop.window.main_window import MainWindow
 
 _WRITTEN_WITHIN_MS = 30_000
 _CANCELLED_WITHIN_MS = 5_000
@@ -31,12 +31,12 @@ the pen of the group that it stands in: black."""
 class ChartSaving(QObject):
     """Asks for a place, writes in one piece, and says where it went or why it did not."""
 
-    def __init__(self, window: MainWindow, chart: ChartWidget, clock: Clock) -> None:
-        super().__init__(window)
-        self._window, self._chart, self._clock = window, chart, clock
+    def __init__(self, shell: Shell, chart: ChartWidget, clock: Clock) -> None:
+        super().__init__(shell.window)
+        self._shell, self._chart, self._clock = shell, chart, clock
         self._folder = Path.home()
         self._writer: CsvWriter | None = None
-        window.actions_of_window.wire(
+        shell.actions.wire(
             {
                 ActionId.SAVE_PICTURE: self.ask_for_picture,
                 ActionId.COPY_PICTURE: self.copy_picture,
@@ -115,7 +115,7 @@ class ChartSaving(QObject):
             self._writer = None
 
     def _ask(self, title: str, kind: str, suffix: str, write: Callable[[Path], None]) -> QFileDialog:
-        dialog = QFileDialog(self._window, title, str(self._folder), kind)
+        dialog = QFileDialog(self._shell.window, title, str(self._folder), kind)
         dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
         dialog.setDefaultSuffix(suffix)
         dialog.filterSelected.connect(lambda chosen: dialog.setDefaultSuffix(".svg" if "*.svg" in chosen else suffix))
@@ -160,7 +160,7 @@ class ChartSaving(QObject):
 
     @Slot(str, object)
     def _tell(self, text: str, severity: Severity = Severity.INFO) -> None:
-        self._window.tell(text, severity, key="chart saved", is_answer=True)
+        self._shell.banner.notify(text, severity, key="chart saved", is_answer=True)
 
 
 def image_of(chart: ChartWidget) -> QImage:

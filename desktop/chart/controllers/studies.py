@@ -15,7 +15,7 @@ from desktop.chart.tools.tool import Area, ChartPoint
 from desktop.chart.widget import ChartWidget
 from desktop.dialogs.indicators import IndicatorsDialog
 from desktop.dialogs.messages import open_dialog
-from desktop.window.main_window import MainWindow
+from desktop.state.shell import Shell
 
 _HEIGHTS_SETTLE_MS = 500
 _REACH_PX = 6
@@ -25,9 +25,9 @@ _REACH_PX = 6
 class ChartStudies(QObject):
     """The settings are the owner; layers are added and removed as they say."""
 
-    def __init__(self, window: MainWindow, chart: ChartWidget) -> None:
-        super().__init__(window)
-        self._window, self._chart = window, chart
+    def __init__(self, shell: Shell, chart: ChartWidget) -> None:
+        super().__init__(shell.window)
+        self._shell, self._chart = shell, chart
         self.shown: tuple[ShownIndicator, ...] = ()
         """What is on the chart, and how it looks."""
         self.layers: list[StudyLayer] = []
@@ -36,15 +36,15 @@ class ChartStudies(QObject):
         self._settling.setSingleShot(True)
         self._settling.setInterval(_HEIGHTS_SETTLE_MS)
         self._settling.timeout.connect(self._store_heights)
-        chart.heights.chosen = window.settings.chart.pane_heights
+        chart.heights.chosen = shell.settings.current.chart.pane_heights
         chart.panes_resized.connect(self._settling.start)
-        window.settings_shown.connect(self._show)
-        window.actions_of_window.wire({ActionId.INDICATORS: self.open})
-        self._show(window.settings)
+        shell.settings.changed.connect(self._show)
+        shell.actions.wire({ActionId.INDICATORS: self.open})
+        self._show(shell.settings.current)
 
     def open(self) -> IndicatorsDialog:
         """Let the user add, change and remove; the chart follows at once."""
-        dialog = IndicatorsDialog(self.shown, self._chart.style_shown.palette, self._window)
+        dialog = IndicatorsDialog(self.shown, self._chart.style_shown.palette, self._shell.window)
         dialog.changed.connect(self._change)
         open_dialog(dialog)
         return dialog
@@ -72,7 +72,7 @@ class ChartStudies(QObject):
         return min((each for each in near if each[0] <= reach), key=lambda each: each[0], default=(0.0, None))[1]
 
     def _change(self, wanted: tuple[ShownIndicator, ...]) -> None:
-        self._window.change_chart(indicators=tuple(shown.to_json() for shown in wanted))
+        self._shell.settings.change_chart(indicators=tuple(shown.to_json() for shown in wanted))
 
     def _show(self, settings: Settings) -> None:
         wanted = tuple(ShownIndicator.from_json(each) for each in settings.chart.indicators)
@@ -91,7 +91,7 @@ class ChartStudies(QObject):
             self._chart.add_layer(layer)
 
     def _store_heights(self) -> None:
-        self._window.change_chart(pane_heights=dict(self._chart.heights.chosen))
+        self._shell.settings.change_chart(pane_heights=dict(self._chart.heights.chosen))
 
 
 def _placed(shown: ShownIndicator, number: int, ordinal: int, former: list[StudyLayer]) -> StudyLayer:

@@ -15,16 +15,16 @@ from core.storage.reader import RecordReader
 from core.training.online.forecast_events import drawn_from_rows
 from desktop.actions import ActionId
 from desktop.actions.tool_table import PAUSE_WORDS, PLAY_WORDS
+from desktop.chart.controllers.travel_bar import TravelBar
 from desktop.chart.data.model import Moment
 from desktop.chart.tools.tool import Area, ChartPoint
 from desktop.chart.widget import ChartWidget
 from desktop.state.run_state import RunState
+from desktop.state.shell import Shell
 from desktop.ui.accessible import announce
 from desktop.ui.formatting import format_candles, format_time
 from desktop.ui.icons import icon
 from desktop.ui.translation import translate
-from desktop.window.main_window import MainWindow
-from desktop.window.travel_bar import TravelBar
 
 _USUAL_SPEED = 2.0
 """Candles a second."""
@@ -36,21 +36,21 @@ class TimeTravel(QObject):
     goes on, or stands still, whatever moment is shown."""
 
     def __init__(
-        self, window: MainWindow, chart: ChartWidget, state: RunState, open_reader: Callable[[str], RecordReader]
+        self, shell: Shell, chart: ChartWidget, state: RunState, open_reader: Callable[[str], RecordReader]
     ) -> None:
-        super().__init__(window)
-        self._window, self._chart, self._state, self._open_reader = window, chart, state, open_reader
+        super().__init__(shell.window)
+        self._shell, self._chart, self._state, self._open_reader = shell, chart, state, open_reader
         self._speed = _USUAL_SPEED
-        self.bar = TravelBar(window.actions_of_window, lambda: chart.style_shown.palette)
+        self.bar = TravelBar(shell.actions, lambda: chart.style_shown.palette)
         self.bar.show_speed(self._speed)
         self._reading, self._walk = QTimer(self), QTimer(self)
         self._reading.setSingleShot(True)
         self._reading.timeout.connect(self._read)
         self._walk.timeout.connect(self._walk_on)
         self._pace: ReplayPace | None = None
-        middle = window.centralWidget().layout()
-        if middle is not None:
-            middle.addWidget(self.bar)
+        around = chart.parentWidget()
+        if around is not None and (layout := around.layout()) is not None:
+            layout.addWidget(self.bar)
         self._wire()
         self.present()
 
@@ -120,6 +120,11 @@ class TimeTravel(QObject):
             self.bar.show_speed(pace.speed)
         self.present()
 
+    def stop(self) -> None:
+        """Read and play no more: the window is closing."""
+        self._reading.stop()
+        self._walk.stop()
+
     def add_to_menu(self, menu: QMenu, at: ChartPoint) -> None:
         """Going back to a place, and to now."""
         ink, index = self._chart.style_shown.palette.text, round(at.index)
@@ -149,7 +154,7 @@ class TimeTravel(QObject):
         self.bar.show_place(self.shown, self.newest, words, to_come=self._to_come(), is_past=self.is_past)
         can_play = self.is_past or self._pace is not None
         self.bar.setVisible(can_play)
-        actions, ids = self._window.actions_of_window, ActionId
+        actions, ids = self._shell.actions, ActionId
         actions[ids.TRAVEL_BACK].setEnabled(self.shown > 0)
         actions[ids.TRAVEL_NOW].setEnabled(self.is_past)
         for action_id in (ids.TRAVEL_PLAY, ids.TRAVEL_FORWARD):
@@ -160,7 +165,7 @@ class TimeTravel(QObject):
 
     def _wire(self) -> None:
         ids, state = ActionId, self._state
-        self._window.actions_of_window.wire(
+        self._shell.actions.wire(
             {
                 ids.TRAVEL_BACK: self.step_back,
                 ids.TRAVEL_PLAY: self.play,
@@ -175,9 +180,7 @@ class TimeTravel(QObject):
         self._chart.series_changed.connect(self._on_series)
         for changed in (state.run_changed, state.ready, state.forecast_changed):
             changed.connect(self._read_again)
-        self._window.settings_shown.connect(lambda _settings: self.present())  # the time zone may be another
-        for timer in (self._reading, self._walk):
-            self._window.closing.connect(timer.stop)
+        self._shell.settings.changed.connect(lambda _settings: self.present())  # the time zone may be another
 
     def _is_playing(self) -> bool:
         is_replaying = self._pace is not None and not self._pace.is_paused

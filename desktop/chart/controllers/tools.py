@@ -5,7 +5,6 @@ from __future__ import annotations
 from PySide6.QtCore import QObject
 
 from core.domain.candle import Candle, Market
-from core.domain.clock import Clock
 from core.domain.drawings import Drawing
 from core.domain.price_lines import PriceLine
 from desktop.actions.tool_table import CHART_PLACE
@@ -17,31 +16,40 @@ from desktop.chart.controllers.markers import ChartMarkers
 from desktop.chart.controllers.measure import ChartMeasure
 from desktop.chart.controllers.placed import ChartPlaced
 from desktop.chart.widget import ChartWidget
+from desktop.notifications.messages import DesktopMessages
+from desktop.state.checkpoint_source import CheckpointSource
 from desktop.state.database import WindowDatabase
 from desktop.state.run_state import RunState
-from desktop.window.main_window import MainWindow
+from desktop.state.shell import Shell
 
 
 class ChartTools(QObject):
     """Makes them."""
 
     def __init__(
-        self, window: MainWindow, chart: ChartWidget, state: RunState, database: WindowDatabase, clock: Clock
+        self,
+        shell: Shell,
+        chart: ChartWidget,
+        state: RunState,
+        source: CheckpointSource,
+        messages: DesktopMessages,
+        database: WindowDatabase,
     ) -> None:
         super().__init__(chart)
-        for info in window.actions_of_window.infos():
+        for info in shell.actions.infos():
             if info.place == CHART_PLACE:  # its keys are the chart's while that has the focus: tables have their own
-                window.removeAction(window.actions_of_window[info.id])
-                chart.addAction(window.actions_of_window[info.id])
-        self.markers = ChartMarkers(window, chart, state)
+                shell.window.removeAction(shell.actions[info.id])
+                chart.addAction(shell.actions[info.id])
+        clock = state.clock
+        self.markers = ChartMarkers(shell, chart, state, source)
         self.book = Book(
             {PriceLine: lambda: database.lines, Drawing: lambda: database.drawings},
-            lambda sentence: window.notices.storage_trouble(sentence),
+            shell.banner.notify_storage_error,
         )
-        self.lines = ChartLines(window, chart, self.book, clock)
-        self.drawings = ChartDrawings(window, chart, self.book, clock)
-        self.measure = ChartMeasure(window, chart, self.book)
-        self.placed = ChartPlaced(window, chart, self.book, (self.measure, self.drawings, self.lines))
+        self.lines = ChartLines(shell, chart, self.book, clock, messages)
+        self.drawings = ChartDrawings(shell, chart, self.book, clock)
+        self.measure = ChartMeasure(shell, chart, self.book)
+        self.placed = ChartPlaced(shell, chart, self.book, (self.measure, self.drawings, self.lines))
         self.menu = ChartMenu(chart)
         for part in (self.placed.add_to_menu, self.lines.add_new_to_menu, self.measure.add_new_to_menu):
             self.menu.add(part)

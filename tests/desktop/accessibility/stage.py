@@ -54,7 +54,7 @@ def dress(application: Application, settings: Settings) -> None:
         error_strip=True,
         regimes=True,
     )
-    window.apply_settings(replace(window.settings, chart=chart))
+    window.shell.settings.change(replace(window.shell.settings.current, chart=chart))
     series = application.series
     assert series is not None
     application.charting.tools.lines.add(LineKind.ALERT, round(series[-1].close * 1.001, 5))
@@ -145,7 +145,7 @@ def _context(root: Path) -> Context:
 
 def _is_caught_up(application: Application) -> bool:
     is_far = step_of(application) >= CATCH_UP - 1
-    return is_far and bool(application.chart.model.ghosts()) and len(application.window.source.checkpoints()) >= 3
+    return is_far and bool(application.chart.model.ghosts()) and len(application.source.checkpoints()) >= 3
 
 
 def _new_dialog(application: Application, open_it: Callable[[], object]) -> QDialog:
@@ -157,21 +157,21 @@ def _new_dialog(application: Application, open_it: Callable[[], object]) -> QDia
 
 
 def _by_window(application: Application, action_id: ActionId) -> QDialog:
-    return _new_dialog(application, application.window.actions_of_window[action_id].trigger)
+    return _new_dialog(application, application.window.shell.actions[action_id].trigger)
 
 
 def _by_panel(application: Application, action_id: ActionId) -> QDialog:
-    panel = application.window.checkpoints
+    panel = application.window.panels.checkpoints
     application.window.show_dock(ActionId.SHOW_CHECKPOINTS)
     panel.refresh()
     wanted = 2 if action_id is ActionId.CHECKPOINT_COMPARE else 1
-    chosen = [info.checkpoint_id for info in application.window.source.checkpoints()[:wanted]]
+    chosen = [info.checkpoint_id for info in application.source.checkpoints()[:wanted]]
     assert panel.table.select_ids(chosen) == chosen
     return _new_dialog(application, panel.actions_of_panel[action_id].trigger)
 
 
 def _open_welcome(application: Application) -> QDialog:
-    return open_dialog(WelcomeDialog(application.window.settings, application.window))
+    return open_dialog(WelcomeDialog(application.settings.current, application.window))
 
 
 def _open_drawing(application: Application) -> QDialog:
@@ -184,5 +184,5 @@ def _open_line(application: Application) -> QDialog:
     chart.setFocus(Qt.FocusReason.OtherFocusReason)
     tools = application.charting.tools
     while tools.placed.selected not in tools.lines.things:  # the drawing has its turn as well
-        window.actions_of_window[ActionId.NEXT_LINE].trigger()
+        window.shell.actions[ActionId.NEXT_LINE].trigger()
     return _by_window(application, ActionId.EDIT_LINE)

@@ -91,7 +91,7 @@ async def _look(found: Survey, name: str, root: QWidget) -> None:
 
 async def _look_at_inks(found: Survey, application: Application, look: AppearanceSettings) -> None:
     window, where = application.window, f"{look.theme}, {look.colours}"
-    window.apply_settings(replace(window.settings, appearance=look))
+    window.shell.settings.change(replace(window.shell.settings.current, appearance=look))
     QApplication.processEvents()
     await _look_at_chart(found, application, where)
     if look.colours != LOOKS[0].colours:  # of candles: panels and dialogs look the same

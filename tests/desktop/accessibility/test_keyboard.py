@@ -20,7 +20,7 @@ def test_a_panel_floats_and_comes_back_by_a_key(make_bench: MakeBench, qtbot: Qt
     bench = make_bench(scenario.checkpoints())
     window = bench.window
     window.show_dock(ActionId.SHOW_CHECKPOINTS)
-    dock, table = window.docks[ActionId.SHOW_CHECKPOINTS], window.checkpoints.table
+    dock, table = window.docks[ActionId.SHOW_CHECKPOINTS], window.panels.checkpoints.table
     window.activateWindow()
     table.setFocus(Qt.FocusReason.TabFocusReason)
     qtbot.waitUntil(table.hasFocus)

@@ -29,11 +29,11 @@ async def take_a_break(application: Application) -> None:
     """While the trainer is being started; then begin again by a click."""
     window, state = application.window, application.state
     await until(lambda: state.is_starting, "the start")
-    window.actions_of_window[ActionId.FREE_DEVICE].trigger()
+    window.shell.actions[ActionId.FREE_DEVICE].trigger()
     await until(lambda: not window.has_stale_panels(), "the panels")
     assert not any("starting" in text for text in said(application))
     await until(lambda: not state.has_trainer, "the trainer's end")
-    assert not application.runs.is_training and window.actions_of_window[ActionId.START].isEnabled()
+    assert not application.runs.is_training and window.shell.actions[ActionId.START].isEnabled()
     await until(lambda: window.status.trainer.text() == "Paused, device is free", "the status bar")
     await until(lambda: sum(text.startswith(FREE) for text in empty_words(application)) >= 2, "the panels' words")
     assert application.chart.model.note.startswith(FREE) and window.banner.text.text().startswith(FREE)

@@ -22,7 +22,7 @@ from core.settings.tree import GradientSettings
 from core.storage import recovering
 from core.storage.candles import CandleStore
 from core.storage.database import open_database
-from core.training.commands import SetClipNorm, SetDuty, SetLearningRate
+from core.training.commands import RestoreCheckpoint, SetClipNorm, SetDuty, SetLearningRate
 from core.training.hosting.process_host import ProcessHost
 from core.training.online.spec import SessionSpec
 from desktop.actions import ActionId
@@ -50,7 +50,7 @@ class Start:
 
 def starts_of(application: Application) -> list[Start]:
     """Each time from now on that the state tells of a start."""
-    state, actions = application.state, application.window.actions_of_window
+    state, actions = application.state, application.window.shell.actions
     told: list[Start] = []
 
     def look() -> None:
@@ -136,7 +136,7 @@ def test_pause_step_resume_stop_and_start_by_their_keys(
         QTest.keyClick(window, Qt.Key.Key_F6)
         gate.release(5)
         await until(lambda: step_of(application) > paused_at + 2, "going on")
-        window.actions_of_window[ActionId.STOP].trigger()
+        window.shell.actions[ActionId.STOP].trigger()
         await until(lambda: state.trainer_state is TrainerState.STOPPED, "the stop")
         await until(lambda: not application.runs.is_training, "the worker's end")
         assert state.jobs.running() == () and state.forecast is not None
@@ -179,7 +179,7 @@ def test_a_checkpoint_is_restored_and_pin_note_and_deletion_reach_the_table_and_
     qapp: QApplication, tmp_path: Path, gate: CandleGate
 ) -> None:
     async def story(application: Application) -> None:
-        source = application.window.source
+        source = application.source
         await until(lambda: len(source.checkpoints()) >= 3, "three checkpoints")
         pinned, victim = source.checkpoints()[-1], source.checkpoints()[-2]
         source.set_pinned([pinned.checkpoint_id], True)
@@ -199,7 +199,7 @@ def test_a_checkpoint_is_restored_and_pin_note_and_deletion_reach_the_table_and_
 
         await until(is_done, "pin, note and deletion")
         assert (tmp_path / pinned.file).exists()
-        application.window.restore_requested.emit(pinned.checkpoint_id)
+        application.window.command_requested.emit(RestoreCheckpoint(pinned.checkpoint_id))
         await until(lambda: any(each.kind == "restored" for each in application.state.incidents), "the restore")
 
     run_window(qapp, context(tmp_path), story)
@@ -240,13 +240,13 @@ def test_another_market_is_watched_instead_and_of_many_that_are_chosen_quickly_t
         asked: list[str] = []
         runs.opened.connect(lambda market: opened.append(str(market.interval)))
         runs.opening.connect(lambda market: asked.append(market.interval))
-        before = window.settings
+        before = window.shell.settings.current
         for interval in ("1m", "5m", "15m", "15m", "1h"):
             market = dataclasses.replace(before.market, feed="simulate", file=None, interval=interval)
             runs.open(dataclasses.replace(before, market=market))
         market = dataclasses.replace(before.market, feed="simulate", file=None, interval="4h")
-        window.apply_settings(dataclasses.replace(before, market=market))
-        window.market_chosen.emit(market)
+        window.shell.settings.change(dataclasses.replace(before, market=market))
+        application.market_choice.chosen.emit(market)
         assert asked == ["1m", "5m", "15m", "1h", "4h"], "each is shown as under way at once, and twice is once"
         await until(lambda: application.state.run_id not in (None, first) and step_of(application) > 3, "the other run")
         assert opened == ["4h"], "those that nobody waits for any more are not opened"
@@ -361,7 +361,7 @@ def test_the_first_start_asks_and_the_second_does_not(
         QTest.mouseClick(welcome.sources.button("Simulated"), Qt.MouseButton.LeftButton)
         QTest.mouseClick(welcome.start, Qt.MouseButton.LeftButton)
         await until(lambda: application.series is not None and len(application.series) > 5, "candles")
-        assert application.window.settings.market.feed == "simulate"
+        assert application.settings.current.market.feed == "simulate"
 
     run_window(qapp, made, first)
     saved, warnings = settings_file.load(made.folder.settings)
@@ -391,11 +391,11 @@ def test_safe_mode_takes_the_defaults_and_leaves_what_is_saved_alone(
     safe = in_safe_mode(dataclasses.replace(made, settings=saved))
 
     async def story(application: Application) -> None:
-        assert application.window.settings.gradients == GradientSettings()
-        assert application.window.settings.market == saved.market, "the market is kept"
+        assert application.settings.current.gradients == GradientSettings()
+        assert application.settings.current.market == saved.market, "the market is kept"
         notice = application.window.banner.shown
         assert notice is not None and "Safe mode" in notice.text
-        application.window.actions_of_window[ActionId.THEME_LIGHT].trigger()
+        application.window.shell.actions[ActionId.THEME_LIGHT].trigger()
 
     run_window(qapp, safe, story)
     assert settings_file.load(made.folder.settings) == (saved, ())

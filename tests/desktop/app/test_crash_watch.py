@@ -31,7 +31,9 @@ def shown_report(bench: Bench, qtbot: QtBot) -> QDialog:
 
 
 def test_the_last_end_is_told_and_its_report_can_be_copied(bench: Bench, qtbot: QtBot, tmp_path: Path) -> None:
-    watch = CrashWatch(CrashLog(DataFolder(tmp_path), ManualClock(5)), bench.window, ManualClock(5))
+    watch = CrashWatch(
+        CrashLog(DataFolder(tmp_path), ManualClock(5)), bench.window, bench.window.banner, ManualClock(5)
+    )
     watch.tell_of_last_end(None)
     assert bench.window.banner.shown is None
     watch.tell_of_last_end(CrashReport(5, "It crashed:\nFatal Python error", tmp_path / "report.txt"))
@@ -52,7 +54,7 @@ def test_an_error_in_a_slot_is_told_with_its_report_and_the_window_goes_on(
     def slot() -> None:
         raise ValueError("a slot that fails")
 
-    with CrashWatch(CrashLog(DataFolder(tmp_path), ManualClock(5)), bench.window, ManualClock(5)):
+    with CrashWatch(CrashLog(DataFolder(tmp_path), ManualClock(5)), bench.window, bench.window.banner, ManualClock(5)):
         QTimer.singleShot(0, slot)
         qtbot.waitUntil(lambda: bench.window.banner.shown is not None)
     sys.excepthook = before
@@ -81,7 +83,7 @@ def _raise_in_qt(deed: Callable[[], None]) -> None:
 def test_an_error_that_comes_with_each_frame_has_one_report_and_can_be_dismissed(bench: Bench, tmp_path: Path) -> None:
     before, clock, folder = sys.excepthook, ManualClock(5), DataFolder(tmp_path)
     banner = bench.window.banner
-    with CrashWatch(CrashLog(folder, clock), bench.window, clock):
+    with CrashWatch(CrashLog(folder, clock), bench.window, bench.window.banner, clock):
         for _ in range(200):
             _raise_in_qt(_paint)
             clock.advance_ms(16)

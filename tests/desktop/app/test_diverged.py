@@ -61,7 +61,7 @@ def test_a_rate_of_one_is_named_in_a_banner_whose_button_takes_it_back(
         assert step_of(application) <= changed_at + 50
         assert state.diagnosis is not None and state.diagnosis.disease is Disease.DIVERGED
         window.show_dock(ActionId.SHOW_GRADIENTS)
-        await until(lambda: window.gradients.card.headline.text() == "Diverged", "the verdict in Gradients")
+        await until(lambda: window.panels.gradients.card.headline.text() == "Diverged", "the verdict in Gradients")
         assert banner.action.text() == f"Go back to step {changed_at}"
         await until(lambda: step_of(application) >= changed_at + 50, "all candles")
         way = state.diagnosis.recovery
@@ -78,12 +78,12 @@ def test_a_rate_of_one_is_named_in_a_banner_whose_button_takes_it_back(
         await until(lambda: "diverged" not in banner.text.text() or not banner.isVisible(), "the banner's end")
         assert state.status is not None and state.status.learning_rate == pytest.approx(RATE)
         assert window.inputs.learning_rate.value() == pytest.approx(RATE)
-        assert window.settings.training.learning_rate == pytest.approx(RATE)
+        assert window.shell.settings.current.training.learning_rate == pytest.approx(RATE)
         restored_at = step_of(application)
         gate.release(60)
         await until(lambda: step_of(application) >= restored_at + 60, "training again")
         assert state.diagnosis is not None and state.diagnosis.disease is not Disease.DIVERGED
-        assert way.checkpoint_id in {info.checkpoint_id for info in window.source.checkpoints()}, (
+        assert way.checkpoint_id in {info.checkpoint_id for info in application.source.checkpoints()}, (
             "and its copy beside it"
         )
         assert sum(each.kind == "loss spike" for each in state.incidents) <= 1, "an episode is one row"

@@ -19,7 +19,7 @@ def test_a_replay_s_end_is_the_end_of_training_also_after_a_restart(qapp: QAppli
 
     async def story(application: Application) -> None:
         await until(lambda: application.window.status.trainer.text() == "Training finished", "the end", 30.0)
-        forecast, actions = application.state.forecast, application.window.actions_of_window
+        forecast, actions = application.state.forecast, application.window.shell.actions
         assert application.series is not None and len(application.series) == CANDLES
         assert forecast is None or forecast.origin_open_time_ms == application.series[-1].open_time_ms, "all is learned"
         await until(lambda: not actions[ActionId.PAUSE].isEnabled(), "that nothing is left to pause")

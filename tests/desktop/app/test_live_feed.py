@@ -51,7 +51,7 @@ def state_of(application: Application) -> FeedState | None:
 
 
 def click_row(application: Application, row: int) -> None:
-    table = application.window.watchlist.table
+    table = application.window.panels.watchlist.table
     place = table.visualRect(table.model().index(row, 0)).center()
     QTest.mouseClick(table.viewport(), Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier, place)
 
@@ -68,14 +68,14 @@ def test_markets_of_the_watchlist_are_switched_by_clicks_and_each_goes_on_with_i
         await until(lambda: record.market == ROWS[1].market, "the second market")
         await until(lambda: state.run_id not in (None, first) and step_of(application) > 5, "a run of its own")
         second = state.run_id
-        assert application.window.settings.market.venue == "binanceus"
+        assert application.settings.current.market.venue == "binanceus"
         click_row(application, 0)
         await until(lambda: record.market == ROWS[0].market, "the first market again")
         await until(lambda: state.trainer is not None and state.run_id == first, "its own run")
         assert state.trainer is not None and state.trainer.step >= reached - 1, "it goes on where it was"
         await until(lambda: step_of(application) > reached, "more of it")
-        QTest.keyClick(application.window.watchlist.table, Qt.Key.Key_Down)
-        QTest.keyClick(application.window.watchlist.table, Qt.Key.Key_Enter)
+        QTest.keyClick(application.window.panels.watchlist.table, Qt.Key.Key_Down)
+        QTest.keyClick(application.window.panels.watchlist.table, Qt.Key.Key_Enter)
         await until(lambda: state.trainer is not None and state.run_id == second, "the second's run again")
 
     with an_exchange() as (exchange, _):
@@ -91,16 +91,16 @@ def test_another_try_connects_at_once_and_training_goes_on(qapp: QApplication, t
         control(lambda: exchange.answer(429, retry_after_s=600))
         control(exchange.cut)
         await until(lambda: state_of(application) is FeedState.RECONNECTING, "the trouble")
-        await until(lambda: "429" in window.feed.sentence.text(), "why, and that it waits")
-        await until(window.feed.try_again.isVisible, "a button, once a wait has begun")
-        assert window.feed.use_next.text() == "Use Kraken"
+        await until(lambda: "429" in window.panels.feed.sentence.text(), "why, and that it waits")
+        await until(window.panels.feed.try_again.isVisible, "a button, once a wait has begun")
+        assert window.panels.feed.use_next.text() == "Use Kraken"
         control(exchange.resume)
         stood_at = step_of(application)
-        QTest.mouseClick(window.feed.try_again, Qt.MouseButton.LeftButton)
+        QTest.mouseClick(window.panels.feed.try_again, Qt.MouseButton.LeftButton)
         await until(lambda: state_of(application) is FeedState.LIVE, "the connection, without waiting ten minutes")
         await until(lambda: step_of(application) > stood_at, "training on what came since")
         assert state.run_id == run and state.trainer is trainer, "the trainer was left alone"
-        await until(lambda: not window.feed.try_again.isVisible(), "calm")
+        await until(lambda: not window.panels.feed.try_again.isVisible(), "calm")
         series = application.series
         assert series is not None
         steps = {series[i + 1].open_time_ms - series[i].open_time_ms for i in range(len(series) - 1)}

@@ -106,7 +106,7 @@ def state_of(application: Application) -> FeedState | None:
 
 
 def click_row(application: Application, row: int) -> None:
-    table = application.window.watchlist.table
+    table = application.window.panels.watchlist.table
     place = table.visualRect(table.model().index(row, 0)).center()
     QTest.mouseClick(table.viewport(), Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier, place)
 
@@ -128,12 +128,12 @@ def test_markets_of_the_watchlist_are_switched_by_clicks_and_keys(
         click_row(application, 1)
         await until(lambda: record.market == ROWS[1].market and runs.is_training, "the second market")
         assert feeds[0].is_closed and first is not runs._worker and application.series is not None
-        assert len(application.series) == 0 and application.window.settings.market.venue == "binanceus"
+        assert len(application.series) == 0 and application.settings.current.market.venue == "binanceus"
         click_row(application, 0)
         await until(lambda: record.market == ROWS[0].market and runs.is_training, "the first market again")
         assert len(application.series) == len(CANDLES), "what was stored of it"
-        QTest.keyClick(application.window.watchlist.table, Qt.Key.Key_Down)
-        QTest.keyClick(application.window.watchlist.table, Qt.Key.Key_Enter)
+        QTest.keyClick(application.window.panels.watchlist.table, Qt.Key.Key_Down)
+        QTest.keyClick(application.window.panels.watchlist.table, Qt.Key.Key_Enter)
         await until(lambda: record.market == ROWS[1].market and runs.is_training, "the second again")
         assert [feed.market.venue for feed in feeds] == ["binance", "binanceus", "binance", "binanceus"]
 
@@ -188,11 +188,11 @@ def test_another_try_connects_at_once_and_training_goes_on(
         trainer = runs._worker
         feeds[0].hold.record(VenueError("It answers 429.", wait_s=600.0, is_asked=True))
         feeds[0].tell(FeedState.RECONNECTING, "It answers 429.")
-        await until(lambda: "429" in window.feed.sentence.text(), "why, and that it waits")
-        assert window.feed.try_again.isVisible()
+        await until(lambda: "429" in window.panels.feed.sentence.text(), "why, and that it waits")
+        assert window.panels.feed.try_again.isVisible()
         asked: list[str] = []
         application.watching.quotes.try_again = asked.append  # type: ignore[method-assign]
-        QTest.mouseClick(window.feed.try_again, Qt.MouseButton.LeftButton)
+        QTest.mouseClick(window.panels.feed.try_again, Qt.MouseButton.LeftButton)
         await until(lambda: len(feeds) == 2, "another feed")
         assert feeds[0].is_closed and feeds[1].market == feeds[0].market and asked == ["binance"], "and for prices"
         assert feeds[1].hold.left_s == 0.0, "whatever wait the exchange has asked for"
@@ -200,7 +200,7 @@ def test_another_try_connects_at_once_and_training_goes_on(
         await stored(application, feeds[1], CANDLES[20:])
         assert runs._worker is trainer and runs.is_training, "the trainer was left alone"
         assert application.series is not None and list(application.series) == CANDLES
-        await until(lambda: not window.feed.try_again.isVisible(), "calm")
+        await until(lambda: not window.panels.feed.try_again.isVisible(), "calm")
 
     run_window(qapp, over(tmp_path), story)
 
@@ -213,13 +213,17 @@ def test_an_exchange_that_refuses_is_left_for_the_next_by_a_click_alone(
         window.show_dock(ActionId.SHOW_FEED)
         await until(lambda: bool(feeds), "a feed")
         feeds[0].tell(FeedState.FAILED, "It answers 451.", "binanceus")
-        await until(window.feed.use_next.isVisible, "the offer")
-        assert "451" in window.feed.sentence.text() and window.settings.market.venue == "binance" and len(feeds) == 1
-        QTest.mouseClick(window.feed.use_next, Qt.MouseButton.LeftButton)
+        await until(window.panels.feed.use_next.isVisible, "the offer")
+        assert (
+            "451" in window.panels.feed.sentence.text()
+            and window.shell.settings.current.market.venue == "binance"
+            and len(feeds) == 1
+        )
+        QTest.mouseClick(window.panels.feed.use_next, Qt.MouseButton.LeftButton)
         await until(lambda: len(feeds) == 2, "the other exchange")
         feeds[1].tell(FeedState.LIVE)
         await until(lambda: state_of(application) is FeedState.LIVE, "its candles")
-        assert window.settings.market.venue == "binanceus" == feeds[1].market.venue
+        assert window.shell.settings.current.market.venue == "binanceus" == feeds[1].market.venue
 
     run_window(qapp, over(tmp_path, fallback_venues=("binance", "binanceus")), story)
 
@@ -234,13 +238,13 @@ def test_a_mistyped_market_leaves_the_one_that_runs_alone(
         await until(lambda: runs.is_training, "the first market")
         feeds[0].tell(FeedState.LIVE)
         await stored(application, feeds[0], CANDLES[:20])
-        trainer, asked = runs._worker, window.settings.market
+        trainer, asked = runs._worker, window.shell.settings.current.market
         for said, answer in (("Did you mean BTC/USDT or BTC/USDC?", exchange.resume), ("not known", exchange.refuse)):
             answer()
-            window.watch(WatchedMarket("binance", "BTC/USD", "1m"))
+            application.market_choice.watch(WatchedMarket("binance", "BTC/USD", "1m"))
             await until(lambda said=said: said in window.banner.text.text(), "why not")  # type: ignore[misc]
             assert "still BTC/USDT 1m (binance)" in window.banner.text.text()
-            assert window.settings.market == asked and state_of(application) is FeedState.LIVE
+            assert window.shell.settings.current.market == asked and state_of(application) is FeedState.LIVE
         await stored(application, feeds[0], CANDLES[20:])
         assert len(feeds) == 1 and not feeds[0].is_closed and runs._worker is trainer and runs.is_training
 
@@ -255,10 +259,10 @@ def test_of_a_market_that_is_asked_for_and_one_chosen_meanwhile_the_last_is_open
     async def story(application: Application) -> None:
         window = application.window
         await until(lambda: application.runs.is_training, "the first market")
-        window.watch(WatchedMarket("binance", "BTC/USD", "1m"))
-        window.watch(WatchedMarket("binance", "ETH/USDT", "1m"))
+        application.market_choice.watch(WatchedMarket("binance", "BTC/USD", "1m"))
+        application.market_choice.watch(WatchedMarket("binance", "ETH/USDT", "1m"))
         await until(lambda: len(feeds) == 2 and application.runs.is_training, "the other market")
-        assert feeds[1].market.symbol == "ETH/USDT" and window.settings.market.symbol == "ETH/USDT"
+        assert feeds[1].market.symbol == "ETH/USDT" and window.shell.settings.current.market.symbol == "ETH/USDT"
         assert window.banner.shown is None
 
     run_window(qapp, chosen, story)
@@ -274,7 +278,7 @@ def test_that_an_exchange_is_being_asked_is_said_until_it_has_answered(
         window, said = application.window, list[str]()
         await until(lambda: application.runs.is_training, "the first market")
         application.runs.asking.connect(lambda _sentence: said.append(window.banner.text.text()))
-        window.watch(WatchedMarket("binance", "SOL/USDT", "1m"))
+        application.market_choice.watch(WatchedMarket("binance", "SOL/USDT", "1m"))
         await until(lambda: len(feeds) == 2 and application.runs.is_training, "a market that is not in the kept list")
         assert said == ["Asking Binance for SOL/USDT …"] and window.banner.shown is None
 

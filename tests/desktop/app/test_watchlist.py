@@ -185,8 +185,8 @@ def test_the_dock_has_prices_and_markets_and_tries_again_when_the_feed_or_the_us
     qtbot: QtBot, make_bench: MakeBench, exchange: Exchange, poller: None, tmp_path: Path
 ) -> None:
     bench = make_bench(settings=Settings(watchlist=WatchlistSettings(markets=ROWS)))
-    window, panel, state = bench.window, bench.window.watchlist, bench.state
-    watching = Watching(window, state, DataFolder(tmp_path), bench.clock, None)
+    window, panel, state = bench.window, bench.window.panels.watchlist, bench.state
+    watching = Watching(bench.shell.settings, panel, state, DataFolder(tmp_path), bench.clock, None)
     played, quotes = of(watching.quotes), state.quotes
     try:
         feed_scenario.connected(state)
@@ -202,8 +202,8 @@ def test_the_dock_has_prices_and_markets_and_tries_again_when_the_feed_or_the_us
         qtbot.waitUntil(lambda: bool(played.tried_again))
         watching.try_again()
         qtbot.waitUntil(lambda: [venue for venue, _thread in played.tried_again] == ["binance", "binance"])
-        only = replace(window.settings, watchlist=WatchlistSettings(markets=ROWS[1:]))
-        window.apply_settings(only)
+        only = replace(window.shell.settings.current, watchlist=WatchlistSettings(markets=ROWS[1:]))
+        window.shell.settings.change(only)
         qtbot.waitUntil(lambda: played.watched[-1] == KEYS[1:])
         exchange.trouble = "It answers 451."
         panel.adder.symbols_wanted.emit("binance")

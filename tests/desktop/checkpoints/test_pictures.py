@@ -60,7 +60,7 @@ def test_a_filter_and_its_mistake_have_nothing_cut(
     make_bench: MakeBench, qtbot: QtBot, mode: Mode, size: tuple[int, int]
 ) -> None:
     bench = dressed(make_bench, qtbot, mode, size)
-    panel = bench.window.checkpoints
+    panel = bench.window.panels.checkpoints
     panel.filter.setText("score > 0.5 % and not pinned")
     settle(qtbot, bench)
     panel.table.select_ids(["checkpoint-12330", "checkpoint-12100"])
@@ -78,7 +78,7 @@ def test_all_columns_scroll_sideways(make_bench: MakeBench, qtbot: QtBot) -> Non
     dock = bench.window.docks[ActionId.SHOW_CHECKPOINTS]
     dock.setFloating(True)
     dock.resize(1_500, 320)
-    panel = bench.window.checkpoints
+    panel = bench.window.panels.checkpoints
     columns = panel.choose_columns()
     for row in range(columns.list.count()):
         columns.list.item(row).setCheckState(Qt.CheckState.Checked)
@@ -107,9 +107,9 @@ def test_the_dialogs_have_nothing_cut(make_bench: MakeBench, qtbot: QtBot, mode:
     compare = CompareDialog(
         kept, [one, other, None], lambda _run: list(scenario.steps()), bench.theme.palette, bench.window
     )
-    rules = bench.window.settings.checkpoints
+    rules = bench.shell.settings.current.checkpoints
     clean_up = CleanUpDialog(scenario_many(), rules, scenario.NOW_MS, is_training=True, parent=bench.window)
-    runs = RunsDialog(bench.window.source, bench.window)
+    runs = RunsDialog(bench.source, bench.window)
     for name, dialog in (("compare", compare), ("clean-up", clean_up), ("runs", runs)):
         dialog.open()
         qtbot.waitExposed(dialog)

@@ -25,7 +25,7 @@ SHIFT = Qt.KeyboardModifier.ShiftModifier
 
 
 def press(application: Application, key: Qt.Key, modifiers: Qt.KeyboardModifier) -> None:
-    panel = application.window.checkpoints
+    panel = application.window.panels.checkpoints
     application.window.activateWindow()
     panel.table.setFocus()
     QTest.keyClick(panel.table, key, modifiers)
@@ -36,7 +36,7 @@ async def some(
 ) -> list[CheckpointInfo]:
     """So many checkpoints, pinned and selected in the browser; none is in use."""
     gate.release(10 * count)
-    source, panel = application.window.source, application.window.checkpoints
+    source, panel = application.source, application.window.panels.checkpoints
     if is_training:  # a run that goes on would clean up what is about to be chosen
         await until(lambda: gate.is_empty and _has_trained_all(application), "the last candle's forecast")
     # The newest may be in the table before the trainer has said that it is the one in use.
@@ -60,7 +60,7 @@ def test_ghosts_are_seen_before_the_model_is_taken_back_and_go_with_their_notice
     async def story(application: Application) -> None:
         (chosen,) = await some(application, gate, 1)
         tools, banner = application.browser, application.window.banner
-        restore = application.window.checkpoints.actions_of_panel[ActionId.CHECKPOINT_RESTORE]
+        restore = application.window.panels.checkpoints.actions_of_panel[ActionId.CHECKPOINT_RESTORE]
         restore.trigger()
         await until(lambda: bool(tools.previews.layer.shown) and banner.action.text() == "Restore", "its ghosts")
         QTest.mouseClick(banner.dismiss_button, Qt.MouseButton.LeftButton)
@@ -144,9 +144,9 @@ def test_what_is_exported_is_imported_again_and_verified(
         await until(lambda: application.state.is_starting, "a run without a checkpoint")
         exchange.import_from(folder)
         await until(lambda: not exchange.is_busy, "the import")
-        (info,) = window.checkpoints.selected()
+        (info,) = window.panels.checkpoints.selected()
         assert info.run_id.startswith("imported-") and info.verified_at_ms is not None
-        assert window.settings.browser.all_runs
+        assert window.shell.settings.current.browser.all_runs
         press(application, Qt.Key.Key_Y, CONTROL)
         await until(lambda: not exchange.is_busy, "the verification")
         assert "whole" in window.banner.text.text()
@@ -154,8 +154,8 @@ def test_what_is_exported_is_imported_again_and_verified(
         file.write_bytes(file.read_bytes()[:-1])
         exchange.verify([info])
         await until(lambda: not exchange.is_busy, "the verification")
-        window.checkpoints.refresh()
-        assert "altered" in window.banner.text.text() and window.checkpoints.selected()[0].fault
+        window.panels.checkpoints.refresh()
+        assert "altered" in window.banner.text.text() and window.panels.checkpoints.selected()[0].fault
         (folder / "evil.pkl").write_bytes(b"\x80\x04.")
         exchange.import_from(folder)
         await until(lambda: not exchange.is_busy, "the import")
@@ -185,7 +185,7 @@ def test_a_checkpoint_that_is_cleaned_up_while_it_waits_to_be_exported_is_export
 
     async def story(application: Application) -> None:
         (chosen,) = await some(application, gate, 1, is_training=False)
-        exchange, source = application.browser.exchange, application.window.source
+        exchange, source = application.browser.exchange, application.source
         row = source.catalog.row_of(chosen.checkpoint_id)
         assert row is not None
         exchange.export([source.catalog[row]], place)
@@ -201,7 +201,7 @@ def test_a_checkpoint_that_is_cleaned_up_while_it_waits_to_be_exported_is_export
 
 def test_a_clean_up_deletes_what_it_said(qapp: QApplication, tmp_path: Path, gate: CandleGate) -> None:
     async def story(application: Application) -> None:
-        source = application.window.source
+        source = application.source
         gate.release(20)
         await until(lambda: len(source.checkpoints()) >= 5, "five checkpoints")
         press(application, Qt.Key.Key_D, CONTROL | SHIFT)
@@ -214,6 +214,6 @@ def test_a_clean_up_deletes_what_it_said(qapp: QApplication, tmp_path: Path, gat
         assert "would be deleted" in dialog.table.item(0, 0).text()
         QTest.mouseClick(dialog.now, Qt.MouseButton.LeftButton)
         await until(lambda: not gone & {info.checkpoint_id for info in source.checkpoints()}, "the clean-up")
-        assert application.window.settings.checkpoints.keep_newest == 2
+        assert application.settings.current.checkpoints.keep_newest == 2
 
     run_window(qapp, context(tmp_path), story)

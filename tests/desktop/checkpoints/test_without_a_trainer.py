@@ -19,7 +19,7 @@ from tests.desktop.whole_window import CandleGate, context, run_window, until
 
 def listed(application: Application) -> set[str]:
     """What the table of the browser shows."""
-    model = application.window.checkpoints.model
+    model = application.window.panels.checkpoints.model
     return {model.info(row).checkpoint_id for row in range(model.rowCount())}
 
 
@@ -46,13 +46,13 @@ def test_a_market_that_cannot_be_opened_leaves_the_last_run_in_the_browser(
         window.show_dock(ActionId.SHOW_CHECKPOINTS)
         await until(lambda: listed(application) >= kept(learned), "the last run's checkpoints")
         assert state.run_id is None and state.trainer_state is None and len(kept(learned)) >= 3
-        oldest = window.source.checkpoints()[-1]
+        oldest = application.source.checkpoints()[-1]
         assert f"Step {oldest.step}" in found(application, oldest.step)
-        assert window.checkpoints.select(oldest.checkpoint_id)
-        window.checkpoints.actions_of_panel[ActionId.CHECKPOINT_RESTORE].trigger()
+        assert window.panels.checkpoints.select(oldest.checkpoint_id)
+        window.panels.checkpoints.actions_of_panel[ActionId.CHECKPOINT_RESTORE].trigger()
         await until(lambda: "Only a running trainer can go back" in window.banner.text.text(), "why it is not restored")
-        window.source.set_note(oldest.checkpoint_id, "kept without a trainer")
-        assert window.source.checkpoints()[-1].note == "kept without a trainer"
+        application.source.set_note(oldest.checkpoint_id, "kept without a trainer")
+        assert application.source.checkpoints()[-1].note == "kept without a trainer"
 
     run_window(qapp, context(learned, file=str(tmp_path / "nowhere.csv")), story)
 
@@ -64,7 +64,7 @@ def test_they_are_listed_while_the_trainer_starts_and_when_it_stands(
         application.window.show_dock(ActionId.SHOW_CHECKPOINTS)
         seen: list[set[str]] = []
         application.state.status_changed.connect(
-            lambda: seen.append({each.checkpoint_id for each in application.window.source.checkpoints()})
+            lambda: seen.append({each.checkpoint_id for each in application.source.checkpoints()})
         )
         await until(lambda: application.state.trainer is not None, "the trainer")
         assert seen[0] >= kept(learned), "while the trainer starts"
@@ -78,7 +78,7 @@ def test_another_market_has_none_of_them(
 ) -> None:
     async def story(application: Application) -> None:
         await until(lambda: application.state.is_starting, "the start")
-        assert application.window.source.checkpoints() == () and kept(learned)
+        assert application.source.checkpoints() == () and kept(learned)
 
     run_window(qapp, context(learned, feed="simulate", file=None), story)
 
@@ -87,11 +87,11 @@ def test_a_trainer_that_fails_to_start_leaves_them_listed(make_bench: MakeBench)
     bench = make_bench(scenario.checkpoints())
     bench.state.begin(None, last_run_id=scenario.RUN)
     bench.state.trainer_starts(has_run=True)
-    panel = bench.window.checkpoints
+    panel = bench.window.panels.checkpoints
     panel.refresh()
     assert panel.model.rowCount() == len(scenario.checkpoints())
     bench.state.apply(TrainerFailed("The device is gone.", ""))
     panel.refresh()
     assert panel.model.rowCount() == len(scenario.checkpoints())
-    best = bench.window.source.best()
+    best = bench.source.best()
     assert best is not None and best.run_id == scenario.RUN

@@ -35,7 +35,7 @@ def dialog(qtbot: QtBot) -> DocumentationDialog:
 
 def test_help_opens_the_index_beside_the_window(make_bench: MakeBench, qtbot: QtBot) -> None:
     window = make_bench().window
-    window.actions_of_window[ActionId.DOCUMENTATION].trigger()
+    window.shell.actions[ActionId.DOCUMENTATION].trigger()
     (dialog,) = window.findChildren(DocumentationDialog)
     qtbot.waitUntil(dialog.isVisible)
     assert not dialog.isModal() and dialog.page is not None and dialog.page.name == "index.md"
@@ -104,7 +104,7 @@ def test_where_it_was_left_out_a_sentence_says_so(
     monkeypatch.setattr("resources.__file__", str(tmp_path / "resources" / "__init__.py"))
     monkeypatch.setattr("sys.prefix", str(tmp_path))
     window = make_bench().window
-    window.actions_of_window[ActionId.DOCUMENTATION].trigger()
+    window.shell.actions[ActionId.DOCUMENTATION].trigger()
     assert "was not installed" in window.banner.text.text()
 
 

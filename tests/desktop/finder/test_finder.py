@@ -31,7 +31,10 @@ def bench(make_bench: MakeBench) -> Bench:
 
 @pytest.fixture
 def finder(bench: Bench) -> Finder:
-    return Finder(bench.window, bench.theme, lambda venue: SYMBOLS.get(venue, ()))
+    finder = Finder(bench.shell, bench.theme, bench.source, bench.market_choice, lambda venue: SYMBOLS.get(venue, ()))
+    finder.checkpoint_chosen.connect(bench.window.show_checkpoint)
+    finder.setting_chosen.connect(bench.window.open_setting)
+    return finder
 
 
 def opened(bench: Bench, qtbot: QtBot) -> FinderDialog:
@@ -53,10 +56,10 @@ def test_an_action_is_found_and_done_by_keys_alone(bench: Bench, qtbot: QtBot) -
     QTest.keyClicks(dialog.line, "dark")
     assert shown(dialog)[0] == "Dark"
     QTest.keyClicks(dialog.line, " theme")
-    bench.window.actions_of_window[ActionId.THEME_LIGHT].trigger()
+    bench.shell.actions[ActionId.THEME_LIGHT].trigger()
     QTest.keyClick(dialog.line, KEYS.Key_Return)
     assert bench.theme.palette.is_dark
-    assert bench.window.settings.appearance.theme == "dark"
+    assert bench.shell.settings.current.appearance.theme == "dark"
 
 
 @pytest.mark.usefixtures("finder")
@@ -88,7 +91,7 @@ def test_what_cannot_be_done_now_is_shown_and_not_done(bench: Bench, qtbot: QtBo
 @pytest.mark.usefixtures("finder")
 def test_a_checkpoint_is_found_by_its_step_and_selected(bench: Bench, qtbot: QtBot) -> None:
     info = scenario.checkpoints()[2]
-    bench.window.checkpoints.filter.setText("no such words")
+    bench.window.panels.checkpoints.filter.setText("no such words")
     dialog = opened(bench, qtbot)
     QTest.keyClicks(dialog.line, f"step {info.step:,}")
     assert dialog.list.currentIndex().data() == f"Step {info.step:,}"
@@ -97,8 +100,8 @@ def test_a_checkpoint_is_found_by_its_step_and_selected(bench: Bench, qtbot: QtB
         Qt.MouseButton.LeftButton,
         pos=dialog.list.visualRect(dialog.list.currentIndex()).center(),
     )
-    assert [each.checkpoint_id for each in bench.window.checkpoints.selected()] == [info.checkpoint_id]
-    assert bench.window.checkpoints.filter.text() == "", "the filter hid it"
+    assert [each.checkpoint_id for each in bench.window.panels.checkpoints.selected()] == [info.checkpoint_id]
+    assert bench.window.panels.checkpoints.filter.text() == "", "the filter hid it"
 
 
 @pytest.mark.parametrize("words", ["step 11800", "the good one", "calm-week", "learning rate was halved"])
@@ -111,7 +114,7 @@ def test_a_checkpoint_is_found_by_its_plain_step_its_name_a_tag_and_its_note(
     ]
     bench = make_bench(named)
     bench.state.apply(scenario.ready())
-    dialog = Finder(bench.window, bench.theme, lambda _venue: ()).open()
+    dialog = Finder(bench.shell, bench.theme, bench.source, bench.market_choice, lambda _venue: ()).open()
     qtbot.waitExposed(dialog)
     QTest.keyClicks(dialog.line, words)
     rows = dialog.list.model()
@@ -127,8 +130,15 @@ def test_stored_markets_are_found_and_opened(bench: Bench, qtbot: QtBot) -> None
         Market("binance", "BTC/USDT", MINUTE),
     )
     chosen: list[MarketSettings] = []
-    bench.window.market_chosen.connect(chosen.append)
-    dialog = Finder(bench.window, bench.theme, lambda venue: SYMBOLS.get(venue, ()), lambda: stored).open()
+    bench.market_choice.chosen.connect(chosen.append)
+    dialog = Finder(
+        bench.shell,
+        bench.theme,
+        bench.source,
+        bench.market_choice,
+        lambda venue: SYMBOLS.get(venue, ()),
+        lambda: stored,
+    ).open()
     qtbot.waitExposed(dialog)
     QTest.keyClicks(dialog.line, "btc/usdt 1m")
     assert shown(dialog).count("BTC/USDT") == 1
@@ -141,7 +151,7 @@ def test_stored_markets_are_found_and_opened(bench: Bench, qtbot: QtBot) -> None
         "my rates",
         "1h",
     )
-    bench.window.open_stored(stored[1])
+    bench.market_choice.open_stored(stored[1])
     assert (chosen[-1].feed, chosen[-1].venue, chosen[-1].symbol) == ("live", "kraken", "XMR/EUR")
 
 
@@ -149,8 +159,15 @@ def test_a_files_market_is_called_by_its_name_and_opened_as_it_is_stored(bench: 
     """Two of the same name are told apart by their fingerprints, and so they can be asked for."""
     stored = tuple(Market("file", f"{name}#dd283{n}", MINUTE) for n, name in enumerate(("rates", "walk", "walk")))
     chosen: list[MarketSettings] = []
-    bench.window.market_chosen.connect(chosen.append)
-    dialog = Finder(bench.window, bench.theme, lambda venue: SYMBOLS.get(venue, ()), lambda: stored).open()
+    bench.market_choice.chosen.connect(chosen.append)
+    dialog = Finder(
+        bench.shell,
+        bench.theme,
+        bench.source,
+        bench.market_choice,
+        lambda venue: SYMBOLS.get(venue, ()),
+        lambda: stored,
+    ).open()
     qtbot.waitExposed(dialog)
     QTest.keyClicks(dialog.line, "walk#dd283 stored")
     assert set(shown(dialog)) == {"walk#dd2831", "walk#dd2832"}
@@ -183,7 +200,7 @@ def test_a_market_of_the_watchlist_or_of_the_exchange_is_put_on_the_chart(
 ) -> None:
     dialog = opened(bench, qtbot)
     QTest.keyClicks(dialog.line, typed)
-    with qtbot.waitSignal(bench.window.market_chosen) as chosen:
+    with qtbot.waitSignal(bench.market_choice.chosen) as chosen:
         QTest.keyClick(dialog.line, KEYS.Key_Return)
     assert chosen.args[0].symbol == f"{typed.upper()}/USDT"
     assert chosen.args[0].venue == "binance"

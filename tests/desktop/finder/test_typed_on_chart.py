@@ -31,12 +31,18 @@ class Typing:
         self.bench, self.known, self.asked = bench, LISTED, list[str]()
         stored = (Market("kraken", "XMR/EUR", Interval.parse("1h")),)
         self.finder = Finder(
-            bench.window, bench.theme, lambda _venue: self.known, lambda: stored, ask=self.asked.append
+            bench.shell,
+            bench.theme,
+            bench.source,
+            bench.market_choice,
+            lambda _venue: self.known,
+            lambda: stored,
+            ask=self.asked.append,
         )
         bench.chart.typed.connect(self.finder.open_markets)
         fill(bench)
         self.chosen: list[MarketSettings] = []
-        bench.window.market_chosen.connect(self.chosen.append)
+        bench.market_choice.chosen.connect(self.chosen.append)
         bench.window.activateWindow()
         QTest.qWaitForWindowActive(bench.window)
         bench.chart.setFocus()
@@ -88,7 +94,7 @@ def test_the_line_holds_all_letters_and_only_markets_and_intervals_are_offered(t
 def test_a_letter_fires_no_action(typing: Typing) -> None:
     window = typing.bench.window
     fired: list[str] = []
-    for action in window.actions_of_window.actions():
+    for action in window.shell.actions.actions():
         action.triggered.connect(lambda _checked=False, action=action: fired.append(action.objectName()))
     for letter in "abcdefghijklmnopqrstuvwxyz0123456789":
         box = typing.type(letter)
@@ -98,7 +104,7 @@ def test_a_letter_fires_no_action(typing: Typing) -> None:
 
 
 def test_keys_of_places_on_the_chart_are_alt_shift_and_a_letter_and_nobody_elses(typing: Typing) -> None:
-    registry = typing.bench.window.actions_of_window
+    registry = typing.bench.shell.actions
     keys = [info.shortcut for info in registry.infos() if info.shortcut]
     assert len(keys) == len(set(keys))
     own = {info.shortcut for info in registry.infos() if info.place == CHART_PLACE and info.shortcut}
@@ -131,7 +137,7 @@ def test_no_exchange_is_asked_during_a_replay(make_bench: MakeBench) -> None:
 
 
 def test_digits_offer_intervals_first_and_what_cannot_be_shown_is_not_done(typing: Typing, qtbot: QtBot) -> None:
-    actions = typing.bench.window.actions_of_window
+    actions = typing.bench.shell.actions
     seen: list[str] = []
     for action_id in (ActionId.INTERVAL_15M, ActionId.INTERVAL_4H, ActionId.INTERVAL_1D, ActionId.INTERVAL_MARKET):
         actions[action_id].triggered.connect(lambda _checked, name=action_id.value: seen.append(name))

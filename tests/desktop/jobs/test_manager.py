@@ -95,7 +95,11 @@ def folder(data_dir: Path) -> DataFolder:
 def desk(bench: Bench, folder: DataFolder) -> Iterator[JobDesk]:
     database = WindowDatabase(folder)
     database.open()
-    desk = JobDesk(bench.window, bench.state, database, folder)
+    panels = bench.window.panels
+    desk = JobDesk(bench.shell, bench.state, bench.source, panels.jobs, bench.market_choice, database, folder)
+    desk.began.connect(lambda: bench.window.show_dock(ActionId.SHOW_JOBS))
+    panels.checkpoints.evaluate_requested.connect(desk.ask_evaluation)
+    panels.checkpoints.page_requested.connect(desk.open_page)
     yield desk
     desk.let_close()
     desk.kill()
@@ -149,7 +153,7 @@ def test_an_import_ends_with_a_way_to_its_market(qtbot: QtBot, bench: Bench, des
     stub(answers({"files": [file]}))
     done(qtbot, bench, desk, import_order([Path("eth.csv")]))
     banner, chosen = bench.window.banner, list[MarketSettings]()
-    bench.window.market_chosen.connect(chosen.append)
+    bench.market_choice.chosen.connect(chosen.append)
     assert banner.action.isVisible() and banner.action.text() == "Open ETH/EUR"
     banner.action.click()
     assert (chosen[0].venue, chosen[0].symbol, chosen[0].interval) == ("kraken", "ETH/EUR", "1h")
@@ -162,8 +166,8 @@ def test_an_import_that_is_over_offers_its_market_in_the_list(
 ) -> None:
     """The banner's button goes after half a minute."""
     file = {"venue": "kraken", "symbol": "ETH/EUR", "interval": "1h", "stored": 9, "same": 0, "rejected": {}}
-    panel, chosen, opens = bench.window.jobs, list[MarketSettings](), ActionId.JOB_OPEN
-    bench.window.market_chosen.connect(chosen.append)
+    panel, chosen, opens = bench.window.panels.jobs, list[MarketSettings](), ActionId.JOB_OPEN
+    bench.market_choice.chosen.connect(chosen.append)
     stub(answers({"files": [file]}))
     job = done(qtbot, bench, desk, import_order([Path("eth.csv")]))
     bench.window.banner.passing.timeout.emit()
@@ -186,11 +190,11 @@ def test_the_way_to_an_imported_market_stands_before_older_notices_and_goes_with
     file = {"venue": "kraken", "symbol": "ETH/EUR", "interval": "1h", "stored": 9, "same": 0, "rejected": {}}
     banner, window = bench.window.banner, bench.window
     stub(answers({"files": [file]}))
-    window.tell("The sample is replayed.", Severity.WARNING, key="fell back")
+    window.banner.notify("The sample is replayed.", Severity.WARNING, key="fell back")
     done(qtbot, bench, desk, import_order([Path("eth.csv")]))
     assert banner.text.text() == "Import eth.csv: 9 candles of ETH/EUR 1h (kraken) stored."
     assert banner.action.isVisible() and banner.action.text() == "Open ETH/EUR"
-    window.watch(WatchedMarket("binance", "SOL/USDT", "1h"))
+    bench.market_choice.watch(WatchedMarket("binance", "SOL/USDT", "1h"))
     assert banner.text.text() == "The sample is replayed.", "what was imported is no news on another chart"
 
 
@@ -273,7 +277,7 @@ def test_what_an_evaluation_found_is_kept_with_its_checkpoint(
     with record.write():
         record.add_checkpoint(kept)
     read_again: list[list[str]] = []
-    bench.window.source.read_again = read_again.append  # type: ignore[method-assign]
+    bench.source.read_again = read_again.append  # type: ignore[method-assign]
     page = folder.reports / "found.html"
     folder.reports.mkdir(parents=True)
     page.write_text("found")
@@ -293,7 +297,7 @@ def test_what_an_evaluation_found_is_kept_with_its_checkpoint(
 def test_one_that_is_cancelled_ends_by_itself_and_leaves_nothing_aside(
     qtbot: QtBot, bench: Bench, desk: JobDesk, folder: DataFolder, stub: Stub
 ) -> None:
-    panel, over = bench.window.jobs, []
+    panel, over = bench.window.panels.jobs, []
     desk.told.connect(over.append)
     half = 'print(\'{"interrupted": true, "words": "Half."}\')'
     for ending, words in ((half, "Half."), ("sys.exit(130)", "Nothing was kept.")):
@@ -371,7 +375,7 @@ def test_the_dialog_says_what_is_wrong_and_orders_what_is_right(
     file.write_text("time,open,high,low,close,volume\n1700000000000,1.0,1.0,1.0,1.0,1.0\n")
     counted = {"symbol": "BTC/USDT", "interval": "1m", "venue": "binance", "stored": 1, "same": 0, "rejected": {}}
     stub(answers({"files": [counted]}))
-    bench.window.actions_of_window[ActionId.IMPORT_CANDLES].trigger()
+    bench.shell.actions[ActionId.IMPORT_CANDLES].trigger()
     dialog = bench.window.findChild(ImportDialog)
     assert dialog is not None
     dialog.picker.line.setText(str(file))
@@ -407,7 +411,7 @@ def test_cancelling_the_catch_up_stops_training_where_it_is(
     qapp: QApplication, tmp_path: Path, gate: CandleGate, idle_trainer: None
 ) -> None:
     async def story(application: Application) -> None:
-        jobs, panel = application.state.jobs, application.window.jobs
+        jobs, panel = application.state.jobs, application.window.panels.jobs
         await until(lambda: application.runs.is_training, "a trainer")
         (worker,) = application.runs.findChildren(IdleWorker)
         worker.batch.emit(EventBatch((scenario.ready(), scenario.status(), JobProgress(JOB_ID, "Learning", 1, 4_000))))
@@ -420,7 +424,7 @@ def test_cancelling_the_catch_up_stops_training_where_it_is(
         worker.batch.emit(EventBatch((JobProgress(JOB_ID, "Learning", 1, 4_000, is_over=True),)))
         job = next(job for job in jobs.jobs() if job.job_id == JOB_ID)
         assert job.state is JobState.CANCELLED and "goes on from there" in job.result
-        assert application.window.actions_of_window[ActionId.START].isEnabled()
+        assert application.window.shell.actions[ActionId.START].isEnabled()
 
     run_window(qapp, context(tmp_path / "data"), story)
 

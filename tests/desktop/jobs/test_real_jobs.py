@@ -97,11 +97,11 @@ def test_a_checkpoint_is_evaluated_from_the_browser_and_what_was_found_stays_wit
     async def story(application: Application) -> None:
         window = application.window
         await until(lambda: step_of(application) >= 30, "training", PATIENCE_S)
-        await until(lambda: bool(window.source.checkpoints()), "a checkpoint")
-        info = window.source.checkpoints()[0]
+        await until(lambda: bool(application.source.checkpoints()), "a checkpoint")
+        info = application.source.checkpoints()[0]
         later = random_walk(80, start_ms=info.candle_open_time_ms + HOUR_MS, interval=application_interval(application))
         file = write_csv(tmp_path / "later.csv", later)
-        panel = window.checkpoints
+        panel = window.panels.checkpoints
         panel.refresh()
         assert panel.reveal(info.checkpoint_id)
         panel.actions_of_panel[ActionId.CHECKPOINT_EVALUATE].trigger()
@@ -119,9 +119,9 @@ def test_a_checkpoint_is_evaluated_from_the_browser_and_what_was_found_stays_wit
         assert f"step {info.step}" in done.result and "went on learning" in done.result
         assert any(told), "it told what it was doing"
         assert done.page is not None and info.checkpoint_id in done.page.read_text(encoding="utf-8")
-        row = window.source.catalog.row_of(info.checkpoint_id)
+        row = application.source.catalog.row_of(info.checkpoint_id)
         assert row is not None
-        found = window.source.catalog[row].evaluation
+        found = application.source.catalog[row].evaluation
         assert found is not None and found.file == "later.csv" and found.candles == 80 and found.judged > 60
         panel.refresh()
         assert panel.reveal(info.checkpoint_id)
@@ -134,8 +134,8 @@ def test_a_checkpoint_is_evaluated_from_the_browser_and_what_was_found_stays_wit
 
 
 def application_interval(application: Application) -> object:
-    assert application._market is not None
-    return application._market.interval
+    assert application.display.market is not None
+    return application.display.market.interval
 
 
 def place_of(name: str) -> int:
@@ -155,7 +155,7 @@ def test_a_file_is_imported_from_the_window_and_stands_once_in_the_list(qapp: QA
 
     async def story(application: Application) -> None:
         await until(lambda: application._database.is_open, "the database")
-        application.window.actions_of_window[ActionId.IMPORT_CANDLES].trigger()
+        application.window.shell.actions[ActionId.IMPORT_CANDLES].trigger()
         dialog = application.window.findChild(ImportDialog)
         assert dialog is not None
         dialog.picker.line.setText(str(file))
@@ -197,7 +197,7 @@ def test_a_file_of_no_exchange_is_looked_at_imported_and_opened(qapp: QApplicati
         window.banner.action.click()
         chart = application.chart
         await until(lambda: chart.model.count == 300 and bool(chart.model.ghosts()), "its chart", PATIENCE_S)
-        assert application._market in application._database.stored_markets()
+        assert application.display.market in application._database.stored_markets()
 
     live_with_door(qapp, within, story)
 
@@ -212,7 +212,7 @@ def test_history_is_fetched_from_the_window(qapp: QApplication, tmp_path: Path) 
 
         async def story(application: Application) -> None:
             await until(lambda: application._database.is_open, "the database")
-            application.window.actions_of_window[ActionId.FETCH_HISTORY].trigger()
+            application.window.shell.actions[ActionId.FETCH_HISTORY].trigger()
             dialog = application.window.findChild(BackfillDialog)
             assert dialog is not None
             for box, text in ((dialog.venue, "binance"), (dialog.symbol, "BTC/USDT"), (dialog.interval, "1m")):
@@ -232,7 +232,7 @@ def test_a_cancelled_job_leaves_no_process_and_nothing_aside(qapp: QApplication,
     within = with_settings(context(tmp_path / "data", speed=0.01))
 
     async def story(application: Application) -> None:
-        panel = application.window.jobs
+        panel = application.window.panels.jobs
         await until(lambda: application._database.is_open, "the database")
         job_id = application.jobs.begin(endless(tmp_path))
         assert job_id is not None and panel.selected() is not None

@@ -30,7 +30,7 @@ def test_each_purpose_shows_its_docks_in_their_places(make_bench: MakeBench, act
     window = make_bench().window
     window.docks[ActionId.SHOW_LOSS].setFloating(True)
     window.docks[ActionId.SHOW_CHECKPOINTS].close()
-    window.actions_of_window[action_id].trigger()
+    window.shell.actions[action_id].trigger()
     arrangement: Arrangement = PURPOSES[action_id]
     assert shown(window) == arrangement.shown
     assert not any(dock.isFloating() for dock in window.docks.values())
@@ -48,7 +48,7 @@ def test_each_purpose_shows_its_docks_in_their_places(make_bench: MakeBench, act
 def test_a_dock_that_a_purpose_closed_is_opened_again_by_its_key(make_bench: MakeBench) -> None:
     window = make_bench().window
     window.arrange(WATCH)
-    window.actions_of_window[ActionId.SHOW_CHECKPOINTS].trigger()
+    window.shell.actions[ActionId.SHOW_CHECKPOINTS].trigger()
     assert not window.docks[ActionId.SHOW_CHECKPOINTS].isHidden()
 
 
@@ -60,7 +60,7 @@ def test_a_key_shows_a_dock_that_lies_behind_another_and_hides_the_one_in_front(
     make_bench: MakeBench, qtbot: QtBot
 ) -> None:
     window = make_bench().window
-    log, toggle = window.docks[ActionId.SHOW_LOG], window.actions_of_window[ActionId.SHOW_LOG]
+    log, toggle = window.docks[ActionId.SHOW_LOG], window.shell.actions[ActionId.SHOW_LOG]
     in_front = window.docks[ActionId.SHOW_CHECKPOINTS]
     qtbot.waitUntil(lambda: not in_front.visibleRegion().isEmpty())
     assert not log.isHidden() and log.visibleRegion().isEmpty(), "open, behind the checkpoints"

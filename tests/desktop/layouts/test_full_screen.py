@@ -37,7 +37,7 @@ def bench(make_bench: MakeBench, qtbot: QtBot) -> Bench:
 
 @pytest.mark.parametrize("key", [Qt.Key.Key_F11, Qt.Key.Key_Escape])
 def test_the_window_takes_the_whole_screen_and_gives_it_back(bench: Bench, key: Qt.Key) -> None:
-    window, action = bench.window, bench.window.actions_of_window[ActionId.FULL_SCREEN]
+    window, action = bench.window, bench.shell.actions[ActionId.FULL_SCREEN]
     before, docks = window.geometry(), places(bench)
     press(bench, Qt.Key.Key_F11)
     assert window.isFullScreen() and action.isChecked()
@@ -60,7 +60,7 @@ def test_escape_lets_go_of_what_is_on_the_chart_first(bench: Bench) -> None:
 def test_escape_leaves_it_from_a_panel_too_and_does_nothing_without_it(bench: Bench) -> None:
     window = bench.window
     window.show_dock(ActionId.SHOW_CHECKPOINTS)
-    for widget in (window.checkpoints.table, bench.chart):
+    for widget in (window.panels.checkpoints.table, bench.chart):
         press(bench, Qt.Key.Key_F11)
         assert window.isFullScreen()
         assert isinstance(widget, QWidget)
@@ -80,7 +80,7 @@ def test_a_maximized_window_is_maximized_again(bench: Bench) -> None:
 
 
 def test_the_action_follows_what_the_desktop_does(bench: Bench) -> None:
-    action = bench.window.actions_of_window[ActionId.FULL_SCREEN]
+    action = bench.shell.actions[ActionId.FULL_SCREEN]
     bench.window.showFullScreen()
     assert action.isChecked()
     bench.window.showNormal()
@@ -105,6 +105,6 @@ def test_a_start_begins_as_the_window_was_before(
     first.window.close()
     again = make_bench(layout_store=store)
     assert not again.window.isFullScreen() and again.window.isMaximized() is is_maximized
-    assert not again.window.actions_of_window[ActionId.FULL_SCREEN].isChecked()
+    assert not again.window.shell.actions[ActionId.FULL_SCREEN].isChecked()
     if not is_maximized:
         assert again.window.geometry() == before

@@ -25,19 +25,19 @@ def window(make_bench: MakeBench, store: LayoutStore) -> MainWindow:
 
 
 def opened(window: MainWindow) -> list[str]:
-    menu = window.actions_of_window.menu_of(ActionId.KEEP_LAYOUT)
+    menu = window.shell.actions.menu_of(ActionId.KEEP_LAYOUT)
     menu.aboutToShow.emit()
     return [action.text() for action in menu.actions() if not action.isSeparator()]
 
 
 def choose(window: MainWindow, name: str) -> None:
-    menu = window.actions_of_window.menu_of(ActionId.KEEP_LAYOUT)
+    menu = window.shell.actions.menu_of(ActionId.KEEP_LAYOUT)
     menu.aboutToShow.emit()
     next(action for action in menu.actions() if action.text() == name).trigger()
 
 
 def keep(qtbot: QtBot, window: MainWindow, name: str) -> None:
-    window.actions_of_window[ActionId.KEEP_LAYOUT].trigger()
+    window.shell.actions[ActionId.KEEP_LAYOUT].trigger()
     (dialog,) = window.findChildren(QInputDialog)
     line = dialog.findChild(QLineEdit)
     assert line is not None
@@ -71,7 +71,7 @@ def test_one_of_the_same_name_is_replaced_and_one_that_is_dropped_is_gone(
     choose(window, "Mine")
     assert not window.docks[ActionId.SHOW_LOG].isHidden()
     opened(window)
-    menu = window.actions_of_window.menu_of(ActionId.KEEP_LAYOUT)
+    menu = window.shell.actions.menu_of(ActionId.KEEP_LAYOUT)
     (forget,) = [action.menu() for action in menu.actions() if action.menu() is not None]
     assert isinstance(forget, QMenu)
     forget.actions()[0].trigger()

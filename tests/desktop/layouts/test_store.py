@@ -118,7 +118,7 @@ def test_reset_brings_closed_and_floating_docks_back(make_bench: MakeBench) -> N
     window = make_bench().window
     window.docks[ActionId.SHOW_LOSS].close()
     window.docks[ActionId.SHOW_ACCURACY].setFloating(True)
-    window.actions_of_window[ActionId.RESET_LAYOUT].trigger()
+    window.shell.actions[ActionId.RESET_LAYOUT].trigger()
     assert all(not dock.isHidden() and not dock.isFloating() for dock in window.docks.values())
     assert window.docks[ActionId.SHOW_GRADIENTS] in window.tabifiedDockWidgets(window.docks[ActionId.SHOW_LOSS])
     loss, accuracy = (window.docks[each].geometry() for each in (ActionId.SHOW_LOSS, ActionId.SHOW_ACCURACY))

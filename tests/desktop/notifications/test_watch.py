@@ -23,7 +23,7 @@ def bench(make_bench: MakeBench) -> Bench:
 
 @pytest.fixture
 def watch(bench: Bench) -> RunWatch:
-    return RunWatch(bench.window, bench.state, bench.window.messages)
+    return RunWatch(bench.shell, bench.state, bench.window.messages)
 
 
 def fire_away_timer(watch: RunWatch) -> None:
@@ -53,8 +53,8 @@ def save(bench: Bench, reason: str) -> None:
 
 
 def change(bench: Bench, **changes: bool) -> None:
-    settings = bench.window.settings
-    bench.window.change_settings(replace(settings, notifications=replace(settings.notifications, **changes)))
+    settings = bench.shell.settings.current
+    bench.shell.settings.change(replace(settings, notifications=replace(settings.notifications, **changes)))
 
 
 def test_a_live_feed_that_stays_away_is_told_and_its_return_too(bench: Bench, told: list[str], watch: RunWatch) -> None:

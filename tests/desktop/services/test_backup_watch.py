@@ -89,7 +89,7 @@ def test_one_that_is_asked_for_is_made_at_once_and_told_where_it_lies(
 
     async def story(application: Application) -> None:
         window = application.window
-        action, menu = window.actions_of_window[ActionId.BACK_UP], window.actions_of_window.menu_of(ActionId.BACK_UP)
+        action, menu = window.shell.actions[ActionId.BACK_UP], window.shell.actions.menu_of(ActionId.BACK_UP)
         await until(lambda: application.runs.is_training, "a trainer")
         menu.aboutToShow.emit()
         assert "None was made" in with_usual_spaces(action.toolTip())
@@ -123,7 +123,7 @@ def test_one_that_is_asked_for_and_cannot_be_made_is_a_sentence(
     async def story(application: Application) -> None:
         banner = application.window.banner
         await until(lambda: application.runs.is_training, "a trainer")
-        application.window.actions_of_window[ActionId.BACK_UP].trigger()
+        application.window.shell.actions[ActionId.BACK_UP].trigger()
         await until(lambda: banner.shown is not None, "word of it")
         assert banner.shown is not None and "No backup could be written" in banner.shown.text
         told = [job.state for job in application.state.jobs.jobs() if "Backing up" in job.report.title]

@@ -209,7 +209,7 @@ def count_of(application: Application) -> int:
 
 def test_the_window_shows_the_newest_at_once_and_all_soon(qapp: QApplication, folder: DataFolder) -> None:
     async def story(application: Application) -> None:
-        application.show_market(MARKET)
+        application.display.show_market(MARKET)
         assert count_of(application) == 2_000
         application.runs.closed.emit(NEXT[:2])
         assert count_of(application) == 2_002
@@ -228,7 +228,7 @@ def test_a_short_history_is_not_read_twice(qapp: QApplication, folder: DataFolde
         db.conn.execute("DELETE FROM candles WHERE open_time_ms >= ?", (CANDLES[1_999].open_time_ms,))
 
     async def story(application: Application) -> None:
-        application.show_market(MARKET)
+        application.display.show_market(MARKET)
         assert count_of(application) == 1_999 and not application.charting.history.is_loading
 
     run_window(qapp, folder, story)
@@ -237,7 +237,7 @@ def test_a_short_history_is_not_read_twice(qapp: QApplication, folder: DataFolde
 def test_a_market_that_is_chosen_during_the_load_keeps_the_window(qapp: QApplication, folder: DataFolder) -> None:
     async def story(application: Application) -> None:
         for market in (MARKET, OTHER, MARKET, OTHER):
-            application.show_market(market)
+            application.display.show_market(market)
         await until(lambda: count_of(application) == 5_000, "the other market")
         assert application.window.windowTitle().startswith("ETH/USDT")
         assert application.chart.model.series is application.series
@@ -249,7 +249,7 @@ def test_the_window_closes_during_the_load(qapp: QApplication, folder: DataFolde
     """Nothing is left running: the suite looks for that after each test."""
 
     async def story(application: Application) -> None:
-        application.show_market(MARKET)
+        application.display.show_market(MARKET)
         assert application.charting.history.is_loading
 
     run_window(qapp, folder, story)
@@ -258,7 +258,7 @@ def test_the_window_closes_during_the_load(qapp: QApplication, folder: DataFolde
 def test_an_older_page_that_is_damaged_leaves_the_newest_on_the_chart(qapp: QApplication, folder: DataFolder) -> None:
     async def story(application: Application) -> None:
         damage(folder.database)
-        application.show_market(MARKET)
+        application.display.show_market(MARKET)
         banner = application.window.banner
         await until(lambda: banner.shown is not None, "the banner")
         assert banner.shown is not None
@@ -276,10 +276,10 @@ def test_a_newest_candle_without_a_number_is_a_sentence_and_the_window_stays(
         db.conn.execute("UPDATE candles SET low = -9e999 WHERE open_time_ms = ?", (CANDLES[-5].open_time_ms,))
 
     async def story(application: Application) -> None:
-        application.show_market(MARKET)
+        application.display.show_market(MARKET)
         shown = application.window.banner.shown
         assert shown is not None and "finite" in shown.text
-        application.show_market(OTHER)
+        application.display.show_market(OTHER)
         assert application.window.banner.shown is None, "it was about the other market"
         assert count_of(application) == 2_000
 

@@ -58,7 +58,12 @@ def test_a_size_that_is_set_holds_for_all_text(qapp: QApplication, make_bench: M
     assert qapp.font().pointSizeF() == pytest.approx(points * percent / 100)
     bench = make_bench(scenario.checkpoints())
     fill(bench)
-    for widget in (bench.window.status.loss, bench.window.accuracy.tabs, bench.chart, bench.window.checkpoints.table):
+    for widget in (
+        bench.window.status.loss,
+        bench.window.panels.accuracy.tabs,
+        bench.chart,
+        bench.window.panels.checkpoints.table,
+    ):
         assert widget.font().pointSizeF() == pytest.approx(points * percent / 100)
 
 
@@ -265,6 +270,6 @@ def labels_of(axis: PlotAxis) -> list[QRectF]:
 
 def test_preferences_are_no_higher_than_the_window(qtbot: QtBot, make_bench: MakeBench) -> None:
     window = make_bench(scenario.checkpoints()).window
-    dialog = PreferencesDialog(window.settings, window)
+    dialog = PreferencesDialog(window.shell.settings.current, window)
     qtbot.addWidget(dialog)
     assert dialog.height() <= window.height() == 720

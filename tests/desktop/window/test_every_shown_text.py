@@ -66,19 +66,21 @@ OPENERS: dict[str, Callable[[Bench], QWidget]] = {
     "shortcuts": lambda bench: _after(bench, ActionId.SHORTCUTS),
     "documentation": lambda bench: _after(bench, ActionId.DOCUMENTATION),
     "layout": lambda bench: _after(bench, ActionId.KEEP_LAYOUT),
-    "columns": lambda bench: bench.window.checkpoints.choose_columns(),
-    "runs": lambda bench: bench.window.checkpoints.open_runs(),
+    "columns": lambda bench: bench.window.panels.checkpoints.choose_columns(),
+    "runs": lambda bench: bench.window.panels.checkpoints.open_runs(),
     "clean up": lambda bench: _clean_up(bench),
     "compare": lambda bench: _compare(bench),
     "name": lambda bench: open_name(bench.window, scenario.checkpoint(12_340), lambda _text: None),
     "tags": lambda bench: open_tags(bench.window, [scenario.checkpoint(12_340)], lambda _add, _remove: None),
     "import": lambda bench: ImportDialog(bench.window),
-    "backfill": lambda bench: BackfillDialog(bench.window.settings.market, scenario.NOW_MS, bench.window),
+    "backfill": lambda bench: BackfillDialog(bench.shell.settings.current.market, scenario.NOW_MS, bench.window),
     "pretrain": lambda bench: PretrainDialog("cpu", bench.window),
     "evaluate": lambda bench: EvaluateDialog(
         _kept(bench), None, Path("reports"), datetime.now(UTC), "cpu", bench.window
     ),
-    "finder": lambda bench: Finder(bench.window, bench.theme, lambda _venue: ()).open(),
+    "finder": lambda bench: Finder(
+        bench.shell, bench.theme, bench.source, bench.market_choice, lambda _venue: ()
+    ).open(),
 }
 
 
@@ -100,9 +102,9 @@ def test_the_language_is_seen(made_up_language: MadeUpLanguage) -> None:
 
 def test_all_actions_and_menus_are_translated(bench: Bench) -> None:
     window = bench.window
-    panels = (window.log, window.checkpoints, window.feed, window.watchlist)
+    panels = (window.panels.log, window.panels.checkpoints, window.panels.feed, window.panels.watchlist)
     registries = [panel.actions_of_panel for panel in panels]
-    actions = [action for registry in (window.actions_of_window, *registries) for action in registry.actions()]
+    actions = [action for registry in (window.shell.actions, *registries) for action in registry.actions()]
     menus = [menu.menuAction() for menu in window.menuBar().findChildren(QMenu)]
     shown = [text for action in (*actions, *menus) for text in _of_action(action)]
     assert len(shown) > 150
@@ -119,7 +121,7 @@ def test_the_panels_are_translated(bench: Bench) -> None:
 
 def test_what_the_table_of_checkpoints_says_is_translated(bench: Bench) -> None:
     bench.window.show_dock(ActionId.SHOW_CHECKPOINTS)
-    panel, data = bench.window.checkpoints, _data()
+    panel, data = bench.window.panels.checkpoints, _data()
     panel.refresh()
     info, column = panel.model.info(0), PLACE["pinned"]
     said = str(panel.model.index(0, column).data(Qt.ItemDataRole.ToolTipRole))
@@ -148,25 +150,25 @@ def test_the_dialogs_are_translated(name: str, bench: Bench, qtbot: QtBot) -> No
 def _after(bench: Bench, action_id: ActionId) -> QWidget:
     """The dialog that an action opens."""
     before = set(bench.window.findChildren(QDialog))
-    bench.window.actions_of_window[action_id].trigger()
+    bench.shell.actions[action_id].trigger()
     (opened,) = set(bench.window.findChildren(QDialog)) - before
     return opened
 
 
 def _date(bench: Bench) -> QWidget:
-    dialog = ChartAppearance(bench.window, bench.chart).open_date()
+    dialog = ChartAppearance(bench.shell, bench.chart).open_date()
     assert dialog is not None
     return dialog
 
 
 def _kept(bench: Bench) -> list[Kept]:
-    catalog = bench.window.source.catalog
+    catalog = bench.source.catalog
     return [catalog[row] for row in range(len(catalog))]
 
 
 def _clean_up(bench: Bench) -> QWidget:
-    infos = bench.window.source.checkpoints()
-    rules = bench.window.settings.checkpoints
+    infos = bench.source.checkpoints()
+    rules = bench.shell.settings.current.checkpoints
     return CleanUpDialog(infos, rules, scenario.NOW_MS, is_training=False, parent=bench.window)
 
 

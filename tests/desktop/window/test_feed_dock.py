@@ -15,31 +15,34 @@ from tests.desktop.window.test_pictures import cut_texts, in_both_themes, keep_p
 
 def test_use_kraken_stores_the_venue_and_asks_for_it(qtbot: QtBot, make_bench: MakeBench) -> None:
     bench = make_bench()
-    window, before = bench.window, bench.window.settings.market
+    window, before = bench.window, bench.shell.settings.current.market
     feed_scenario.refused(bench.state)
     window.show_dock(ActionId.SHOW_FEED)
-    qtbot.waitUntil(window.feed.use_next.isVisible)
-    with qtbot.waitSignal(window.market_chosen) as chosen, qtbot.waitSignal(window.settings_changed):
-        qtbot.mouseClick(window.feed.use_next, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(window.panels.feed.use_next.isVisible)
+    with qtbot.waitSignal(bench.market_choice.chosen) as chosen, qtbot.waitSignal(window.shell.settings.changed):
+        qtbot.mouseClick(window.panels.feed.use_next, Qt.MouseButton.LeftButton)
     assert (chosen.args[0].venue, chosen.args[0].symbol) == ("kraken", before.symbol)
-    assert window.settings.market.venue == "kraken"
+    assert window.shell.settings.current.market.venue == "kraken"
 
 
 def test_nothing_is_switched_by_itself(qtbot: QtBot, make_bench: MakeBench) -> None:
     bench = make_bench()
-    with qtbot.assertNotEmitted(bench.window.market_chosen), qtbot.assertNotEmitted(bench.window.settings_changed):
+    with (
+        qtbot.assertNotEmitted(bench.market_choice.chosen),
+        qtbot.assertNotEmitted(bench.shell.settings.changed),
+    ):
         feed_scenario.refused(bench.state)
         bench.window.show_dock(ActionId.SHOW_FEED)
-        qtbot.waitUntil(bench.window.feed.use_next.isVisible)
+        qtbot.waitUntil(bench.window.panels.feed.use_next.isVisible)
 
 
 def test_try_again_leaves_by_the_window(qtbot: QtBot, make_bench: MakeBench) -> None:
     bench = make_bench()
     feed_scenario.refused(bench.state)
     bench.window.show_dock(ActionId.SHOW_FEED)
-    qtbot.waitUntil(bench.window.feed.try_again.isVisible)
+    qtbot.waitUntil(bench.window.panels.feed.try_again.isVisible)
     with qtbot.waitSignal(bench.window.try_again_requested):
-        qtbot.mouseClick(bench.window.feed.try_again, Qt.MouseButton.LeftButton)
+        qtbot.mouseClick(bench.window.panels.feed.try_again, Qt.MouseButton.LeftButton)
 
 
 @in_both_themes
@@ -50,9 +53,9 @@ def test_nothing_is_cut(make_bench: MakeBench, qtbot: QtBot, mode: Mode, size: t
         story(bench.state)
         bench.window.show_dock(ActionId.SHOW_FEED)
         for page in (0, 1):
-            bench.window.feed.lists.setCurrentIndex(page)
+            bench.window.panels.feed.lists.setCurrentIndex(page)
             settle(qtbot, bench)
             QApplication.sendPostedEvents()
             keep_picture(bench.window, f"feed-{story.__name__}-{page}-{mode}-{size[0]}x{size[1]}")
-            assert bench.window.feed.is_on_screen
-            assert cut_texts(bench.window.feed) == []
+            assert bench.window.panels.feed.is_on_screen
+            assert cut_texts(bench.window.panels.feed) == []

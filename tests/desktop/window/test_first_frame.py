@@ -63,6 +63,8 @@ def test_no_panel_writes_its_empty_words_over_anything(make_bench: MakeBench) ->
 def test_a_panel_that_is_brought_to_the_front_is_right_in_its_first_frame(make_bench: MakeBench) -> None:
     bench = make_bench()
     bench.window.show_dock(ActionId.SHOW_GRADIENTS)
-    (words,) = bench.window.gradients.findChildren(EmptyState)
-    (numbers,) = (each for each in bench.window.gradients.findChildren(QScrollArea) if each.parent() is words.parent())
+    (words,) = bench.window.panels.gradients.findChildren(EmptyState)
+    (numbers,) = (
+        each for each in bench.window.panels.gradients.findChildren(QScrollArea) if each.parent() is words.parent()
+    )
     assert words.isVisible() and not numbers.isVisible()

@@ -25,7 +25,17 @@ from core.domain.events import (
 )
 from core.domain.watchlist import WatchedMarket
 from core.market.feeds.base import FeedState, FeedStatus
-from core.settings.tree import MarketSettings, Settings
+from core.settings.tree import MarketSettings
+from core.training.commands import (
+    RestoreCheckpoint,
+    SaveCheckpoint,
+    SetClipNorm,
+    SetDevice,
+    SetDuty,
+    SetLearningRate,
+    SetPaused,
+    StepOnce,
+)
 from desktop.actions import ActionId
 from desktop.checkpoints.columns import COLUMNS
 from desktop.panels.accuracy.details import PAGES
@@ -41,7 +51,7 @@ def bench(make_bench: MakeBench) -> Bench:
 
 
 def button(bench: Bench, action_id: ActionId) -> QAbstractButton:
-    found = bench.window.findChild(QToolBar, "tool_bar").widgetForAction(bench.window.actions_of_window[action_id])
+    found = bench.window.findChild(QToolBar, "tool_bar").widgetForAction(bench.shell.actions[action_id])
     assert isinstance(found, QAbstractButton)
     return found
 
@@ -84,20 +94,22 @@ def test_where_all_is_learned_nothing_is_offered_that_means_learning(bench: Benc
 def test_a_button_says_what_is_wanted(qtbot: QtBot, bench: Bench) -> None:
     bench.state.apply(scenario.status())
     wanted = {
-        ActionId.STEP_ONCE: bench.window.step_requested,
-        ActionId.STOP: bench.window.stop_requested,
-        ActionId.SAVE_CHECKPOINT: bench.window.save_checkpoint_requested,
+        ActionId.STEP_ONCE: StepOnce(),
+        ActionId.SAVE_CHECKPOINT: SaveCheckpoint(),
     }
-    for action_id, signal in wanted.items():
-        with qtbot.waitSignal(signal):
+    for action_id, command in wanted.items():
+        with qtbot.waitSignal(bench.window.command_requested) as sent:
             click(qtbot, bench, action_id)
+        assert sent.args == [command]
+    with qtbot.waitSignal(bench.window.stop_requested):
+        click(qtbot, bench, ActionId.STOP)
 
 
 def test_going_back_to_the_gpu_leaves_by_the_window(qtbot: QtBot, bench: Bench) -> None:
     bench.state.apply(Incident(None, 0, Severity.INFO, GPU_IS_BACK, "The GPU answers again.", "", ""))
-    with qtbot.waitSignal(bench.window.device_requested) as asked:
+    with qtbot.waitSignal(bench.window.command_requested) as asked:
         qtbot.mouseClick(bench.window.banner.action, Qt.MouseButton.LeftButton)
-    assert asked.args == ["cuda"]
+    assert asked.args == [SetDevice("cuda")]
 
 
 def test_start_works_by_key_before_anything_runs(qtbot: QtBot, bench: Bench) -> None:
@@ -111,18 +123,18 @@ def test_pause_becomes_resume_when_the_trainer_says_that_it_is_paused(qtbot: QtB
     bench.state.trainer_starts(has_run=False)
     bench.state.apply(scenario.ready())
     bench.state.apply(scenario.status())
-    with qtbot.waitSignal(bench.window.pause_requested) as asked:
+    with qtbot.waitSignal(bench.window.command_requested) as asked:
         click(qtbot, bench, ActionId.PAUSE)
-    assert asked.args == [True]
+    assert asked.args == [SetPaused(True)]
     assert button(bench, ActionId.PAUSE).text() == "Pausing …", "at once: the step under way may take seconds"
     qtbot.waitUntil(lambda: bench.window.status.trainer.text() == "Pausing …")
     bench.state.apply(scenario.status())
     assert button(bench, ActionId.PAUSE).text() == "Pausing …", "this was told before it knew"
     bench.state.apply(scenario.status(TrainerState.PAUSED))
     assert button(bench, ActionId.PAUSE).text() == "Resume"
-    with qtbot.waitSignal(bench.window.pause_requested) as asked:
+    with qtbot.waitSignal(bench.window.command_requested) as asked:
         click(qtbot, bench, ActionId.PAUSE)
-    assert asked.args == [False]
+    assert asked.args == [SetPaused(False)]
     assert button(bench, ActionId.PAUSE).text() == "Resuming …"
     bench.state.trainer_is_over()
     assert button(bench, ActionId.PAUSE).text() == "Pause", "nobody will answer"
@@ -133,16 +145,18 @@ def test_the_learning_rate_is_sent_and_stored(qtbot: QtBot, bench: Bench) -> Non
     box.selectAll()
     qtbot.keyClicks(box, "2e-4")
     window = bench.window
-    with qtbot.waitSignals([window.learning_rate_changed, window.settings_changed]):
+    with qtbot.waitSignal(window.command_requested) as sent:
         qtbot.keyClick(box, Qt.Key.Key_Return)
-    assert bench.window.settings.training.learning_rate == pytest.approx(2e-4)
+    assert bench.shell.settings.current.training.learning_rate == pytest.approx(2e-4)
+    assert sent.args == [SetLearningRate(pytest.approx(2e-4))]
 
 
 def test_the_share_of_the_time_is_sent_and_stored(qtbot: QtBot, bench: Bench) -> None:
     window = bench.window
-    with qtbot.waitSignals([window.duty_changed, window.settings_changed]):
+    with qtbot.waitSignal(window.command_requested) as sent:
         qtbot.keyClick(window.inputs.duty, Qt.Key.Key_Left)
-    assert window.settings.training.duty_percent == 95
+    assert window.shell.settings.current.training.duty_percent == 95
+    assert sent.args == [SetDuty(95)]
 
 
 def show_verdict(qtbot: QtBot, bench: Bench, diagnosis: Diagnosis) -> DiagnosisCard:
@@ -150,29 +164,28 @@ def show_verdict(qtbot: QtBot, bench: Bench, diagnosis: Diagnosis) -> DiagnosisC
     bench.state.apply(diagnosis)
     bench.window.show_dock(ActionId.SHOW_GRADIENTS)
     qtbot.waitUntil(lambda: not bench.window.has_stale_panels())
-    return bench.window.gradients.card
+    return bench.window.panels.gradients.card
 
 
 def test_the_advice_reaches_trainer_settings_and_tool_bar_and_is_undone(qtbot: QtBot, bench: Bench) -> None:
     card, window = show_verdict(qtbot, bench, scenario.diagnosis()), bench.window
-    with qtbot.waitSignal(window.clip_norm_changed) as sent, qtbot.waitSignal(window.settings_changed):
+    with qtbot.waitSignal(window.command_requested) as sent, qtbot.waitSignal(window.shell.settings.changed):
         qtbot.mouseClick(card.apply_button, Qt.MouseButton.LeftButton)
-    assert sent.args == [3.4]
-    assert window.settings.gradients.clip_norm == 3.4
+    assert sent.args == [SetClipNorm(3.4)]
+    assert window.shell.settings.current.gradients.clip_norm == 3.4
     assert window.inputs.clip_norm.text() == "3.4"
-    with qtbot.waitSignal(window.clip_norm_changed) as sent, qtbot.waitSignal(window.settings_changed):
+    with qtbot.waitSignal(window.command_requested) as sent, qtbot.waitSignal(window.shell.settings.changed):
         qtbot.mouseClick(card.undo_button, Qt.MouseButton.LeftButton)
-    assert sent.args == [1.0]
-    assert window.settings.gradients.clip_norm == 1.0
+    assert sent.args == [SetClipNorm(1.0)]
+    assert window.shell.settings.current.gradients.clip_norm == 1.0
     assert window.inputs.clip_norm.text() == "1"
 
 
 def test_advice_for_the_next_start_is_stored_and_nothing_is_sent(qtbot: QtBot, bench: Bench) -> None:
     card, window = show_verdict(qtbot, bench, scenario.diagnosis(change=scenario.NEW_RUN)), bench.window
     with (
-        qtbot.assertNotEmitted(window.clip_norm_changed),
-        qtbot.assertNotEmitted(window.learning_rate_changed),
-        qtbot.waitSignal(window.settings_changed) as stored,
+        qtbot.assertNotEmitted(window.command_requested),
+        qtbot.waitSignal(window.shell.settings.changed) as stored,
     ):
         qtbot.mouseClick(card.apply_button, Qt.MouseButton.LeftButton)
     assert stored.args[0].model.initialisation == "by-activation"
@@ -190,35 +203,37 @@ def test_a_threshold_from_the_tool_bar_is_known_to_the_verdict(qtbot: QtBot, ben
 def test_a_market_is_chosen_and_stored(qtbot: QtBot, bench: Bench) -> None:
     dialog = bench.window.open_market()
     dialog.symbol.setCurrentText("ETH/USDT")
-    with qtbot.waitSignals([bench.window.settings_changed, bench.window.market_chosen]):
+    with qtbot.waitSignals([bench.shell.settings.changed, bench.market_choice.chosen]):
         dialog.accept()
-    assert bench.window.settings.market == MarketSettings(symbol="ETH/USDT")
+    assert bench.shell.settings.current.market == MarketSettings(symbol="ETH/USDT")
 
 
 def test_preferences_reach_the_trainer_and_the_theme_at_once(qtbot: QtBot, bench: Bench) -> None:
     dialog = bench.window.open_preferences()
     dialog.form("gradients").editor("clip_norm").put(2.0)
     dialog.form("appearance").editor("theme").put("light")
-    with qtbot.waitSignals([bench.window.clip_norm_changed, bench.window.settings_changed]):
+    with qtbot.waitSignals([bench.window.command_requested, bench.shell.settings.changed]):
         dialog.accept()
     assert bench.theme.mode == "light"
     assert bench.window.inputs.clip_norm.value() == 2.0
-    assert bench.window.actions_of_window[ActionId.THEME_LIGHT].isChecked()
+    assert bench.shell.actions[ActionId.THEME_LIGHT].isChecked()
 
 
 def test_the_view_menu_switches_the_theme(qtbot: QtBot, bench: Bench) -> None:
-    actions = bench.window.actions_of_window
-    with qtbot.waitSignal(bench.window.settings_changed) as stored:
+    actions = bench.shell.actions
+    with qtbot.waitSignal(bench.shell.settings.changed) as stored:
         actions[ActionId.THEME_LIGHT].trigger()
     assert stored.args[0].appearance.theme == "light" and bench.theme.mode == "light"
 
 
 def test_the_rate_in_force_stays_in_the_tool_bar_whatever_else_is_set(bench: Bench) -> None:
     """After a rollback the trainer goes by half of what is set: the box said 1 and training used 0.5."""
-    window, rate = bench.window, bench.window.settings.training.learning_rate
+    window, rate = bench.window, bench.shell.settings.current.training.learning_rate
     bench.state.apply(scenario.status(learning_rate=rate / 2.0))
-    window.actions_of_window[ActionId.THEME_LIGHT].trigger()
-    window.change_settings(replace(window.settings, chart=replace(window.settings.chart, regimes=True)))
+    window.shell.actions[ActionId.THEME_LIGHT].trigger()
+    window.shell.settings.change(
+        replace(window.shell.settings.current, chart=replace(window.shell.settings.current.chart, regimes=True))
+    )
     assert window.inputs.learning_rate.value() == pytest.approx(rate / 2.0)
 
 
@@ -245,31 +260,23 @@ def test_without_a_trainer_nothing_is_half_taken_back(qtbot: QtBot, bench: Bench
     window, state = bench.window, bench.state
     way = DivergenceRecovery((SettingChange("training", "learning_rate", 1e-6),), "run-300", 300)
     state.apply(scenario.status(TrainerState.STOPPED))
-    with qtbot.assertNotEmitted(window.recovery_started), qtbot.assertNotEmitted(window.settings_changed):
-        window.gradients.recovery_requested.emit(way)
+    with qtbot.assertNotEmitted(window.command_requested), qtbot.assertNotEmitted(window.shell.settings.changed):
+        window.panels.gradients.recovery_requested.emit(way)
     assert window.banner.text.text().startswith("Only a running trainer can go back to a checkpoint")
     state.apply(scenario.status(TrainerState.PAUSED))
-    with qtbot.waitSignal(window.recovery_started), qtbot.waitSignal(window.learning_rate_changed):
-        window.gradients.recovery_requested.emit(way)
+    sent: list[object] = []
+    window.command_requested.connect(sent.append)
+    window.panels.gradients.recovery_requested.emit(way)
+    assert sent == [SetLearningRate(1e-6), RestoreCheckpoint("run-300", way.changes)]
     assert window.banner.text.text() == "Going back to step 300 …"
-
-
-def test_settings_from_elsewhere_are_taken_silently(qtbot: QtBot, bench: Bench) -> None:
-    settings = replace(Settings(), training=replace(Settings().training, learning_rate=3e-4))
-    with (
-        qtbot.assertNotEmitted(bench.window.settings_changed),
-        qtbot.assertNotEmitted(bench.window.learning_rate_changed),
-    ):
-        bench.window.apply_settings(settings)
-    assert bench.window.inputs.learning_rate.text() == "0.0003"
 
 
 def test_restore_leaves_by_the_window(qtbot: QtBot, bench: Bench) -> None:
     fill(bench)
     qtbot.waitUntil(lambda: not bench.window.has_stale_panels())
-    bench.window.checkpoints.select("checkpoint-12310")
-    with qtbot.waitSignal(bench.window.preview_requested) as asked:
-        bench.window.checkpoints.actions_of_panel[ActionId.CHECKPOINT_RESTORE].trigger()
+    bench.window.panels.checkpoints.select("checkpoint-12310")
+    with qtbot.waitSignal(bench.window.panels.checkpoints.restore_requested) as asked:
+        bench.window.panels.checkpoints.actions_of_panel[ActionId.CHECKPOINT_RESTORE].trigger()
     assert asked.args == ["checkpoint-12310"]
 
 
@@ -278,7 +285,7 @@ def test_no_number_is_called_skill_without_saying_which(qtbot: QtBot, bench: Ben
     fill(bench)
     qtbot.waitUntil(lambda: not bench.window.has_stale_panels())
     for name in PAGES:
-        bench.window.accuracy.details.page(name)
+        bench.window.panels.accuracy.details.page(name)
     texts = [label.text() for label in bench.window.findChildren(QLabel)]
     texts += [column.title for column in COLUMNS]
     assert "Close skill" in texts and "Score" in texts
@@ -339,7 +346,7 @@ def test_show_incidents_brings_their_dock_to_the_front(qtbot: QtBot, bench: Benc
     qtbot.mouseClick(bench.window.banner.action, Qt.MouseButton.LeftButton)
     incidents = bench.window.docks[ActionId.SHOW_INCIDENTS].widget()
     qtbot.waitUntil(lambda: incidents.is_on_screen)
-    assert not bench.window.checkpoints.is_on_screen
+    assert not bench.window.panels.checkpoints.is_on_screen
 
 
 def test_start_again_from_the_banner(qtbot: QtBot, bench: Bench) -> None:
@@ -372,7 +379,7 @@ def test_another_market_empties_all_panels(qtbot: QtBot, bench: Bench) -> None:
     bench.state.begin(None)
     qtbot.waitUntil(lambda: not bench.window.has_stale_panels())
     assert bench.window.status.step.text() == "Step –"
-    assert bench.window.checkpoints.model.rowCount() == 0
+    assert bench.window.panels.checkpoints.model.rowCount() == 0
     assert bench.window.banner.isHidden()
 
 
@@ -424,23 +431,31 @@ def test_a_market_is_shown_at_the_interval_that_it_was_chosen_with(bench: Bench)
     """After a market of 1h one of 1m was shown as 1h: six candles, and no ghosts."""
     window, one = bench.window, Interval.parse("1m")
     for choose in (
-        lambda: window.open_market().chosen.emit(replace(window.settings.market, symbol="ETH/USDT", interval="1m")),
-        lambda: window.watch(WatchedMarket("binance", "SOL/USDT", "1m")),
-        lambda: window.open_stored(Market("file", "mine", one)),
+        lambda: window.open_market().chosen.emit(
+            replace(window.shell.settings.current.market, symbol="ETH/USDT", interval="1m")
+        ),
+        lambda: bench.market_choice.watch(WatchedMarket("binance", "SOL/USDT", "1m")),
+        lambda: bench.market_choice.open_stored(Market("file", "mine", one)),
     ):
-        window.change_chart(interval="1h")
+        window.shell.settings.change_chart(interval="1h")
         choose()
-        assert window.settings.chart.interval == "market" and window.settings.market.interval == "1m"
-    window.change_chart(interval="1h")
-    window.feed.venue_requested.emit("kraken")
-    assert window.settings.chart.interval == "1h", "the same market from elsewhere"
+        assert (
+            window.shell.settings.current.chart.interval == "market"
+            and window.shell.settings.current.market.interval == "1m"
+        )
+    window.shell.settings.change_chart(interval="1h")
+    window.panels.feed.venue_requested.emit("kraken")
+    assert window.shell.settings.current.chart.interval == "1h", "the same market from elsewhere"
 
 
 def test_a_refused_number_passes_and_goes_with_the_market(qtbot: QtBot, bench: Bench) -> None:
     """It stood for minutes, also on another market's chart."""
     window = bench.window
-    for ends in (window.banner.passing.timeout.emit, lambda: window.watch(WatchedMarket("binance", "SOL/USDT", "1h"))):
-        window.tell("The sample is replayed.", Severity.WARNING, key="fell back")
+    for ends in (
+        window.banner.passing.timeout.emit,
+        lambda: bench.market_choice.watch(WatchedMarket("binance", "SOL/USDT", "1h")),
+    ):
+        window.banner.notify("The sample is replayed.", Severity.WARNING, key="fell back")
         edit = window.inputs.learning_rate.lineEdit()
         edit.selectAll()
         qtbot.keyClicks(edit, "10")

@@ -98,8 +98,8 @@ def test_a_run_in_full_swing_has_nothing_cut(
     bench = make_dressed(make_bench, mode, size)
     fill(bench)
     settle(qtbot, bench)
-    assert not bench.window.checkpoints.table.horizontalScrollBar().isVisible()
-    bench.window.checkpoints.select("checkpoint-12310")
+    assert not bench.window.panels.checkpoints.table.horizontalScrollBar().isVisible()
+    bench.window.panels.checkpoints.select("checkpoint-12310")
     keep_picture(bench.window, f"window-{mode}-{size[0]}x{size[1]}")
     assert bench.window.width() == size[0] and bench.window.height() == size[1]
     assert cut_texts(bench.window) == []
@@ -174,7 +174,7 @@ def test_the_gradients_have_nothing_cut(make_bench: MakeBench, qtbot: QtBot) -> 
 def test_trouble_has_nothing_cut(make_bench: MakeBench, qtbot: QtBot) -> None:
     bench = make_dressed(make_bench, "light", (1280, 720))
     fill(bench)
-    bench.window.tell(
+    bench.window.banner.notify(
         "Binance did not answer in 5 s, so the sample is replayed: EUR/USD, 1 hour, 2017.", Severity.WARNING
     )
     bench.state.apply(TrainerFailed("The trainer died three times in ten minutes, so it was not started again."))
@@ -200,7 +200,7 @@ def test_dialogs_have_nothing_cut(make_bench: MakeBench, qtbot: QtBot) -> None:
     dialogs: list[tuple[str, QDialog]] = [("market", bench.window.open_market()), ("preferences", preferences)]
     for action_id in (ActionId.ABOUT, ActionId.SHORTCUTS):
         before = set(bench.window.findChildren(QDialog))
-        bench.window.actions_of_window[action_id].trigger()
+        bench.shell.actions[action_id].trigger()
         dialogs += [(action_id.value, dialog) for dialog in bench.window.findChildren(QDialog) if dialog not in before]
     assert len(dialogs) == 4
     for name, dialog in dialogs:

@@ -29,7 +29,7 @@ def stored_at(application: Application, index: int) -> object:
 
 
 def button_of(application: Application, action_id: ActionId) -> QToolButton:
-    bar, action = application.charting.travel.bar, application.window.actions_of_window[action_id]
+    bar, action = application.charting.travel.bar, application.window.shell.actions[action_id]
     return next(button for button in bar.findChildren(QToolButton) if button.defaultAction() is action)
 
 

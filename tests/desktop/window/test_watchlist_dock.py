@@ -33,7 +33,7 @@ def settings(**market: object) -> Settings:
 
 
 def click_row(qtbot: QtBot, bench: Bench, row: int) -> None:
-    table = bench.window.watchlist.table
+    table = bench.window.panels.watchlist.table
     place = table.visualRect(table.model().index(row, 0)).center()
     qtbot.mouseClick(table.viewport(), Qt.MouseButton.LeftButton, pos=place)
 
@@ -45,9 +45,9 @@ def test_a_click_on_a_row_chooses_its_market(qtbot: QtBot, make_bench: MakeBench
     bench = make_bench(settings=settings(feed=before))
     bench.window.show_dock(ActionId.SHOW_WATCHLIST)
     feed_scenario.connected(bench.state)
-    with qtbot.waitSignals([bench.window.market_chosen, bench.window.settings_changed]):
+    with qtbot.waitSignals([bench.market_choice.chosen, bench.shell.settings.changed]):
         click_row(qtbot, bench, 3)
-    market = bench.window.settings.market
+    market = bench.shell.settings.current.market
     assert (market.feed, market.venue, market.symbol, market.interval) == (after, "kraken", "ETH/EUR", "1h")
 
 
@@ -55,32 +55,32 @@ def test_the_list_is_kept_in_the_settings_and_follows_them(qtbot: QtBot, make_be
     bench = make_bench(settings=settings())
     window = bench.window
     window.show_dock(ActionId.SHOW_WATCHLIST)
-    window.watchlist.table.selectRow(0)
-    with qtbot.waitSignal(window.settings_changed) as stored, qtbot.assertNotEmitted(window.market_chosen):
-        window.watchlist.actions_of_panel[ActionId.WATCH_REMOVE].trigger()
+    window.panels.watchlist.table.selectRow(0)
+    with qtbot.waitSignal(window.shell.settings.changed) as stored, qtbot.assertNotEmitted(bench.market_choice.chosen):
+        window.panels.watchlist.actions_of_panel[ActionId.WATCH_REMOVE].trigger()
     assert stored.args[0].watchlist.markets == ROWS[1:]
     only = WatchedMarket("okx", "BTC/USDT", "1h")
-    window.apply_settings(replace(window.settings, watchlist=WatchlistSettings(markets=(only,))))
-    assert [row.market for row in window.watchlist.model.rows] == [only]
+    window.shell.settings.change(replace(window.shell.settings.current, watchlist=WatchlistSettings(markets=(only,))))
+    assert [row.market for row in window.panels.watchlist.model.rows] == [only]
 
 
 def test_prices_are_wanted_while_the_dock_is_before_the_others(qtbot: QtBot, make_bench: MakeBench) -> None:
     bench = make_bench(settings=settings())
     window = bench.window
     feed_scenario.connected(bench.state)
-    assert not window.watchlist.wants_prices, "it lies behind the losses at first"
+    assert not window.panels.watchlist.wants_prices, "it lies behind the losses at first"
     for action, is_wanted in (
         (ActionId.SHOW_WATCHLIST, True),
         (ActionId.SHOW_LOSS, False),
         (ActionId.SHOW_WATCHLIST, True),
     ):
         window.show_dock(action)
-        qtbot.waitUntil(lambda is_wanted=is_wanted: window.watchlist.wants_prices is is_wanted)
+        qtbot.waitUntil(lambda is_wanted=is_wanted: window.panels.watchlist.wants_prices is is_wanted)
     window.docks[ActionId.SHOW_WATCHLIST].close()
-    qtbot.waitUntil(lambda: not window.watchlist.wants_prices)
+    qtbot.waitUntil(lambda: not window.panels.watchlist.wants_prices)
     window.show_dock(ActionId.SHOW_WATCHLIST)
     window.docks[ActionId.SHOW_WATCHLIST].setFloating(True)
-    qtbot.waitUntil(lambda: window.watchlist.wants_prices)
+    qtbot.waitUntil(lambda: window.panels.watchlist.wants_prices)
 
 
 @pytest.mark.venue
@@ -92,9 +92,15 @@ def test_prices_come_from_the_exchange_and_symbols_are_found_there(
 ) -> None:
     rows = (WatchedMarket("binance", "BTC/USDT"), WatchedMarket("binance", "NO/SUCH"))
     bench = make_bench(settings=Settings(watchlist=WatchlistSettings(markets=rows)))
-    window, panel, table = bench.window, bench.window.watchlist, bench.window.watchlist.model
+    window, panel, table = bench.window, bench.window.panels.watchlist, bench.window.panels.watchlist.model
     watching = Watching(
-        window, bench.state, DataFolder(tmp_path), SystemClock(), exchange.urls, times=PollTimes(every_s=0.2)
+        bench.shell.settings,
+        panel,
+        bench.state,
+        DataFolder(tmp_path),
+        SystemClock(),
+        exchange.urls,
+        times=PollTimes(every_s=0.2),
     )
     try:
         feed_scenario.connected(bench.state)
@@ -108,7 +114,7 @@ def test_prices_come_from_the_exchange_and_symbols_are_found_there(
             panel.adder.search.setFocus()
         qtbot.keyClicks(panel.adder.search, "eth")
         qtbot.keyClick(panel.adder._completer.popup(), Qt.Key.Key_Return)
-        assert window.settings.watchlist.markets == (*rows, WatchedMarket("binance", "ETH/USDT", "1m"))
+        assert window.shell.settings.current.watchlist.markets == (*rows, WatchedMarket("binance", "ETH/USDT", "1m"))
         assert not panel.adder._completer.popup().isVisible()
         qtbot.waitUntil(lambda: table.index(2, 2).data() == "3,200.00")
         exchange.answer(451)
@@ -122,7 +128,7 @@ def test_prices_come_from_the_exchange_and_symbols_are_found_there(
 @in_both_themes
 def test_nothing_is_cut(make_bench: MakeBench, qtbot: QtBot, mode: Mode, size: tuple[int, int]) -> None:
     bench: Bench = make_dressed(make_bench, mode, size)
-    bench.window.apply_settings(replace(bench.window.settings, watchlist=WatchlistSettings(markets=ROWS)))
+    bench.shell.settings.change(replace(bench.shell.settings.current, watchlist=WatchlistSettings(markets=ROWS)))
     fill(bench)
     feed_scenario.eventful(bench.state)
     bench.window.show_dock(ActionId.SHOW_WATCHLIST)
@@ -130,6 +136,6 @@ def test_nothing_is_cut(make_bench: MakeBench, qtbot: QtBot, mode: Mode, size: t
     settle(qtbot, bench)
     QApplication.sendPostedEvents()
     keep_picture(bench.window, f"watchlist-{mode}-{size[0]}x{size[1]}")
-    assert bench.window.watchlist.is_on_screen and bench.window.watchlist.wants_prices
-    assert cut_texts(bench.window.watchlist) == []
-    assert not bench.window.watchlist.table.horizontalScrollBar().isVisible()
+    assert bench.window.panels.watchlist.is_on_screen and bench.window.panels.watchlist.wants_prices
+    assert cut_texts(bench.window.panels.watchlist) == []
+    assert not bench.window.panels.watchlist.table.horizontalScrollBar().isVisible()

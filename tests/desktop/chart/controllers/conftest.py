@@ -13,8 +13,11 @@ from desktop.actions import ActionRegistry
 from desktop.actions.table import standard_actions
 from desktop.chart.widget import ChartWidget
 from desktop.notifications.messages import DesktopMessages
+from desktop.services.market_choice import MarketChoice
 from desktop.state.checkpoint_source import CheckpointSource
 from desktop.state.run_state import RunState
+from desktop.state.settings_store import SettingsStore
+from desktop.state.shell import Shell
 from desktop.ui.banner import Banner
 from desktop.ui.theme import Theme
 from desktop.window.main_window import MainWindow
@@ -26,16 +29,12 @@ _SIZE = (871, 454)
 
 
 class ChartWindow(MainWindow):
-    """What `desktop.chart.controllers` asks of the window, by the window's own code; none of its panels is made."""
+    """What controllers of the chart are handed; none of the window's panels is made."""
 
-    def __init__(
-        self, state: RunState, theme: Theme, chart: ChartWidget, library: scenario.Library, settings: Settings
-    ) -> None:
+    def __init__(self, theme: Theme, chart: ChartWidget, settings: SettingsStore) -> None:
         QMainWindow.__init__(self)
-        self._state, self._theme, self._settings = state, theme, settings
-        self.chart, self.source = chart, CheckpointSource(library, state, self)
-        self.banner, self.messages = Banner(theme), DesktopMessages(self)
-        self.actions_of_window = ActionRegistry(standard_actions(), self)
+        self.chart, self.banner, self.messages = chart, Banner(theme), DesktopMessages(self)
+        self.shell = Shell(self, settings, ActionRegistry(standard_actions(), self), self.banner)
         middle = QWidget()
         layout = QVBoxLayout(middle)
         layout.setContentsMargins(0, 0, 0, 0)
@@ -47,16 +46,7 @@ class ChartWindow(MainWindow):
         QMainWindow.showEvent(self, event)
 
     def closeEvent(self, event: QCloseEvent) -> None:
-        self.closing.emit()
         QMainWindow.closeEvent(self, event)
-
-    def _store(self, settings: Settings) -> None:
-        if settings != self._settings:
-            self._settings = settings
-            self.settings_changed.emit(settings)
-
-    def _show_settings(self) -> None:
-        self.settings_shown.emit(self._settings)
 
 
 @pytest.fixture
@@ -65,12 +55,14 @@ def make_chart_bench(qtbot: QtBot, clock: ManualClock) -> MakeBench:
         QCursor.setPos(10, 700)  # below the window: where an earlier test left the mouse, the chart would believe it
         state, theme = RunState(clock), Theme("dark")
         chart, library = ChartWidget(theme, clock), scenario.Library(scenario.checkpoints())
-        window = ChartWindow(state, theme, chart, library, settings or Settings())
+        store = SettingsStore(settings or Settings())
+        window = ChartWindow(theme, chart, store)
         qtbot.addWidget(window)
         window.resize(*_SIZE)
         window.show()
         qtbot.waitExposed(window)
         chart.setFocus()
-        return Bench(window, state, clock, theme, chart, library)
+        source = CheckpointSource(library, state, window)
+        return Bench(window, state, clock, theme, chart, library, source, MarketChoice(store, window))
 
     return make

@@ -53,6 +53,11 @@ class Two:
         return self.hands.newest
 
 
+def alerts_elsewhere(bench: Bench, database: WindowDatabase) -> AlertsElsewhere:
+    window, watch = bench.window, bench.market_choice.watch
+    return AlertsElsewhere(bench.shell, bench.state, database, window.messages, window.panels.watchlist, watch)
+
+
 @pytest.fixture
 def bench(make_bench: MakeBench, tmp_path: Path) -> Iterator[Two]:
     folder = DataFolder(tmp_path / "data")
@@ -60,7 +65,7 @@ def bench(make_bench: MakeBench, tmp_path: Path) -> Iterator[Two]:
     with opened(make_bench, folder.root) as hands:
         database = WindowDatabase(folder)
         database.open()
-        made = Two(hands, AlertsElsewhere(hands.bench.window, hands.bench.state, database, hands.bench.clock))
+        made = Two(hands, alerts_elsewhere(hands.bench, database))
         made.bench.state.feed_record.opened(MARKET)
         made.elsewhere.show_market(MARKET)
         list_markets(made, *LISTED)
@@ -69,8 +74,8 @@ def bench(make_bench: MakeBench, tmp_path: Path) -> Iterator[Two]:
 
 
 def list_markets(bench: Two, *markets: WatchedMarket) -> None:
-    settings = bench.bench.window.settings
-    bench.bench.window.apply_settings(replace(settings, watchlist=WatchlistSettings(markets=markets)))
+    settings = bench.bench.shell.settings.current
+    bench.bench.shell.settings.change(replace(settings, watchlist=WatchlistSettings(markets=markets)))
 
 
 def leave(bench: Two, market: Market = OTHER) -> None:
@@ -115,7 +120,7 @@ def test_it_goes_off_once_at_the_watchlist_s_price_and_its_banner_shows_the_mark
     price(bench, line_price + 1)
     assert said(bench).startswith("Alert: BTC/USDT rose to "), "and not late: it has just been told"
     chosen: list[MarketSettings] = []
-    bench.bench.window.market_chosen.connect(chosen.append)
+    bench.bench.market_choice.chosen.connect(chosen.append)
     bench.bench.window.banner.action.click()
     assert [(each.venue, each.symbol, each.interval) for each in chosen] == [("binance", "BTC/USDT", "15m")]
     crossed_at_ms = bench.bench.clock.now_ms()
@@ -159,7 +164,7 @@ def test_a_price_across_while_none_was_asked_for_rings_with_the_next(bench: Two)
 
 
 def test_prices_are_asked_for_while_an_alert_needs_them_whoever_looks(bench: Two) -> None:
-    panel = bench.bench.window.watchlist
+    panel = bench.bench.window.panels.watchlist
     bench.tools.lines.add(LineKind.ALERT, bench.newest.close + 4)
     assert not panel.wants_prices, "its market is on the chart"
     leave(bench)
@@ -192,8 +197,11 @@ def test_the_sentence_s_button_has_it_watched(bench: Two) -> None:
     bench.tools.lines.add(LineKind.ALERT, bench.newest.close + 4)
     leave(bench)
     QTest.mouseClick(bench.bench.window.banner.action, Qt.MouseButton.LeftButton)
-    assert bench.bench.window.settings.watchlist.markets == (LISTED[1], WatchedMarket("binance", "BTC/USDT", "1m"))
-    assert bench.bench.window.watchlist.wants_prices and said(bench) == ""
+    assert bench.bench.shell.settings.current.watchlist.markets == (
+        LISTED[1],
+        WatchedMarket("binance", "BTC/USDT", "1m"),
+    )
+    assert bench.bench.window.panels.watchlist.wants_prices and said(bench) == ""
     price(bench, bench.newest.close + 5)
     assert "rose to" in said(bench)
 
@@ -202,7 +210,7 @@ def test_no_prices_come_during_a_replay_and_it_is_said_so(bench: Two) -> None:
     bench.tools.lines.add(LineKind.ALERT, bench.newest.close + 4)
     leave(bench, FILE)
     assert said(bench) == "1 alert on BTC/USDT is not watched while EUR/USD sample is shown."
-    assert notice(bench).action == "" and not bench.bench.window.watchlist.wants_prices
+    assert notice(bench).action == "" and not bench.bench.window.panels.watchlist.wants_prices
 
 
 def test_a_market_that_is_taken_off_the_watchlist_leaves_its_alerts_unwatched(bench: Two) -> None:
@@ -215,7 +223,7 @@ def test_a_market_that_is_taken_off_the_watchlist_leaves_its_alerts_unwatched(be
     list_markets(bench, LISTED[1])
     assert said(bench) == "1 alert on BTC/USDT is not watched while ETH/USDT is shown."
     bench.bench.window.banner.action.click()
-    assert LISTED[0] in bench.bench.window.settings.watchlist.markets
+    assert LISTED[0] in bench.bench.shell.settings.current.watchlist.markets
 
 
 def test_nothing_is_said_of_alerts_that_are_watched_or_off(bench: Two) -> None:
@@ -235,10 +243,14 @@ def test_the_chart_as_it_is_composed_hears_the_watchlist_s_prices(make_bench: Ma
     database, made = WindowDatabase(folder), make_bench()
     database.open()
     window, past = made.window, Library(database, made.clock).past
-    charting = ChartEnsemble(window, made.chart, made.state, database, folder, past, made.clock, made.theme)
+    messages, elsewhere = window.messages, alerts_elsewhere(made, database)
+    charting = ChartEnsemble(
+        made.shell, made.chart, made.state, made.source, messages, database, folder, past, made.theme
+    )
     line = PriceLine(100.0, LineKind.ALERT, direction=Direction.UP, is_armed=True)
     database.lines.put(MARKET.venue, MARKET.symbol, line)
     charting.show_market(OTHER)
+    elsewhere.show_market(OTHER)
     assert charting.bar.interval.text() == str(OTHER.interval)
     made.state.quotes.take(Quoted("binance", {"BTC/USDT": Quote(101.0, made.clock.now_ms())}, {}))
     assert window.banner.shown is not None and "BTC/USDT rose to 100" in window.banner.shown.text

@@ -19,30 +19,30 @@ from tests.desktop.conftest import Bench, MakeBench, fill
 @pytest.fixture
 def bench(make_chart_bench: MakeBench) -> Bench:
     made = make_chart_bench()
-    ChartAppearance(made.window, made.chart)
+    ChartAppearance(made.shell, made.chart)
     fill(made)
     return made
 
 
 @pytest.mark.parametrize("style", list(CandleStyle))
 def test_the_menu_chooses_a_style_that_is_stored(qtbot: QtBot, bench: Bench, style: CandleStyle) -> None:
-    bench.window.actions_of_window[ActionId.STYLE_LINE].trigger()
-    bench.window.actions_of_window[ActionId(f"style_{style.value}")].trigger()
+    bench.shell.actions[ActionId.STYLE_LINE].trigger()
+    bench.shell.actions[ActionId(f"style_{style.value}")].trigger()
     assert bench.chart.style_shown.candles is style
-    assert bench.window.settings.chart.candles == style.value
+    assert bench.shell.settings.current.chart.candles == style.value
 
 
 @pytest.mark.parametrize("kind", list(ScaleKind))
 def test_the_menu_chooses_a_scale(bench: Bench, kind: ScaleKind) -> None:
-    bench.window.actions_of_window[ActionId(f"scale_{kind.value}")].trigger()
+    bench.shell.actions[ActionId(f"scale_{kind.value}")].trigger()
     assert bench.chart.style_shown.scale is kind
     assert bench.chart.frame.prices.kind is kind
 
 
 def test_settings_from_elsewhere_reach_menu_and_chart(bench: Bench) -> None:
     chart = replace(Settings().chart, candles="hollow", scale="log", show_volume=False, time_zone="Asia/Tokyo")
-    bench.window.apply_settings(replace(bench.window.settings, chart=chart))
-    actions = bench.window.actions_of_window
+    bench.shell.settings.change(replace(bench.shell.settings.current, chart=chart))
+    actions = bench.shell.actions
     assert actions[ActionId.STYLE_HOLLOW].isChecked() and actions[ActionId.SCALE_LOG].isChecked()
     assert not actions[ActionId.SHOW_VOLUME].isChecked()
     style = bench.chart.style_shown
@@ -52,31 +52,31 @@ def test_settings_from_elsewhere_reach_menu_and_chart(bench: Bench) -> None:
 
 def test_the_exchanges_zone_is_that_of_the_market(make_chart_bench: MakeBench) -> None:
     bench = make_chart_bench()
-    appearance = ChartAppearance(bench.window, bench.chart)
+    appearance = ChartAppearance(bench.shell, bench.chart)
     chart = replace(Settings().chart, time_zone="exchange")
-    bench.window.apply_settings(replace(bench.window.settings, chart=chart))
+    bench.shell.settings.change(replace(bench.shell.settings.current, chart=chart))
     appearance.set_venue("upbit")
     assert bench.chart.style_shown.time_zone == ZoneInfo("Asia/Seoul")
 
 
 def test_another_setting_leaves_a_held_price_range_alone(bench: Bench) -> None:
     bench.chart.hold_prices(PriceRange(10_000.0, 30_000.0))
-    bench.window.actions_of_window[ActionId.SHOW_VOLUME].trigger()
+    bench.shell.actions[ActionId.SHOW_VOLUME].trigger()
     assert bench.chart.fresh_frame().is_held
-    bench.window.actions_of_window[ActionId.FIT_PRICES].trigger()
+    bench.shell.actions[ActionId.FIT_PRICES].trigger()
     assert not bench.chart.fresh_frame().is_held
 
 
 @pytest.mark.parametrize("name", time_zones.OWN_NAMES)
 def test_the_menu_chooses_a_time_zone(bench: Bench, name: str) -> None:
-    bench.window.actions_of_window[ActionId.ZONE_OTHER].setChecked(True)
-    bench.window.actions_of_window[ActionId(f"zone_{name.lower()}")].trigger()
-    assert bench.window.settings.chart.time_zone == name
+    bench.shell.actions[ActionId.ZONE_OTHER].setChecked(True)
+    bench.shell.actions[ActionId(f"zone_{name.lower()}")].trigger()
+    assert bench.shell.settings.current.chart.time_zone == name
     assert bench.chart.style_shown.time_zone == time_zones.find(name)
 
 
 def test_any_zone_is_found_by_its_name_and_none_is_refused(bench: Bench) -> None:
-    bench.window.actions_of_window[ActionId.ZONE_OTHER].trigger()
+    bench.shell.actions[ActionId.ZONE_OTHER].trigger()
     dialog = bench.window.findChild(ZoneDialog)
     assert isinstance(dialog, ZoneDialog)
     dialog.box.setCurrentText("Middle/Earth")
@@ -85,14 +85,14 @@ def test_any_zone_is_found_by_its_name_and_none_is_refused(bench: Bench) -> None
     dialog.box.setCurrentText("Europe/Berlin")
     dialog.accept()
     assert bench.chart.style_shown.time_zone == ZoneInfo("Europe/Berlin")
-    assert bench.window.actions_of_window[ActionId.ZONE_OTHER].isChecked()
+    assert bench.shell.actions[ActionId.ZONE_OTHER].isChecked()
 
 
 def test_a_zone_dialog_that_is_left_changes_nothing(bench: Bench) -> None:
-    bench.window.actions_of_window[ActionId.ZONE_UTC].trigger()
-    bench.window.actions_of_window[ActionId.ZONE_OTHER].trigger()
+    bench.shell.actions[ActionId.ZONE_UTC].trigger()
+    bench.shell.actions[ActionId.ZONE_OTHER].trigger()
     dialog = bench.window.findChild(ZoneDialog)
     assert isinstance(dialog, ZoneDialog)
     dialog.reject()
-    assert bench.window.actions_of_window[ActionId.ZONE_UTC].isChecked()
-    assert bench.window.settings.chart.time_zone == "UTC"
+    assert bench.shell.actions[ActionId.ZONE_UTC].isChecked()
+    assert bench.shell.settings.current.chart.time_zone == "UTC"

@@ -38,9 +38,11 @@ class Shown:
         self.database.candles.save(MARKET, list(self.source))
         self.bench = bench
         self.candles = ChartCandles(
-            bench.window, bench.chart, self.database, HistoryLoading(data.database, bench.window)
+            bench.shell, bench.chart, self.database, HistoryLoading(data.database, bench.window)
         )
-        bench.chart.typed.connect(Finder(bench.window, bench.theme, lambda _venue: ()).open_markets)
+        bench.chart.typed.connect(
+            Finder(bench.shell, bench.theme, bench.source, bench.market_choice, lambda _venue: ()).open_markets
+        )
         self.candles.show_market(MARKET)
         bench.chart.flush()
 
@@ -88,7 +90,7 @@ def test_typed_minutes_join_the_candles_and_zero_goes_back(shown: Shown) -> None
     assert series is not None and str(series.interval) == "5m"
     wanted = joined(list(shown.source), 5)
     assert_alike(list(series), wanted)
-    assert "5m" in chart.model.title and shown.bench.window.settings.chart.interval == "5m"
+    assert "5m" in chart.model.title and shown.bench.shell.settings.current.chart.interval == "5m"
     shown.type_interval("0")
     assert chart.model.series is shown.candles.stored
 
@@ -148,7 +150,7 @@ def test_ticks_and_closed_candles_reach_the_coarse_chart(shown: Shown) -> None:
 
 
 def test_what_cannot_be_joined_is_not_offered(shown: Shown, make_chart_bench: MakeBench) -> None:
-    actions = shown.bench.window.actions_of_window
+    actions = shown.bench.shell.actions
     assert all(actions[id_].isEnabled() for id_ in (ActionId.INTERVAL_1M, ActionId.INTERVAL_5M, ActionId.INTERVAL_1D))
     assert actions[ActionId.INTERVAL_MARKET].isChecked()
     shown.candles.show_market(Market("binance", "BTC/USDT", Interval.parse("1h")))
@@ -219,7 +221,7 @@ def test_holes_of_the_exchange_are_known_from_the_table_and_from_the_feed(
     step_ms = MARKET.interval.duration_ms
     first, second = (source[place].open_time_ms + step_ms for place in (99, 195))
     database.holes.add_of_exchange(MARKET, [TimeSpan(first, first + 4 * step_ms)], START_MS)
-    candles = ChartCandles(bench.window, bench.chart, database, HistoryLoading(data.database, bench.window))
+    candles = ChartCandles(bench.shell, bench.chart, database, HistoryLoading(data.database, bench.window))
     candles.show_market(MARKET)
     model = bench.chart.model
     assert [model.absent_before(index) for index in (100, 196)] == [4, 0]
@@ -243,7 +245,7 @@ def test_holes_that_a_command_has_found_come_with_the_history(
     source = list(random_series(50, skip=frozenset({20})))
     database.candles.save(MARKET, source)
     history = HistoryLoading(data.database, bench.window)
-    candles = ChartCandles(bench.window, bench.chart, database, history)
+    candles = ChartCandles(bench.shell, bench.chart, database, history)
     candles.show_market(MARKET)
     hole_ms = source[19].open_time_ms + MARKET.interval.duration_ms
     database.holes.add_of_exchange(MARKET, [TimeSpan(hole_ms, hole_ms + MARKET.interval.duration_ms)], START_MS)

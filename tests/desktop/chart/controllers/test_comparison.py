@@ -48,10 +48,10 @@ class Shown:
             self.sources[market] = source
             self.database.candles.save(market, source)
         self.bench, self.chart = bench, bench.chart
-        ChartAppearance(bench.window, bench.chart)
+        ChartAppearance(bench.shell, bench.chart)
         histories = [HistoryLoading(data.database, bench.window) for _ in range(2)]
-        self.candles = ChartCandles(bench.window, bench.chart, self.database, histories[0])
-        self.comparison = ChartComparison(bench.window, bench.chart, self.database, histories[1])
+        self.candles = ChartCandles(bench.shell, bench.chart, self.database, histories[0])
+        self.comparison = ChartComparison(bench.shell, bench.chart, self.database, histories[1])
         self.show(OWN)
 
     def show(self, market: Market) -> None:
@@ -60,7 +60,7 @@ class Shown:
         self.chart.flush()
 
     def trigger(self, action_id: ActionId) -> None:
-        self.bench.window.actions_of_window[action_id].trigger()
+        self.bench.shell.actions[action_id].trigger()
 
     def closes(self) -> list[float] | None:
         """Of the other market, as the chart has them."""
@@ -91,7 +91,7 @@ def shown(make_chart_bench: MakeBench, tmp_path: Path) -> Iterator[Shown]:
 
 
 def test_chosen_it_is_there_in_percent_and_chosen_again_all_is_as_before(shown: Shown, qtbot: QtBot) -> None:
-    stop = shown.bench.window.actions_of_window[ActionId.COMPARE_STOP]
+    stop = shown.bench.shell.actions[ActionId.COMPARE_STOP]
     shown.trigger(ActionId.SCALE_LOG)
     assert not stop.isEnabled()
     shown.choose(qtbot, "ETH/USDT")

@@ -53,7 +53,7 @@ def the_drawing(bench: ToolBench) -> Drawing:
 
 def choose(bench: ToolBench, kind: DrawingKind) -> None:
     """From the Chart menu."""
-    bench.bench.window.actions_of_window[ACTIONS[kind]].trigger()
+    bench.bench.shell.actions[ACTIONS[kind]].trigger()
     bench.bench.chart.flush()
 
 
@@ -210,7 +210,7 @@ def test_a_handle_forms_it_and_undo_takes_that_back(bench: ToolBench, kind: Draw
     assert the_drawing(bench) == drawing
     bench.key(Qt.Key.Key_Z, CONTROL)
     assert drawings(bench) == (), "at last what was drawn"
-    assert not bench.bench.window.actions_of_window[ActionId.UNDO_LINE].isEnabled()
+    assert not bench.bench.shell.actions[ActionId.UNDO_LINE].isEnabled()
 
 
 @pytest.mark.parametrize("scale", list(ScaleKind))
@@ -269,7 +269,7 @@ def test_what_was_taken_back_is_done_again_in_order_until_something_else_changes
     draw(bench, DrawingKind.TREND_LINE, place(bench, 40, 0.6), place(bench, 15, 0.9))
     bench.choose(place(bench, 30, 0.2), "Alert at")
     draw(bench, DrawingKind.HORIZONTAL, place(bench, 30, 0.4))
-    actions = bench.bench.window.actions_of_window
+    actions = bench.bench.shell.actions
     everything = (bench.tools.lines.things, drawings(bench))
     assert not actions[ActionId.REDO_LINE].isEnabled()
     for _ in range(3):
@@ -306,14 +306,14 @@ def test_one_thing_is_selected_at_most(bench: ToolBench) -> None:
     assert tools.placed.selected == drawing
     bench.click(low)
     assert tools.placed.selected in tools.lines.things
-    bench.bench.window.actions_of_window[ActionId.NEXT_LINE].trigger()
+    bench.bench.shell.actions[ActionId.NEXT_LINE].trigger()
     assert tools.placed.selected == drawing
     bench.key(Qt.Key.Key_Delete)
     assert drawings(bench) == () and len(tools.lines.things) == 1
 
 
 def test_what_begins_ends_what_waited_for_the_mouse(bench: ToolBench) -> None:
-    actions, tools = bench.bench.window.actions_of_window, bench.tools
+    actions, tools = bench.bench.shell.actions, bench.tools
     actions[ActionId.ADD_ALERT].trigger()
     choose(bench, DrawingKind.RAY)
     assert tools.placed.placing is DrawingKind.RAY
@@ -330,7 +330,7 @@ def test_while_an_alert_is_set_a_drawing_under_it_stays_where_it_is(bench: ToolB
     at = middle_of(bench, drawing)
     bench.key(Qt.Key.Key_Escape)
     bench.hover(at)
-    bench.bench.window.actions_of_window[ActionId.ADD_ALERT].trigger()
+    bench.bench.shell.actions[ActionId.ADD_ALERT].trigger()
     bench.click(at)
     assert len(bench.tools.lines.things) == 1 and the_drawing(bench) == drawing
 

@@ -23,7 +23,7 @@ def bench(make_chart_bench: MakeBench) -> Bench:
 
 
 def opened(bench: Bench, zone: tzinfo) -> DateDialog:
-    appearance = ChartAppearance(bench.window, bench.chart)
+    appearance = ChartAppearance(bench.shell, bench.chart)
     bench.chart.restyle(time_zone=zone)
     dialog = appearance.open_date()
     assert dialog is not None
@@ -62,8 +62,8 @@ def test_a_date_after_the_last_candle_is_said_and_the_dialog_stays(bench: Bench)
 
 def test_an_empty_chart_has_no_date_to_go_to(make_chart_bench: MakeBench) -> None:
     bench = make_chart_bench()
-    ChartAppearance(bench.window, bench.chart)
-    bench.window.actions_of_window[ActionId.GO_TO_DATE].trigger()
+    ChartAppearance(bench.shell, bench.chart)
+    bench.shell.actions[ActionId.GO_TO_DATE].trigger()
     assert bench.window.banner.shown is not None
 
 
@@ -72,8 +72,8 @@ def test_with_a_forming_candle_alone_it_says_that_none_has_closed(make_chart_ben
     bench.chart.set_series(CandleSeries(scenario.MINUTE), "NEW/USDT")
     bench.chart.set_forming(scenario.market()[-1])
     bench.chart.flush()
-    ChartAppearance(bench.window, bench.chart)
-    bench.window.actions_of_window[ActionId.GO_TO_DATE].trigger()
+    ChartAppearance(bench.shell, bench.chart)
+    bench.shell.actions[ActionId.GO_TO_DATE].trigger()
     shown = bench.window.banner.shown
     assert shown is not None and "closed" in shown.text and "no candle on the chart" not in shown.text
     assert bench.window.findChildren(DateDialog) == []

@@ -152,7 +152,7 @@ def test_delete_removes_and_undo_brings_back(bench: ToolBench) -> None:
     assert the_line(bench).price == line.price
     bench.key(Qt.Key.Key_Z, CONTROL)
     assert lines(bench) == (), "at last the line that was set"
-    assert not bench.bench.window.actions_of_window[ActionId.UNDO_LINE].isEnabled()
+    assert not bench.bench.shell.actions[ActionId.UNDO_LINE].isEnabled()
 
 
 def test_by_keys_alone(bench: ToolBench) -> None:
@@ -356,7 +356,7 @@ def test_many_steps_of_the_arrows_are_taken_back_at_once(bench: ToolBench) -> No
 def test_letters_are_typed_where_a_text_is(make_bench: MakeBench, folder: Path) -> None:
     """In the whole window: what the chart does not take is typed."""
     with opened(make_bench, folder) as whole:
-        browser = whole.bench.window.checkpoints
+        browser = whole.bench.window.panels.checkpoints
         browser.table.setFocus()
         QTest.keyClick(browser.table, Qt.Key.Key_A)
         QTest.keyClick(browser.filter, Qt.Key.Key_A)
@@ -521,8 +521,8 @@ def test_candles_that_were_missed_before_it_was_set_are_silent(bench: ToolBench)
 
 def test_nothing_is_told_where_that_is_switched_off(bench: ToolBench) -> None:
     window = bench.bench.window
-    notifications = replace(window.settings.notifications, price_alerts=False)
-    window.change_settings(replace(window.settings, notifications=notifications))
+    notifications = replace(window.shell.settings.current.notifications, price_alerts=False)
+    window.shell.settings.change(replace(window.shell.settings.current, notifications=notifications))
     bench.act(Qt.Key.Key_A)
     bench.key(Qt.Key.Key_Up, SHIFT)
     tick(bench, the_line(bench).price)
@@ -554,9 +554,9 @@ def test_placing_a_note_lets_the_chart_follow_the_newest_candle(bench: ToolBench
 def test_an_alert_says_so_before_all_other_banners_and_makes_a_sound(bench: ToolBench, has_sound: bool) -> None:
     window, sounds = bench.bench.window, list[None]()
     window.messages.sounded.connect(lambda: sounds.append(None))
-    notifications = replace(window.settings.notifications, alert_sound=has_sound)
-    window.change_settings(replace(window.settings, notifications=notifications))
-    window.tell("The exchange does not answer.", Severity.ERROR, key="feed", is_answer=True)
+    notifications = replace(window.shell.settings.current.notifications, alert_sound=has_sound)
+    window.shell.settings.change(replace(window.shell.settings.current, notifications=notifications))
+    window.banner.notify("The exchange does not answer.", Severity.ERROR, key="feed", is_answer=True)
     bench.act(Qt.Key.Key_A)
     bench.key(Qt.Key.Key_Up, SHIFT)
     tick(bench, the_line(bench).price)

@@ -173,20 +173,20 @@ def test_the_tooltip_tells_the_sentence_and_a_click_opens_the_incident_or_the_ch
     tooltip = bench.bench.chart.overlay.tooltip
     assert tooltip is not None and "proves no edge" in " ".join(span.text for row in tooltip.rows for span in row)
     bench.click(best)
-    (selected,) = window.checkpoints.selected()
-    assert selected.is_best and window.checkpoints.is_on_screen
+    (selected,) = window.panels.checkpoints.selected()
+    assert selected.is_best and window.panels.checkpoints.is_on_screen
 
 
 def test_they_are_hidden_by_an_action_that_is_remembered(bench: ToolBench) -> None:
-    chart, action = bench.bench.chart, bench.bench.window.actions_of_window[ActionId.SHOW_MARKERS]
-    ChartAppearance(bench.bench.window, chart)
+    chart, action = bench.bench.chart, bench.bench.shell.actions[ActionId.SHOW_MARKERS]
+    ChartAppearance(bench.bench.shell, chart)
     chart.flush()
     at = place_of(bench, MarkerKind.WARNING)
     shown = chart.grab().toImage().copy(at.x() - 8, at.y() - 8, 16, 16)
     assert action.isChecked()
     action.trigger()
     chart.flush()
-    assert not bench.bench.window.settings.chart.show_markers
+    assert not bench.bench.shell.settings.current.chart.show_markers
     assert chart.grab().toImage().copy(at.x() - 8, at.y() - 8, 16, 16) != shown
     assert bench.tools.markers.layer.marker_at(chart.frame, chart.model, at) is None
 

@@ -240,7 +240,7 @@ def test_from_the_menu_it_follows_the_mouse(bench: ToolBench) -> None:
 
 
 def test_measuring_and_setting_a_line_end_each_other(bench: ToolBench) -> None:
-    actions = bench.bench.window.actions_of_window
+    actions = bench.bench.shell.actions
     bench.hover(bench.middle())
     actions[ActionId.ADD_ALERT].trigger()
     actions[ActionId.MEASURE].trigger()

@@ -43,8 +43,8 @@ class Recorded:
         self.shown.extend(SERIES[index] for index in range(RECORDED))
         bench.state.begin(None, MINUTE_MS)
         self.chart.set_series(self.shown, "BTC/USDT · 1m")
-        ChartAppearance(bench.window, bench.chart)
-        ChartPast(bench.window, self.chart, bench.state, lambda _run: reader)
+        ChartAppearance(bench.shell, bench.chart)
+        ChartPast(bench.shell, self.chart, bench.state, lambda _run: reader)
         bench.state.begin(None, MINUTE_MS)
         bench.state.apply(scenario.ready(reader.run_id))
 
@@ -54,7 +54,7 @@ class Recorded:
 
     @property
     def settings(self) -> Settings:
-        return self.bench.window.settings
+        return self.bench.shell.settings.current
 
     def in_view(self) -> int:
         frame = self.chart.frame
@@ -130,11 +130,11 @@ def test_a_key_goes_through_the_horizons(qtbot: QtBot, recorded: Recorded) -> No
 
 def test_settings_from_elsewhere_are_shown_and_kept_within_the_models_horizons(recorded: Recorded) -> None:
     window = recorded.bench.window
-    chart = replace(window.settings.chart, hindsight=True, error_strip=True, hindsight_horizon=60)
-    window.apply_settings(replace(window.settings, chart=chart))
-    actions = window.actions_of_window
+    chart = replace(window.shell.settings.current.chart, hindsight=True, error_strip=True, hindsight_horizon=60)
+    window.shell.settings.change(replace(window.shell.settings.current, chart=chart))
+    actions = window.shell.actions
     assert actions[ActionId.HINDSIGHT].isChecked() and actions[ActionId.ERROR_STRIP].isChecked()
-    assert recorded.chart.model.past.horizon == window.settings.model.horizons
+    assert recorded.chart.model.past.horizon == window.shell.settings.current.model.horizons
 
 
 def test_neither_mouse_nor_ticks_nor_scores_ask_sqlite(qtbot: QtBot, recorded: Recorded) -> None:
@@ -208,8 +208,8 @@ def test_what_cannot_be_read_is_said_once_and_left_alone(qtbot: QtBot, make_char
             raise StorageError("The database is locked by another program.")
 
     bench, broken = make_chart_bench(), Broken()
-    ChartAppearance(bench.window, bench.chart)
-    ChartPast(bench.window, bench.chart, bench.state, lambda _run: broken)  # type: ignore[arg-type, return-value]
+    ChartAppearance(bench.shell, bench.chart)
+    ChartPast(bench.shell, bench.chart, bench.state, lambda _run: broken)  # type: ignore[arg-type, return-value]
     bench.state.begin(None, MINUTE_MS)
     bench.chart.set_series(SERIES, "BTC/USDT · 1m")
     bench.state.apply(scenario.ready())

@@ -36,8 +36,8 @@ def watched(qtbot: QtBot, make_chart_bench: MakeBench, tmp_path: Path) -> Iterat
         shown.extend(SERIES[index] for index in range(RECORDED))
         bench.state.begin(None, MINUTE_MS)
         bench.chart.set_series(shown, "BTC/USDT · 1m")
-        ChartAppearance(bench.window, bench.chart)
-        ChartPast(bench.window, bench.chart, bench.state, lambda _run: record.reader)
+        ChartAppearance(bench.shell, bench.chart)
+        ChartPast(bench.shell, bench.chart, bench.state, lambda _run: record.reader)
         bench.state.apply(scenario.ready(record.reader.run_id))
         bench.window.activateWindow()
         qtbot.waitUntil(bench.window.isActiveWindow)
@@ -65,14 +65,14 @@ def press(bench: Bench) -> None:
 
 
 def test_the_key_shades_the_chart_and_is_remembered(qtbot: QtBot, watched: Bench) -> None:
-    action = watched.window.actions_of_window[ActionId.REGIMES]
+    action = watched.window.shell.actions[ActionId.REGIMES]
     assert not layers(watched) and not action.isChecked()
     press(watched)
-    assert watched.window.settings.chart.regimes and action.isChecked() and len(layers(watched)) == 1
+    assert watched.window.shell.settings.current.chart.regimes and action.isChecked() and len(layers(watched)) == 1
     frame = watched.chart.frame
     qtbot.waitUntil(lambda: in_view(watched) == frame.stop - frame.first)
     press(watched)
-    assert not watched.window.settings.chart.regimes and not action.isChecked() and not layers(watched)
+    assert not watched.window.shell.settings.current.chart.regimes and not action.isChecked() and not layers(watched)
 
 
 def test_a_new_candle_is_known_by_its_forecast(qtbot: QtBot, watched: Bench) -> None:
@@ -110,10 +110,10 @@ def test_a_record_that_cannot_be_read_is_told_and_asked_no_more(
     bench, broken = make_chart_bench(), Broken()
     bench.state.begin(None, MINUTE_MS)
     bench.chart.set_series(SERIES, "BTC/USDT · 1m")
-    ChartAppearance(bench.window, bench.chart)
-    ChartPast(bench.window, bench.chart, bench.state, lambda _run: broken)
+    ChartAppearance(bench.shell, bench.chart)
+    ChartPast(bench.shell, bench.chart, bench.state, lambda _run: broken)
     bench.state.apply(scenario.ready())
-    bench.window.actions_of_window[ActionId.REGIMES].trigger()
+    bench.shell.actions[ActionId.REGIMES].trigger()
     settle(bench.chart)
     qtbot.waitUntil(lambda: broken.asked == 1)
     qtbot.waitUntil(lambda: bench.window.banner.shown is not None)

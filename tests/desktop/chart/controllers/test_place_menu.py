@@ -32,9 +32,10 @@ class Placed:
 
     def __init__(self, bench: Bench) -> None:
         self.bench, self.chart = bench, bench.chart
-        ChartAppearance(bench.window, bench.chart)
-        self.studies = ChartStudies(bench.window, bench.chart)
-        place, menu = PlaceMenu(bench.window, bench.chart, self.studies), ChartMenu(bench.chart)
+        ChartAppearance(bench.shell, bench.chart)
+        self.studies = ChartStudies(bench.shell, bench.chart)
+        place = PlaceMenu(bench.shell, bench.chart, self.studies, bench.source, lambda _id: None)
+        menu = ChartMenu(bench.chart)
         for part in (place.add_checkpoint, place.add_indicator, place.add_axis, place.add_plot):
             menu.add(part)
         fill(bench)
@@ -92,9 +93,9 @@ def test_each_axis_offers_what_is_its_own(placed: Placed) -> None:
     assert offered(chart, QPoint(100, below)) == ["Go to newest candle", "Go to date…", *zones]
     assert offered(chart, QPoint(right, below)) == zones
     choose(chart, QPoint(right, 50), "Logarithmic")
-    assert placed.bench.window.settings.chart.scale == "log"
+    assert placed.bench.shell.settings.current.chart.scale == "log"
     choose(chart, QPoint(100, below), "UTC")
-    assert placed.bench.window.settings.chart.time_zone == "UTC"
+    assert placed.bench.shell.settings.current.chart.time_zone == "UTC"
 
 
 def test_an_indicator_is_set_and_removed_where_it_runs(placed: Placed) -> None:
@@ -109,7 +110,7 @@ def test_an_indicator_is_set_and_removed_where_it_runs(placed: Placed) -> None:
     choose(chart, placed.at_average(), "Remove SMA")
     assert [layer.spec.kind for layer in placed.studies.layers] == ["rsi"]
     choose(chart, placed.at_pane("rsi 0"), "Remove RSI")
-    assert placed.studies.layers == [] and placed.bench.window.settings.chart.indicators == ()
+    assert placed.studies.layers == [] and placed.bench.shell.settings.current.chart.indicators == ()
 
 
 def test_an_empty_place_offers_what_can_be_drawn_and_added_and_the_view_of_before(placed: Placed) -> None:
@@ -124,7 +125,7 @@ def test_an_empty_place_offers_what_can_be_drawn_and_added_and_the_view_of_befor
     assert [action.text().replace("&", "") for action in inner.actions()][:2] == ["Trend line", "Ray"]
     menu.close()
     choose(chart, on_bars, "Hide volume")
-    assert not placed.bench.window.settings.chart.show_volume and offered(chart, on_bars) == entries
+    assert not placed.bench.shell.settings.current.chart.show_volume and offered(chart, on_bars) == entries
     spacing = chart.scale.spacing
     chart.zoom(3.0)
     choose(chart, placed.at_average(25), "Reset view")
@@ -152,15 +153,17 @@ def test_a_ghost_and_a_past_candle_lead_to_their_checkpoint(
 ) -> None:
     async def story(application: Application) -> None:
         chart, window = application.chart, application.window
-        await until(lambda: bool(chart.model.ghosts() and window.source.checkpoints()), "ghosts and checkpoints", 40)
+        await until(
+            lambda: bool(chart.model.ghosts() and application.source.checkpoints()), "ghosts and checkpoints", 40
+        )
         await until(lambda: chart.model.past_forecast(chart.model.count - 2) is not None, "past forecasts", 40)
-        known = {each.checkpoint_id for each in window.source.checkpoints()}
+        known = {each.checkpoint_id for each in application.source.checkpoints()}
         for name, point in places_of_forecasts(application):
             window.show_dock(ActionId.SHOW_LOG)
             (entry,) = [text for text in offered(chart, point) if "heckpoint" in text]
             assert "step" in entry, name
             choose(chart, point, "heckpoint")
-            (selected,) = window.checkpoints.selected()
+            (selected,) = window.panels.checkpoints.selected()
             assert selected.checkpoint_id in known and f"{selected.step:,}" in entry
             assert window.docks[ActionId.SHOW_CHECKPOINTS].isVisible()
 

@@ -36,7 +36,7 @@ def bench(make_chart_bench: MakeBench) -> Bench:
 
 @pytest.fixture
 def saving(bench: Bench) -> ChartSaving:
-    return ChartSaving(bench.window, bench.chart, bench.clock)
+    return ChartSaving(bench.shell, bench.chart, bench.clock)
 
 
 def test_a_picture_is_the_chart_without_the_mouse(
@@ -116,7 +116,7 @@ def test_what_is_saved_can_be_read_as_any_other_file(
 
 def test_the_clipboard_gets_the_picture(bench: Bench, saving: ChartSaving) -> None:
     still = image_of(bench.chart)
-    bench.window.actions_of_window[ActionId.COPY_PICTURE].trigger()
+    bench.shell.actions[ActionId.COPY_PICTURE].trigger()
     copied = QGuiApplication.clipboard().image()
     assert copied.convertToFormat(still.format()) == still
     assert bench.window.banner.shown is not None
@@ -143,7 +143,7 @@ def test_the_candles_in_view_are_exported_and_read_back(
 
 def test_a_forming_candle_alone_is_no_table(make_chart_bench: MakeBench, tmp_path: Path) -> None:
     bench = make_chart_bench()
-    saving = ChartSaving(bench.window, bench.chart, bench.clock)
+    saving = ChartSaving(bench.shell, bench.chart, bench.clock)
     bench.chart.set_series(CandleSeries(scenario.MINUTE), "NEW/USDT")
     bench.chart.set_forming(scenario.market()[-1])
     bench.chart.flush()
@@ -251,6 +251,6 @@ def test_the_dialog_suggests_a_name_and_writes_what_is_chosen(
 
 def test_without_a_candle_nothing_is_asked(make_chart_bench: MakeBench) -> None:
     bench = make_chart_bench()
-    saving = ChartSaving(bench.window, bench.chart, bench.clock)
+    saving = ChartSaving(bench.shell, bench.chart, bench.clock)
     assert saving.ask_for_csv() is None
     assert bench.window.banner.shown is not None

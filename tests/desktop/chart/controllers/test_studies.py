@@ -28,11 +28,11 @@ def bench(make_chart_bench: MakeBench) -> Bench:
 
 @pytest.fixture
 def studies(bench: Bench) -> ChartStudies:
-    return ChartStudies(bench.window, bench.chart)
+    return ChartStudies(bench.shell, bench.chart)
 
 
 def opened(bench: Bench) -> IndicatorsDialog:
-    bench.window.actions_of_window[ActionId.INDICATORS].trigger()
+    bench.shell.actions[ActionId.INDICATORS].trigger()
     dialog = bench.window.findChild(IndicatorsDialog)
     assert isinstance(dialog, IndicatorsDialog)
     return dialog
@@ -50,7 +50,7 @@ def test_what_is_added_is_on_the_chart_and_stored(bench: Bench, studies: ChartSt
         action.trigger()
     assert [layer.spec.kind for layer in studies.layers] == list(INDICATORS)
     assert len(bench.chart.frame.panes) == sum(info.place is Place.OWN_PANE for info in INDICATORS.values())
-    stored = from_dict(to_dict(bench.window.settings))[0].chart.indicators
+    stored = from_dict(to_dict(bench.shell.settings.current))[0].chart.indicators
     assert tuple(IndicatorSpec.from_json(each) for each in stored) == specs(studies)
 
 
@@ -114,7 +114,7 @@ def test_stored_indicators_are_there_at_the_start(make_chart_bench: MakeBench) -
     chart = replace(Settings().chart, indicators=(RSI.to_json(),), pane_heights={"rsi 0": 0.3})
     bench = make_chart_bench(settings=replace(Settings(), chart=chart))
     fill(bench)
-    studies = ChartStudies(bench.window, bench.chart)
+    studies = ChartStudies(bench.shell, bench.chart)
     assert specs(studies) == (RSI,)
     layout = bench.chart.frame.layout
     assert layout.plot_bottom - layout.main_bottom == pytest.approx(0.3 * layout.plot_bottom, abs=2)
@@ -133,7 +133,7 @@ def test_a_pane_that_is_dragged_keeps_its_height(qtbot: QtBot, bench: Bench, stu
     opened(bench).add("rsi")
     bench.chart.flush()
     edge = QPoint(200, bench.chart.frame.panes[0].top)
-    with qtbot.waitSignal(bench.window.settings_changed) as stored:
+    with qtbot.waitSignal(bench.shell.settings.changed) as stored:
         QTest.mousePress(bench.chart.viewport(), Qt.MouseButton.LeftButton, pos=edge)
         QTest.mouseMove(bench.chart.viewport(), edge - QPoint(0, 40))
         QTest.mouseRelease(bench.chart.viewport(), Qt.MouseButton.LeftButton, pos=edge - QPoint(0, 40))
@@ -158,7 +158,7 @@ def test_colours_and_width_show_at_once_are_stored_and_go_back_to_the_themes(
     assert studies.layers == [layer] and layer._series is series, "nothing is worked out again"
     line, signal, _bars = layer.colours(bench.chart.frame)
     assert (line, signal.name()) == (of_theme[0], "#d1499a") and layer.look.width_px == 3.0
-    stored = from_dict(to_dict(bench.window.settings))[0].chart.indicators[0]
+    stored = from_dict(to_dict(bench.shell.settings.current))[0].chart.indicators[0]
     assert stored["colours"] == {"signal": "#d1499a"} and stored["width_px"] == 3.0
     fast = dialog.editor("fast")
     assert not isinstance(fast, QComboBox)
@@ -167,7 +167,7 @@ def test_colours_and_width_show_at_once_are_stored_and_go_back_to_the_themes(
     dialog.reset_button.click()
     (layer,) = studies.layers
     assert layer.colours(bench.chart.frame) == of_theme and not dialog.reset_button.isEnabled()
-    assert bench.window.settings.chart.indicators[0].keys() == {"kind", "parameters"}
+    assert bench.shell.settings.current.chart.indicators[0].keys() == {"kind", "parameters"}
     assert dialog.colour("signal").colour == "" and dialog.line_width.value() == 1.5
 
 
@@ -195,8 +195,8 @@ def test_the_edges_of_a_band_are_of_their_middles_colour(bench: Bench, studies: 
 
 def test_a_stored_colour_of_no_list_is_kept_and_shown(bench: Bench, studies: ChartStudies) -> None:
     own = {**RSI.to_json(), "colours": {"strength": "#123456"}}
-    settings = bench.window.settings
-    bench.window.change_settings(replace(settings, chart=replace(settings.chart, indicators=(own,))))
+    settings = bench.shell.settings.current
+    bench.shell.settings.change(replace(settings, chart=replace(settings.chart, indicators=(own,))))
     dialog = opened(bench)
     assert dialog.colour("strength").colour == "#123456"
     dialog.line_width.setValue(2.0)

@@ -82,7 +82,7 @@ def at_now(qtbot: QtBot, make_chart_bench: MakeBench, tmp_path: Path) -> Iterato
                 record.add_scores(scores_of(SERIES, index))
         bench, series = make_chart_bench(), first_of(SERIES, len(SERIES))
         reader = record.reader
-        travel = TimeTravel(bench.window, bench.chart, bench.state, lambda _run: reader)
+        travel = TimeTravel(bench.shell, bench.chart, bench.state, lambda _run: reader)
         bench.state.begin(None, MINUTE_MS)
         bench.state.apply(scenario.ready(reader.run_id))
         bench.chart.set_series(series, "BTC/USDT · 1m")
@@ -271,7 +271,7 @@ def test_without_candles_there_is_no_past(at_now: Traveller) -> None:
     at_now.chart.set_series(CandleSeries(SERIES.interval), "nothing yet")
     at_now.travel.step_back()
     assert not at_now.travel.is_past
-    assert not at_now.bench.window.actions_of_window[ActionId.TRAVEL_BACK].isEnabled()
+    assert not at_now.bench.shell.actions[ActionId.TRAVEL_BACK].isEnabled()
 
 
 def test_the_menu_of_a_candle_goes_back_to_it(at_now: Traveller) -> None:
@@ -327,7 +327,7 @@ def test_playing_walks_on_until_now(at_now: Traveller, qtbot: QtBot, monkeypatch
     at_now.step_back(5)
     walked, go_to = list[int](), at_now.travel.go_to
     monkeypatch.setattr(at_now.travel, "go_to", lambda index: (walked.append(index), go_to(index)))
-    actions = at_now.bench.window.actions_of_window
+    actions = at_now.bench.shell.actions
     at_now.press(Qt.Key.Key_F9)
     assert "Pause" in actions[ActionId.TRAVEL_PLAY].text()
     qtbot.waitUntil(lambda: not at_now.travel.is_past)

@@ -16,7 +16,7 @@ from tests.desktop.conftest import Bench, MakeBench, fill
 def bench(make_chart_bench: MakeBench) -> Bench:
     made = make_chart_bench()
     fill(made)
-    ChartAppearance(made.window, made.chart)
+    ChartAppearance(made.shell, made.chart)
     made.chart.flush()
     return made
 
@@ -26,11 +26,11 @@ def told(bench: Bench) -> str:
 
 
 def test_the_action_shows_it_keeps_it_and_takes_it_away(bench: Bench, qtbot: QtBot) -> None:
-    action = bench.window.actions_of_window[ActionId.VOLUME_PROFILE]
+    action = bench.shell.actions[ActionId.VOLUME_PROFILE]
     before = picture(bench.chart)
     for is_shown in (True, False):
         action.trigger()
         bench.chart.flush()
-        assert bench.window.settings.chart.volume_profile is is_shown is action.isChecked()
+        assert bench.shell.settings.current.chart.volume_profile is is_shown is action.isChecked()
         assert ("Volume profile" in told(bench)) is is_shown
         assert (picture(bench.chart) != before).any() is np.bool_(is_shown)

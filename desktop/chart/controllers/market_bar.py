@@ -8,14 +8,22 @@ from PySide6.QtWidgets import QHBoxLayout, QMenu, QSizePolicy, QToolButton, QVBo
 from core.domain.candle import Interval, Market
 from core.domain.plain import plain
 from core.market.shown_names import shown_symbol
-from desktop.actions import ActionRegistry
-from desktop.finder.sources import INTERVALS
+from desktop.actions import ActionId, ActionRegistry
 from desktop.ui.icons import icon
 from desktop.ui.plain_text import paragraphs
 from desktop.ui.theme import Palette, Theme
 from desktop.ui.translation import translate
 from desktop.ui.words import with_venue
 
+_INTERVALS = (
+    ActionId.INTERVAL_1M,
+    ActionId.INTERVAL_5M,
+    ActionId.INTERVAL_15M,
+    ActionId.INTERVAL_1H,
+    ActionId.INTERVAL_4H,
+    ActionId.INTERVAL_1D,
+    ActionId.INTERVAL_MARKET,
+)
 _LONGEST_SYMBOL = 24
 """Characters: a file's symbol is its name."""
 _MARGINS = (4, 1, 4, 1)
@@ -63,7 +71,7 @@ class MarketBar(QWidget):
     def _dress(self, actions: ActionRegistry) -> None:
         menu = QMenu(self.interval)
         menu.setToolTipsVisible(True)
-        menu.addActions([actions[action_id] for action_id in INTERVALS])
+        menu.addActions([actions[action_id] for action_id in _INTERVALS])
         self.interval.setMenu(menu)
         self.interval.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self.interval.setToolTip(

@@ -10,7 +10,7 @@ from pytestqt.qtbot import QtBot
 
 from core.domain.candle import Interval, Market
 from desktop.actions import ActionId
-from desktop.window.market_bar import MarketBar
+from desktop.chart.controllers.market_bar import MarketBar
 from tests.desktop import scenario
 from tests.desktop.conftest import Bench, MakeBench, fill
 
@@ -18,7 +18,7 @@ MARKET = Market("binance", "BTC/USDT", scenario.MINUTE)
 
 
 def barred(bench: Bench) -> MarketBar:
-    bar = MarketBar(bench.window.actions_of_window, bench.chart, bench.theme)
+    bar = MarketBar(bench.shell.actions, bench.chart, bench.theme)
     bar.show()
     bar.show_market(MARKET)
     bar.show_interval(MARKET.interval)
@@ -63,7 +63,7 @@ def test_it_names_market_and_interval_for_eyes_and_screen_readers(bench: Bench) 
 
 
 def test_before_the_first_market_only_one_can_be_chosen(bench: Bench) -> None:
-    bar = MarketBar(bench.window.actions_of_window, bench.chart, bench.theme)
+    bar = MarketBar(bench.shell.actions, bench.chart, bench.theme)
     bar.show()
     assert bar.symbol.text() == "Market" and bar.symbol.accessibleName() == "Choose a market"
     assert not bar.interval.isVisible()
@@ -74,7 +74,7 @@ def test_the_buttons_open_the_search_and_the_intervals(bench: Bench, qtbot: QtBo
     with qtbot.waitSignal(bar.market_wanted):
         QTest.mouseClick(bar.symbol, Qt.MouseButton.LeftButton)
     chosen: list[str] = []
-    action = bench.window.actions_of_window[ActionId.INTERVAL_15M]
+    action = bench.shell.actions[ActionId.INTERVAL_15M]
     action.triggered.connect(lambda: chosen.append("15m"))
 
     def choose() -> None:

@@ -1,0 +1,141 @@
+"""Shows what the run controller reports: on the chart, in the state of the panels, and in the banner."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from PySide6.QtCore import QObject
+
+from core.domain.candle import Market
+from core.domain.candle_series import CandleSeries
+from core.domain.events import CANDLE_SET_ASIDE, EventBatch, Incident, Severity, TrainerReady
+from core.market.feeds.base import FeedState, FeedStatus
+from core.market.shown_names import shown_market
+from core.settings.tree import MarketSettings
+from core.storage.errors import StorageError
+from desktop.chart.controllers.ensemble import ChartEnsemble
+from desktop.chart.widget import ChartWidget
+from desktop.notifications.alerts_elsewhere import AlertsElsewhere
+from desktop.services.run_controller import RunController
+from desktop.state.library import Library
+from desktop.state.run_state import DRIFTS_KEPT, INCIDENTS_KEPT, RunState
+from desktop.state.shell import Shell
+from desktop.state.step_history import STEPS_KEPT
+from desktop.ui.translation import translate
+
+_FELL_BACK = "feed"
+"""The banner's key of why another market is shown than the one that was asked for."""
+_REFUSED = "refused market"
+"""That of why the market is still the one before."""
+
+
+class RunDisplay(QObject):
+    """Knows the market on the chart."""
+
+    def __init__(
+        self,
+        runs: RunController,
+        state: RunState,
+        chart: ChartWidget,
+        charting: ChartEnsemble,
+        alerts_elsewhere: AlertsElsewhere,
+        library: Library,
+        shell: Shell,
+    ) -> None:
+        super().__init__(shell.window)
+        self._runs, self._state, self._chart, self._charting = runs, state, chart, charting
+        self._alerts_elsewhere, self._library, self._shell = alerts_elsewhere, library, shell
+        self.market: Market | None = None
+        self._connect()
+
+    @property
+    def series(self) -> CandleSeries | None:
+        """The watched market's candles, at its own interval."""
+        return None if self.market is None else self._charting.candles.stored
+
+    def _connect(self) -> None:
+        runs, state, charting = self._runs, self._state, self._charting
+        runs.opened.connect(self.show_market)
+        runs.closed.connect(charting.add_closed)
+        runs.corrected.connect(charting.correct)
+        runs.forming.connect(charting.set_forming)
+        runs.pace_changed.connect(charting.travel.set_pace)
+        runs.told.connect(charting.take_told)
+        runs.feed_event.connect(self._on_feed_event)
+        self._connect_feed_record()
+        runs.batch.connect(state.apply)
+        runs.batch.connect(self._take_holes)
+        runs.training_begins.connect(state.trainer_starts)
+        runs.training_over.connect(state.trainer_is_over)
+        runs.notice.connect(lambda sentence: self._shell.banner.notify(sentence, Severity.WARNING, key=_FELL_BACK))
+        runs.opening.connect(self._on_opening)
+        runs.asking.connect(lambda sentence: self._shell.banner.notify(sentence, key=_REFUSED, is_answer=True))
+        runs.refused.connect(self._on_refused)
+        charting.comparison.wait_for(lambda: runs.is_opening, runs.refused)
+        runs.reading.connect(state.apply)
+        state.ready.connect(self._on_ready)
+
+    def _connect_feed_record(self) -> None:
+        runs, record = self._runs, self._state.feed_record
+        runs.opening.connect(record.begin)
+        runs.opened.connect(record.opened)
+        runs.notice.connect(record.fell_back)
+        runs.told.connect(record.add_told)
+        runs.corrected.connect(record.add_corrected)
+        runs.forming.connect(record.add_forming)
+        runs.closed.connect(record.add_closed)
+
+    def _take_holes(self, batch: EventBatch) -> None:
+        """A candle that was set aside is a hole on the chart too."""
+        kinds = {event.kind for event in batch.events if isinstance(event, Incident)}
+        if CANDLE_SET_ASIDE in kinds and self.market is not None:
+            self._charting.reload(self.market)
+
+    def _on_opening(self, _market: MarketSettings) -> None:
+        """What was said of a former try holds no more."""
+        self._shell.banner.withdraw(_FELL_BACK)
+        self._shell.banner.withdraw(_REFUSED)
+        self._chart.set_empty_text(translate("Chart", "Waiting for candles …"))
+
+    def _on_refused(self, sentence: str) -> None:
+        """The market that is watched stays, also in the settings."""
+        settings = replace(self._shell.settings.current, market=self._runs.settings.market)
+        self._shell.settings.change(settings)
+        words = translate("Window", "{0} The market is still {1}.")
+        told = sentence if self.market is None else words.format(sentence, shown_market(self.market))
+        self._shell.banner.notify(told, Severity.WARNING, key=_REFUSED, is_answer=True)
+
+    def show_market(self, market: Market) -> None:
+        """Put this market's stored candles on the chart; what came before is gone."""
+        self.market = market
+        self._state.begin(None, market.interval.duration_ms, self.last_run_id(market))
+        self._charting.show_market(market)
+        self._alerts_elsewhere.show_market(market)
+        self._shell.window.setWindowTitle(translate("Window", "{0} – Ghostcandle").format(shown_market(market)))
+
+    def last_run_id(self, market: Market | None = None) -> str | None:
+        """Its checkpoints are listed until a trainer says which run it goes on with."""
+        try:
+            return self._library.last_run_id(market)
+        except StorageError as error:
+            self._shell.banner.notify_storage_error(str(error))
+            return None
+
+    def _on_feed_event(self, event: object) -> None:
+        self._state.apply(event)  # type: ignore[arg-type]
+        if isinstance(event, FeedStatus):
+            self._chart.set_live(event.state in (FeedState.LIVE, FeedState.SIMULATED))
+            if event.state is FeedState.FAILED:
+                self._chart.set_empty_text(event.sentence)
+
+    def _on_ready(self, ready: TrainerReady) -> None:
+        """The run is known: show what it has done so far."""
+        library, market = self._library, self.market
+        if market is None or len(self._state.steps):
+            return
+        self._state.add_steps(library.steps(ready.run_id, STEPS_KEPT))
+        self._state.add_incidents(library.incidents(ready.run_id, INCIDENTS_KEPT))
+        self._state.add_drifts(library.drifts(ready.run_id, DRIFTS_KEPT))
+        forecast = library.newest_forecast(ready.run_id, market.interval)
+        if forecast is not None:
+            self._state.apply(forecast)

@@ -1,0 +1,50 @@
+"""The market that the user chooses: into the settings, and announced."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from PySide6.QtCore import QObject, Signal
+
+from core.domain.candle import FILE_VENUE, SIMULATED_VENUE, Market
+from core.domain.watchlist import WatchedMarket
+from core.settings.tree import MarketSettings
+from desktop.state.settings_store import SettingsStore
+
+
+class MarketChoice(QObject):
+    """Called by dialogs, panels, the finder and notices."""
+
+    chosen = Signal(object)
+    """MarketSettings; the settings hold it already."""
+
+    def __init__(self, settings: SettingsStore, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._settings = settings
+
+    def choose(self, market: MarketSettings) -> None:
+        """Put it on the chart at its own interval."""
+        self._settings.change_chart(interval="market")
+        self._open(market)
+
+    def choose_venue(self, venue: str) -> None:
+        """The same symbol on another exchange; the chart's interval stays."""
+        self._open(replace(self._settings.current.market, venue=venue))
+
+    def watch(self, watched: WatchedMarket) -> None:
+        """Put an exchange's market on the chart. A replay ends with it."""
+        market = self._settings.current.market
+        where = replace(market, venue=watched.venue, symbol=watched.symbol, interval=watched.interval)
+        self.choose(where if market.feed in ("auto", "live") else replace(where, feed="live"))
+
+    def open_stored(self, market: Market) -> None:
+        """Put a market with stored candles on the chart; an exchange's continues with new ones."""
+        if market.venue not in (FILE_VENUE, SIMULATED_VENUE):
+            self.watch(WatchedMarket(market.venue, market.symbol, str(market.interval)))
+            return
+        before, interval = self._settings.current.market, str(market.interval)
+        self.choose(replace(before, feed="stored", venue=market.venue, symbol=market.symbol, interval=interval))
+
+    def _open(self, market: MarketSettings) -> None:
+        self._settings.change(replace(self._settings.current, market=market))
+        self.chosen.emit(market)

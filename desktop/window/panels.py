@@ -1,0 +1,87 @@
+"""The panels of the window's docks."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from PySide6.QtCore import QObject
+
+from core.logs.merged import LogBook
+from core.settings.tree import Settings
+from desktop.actions import ActionId
+from desktop.checkpoints.panel import CheckpointsPanel
+from desktop.dialogs.setting_words import with_change
+from desktop.jobs.panel import JobsPanel
+from desktop.panels.accuracy.panel import AccuracyPanel
+from desktop.panels.best_checkpoint import BestCheckpointPanel
+from desktop.panels.feed.panel import FeedPanel
+from desktop.panels.gradients.panel import GradientsPanel
+from desktop.panels.incidents import IncidentsPanel
+from desktop.panels.log import LogPanel
+from desktop.panels.loss.panel import LossPanel
+from desktop.panels.watchlist.panel import WatchlistPanel
+from desktop.state.checkpoint_source import CheckpointSource
+from desktop.state.run_state import RunState
+from desktop.state.settings_store import SettingsStore
+from desktop.ui.panel_base import Panel
+from desktop.ui.theme import Theme
+from desktop.ui.translation import translate
+
+
+class Panels(QObject):
+    """Those that show settings follow them, and change them."""
+
+    def __init__(
+        self,
+        state: RunState,
+        theme: Theme,
+        source: CheckpointSource,
+        settings: SettingsStore,
+        logs: LogBook,
+        parent: QObject,
+    ) -> None:
+        super().__init__(parent)
+        self._settings = settings
+        self.loss = LossPanel(state, theme)
+        self.gradients = GradientsPanel(state, theme, settings.current)
+        self.accuracy = AccuracyPanel(state, theme)
+        self.best_checkpoint = BestCheckpointPanel(source, theme)
+        self.checkpoints = CheckpointsPanel(source, theme)
+        self.incidents = IncidentsPanel(state, theme)
+        self.feed = FeedPanel(state, theme)
+        self.watchlist = WatchlistPanel(state, theme, settings.current.watchlist.markets)
+        self.log = LogPanel(logs, theme, state.clock.now_ms)
+        self.jobs = JobsPanel(state, theme)
+        self._follow_settings()
+
+    def titled(self) -> dict[ActionId, tuple[str, Panel]]:
+        """Title and panel, by the action that shows it."""
+        return {
+            ActionId.SHOW_LOSS: (translate("Window", "Loss"), self.loss),
+            ActionId.SHOW_GRADIENTS: (translate("Window", "Gradients"), self.gradients),
+            ActionId.SHOW_ACCURACY: (translate("Window", "Accuracy"), self.accuracy),
+            ActionId.SHOW_BEST: (translate("Window", "Best checkpoint"), self.best_checkpoint),
+            ActionId.SHOW_CHECKPOINTS: (translate("Window", "Checkpoints"), self.checkpoints),
+            ActionId.SHOW_INCIDENTS: (translate("Window", "Incidents"), self.incidents),
+            ActionId.SHOW_FEED: (translate("Window", "Feed"), self.feed),
+            ActionId.SHOW_WATCHLIST: (translate("Window", "Watchlist"), self.watchlist),
+            ActionId.SHOW_LOG: (translate("Window", "Log"), self.log),
+            ActionId.SHOW_JOBS: (translate("Window", "Jobs"), self.jobs),
+        }
+
+    def _follow_settings(self) -> None:
+        settings = self._settings
+        settings.changed.connect(self._show_settings)
+        self._show_settings(settings.current)
+        self.gradients.change_requested.connect(lambda change: settings.change(with_change(settings.current, change)))
+        self.checkpoints.arranged.connect(lambda browser: settings.change(replace(settings.current, browser=browser)))
+        self.watchlist.markets_changed.connect(
+            lambda markets: settings.change(
+                replace(settings.current, watchlist=replace(settings.current.watchlist, markets=markets))
+            )
+        )
+
+    def _show_settings(self, settings: Settings) -> None:
+        self.gradients.show_settings(settings)
+        self.watchlist.show_markets(settings.watchlist.markets)
+        self.checkpoints.show_settings(settings.browser)

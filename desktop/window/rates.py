@@ -1,0 +1,76 @@
+"""Learning rate, clip threshold and share of the time: one value in inputs, settings and trainer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from PySide6.QtCore import QObject, Signal
+
+from core.domain.diagnosis import SettingChange
+from core.domain.events import Severity
+from core.settings.tree import Settings
+from core.training.commands import SetClipNorm, SetDuty, SetLearningRate
+from desktop.dialogs.setting_words import setting, with_change
+from desktop.state.settings_store import SettingsStore
+from desktop.ui.banner import Banner
+from desktop.window.controls import TrainingInputs
+
+_REFUSED = "refused input"
+_COMMANDS = {
+    ("training", "learning_rate"): SetLearningRate,
+    ("gradients", "clip_norm"): SetClipNorm,
+    ("training", "duty_percent"): SetDuty,
+}
+"""What tells the trainer of a setting, by its group and name."""
+
+
+class TrainingRates(QObject):
+    """Sends the trainer what the settings say, from wherever they were changed."""
+
+    command_requested = Signal(object)
+    """TrainerCommand"""
+
+    def __init__(self, inputs: TrainingInputs, settings: SettingsStore, banner: Banner, parent: QObject) -> None:
+        super().__init__(parent)
+        self._inputs, self._settings, self._banner = inputs, settings, banner
+        self._shown = settings.current
+        inputs.learning_rate_changed.connect(lambda rate: self._choose("training", "learning_rate", rate))
+        inputs.clip_norm_changed.connect(lambda norm: self._choose("gradients", "clip_norm", norm))
+        inputs.duty_changed.connect(lambda percent: self._choose("training", "duty_percent", percent))
+        inputs.refused.connect(self._on_refused)
+        settings.changed.connect(self._on_settings)
+
+    def change(self, changes: Iterable[SettingChange]) -> None:
+        """Change settings. The trainer is told also of those that stay: it may use lower ones, after a rollback."""
+        changes, before = tuple(changes), self._settings.current
+        after = before
+        for change in changes:
+            after = with_change(after, change)
+        self._settings.change(after)
+        for change in changes:
+            if setting(before, change.group, change.name) == change.value:
+                self._send(change.group, change.name, change.value)
+
+    def _choose(self, group: str, name: str, value: float) -> None:
+        self._banner.withdraw(_REFUSED)
+        self.change([SettingChange(group, name, value)])
+
+    def _on_refused(self, sentence: str) -> None:
+        self._banner.notify(sentence, Severity.WARNING, _REFUSED, is_answer=True)
+
+    def _on_settings(self, settings: Settings) -> None:
+        """The inputs follow only a change of the settings: otherwise they show what the trainer uses."""
+        before, self._shown = self._shown, settings
+        self._inputs.show_duty(settings.training.duty_percent)
+        rates = (settings.training.learning_rate, settings.gradients.clip_norm)
+        if rates != (before.training.learning_rate, before.gradients.clip_norm):
+            self._inputs.show_values(*rates)
+        for group, name in _COMMANDS:
+            if setting(settings, group, name) != setting(before, group, name):
+                self._send(group, name, setting(settings, group, name))
+
+    def _send(self, group: str, name: str, value: Any) -> None:
+        command = _COMMANDS.get((group, name))
+        if command is not None:
+            self.command_requested.emit(command(value))
