@@ -1,4 +1,4 @@
-"""Items of pyqtgraph on the chart: marks of the largest volumes, and the return of each candle in a pane of its own."""
+"""Items of pyqtgraph on the chart: marks of the largest volumes, and the return of each candle in a separate pane."""
 
 import numpy as np
 import pyqtgraph

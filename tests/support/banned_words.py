@@ -29,7 +29,7 @@ BANNED = {
     "how it does": "status",
     "heard": "received",
     "spared": "without",
-    "twin": "reference model",
+    "twin(?!_age)": "reference model; the settings key and JSON field twin_age stays",
     "mishaps?": "incident",
     "door": "lock, entry",
     "whoever": "anyone who, the caller",

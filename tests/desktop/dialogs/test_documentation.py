@@ -39,7 +39,7 @@ def test_help_opens_the_index_beside_the_window(make_bench: MakeBench, qtbot: Qt
     (dialog,) = window.findChildren(DocumentationDialog)
     qtbot.waitUntil(dialog.isVisible)
     assert not dialog.isModal() and dialog.page is not None and dialog.page.name == "index.md"
-    assert "How a forecast is made" in dialog.browser.toPlainText()
+    assert "Forecasts and scores" in dialog.browser.toPlainText()
 
 
 def test_each_page_is_shown_with_its_tables_and_without_markup(dialog: DocumentationDialog) -> None:
@@ -53,7 +53,7 @@ def test_each_page_is_shown_with_its_tables_and_without_markup(dialog: Documenta
 
 def test_a_link_leads_to_its_page_and_the_list_follows(dialog: DocumentationDialog) -> None:
     dialog.browser.setSource(dialog.browser.source().resolved(QUrl("forecasts.md")))
-    assert dialog.pages.currentItem().text() == "How a forecast is made and scored"
+    assert dialog.pages.currentItem().text() == "Forecasts and scores"
     dialog.browser.backward()
     assert dialog.pages.currentItem().text() == "Ghostcandle's documentation"
 

@@ -18,7 +18,7 @@ _LINK = re.compile(r"!?\[(?:[^\]]|\]\s*(?=\())*?\]\(([^)\s]+)\)")
 _CODE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
 _INLINE = re.compile(r"`[^`\n]*`")
 _PATH = re.compile(r"`((?:core|desktop|models|tests|docs|resources|\.ci)/[\w/.-]+)`")
-MADE_LATER = {"models/transformer/pretrained", "resources/translations/ghostcandle_de.ts"}
+MADE_LATER = {"models/transformer/", "models/transformer/pretrained", "resources/translations/ghostcandle_de.ts"}
 """In the data folder, or made by a command of the page."""
 MOST_PICTURES = 4
 """In the README, beside the moving one."""
