@@ -344,8 +344,8 @@ FAULTS = (
     Fault(
         "change-without-a-checkpoint",
         "core/training/hosting/service.py",
-        "saved = self._save(CHANGE) if is_sound else ()",
-        "saved = () if is_sound else self._save(CHANGE)",
+        "saved = () if self._health.newest is Disease.DIVERGED else self._save(CHANGE)",
+        "saved = () if self._health.newest is not Disease.DIVERGED else self._save(CHANGE)",
     ),
     Fault(
         "state-that-is-no-number-is-saved",

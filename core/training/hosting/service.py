@@ -292,13 +292,12 @@ class TrainingService:
             self._step_times.append(self._clock.monotonic_s())
         if not steps and not went_back:
             return ()
-        told: list[TrainerEvent] = []
+        findings: list[TrainerEvent] = []
         for verdict in self._health.observe(steps, went_back):
-            told.append(verdict)
             draft = self._health.incident(verdict)
-            if draft is not None:
-                told.append(self._incident(draft))
-        return told
+            findings += [verdict] if draft is None else [verdict, self._incident(draft)]
+        self._session.reference_model.is_diverged = self._health.newest is Disease.DIVERGED
+        return findings
 
     def _went_back(self) -> bool:
         """Whether the ladder went back to the known good state since this was asked last."""
@@ -366,8 +365,7 @@ class TrainingService:
         refused = rejection_reason(command, self._settings_in_force())
         if refused is not None:
             return (self._incident(refused),)
-        is_sound = self._health.newest is not Disease.DIVERGED
-        saved = self._save(CHANGE) if is_sound else ()
+        saved = () if self._health.newest is Disease.DIVERGED else self._save(CHANGE)
         if isinstance(command, SetLearningRate):
             self._session.engine.learning_rate = command.learning_rate
         else:

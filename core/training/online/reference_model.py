@@ -54,6 +54,8 @@ class ReferenceModel:
         self._snapshots: list[_Snapshot] = []
         self._in_force: _Snapshot | None = None
         self._model: nn.Module | None = None
+        self.is_diverged = False
+        """No snapshot is taken of a diverged model: beside it, any later model would seem to have learned."""
         self._pending: deque[tuple[int, FloatArray]] = deque(maxlen=horizons)
         """At the newest origins, by opening time: [H, Q, L], natural."""
 
@@ -67,12 +69,22 @@ class ReferenceModel:
         """Called before each candle. candles: how many the run has taken."""
         if not self.age:
             return
-        if candles % self._every == 0:
+        if candles % self._every == 0 and not self.is_diverged:
             self._take_snapshot(candles)
         old_enough = [snapshot for snapshot in self._snapshots if candles - snapshot.candles >= self.age]
         if old_enough and old_enough[-1] != self._in_force:
             self._put_in_force(old_enough[-1])
             self._drop_before(old_enough[-1].candles - 2 * self._every)  # an older checkpoint may be restored
+
+    def keep_line_of(self, state: dict[str, Any] | None) -> None:
+        """Keep only the snapshots in this state, that of a checkpoint whose weights the model takes: later ones are of
+        weights that were abandoned."""
+        known = set() if state is None else {str(sha256) for _, _, sha256 in state["snapshots"]}
+        for snapshot in [each for each in self._snapshots if each.sha256 not in known]:
+            self._drop(snapshot)
+        if self._in_force not in self._snapshots:
+            self._in_force, self._model = None, None
+            self._pending.clear()
 
     def forecast(self, forecaster: Forecaster, origin_ms: int) -> None:
         """Forecast the candles after the newest one."""
@@ -149,5 +161,8 @@ class ReferenceModel:
 
     def _drop_before(self, candles: int) -> None:
         for snapshot in [each for each in self._snapshots if each.candles < candles]:
-            self._snapshots.remove(snapshot)
-            (self._folder / snapshot.file).unlink(missing_ok=True)
+            self._drop(snapshot)
+
+    def _drop(self, snapshot: _Snapshot) -> None:
+        self._snapshots.remove(snapshot)
+        (self._folder / snapshot.file).unlink(missing_ok=True)

@@ -128,10 +128,12 @@ def unpack_learned(session: TrainingSession, tensors: dict[str, Tensor], metadat
         with engine_restored_on_error(session.engine), as_checkpoint_errors():
             require_finite(metadata["engine"])
             session.forecaster.restore(learned_of(tensors))
-            return session.engine.restore(tensors, metadata["engine"])
+            has_moments = session.engine.restore(tensors, metadata["engine"])
+            session.reference_model.keep_line_of(metadata.get(_REFERENCE_MODEL))
     except CheckpointError:
         session.forecaster.restore(learned)
         raise
+    return has_moments
 
 
 def unpack_all(session: TrainingSession, tensors: dict[str, Tensor], metadata: dict[str, Any]) -> None:

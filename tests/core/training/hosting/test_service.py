@@ -179,7 +179,7 @@ def test_a_value_out_of_range_is_refused_with_the_range_and_the_former_stays(
     before = session.status()
     events = session.handle(command)
     (refused,) = (event for event in events if isinstance(event, Incident))
-    assert words in refused.what_happened and "stays in force" in refused.what_was_done
+    assert words in refused.what_happened and "remains in effect" in refused.what_was_done
     (status,) = (event for event in events if isinstance(event, TrainerStatus))
     assert (status.learning_rate, status.clip_norm) == (before.learning_rate, before.clip_norm)
     session.close()

@@ -12,6 +12,8 @@ import numpy as np
 import pytest
 import torch
 
+from core.domain.diagnosis import Disease
+from core.domain.events import CheckpointsChanged
 from core.domain.quantities import Quantity
 from core.evaluation.details import evaluate_run
 from core.forecast.experts import unpack_losses
@@ -20,8 +22,10 @@ from core.storage.database import open_database
 from core.storage.folder import DataFolder
 from core.storage.records import StoredScore
 from core.storage.runs import RunStore
-from core.training.commands import SetPaused
+from core.training.commands import RestoreCheckpoint, SaveCheckpoint, SetPaused
 from core.training.hosting.opening import build_engine
+from core.training.hosting.service import TrainingService
+from core.training.online.health import GradientHealth
 from core.training.online.learning_gain import gains
 from core.training.online.reference_model import ReferenceModel
 from core.training.online.snapshot import pack, unpack_all
@@ -195,3 +199,42 @@ def test_too_few_losses_make_no_number() -> None:
     found = gains(np.ones((29, 4)))
     assert all(part.value is None and part.n == 29 for part in found)
     assert gains(np.empty((0, 4)))[0].n == 0
+
+
+def snapshot_ages(service: TrainingService) -> list[int]:
+    return [candles for candles, _, _ in service._session.reference_model.state()["snapshots"]]
+
+
+def test_after_a_restore_no_snapshot_of_the_abandoned_weights_is_left(
+    tmp_path: Path, session_after: SessionAfter
+) -> None:
+    """A wreck as the reference would show a gain from learning that is none."""
+    service = session_after(tmp_path, 31)
+    before = snapshot_ages(service)
+    (saved,) = (event.saved for event in service.handle(SaveCheckpoint()) if isinstance(event, CheckpointsChanged))
+    assert saved is not None
+    rigs.feed(service, CANDLES[31:60])
+    abandoned = set(snapshot_ages(service)) - set(before)
+    assert abandoned
+    service.handle(RestoreCheckpoint(saved.checkpoint_id))
+    assert set(snapshot_ages(service)) <= set(before)
+    files = {path.name for path in tmp_path.rglob("twins/candle-*")}
+    assert files.isdisjoint(f"candle-{candles:09d}.safetensors" for candles in abandoned)
+    rigs.feed(service, CANDLES[60 : 60 + AGE + RENEWED_EVERY])
+    reference = service._session.reference_model.state()["in_force"]
+    service.close()
+    assert reference is None or reference in before or reference >= 60
+
+
+def test_no_snapshot_is_taken_of_a_diverged_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    service = rigs.service(tmp_path)
+    rigs.feed(service, CANDLES[:16])
+    before = snapshot_ages(service)
+    monkeypatch.setattr(GradientHealth, "newest", Disease.DIVERGED)
+    rigs.feed(service, CANDLES[16:31])
+    diverged = snapshot_ages(service)
+    monkeypatch.setattr(GradientHealth, "newest", Disease.HEALTHY)
+    rigs.feed(service, CANDLES[31:41])
+    after = snapshot_ages(service)
+    service.close()
+    assert before and diverged == before and after[-1] == 40
