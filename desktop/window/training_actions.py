@@ -40,7 +40,7 @@ class TrainingOffer(QObject):
         status = self._state.status
         if status is not None:
             self._inputs.show_values(status.learning_rate, status.clip_norm)
-            self._inputs.show_rate_now(self._state.learning_rate)
+        self._inputs.show_rate_now(None if status is None else self._state.learning_rate)
 
     def _offer(self) -> None:
         state = self._state.trainer_state

@@ -253,6 +253,12 @@ def test_the_rate_of_the_newest_step_stands_beside_the_box_where_it_is_another(b
     state.apply(replace(third, learning_rate=1e-4))
     state.apply(scenario.status(learning_rate=1e-4))
     assert label.isHidden()
+    state.apply(scenario.status(learning_rate=2e-4))
+    state.apply(replace(third, step=4))
+    state.apply(scenario.status(learning_rate=2e-4))
+    assert not label.isHidden()
+    state.begin(None)
+    assert label.isHidden(), "the next run has no step yet"
 
 
 def test_without_a_trainer_nothing_is_half_taken_back(qtbot: QtBot, bench: Bench) -> None:
