@@ -85,7 +85,9 @@ class ImportDialog(JobDialog):
     def check(self) -> None:
         super().check()
         if self._preview is not None:
-            self._preview.look(self._looked_at())
+            arguments = self._looked_at()
+            rows_from = (self.picker.line.text(), self.interval.currentText(), self.zone.text()) if arguments else ()
+            self._preview.look(arguments, rows_from)
 
     def _show_found(self, text: str, is_unreadable: bool) -> None:
         """What is told below already is not told twice."""

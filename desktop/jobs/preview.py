@@ -29,18 +29,25 @@ class ImportPreview(QObject):
         self._start_child = start_child
         self._child: ChildProcess | None = None
         self._wanted: tuple[str, ...] = ()
+        self._rows_from: tuple[str, ...] = ()
+        self._found: Sequence[Mapping[str, Any]] = ()
+        """The files' accounts of the newest dry run that read any of them."""
         self._pause = QTimer(self)
         self._pause.setSingleShot(True)
         self._pause.setInterval(_PAUSE_MS)
         self._pause.timeout.connect(self._begin)
 
-    def look(self, arguments: Sequence[str]) -> None:
-        """Look at what this import would read; none: at nothing."""
+    def look(self, arguments: Sequence[str], rows_from: Sequence[str] = ()) -> None:
+        """Look at what this import would read; none: at nothing. rows_from: what the rows, span and interval depend on;
+        while that stays the same, they stay on show, and only what depends on the market is looked up again."""
         if tuple(arguments) == self._wanted:
             return
         self.end()
-        self._wanted = tuple(arguments)
-        self.told.emit(translate("Jobs", "Reading …") if arguments else "", False)
+        if tuple(rows_from) != self._rows_from:
+            self._found = ()
+        self._wanted, self._rows_from = tuple(arguments), tuple(rows_from)
+        known = "\n".join(_line({**each, "new": None, "unnamed": None}) for each in self._found)
+        self.told.emit(known or (translate("Jobs", "Reading …") if arguments else ""), False)
         if arguments:
             self._pause.start()
 
@@ -63,6 +70,7 @@ class ImportPreview(QObject):
     def _on_over(self, child: ChildProcess, ending: Ending) -> None:
         if child is not self._child:
             return
+        self._found = (ending.summary or {}).get("files") or self._found
         if ending.summary is None:
             self.told.emit(in_fields(ending.sentence), True)
         else:

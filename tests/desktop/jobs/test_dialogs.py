@@ -309,6 +309,24 @@ def test_what_the_name_does_not_tell_is_said_once(qtbot: QtBot, candles: Path) -
     assert dialog.found.text().endswith(f". {asked_too}"), "one blank, where a sentence was taken out"
 
 
+def test_another_exchange_keeps_the_rows_that_were_read(qtbot: QtBot, candles: Path) -> None:
+    """The preview began again at "Reading …", for seconds."""
+    found = {"file": "my candles.csv", "rows": 12, "candles": 12, "interval": "1m", "first_ms": 0, "last_ms": 0}
+    more = {"rejected": {}, "holes": 0, "missing": 0, "new": 7}
+    dialog = looked_at(qtbot, candles, Ending({"files": [{**found, **more}]}))
+    said: list[str] = []
+    assert dialog.found.text().endswith("; 7 new")
+    assert dialog._preview is not None
+    dialog._preview.told.connect(lambda text, _is_unreadable: said.append(text))
+    for change in (dialog.venue, dialog.symbol):
+        change.setCurrentText("kraken" if change is dialog.venue else "BTC/EUR")
+        assert "12 rows" in dialog.found.text() and "new" not in dialog.found.text(), "how many are new is asked again"
+        qtbot.waitUntil(lambda: dialog.found.text().endswith("; 7 new"))
+    assert not any(text.startswith("Reading") for text in said)
+    dialog.interval.setCurrentText("5m")
+    assert dialog.found.text() == "Reading …", "trades become other candles"
+
+
 def test_a_path_can_be_read_in_the_field(qtbot: QtBot) -> None:
     path = "/home/somebody/Downloads/binance-BTCUSDT-15m-2024.csv"
     dialog = ImportDialog(files=[Path(path)])
