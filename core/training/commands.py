@@ -96,7 +96,7 @@ class ForecastWith:
 
 
 @dataclass(frozen=True, slots=True)
-class KeepBy:
+class ApplyRetention:
     """Clean up by these rules from now on; `at_once`: now, too."""
 
     rules: CheckpointSettings
@@ -134,7 +134,7 @@ TrainerCommand = (
     | RestoreCheckpoint
     | ApplyDeletions
     | ForecastWith
-    | KeepBy
+    | ApplyRetention
     | RecordIncident
     | RescoreCandle
     | StopSession

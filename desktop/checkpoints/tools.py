@@ -12,7 +12,7 @@ from core.domain.events import Severity, StepDone, TrainerState
 from core.settings.tree import CheckpointSettings
 from core.storage.errors import StorageError
 from core.storage.folder import DataFolder
-from core.training.commands import KeepBy, TrainerCommand
+from core.training.commands import ApplyRetention, TrainerCommand
 from desktop.chart.widget import ChartWidget
 from desktop.checkpoints.clean_up_dialog import CleanUpDialog
 from desktop.checkpoints.compare_dialog import CompareDialog
@@ -88,19 +88,19 @@ class CheckpointTools(QObject):
             offered=None if way is None else way.checkpoint_id,
             parent=self._shell.window,
         )
-        dialog.kept_by.connect(self._keep_by)
+        dialog.kept_by.connect(self._apply_retention)
         open_dialog(dialog)
         return dialog
 
     @Slot(object, bool)
-    def _keep_by(self, rules: CheckpointSettings, at_once: bool) -> None:
+    def _apply_retention(self, rules: CheckpointSettings, at_once: bool) -> None:
         self._shell.settings.change(replace(self._shell.settings.current, checkpoints=rules))
         if at_once:
-            self._send(KeepBy(rules, at_once=True))
+            self._send(ApplyRetention(rules, at_once=True))
 
     def _on_settings(self) -> None:
         """Rules that were changed hold at once, wherever that was done."""
         rules = self._shell.settings.current.checkpoints
         if rules != self._rules:
             self._rules = rules
-            self._send(KeepBy(rules))
+            self._send(ApplyRetention(rules))

@@ -29,7 +29,7 @@ from core.storage.recovering import open_or_recover
 from core.storage.runs import RunStore
 from core.storage.soundness import UNREADABLE, pages_of
 from core.training.commands import StopSession
-from core.training.hosting.record_upkeep import Upkeep
+from core.training.hosting.record_upkeep import RecordMaintenance
 from tests.core.storage.children import write_detailed
 from tests.core.storage.samples import open_record
 from tests.core.training import rigs
@@ -145,9 +145,9 @@ def rot(db: Database, table: str, column: str, id_: int, value: object) -> None:
         db.conn.execute(sql)
 
 
-def upkeep(db: Database, made: Made, folder: DataFolder) -> tuple[Upkeep, TrainingRecord]:
+def upkeep(db: Database, made: Made, folder: DataFolder) -> tuple[RecordMaintenance, TrainingRecord]:
     record = open_record(db, RunStore(db).get(made.run_id))
-    return Upkeep(db, record, folder, RecordSettings(), SystemClock()), record
+    return RecordMaintenance(db, record, folder, RecordSettings(), SystemClock()), record
 
 
 @pytest.mark.parametrize(

@@ -236,8 +236,8 @@ FAULTS = (
     Fault(
         "suspended-machine-counts-as-silence",
         "core/training/hosting/watchdog.py",
-        "min(now_s - self._looked_at_s, waited_s + _SLACK_S)",
-        "max(now_s - self._looked_at_s, waited_s + _SLACK_S)",
+        "min(now_s - self._polled_at_s, waited_s + _SLACK_S)",
+        "max(now_s - self._polled_at_s, waited_s + _SLACK_S)",
     ),
     Fault(
         "probe-that-hangs-is-waited-for",

@@ -112,7 +112,7 @@ async def restore(hands: Hands, best: str) -> None:
     await hands.read(f"The chart shows what the checkpoint of step {best} would forecast")
     await hands.picture("19-before-the-restore")
     await hands.click_on(next(spot for spot in eyes.find("Restore") if isinstance(spot.widget.parent(), BannerRow)))
-    await hands.read(f"The model was taken back to the checkpoint of step {best}")
+    await hands.read(f"The checkpoint of step {best}")
     await hands.picture("20-restored")
 
 

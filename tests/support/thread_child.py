@@ -34,12 +34,12 @@ def serve(spec: SessionSpec, pipe: Any) -> None:
         opened.append(make(*arguments))
         return opened[-1]
 
-    def exit_at_once(code: int) -> NoReturn:
+    def exit_now(code: int) -> NoReturn:
         raise _Exit(code)
 
     try:
         with mock.patch.object(service, "TrainingService", open_service):
-            trainer_process.serve(spec, pipe, exit_at_once=exit_at_once)
+            trainer_process.serve(spec, pipe, exit_now=exit_now)
     finally:
         for each in opened:
             each.close()

@@ -1,4 +1,4 @@
-"""How far the trainer is behind the stored candles, as progress with time left."""
+"""Progress of the trainer through the stored candles, with time left."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from core.domain.clock import Clock
 from core.domain.events import JobProgress
 
 JOB_ID = "catch-up"
-"""Of the reports, for who looks for this work among others."""
+"""The id of these reports."""
 _TITLE = "Learning from stored candles"
 _FEWEST_BEHIND = 20
 _CAUGHT_UP = 10
-"""In step with a fast feed it is always a few candles behind: those are under way, no backlog."""
+"""With a fast feed the trainer is always a few candles behind; those are no backlog."""
 _REPORT_EVERY_S = 0.25
 
 
 class CatchUpMeter:
-    """Fed with how many candles are still to be taken; yields a report now and then, and one when caught up."""
+    """Takes the number of candles left; returns a report now and then, and one when caught up."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
@@ -25,11 +25,11 @@ class CatchUpMeter:
         self._reported_s: float | None = None
 
     def is_due(self) -> bool:
-        """Whether counting what is left is worth its query now."""
+        """Whether another report, and the query for it, is due."""
         return self._reported_s is None or self._clock.monotonic_s() - self._reported_s >= _REPORT_EVERY_S
 
     def report(self, behind: int) -> JobProgress | None:
-        """The progress with `behind` candles left, or None where nothing is under way."""
+        """The progress with `behind` candles left, or None without a backlog."""
         now_s = self._clock.monotonic_s()
         self._reported_s = now_s
         if self._total == 0:
@@ -46,6 +46,6 @@ class CatchUpMeter:
         return JobProgress(JOB_ID, _TITLE, done, total, left_s)
 
     def give_up(self) -> JobProgress | None:
-        """No further candle is taken: the last report, or None where nothing is under way."""
+        """No more candles will be taken: the last report, or None without a backlog."""
         total, self._total = self._total, 0
         return JobProgress(JOB_ID, _TITLE, total - self._behind, total, is_over=True) if total else None

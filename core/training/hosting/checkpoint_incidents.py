@@ -1,4 +1,4 @@
-"""What is said of checkpoints that were refused, not written, or gone back to."""
+"""Incidents of checkpoints that were refused, not written, or restored."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def refused(sentence: str, step: int) -> IncidentDraft:
         "checkpoint refused",
         sentence,
         "The checkpoint before it is used instead.",
-        f"Training since step {step:,} is done again; no forecast and no score is lost.",
+        f"Training since step {step:,} is repeated; no forecast and no score is lost.",
     )
 
 
@@ -25,29 +25,29 @@ def not_written(sentence: str) -> IncidentDraft:
         Severity.ERROR,
         "checkpoint not written",
         sentence,
-        "The checkpoints before it stay; the next one is tried in its turn.",
-        "Should the program end before then, the steps since the last checkpoint are done again.",
+        "The earlier checkpoints are kept; the next one will be tried when due.",
+        "If the program ends before then, the steps since the last checkpoint are repeated.",
     )
 
 
 def restore_refused(sentence: str) -> IncidentDraft:
-    return IncidentDraft(Severity.WARNING, "restore refused", sentence, "The model in use stays in use.", "Nothing.")
+    return IncidentDraft(Severity.WARNING, "restore refused", sentence, "The current model stays in use.", "Nothing.")
 
 
 def restored(step: int, set_back: Mapping[str, float], left: Mapping[str, tuple[float, float]]) -> IncidentDraft:
-    """set_back: the settings that were set back with it, as they are now. left: those that were not, as they are now
-    and as they were when it was learned."""
+    """set_back: the settings that were set back with it, with their current values. left: the others that differ, with
+    their current values and those of the checkpoint."""
     settings = "".join(
         f" {NAMES[name].capitalize()} was set back to {text(value)}." for name, value in set_back.items()
     )
     settings += "".join(
-        f" {NAMES[name].capitalize()} stays {text(now)}: the checkpoint was learned with {text(then)}."
+        f" {NAMES[name].capitalize()} stays {text(now)}: the checkpoint was trained with {text(then)}."
         for name, (now, then) in left.items()
     )
     return IncidentDraft(
         Severity.INFO,
         RESTORED,
-        f"The model was taken back to the checkpoint of step {step:,}, as asked.{settings}",
-        "Forecasts from the next candle on are its own; stored forecasts and scores stay as they are.",
-        "What was learned since then.",
+        f"The checkpoint of step {step:,} was restored on request.{settings}",
+        "The restored model forecasts from the next candle on; stored forecasts and scores are unchanged.",
+        "All training since then.",
     )

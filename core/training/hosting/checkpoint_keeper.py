@@ -1,4 +1,4 @@
-"""When a checkpoint is written, which are kept, and which one is gone back to."""
+"""Decides when a checkpoint is written and which are kept, and finds the one to restore."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from core.training.online.snapshot import pack, require_finite_state, require_fi
 _SUFFIX = ".safetensors"
 _MINUTE_MS = 60_000
 RESTORE = "restore"
-"""The reason of the checkpoint that is written after a restore."""
+"""The reason stored with a checkpoint that is written after a restore."""
 _FIGURES = (
     "skill",
     "skill_low",
@@ -46,24 +46,23 @@ _FIGURES = (
     "health",
     "settings_id",
 )
-"""What is said of a checkpoint's weights: how well they did, whether they are healthy, what they were learned with."""
+"""Figures that belong to a checkpoint's weights: their scores, health and settings."""
 _State = tuple[int, int | None, str | None]
 
 
 @dataclass(frozen=True, slots=True)
 class Circumstances:
-    """What else is stored with a checkpoint: the settings in force, the device, and the gradient doctor's verdict."""
+    """What is also stored with a checkpoint: current settings, device, and the gradient doctor's verdict."""
 
     settings: Settings
     device: str
     health: str
     recovery_checkpoint_id: str | None
-    """The id of the checkpoint that a diverged model can be taken back to; not stored. It is kept while it is offered.
-    """
+    """The id of the checkpoint recommended to a diverged model; not stored. It is kept while it is recommended."""
 
 
 class CheckpointKeeper:
-    """Writes the run's checkpoints, and carries out the deletions that retention and the window ask for."""
+    """Writes the run's checkpoints, and carries out the deletions that retention and the window request."""
 
     def __init__(
         self,
@@ -83,10 +82,10 @@ class CheckpointKeeper:
         self._saved_at_s: float | None = None
         self._saved_state: _State | None = None
         self._newest_state: _State | None = None
-        """Of the newest checkpoint, also of one that was gone on from; None where the scores are newer."""
+        """State at the newest checkpoint, also a resumed one; None if scores have changed since."""
         self._best_skill: float | None = None
         self.circumstances: Callable[[], Circumstances] | None = None
-        """Asked with each checkpoint; None: nothing of it is known, and nothing of it is stored."""
+        """Called for each checkpoint; None: nothing of this is stored."""
         best = rows.best(self._run_id)
         if best is not None:
             self._best_skill = best.skill
@@ -100,25 +99,25 @@ class CheckpointKeeper:
         return self._record.reader.run_id
 
     def is_due(self, session: TrainingSession, is_catching_up: bool) -> bool:
-        """Every so many steps; while catching up, not more often than every so many seconds."""
+        """Every so many steps; while catching up, at most once in so many seconds."""
         if session.step == 0 or session.step % self._settings.every_steps or session.step == self._saved_step:
             return False
         if not is_catching_up or self._saved_at_s is None:
             return True
         return self._clock.monotonic_s() - self._saved_at_s >= self._settings.catch_up_seconds
 
-    def goes_on(self, session: TrainingSession) -> None:
-        """The session's whole state was just read from a checkpoint of this run: an exit need not write it again."""
+    def note_resumed(self, session: TrainingSession) -> None:
+        """The session has just resumed from a checkpoint of this run: an exit need not write it again."""
         self._newest_state = _state_of(session)
 
-    def has_rescored(self) -> None:
-        """Scores came out differently after a correction: an exit writes a checkpoint, though no step was made."""
+    def note_rescored(self) -> None:
+        """A correction changed scores: an exit writes a checkpoint, even without a step."""
         self._newest_state = None
 
     def save(self, session: TrainingSession, reason: str) -> CheckpointsChanged | None:
-        """Write the state, then its row; then delete what no reason keeps. None where this state is saved already.
+        """Write the state, then its row; then delete what retention does not keep. None if this state is saved already.
 
-        Raises CheckpointError, in a sentence, where the state is not finite or the disk refuses it.
+        Raises CheckpointError if the state is not finite or the disk refuses it.
         """
         known = self._newest_state if reason == EXIT else self._saved_state
         if session.position_ms is None or _state_of(session) == known:
@@ -134,7 +133,7 @@ class CheckpointKeeper:
         if reason == RESTORE:
             info = replace(info, **self._figures_of(session.checkpoint_id))
         if info.settings_id != settings_id:
-            settings_json = None  # the restored one's are stored
+            settings_json = None  # the settings of the restored checkpoint are stored already
         with self._record.write():
             self._record.add_checkpoint(info, settings_json)
         session.checkpoint_id = info.checkpoint_id
@@ -143,20 +142,20 @@ class CheckpointKeeper:
         in_use = {info.checkpoint_id}
         return CheckpointsChanged(self._run_id, info, (*self.apply_requests(in_use), *self.clean_up(in_use)))
 
-    def keep_by(self, settings: CheckpointSettings) -> None:
-        """Clean up by these rules from now on. When checkpoints are written stays as it was when the run was opened."""
+    def apply_retention(self, settings: CheckpointSettings) -> None:
+        """Apply these retention rules from now on. When checkpoints are written does not change."""
         now = self._settings
         self._settings = replace(settings, every_steps=now.every_steps, catch_up_seconds=now.catch_up_seconds)
 
     def clean_up(self, in_use: set[str]) -> tuple[str, ...]:
-        """Delete what no rule keeps. Returns the ids."""
+        """Delete checkpoints that no rule keeps. Returns the ids."""
         known = self._rows.list(self._run_id)
         rules, now_ms = rules_of(self._settings), self._clock.now_ms()
         return self.delete(checkpoints_to_delete(known, rules, now_ms, in_use, self._offered()))
 
     def apply_requests(self, in_use: set[str]) -> tuple[str, ...]:
-        """Carry out what the window asked for, of whatever run, once it cannot be taken back any more; what is in use,
-        what can be gone back to, and the newest of each run stay."""
+        """Carry out deletions that the window requested, of any run, once they can no longer be undone. Checkpoints
+        that are in use or recommended, and the newest of each run, stay."""
         until_ms = self._clock.now_ms() - self._settings.undo_minutes * _MINUTE_MS
         kept = {*in_use, *self._rows.newest_ids(), self._offered()}
         return self.delete(id_ for id_ in self._rows.requested_deletions(until_ms) if id_ not in kept)
@@ -165,13 +164,13 @@ class CheckpointKeeper:
         return None if self.circumstances is None else self.circumstances().recovery_checkpoint_id
 
     def delete(self, ids: Iterable[str]) -> tuple[str, ...]:
-        """Mark the rows, then remove the files: a crash between the two leaves an orphan, not a row without a file."""
+        """Mark the rows, then delete the files: a crash in between leaves an orphan, not a row without a file."""
         chosen = [info for info in (self._rows.by_id(id_) for id_ in ids) if info is not None]
         if not chosen:
             return ()
         with self._record.write():
             self._record.mark_deleted([info.checkpoint_id for info in chosen])
-        gone = [info for info in chosen if self._rows.by_id(info.checkpoint_id) is None]  # not what was pinned just now
+        gone = [info for info in chosen if self._rows.by_id(info.checkpoint_id) is None]  # a new pin keeps its row
         for info in gone:
             self._folder.absolute(info.file).unlink(missing_ok=True)
         return tuple(info.checkpoint_id for info in gone)
@@ -181,33 +180,33 @@ class CheckpointKeeper:
         return self._rows.list(self._run_id)
 
     def info(self, checkpoint_id: str) -> CheckpointInfo | None:
-        """One checkpoint, of whatever run; None where it is gone."""
+        """One checkpoint, of any run; None if it was deleted."""
         return self._rows.by_id(checkpoint_id)
 
     def load(self, checkpoint_id: str) -> tuple[dict[str, Tensor], dict[str, Any]]:
         """Read and check one checkpoint. Raises CheckpointError."""
         info = self._rows.by_id(checkpoint_id)
         if info is None:
-            raise CheckpointError(f"There is no checkpoint '{checkpoint_id}' any more.")
+            raise CheckpointError(f"The checkpoint '{checkpoint_id}' no longer exists.")
         return self._load(info)
 
     def learned_until_ms(self, checkpoint_id: str, metadata: dict[str, Any]) -> int:
-        """The close of the newest candle that this checkpoint, of whatever run, may have learned from.
+        """The close of the newest candle that this checkpoint, of any run, may have learned from.
 
-        metadata: as `load` gave it. Raises CheckpointError where the checkpoint is gone.
+        metadata: as `load` returned it. Raises CheckpointError if the checkpoint no longer exists.
         """
         found = self._rows.learned_at(checkpoint_id)
         if found is None:
-            raise CheckpointError(f"There is no checkpoint '{checkpoint_id}' any more.")
+            raise CheckpointError(f"The checkpoint '{checkpoint_id}' no longer exists.")
         newest_open_ms, interval = found
         return learned_until_ms(metadata, newest_open_ms, interval)
 
-    def whole_newest_first(
+    def intact_newest_first(
         self, on_refused: Callable[[CheckpointInfo, str], None]
     ) -> Iterator[tuple[CheckpointInfo, dict[str, Tensor], dict[str, Any]]]:
-        """The checkpoints that pass every check, the newest first; each one that does not is reported and passed over.
+        """The checkpoints that pass every check, the newest first; the others are reported and skipped.
 
-        Those that were saved while steps were being skipped come after all known good ones.
+        Those saved while steps were being skipped come after all known good ones.
         """
         newest_first = self._rows.list(self._run_id)
         for info in sorted(newest_first, key=lambda info: not info.is_known_good):
@@ -219,8 +218,8 @@ class CheckpointKeeper:
             yield info, tensors, metadata
 
     def sweep_orphans(self) -> int:
-        """Remove files of this run that no row names, and those of the reference model that were never finished: left
-        by a crash. Returns how many."""
+        """Delete files of this run without a row, and unfinished ones of the reference model, which a crash has left.
+        Returns how many."""
         folder = self._folder.checkpoints(self._run_id)
         if not folder.is_dir():
             return 0
@@ -238,8 +237,8 @@ class CheckpointKeeper:
         return tensors, metadata
 
     def _figures_of(self, restored_id: str | None) -> dict[str, Any]:
-        """Of the checkpoint that was restored: these are its weights. Where it is of another run, whose candles may be
-        another market's, nothing is known of them here."""
+        """Figures of the restored checkpoint, whose weights these are. Empty if it is of another run, which may be of
+        another market."""
         restored = None if restored_id is None else self._rows.by_id(restored_id)
         if restored is None or restored.run_id != self._run_id:
             return {}
@@ -296,7 +295,7 @@ class CheckpointKeeper:
 
 
 def _state_of(session: TrainingSession) -> _State:
-    return session.step, session.position_ms, session.checkpoint_id  # a restore changes the last alone
+    return session.step, session.position_ms, session.checkpoint_id  # a restore changes only the last
 
 
 def _is_ours(path: Path) -> bool:
@@ -304,7 +303,7 @@ def _is_ours(path: Path) -> bool:
 
 
 def _finite(skill: Estimate) -> Estimate:
-    """Without what is not finite: a NaN that became best, as the first one, could never be beaten."""
+    """Drop non-finite skill: a NaN that became the best could never be beaten."""
     if any(number is not None and not math.isfinite(number) for number in (skill.value, skill.low, skill.high)):
         return Estimate(None, None, None, skill.n)
     return skill

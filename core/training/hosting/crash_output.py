@@ -1,7 +1,7 @@
-"""What the trainer's process says on its way down: its stderr in a file, with the stack of where it crashed.
+"""Crash output of the trainer's process: its stderr in a file, with the stack of the crash.
 
 The C library writes "double free or corruption" to file descriptor 2 and aborts; Python's faulthandler writes the
-stack there. Both go to one file in the data folder, so that they are kept also where there is no console.
+stack there. Both go to one file in the data folder, so that they are kept without a console too.
 """
 
 from __future__ import annotations
@@ -19,25 +19,25 @@ _STDERR = 2
 _LARGEST_BYTES = 1_000_000
 _KEPT_BYTES = 64_000
 _READ_BYTES = 32_000
-_LINES_TOLD = 80
+_LINES_SHOWN = 80
 _LINE_LENGTH = 200
 """faulthandler's list of extension modules alone is several thousand characters long."""
 
 
 class StderrFile:
-    """The child's side: its stderr goes to the file from `capture` on."""
+    """The child's side: redirects its stderr to the file."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._is_captured = False
 
     def capture(self) -> None:
-        """Redirect descriptor 2 of this process. A folder that cannot be written costs the file, not the start."""
+        """Redirect descriptor 2 of this process. If the folder cannot be written, only the file is missing."""
         os.environ["LIBC_FATAL_STDERR_"] = "1"  # glibc before 2.34 writes to the terminal otherwise
         try:
             self._redirect()
         except OSError as error:
-            logging.getLogger("ghostcandle.training").warning("stderr is not kept: %s", error)
+            logging.getLogger("ghostcandle.training").warning("stderr is not saved: %s", error)
             return
         self._is_captured = True
         if sys.stderr is None:  # a frozen program without a console
@@ -46,10 +46,10 @@ class StderrFile:
             )
         faulthandler.enable(file=_STDERR)
         if hasattr(faulthandler, "register"):
-            faulthandler.register(signal.SIGTERM, file=_STDERR, chain=False)  # says where it hung; KILL ends it
+            faulthandler.register(signal.SIGTERM, file=_STDERR, chain=False)  # writes where it hung; SIGKILL ends it
 
     def keep_small(self) -> None:
-        """Begin the file anew where it has become too large. Cheap enough to be called with each answer."""
+        """Truncate the file if it is too large. Cheap enough to call with each answer."""
         if self._is_captured and os.fstat(_STDERR).st_size > _LARGEST_BYTES:
             os.ftruncate(_STDERR, 0)
 
@@ -61,20 +61,20 @@ class StderrFile:
             os.close(descriptor)
 
 
-class LastWords:
-    """The parent's side: what the file has gained since `mark`."""
+class StderrTail:
+    """The parent's side: the text written to the file since `mark`."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._from = 0
 
     def mark(self) -> None:
-        """Whatever is in the file now is not this child's."""
+        """Earlier contents are not from this child."""
         _shorten(self._path)
         self._from = _size(self._path)
 
     def read(self) -> str:
-        """The last lines since the mark; empty where there are none."""
+        """The last lines since the mark; empty if there are none."""
         size = _size(self._path)
         start = self._from if self._from <= size else 0
         try:
@@ -83,7 +83,7 @@ class LastWords:
                 text = file.read(_READ_BYTES).decode(errors="replace")
         except OSError:
             return ""
-        return "\n".join(line[:_LINE_LENGTH] for line in text.strip().splitlines()[-_LINES_TOLD:])
+        return "\n".join(line[:_LINE_LENGTH] for line in text.strip().splitlines()[-_LINES_SHOWN:])
 
 
 def _size(path: Path) -> int:
@@ -94,7 +94,7 @@ def _size(path: Path) -> int:
 
 
 def _shorten(path: Path) -> None:
-    """Keep the end of a file that has grown over several lives."""
+    """Keep only the end of a large file."""
     if _size(path) <= _KEPT_BYTES:
         return
     with contextlib.suppress(OSError):

@@ -1,4 +1,4 @@
-"""What takes a diverged model back: the last healthy checkpoint, and the settings that were in force with it."""
+"""The recovery for a diverged model: the last healthy checkpoint, and the settings it was trained with."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from core.storage.retention import CHANGE
 from core.training.doctor.divergence import RECENT, Divergence
 from core.training.doctor.remedies import text
 
-_ILL = frozenset(
+_UNFIT = frozenset(
     disease.value
     for disease in (
         Disease.DIVERGED,
@@ -26,11 +26,11 @@ _ILL = frozenset(
         Disease.DEAD_LAYERS,
     )
 )
-"""What the doctor may not have said of a checkpoint that is gone back to."""
+"""Verdicts that rule a checkpoint out for recovery."""
 _LIVE = (("training", "learning_rate"), ("gradients", "clip_norm"))
-"""Settings that take effect at the next step; others change nothing until a trainer is started."""
+"""Settings that take effect at the next step; others need a restart of the trainer."""
 NAMES = {"learning_rate": "the learning rate", "clip_norm": "the clip threshold"}
-"""In a sentence."""
+"""Used in sentences."""
 
 SettingsOf = Callable[[str], dict[str, Any] | None]
 
@@ -42,17 +42,16 @@ def with_recovery(
     now: Settings,
     settings_of: SettingsOf,
 ) -> Diagnosis:
-    """The verdict on a diverged model with what one button does about it.
+    """Add to the verdict on a diverged model what one button does about it.
 
-    newest_first: the run's kept checkpoints. now: the settings in force. settings_of: a stored set of settings by its
-    id.
+    newest_first: the run's checkpoints. now: the current settings. settings_of: a stored set of settings by its id.
     """
     healthy = next((info for info in newest_first if _is_healthy(info, found.sound_until)), None)
     changes = () if healthy is None else _changed_since(healthy, now, settings_of)
-    if healthy is not None and found.is_answered:  # the restore alone is left; what was lowered meanwhile stays so
+    if healthy is not None and found.is_answered:  # only the restore is left; settings lowered meanwhile stay
         changes = tuple(change for change in changes if float(change.value) < _in_force(change, now))
     elif not changes and verdict.change is not None and (healthy is None or found.changed_at is None):
-        changes = (verdict.change,)  # as it was it would diverge again; a change that was taken back already did it
+        changes = (verdict.change,)  # it diverged at the checkpoint's own settings, so they must change too
     if healthy is None:
         return replace(verdict, recovery=DivergenceRecovery(changes))
     way = DivergenceRecovery(changes, healthy.checkpoint_id, healthy.step)
@@ -60,7 +59,7 @@ def with_recovery(
 
 
 def diverged_since(newest_first: Iterable[CheckpointInfo], resumed_id: str | None) -> int | None:
-    """The step at which a setting was changed that a resumed model had diverged of; None where it had not."""
+    """The step of the setting change after which a resumed model had diverged; None if it had not."""
     until_resumed = list(dropwhile(lambda info: info.checkpoint_id != resumed_id, newest_first))
     if not until_resumed or until_resumed[0].health != Disease.DIVERGED:
         return None
@@ -69,14 +68,15 @@ def diverged_since(newest_first: Iterable[CheckpointInfo], resumed_id: str | Non
         if info.reason == CHANGE and info.health != Disease.DIVERGED:
             if found is not None and info.step < found - RECENT:
                 break
-            found = info.step  # several in a row count as one
+            found = info.step  # several changes in a row count as one
     return found
 
 
-def left_as_set(
+def differing_settings(
     restored: CheckpointInfo | None, now: Settings, settings_of: SettingsOf, set_back: Collection[str]
 ) -> dict[str, tuple[float, float]]:
-    """The settings that stay other than those that a restored checkpoint was learned with: as they are, as they were.
+    """Settings that differ from those that a restored checkpoint was trained with: current value, then the
+    checkpoint's.
 
     set_back: the names of those that were set back with it.
     """
@@ -87,14 +87,14 @@ def left_as_set(
 
 
 def _is_healthy(info: CheckpointInfo, sound_until: int | None) -> bool:
-    """Whether it is worth going back to: by when it was saved, or else by what the doctor said then."""
+    """Whether it is fit for recovery: by the step it was saved at, or else by the doctor's verdict then."""
     if sound_until is None:
         return info.is_known_good and info.health == Disease.HEALTHY
-    return info.is_known_good and info.step <= sound_until and info.health not in _ILL
+    return info.is_known_good and info.step <= sound_until and info.health not in _UNFIT
 
 
 def _changed_since(healthy: CheckpointInfo, now: Settings, settings_of: SettingsOf) -> tuple[SettingChange, ...]:
-    """What takes the settings that are in force back to those that it was learned with."""
+    """Changes from the current settings to those that it was trained with."""
     then = None if healthy.settings_id is None else settings_of(healthy.settings_id)
     changes = []
     for group, name in _LIVE:
@@ -115,4 +115,4 @@ def _advice(way: DivergenceRecovery, now: Settings) -> str:
     ]
     parts.append(f"restore the checkpoint of step {way.checkpoint_step:,}, the last healthy one")
     sentence = " and ".join(parts)
-    return f"{sentence[0].upper()}{sentence[1:]}. What was learned since then is lost."
+    return f"{sentence[0].upper()}{sentence[1:]}. All training since then is lost."

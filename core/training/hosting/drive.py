@@ -1,7 +1,7 @@
-"""The loop that drives a run: stored candles in, events out, a dead host started again. No Qt, no torch.
+"""The loop that drives a run: stored candles in, events out, a dead host restarted. No Qt, no torch.
 
 The candle table is the queue: live candles, catch-up, replay and recovery are all "the next stored candle after the
-trainer's position", so nothing can be missed or taken twice.
+trainer's position", so no candle can be missed or taken twice.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ from core.training.commands import (
 )
 from core.training.hosting.catch_up import CatchUpMeter
 from core.training.hosting.exit_reasons import DeathCause
-from core.training.hosting.exit_record import write_down
+from core.training.hosting.exit_record import store_incidents
 from core.training.hosting.first_forecasts import FirstForecasts
 from core.training.hosting.gpu_probe import DeviceProbe, DeviceWatch, ProcessProbe
 from core.training.hosting.host import Host, HostDiedError
 from core.training.hosting.pacing import WHOLE_TIME_PERCENT, Pacer
-from core.training.hosting.restarts import Restarts, Verdict
+from core.training.hosting.restarts import RestartDecision, Restarts
 from core.training.online.spec import SessionSpec
 
 _MOST_IN_FLIGHT = 16
@@ -50,12 +50,12 @@ _ANSWER_WAIT_S = 0.1
 _RESTART_PAUSE_S = 0.5
 _STOP_WITHIN_S = 30.0
 _CLOSED_MEANWHILE = 100
-"""Candles that may close while the trainer of a new run starts: none of them is passed over."""
+"""Candles that may close while the trainer of a new run starts; none of them is skipped."""
 
 
 @dataclass(slots=True)
 class Inbox:
-    """What other threads tell the driver. Every method may be called from any thread."""
+    """Messages from other threads to the driver. Every method may be called from any thread."""
 
     _wake: threading.Event = field(default_factory=threading.Event)
     _lock: threading.Lock = field(default_factory=threading.Lock)
@@ -65,24 +65,24 @@ class Inbox:
     _is_stopped: bool = False
 
     def candles_stored(self, live_open_times_ms: tuple[int, ...] = ()) -> None:
-        """Candles are durable in the database; these of them came live."""
+        """Candles were stored; these of them came live."""
         with self._lock:
             self._live.update(live_open_times_ms)
         self._wake.set()
 
     def send(self, command: TrainerCommand) -> None:
-        """Queue a command. It overtakes candles that are not under way yet."""
+        """Queue a command. It overtakes candles that were not sent to the host yet."""
         with self._lock:
             self._commands.append(command)
         self._wake.set()
 
     def feed_ended(self) -> None:
-        """No further candle will come: the driver ends when all are taken."""
+        """No more candles will come: the driver ends when all are taken."""
         self._is_ended = True
         self._wake.set()
 
     def stop(self) -> None:
-        """End as soon as the candle under way is done."""
+        """End after the current candle."""
         self._is_stopped = True
         self._wake.set()
 
@@ -95,12 +95,12 @@ class Inbox:
         return self._is_stopped
 
     def take_command(self) -> TrainerCommand | None:
-        """The oldest command; the others stay, should the host die of this one."""
+        """The oldest command; the others stay queued in case the host dies of this one."""
         with self._lock:
             return self._commands.popleft() if self._commands else None
 
     def take_live(self, open_time_ms: int) -> bool:
-        """Whether this candle came live. Asked once per candle."""
+        """Whether this candle came live. Called once per candle."""
         with self._lock:
             if open_time_ms not in self._live:
                 return False
@@ -127,8 +127,8 @@ class TrainingDriver:
         *,
         shows_first: bool = False,
     ) -> None:
-        """make_host: given what the host is to be made of, which is no longer `spec` after a change of the device.
-        shows_first: emit a `FirstForecast` where the trainer is far from the newest candle: somebody looks at it."""
+        """make_host: takes the spec of the host, which differs from `spec` after a change of the device. shows_first:
+        emit a `FirstForecast` while the trainer is far from the newest candle, for a window."""
         self._spec = spec
         self._make_host = make_host
         self._store = store
@@ -144,29 +144,29 @@ class TrainingDriver:
         self._unanswered: deque[TrainerCommand] = deque()
         self._status: TrainerStatus | None = None
         self._has_failed = False
-        self._stands = False
-        """Whether a host answers; between two of them none does."""
+        self._is_running = False
+        """Whether a host is running; between two of them none is."""
         self._first = FirstForecasts(spec, store, clock) if shows_first else None
         self._meter = CatchUpMeter(clock)
         self._pacer = Pacer(clock)
 
     def run(self) -> None:
-        """Until the feed has ended and every candle is taken, `stop` is called, or training cannot go on.
+        """Run until the feed has ended and every candle is taken, `stop` is called, or training cannot continue.
 
-        Raises nothing for a failing host: that becomes an Incident and a new start, or TrainerFailed.
+        Raises nothing for a failing host: that becomes an Incident and a restart, or TrainerFailed.
         """
         try:
             if self._start():
                 while not self._is_finished():
                     self._turn()
                 self._give_up_progress()
-                if self._stands and not self._has_failed:
+                if self._is_running and not self._has_failed:
                     self._stop()
         finally:
             self._give_up_progress()
             self._device_watch.end()
             self._host.close()
-            self._write_down_the_rest()
+            self._store_unrecorded()
 
     def _is_finished(self) -> bool:
         if self._inbox.is_stopped:
@@ -174,9 +174,9 @@ class TrainingDriver:
         return self._inbox.is_ended and not self._unanswered and not self._next_candles(1)
 
     def _turn(self) -> None:
-        """One round: pass on commands and candles, take an answer. A dead host is replaced."""
+        """One round: send commands and candles, take an answer. A dead host is replaced."""
         if self._device_watch.turn():
-            self._tell(self._restarts.gpu_is_back())
+            self._emit_event(self._restarts.gpu_is_back())
         self._forecast_first()
         try:
             self._pass_on()
@@ -194,7 +194,7 @@ class TrainingDriver:
             if isinstance(command, SetDevice):
                 self._change_device(command)
             else:
-                self._restarts.note(command)
+                self._restarts.remember(command)
                 self._send(command)
         room = self._most_in_flight - len(self._unanswered)
         for candle in self._next_candles(room) if room > 0 else ():
@@ -212,7 +212,7 @@ class TrainingDriver:
 
     @property
     def _most_in_flight(self) -> int:
-        """None while it rests; one at a time where a rest follows each."""
+        """None while resting; one at a time if each is followed by a rest."""
         if self._rest_left_s > 0.0:
             return 0
         return _MOST_IN_FLIGHT if self._duty_percent >= WHOLE_TIME_PERCENT else 1
@@ -220,14 +220,14 @@ class TrainingDriver:
     def _report_progress(self) -> None:
         if self._meter.is_due():
             left = self._store.count(self._spec.market, after_ms=self._sent_until_ms)
-            self._tell_progress(self._meter.report(left + len(self._unanswered)))
+            self._emit_progress(self._meter.report(left + len(self._unanswered)))
 
     def _give_up_progress(self) -> None:
-        self._tell_progress(self._meter.give_up())
+        self._emit_progress(self._meter.give_up())
 
-    def _tell_progress(self, progress: JobProgress | None) -> None:
+    def _emit_progress(self, progress: JobProgress | None) -> None:
         if progress is not None:
-            self._tell(progress)
+            self._emit_event(progress)
 
     def _send(self, command: TrainerCommand) -> None:
         self._unanswered.append(command)
@@ -241,10 +241,10 @@ class TrainingDriver:
             self._restarts.candle_taken()
         self._publish(batch)
         if any(isinstance(command, SetPaused) for command in self._unanswered):
-            return True  # the state is that from before a wish which the trainer has not come to yet
-        for event in batch.events:  # not those of a first answer: a host that just stands knows of no pause yet
+            return True  # the state is older than a pause request that the trainer has not handled yet
+        for event in batch.events:  # not of the first answer: a host that has just started knows of no pause yet
             if isinstance(event, TrainerStatus):
-                self._restarts.note_state(event.state)
+                self._restarts.remember_state(event.state)
         return True
 
     def _publish(self, batch: EventBatch) -> None:
@@ -264,16 +264,16 @@ class TrainingDriver:
             self._pacer.after_step(sum(steps_ms))
         self._emit(batch)
 
-    def _tell(self, event: TrainerEvent) -> None:
+    def _emit_event(self, event: TrainerEvent) -> None:
         self._emit(EventBatch((event,)))
 
     def _forecast_first(self) -> None:
         made = None if self._first is None else self._first.look()
         if made is not None:
-            self._tell(made)
+            self._emit_event(made)
 
     def _first_start_ms(self) -> int | None:
-        """Where a new run begins: with the newest candles where all are stored already, else with the first."""
+        """Where a new run starts: at the newest candles if all are stored already, else at the first."""
         are_stored = self._spec.own_mode is ForecastMode.LIVE or self._spec.settings.market.feed == "stored"
         if not are_stored:
             return None
@@ -293,8 +293,8 @@ class TrainingDriver:
         return ForecastMode.LIVE if came_live else ForecastMode.CATCH_UP
 
     def _start(self) -> bool:
-        """Start the host and publish its first answer. False where training cannot go on."""
-        self._stands = False
+        """Start the host and publish its first answer. False if training cannot continue."""
+        self._is_running = False
         while not self._inbox.is_stopped:
             try:
                 self._unanswered.clear()
@@ -303,7 +303,7 @@ class TrainingDriver:
                 while not self._take_first_answer():
                     if self._inbox.is_stopped:
                         return False
-                self._stands = True
+                self._is_running = True
                 return True
             except HostDiedError as death:
                 if not self._replace_host(death):
@@ -324,11 +324,11 @@ class TrainingDriver:
     def _on_ready(self, event: TrainerReady) -> None:
         incident = self._restarts.ready(event)
         if incident is not None:
-            self._tell(incident)
+            self._emit_event(incident)
         self._look_for_gpu()
         for incident in self._restarts.set_aside(self._store.take_unannounced(self._spec.market)):
-            self._tell(incident)
-        for order in self._restarts.take_orders():
+            self._emit_event(incident)
+        for order in self._restarts.take_commands():
             self._send(order)
 
     def _look_for_gpu(self) -> None:
@@ -339,7 +339,7 @@ class TrainingDriver:
 
     def _change_device(self, command: SetDevice) -> None:
         """End the host with a checkpoint and make one on the other device. Raises HostDiedError."""
-        self._restarts.use(command.device)  # first: should the host die on the way, the next is on that device too
+        self._restarts.use_device(command.device)  # first, in case the host dies on the way
         deadline_s = self._clock.monotonic_s() + _STOP_WITHIN_S
         self._send(SaveCheckpoint(EXIT))
         self._drain(deadline_s)
@@ -348,9 +348,9 @@ class TrainingDriver:
             self._inbox.stop()
 
     def _replace_host(self, death: HostDiedError) -> bool:
-        """Make a new host, unless the cause is final or there were too many crashes; tell the window either way."""
+        """Make a new host, unless the cause is final or there were too many crashes; report it either way."""
         self._host.close()
-        self._stands = False
+        self._is_running = False
         to_set_aside = self._restarts.candle_to_set_aside(death)
         if to_set_aside is not None:
             self._store.set_aside(self._spec.market, to_set_aside, death.sentence)
@@ -361,31 +361,31 @@ class TrainingDriver:
         self._inbox.wait(_RESTART_PAUSE_S)
         return True
 
-    def _announce(self, verdict: Verdict) -> bool:
-        """Tell the window. False where no host follows."""
-        for incident in verdict.incidents:
-            self._tell(incident)
-        if verdict.failure is not None:
+    def _announce(self, decision: RestartDecision) -> bool:
+        """Report it. False if no host follows."""
+        for incident in decision.incidents:
+            self._emit_event(incident)
+        if decision.failure is not None:
             self._has_failed = True
             self._give_up_progress()
-            self._inbox.stop()  # first: who starts anew on being told waits for this run to be over
-            self._tell(verdict.failure)
-        return verdict.failure is None
+            self._inbox.stop()  # first: a restart in reaction to the event waits for this run to end
+            self._emit_event(decision.failure)
+        return decision.failure is None
 
-    def _write_down_the_rest(self) -> None:
-        """Incidents that no host was told of: there is none any more."""
-        rest = self._restarts.take_unrecorded()
+    def _store_unrecorded(self) -> None:
+        """Store incidents that no host has received, since no host is left."""
+        rest = self._restarts.take_unrecorded_incidents()
         if rest:
-            write_down(rest, self._restarts.spec, self._run_id)
+            store_incidents(rest, self._restarts.spec, self._run_id)
 
     def _renew_host(self) -> None:
         self._host.close()
         if self._status is not None:
-            self._tell(replace(self._status, state=TrainerState.RESTARTING))
+            self._emit_event(replace(self._status, state=TrainerState.RESTARTING))
         self._host = self._make_host(self._restarts.spec)
 
     def _stop(self) -> None:
-        """Take the answers under way, ask for a last checkpoint, and let the host end."""
+        """Take pending answers, request a last checkpoint, and end the host."""
         deadline_s = self._clock.monotonic_s() + _STOP_WITHIN_S
         try:
             self._drain(deadline_s)

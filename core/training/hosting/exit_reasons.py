@@ -1,4 +1,4 @@
-"""How a trainer can end by itself, and what its exit code says of it."""
+"""Why a trainer process can exit, and what its exit code means."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ EXIT_GONE = 77
 
 
 class DeathCause(StrEnum):
-    """Why a trainer ended. What follows depends on it: the same device again, another one, or nothing."""
+    """Why a trainer ended. It decides what follows: the same device again, another one, or no restart."""
 
-    ERROR = "an error that nothing could answer"
-    REFUSED = "something that must be mended first"
-    FULL_DISK = "there is no room for what it has to write"
-    NO_DEVICE = "the device that was asked for cannot be used"
-    STICKY = "a device error that spoils the process"
+    ERROR = "an unrecoverable error"
+    REFUSED = "a cause that must be fixed first"
+    FULL_DISK = "the disk is full"
+    NO_DEVICE = "the requested device cannot be used"
+    STICKY = "a device error that the process cannot recover from"
     GONE = "the device is gone"
     ABORTED = "aborted"
     CRASHED = "crashed"
     KILLED = "killed"
-    TERMINATED = "told to end"
-    EXITED = "ended without a word"
+    TERMINATED = "terminated"
+    EXITED = "exited silently"
     HUNG = "hung"
 
 
 @dataclass(frozen=True, slots=True)
-class Ending:
+class ExitReason:
     """A cause, and the words that complete the sentence ``The trainer process ended: ...``."""
 
     cause: DeathCause
@@ -38,35 +38,35 @@ class Ending:
 
 _MEMORY_CORRUPT = "its memory was corrupt"
 _BY_SIGNAL = {
-    "SIGABRT": Ending(DeathCause.ABORTED, f"it aborted (signal SIGABRT), most likely because {_MEMORY_CORRUPT}"),
-    "SIGSEGV": Ending(DeathCause.CRASHED, "it touched memory that it does not have (signal SIGSEGV)"),
-    "SIGBUS": Ending(DeathCause.CRASHED, "it touched memory that does not answer (signal SIGBUS)"),
-    "SIGILL": Ending(DeathCause.CRASHED, "it came upon an instruction that this processor lacks (signal SIGILL)"),
-    "SIGFPE": Ending(DeathCause.CRASHED, "a calculation failed in the processor (signal SIGFPE)"),
-    "SIGKILL": Ending(
+    "SIGABRT": ExitReason(DeathCause.ABORTED, f"it aborted (signal SIGABRT), most likely because {_MEMORY_CORRUPT}"),
+    "SIGSEGV": ExitReason(DeathCause.CRASHED, "it accessed memory that is not its own (signal SIGSEGV)"),
+    "SIGBUS": ExitReason(DeathCause.CRASHED, "it accessed memory that does not respond (signal SIGBUS)"),
+    "SIGILL": ExitReason(DeathCause.CRASHED, "it met an instruction that this processor lacks (signal SIGILL)"),
+    "SIGFPE": ExitReason(DeathCause.CRASHED, "a calculation failed in the processor (signal SIGFPE)"),
+    "SIGKILL": ExitReason(
         DeathCause.KILLED, "it was killed (signal SIGKILL), most likely by the system's out-of-memory killer"
     ),
-    "SIGTERM": Ending(DeathCause.TERMINATED, "another program told it to end (signal SIGTERM)"),
+    "SIGTERM": ExitReason(DeathCause.TERMINATED, "another program terminated it (signal SIGTERM)"),
 }
 _BY_CODE = {
-    EXIT_STICKY: Ending(DeathCause.STICKY, "the GPU reported an error after which the process cannot use it any more"),
-    EXIT_GONE: Ending(DeathCause.GONE, "the GPU does not answer any more"),
+    EXIT_STICKY: ExitReason(DeathCause.STICKY, "after a GPU error the process cannot use it any more"),
+    EXIT_GONE: ExitReason(DeathCause.GONE, "the GPU no longer responds"),
     # NTSTATUS values, which Windows gives as exit codes
-    0xC0000005: Ending(DeathCause.CRASHED, "it touched memory that it does not have (0xC0000005)"),
-    0xC00000FD: Ending(DeathCause.CRASHED, "its stack overflowed (0xC00000FD)"),
-    0xC0000374: Ending(DeathCause.ABORTED, f"{_MEMORY_CORRUPT} (0xC0000374)"),
-    0xC0000409: Ending(DeathCause.ABORTED, f"it aborted, most likely because {_MEMORY_CORRUPT} (0xC0000409)"),
+    0xC0000005: ExitReason(DeathCause.CRASHED, "it accessed memory that is not its own (0xC0000005)"),
+    0xC00000FD: ExitReason(DeathCause.CRASHED, "its stack overflowed (0xC00000FD)"),
+    0xC0000374: ExitReason(DeathCause.ABORTED, f"{_MEMORY_CORRUPT} (0xC0000374)"),
+    0xC0000409: ExitReason(DeathCause.ABORTED, f"it aborted, most likely because {_MEMORY_CORRUPT} (0xC0000409)"),
 }
 
 
-def ending_of(exit_code: int | None) -> Ending:
-    """What an exit code tells, as `multiprocessing` gives it: negative for a signal, None where it still ran."""
+def exit_reason(exit_code: int | None) -> ExitReason:
+    """The meaning of an exit code of `multiprocessing`: negative for a signal, None if it was still running."""
     if exit_code is None:
-        return Ending(DeathCause.HUNG, "it no longer answered")
+        return ExitReason(DeathCause.HUNG, "it stopped answering")
     if exit_code >= 0:
-        return _BY_CODE.get(exit_code, Ending(DeathCause.EXITED, f"exit code {exit_code}"))
+        return _BY_CODE.get(exit_code, ExitReason(DeathCause.EXITED, f"exit code {exit_code}"))
     name = _signal_name(-exit_code)
-    return _BY_SIGNAL.get(name, Ending(DeathCause.CRASHED, f"signal {name}"))
+    return _BY_SIGNAL.get(name, ExitReason(DeathCause.CRASHED, f"signal {name}"))
 
 
 def _signal_name(number: int) -> str:

@@ -1,4 +1,4 @@
-"""Writing down how a trainer ended where no trainer follows that would: by then nobody else writes to its run."""
+"""Stores how a trainer ended if no trainer follows to do it: by then no other process writes to its run."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from core.training.online.spec import SessionSpec
 _log = logging.getLogger("ghostcandle.training")
 
 
-def write_down(incidents: Sequence[Incident], spec: SessionSpec, run_id: str | None) -> bool:
-    """Put them into the record of the run, which is taken over for it: what is left of its trainer writes no more.
+def store_incidents(incidents: Sequence[Incident], spec: SessionSpec, run_id: str | None) -> bool:
+    """Store them in the run's record, which is taken over for it: a leftover trainer can no longer write.
 
-    run_id: None where the trainer ended before it named its run; then it is the one that `spec` would go on with.
-    Returns False where there is no such run, or the database takes nothing; the log then has them.
+    run_id: None if the trainer ended before it named its run; then it is the one that `spec` would continue. Returns
+    False if there is no such run, or the database cannot be written; then they are logged.
     """
     try:
         if _write(incidents, spec, run_id):

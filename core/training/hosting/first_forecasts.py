@@ -1,8 +1,8 @@
 """Ghosts while the trainer starts or is far behind: the simple rules' forecast of the newest stored candle.
 
-The trainer learns from stored candles in order, and its forecasts are of the candle it has come to: for minutes none of
-them reaches the chart's edge. What is made here does. It is shown only: not committed, not stored, not scored and not
-learned from, so the record is the same with and without it. No Qt, no torch.
+The trainer learns from stored candles in order and forecasts from its position, so for minutes no forecast reaches the
+chart's edge. These do. They are only displayed: not committed, stored, scored or learned from, so the record is the
+same with and without them. No Qt, no torch.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from core.storage.candles import CandleStore
 from core.training.online.spec import SessionSpec
 
 _CANDLES = 400
-"""Looked back on: a third of a second's work, and far more than the rules' averages need to settle."""
+"""Window of the rules: a third of a second's work, and far more than their averages need to settle."""
 _FEWEST_CANDLES = 30
 _FEWEST_BEHIND = 20
-"""Fewer candles are taken by the trainer before anybody has looked."""
+"""The trainer takes fewer candles faster than a user would notice."""
 _EVERY_S = 1.0
-"""The rules share the window's process: while candles pour in, once a second is enough."""
+"""The rules run in the window's process: during catch-up, once a second is enough."""
 _log = logging.getLogger("ghostcandle.training")
 
 
 class FirstForecasts:
-    """Asked in the driver's loop; answers where the trainer's newest forecast is far from the newest stored candle."""
+    """Called in the driver's loop; forecasts if the trainer's newest forecast is far from the newest stored candle."""
 
     def __init__(self, spec: SessionSpec, store: CandleStore, clock: Clock) -> None:
         self._market, self._horizons = spec.market, spec.settings.model.horizons
@@ -40,16 +40,16 @@ class FirstForecasts:
         self._shown_ms: int | None = None
 
     def committed(self, forecast: ForecastMade) -> None:
-        """The trainer has committed this one."""
+        """The trainer has committed this forecast."""
         self._committed_ms = forecast.origin_open_time_ms
 
     def trainer_is_ready(self, recorded_until_ms: int | None) -> None:
-        """The window forgets another run's forecasts now; the record of this one reaches up to here."""
+        """The window now drops another run's forecasts; the record of this one reaches up to here."""
         self._committed_ms, self._shown_ms, self._looked_s = recorded_until_ms, None, None
 
     def look(self) -> FirstForecast | None:
-        """A forecast of the newest stored candle, where the trainer is far from it and it was not shown before.
-        Raises StorageError."""
+        """A forecast of the newest stored candle, if the trainer is far from it and it was not shown before. Raises
+        StorageError."""
         now_s = self._clock.monotonic_s()
         if self._looked_s is not None and now_s - self._looked_s < _EVERY_S:
             return None
@@ -58,8 +58,8 @@ class FirstForecasts:
         if newest_ms is None or newest_ms == self._shown_ms or not self._is_far(newest_ms):
             return None
         try:
-            return self._made(self._store.newest(self._market, _CANDLES))
-        except (ArithmeticError, ValueError):  # training must not end for what is only a stopgap
+            return self._forecast(self._store.newest(self._market, _CANDLES))
+        except (ArithmeticError, ValueError):  # a mere stopgap must not end training
             _log.exception("The simple rules could not forecast the newest candle.")
             self._rules = None
             return None
@@ -68,12 +68,12 @@ class FirstForecasts:
         reach_ms = _FEWEST_BEHIND * self._market.interval.duration_ms
         return self._committed_ms is None or newest_ms - self._committed_ms >= reach_ms
 
-    def _made(self, candles: Sequence[Candle]) -> FirstForecast | None:
+    def _forecast(self, candles: Sequence[Candle]) -> FirstForecast | None:
         if len(candles) < _FEWEST_CANDLES:
             return None
         origin = candles[-1]
         self._shown_ms = origin.open_time_ms
-        rules = self._up_to_date(candles)
+        rules = self._updated_rules(candles)
         interval, closed_ms = self._market.interval, self._market.interval.close_time_ms(origin.open_time_ms)
         return FirstForecast(
             ForecastMade(
@@ -90,8 +90,8 @@ class FirstForecasts:
             )
         )
 
-    def _up_to_date(self, candles: Sequence[Candle]) -> SimpleRules:
-        """The rules that have taken these: those of before where they lead on to them, else new ones."""
+    def _updated_rules(self, candles: Sequence[Candle]) -> SimpleRules:
+        """The rules after these candles: continued from before if possible, else new ones."""
         rules = self._rules
         if rules is None or rules.position_ms is None or rules.position_ms < candles[0].open_time_ms:
             rules = SimpleRules(self._market.interval, self._horizons)

@@ -1,4 +1,4 @@
-"""A run that begins with a kept checkpoint: what `evaluate --checkpoint` does."""
+"""Starts a run from a checkpoint, for `evaluate --checkpoint`."""
 
 from __future__ import annotations
 
@@ -10,10 +10,9 @@ from core.training.online.snapshot import require_fit, unpack_learned
 from core.training.online.spec import StartingPoint
 
 
-def begin_with(session: TrainingSession, start: StartingPoint, model: ModelSettings) -> None:
-    """Give a new session the checkpoint's weights, optimizer, expert weights and calibration; nothing of its past.
-
-    Raises StorageError, with the reason: what is wrong with the file does not go away with another try.
+def start_from_checkpoint(session: TrainingSession, start: StartingPoint, model: ModelSettings) -> None:
+    """Load the checkpoint's weights, optimizer, expert weights and calibration into a new session, but not its past.
+    Raises StorageError with the reason, since another try would fail in the same way.
     """
     try:
         tensors, metadata = read_weights(start.file, start.sha256)

@@ -1,4 +1,4 @@
-"""Looks for a GPU that was lost, in short-lived processes: the window's process never imports torch."""
+"""Checks whether a lost GPU is back, in short-lived processes: the window's process never imports torch."""
 
 from __future__ import annotations
 
@@ -21,23 +21,23 @@ _END_WITHIN_S = 2.0
 
 
 class DeviceProbe(Protocol):
-    """One look at the device."""
+    """One check of the device."""
 
     def start(self) -> None:
-        """Begin, and return at once."""
+        """Start, and return at once."""
         ...
 
     def answer(self) -> bool | None:
-        """Whether the device can be used; None while that is not known yet."""
+        """Whether the device can be used; None while unknown."""
         ...
 
     def close(self) -> None:
-        """Give up, if it still looks. Safe to call twice."""
+        """Cancel a running check. Safe to call twice."""
         ...
 
 
 class ProcessProbe:
-    """Tries a product on the GPU in a process of its own, which may die or hang of it."""
+    """Computes a product on the GPU in a separate process, which may die or hang of it."""
 
     def __init__(self) -> None:
         self._process: SpawnProcess | None = None
@@ -46,7 +46,7 @@ class ProcessProbe:
         process = multiprocessing.get_context("spawn").Process(
             target=_look, name="ghostcandle-device-probe", daemon=True
         )
-        with contextlib.suppress(OSError, RuntimeError):  # no process to be had now: the next look may have one
+        with contextlib.suppress(OSError, RuntimeError):  # no process available now: the next check may get one
             process.start()
             self._process = process
 
@@ -62,12 +62,12 @@ class ProcessProbe:
         process, self._process = self._process, None
         process.kill()
         process.join(_END_WITHIN_S)
-        if process.exitcode is not None:  # else a driver holds it in the kernel, where no signal reaches it
+        if process.exitcode is not None:  # else a driver holds it in the kernel, beyond signals
             process.close()
 
 
 class DeviceWatch:
-    """Looks once a minute from `begin` on, until the device answers or `end`."""
+    """Checks once a minute from `begin` on, until the device responds or `end`."""
 
     def __init__(self, clock: Clock, make_probe: Callable[[], DeviceProbe]) -> None:
         self._clock = clock
@@ -76,17 +76,17 @@ class DeviceWatch:
         self._next_s: float | None = None
 
     def begin(self) -> None:
-        """Look for the device from now on; the first time in a minute, for what was just lost is hardly back."""
+        """Start checking; first after a minute, since a device that was just lost is rarely back at once."""
         self.end()
         self._next_s = self._clock.monotonic_s() + _EVERY_S
 
     def end(self) -> None:
-        """Look no more."""
+        """Stop checking."""
         self._next_s = None
         self._drop_probe()
 
     def turn(self) -> bool:
-        """Call often. True once, when the device has answered; the watch has ended then."""
+        """Call often. True once, when the device has responded, which ends the watch."""
         if self._next_s is None:
             return False
         now_s = self._clock.monotonic_s()
@@ -116,8 +116,8 @@ class DeviceWatch:
 
 
 def _look() -> None:
-    """The process's whole life: exit code 0 where the GPU can be used."""
-    warnings.simplefilter("ignore")  # a driver that is missing is news only the first time
+    """The process: exits with 0 if the GPU can be used."""
+    warnings.simplefilter("ignore")  # a missing driver was reported already
     if hasattr(os, "nice"):
         os.nice(_NICENESS)
     from core.training.engine.device import choose_device  # noqa: PLC0415 - torch, in this process only

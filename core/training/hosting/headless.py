@@ -1,4 +1,4 @@
-"""A run without a window: the feed on an asyncio loop, the driver on a thread beside it. No Qt."""
+"""A run without a window: the feed on an asyncio loop, the driver on a thread. No Qt."""
 
 from __future__ import annotations
 
@@ -50,10 +50,10 @@ class HeadlessRun:
         self._ending = threading.Event()
         self.failure: str | None = None
         self.is_stopped = False
-        """`stop` was called."""
+        """Whether `stop` was called."""
 
     async def run(self) -> None:
-        """Until the feed has ended and every candle is taken, or `stop`. `failure` then says what went wrong."""
+        """Run until the feed has ended and every candle is taken, or `stop`. `failure` then has the error, if any."""
         driver = asyncio.create_task(asyncio.to_thread(self._drive))
         pipeline = asyncio.create_task(self._feed_candles())
         backups = asyncio.create_task(self._back_up())
@@ -75,7 +75,7 @@ class HeadlessRun:
             self._inbox.send(RecordIncident(incident))
 
     def stop(self) -> None:
-        """End soon, with a last checkpoint. Callable from a signal handler of the loop."""
+        """End soon, with a last checkpoint. May be called from a signal handler of the loop."""
         self.is_stopped = True
         self._inbox.stop()
 
@@ -92,7 +92,7 @@ class HeadlessRun:
             self._inbox.feed_ended()
 
     async def _back_up(self) -> None:
-        """When one is due. What stands against it is logged, and tried again in an hour: the run goes on."""
+        """Make a backup when due. Failures are logged and tried again in an hour; the run continues."""
         folder, settings = DataFolder(self._spec.root), self._spec.settings.backups
         await asyncio.sleep(_FIRST_BACKUP_S)
         while True:
@@ -132,7 +132,7 @@ class HeadlessRun:
         self._inbox.candles_stored(live_open_times_ms)
 
     def on_forming(self, candle: Candle) -> None:
-        """Nobody looks at it here."""
+        """Not shown here."""
 
     def on_status(self, status: FeedStatus) -> None:
         if status.state is FeedState.FAILED:
@@ -140,14 +140,14 @@ class HeadlessRun:
         self._on_feed(status)
 
     def on_catch_up(self, progress: CatchUpProgress) -> None:
-        """The driver's own progress says more: what is learned, not what is fetched."""
+        """Not used: the driver's own progress covers it."""
 
     def on_rejected(self, candle: Candle, rejection: Rejection) -> None:
-        """The pipeline counts and logs it."""
+        """Counted and logged by the pipeline."""
 
     def on_corrected(self, candle: Candle) -> None:
-        """It is stored; what was learned from it stands, and what was forecast of it is scored again."""
+        """The candle is stored; training on it is not undone, and its forecasts are scored again."""
         self._inbox.send(RescoreCandle(candle.open_time_ms))
 
-    def on_report(self, told: FeedReport) -> None:
-        """Nobody looks at it here."""
+    def on_report(self, report: FeedReport) -> None:
+        """Not shown here."""

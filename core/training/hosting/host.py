@@ -1,4 +1,4 @@
-"""Where a session's arithmetic happens, behind one small interface: a child process, or the calling thread.
+"""The place where a session computes, behind one small interface: a child process, or the calling thread.
 
 Imports no torch: the window's process uses this, and a process host keeps torch out of it.
 """
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class HostDiedError(Exception):
-    """The host ended by itself, or was ended. `is_final`: another start would end the same way."""
+    """The host ended unexpectedly, or was ended. `is_final`: a restart would end the same way."""
 
     def __init__(
         self,
@@ -32,7 +32,7 @@ class HostDiedError(Exception):
         cause: DeathCause = DeathCause.ERROR,
         candle_ms: int | None = None,
     ) -> None:
-        """candle_ms: when the candle opened (UTC ms) whose arithmetic ended the host, where that is known."""
+        """candle_ms: open time (UTC ms) of the candle that ended the host, if known."""
         super().__init__(sentence)
         self.sentence = sentence
         self.details = details
@@ -42,7 +42,7 @@ class HostDiedError(Exception):
 
 
 class CandleError(Exception):
-    """Arithmetic that failed on one candle; its `__cause__` is the error."""
+    """A computation failed on one candle; its `__cause__` is the error."""
 
     def __init__(self, open_time_ms: int, error: Exception) -> None:
         super().__init__(f"{type(error).__name__}: {error}")
@@ -50,17 +50,18 @@ class CandleError(Exception):
 
 
 class Host(Protocol):
-    """Runs one `TrainingService`. `tests/core/training/hosting/test_hosts.py` holds both hosts to this.
+    """Runs one `TrainingService`. `tests/core/training/hosting/test_hosts.py` is the contract of both hosts.
 
     Every command is answered by exactly one EventBatch, in order; `start` is answered by one as well.
     """
 
     def start(self) -> None:
-        """Begin. The first batch holds TrainerReady. Raises HostDiedError where the session cannot be opened."""
+        """Start. The first batch holds TrainerReady. Raises HostDiedError if the session cannot be opened."""
         ...
 
     def send(self, command: TrainerCommand) -> None:
-        """Queue one command. Raises HostDiedError, or leaves it to `receive`, which has the answers before the end."""
+        """Queue one command. Raises HostDiedError, or leaves that to `receive`, which returns remaining answers
+        first."""
         ...
 
     def receive(self, timeout_s: float) -> EventBatch | None:
@@ -68,12 +69,12 @@ class Host(Protocol):
         ...
 
     def close(self) -> None:
-        """End it, at the latest after a grace period, whatever it is doing. Safe to call twice."""
+        """End it, after a grace period at the latest. Safe to call twice."""
         ...
 
 
 class ThreadHost:
-    """The session in the calling thread: `send` does the work, `receive` hands its events over."""
+    """The session in the calling thread: `send` does the work, `receive` returns its events."""
 
     def __init__(self, spec: SessionSpec, clock: Clock) -> None:
         self._spec = spec
@@ -109,7 +110,7 @@ class ThreadHost:
 
 
 def died(error: Exception) -> HostDiedError:
-    """The same failure as the driver is told of it. What the machine or the user must mend first is final."""
+    """The error as the driver receives it. Causes that the machine or the user must fix first are final."""
     details = "".join(traceback.format_exception(error))
     cause = _cause_of(error)
     if cause in (DeathCause.REFUSED, DeathCause.FULL_DISK, DeathCause.NO_DEVICE):
@@ -124,11 +125,11 @@ def died(error: Exception) -> HostDiedError:
 
 
 def died_in_thread(error: Exception) -> HostDiedError:
-    """The same for a session in this process, which a spoiled device context spoils until the program ends."""
+    """The same for a session in this process, in which a broken device context stays broken until the program ends."""
     death = died(error)
     if death.cause is not DeathCause.STICKY:
         return death
-    advice = "Close the program and start it again: training goes on from the newest whole checkpoint."
+    advice = "Close the program and start it again: training continues from the newest intact checkpoint."
     return HostDiedError(f"{death.sentence} {advice}", death.details, is_final=True, cause=death.cause)
 
 
@@ -147,5 +148,5 @@ def _cause_of(error: Exception) -> DeathCause:
 _FAULT_CAUSES = {DeviceFault.STICKY: DeathCause.STICKY, DeviceFault.GONE: DeathCause.GONE}
 _DEVICE_SENTENCES = {
     DeathCause.STICKY: "The GPU reported an error after which a process cannot use it any more",
-    DeathCause.GONE: "The GPU does not answer any more",
+    DeathCause.GONE: "The GPU no longer responds",
 }

@@ -1,4 +1,4 @@
-"""Which host the settings ask for."""
+"""Chooses the host by the settings."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from core.training.online.spec import SessionSpec
 
 
 def host_maker(spec: SessionSpec, clock: Clock) -> Callable[[SessionSpec], Host]:
-    """What makes a host as `settings.training.host` of `spec` says; called again after one died.
+    """The factory for the host in `settings.training.host` of `spec`; called again after a host died.
 
-    It is given what the next host is to be made of: the device may be another by then.
+    It takes the spec of the next host, whose device may differ by then.
     """
     if spec.settings.training.host == "thread":
         return lambda wanted: ThreadHost(wanted, clock)

@@ -1,4 +1,4 @@
-"""Opening a run: find or begin it, take its fence, and build its session with a new model."""
+"""Opens a run: finds or creates it, takes its fence, and builds its session with a new model."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ from models.registry import build_model
 from models.transformer import ModelShape
 
 _EPISODE_CANDLES = 20
-"""A repeating incident belongs to the episode of the one before that came so many candles ago at most."""
+"""A repeated incident belongs to the episode of the previous one if at most this many candles lie between."""
 
 
 @dataclass(frozen=True, slots=True)
 class OpenedRun:
-    """A run that this trainer owns, at its beginning: nothing is restored yet."""
+    """A run that this trainer owns, before anything is restored."""
 
     run: Run
     session: TrainingSession
@@ -53,7 +53,7 @@ class OpenedRun:
 
 def open_run(spec: SessionSpec, db: Database, device: Device, clock: Clock) -> OpenedRun:
     """Take the run over. Raises StorageError."""
-    run, engine = _find_or_begin(spec, db, device, clock)
+    run, engine = _find_or_create(spec, db, device, clock)
     episode_ms = max(EPISODE_MS, _EPISODE_CANDLES * spec.market.interval.duration_ms)
     record = TrainingRecord(db, run.run_id, RunStore(db).take_fence(run.run_id), episode_ms)
     generator = np.random.Generator(np.random.PCG64(run.seed))
@@ -81,7 +81,7 @@ def open_run(spec: SessionSpec, db: Database, device: Device, clock: Clock) -> O
     return OpenedRun(run, session, record, keeper)
 
 
-def _find_or_begin(spec: SessionSpec, db: Database, device: Device, clock: Clock) -> tuple[Run, TrainingEngine]:
+def _find_or_create(spec: SessionSpec, db: Database, device: Device, clock: Clock) -> tuple[Run, TrainingEngine]:
     runs, settings = RunStore(db), spec.settings
     run = None if spec.new_run else runs.find(spec.market, spec.fingerprint)
     wanted = settings.training.seed
@@ -124,9 +124,9 @@ def _build_history(spec: SessionSpec) -> History:
 def build_engine(
     settings: Settings, device: torch.device, seed: int, join: Callable[[nn.Module], Replicas] | None = None
 ) -> TrainingEngine:
-    """A new engine with a new model, as the settings describe them.
+    """A new engine with a new model, as configured.
 
-    join: makes the model one of several replicas, which step eagerly; None: it is alone.
+    join: makes the model one of several replicas, which run eagerly; None: a single one.
     """
     model = settings.model
     shape = ModelShape(

@@ -8,9 +8,9 @@ WHOLE_TIME_PERCENT = 100
 
 
 class Pacer:
-    """Says for how long no candle is to be passed on after a step, so that steps take the wanted share of the time.
+    """Computes how long to wait before the next candle, so that steps take the configured share of the time.
 
-    The trainer itself never sleeps: it answers commands meanwhile, and however long the rest, it does not look dead.
+    The trainer itself never sleeps: it answers commands meanwhile, and so never looks dead.
     """
 
     def __init__(self, clock: Clock) -> None:
@@ -19,11 +19,11 @@ class Pacer:
         self._busy_s = 0.0
 
     def after_step(self, duration_ms: float) -> None:
-        """duration_ms: of the step that was just done."""
+        """duration_ms: of the last step."""
         self._ended_at_s = self._clock.monotonic_s()
         self._busy_s = duration_ms / 1000.0
 
     def left_s(self, percent: int) -> float:
-        """How much longer to rest. percent: the wanted share, as it is now. Time in which nothing came counts."""
+        """Rest time left. percent: the current share. Idle time counts as rest."""
         rest_s = self._busy_s * (WHOLE_TIME_PERCENT / percent - 1.0)
         return max(0.0, self._ended_at_s + rest_s - self._clock.monotonic_s())

@@ -1,4 +1,4 @@
-"""A new run begins with the newest pretrained model that fits it, where there is one."""
+"""Starts a new run from the newest pretrained model that fits it, if there is one."""
 
 from __future__ import annotations
 
@@ -22,24 +22,24 @@ from core.training.recovery.incident_draft import IncidentDraft
 
 
 @dataclass(frozen=True, slots=True)
-class Beginning:
-    """taken: None where the model is new. incidents: what is to be told of it."""
+class PretrainedStart:
+    """taken: None for a new model. incidents: incidents to report."""
 
     taken: Pretrained | None
     incidents: tuple[IncidentDraft, ...]
 
 
-def begin_with_newest(
+def start_from_newest(
     engine: TrainingEngine, store: PretrainedStore, model: ModelSettings, interval: Interval
-) -> Beginning:
-    """Put the newest fitting model and its optimizer into the engine. Whatever else the engine holds stays new."""
+) -> PretrainedStart:
+    """Load the newest fitting model and its optimizer into the engine. The rest of the engine stays new."""
     incidents: list[IncidentDraft] = []
     reason = None
     for pretrained in store.newest_first():
         unfit = _unfit_because(pretrained, interval)
         if unfit is None:
             try:
-                return Beginning(pretrained, (*incidents, _take(engine, store, pretrained, model)))
+                return PretrainedStart(pretrained, (*incidents, _take(engine, store, pretrained, model)))
             except _Unfit as error:
                 unfit = str(error)
             except (CheckpointError, StorageError) as error:
@@ -48,10 +48,10 @@ def begin_with_newest(
         reason = reason or unfit
     if reason is not None:
         incidents.append(_not_used(reason))
-    return Beginning(None, tuple(incidents))
+    return PretrainedStart(None, tuple(incidents))
 
 
-class _Unfit(Exception):  # noqa: N818 - whole, but for another run
+class _Unfit(Exception):  # noqa: N818 - intact, but for another run
     pass
 
 
@@ -59,7 +59,7 @@ def _unfit_because(pretrained: Pretrained, interval: Interval) -> str | None:
     learned = Interval(pretrained.interval_ms)
     if learned == interval:
         return None
-    return f"{pretrained.checkpoint_id} has learned candles of {learned}, and this run's are of {interval}."
+    return f"{pretrained.checkpoint_id} was trained on candles of {learned}, and this run's are of {interval}."
 
 
 def _take(
@@ -79,15 +79,15 @@ def _take(
 
 def _started(pretrained: Pretrained, has_moments: bool) -> IncidentDraft:
     until = utc_text(pretrained.seen_until_ms, "%Y-%m-%d %H:%M")
-    optimizer = "" if has_moments else " Its optimizer state was of no use, so a new optimizer began."
+    optimizer = "" if has_moments else " Its optimizer state was unusable, so a new optimizer started."
     return IncidentDraft(
         Severity.INFO,
         "started from a pretrained model",
         f"This run starts from {pretrained.checkpoint_id}, whose skill on held-back candles was "
         f"{100.0 * pretrained.skill:+.2f} %.",
-        f"Weights and optimizer are its own; calibration, expert weights and scores begin anew.{optimizer} Forecasts "
-        f"of candles before {until} UTC, which it may have seen, are scored apart.",
-        "Nothing. The setting training.start_from, or --start-from none, begins with a new model instead.",
+        f"It provides weights and optimizer; calibration, expert weights and scores start new.{optimizer} Forecasts of "
+        f"candles before {until} UTC, which it may have seen, are scored separately.",
+        "Nothing. The setting training.start_from, or --start-from none, starts with a new model instead.",
     )
 
 
@@ -96,8 +96,8 @@ def _refused(sentence: str) -> IncidentDraft:
         Severity.WARNING,
         "pretrained model refused",
         sentence,
-        "It was passed over.",
-        "What was learned in that pretraining; pretrain again to have it.",
+        "It was skipped.",
+        "That pretraining; repeat it if you need it.",
     )
 
 
@@ -106,6 +106,6 @@ def _not_used(reason: str) -> IncidentDraft:
         Severity.INFO,
         "pretrained model not used",
         f"No pretrained model fits this run. {reason}",
-        "The run begins with a new model.",
+        "The run starts with a new model.",
         "Nothing.",
     )

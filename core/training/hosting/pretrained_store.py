@@ -1,4 +1,4 @@
-"""Pretrained models on disk: a checkpoint file, and beside it what is known of it, with its sha256."""
+"""Pretrained models on disk: a checkpoint file, and a JSON file with its facts and sha256."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _FOLDER = "pretrained"
 
 @dataclass(frozen=True, slots=True)
 class Pretrained:
-    """One that is kept."""
+    """A stored pretrained model."""
 
     checkpoint_id: str
     file: str
@@ -31,7 +31,7 @@ class Pretrained:
     created_at_ms: int
     interval_ms: int
     seen_until_ms: int
-    """The moment up to which it has seen candles, in training or in validation."""
+    """Time up to which it has seen candles, in training or in validation."""
     epoch: int
     skill: float
 
@@ -46,7 +46,7 @@ class PretrainedStore:
     def write(
         self, tensors: Mapping[str, Tensor], metadata: Mapping[str, Any], created_at_ms: int, facts: Mapping[str, Any]
     ) -> Pretrained:
-        """Write the weights, then what is known of them: a crash between the two leaves a file that nobody reads.
+        """Write the weights, then the facts: a crash in between leaves a file that is never read.
 
         facts: the fields of `Pretrained` that are not about the file. Raises OSError.
         """
@@ -65,13 +65,13 @@ class PretrainedStore:
         return kept
 
     def remove(self, pretrained: Pretrained) -> None:
-        """Delete one that a better one has taken the place of. Raises OSError."""
+        """Delete a model that a better one has replaced. Raises OSError."""
         path = self._data.absolute(pretrained.file)
         path.with_suffix(".json").unlink(missing_ok=True)
         path.unlink(missing_ok=True)
 
     def newest_first(self) -> list[Pretrained]:
-        """All whose description can be read."""
+        """All models with a readable description."""
         if not self._folder.is_dir():
             return []
         read = [_read(path) for path in sorted(self._folder.glob("*.json"))]
@@ -79,7 +79,7 @@ class PretrainedStore:
         return sorted(known, key=lambda one: (one.created_at_ms, one.checkpoint_id), reverse=True)
 
     def load(self, pretrained: Pretrained) -> tuple[dict[str, Tensor], dict[str, Any]]:
-        """Read and check one. Raises CheckpointError, and StorageError for a name that leads out of the folder."""
+        """Read and check one. Raises CheckpointError, and StorageError for a path outside the folder."""
         return read_weights(self._data.absolute(pretrained.file), pretrained.sha256)
 
 

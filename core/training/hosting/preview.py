@@ -1,4 +1,4 @@
-"""What a kept checkpoint would forecast now, beside the model that is being trained and without touching it."""
+"""The forecast of a stored checkpoint for the newest candle, without changing the model in training."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from core.training.online.snapshot import (
 )
 
 _SEED = 0
-"""All that is drawn with it is replaced by the checkpoint's weights."""
+"""Irrelevant: everything drawn with it is replaced by the checkpoint's weights."""
 
 
 def preview(
     session: TrainingSession, keeper: CheckpointKeeper, settings: Settings, checkpoint_id: str
 ) -> CheckpointForecast:
-    """Its ghosts from the newest candle on; a sentence where there are none."""
+    """Its ghosts after the newest candle, or a sentence that says why there are none."""
     try:
         tensors, metadata = keeper.load(checkpoint_id)
         engine = build_engine(settings, session.engine.device, _SEED)

@@ -1,6 +1,6 @@
 """The session in a spawned child process, seen from the parent.
 
-A corrupt heap or a dead CUDA context ends a process and no `except` sees it; in a child it ends the child alone.
+A corrupt heap or a dead CUDA context ends a process and cannot be caught; in a child it ends only the child.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from multiprocessing.context import SpawnContext, SpawnProcess
 from core.domain.clock import Clock
 from core.domain.events import EventBatch
 from core.training.commands import TrainerCommand
-from core.training.hosting.crash_output import FILE_NAME, LastWords
-from core.training.hosting.exit_reasons import DeathCause, ending_of
+from core.training.hosting.crash_output import FILE_NAME, StderrTail
+from core.training.hosting.exit_reasons import DeathCause, exit_reason
 from core.training.hosting.host import HostDiedError
 from core.training.hosting.trainer_process import Failure, run_trainer
 from core.training.hosting.watchdog import Watchdog
@@ -33,8 +33,8 @@ SPAWN = multiprocessing.get_context("spawn")
 class ProcessHost:
     """Starts, feeds and ends the child. Used from one thread only.
 
-    entry: the child's main function; it must be found by its name in a new interpreter. context: what makes the
-    child and the pipe to it.
+    entry: the child's main function; a new interpreter must find it by name. context: makes the child and the pipe
+    to it.
     """
 
     def __init__(
@@ -46,7 +46,7 @@ class ProcessHost:
         self._context = context
         self._process: SpawnProcess | None = None
         self._pipe: Connection | None = None
-        self._last_words = LastWords(spec.root / "logs" / FILE_NAME)
+        self._stderr_tail = StderrTail(spec.root / "logs" / FILE_NAME)
         self._watchdog = Watchdog(clock, spec.settings.recovery.hang_seconds)
 
     @property
@@ -58,23 +58,23 @@ class ProcessHost:
         process = self._context.Process(
             target=self._entry, args=(self._spec, theirs), name="ghostcandle-trainer", daemon=True
         )
-        self._last_words.mark()
+        self._stderr_tail.mark()
         try:
             process.start()
         except (OSError, RuntimeError) as error:
             ours.close()
-            reason = " ".join(str(error).split())[:_LONGEST_REASON].rstrip(".")  # Python's own may be half a page
+            reason = " ".join(str(error).split())[:_LONGEST_REASON].rstrip(".")  # Python's message may be half a page
             raise HostDiedError(f"The trainer process could not be started: {reason}.") from error
         finally:
             theirs.close()
         self._process, self._pipe = process, ours
-        self._watchdog.asked()
+        self._watchdog.request_sent()
 
     def send(self, command: TrainerCommand) -> None:
         pipe = self._open_pipe()
-        with contextlib.suppress(OSError):  # it has ended; `receive` has its last answers, and then the reason
+        with contextlib.suppress(OSError):  # it has ended; `receive` returns its last answers, then the reason
             pipe.send(command)
-        self._watchdog.asked()
+        self._watchdog.request_sent()
 
     def receive(self, timeout_s: float) -> EventBatch | None:
         pipe = self._open_pipe()
@@ -84,7 +84,7 @@ class ProcessHost:
             raise self._died() from error
         if isinstance(message, Failure):
             self.close()
-            details = self._with_last_words(message.details)
+            details = self._with_stderr_tail(message.details)
             raise HostDiedError(message.sentence, details, message.is_final, message.cause, message.candle_ms)
         assert message is None or isinstance(message, EventBatch)
         return message
@@ -94,12 +94,12 @@ class ProcessHost:
         self._end_process(_GRACE_S)
 
     def _look(self, pipe: Connection, timeout_s: float) -> object | None:
-        """The next message, or None. Raises HostDiedError where the child has been silent for too long."""
+        """The next message, or None. Raises HostDiedError if the child has been silent for too long."""
         wait_s = min(timeout_s, self._watchdog.left_s)
         has_message = pipe.poll(wait_s)
-        self._watchdog.looked(wait_s)
+        self._watchdog.polled(wait_s)
         if not has_message and self._watchdog.is_overdue:
-            has_message = pipe.poll(0.0)  # it may have answered while this process was the one that stood still
+            has_message = pipe.poll(0.0)  # it may have answered while this process itself was suspended
             if not has_message:
                 raise self._hung()
         if not has_message:
@@ -119,29 +119,29 @@ class ProcessHost:
             self._pipe = None
 
     def _died(self) -> HostDiedError:
-        """Name the end of the child by its exit code."""
+        """Describe the end of the child by its exit code."""
         process = self._process
         if process is not None:
             process.join(_GRACE_S)
-        ending = ending_of(None if process is None else process.exitcode)
+        reason = exit_reason(None if process is None else process.exitcode)
         self._close_pipe()
         self._end_process(0.0)
-        sentence = f"The trainer process ended: {ending.words}."
-        return HostDiedError(sentence, self._with_last_words(), cause=ending.cause)
+        sentence = f"The trainer process ended: {reason.words}."
+        return HostDiedError(sentence, self._with_stderr_tail(), cause=reason.cause)
 
     def _hung(self) -> HostDiedError:
         silence_s = self._watchdog.silence_s
-        self._end_process(0.0)  # the pipe stays open until it is gone: it would only notice between two steps
+        self._end_process(0.0)  # the pipe stays open until then: the child would notice it only between two steps
         self._close_pipe()
         sentence = f"The trainer process gave no answer for {silence_s:.0f} s and was ended."
-        return HostDiedError(sentence, self._with_last_words(), cause=DeathCause.HUNG)
+        return HostDiedError(sentence, self._with_stderr_tail(), cause=DeathCause.HUNG)
 
-    def _with_last_words(self, details: str = "") -> str:
-        words = self._last_words.read()
+    def _with_stderr_tail(self, details: str = "") -> str:
+        words = self._stderr_tail.read()
         return "\n".join(part for part in (details, words and f"Last lines of {FILE_NAME}:\n{words}") if part)
 
     def _end_process(self, patience_s: float) -> None:
-        """Wait; then ask it to end, and at last kill it."""
+        """Wait; then terminate it, and finally kill it."""
         process, self._process = self._process, None
         if process is None:
             return
@@ -153,12 +153,12 @@ class ProcessHost:
         if process.exitcode is None:
             process.kill()
             process.join(_GRACE_S)
-        if process.exitcode is not None:  # else a driver holds it in the kernel, where no signal reaches it
+        if process.exitcode is not None:  # else a driver holds it in the kernel, beyond signals
             process.close()
 
 
 def _wake(process: SpawnProcess) -> None:
-    """A stopped process takes SIGTERM only once it goes on."""
+    """A stopped process handles SIGTERM only once it continues."""
     if hasattr(signal, "SIGCONT") and process.pid is not None:
         with contextlib.suppress(ProcessLookupError):
             os.kill(process.pid, signal.SIGCONT)

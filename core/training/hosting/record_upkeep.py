@@ -1,7 +1,7 @@
-"""What a trainer does for its record beside the candles: thins it, and mends rows that are damaged. No torch.
+"""Maintenance of the record by the trainer: thins it, and repairs damaged rows. No torch.
 
-Both in pieces of a few milliseconds, after an answer was given and while nothing else is asked; when candles come
-without a pause, a piece now and then.
+Both in pieces of a few milliseconds, after an answer and while no command waits; when candles come without a pause, one
+piece now and then.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ if TYPE_CHECKING:
     from sqlite_utils import Database
 
 _NEWEST = 2_000
-"""Rows of each table that are looked at before a trainer goes on from them."""
+"""Rows of each table that are checked before a trainer continues from them."""
 _BUSY_EVERY = 32
-"""Candles between two pieces while there is no pause. A piece takes out the detail of twice as many."""
+"""Candles between two pieces if there is no pause. A piece thins the details of twice as many."""
 _log = logging.getLogger("ghostcandle.training")
 
 
-class Upkeep:
+class RecordMaintenance:
     """Used from the trainer's thread only. All methods raise StorageError."""
 
     def __init__(
@@ -48,10 +48,10 @@ class Upkeep:
         self._candles = 0
 
     def opening(self) -> list[Incident]:
-        """Mend what the run is about to go on from."""
+        """Repair the rows that the run is about to continue from."""
         with translated(self._db):
             found = find_damaged_among_newest(self._db.conn, _NEWEST)
-        return self._mend([*found, *take_list(self._folder.backups)])
+        return self._repair([*found, *take_list(self._folder.backups)])
 
     def candle_taken(self) -> list[Incident]:
         """A candle was taken; another may be waiting."""
@@ -59,24 +59,24 @@ class Upkeep:
         if self._candles % _BUSY_EVERY:
             return []
         self._thinner.piece()
-        return self._mend_what_was_found()
+        return self._repair_found()
 
     def piece(self) -> tuple[bool, list[Incident]]:
-        """Nothing is asked now. Gives whether there is more to do, and incidents of rows that were damaged."""
-        return self._thinner.piece(), self._mend_what_was_found()
+        """Called when idle. Returns whether there is more to do, and incidents of damaged rows."""
+        return self._thinner.piece(), self._repair_found()
 
-    def _mend_what_was_found(self) -> list[Incident]:
-        """By readers, and by a backup's check."""
+    def _repair_found(self) -> list[Incident]:
+        """Rows found by readers, and by a backup's check."""
         damaged = self._record.reader.damaged
         found = [(table, id_) for table, ids in damaged.items() for id_ in ids]
         listed = take_list(self._folder.backups)
         if not found and not listed:
             return []
-        incidents = self._mend([*found, *listed])
+        incidents = self._repair([*found, *listed])
         damaged.clear()
         return incidents
 
-    def _mend(self, rows: list[DamagedRow]) -> list[Incident]:
+    def _repair(self, rows: list[DamagedRow]) -> list[Incident]:
         incidents: list[Incident] = []
         if rows:
             with self._record.write() as record:

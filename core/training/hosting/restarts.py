@@ -1,4 +1,5 @@
-"""What follows from a trainer's death: the same device again, the CPU instead, or a pause until the user starts it."""
+"""Decides what follows from a trainer's death: the same device again, the CPU instead, or a pause until the user
+acts."""
 
 from __future__ import annotations
 
@@ -24,8 +25,8 @@ from core.market.history.moments import moment_text
 from core.storage.candles import SetAside
 from core.training.commands import (
     ApplyDeletions,
+    ApplyRetention,
     ForecastWith,
-    KeepBy,
     RecordIncident,
     RestoreCheckpoint,
     SaveCheckpoint,
@@ -42,19 +43,19 @@ from core.training.online.spec import SessionSpec
 
 _BREAKER_CRASHES = 3
 _BREAKER_WINDOW_S = 600.0
-_ASKED = {
+_REQUESTS = {
     StepOnce: "one extra step",
     SaveCheckpoint: "a checkpoint",
     RestoreCheckpoint: "going back to a checkpoint",
     ApplyDeletions: "deleting checkpoints",
     ForecastWith: "the forecast of a checkpoint",
-    KeepBy: "cleaning up checkpoints",
+    ApplyRetention: "cleaning up checkpoints",
 }
 
 DeviceName = Literal["auto", "cpu", "cuda"]
 
 
-class Breaker:
+class CircuitBreaker:
     """Opens at the third crash within ten minutes."""
 
     def __init__(self, clock: Clock) -> None:
@@ -62,31 +63,31 @@ class Breaker:
         self._crashes_s: deque[float] = deque(maxlen=_BREAKER_CRASHES)
 
     def forget(self) -> None:
-        """The newest crash is explained: it does not count."""
+        """Do not count the newest crash: its cause was removed."""
         if self._crashes_s:
             self._crashes_s.pop()
 
-    def crashed(self) -> bool:
-        """Count a crash. True where it was one too many."""
+    def record_crash(self) -> bool:
+        """Count a crash. True if it was one too many."""
         self._crashes_s.append(self._clock.monotonic_s())
         newest, oldest = self._crashes_s[-1], self._crashes_s[0]
         return len(self._crashes_s) == _BREAKER_CRASHES and newest - oldest < _BREAKER_WINDOW_S
 
 
 class CandleDeaths:
-    """On which candle trainers died. The second time it is the candle's fault, unless trainers die of any candle."""
+    """Counts deaths per candle. The second one blames the candle, unless trainers die on every candle."""
 
     def __init__(self) -> None:
         self._died_on: set[int] = set()
         self._was_one_taken = True
-        """Since a candle was set aside last."""
+        """Since the last candle that was set aside."""
 
     def taken(self) -> None:
-        """A trainer took a candle and lived."""
+        """A trainer survived a candle."""
         self._was_one_taken = True
 
     def died_on(self, open_time_ms: int) -> bool:
-        """Count a death. True where the candle is to be set aside."""
+        """Count a death. True if the candle must be set aside."""
         if open_time_ms not in self._died_on or not self._was_one_taken:
             self._died_on.add(open_time_ms)
             return False
@@ -95,20 +96,20 @@ class CandleDeaths:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
-    """What follows from a death: another host is to be made of `Restarts.spec`, unless there is a failure."""
+class RestartDecision:
+    """What follows from a death: a new host from `Restarts.spec`, unless there is a failure."""
 
     incidents: tuple[Incident, ...]
     failure: TrainerFailed | None = None
 
 
 class Restarts:
-    """Knows what the next host is to be made of: the settings as the user has them by now, and the device."""
+    """Owns the spec of the next host: the settings as changed by the user so far, and the device."""
 
     def __init__(self, spec: SessionSpec, clock: Clock) -> None:
         self._spec = spec
         self._clock = clock
-        self._breaker = Breaker(clock)
+        self._breaker = CircuitBreaker(clock)
         self._candle_deaths = CandleDeaths()
         self._is_paused = False
         self._unrecorded: list[Incident] = []
@@ -121,19 +122,19 @@ class Restarts:
         """For the next host."""
         return self._spec
 
-    def take_orders(self) -> tuple[TrainerCommand, ...]:
-        """What a host that was started again must be told: no checkpoint and no setting holds it."""
-        told = tuple(RecordIncident(incident) for incident in self.take_unrecorded())
-        return (*told, SetPaused(True)) if self._is_paused else told
+    def take_commands(self) -> tuple[TrainerCommand, ...]:
+        """Commands that restore in a restarted host what neither checkpoint nor settings hold."""
+        commands = tuple(RecordIncident(incident) for incident in self.take_unrecorded_incidents())
+        return (*commands, SetPaused(True)) if self._is_paused else commands
 
-    def take_unrecorded(self) -> tuple[Incident, ...]:
-        """The incidents that no host was told of, for whoever writes them down."""
-        told = tuple(self._unrecorded)
+    def take_unrecorded_incidents(self) -> tuple[Incident, ...]:
+        """The incidents that no host has received."""
+        incidents = tuple(self._unrecorded)
         self._unrecorded.clear()
-        return told
+        return incidents
 
-    def note(self, command: TrainerCommand) -> None:
-        """Remember what was asked for: the next host begins with it."""
+    def remember(self, command: TrainerCommand) -> None:
+        """Remember a command whose effect the next host must keep."""
         match command:
             case SetPaused(paused):
                 self._is_paused = paused
@@ -144,39 +145,39 @@ class Restarts:
             case SetClipNorm(clip_norm):
                 self._change("gradients", clip_norm=clip_norm)
 
-    def note_state(self, state: TrainerState) -> None:
-        """The trainer may have paused by itself; one that is started again stays paused."""
+    def remember_state(self, state: TrainerState) -> None:
+        """The trainer may have paused by itself; a restarted one stays paused."""
         if state in (TrainerState.PAUSED, TrainerState.TRAINING, TrainerState.CATCHING_UP):
             self._is_paused = state is TrainerState.PAUSED
 
-    def use(self, device: DeviceName) -> None:
+    def use_device(self, device: DeviceName) -> None:
         """Make the next host on this device."""
         self._change("training", device=device)
 
     def ready(self, event: TrainerReady) -> Incident | None:
-        """A host stands. An incident where `auto` has come out on the CPU although a GPU was in use before."""
-        self._spec = replace(self._spec, new_run=False)  # a second start goes on with the run that the first began
+        """A host has started. An incident if `auto` chose the CPU although a GPU was in use before."""
+        self._spec = replace(self._spec, new_run=False)  # a restart continues the run that the first start created
         self._has_run = True
         if event.uses_gpu:
             self._had_gpu, self.misses_gpu = True, False
         if event.uses_gpu or not self._had_gpu or self.misses_gpu or self._spec.settings.training.device != "auto":
             return None
         self.misses_gpu = True
-        return self._incident("GPU gone", "The GPU does not answer any more.", self._on_the_cpu(), _SLOWER)
+        return self._incident("GPU gone", "The GPU no longer responds.", self._on_the_cpu(), _SLOWER)
 
     def candle_taken(self) -> None:
         """The host took a candle."""
         self._candle_deaths.taken()
 
     def candle_to_set_aside(self, death: HostDiedError) -> int | None:
-        """When the candle opened that a second host has died of now, where that is the candle's fault."""
+        """The open time of the candle, if it is to blame for the death of a second host."""
         if death.candle_ms is None or not self._candle_deaths.died_on(death.candle_ms):
             return None
         self._breaker.forget()  # the first of the two; the second is not counted
         return death.candle_ms
 
     def set_aside(self, candles: Sequence[SetAside]) -> tuple[Incident, ...]:
-        """What is told of candles that were set aside: nothing where there are none."""
+        """Incidents of candles that were set aside."""
         if not candles:
             return ()
         first = candles[0]
@@ -187,90 +188,90 @@ class Restarts:
             self._incident(
                 CANDLE_SET_ASIDE,
                 f"{which} set aside: {first.reason}",
-                "A hole takes the place of it; training continues behind it, in every run of this market.",
-                "Forecasts across the hole are not scored. A corrected candle is taken.",
+                "A gap takes the place of it; training continues after it, in every run of this market.",
+                "Forecasts across the gap are not scored. A corrected candle is accepted.",
                 severity=Severity.WARNING,
             ),
         )
 
     def after(
         self, death: HostDiedError, unanswered: Sequence[TrainerCommand], *, is_explained: bool = False
-    ) -> Verdict:
-        """What the window is told, and whether another host is to be made of `spec`.
+    ) -> RestartDecision:
+        """What to report, and whether to make another host from `spec`.
 
-        unanswered: commands that the dead host was given and never answered. is_explained: its cause is out of the
-        way, so the death does not count as a crash.
+        unanswered: commands that the dead host did not answer. is_explained: the cause was removed, so the death does
+        not count as a crash.
         """
         is_without_device = death.cause is DeathCause.GONE or (death.cause is DeathCause.NO_DEVICE and self._has_run)
         if death.is_final and not is_without_device:
             return self.end(death, unanswered)
         self._take_back(unanswered)
-        if not is_explained and death.cause is not DeathCause.NO_DEVICE and self._breaker.crashed():
-            return self._open_breaker(death)
+        if not is_explained and death.cause is not DeathCause.NO_DEVICE and self._breaker.record_crash():
+            return self._pause_training(death)
         if is_without_device:
-            return Verdict((self._fall_back(death),))
-        ended = self._ended(
+            return RestartDecision((self._fall_back(death),))
+        ended = self._trainer_ended(
             death,
-            "It was started again from the newest whole checkpoint.",
-            f"The steps since that checkpoint are done again. No forecast and no score is lost.{_undone(unanswered)}",
+            "It was restarted from the newest intact checkpoint.",
+            f"The steps since that checkpoint are repeated. No forecast and no score is lost.{_unfinished(unanswered)}",
         )
-        return Verdict((ended,))
+        return RestartDecision((ended,))
 
-    def end(self, death: HostDiedError, unanswered: Sequence[TrainerCommand]) -> Verdict:
-        """No other host follows: the cause must be mended first, or the run was ending anyway."""
+    def end(self, death: HostDiedError, unanswered: Sequence[TrainerCommand]) -> RestartDecision:
+        """No other host follows: the cause must be fixed first, or the run was ending anyway."""
         self._take_back(unanswered)
-        return Verdict((self._ended(death, "It was not started again.", _LEFT_FOR_LATER),), _failed(death))
+        return RestartDecision((self._trainer_ended(death, "It was not restarted.", _REPEATED_LATER),), _failed(death))
 
     def gpu_is_back(self) -> Incident:
-        """The offer to go back."""
+        """The offer to use the GPU again."""
         return self._incident(
             GPU_IS_BACK,
-            "The GPU answers again.",
-            "Training stays on the CPU until you ask to go back.",
-            "Nothing. Going back writes a checkpoint and takes a few seconds.",
+            "The GPU responds again.",
+            "Training stays on the CPU until you switch back.",
+            "Nothing. Switching writes a checkpoint and takes a few seconds.",
             severity=Severity.INFO,
         )
 
     @property
     def can_look_for_gpu(self) -> bool:
-        """Whether a lost GPU could be gone back to: the process in which it was lost does not get it back."""
+        """Whether a lost GPU can be used again: the process in which it was lost cannot get it back."""
         return self.misses_gpu and self._spec.settings.training.host == "process"
 
     def _take_back(self, unanswered: Sequence[TrainerCommand]) -> None:
-        """The host died before it wrote these down."""
+        """The host died before it stored these."""
         self._unrecorded[:0] = [command.incident for command in unanswered if isinstance(command, RecordIncident)]
 
-    def _open_breaker(self, death: HostDiedError) -> Verdict:
-        ended = self._ended(death, "It was not started again.", _LEFT_FOR_LATER)
+    def _pause_training(self, death: HostDiedError) -> RestartDecision:
+        ended = self._trainer_ended(death, "It was not restarted.", _REPEATED_LATER)
         breaker = self._incident(
             BREAKER,
             "The trainer ended for the third time in ten minutes.",
-            "Training is paused until you start it again. The chart goes on.",
-            "Candles that close until then get no forecast in time; they are learned from afterwards.",
+            "Training is paused until you start it again. The chart continues.",
+            "Candles that close until then get no forecast in time; the model learns from them later.",
         )
         why = " It was the third time in ten minutes, so training is paused."
-        return Verdict((ended, breaker), replace(_failed(death, why), by_breaker=True))
+        return RestartDecision((ended, breaker), replace(_failed(death, why), by_breaker=True))
 
-    def _ended(self, death: HostDiedError, done: str, cost: str) -> Incident:
+    def _trainer_ended(self, death: HostDiedError, done: str, cost: str) -> Incident:
         return self._incident(TRAINER_ENDED, death.sentence, done, cost, death.details)
 
     def _fall_back(self, death: HostDiedError) -> Incident:
-        self.use("cpu")
+        self.use_device("cpu")
         self._had_gpu = self.misses_gpu = self._had_gpu or death.cause is DeathCause.GONE
         kind = "GPU gone" if self._had_gpu else "device refused"
         return self._incident(kind, death.sentence, self._on_the_cpu(), _SLOWER, death.details)
 
     def _on_the_cpu(self) -> str:
-        done = "Training goes on on the CPU, from the newest whole checkpoint."
+        done = "Training continues on the CPU, from the newest intact checkpoint."
         if not self.misses_gpu:
             return done
         if self.can_look_for_gpu:
-            return f"{done} The GPU is looked for once a minute."
-        return f"{done} To use the GPU again, close the program and start it anew."
+            return f"{done} The GPU is checked once a minute."
+        return f"{done} To use the GPU again, restart the program."
 
     def _change(self, group: str, **values: object) -> None:
         settings = self._spec.settings
-        with contextlib.suppress(ValueError):  # out of range: the running host refuses it, and so does a new one
+        with contextlib.suppress(ValueError):  # out of range: the running host refuses it, and so will a new one
             changed = replace(getattr(settings, group), **values)
             self._spec = replace(self._spec, settings=replace(settings, **{group: changed}))
 
@@ -288,21 +289,21 @@ class Restarts:
         return incident
 
 
-_SLOWER = "Steps take longer. Those since that checkpoint are done again; no forecast and no score is lost."
+_SLOWER = "Steps take longer. Those since that checkpoint are repeated; no forecast and no score is lost."
 
 
-_LEFT_FOR_LATER = (
-    "The steps since the newest whole checkpoint are done again at the next start. No forecast and no score is lost."
+_REPEATED_LATER = (
+    "The steps since the newest intact checkpoint are repeated at the next start. No forecast and no score is lost."
 )
 
 
 def _failed(death: HostDiedError, why: str = "") -> TrainerFailed:
     needs_room = death.cause is DeathCause.FULL_DISK
-    advice = "training can go on once there is room" if needs_room else "start training again when the cause is mended"
-    return TrainerFailed(f"{death.sentence}{why} The chart goes on; {advice}.", death.details, needs_room=needs_room)
+    advice = "training can continue once there is room" if needs_room else "restart training when the cause is fixed"
+    return TrainerFailed(f"{death.sentence}{why} The chart continues; {advice}.", death.details, needs_room=needs_room)
 
 
-def _undone(unanswered: Sequence[TrainerCommand]) -> str:
-    """One-off wishes are not repeated: one of them may be what the trainer died of."""
-    asked = dict.fromkeys(_ASKED[type(command)] for command in unanswered if type(command) in _ASKED)
-    return f" Not done, ask again: {', '.join(asked)}." if asked else ""
+def _unfinished(unanswered: Sequence[TrainerCommand]) -> str:
+    """Requests are not repeated: the trainer may have died of one of them."""
+    asked = dict.fromkeys(_REQUESTS[type(command)] for command in unanswered if type(command) in _REQUESTS)
+    return f" Not done, please repeat: {', '.join(asked)}." if asked else ""

@@ -1,4 +1,4 @@
-"""A training session with its storage around it: commands in, events out. The same object in both hosts."""
+"""A training session with its storage: commands in, events out. Both hosts use it."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ from core.storage.weights import CheckpointError
 from core.training.commands import (
     EXIT,
     ApplyDeletions,
+    ApplyRetention,
     ForecastWith,
-    KeepBy,
     ObserveCandle,
     RecordIncident,
     RescoreCandle,
@@ -58,14 +58,14 @@ from core.training.doctor.window import WINDOW
 from core.training.engine.device import prepare_thread, release_thread
 from core.training.hosting import checkpoint_incidents
 from core.training.hosting.checkpoint_keeper import RESTORE, Circumstances
-from core.training.hosting.divergence_recovery import diverged_since, left_as_set, with_recovery
-from core.training.hosting.from_checkpoint import begin_with
+from core.training.hosting.divergence_recovery import differing_settings, diverged_since, with_recovery
+from core.training.hosting.from_checkpoint import start_from_checkpoint
 from core.training.hosting.host import CandleError
 from core.training.hosting.opening import open_run
-from core.training.hosting.pretrained_start import begin_with_newest
+from core.training.hosting.pretrained_start import start_from_newest
 from core.training.hosting.pretrained_store import PretrainedStore
 from core.training.hosting.preview import preview
-from core.training.hosting.record_upkeep import Upkeep
+from core.training.hosting.record_upkeep import RecordMaintenance
 from core.training.hosting.threads import device_with_threads
 from core.training.online.adjusting import rejection_reason
 from core.training.online.corrections import Corrections
@@ -77,18 +77,18 @@ from core.training.recovery.incident_draft import IncidentDraft
 _STATUS_EVERY_S = 0.25
 _RATE_WINDOW = 50
 _RATE_HOLDS_S = 10.0
-"""A speed is of steps that follow one another: after so long without one there is none."""
+"""A speed needs consecutive steps: after this long without one it is unknown."""
 _CORRECTIONS_AT_OPENING = 500
-"""Taken before the first answer: a few seconds' work. More of them, as after an import, go along with the candles."""
+"""Processed before the first answer: a few seconds' work. More, as after an import, follow between candles."""
 _CORRECTIONS_AT_ONCE = 16
 _CANDLE_FAULTS = (ArithmeticError, ValueError, IndexError, sqlite3.IntegrityError)
-"""What arithmetic raises that meets numbers it cannot take: the session is half changed then, and is left.
-IntegrityError: a number that is none was to be stored."""
+"""Errors of arithmetic on unusable numbers: the session is half changed then, and must be dropped. IntegrityError: a
+NaN was to be stored."""
 _log = logging.getLogger("ghostcandle.training")
 
 
 class TrainingService:
-    """Opens the run, restores its newest whole checkpoint, then turns commands into events until closed.
+    """Opens the run, restores its newest intact checkpoint, then turns commands into events until closed.
 
     Used from one thread only: the connection and torch's thread settings belong to it.
     """
@@ -102,7 +102,7 @@ class TrainingService:
         self._restores_seen = 0
         self._opening_incidents: list[TrainerEvent] = []
         self._opening_rescores: tuple[TrainerEvent, ...] = ()
-        self._found_in_pause: list[TrainerEvent] = []
+        self._deferred_incidents: list[TrainerEvent] = []
         self._db = open_database(DataFolder(spec.root).database)
         try:
             prepare_thread()
@@ -111,8 +111,9 @@ class TrainingService:
             self._run, self._session = opened.run, opened.session
             self._record, self._keeper = opened.record, opened.keeper
             self._corrections = self._open_corrections()
-            self._upkeep = Upkeep(self._db, self._record, DataFolder(spec.root), spec.settings.record, clock)
-            self._opening_incidents.extend(self._upkeep.opening())
+            folder, rules = DataFolder(spec.root), spec.settings.record
+            self._maintenance = RecordMaintenance(self._db, self._record, folder, rules, clock)
+            self._opening_incidents.extend(self._maintenance.opening())
             self._keeper.sweep_orphans()
             self._resume()
             self._health = self._open_health()
@@ -123,12 +124,12 @@ class TrainingService:
             raise
 
     def close(self) -> None:
-        """Let go of the database and the thread. What is committed stays; nothing else is written."""
+        """Release the database and the thread. Committed data stays; nothing else is written."""
         self._db.close()
         release_thread()
 
     def opening_events(self) -> tuple[TrainerEvent, ...]:
-        """What the window is told first: incidents of the restore, then readiness and status."""
+        """The first events for the window: incidents of the restore, then readiness and status."""
         session = self._session
         ready = TrainerReady(
             run_id=self._run.run_id,
@@ -146,31 +147,31 @@ class TrainingService:
         asked_meanwhile = self._apply_deletions()
         return (*self._opening_incidents, ready, verdict, *asked_meanwhile, *self._opening_rescores, self.status())
 
-    def use_pause(self) -> bool:
-        """Do a little of what can wait, a few milliseconds; True where there is more of it. What came of it goes with
-        the next answer. Raises Fenced."""
+    def do_deferred_work(self) -> bool:
+        """Do a few milliseconds of deferred work; True if there is more. Its incidents go with the next answer. Raises
+        Fenced."""
         try:
-            has_more, incidents = self._upkeep.piece()
+            has_more, incidents = self._maintenance.piece()
         except Fenced:
             raise
-        except StorageError as error:  # a candle that cannot be stored will say so
-            _log.warning("What can wait could not be done: %s", error)
+        except StorageError as error:  # the next candle will report it too
+            _log.warning("Deferred work failed: %s", error)
             return False
-        self._found_in_pause.extend(incidents)
+        self._deferred_incidents.extend(incidents)
         return has_more
 
     def handle(self, command: TrainerCommand) -> tuple[TrainerEvent, ...]:
-        """Carry out one command. Raises StorageError (Fenced) where nothing can be written any more."""
-        found, self._found_in_pause = tuple(self._found_in_pause), []
-        return (*found, *self._handled(command))
+        """Carry out one command. Raises StorageError (Fenced) if nothing can be written any more."""
+        found, self._deferred_incidents = tuple(self._deferred_incidents), []
+        return (*found, *self._dispatch(command))
 
-    def _handled(self, command: TrainerCommand) -> tuple[TrainerEvent, ...]:
+    def _dispatch(self, command: TrainerCommand) -> tuple[TrainerEvent, ...]:
         if isinstance(command, ObserveCandle):
             return self._observe(command)
         return (*self._control(command), self.status())
 
     def status(self) -> TrainerStatus:
-        """Where the run stands."""
+        """The current status of the run."""
         session = self._session
         self._status_at_s = self._clock.monotonic_s()
         return TrainerStatus(
@@ -192,30 +193,30 @@ class TrainingService:
         )
 
     def _losses(self) -> LossSummary:
-        """A diverged model's loss that falls from a height is no progress, and one that stays there is no rest."""
+        """A diverged model's loss that falls from a height is no progress, and one that stays there is not flat."""
         found = self._session.losses.summary()
         is_misleading = found.trend is not Trend.WORSENING and self._health.newest is Disease.DIVERGED
         return replace(found, trend=Trend.UNKNOWN) if is_misleading else found
 
     def _resume(self) -> None:
-        """Go on from the newest checkpoint that is whole, with the scores that the record held at that moment."""
+        """Continue from the newest intact checkpoint, with the scores that the record held then."""
         session = self._session
-        info = self._take_newest_whole()
+        info = self._restore_newest_intact()
         if info is not None:
             session.checkpoint_id = info.checkpoint_id
             session.ladder.known_good.remember(session.step)
-            self._keeper.goes_on(session)
+            self._keeper.note_resumed(session)
         elif self._spec.start is not None:
-            begin_with(session, self._spec.start, self._spec.settings.model)
+            start_from_checkpoint(session, self._spec.start, self._spec.settings.model)
         elif self._spec.settings.training.start_from == "newest":
-            self._begin_with_pretrained()
+            self._start_from_pretrained()
         session.is_paused = self._spec.start is not None and not self._spec.start.learns
         self._opening_rescores = self._take_corrections(_CORRECTIONS_AT_OPENING)
         session.load_record()
 
-    def _take_newest_whole(self) -> CheckpointInfo | None:
-        """Unpack the newest checkpoint that can be; None where there is none."""
-        for info, tensors, metadata in self._keeper.whole_newest_first(self._on_refused):
+    def _restore_newest_intact(self) -> CheckpointInfo | None:
+        """Unpack the newest checkpoint that can be unpacked, or None."""
+        for info, tensors, metadata in self._keeper.intact_newest_first(self._on_refused):
             try:
                 unpack_all(self._session, tensors, metadata)
             except CheckpointError as error:
@@ -224,14 +225,14 @@ class TrainingService:
                 return info
         return None
 
-    def _begin_with_pretrained(self) -> None:
-        """The run has no checkpoint of its own yet: it begins with the newest pretrained model that fits."""
+    def _start_from_pretrained(self) -> None:
+        """The run has no checkpoint yet: start it from the newest pretrained model that fits."""
         session, spec = self._session, self._spec
         store = PretrainedStore(DataFolder(spec.root))
-        beginning = begin_with_newest(session.engine, store, spec.settings.model, spec.market.interval)
-        if beginning.taken is not None:
-            session.note_new_weights(beginning.taken.checkpoint_id, beginning.taken.seen_until_ms)
-        self._opening_incidents.extend(self._incident(draft) for draft in beginning.incidents)
+        started = start_from_newest(session.engine, store, spec.settings.model, spec.market.interval)
+        if started.taken is not None:
+            session.note_new_weights(started.taken.checkpoint_id, started.taken.seen_until_ms)
+        self._opening_incidents.extend(self._incident(draft) for draft in started.incidents)
 
     def _open_corrections(self) -> Corrections:
         market, horizons = self._spec.market, self._spec.settings.model.horizons
@@ -253,7 +254,7 @@ class TrainingService:
         return Circumstances(settings, self._device.label, health.newest.value, health.recovery_checkpoint_id)
 
     def _settings_in_force(self) -> Settings:
-        """The settings with what was changed while it runs, by people and by rollbacks."""
+        """The settings with the changes made since the start, by users and by rollbacks."""
         settings, engine = self._spec.settings, self._session.engine
         return replace(
             settings,
@@ -266,7 +267,7 @@ class TrainingService:
 
     def _observe(self, command: ObserveCandle) -> tuple[TrainerEvent, ...]:
         if not self._session.is_paused:
-            self._state = TrainerState.TRAINING if self._is_own(command.mode) else TrainerState.CATCHING_UP
+            self._state = TrainerState.TRAINING if self._is_own_mode(command.mode) else TrainerState.CATCHING_UP
         was_paused = self._session.is_paused
         try:
             events = [*self._session.on_candle(command.candle, command.mode)]
@@ -278,17 +279,17 @@ class TrainingService:
         events.extend(self._checkpoint_if_due(command.mode))
         if self._corrections.has_more:
             events.extend(self._take_corrections(_CORRECTIONS_AT_ONCE))
-        events.extend(self._upkeep.candle_taken())
+        events.extend(self._maintenance.candle_taken())
         if self._is_status_due(command.mode) or self._session.is_paused is not was_paused:
             events.append(self.status())
         return tuple(events)
 
     def _after_steps(self, events: Sequence[TrainerEvent]) -> Sequence[TrainerEvent]:
-        """What the doctor says of the steps among the events."""
+        """The doctor's verdicts on the steps among the events."""
         steps = [event for event in events if isinstance(event, StepDone)]
-        went_back = self._went_back()
+        went_back = self._was_rolled_back()
         if steps:
-            self._forget_old_pace()
+            self._drop_old_step_times()
             self._step_times.append(self._clock.monotonic_s())
         if not steps and not went_back:
             return ()
@@ -299,12 +300,12 @@ class TrainingService:
         self._session.reference_model.is_diverged = self._health.newest is Disease.DIVERGED
         return findings
 
-    def _went_back(self) -> bool:
-        """Whether the ladder went back to the known good state since this was asked last."""
+    def _was_rolled_back(self) -> bool:
+        """Whether the ladder went back to the known good state since the last call."""
         before, self._restores_seen = self._restores_seen, self._session.ladder.known_good.restores
         return self._restores_seen > before
 
-    def _is_own(self, mode: ForecastMode) -> bool:
+    def _is_own_mode(self, mode: ForecastMode) -> bool:
         return mode is self._spec.own_mode
 
     def _is_status_due(self, mode: ForecastMode) -> bool:
@@ -319,21 +320,21 @@ class TrainingService:
     def _control(self, command: TrainerCommand) -> Sequence[TrainerEvent]:
         match command:
             case SetLearningRate() | SetClipNorm() | SetDuty():
-                return self._adjust(command)
+                return self._change_setting(command)
             case SetPaused(paused):
                 return self._set_paused(paused)
             case StepOnce():
                 was_paused = self._session.is_paused
                 events = self._session.step_once()
-                told = (*events, *self._after_steps(events))
+                events = (*events, *self._after_steps(events))
                 has_paused = self._session.is_paused and not was_paused
-                return (*told, *self._set_paused(True)) if has_paused else told
+                return (*events, *self._set_paused(True)) if has_paused else events
             case SaveCheckpoint(reason):
                 return self._save(reason)
             case RestoreCheckpoint(checkpoint_id, set_back):
                 return self._restore(checkpoint_id, {change.name for change in set_back})
-            case ApplyDeletions() | ForecastWith() | KeepBy():
-                return self._browse(command)
+            case ApplyDeletions() | ForecastWith() | ApplyRetention():
+                return self._on_browser_command(command)
             case RecordIncident(incident):
                 with self._record.write():
                     self._record.add_incident_once(incident)
@@ -349,19 +350,19 @@ class TrainingService:
     def _rescore(self, open_time_ms: int) -> tuple[TrainerEvent, ...]:
         rescored = self._corrections.rescore(open_time_ms)
         if rescored:
-            self._keeper.has_rescored()
+            self._keeper.note_rescored()
         return (*rescored, *self._take_corrections(_CORRECTIONS_AT_ONCE))
 
     def _take_corrections(self, most: int) -> tuple[TrainerEvent, ...]:
         rescored = self._corrections.take(most)
         if rescored:
-            self._keeper.has_rescored()
+            self._keeper.note_rescored()
         return rescored
 
-    def _adjust(self, command: SetLearningRate | SetClipNorm | SetDuty) -> Sequence[TrainerEvent]:
-        """A checkpoint comes first: it is what is gone back to where the change turns out badly."""
+    def _change_setting(self, command: SetLearningRate | SetClipNorm | SetDuty) -> Sequence[TrainerEvent]:
+        """Change a setting. A checkpoint comes first, to restore if the change turns out badly."""
         if isinstance(command, SetDuty):
-            return ()  # the driver paces: a trainer that slept would leave commands unanswered
+            return ()  # the driver paces: a sleeping trainer would leave commands unanswered
         refused = rejection_reason(command, self._settings_in_force())
         if refused is not None:
             return (self._incident(refused),)
@@ -400,24 +401,24 @@ class TrainingService:
         verdict = self._health.forget(is_other_model=True)
         now = self._session.engine
         values = {"learning_rate": now.rate_in_force, "clip_norm": now.clip_norm}
-        if now.rate_in_force != rate:  # what rollbacks had made of it is the checkpoint's again
+        if now.rate_in_force != rate:  # the checkpoint's rate replaces the one that rollbacks had lowered
             set_back = {*set_back, "learning_rate"}
-        told = {name: value for name, value in values.items() if name in set_back}
-        left = left_as_set(self._keeper.info(checkpoint_id), self._settings_in_force(), self._settings_of, set_back)
-        done = self._incident(checkpoint_incidents.restored(metadata["step"], told, left))
+        shown = {name: value for name, value in values.items() if name in set_back}
+        info = self._keeper.info(checkpoint_id)
+        left = differing_settings(info, self._settings_in_force(), self._settings_of, set_back)
+        done = self._incident(checkpoint_incidents.restored(metadata["step"], shown, left))
         return done, verdict, *self._save(RESTORE)
 
-    def _browse(self, command: ApplyDeletions | ForecastWith | KeepBy) -> Sequence[TrainerEvent]:
-        """What the checkpoint browser asks for."""
+    def _on_browser_command(self, command: ApplyDeletions | ForecastWith | ApplyRetention) -> Sequence[TrainerEvent]:
+        """Commands of the checkpoint browser."""
         if isinstance(command, ApplyDeletions):
             return self._apply_deletions()
-        if isinstance(command, KeepBy):
-            return self._keep_by(command.rules, command.at_once)
-        settings = self._spec.settings
-        return [preview(self._session, self._keeper, settings, id_) for id_ in command.checkpoint_ids]
+        if isinstance(command, ApplyRetention):
+            return self._apply_retention(command.rules, command.at_once)
+        return [preview(self._session, self._keeper, self._spec.settings, id_) for id_ in command.checkpoint_ids]
 
-    def _keep_by(self, rules: CheckpointSettings, at_once: bool) -> Sequence[TrainerEvent]:
-        self._keeper.keep_by(rules)
+    def _apply_retention(self, rules: CheckpointSettings, at_once: bool) -> Sequence[TrainerEvent]:
+        self._keeper.apply_retention(rules)
         deleted = self._keeper.clean_up(self._in_use()) if at_once else None
         return () if deleted is None else (CheckpointsChanged(self._run.run_id, None, deleted),)
 
@@ -435,13 +436,13 @@ class TrainingService:
         with self._record.write():
             return self._record.add_incident(incident)
 
-    def _forget_old_pace(self) -> None:
+    def _drop_old_step_times(self) -> None:
         times = self._step_times
         if times and self._clock.monotonic_s() - times[-1] > _RATE_HOLDS_S:
             times.clear()
 
     def _steps_per_s(self) -> float | None:
-        self._forget_old_pace()
+        self._drop_old_step_times()
         times = self._step_times
         if len(times) < 2 or times[-1] <= times[0]:
             return None

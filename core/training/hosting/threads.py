@@ -1,7 +1,7 @@
-"""How many CPU threads training takes: measured once on a machine, for a model, and then remembered.
+"""The number of CPU threads for training: measured once for a machine and a model, and then remembered.
 
 More threads are often slower for a small model (64 wide, 2 layers, batch 16x64: 60 steps/s on one, 27 on two of two
-cores), so nothing but a measurement tells. A run with a seed always takes one: the sums come out the same then.
+cores), so it has to be measured. A run with a seed always uses one: then the sums are reproducible.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from core.training.hosting.opening import build_engine
 _MOST = 8
 _STEPS = 6
 _WORTH_IT = 0.9
-"""More threads are taken only where a step then takes less than this share of the time."""
+"""More threads are used only if a step then takes less than this share of the time."""
 _log = logging.getLogger("ghostcandle.training")
 
 
 def choose_threads(settings: Settings, cache: Path, clock: Clock) -> int:
-    """The count for this machine and these settings. Measures where `cache` does not know it, about a second long."""
+    """The count for this machine and these settings. If `cache` does not have it, measures for about a second."""
     if settings.training.seed is not None:
         return 1
     if settings.training.threads:
@@ -46,7 +46,7 @@ def choose_threads(settings: Settings, cache: Path, clock: Clock) -> int:
 
 
 def device_with_threads(settings: Settings, cache: Path, clock: Clock) -> Device:
-    """The device that training runs on, and on a CPU so many threads, which are set."""
+    """The device for training; on a CPU, also sets the number of threads."""
     device = choose_device(settings.training.device)
     if device.torch_device.type != "cpu":
         return device
@@ -56,7 +56,7 @@ def device_with_threads(settings: Settings, cache: Path, clock: Clock) -> Device
 
 
 def fastest(candidates: list[int], seconds_of: Callable[[int], float]) -> int:
-    """The first of ascending counts that no larger one beats by enough to be worth it; stops at the first loss."""
+    """The first of ascending counts that no larger one beats by enough; stops at the first loss."""
     best, best_s = candidates[0], seconds_of(candidates[0])
     for count in candidates[1:]:
         seconds = seconds_of(count)
@@ -94,7 +94,7 @@ def _key(settings: Settings) -> str:
 
 
 def _read(cache: Path) -> dict[str, int]:
-    """A file that is missing or broken is only a reason to measure again."""
+    """A missing or broken file only causes another measurement."""
     try:
         known = json.loads(cache.read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -108,4 +108,4 @@ def _write(cache: Path, known: dict[str, int]) -> None:
     try:
         cache.write_text(json.dumps(known, indent=2), encoding="utf-8")
     except OSError as error:
-        _log.warning("The measured thread count could not be kept (%s); it is measured again next time.", error)
+        _log.warning("The measured thread count could not be saved (%s); it is measured again next time.", error)

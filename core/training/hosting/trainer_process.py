@@ -1,7 +1,7 @@
-"""The child process in which a session is trained: its whole life, on its main thread.
+"""The child process that trains a session, on its main thread.
 
-It ends itself when the pipe closes, so a parent that was killed leaves no trainer behind; should it be in the middle
-of a step, the fence in the database keeps it from writing.
+It exits when the pipe closes, so a killed parent leaves no trainer behind; if it is in the middle of a step, the fence
+in the database keeps it from writing.
 """
 
 from __future__ import annotations
@@ -25,29 +25,29 @@ from core.training.online.spec import SessionSpec
 
 _NICENESS = 5
 _PAUSE_S = 0.02
-"""Without a command for so long, there is time for what can wait."""
+"""After this long without a command, deferred work is done."""
 _THREAD_COUNTS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 _LEFT_TO_THE_PARENT = ("SIGINT", "SIGTERM", "SIGHUP")
-"""A terminal and a service manager send these to the whole group: the parent asks for a last checkpoint, then closes
-the pipe. A child that is to end for another reason is killed."""
-_AT_ONCE = {DeathCause.STICKY: EXIT_STICKY, DeathCause.GONE: EXIT_GONE}
-"""After these, whatever still touches the device hangs or aborts: tensors that are freed, the interpreter's end."""
+"""A terminal and a service manager send these to the whole group: the parent requests a last checkpoint, then closes
+the pipe. A child that must end for another reason is killed."""
+_IMMEDIATE_EXIT = {DeathCause.STICKY: EXIT_STICKY, DeathCause.GONE: EXIT_GONE}
+"""After these, any further use of the device hangs or aborts: freeing tensors, the interpreter's exit."""
 
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """The child's last word."""
+    """The child's last message."""
 
     sentence: str
     details: str
     is_final: bool
     cause: DeathCause
     candle_ms: int | None = None
-    """When the candle opened (UTC ms) whose arithmetic it died of, where that is known."""
+    """Open time (UTC ms) of the candle that it died on, if known."""
 
 
 def run_trainer(spec: SessionSpec, pipe: Connection) -> None:
-    """The life of the process, from its first statement on."""
+    """The entry point of the process."""
     serve(spec, pipe, _prepare_process(spec).keep_small)
 
 
@@ -55,15 +55,15 @@ def serve(
     spec: SessionSpec,
     pipe: Connection,
     after_answer: Callable[[], None] = lambda: None,
-    exit_at_once: Callable[[int], NoReturn] = os._exit,
+    exit_now: Callable[[int], NoReturn] = os._exit,
 ) -> None:
     """Serve the pipe until it closes. An error is sent through the pipe, and ends the process with its exit code."""
     try:
         _answer(spec, pipe, after_answer)
     except (EOFError, BrokenPipeError, ConnectionResetError):
-        return  # the parent is gone, or has closed the pipe: nothing is left to do
+        return  # the parent has exited or closed the pipe
     except Exception as error:
-        _report_and_exit(error, pipe, exit_at_once)
+        _report_and_exit(error, pipe, exit_now)
 
 
 def _answer(spec: SessionSpec, pipe: Connection, after_answer: Callable[[], None]) -> None:
@@ -75,26 +75,27 @@ def _answer(spec: SessionSpec, pipe: Connection, after_answer: Callable[[], None
         while True:
             pipe.send(EventBatch(service.handle(pipe.recv())))
             after_answer()
-            while not pipe.poll(_PAUSE_S) and service.use_pause():
+            while not pipe.poll(_PAUSE_S) and service.do_deferred_work():
                 pass
     except (EOFError, BrokenPipeError, ConnectionResetError):
         service.close()  # only here: after a device error, cleaning up can hang
         raise
 
 
-def _report_and_exit(error: Exception, pipe: Connection, exit_at_once: Callable[[int], NoReturn]) -> NoReturn:
+def _report_and_exit(error: Exception, pipe: Connection, exit_now: Callable[[int], NoReturn]) -> NoReturn:
     failure = died(error)
     logging.getLogger("ghostcandle.training").error("%s", failure.details)
     with contextlib.suppress(OSError):
         pipe.send(Failure(failure.sentence, failure.details, failure.is_final, failure.cause, failure.candle_ms))
-    if failure.cause in _AT_ONCE:
+    if failure.cause in _IMMEDIATE_EXIT:
         logging.shutdown()
-        exit_at_once(_AT_ONCE[failure.cause])
+        exit_now(_IMMEDIATE_EXIT[failure.cause])
     sys.exit(EXIT_ERROR)
 
 
 def _prepare_process(spec: SessionSpec) -> StderrFile:
-    """Before torch and NumPy are imported: one thread each, the end left to the parent, chart before trainer."""
+    """Before torch and NumPy are imported: one thread each, signals left to the parent, lower priority than the
+    chart."""
     for name in _THREAD_COUNTS:
         os.environ[name] = "1"
     for name in _LEFT_TO_THE_PARENT:

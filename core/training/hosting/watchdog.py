@@ -12,18 +12,18 @@ _FIRST_ANSWER_S = 120.0
 """Importing torch, opening the database and restoring a checkpoint come before the first answer."""
 _TIMES_USUAL = 20.0
 _FEWEST_FOR_USUAL = 100
-"""Below this, one slow answer (the first step's, say) would be what is usual."""
+"""With fewer answers, one slow answer (such as the first step's) would set the usual time."""
 _TIMES_SLOW = 3.0
-"""A slow answer may come again, and be slower; a hang must still be noticed soon."""
+"""A slow answer may be repeated and slower; a hang must still be noticed soon."""
 _ANSWERS_REMEMBERED = 256
 _SLACK_S = 1.0
 
 
 class Watchdog:
-    """Told of each question and answer, and of each look that found none.
+    """Notified of each request, each answer, and each poll without an answer.
 
-    Only time that was spent looking counts as silence. A suspended machine, a stopped parent, or a stopped group of
-    processes is silent too, and none of that is the trainer's doing.
+    Only time spent polling counts as silence. A suspended machine, a stopped parent, or a stopped group of processes is
+    silent too, but the trainer is not to blame for that.
     """
 
     def __init__(self, clock: Clock, hang_s: float) -> None:
@@ -32,12 +32,12 @@ class Watchdog:
         self._owed = 0
         self._has_answered = False
         self._silence_s = 0.0
-        self._looked_at_s = clock.monotonic_s()
+        self._polled_at_s = clock.monotonic_s()
         self._answer_times_s: deque[float] = deque(maxlen=_ANSWERS_REMEMBERED)
 
     @property
     def limit_s(self) -> float:
-        """How long it may be silent now: the set time, or longer where answers were slow, many of them or a few."""
+        """The allowed silence: the configured time, or longer if answers were slow."""
         if not self._has_answered:
             return max(_FIRST_ANSWER_S, self._hang_s)
         times_s = self._answer_times_s
@@ -49,39 +49,39 @@ class Watchdog:
 
     @property
     def left_s(self) -> float:
-        """How much longer it may be silent; infinite while it owes nothing."""
+        """Allowed silence left; infinite while no answer is owed."""
         return max(self.limit_s - self._silence_s, 0.0) if self._owed else math.inf
 
     @property
     def is_overdue(self) -> bool:
         return self.left_s <= 0.0
 
-    def asked(self) -> None:
-        """One more answer is owed."""
+    def request_sent(self) -> None:
+        """A request was sent: one more answer is owed."""
         if self._owed == 0:
-            self._listen_anew()
+            self._reset_silence()
         self._owed += 1
 
-    def looked(self, waited_s: float) -> None:
-        """A look that could last `waited_s` is over."""
+    def polled(self, waited_s: float) -> None:
+        """A poll of at most `waited_s` has ended."""
         now_s = self._clock.monotonic_s()
         if self._owed:
-            self._silence_s += min(now_s - self._looked_at_s, waited_s + _SLACK_S)
-        self._looked_at_s = now_s
+            self._silence_s += min(now_s - self._polled_at_s, waited_s + _SLACK_S)
+        self._polled_at_s = now_s
 
     def answered(self) -> None:
-        """An answer came. Call `looked` first."""
+        """An answer arrived. Call `polled` first."""
         if self._has_answered:
             self._answer_times_s.append(self._silence_s)
         self._has_answered = True
         self._owed = max(self._owed - 1, 0)
-        self._listen_anew()
+        self._reset_silence()
 
-    def _listen_anew(self) -> None:
+    def _reset_silence(self) -> None:
         self._silence_s = 0.0
-        self._looked_at_s = self._clock.monotonic_s()
+        self._polled_at_s = self._clock.monotonic_s()
 
 
 def _usual(times_s: deque[float]) -> float:
-    """The median, once there are enough of them; 0 until then."""
+    """The median of enough answer times, else 0."""
     return statistics.median(times_s) if len(times_s) >= _FEWEST_FOR_USUAL else 0.0

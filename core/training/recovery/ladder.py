@@ -228,7 +228,7 @@ class RecoveryLadder:
         )
 
     def _since_known_good(self, step: int) -> str:
-        return f"What was learned in the {max(0, step - self.known_good.step)} steps since."
+        return f"The {max(0, step - self.known_good.step)} training steps since then."
 
     def _restore(self) -> tuple[bool, float]:
         """Restore the known good state but keep the current rate factor: halvings add up."""
@@ -328,7 +328,7 @@ class RecoveryLadder:
         )
 
     def _spike_answer(self, result: StepResult) -> tuple[bool, str]:
-        """Whether the spike changed the step, and a sentence on what was done."""
+        """Whether the spike changed the step, and a sentence that describes the response."""
         if result.skipped_because is not None:
             return True, "The step was not done."
         if self._settings.spike_action != "clip":

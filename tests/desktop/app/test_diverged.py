@@ -72,8 +72,7 @@ def test_a_rate_of_one_is_named_in_a_banner_whose_button_takes_it_back(
         await until(lambda: any(each.kind == RESTORED for each in state.incidents), "the restore")
         (restored,) = [each.what_happened for each in state.incidents if each.kind == RESTORED]
         assert restored == (
-            f"The model was taken back to the checkpoint of step {changed_at}, as asked. "
-            "The learning rate was set back to 0.00003."
+            f"The checkpoint of step {changed_at} was restored on request. The learning rate was set back to 0.00003."
         )
         await until(lambda: "diverged" not in banner.text.text() or not banner.isVisible(), "the banner's end")
         assert state.status is not None and state.status.learning_rate == pytest.approx(RATE)

@@ -388,7 +388,7 @@ def test_the_notice_of_a_diverged_model_goes_when_it_is_sound_again(banner: Bann
 def test_that_the_model_was_taken_back_passes(banner: Banner, state: RunState) -> None:
     """It stood for minutes, also on another market's chart."""
     Wishes().writer(state, banner)
-    said = "The model was taken back to the checkpoint of step 40, as asked."
+    said = "The checkpoint of step 40 was restored on request."
     state.apply(EventBatch((Incident(None, scenario.NOW_MS, Severity.INFO, RESTORED, said, "", ""),)))
     assert banner.text.text() == said and banner.passing.isActive()
     banner.withdraw_passing()

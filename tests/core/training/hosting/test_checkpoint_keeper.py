@@ -27,8 +27,8 @@ from core.storage.folder import DataFolder
 from core.storage.weights import CheckpointError, read_weights, verify_weights, write_weights
 from core.training.commands import (
     ApplyDeletions,
+    ApplyRetention,
     ForecastWith,
-    KeepBy,
     RestoreCheckpoint,
     SaveCheckpoint,
     SetPaused,
@@ -252,8 +252,8 @@ def test_rules_hold_from_when_they_are_told(tmp_path: Path, session_after: Sessi
     run_id = session.status().run_id
     before = len(rows(tmp_path, run_id))
     rules = dataclasses.replace(rigs.SMALL.checkpoints, keep_newest=2, keep_best=1)
-    assert session.handle(KeepBy(rules)) and len(rows(tmp_path, run_id)) == before
-    events = session.handle(KeepBy(rules, at_once=True))
+    assert session.handle(ApplyRetention(rules)) and len(rows(tmp_path, run_id)) == before
+    events = session.handle(ApplyRetention(rules, at_once=True))
     deleted = next(event.deleted_ids for event in events if isinstance(event, CheckpointsChanged))
     session.close()
     assert len(rows(tmp_path, run_id)) == before - len(deleted) < before

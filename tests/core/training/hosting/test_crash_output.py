@@ -4,7 +4,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from core.training.hosting.crash_output import LastWords
+from core.training.hosting.crash_output import StderrTail
 
 PREAMBLE = """
 import sys
@@ -23,7 +23,7 @@ def in_child(path: Path, code: str) -> subprocess.CompletedProcess[str]:
 
 def test_what_is_written_to_the_descriptor_and_the_stack_of_a_crash_are_read_back(tmp_path: Path) -> None:
     file = tmp_path / "logs" / "words"
-    words = LastWords(file)
+    words = StderrTail(file)
     words.mark()
     done = in_child(file, "import os\nos.write(2, b'from the C library\\n')\ndef here(): os.abort()\nhere()\n")
     assert done.stderr == "" and done.returncode == -6
@@ -33,7 +33,7 @@ def test_what_is_written_to_the_descriptor_and_the_stack_of_a_crash_are_read_bac
 
 def test_only_what_came_since_the_mark_is_told(tmp_path: Path) -> None:
     file = tmp_path / "words"
-    words = LastWords(file)
+    words = StderrTail(file)
     assert words.read() == ""
     in_child(file, "print('the first life', file=sys.stderr)")
     words.mark()
@@ -47,12 +47,12 @@ def test_without_a_console_stderr_is_there_all_the_same(tmp_path: Path) -> None:
     before, capture = PREAMBLE.rsplit("stderr.capture()", 1)[0], "stderr.capture()\nprint('a word', file=sys.stderr)\n"
     code = f"{before}\nimport os; os.close(2); sys.stderr = None\n{capture}"
     done = subprocess.run([sys.executable, "-c", code, str(file)], check=False, timeout=60)
-    assert done.returncode == 0 and LastWords(file).read() == "a word"
+    assert done.returncode == 0 and StderrTail(file).read() == "a word"
 
 
 def test_the_file_stays_small(tmp_path: Path) -> None:
     file = tmp_path / "words"
-    words = LastWords(file)
+    words = StderrTail(file)
     words.mark()
     in_child(file, "for turn in range(4500):\n    print('x' * 1000, file=sys.stderr)\n    stderr.keep_small()\n")
     assert 0 < file.stat().st_size < 1_100_000
@@ -65,4 +65,4 @@ def test_a_folder_that_cannot_be_written_costs_only_the_file(tmp_path: Path) -> 
     (tmp_path / "logs").write_text("in the way")
     done = in_child(tmp_path / "logs" / "words", "stderr.keep_small()\nprint('still here', file=sys.stderr)")
     assert done.returncode == 0 and done.stderr.endswith("still here\n")
-    assert LastWords(tmp_path / "logs" / "words").read() == ""
+    assert StderrTail(tmp_path / "logs" / "words").read() == ""

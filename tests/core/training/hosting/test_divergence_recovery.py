@@ -19,7 +19,7 @@ from core.storage.database import open_database
 from core.storage.folder import DataFolder
 from core.training.commands import (
     ApplyDeletions,
-    KeepBy,
+    ApplyRetention,
     RestoreCheckpoint,
     SaveCheckpoint,
     SetClipNorm,
@@ -136,7 +136,7 @@ def test_a_change_that_wrecks_the_model_is_named_and_can_be_taken_back(
         "clip_norm": " The clip threshold was set back to 1.",
     }
     also = "".join(words for name, words in parts.items() if name in taken_back)
-    assert told(answers) == f"The model was taken back to the checkpoint of step {step}, as asked.{also}"
+    assert told(answers) == f"The checkpoint of step {step} was restored on request.{also}"
     assert verdicts(answers)[-1].disease is Disease.UNKNOWN, "at once, not at the next tenth step"
     assert is_same(before, weights(session))
     status = session.status()
@@ -207,7 +207,7 @@ def test_what_was_gone_back_to_and_its_copy_stay_and_the_wrecks_go_first(place: 
     assert (copy.reason, copy.health, copy.parent_id) == ("restore", healthy.health, healthy.checkpoint_id)
     fed(session, HEALTHY + 75)
     assert {healthy.checkpoint_id, copy.checkpoint_id} <= kept_ids(session), "nothing newer is known to be healthy"
-    session.handle(KeepBy(SETTINGS.checkpoints, at_once=True))
+    session.handle(ApplyRetention(SETTINGS.checkpoints, at_once=True))
     assert {healthy.checkpoint_id, copy.checkpoint_id} <= kept_ids(session)
     assert all(info.health != Disease.DIVERGED for info in session._keeper.kept() if not info.is_in_use)
     session.close()

@@ -11,7 +11,7 @@ from core.domain.diagnosis import Diagnosis, Disease, DivergenceRecovery, Settin
 from core.domain.events import CheckpointInfo
 from core.settings.tree import Settings
 from core.training.doctor.divergence import Divergence
-from core.training.hosting.divergence_recovery import diverged_since, left_as_set, with_recovery
+from core.training.hosting.divergence_recovery import differing_settings, diverged_since, with_recovery
 from tests.core.storage.samples import checkpoint
 
 RATE = 3e-5
@@ -61,11 +61,11 @@ def test_an_ill_one_is_not_gone_back_to(disease: Disease) -> None:
 
 
 def test_what_a_restore_leaves_as_it_is_set_is_known() -> None:
-    left = left_as_set(kept(30), with_rate(0.9), settings_of, set_back=())
+    left = differing_settings(kept(30), with_rate(0.9), settings_of, set_back=())
     assert left == {"learning_rate": (0.9, RATE)}
-    assert left_as_set(kept(30), with_rate(0.9), settings_of, set_back=("learning_rate",)) == {}
-    assert left_as_set(kept(30), with_rate(RATE), settings_of, set_back=()) == {}
-    assert left_as_set(None, with_rate(0.9), settings_of, set_back=()) == {}
+    assert differing_settings(kept(30), with_rate(0.9), settings_of, set_back=("learning_rate",)) == {}
+    assert differing_settings(kept(30), with_rate(RATE), settings_of, set_back=()) == {}
+    assert differing_settings(None, with_rate(0.9), settings_of, set_back=()) == {}
 
 
 def test_a_wreck_that_is_resumed_is_known_by_what_is_stored() -> None:

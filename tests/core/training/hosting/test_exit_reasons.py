@@ -4,7 +4,7 @@ import signal
 
 import pytest
 
-from core.training.hosting.exit_reasons import EXIT_GONE, EXIT_STICKY, DeathCause, ending_of
+from core.training.hosting.exit_reasons import EXIT_GONE, EXIT_STICKY, DeathCause, exit_reason
 
 CAUSES = {
     EXIT_STICKY: DeathCause.STICKY,
@@ -22,10 +22,10 @@ CAUSES = {
 
 @pytest.mark.parametrize(("code", "cause"), CAUSES.items())
 def test_an_exit_code_has_a_cause(code: int | None, cause: DeathCause) -> None:
-    assert ending_of(code).cause is cause
+    assert exit_reason(code).cause is cause
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="POSIX signals")
 def test_a_kill_that_was_not_ours_is_laid_at_the_door_of_the_system() -> None:
-    ending = ending_of(-signal.SIGKILL)
+    ending = exit_reason(-signal.SIGKILL)
     assert ending.cause is DeathCause.KILLED and "out-of-memory" in ending.words

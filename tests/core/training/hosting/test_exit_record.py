@@ -10,7 +10,7 @@ from core.storage.database import open_database
 from core.storage.folder import DataFolder
 from core.storage.record import Fenced, TrainingRecord
 from core.storage.runs import RunStore
-from core.training.hosting.exit_record import write_down
+from core.training.hosting.exit_record import store_incidents
 from core.training.online.spec import SessionSpec
 from tests.core.training import rigs
 from tests.support.driven import stored_incidents
@@ -39,7 +39,7 @@ def test_what_no_trainer_follows_to_write_is_in_the_database_once(tmp_path: Path
     spec = rigs.spec(tmp_path)
     run_id = begin_run(spec)
     for _ in range(2):
-        assert write_down([ENDED, replace(ENDED, kind="breaker")], spec, run_id if names_its_run else None)
+        assert store_incidents([ENDED, replace(ENDED, kind="breaker")], spec, run_id if names_its_run else None)
     assert stored_incidents(tmp_path) == [TRAINER_ENDED, "breaker"]
 
 
@@ -48,7 +48,7 @@ def test_a_trainer_that_is_not_quite_dead_writes_no_more(tmp_path: Path) -> None
     run_id = begin_run(spec)
     db = open_database(DataFolder(tmp_path).database)
     record = TrainingRecord(db, run_id, RunStore(db).take_fence(run_id))
-    assert write_down([ENDED], spec, run_id)
+    assert store_incidents([ENDED], spec, run_id)
     with pytest.raises(Fenced), record.write():
         pass
     db.close()
@@ -56,7 +56,7 @@ def test_a_trainer_that_is_not_quite_dead_writes_no_more(tmp_path: Path) -> None
 
 def test_before_there_is_a_run_it_says_that_nothing_was_written(tmp_path: Path) -> None:
     spec = rigs.spec(tmp_path)
-    assert not write_down([ENDED], spec, None)
+    assert not store_incidents([ENDED], spec, None)
     begin_run(spec)
-    assert not write_down([ENDED], replace(spec, new_run=True), None), "that run is not the one that was meant"
+    assert not store_incidents([ENDED], replace(spec, new_run=True), None), "that run is not the one that was meant"
     assert stored_incidents(tmp_path) == []

@@ -14,7 +14,7 @@ from core.storage.folder import DataFolder
 from core.storage.mending import find_damaged, leave_list
 from core.storage.thinning import AT_ONCE
 from core.training.commands import StepOnce
-from core.training.hosting.record_upkeep import Upkeep
+from core.training.hosting.record_upkeep import RecordMaintenance
 from tests.core.storage.children import write_detailed
 from tests.core.storage.samples import open_record
 from tests.core.training import rigs
@@ -30,7 +30,7 @@ def test_what_a_pause_mends_is_told_with_the_next_answer(tmp_path: Path) -> None
     with closing(open_database(folder.database)) as db:
         db.conn.execute("UPDATE forecast_details SET arrays = X'00' WHERE id = 5")
     leave_list(folder.backups, [("forecast_details", 5)])
-    assert session.use_pause() is False
+    assert session.do_deferred_work() is False
     told = [event for event in session.handle(StepOnce()) if isinstance(event, Incident)]
     assert [event.kind for event in told] == ["damaged rows"]
     assert not [event for event in session.handle(StepOnce()) if isinstance(event, Incident)], "once"
@@ -49,9 +49,9 @@ def test_a_pause_in_which_the_database_is_locked_is_no_end(tmp_path: Path) -> No
         folder.backups.mkdir(exist_ok=True)
         leave_list(folder.backups, [("step_details", 3)])
         with write(db):
-            assert session.use_pause() is False
+            assert session.do_deferred_work() is False
         assert find_damaged(db.conn) == [("step_details", 3)]
-        assert session.use_pause() is False
+        assert session.do_deferred_work() is False
         assert find_damaged(db.conn) == [], "the list was kept until it could be done"
     rigs.feed(session, rigs.CANDLES[20:25])
     session.close()
@@ -64,7 +64,7 @@ def test_old_detail_goes_in_pauses_and_now_and_then_while_candles_come_without_o
     with closing(open_database(folder.database)) as db:
         record = open_record(db)
         write_detailed(record, range(DAY_CANDLES + 3 * AT_ONCE))
-        upkeep = Upkeep(db, record, folder, rules, SystemClock())
+        upkeep = RecordMaintenance(db, record, folder, rules, SystemClock())
         left = lambda: db.execute("SELECT COUNT(*) FROM forecast_details").fetchone()[0]  # noqa: E731
         before = left()
         for _ in range(32):

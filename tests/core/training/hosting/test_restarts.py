@@ -10,11 +10,11 @@ from core.domain.events import BREAKER, TRAINER_ENDED, Incident, TrainerReady, T
 from core.training.commands import RecordIncident, RestoreCheckpoint, SetClipNorm, SetDuty, SetLearningRate, SetPaused
 from core.training.hosting.exit_reasons import DeathCause
 from core.training.hosting.host import HostDiedError
-from core.training.hosting.restarts import Restarts, Verdict
+from core.training.hosting.restarts import RestartDecision, Restarts
 from tests.core.training import rigs
 
 CRASH = HostDiedError("It crashed.", cause=DeathCause.CRASHED)
-GONE = HostDiedError("The GPU does not answer any more.", cause=DeathCause.GONE)
+GONE = HostDiedError("The GPU no longer responds.", cause=DeathCause.GONE)
 NO_DEVICE = HostDiedError("CUDA cannot be used.", is_final=True, cause=DeathCause.NO_DEVICE)
 AUTO = replace(rigs.SMALL, training=replace(rigs.SMALL.training, device="auto"))
 
@@ -33,20 +33,20 @@ def ready(device: str) -> TrainerReady:
     return TrainerReady("run", device, 0, None, None, None, 1, uses_gpu=device.startswith("CUDA"))
 
 
-def kinds(verdict: Verdict) -> list[str]:
-    return [incident.kind for incident in verdict.incidents]
+def kinds(decision: RestartDecision) -> list[str]:
+    return [incident.kind for incident in decision.incidents]
 
 
 def test_the_third_crash_in_ten_minutes_is_one_too_many_and_says_so(restarts: Restarts, clock: ManualClock) -> None:
     for _ in range(2):
-        verdict = restarts.after(CRASH, ())
-        assert kinds(verdict) == [TRAINER_ENDED] and verdict.failure is None
+        decision = restarts.after(CRASH, ())
+        assert kinds(decision) == [TRAINER_ENDED] and decision.failure is None
         clock.advance_ms(299_000)
     last = restarts.after(CRASH, ())
     assert kinds(last) == [TRAINER_ENDED, BREAKER]
     assert last.failure is not None and last.failure.by_breaker
-    assert [incident.kind for incident in restarts.take_unrecorded()] == [TRAINER_ENDED] * 3 + [BREAKER]
-    assert not restarts.take_unrecorded()
+    assert [incident.kind for incident in restarts.take_unrecorded_incidents()] == [TRAINER_ENDED] * 3 + [BREAKER]
+    assert not restarts.take_unrecorded_incidents()
 
 
 def test_crashes_that_are_far_apart_are_not_added_up(restarts: Restarts, clock: ManualClock) -> None:
@@ -59,49 +59,49 @@ def test_what_must_be_mended_first_is_not_tried_again(restarts: Restarts) -> Non
     refused = HostDiedError("The database is locked.", is_final=True, cause=DeathCause.REFUSED)
     full = HostDiedError("The disk is full.", is_final=True, cause=DeathCause.FULL_DISK)
     for death in (refused, full, NO_DEVICE):  # the device never worked
-        verdict = restarts.after(death, ())
-        assert verdict.failure is not None and not verdict.failure.by_breaker
-        assert verdict.failure.needs_room is (death is full)
-        assert kinds(verdict) == [TRAINER_ENDED]
+        decision = restarts.after(death, ())
+        assert decision.failure is not None and not decision.failure.by_breaker
+        assert decision.failure.needs_room is (death is full)
+        assert kinds(decision) == [TRAINER_ENDED]
 
 
 def test_what_was_asked_for_holds_for_the_next_host(restarts: Restarts) -> None:
     for command in (SetLearningRate(2e-3), SetClipNorm(0.25), SetDuty(50), SetPaused(True), SetLearningRate(-1.0)):
-        restarts.note(command)
+        restarts.remember(command)
     settings = restarts.spec.settings
     assert (settings.training.learning_rate, settings.gradients.clip_norm, settings.training.duty_percent) == (
         2e-3,
         0.25,
         50,
     )
-    assert restarts.take_orders() == (SetPaused(True),)
-    restarts.note(SetPaused(False))
-    assert not restarts.take_orders()
+    assert restarts.take_commands() == (SetPaused(True),)
+    restarts.remember(SetPaused(False))
+    assert not restarts.take_commands()
 
 
 def test_a_pause_that_the_trainer_made_itself_holds_for_the_next_host(restarts: Restarts) -> None:
-    restarts.note_state(TrainerState.PAUSED)
-    restarts.note_state(TrainerState.RESTARTING)
-    assert restarts.take_orders() == (SetPaused(True),)
-    restarts.note_state(TrainerState.TRAINING)
-    assert not restarts.take_orders()
+    restarts.remember_state(TrainerState.PAUSED)
+    restarts.remember_state(TrainerState.RESTARTING)
+    assert restarts.take_commands() == (SetPaused(True),)
+    restarts.remember_state(TrainerState.TRAINING)
+    assert not restarts.take_commands()
 
 
 def test_the_next_host_writes_down_how_the_last_one_ended_once(restarts: Restarts) -> None:
     orders = tuple(RecordIncident(incident) for incident in restarts.after(CRASH, ()).incidents)
-    assert len(orders) == 1 and restarts.take_orders() == orders
-    assert not restarts.take_orders()
+    assert len(orders) == 1 and restarts.take_commands() == orders
+    assert not restarts.take_commands()
 
 
 def test_an_end_that_the_next_host_died_before_writing_down_is_not_lost(restarts: Restarts) -> None:
     first = restarts.after(CRASH, ()).incidents
-    second = restarts.after(CRASH, restarts.take_orders()).incidents
-    assert restarts.take_unrecorded() == (*first, *second)
+    second = restarts.after(CRASH, restarts.take_commands()).incidents
+    assert restarts.take_unrecorded_incidents() == (*first, *second)
 
 
 def test_a_wish_that_was_not_carried_out_is_named(restarts: Restarts) -> None:
-    verdict = restarts.after(CRASH, (SetPaused(True), RestoreCheckpoint("a"), RestoreCheckpoint("b")))
-    assert verdict.incidents[0].what_it_cost.count("going back to a checkpoint") == 1
+    decision = restarts.after(CRASH, (SetPaused(True), RestoreCheckpoint("a"), RestoreCheckpoint("b")))
+    assert decision.incidents[0].what_it_cost.count("going back to a checkpoint") == 1
 
 
 def test_a_second_start_goes_on_with_the_run_that_the_first_began(restarts: Restarts) -> None:
@@ -115,10 +115,10 @@ def test_a_gpu_that_is_gone_leaves_the_cpu_until_it_is_gone_back_to(restarts: Re
     assert restarts.after(GONE, ()).failure is None
     assert restarts.spec.settings.training.device == "cpu"
     assert restarts.ready(ready("CPU, 1 thread")) is None and restarts.can_look_for_gpu
-    restarts.use("cuda")
+    restarts.use_device("cuda")
     assert restarts.after(NO_DEVICE, ()).failure is None, "gone back to, and gone again"
     assert restarts.spec.settings.training.device == "cpu" and restarts.can_look_for_gpu
-    restarts.use("cuda")
+    restarts.use_device("cuda")
     assert restarts.ready(ready("CUDA: a card")) is None and not restarts.can_look_for_gpu
 
 
@@ -132,7 +132,7 @@ def test_auto_that_comes_out_on_the_cpu_after_a_crash_is_told(restarts: Restarts
 
 def test_a_machine_that_never_had_a_gpu_is_not_searched_for_one(restarts: Restarts) -> None:
     restarts.ready(ready("CPU, 1 thread"))
-    restarts.use("cuda")
+    restarts.use_device("cuda")
     assert restarts.after(NO_DEVICE, ()).failure is None
     restarts.ready(ready("CPU, 1 thread"))
     assert restarts.spec.settings.training.device == "cpu" and not restarts.can_look_for_gpu

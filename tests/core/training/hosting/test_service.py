@@ -197,7 +197,7 @@ def test_a_checkpoint_that_is_gone_back_to_says_what_it_was_learned_with(
     assert copy.settings_id == healthy.settings_id is not None
     (done,) = (event.what_happened for event in events if isinstance(event, Incident))
     rate = rigs.SMALL.training.learning_rate
-    assert done.endswith(f"The learning rate stays 0.9: the checkpoint was learned with {text(rate)}.")
+    assert done.endswith(f"The learning rate stays 0.9: the checkpoint was trained with {text(rate)}.")
     session.close()
 
 

@@ -30,7 +30,7 @@ def look(watchdog: Watchdog, clock: ManualClock, seconds: float, each_s: float =
     """Look in vain for so long."""
     for _ in range(round(seconds / each_s)):
         clock.advance_ms(round(each_s * 1000))
-        watchdog.looked(each_s)
+        watchdog.polled(each_s)
 
 
 def test_who_owes_nothing_may_be_silent_for_ever(watchdog: Watchdog, clock: ManualClock) -> None:
@@ -40,7 +40,7 @@ def test_who_owes_nothing_may_be_silent_for_ever(watchdog: Watchdog, clock: Manu
 
 def test_silence_is_overdue_after_the_set_time(watchdog: Watchdog, clock: ManualClock) -> None:
     look(watchdog, clock, 100.0)
-    watchdog.asked()
+    watchdog.request_sent()
     look(watchdog, clock, HANG_S - 0.5)
     assert not watchdog.is_overdue and watchdog.left_s == pytest.approx(0.5)
     look(watchdog, clock, 0.5)
@@ -48,8 +48,8 @@ def test_silence_is_overdue_after_the_set_time(watchdog: Watchdog, clock: Manual
 
 
 def test_an_answer_begins_a_new_silence_for_the_next_that_is_owed(watchdog: Watchdog, clock: ManualClock) -> None:
-    watchdog.asked()
-    watchdog.asked()
+    watchdog.request_sent()
+    watchdog.request_sent()
     look(watchdog, clock, 9.0)
     watchdog.answered()
     look(watchdog, clock, 9.0)
@@ -60,7 +60,7 @@ def test_an_answer_begins_a_new_silence_for_the_next_that_is_owed(watchdog: Watc
 
 def test_the_first_answer_has_two_minutes(clock: ManualClock) -> None:
     watchdog = Watchdog(clock, HANG_S)
-    watchdog.asked()
+    watchdog.request_sent()
     look(watchdog, clock, 119.5)
     assert not watchdog.is_overdue
     look(watchdog, clock, 0.5)
@@ -70,9 +70,9 @@ def test_the_first_answer_has_two_minutes(clock: ManualClock) -> None:
 def quick_or_slow(watchdog: Watchdog, clock: ManualClock, seconds: list[float]) -> None:
     """Answers that took so long, each looked for once."""
     for each in seconds:
-        watchdog.asked()
+        watchdog.request_sent()
         clock.advance_ms(round(each * 1000))
-        watchdog.looked(each)
+        watchdog.polled(each)
         watchdog.answered()
 
 
@@ -88,10 +88,10 @@ def test_many_slow_answers_make_it_patient_and_quick_ones_impatient_again(
 @pytest.mark.parametrize("quick", [0, 50, 90, 200])
 def test_one_slow_answer_among_quick_ones_does_not_put_off_the_alarm_for_long(clock: ManualClock, quick: int) -> None:
     watchdog = Watchdog(clock, 30.0)
-    watchdog.asked()
+    watchdog.request_sent()
     watchdog.answered()
     quick_or_slow(watchdog, clock, [0.05] * (quick // 2) + [25.0] + [0.05] * (quick // 2))
-    watchdog.asked()
+    watchdog.request_sent()
     look(watchdog, clock, 50.0)
     assert not watchdog.is_overdue, "the same could come again"
     look(watchdog, clock, 25.0)
@@ -104,7 +104,7 @@ def test_no_answer_that_came_makes_the_same_one_a_hang_and_the_limit_is_bounded(
 ) -> None:
     clock = ManualClock()
     watchdog = Watchdog(clock, hang_s)
-    watchdog.asked()
+    watchdog.request_sent()
     watchdog.answered()
     quick_or_slow(watchdog, clock, seconds)
     newest = [round(each * 1000) / 1000 for each in seconds][-256:]
@@ -117,10 +117,10 @@ def test_no_answer_that_came_makes_the_same_one_a_hang_and_the_limit_is_bounded(
 
 def test_time_in_which_nobody_looked_is_not_held_against_it(watchdog: Watchdog, clock: ManualClock) -> None:
     """A suspended laptop, or Ctrl+Z on the whole group: both stood still."""
-    watchdog.asked()
+    watchdog.request_sent()
     look(watchdog, clock, 5.0)
     clock.advance_ms(3_600_000)
-    watchdog.looked(0.5)
+    watchdog.polled(0.5)
     assert not watchdog.is_overdue
     look(watchdog, clock, 4.0)
     assert watchdog.is_overdue

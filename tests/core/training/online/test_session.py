@@ -29,7 +29,7 @@ from core.storage.folder import DataFolder
 from core.storage.reader import RecordReader
 from core.storage.record import Fenced
 from core.storage.records import StoredScore
-from core.training.commands import KeepBy, ObserveCandle, SaveCheckpoint, SetPaused, StepOnce, StopSession
+from core.training.commands import ApplyRetention, ObserveCandle, SaveCheckpoint, SetPaused, StepOnce, StopSession
 from tests.core.training import rigs
 from tests.core.training.conftest import SessionAfter
 from tests.support.candles import MINUTE, without
@@ -280,7 +280,7 @@ def test_a_resumed_session_is_ready_although_no_candle_closes_for_long(
 
 def test_checkpoints_saved_by_hand_or_noted_outlive_periodic_ones(tmp_path: Path, session_after: SessionAfter) -> None:
     session = session_after(tmp_path, 15)
-    session.handle(KeepBy(dataclasses.replace(rigs.SMALL.checkpoints, keep_newest=2, keep_every_steps=0)))
+    session.handle(ApplyRetention(dataclasses.replace(rigs.SMALL.checkpoints, keep_newest=2, keep_every_steps=0)))
     session.handle(SaveCheckpoint())
     rigs.feed(session, rigs.CANDLES[15:51])
     db = open_database(DataFolder(tmp_path).database, readonly=True)
