@@ -21,7 +21,7 @@ def clock() -> ManualClock:
 def watchdog(clock: ManualClock) -> Watchdog:
     """One whose trainer has given its first answer."""
     made = Watchdog(clock, HANG_S)
-    made.asked()
+    made.request_sent()
     made.answered()
     return made
 
