@@ -1,4 +1,4 @@
-"""What is made from the code: in the docs commands, settings, keys; for translators the descriptions of settings.
+"""Generate from the code: commands, settings and keys in the docs; descriptions of settings for translators.
 
 python -m tests.support.docs [--check]
 """
@@ -47,7 +47,7 @@ def commands() -> str:
 def every_command(
     command: click.Command = ghostcandle, path: str = "ghostcandle"
 ) -> Iterator[tuple[str, click.Command]]:
-    """The commands that do something, each with its whole name, but for those that are hidden from people."""
+    """The visible commands that are not groups, each with its full name."""
     if not isinstance(command, click.Group):
         yield path, command
         return
@@ -63,17 +63,17 @@ def every_command(
 def _command(command: click.Command, path: str) -> str:
     arguments = [each for each in command.params if isinstance(each, click.Argument)]
     usage = " ".join([path, *(each.make_metavar(click.Context(command)) for each in arguments)])
-    said = " ".join((command.help or "").split("\n\n")[0].split())
+    summary = " ".join((command.help or "").split("\n\n")[0].split())
     rows = [_option(each) for each in command.params if isinstance(each, click.Option)]
-    return "\n".join([f"### `{usage}`", "", said, "", *_table(("option", "takes", "meaning"), rows)])
+    return "\n".join([f"### `{usage}`", "", summary, "", *_table(("option", "takes", "meaning"), rows)])
 
 
 def _option(option: click.Option) -> tuple[str, ...]:
     names = ", ".join(f"`{name}`" for name in (*option.opts, *option.secondary_opts))
     given = option.default
-    is_told = isinstance(given, str | int | float) and not option.is_flag
+    has_default = isinstance(given, str | int | float) and not option.is_flag
     takes = "" if option.is_flag else _kind(option.type)
-    return names, takes, f"{option.help or ''}{f' Default: {given}.' if is_told else ''}"
+    return names, takes, f"{option.help or ''}{f' Default: {given}.' if has_default else ''}"
 
 
 def _kind(taken: click.ParamType) -> str:
@@ -99,9 +99,9 @@ def settings() -> str:
 def _group(field: Field[Any]) -> str:
     group = type(getattr(Settings(), field.name))
     rows = [_setting(field.name, name, info) for name, info in all_field_infos(group).items()]
-    said = " ".join((group.__doc__ or "").split())
+    summary = " ".join((group.__doc__ or "").split())
     head = ("setting", "default", "may be", "unit", "meaning", "takes effect")
-    return "\n".join([f"## {words(field.name)}", "", said, "", *_table(head, rows)])
+    return "\n".join([f"## {words(field.name)}", "", summary, "", *_table(head, rows)])
 
 
 def _setting(group: str, name: str, info: FieldInfo) -> tuple[str, ...]:
@@ -127,12 +127,12 @@ def _allowed(info: FieldInfo) -> str:
 
 
 def actions() -> tuple[ActionInfo, ...]:
-    """Of the window and of all panels."""
+    """The actions of the window and of all panels."""
     return (*standard_actions(), *(info for table in _OF_PANELS for info in table()))
 
 
 def keys() -> str:
-    """Every action by menu or panel, with its keys, and what mouse and keys do on the chart itself."""
+    """Every action by menu or panel, with its shortcut, then mouse and keys on the chart."""
     sections: dict[str, list[tuple[str, ...]]] = {}
     for info in actions():
         sections.setdefault(_section(info), []).append(_action(info))
@@ -141,7 +141,7 @@ def keys() -> str:
         for name, rows in sections.items()
     ]
     gestures = [(line.name, line.keys) for line in chart_gestures()]
-    parts.append("\n".join(["## With mouse and keys on the chart", "", *_table(("to", "do"), gestures)]))
+    parts.append("\n".join(["## Mouse and keys on the chart", "", *_table(("to", "do"), gestures)]))
     return "\n\n".join(parts)
 
 
@@ -155,7 +155,7 @@ def _action(info: ActionInfo) -> tuple[str, ...]:
     path = [*info.menu[1:], info.text]
     name = " › ".join(part.replace("&", "") for part in path)
     keys = QKeySequence(info.shortcut).toString(QKeySequence.SequenceFormat.PortableText)
-    on_chart = " (while the chart has the keys)" if info.menu and info.place else ""
+    on_chart = " (chart focused)" if info.menu and info.place else ""
     return name, f"`{keys}`{on_chart}" if keys else "", info.tooltip
 
 
@@ -165,11 +165,11 @@ def _table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> list[str]:
 
 
 PARTS: dict[str, Callable[[], str]] = {"commands": commands, "settings": settings, "keys": keys}
-"""The page of each, and what makes its part."""
+"""The generator of each page's part."""
 
 
 def with_part(text: str, name: str) -> str:
-    """A page with its part made anew. Raises ValueError where its marks are missing."""
+    """The page with its part regenerated. Raises ValueError if its marks are missing."""
     first, last = f"<!-- from the code, by make docs: {name} -->", f"<!-- end of {name} -->"
     if text.count(first) != 1 or text.count(last) != 1:
         raise ValueError(f"the page has not one pair of marks: {first} and {last}")
@@ -178,18 +178,18 @@ def with_part(text: str, name: str) -> str:
 
 def main() -> int:
     parser = argparse.ArgumentParser()
-    parser.add_argument("--check", action="store_true", help="write nothing; 1 where a page is not what the code says")
-    only_looks = parser.parse_args().check
+    parser.add_argument("--check", action="store_true", help="write nothing; exit with 1 if a page is out of date")
+    only_checks = parser.parse_args().check
     stale = []
     pages = {DOCS / f"{name}.md": name for name in PARTS}
     made = {page: with_part(page.read_text(encoding="utf-8"), name) for page, name in pages.items()}
     for file, after in {**made, TABLE: table()}.items():
         if not file.exists() or file.read_text(encoding="utf-8") != after:
             stale.append(file.name)
-            if not only_looks:
+            if not only_checks:
                 file.write_text(after, encoding="utf-8")
-    print(f"{'Not what the code says' if only_looks else 'Written'}: {', '.join(stale) or 'none'}")
-    return 1 if only_looks and stale else 0
+    print(f"{'Out of date' if only_checks else 'Written'}: {', '.join(stale) or 'none'}")
+    return 1 if only_checks and stale else 0
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Which pictures the docs may show, and who makes them."""
+"""The pictures that the docs may show, and their makers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ PANELS = {
     ActionId.SHOW_INCIDENTS: "incidents",
     ActionId.SHOW_LOG: "log",
 }
-"""Docks that are shown by themselves, the rest of the window aside, by the name of their picture."""
+"""Docks with a separate picture, by its name."""
 MOVING = "live-dark.png"
 """An animated PNG."""
 _IN_BOTH_THEMES = ("accuracy", "checkpoints", "feed", "gradients", "hindsight", "jobs", "regimes", "watchlist")
@@ -32,6 +32,6 @@ MADE = frozenset(
         "shortcuts-dark.png",
     }
 )
-"""By ``make pictures``, all in one go; it fails where one of them was not made."""
+"""Made by ``make pictures``, which fails if one is missing."""
 OF_A_BROWSER = frozenset({"report-dark.png", "report-light.png"})
-"""A web page, as a browser shows it: ``ghostcandle evaluate FILE --report OUT.html``. Taken by hand."""
+"""Screenshots of a browser with the page of ``ghostcandle evaluate FILE --report OUT.html``, taken manually."""

@@ -1,4 +1,4 @@
-"""The README's pictures: the real window, over the shipped sample, at its sizes and in both themes.
+"""The pictures of README and docs: the real window over the shipped sample, at its sizes and in both themes.
 
 python -m tests.support.pictures docs/pictures [--steps 400]
 """
@@ -13,7 +13,7 @@ import tempfile
 import time
 from pathlib import Path
 
-os.environ.setdefault(  # a usual screen: without a file it has 800 x 800 pixels, and dialogs keep within that
+os.environ.setdefault(  # without a file the screen has 800 x 800 pixels, which limits dialogs
     "QT_QPA_PLATFORM", f"offscreen:configfile={Path(__file__).resolve().parents[1] / 'stranger' / 'screen.json'}"
 )
 
@@ -36,7 +36,7 @@ from tests.support import job_pictures, moving_picture, panel_pictures, watching
 from tests.support.picture_names import MADE, SIZES, THEMES
 
 _NO_VENUE = "no-exchange"
-"""Answers nowhere, so that the shipped sample is shown: the pictures are the same on every machine."""
+"""Never answers, so the window shows the shipped sample: the pictures are the same on every machine."""
 GRADIENTS_SIZE = (440, 860)
 ACCURACY_SIZE = (400, 440)
 ACCURACY_PAGES = ("Skill", "Experts", "Errors")
@@ -63,7 +63,7 @@ async def _shoot(qt: QApplication, folder: Path, data: Path, steps: int) -> None
     settings = Settings(market=market, training=TrainingSettings(seed=1))
     context = Context(settings, DataFolder(data), as_json=False)
     context.folder.ensure()
-    save(settings, context.folder.settings)  # the jobs of its pictures are processes of their own
+    save(settings, context.folder.settings)  # its jobs are separate processes
     application = Application(context, qt)
     application.window.resize(*SIZES[0])
     application.start()
@@ -108,12 +108,12 @@ def _is_caught_up(application: Application, steps: int) -> bool:
 async def _until(condition: object, timeout_s: float = 600.0) -> None:
     assert callable(condition)
     async with asyncio.timeout(timeout_s):
-        while not condition():  # noqa: ASYNC110 - what is waited for is Qt's, and has no asyncio event
+        while not condition():  # noqa: ASYNC110 - Qt state has no asyncio event
             await asyncio.sleep(0.1)
 
 
 async def _ghosts(application: Application) -> None:
-    """A busy machine's trainer may be behind the replay, and then there are none."""
+    """On a busy machine the trainer may be behind the replay, without ghosts."""
     await _until(lambda: _has_ghosts_of_the_model(application))
 
 
@@ -222,7 +222,7 @@ async def _browser(application: Application, folder: Path) -> None:
 
 
 async def _hindsight(application: Application, folder: Path) -> None:
-    """Past forecasts over what came, and the strip of their errors, in both themes."""
+    """Past forecasts over the candles that followed, and the strip of their errors, in both themes."""
     window, chart = application.window, application.chart
     QApplication.sendEvent(chart.viewport(), QEvent(QEvent.Type.Leave))
     window.resize(*SIZES[0])
@@ -241,7 +241,7 @@ async def _hindsight(application: Application, folder: Path) -> None:
 
 
 async def _regimes(application: Application, folder: Path) -> None:
-    """What the market was like, behind the candles, in both themes, with a few days in view."""
+    """Market regimes behind the candles, in both themes, with a few days in view."""
     window, chart = application.window, application.chart
     window.resize(*SIZES[0])
     shown = dataclasses.replace(window.shell.settings.current.chart, regimes=True)
@@ -272,13 +272,13 @@ async def _indicators(application: Application, folder: Path) -> None:
 
 
 async def _tooltip(application: Application, folder: Path) -> None:
-    """The mouse on a candle of the past: what was forecast for it, and how it came out."""
+    """The mouse on a past candle: its forecast and its outcome."""
     chart, series = application.chart, application.series
     assert series is not None
     index = len(series) - 24
     until_s = asyncio.get_running_loop().time() + 30.0
-    while chart.overlay.tooltip is None:  # the replay goes on meanwhile, and the forecast has to be read first
-        assert asyncio.get_running_loop().time() < until_s, "no forecast is known of that candle"
+    while chart.overlay.tooltip is None:  # the replay continues, and the forecast has to be read first
+        assert asyncio.get_running_loop().time() < until_s, "that candle has no forecast"
         _hover(application, index)
         await asyncio.sleep(0.1)
     assert chart.grab().save(str(folder / "chart-hindsight.png"))
@@ -302,7 +302,7 @@ def _hover(application: Application, index: int) -> None:
 
 
 async def _tools(application: Application, folder: Path) -> None:
-    """Alerts, a note, a crossed alert, a measurement and what training had, on the dark chart."""
+    """Alerts, a note, a crossed alert, a measurement and training markers, on the dark chart."""
     window, chart, tools, series = application.window, application.chart, application.charting.tools, application.series
     assert series is not None
     appearance = dataclasses.replace(window.shell.settings.current.appearance, theme="dark")

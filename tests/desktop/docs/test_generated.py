@@ -1,4 +1,4 @@
-"""What the docs list is what there is: commands, options, settings, actions."""
+"""The docs list all commands, options, settings and actions."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.support.setting_texts import TABLE, every_description, table
 @pytest.mark.parametrize("name", PARTS)
 def test_a_page_says_what_the_code_says(name: str, qapp: object) -> None:
     page = (DOCS / f"{name}.md").read_text(encoding="utf-8")
-    assert with_part(page, name) == page, "make docs writes it anew"
+    assert with_part(page, name) == page, "out of date: run make docs"
 
 
 def test_a_page_without_its_marks_is_refused() -> None:
@@ -36,7 +36,7 @@ def test_every_command_and_every_option_is_in_the_docs() -> None:
         for option in command.params:
             if isinstance(option, click.Option):
                 assert all(f"`{name}`" in section for name in option.opts), (path, option.opts)
-                assert option.help, f"{path} {option.opts} says nothing of itself"
+                assert option.help, f"{path} {option.opts} has no help text"
 
 
 def test_every_setting_is_in_the_docs_and_described() -> None:
@@ -48,7 +48,7 @@ def test_every_setting_is_in_the_docs_and_described() -> None:
 
 
 def test_every_description_of_a_setting_is_marked_for_translators(qapp: object) -> None:
-    assert TABLE.read_text(encoding="utf-8") == table(), "make docs writes it anew"
+    assert TABLE.read_text(encoding="utf-8") == table(), "out of date: run make docs"
     assert set(DESCRIPTIONS) == set(every_description())
 
 

@@ -1,4 +1,4 @@
-"""Links lead somewhere, pictures exist and are made by a program, and each panel has its section."""
+"""Links, paths and pictures of the docs exist, pictures are made by a program, and each panel has a section."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def links(page: Path) -> Iterator[str]:
 
 
 def anchors(page: Path) -> set[str]:
-    """As GitHub and its like make them of headings."""
+    """As GitHub derives them from headings."""
     headings = re.findall(r"^#+ (.+)$", _CODE.sub("", page.read_text(encoding="utf-8")), re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
