@@ -9,7 +9,7 @@ from dataclasses import replace
 from operator import attrgetter
 from typing import TYPE_CHECKING, TypeVar
 
-from core.domain.episodes import REPEATING
+from core.domain.episodes import ENDS_OF_EPISODES, REPEATING
 from core.domain.events import CheckpointInfo, DriftFound, Incident, StepDone
 from core.domain.regimes import MarketConditions
 from core.storage.checkpoints import PINNED
@@ -147,13 +147,13 @@ class TrainingRecord:
 
     def _joined(self, incident: Incident) -> Incident | None:
         """The episode with this time in its row; None where it begins with it."""
-        condition = "run_id = ? AND kind = ? AND severity = ? ORDER BY id DESC LIMIT 1"
-        sql = f"SELECT id, {', '.join(INCIDENT_COLUMNS)} FROM incidents WHERE {condition}"
-        rows = select(self._db, sql, (self._run_id, incident.kind, incident.severity))
+        same = "run_id = ? AND (kind = ? AND severity = ? OR kind IN (?, ?)) ORDER BY id DESC LIMIT 1"
+        sql = f"SELECT id, {', '.join(INCIDENT_COLUMNS)} FROM incidents WHERE {same}"
+        rows = select(self._db, sql, (self._run_id, incident.kind, incident.severity, *ENDS_OF_EPISODES))
         if not rows:
             return None
         former = to_incident(rows[0][1:])
-        if not 0 <= incident.at_ms - former.newest_at_ms <= self._episode_ms:
+        if former.kind != incident.kind or not 0 <= incident.at_ms - former.newest_at_ms <= self._episode_ms:
             return None
         joined = replace(incident, at_ms=former.at_ms, last_at_ms=incident.at_ms, count=former.count + 1)
         settings = ", ".join(f"{name} = ?" for name in INCIDENT_COLUMNS)

@@ -56,14 +56,12 @@ def _origin(forecast: PastForecast, frame: Frame) -> Iterator[tuple[str, str]]:
     step = checkpoint = formatting.MISSING
     if forecast.step is not None:
         step, known = formatting.format_count(forecast.step), forecast.checkpoint_id
-        checkpoint = translate("Chart", "none yet") if known is None else _short(known)
+        checkpoint = translate("Chart", "none yet") if known is None else _checkpoint_words(known)
     yield translate("Chart", "Made"), made
     yield translate("Chart", "After step"), step
     yield translate("Chart", "Last checkpoint then"), checkpoint
     if forecast.kept is not None and forecast.kept[1] != forecast.checkpoint_id:
-        kept = translate("Chart", "{0}, step {1}")
-        words = kept.format(_short(forecast.kept[1]), formatting.format_count(forecast.kept[0]))
-        yield translate("Chart", "Nearest checkpoint kept"), words
+        yield translate("Chart", "Nearest checkpoint kept"), _step_words(forecast.kept[0])
 
 
 def _mode_words(mode: ForecastMode) -> str:
@@ -76,9 +74,14 @@ def _mode_words(mode: ForecastMode) -> str:
     return translate("Chart", "in {0}").format(word(mode))
 
 
-def _short(checkpoint_id: str) -> str:
-    """The last part of an id, which tells it from others of the run."""
-    return checkpoint_id.rsplit("-", 1)[-1]
+def _checkpoint_words(checkpoint_id: str) -> str:
+    """``step 1,230``, as in the browser: the trainer's ids hold it. Of any other id, its last part."""
+    *_run, step, last = ["", "", *checkpoint_id.split("-")]
+    return _step_words(int(step)) if step.isdecimal() else last
+
+
+def _step_words(step: int) -> str:
+    return translate("Chart", "step {0}").format(formatting.format_count(step))
 
 
 def _inside(is_inside: bool, palette: Palette) -> tuple[str, QColor]:

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from sqlite_utils import Database
 
-from core.domain.events import ForecastMode, Incident, Severity
+from core.domain.events import RESTORED, ROLLED_BACK, ForecastMode, Incident, Severity
 from core.storage.database import open_database
 from core.storage.errors import StorageError
 from core.storage.folder import DataFolder
@@ -294,9 +294,9 @@ def test_an_episode_lies_where_its_newest_time_does(db: Database) -> None:
     record = open_record(db)
     with record.write():
         record.add_incident(spike(1000))
-        record.add_incident(replace(spike(2000), kind="restored"))
+        record.add_incident(replace(spike(2000), kind="drift"))
         record.add_incident(spike(3000))
-    assert [each.kind for each in record.reader.incidents()] == ["restored", "loss spike"]
+    assert [each.kind for each in record.reader.incidents()] == ["drift", "loss spike"]
     assert [each.kind for each in record.reader.incidents(1)] == ["loss spike"]
 
 
@@ -313,6 +313,20 @@ def test_an_episode_ends_with_a_pause_and_holds_its_kind_and_severity_only(db: D
     assert (
         counts == [("loss spike", 3), ("loss spike", 1), ("loss spike", 1), ("step skipped", 1)] + [("restored", 1)] * 2
     )
+
+
+@pytest.mark.parametrize("end", [RESTORED, ROLLED_BACK])
+def test_a_restore_or_a_rollback_ends_an_episode(db: Database, end: str) -> None:
+    """Spikes at a rate of 1 and, after a restore, at 0.9 were one row: 53 times, then 107."""
+    record = open_record(db)
+    with record.write():
+        for at_ms in (1000, 2000):
+            record.add_incident(spike(at_ms))
+        record.add_incident(replace(spike(3000), kind=end))
+        later = [record.add_incident(spike(at_ms)) for at_ms in (4000, 5000)]
+    counts = [(each.kind, each.at_ms, each.count) for each in record.reader.incidents()]
+    assert counts == [("loss spike", 1000, 2), (end, 3000, 1), ("loss spike", 4000, 2)]
+    assert [each.count for each in later] == [1, 2]
 
 
 def test_an_interval_longer_than_the_usual_episode_has_longer_ones(db: Database) -> None:

@@ -46,7 +46,9 @@ def test_links_lead_somewhere(page: Path) -> None:
 
 
 def test_every_page_is_found_from_the_index() -> None:
-    linked = {link.partition("#")[0] for link in links(DOCS / "index.md")}
+    named = [link.partition("#")[0] for link in links(DOCS / "index.md")]
+    linked = set(named)
+    assert len(named) == len(linked), "each once"
     assert {page.name for page in DOCS.glob("*.md")} - linked == {"index.md"}
 
 

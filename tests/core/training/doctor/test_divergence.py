@@ -172,8 +172,19 @@ def test_the_sentence_names_a_ratio_that_its_two_losses_have(seed: int) -> None:
     words = re.search(r"the loss was (\S+), (\S+) (times|% above) the (\S+) of", doctor.diagnose().evidence)
     assert words is not None, doctor.diagnose().evidence
     loss, shown, unit, anchor = words.groups()
-    ratio = float(loss) / float(anchor)
+    ratio = float(loss.replace(",", "")) / float(anchor)
     assert shown == (text(ratio) if unit == "times" else f"{100.0 * (ratio - 1.0):.1f}")
+
+
+def test_thousands_are_written_out() -> None:
+    """The window said ``1.74e3 times the 0.146``."""
+    doctor = GradientDoctor("run", NAMES, lambda: settings(rate=0.3))
+    for number in range(1, 31):
+        doctor.observe(beside(number, math.log(1_739.8), 0.146))
+    assert "254, 1,740 times the 0.146 of" in doctor.diagnose().evidence
+    for number in range(31, 61):
+        doctor.observe(beside(number, math.log(12_345.0)))
+    assert "2,470, 12,300 times the 0.2 of" in doctor.diagnose().evidence
 
 
 def test_the_doctor_puts_it_first_and_names_its_numbers() -> None:

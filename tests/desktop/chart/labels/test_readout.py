@@ -264,7 +264,7 @@ def test_a_past_candle_tells_which_checkpoint_made_its_forecast(show_chart: Show
     hover(chart, 80, series[80].close)
     assert chart.overlay.tooltip is not None
     told = texts(chart.overlay.tooltip.rows)
-    assert "1 candle before" in told and "After step 1,234" in told and "Last checkpoint then c0ffee" in told
+    assert "1 candle before" in told and "After step 1,234" in told and "Last checkpoint then step 1,230" in told
     assert f"live, {formatting.format_time(made_at_ms, seconds=True)}" in told
     hover(chart, 81, series[81].close)
     assert chart.overlay.tooltip is not None
@@ -276,7 +276,7 @@ def test_a_past_candle_tells_which_checkpoint_made_its_forecast(show_chart: Show
     ("kept", "said"),
     [
         ((1_230, "20201201-120000-abcd-00001230-c0ffee"), None),
-        ((1_200, "20201201-120000-abcd-00001200-facade"), "Nearest checkpoint kept facade, step 1,200"),
+        ((1_200, "20201201-120000-abcd-00001200-facade"), "Nearest checkpoint kept step 1,200"),
         (None, None),
     ],
 )
@@ -289,7 +289,7 @@ def test_where_that_checkpoint_was_deleted_the_nearest_that_is_kept_is_named(
         inside_50=True, inside_90=True, direction_hit=True, after_gap=False, kept=kept,
     )  # fmt: skip
     told = texts(tuple(past_rows(forecast, frame)))
-    assert "Last checkpoint then c0ffee" in told
+    assert "Last checkpoint then step 1,230" in told
     assert ("Nearest checkpoint" in told) == (said is not None) and (said is None or said in told)
 
 
