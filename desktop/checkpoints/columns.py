@@ -360,6 +360,7 @@ FIRST_COLUMNS = (
     "marks",
     "step",
     "name",
+    "tags",
     "candle",
     "when",
     "reason",
@@ -369,10 +370,12 @@ FIRST_COLUMNS = (
     "coverage",
     "direction",
     "size",
-    "tags",
     "note",
 )
-"""Shown until others are chosen, in this order."""
+"""Shown until others are chosen, in this order. What a user writes stands beside the step that it is about: further to
+the right, the table would have to be scrolled, and the step with it."""
+LEADING = frozenset({"marks", "step", "name"})
+"""What a row is known by."""
 WHERE_FILLED = frozenset({"name", "evaluated", "tags"})
 """Of those, which are shown only where some checkpoint has something in them."""
 LEAST_FIRST = ("size", "coverage", "direction", "loss", "reason", "when")

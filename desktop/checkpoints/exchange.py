@@ -256,7 +256,10 @@ class CheckpointExchange(QObject):
         self._source.reload()
         self._panel.show_all_runs()
         self._panel.reveal(info.checkpoint_id)
-        words = translate("Checkpoints", "The checkpoint of step {0} was imported as run {1}.")
+        words = translate(
+            "Checkpoints",
+            "The checkpoint of step {0} was imported as run {1}. “All runs” is on, so that the table lists it.",
+        )
         self._tell(words.format(format_count(info.step), info.run_id))
 
     def _tell(self, sentence: str, *, is_bad: bool = False) -> None:

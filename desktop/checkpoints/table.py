@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import takewhile
 
 import numpy as np
 from PySide6.QtCore import QItemSelection, QItemSelectionModel, QLocale, QRect, QSignalBlocker, Qt, Signal
@@ -26,6 +27,7 @@ from desktop.checkpoints.columns import (
     COLUMNS,
     FIRST_COLUMNS,
     IN_USE,
+    LEADING,
     LEAST_FIRST,
     PINNED,
     PLACE,
@@ -157,11 +159,13 @@ class CheckpointTable(QTableView):
         self.fit_columns()
 
     def reveal_column(self, name: str) -> None:
-        """Show a column whose content was changed just now, where the user's own choice leaves it out, and go there
-        once the change is shown."""
+        """Show a column whose content was changed just now, where the user's own choice leaves it out: beside those by
+        which a row is known. Go there once the change is shown."""
         self._brought_into_view = name
         if self._settings.columns and name not in self._settings.columns:
-            self._tell(replace(self._settings, columns=(*self.shown_columns(), name)))
+            shown = self.shown_columns()
+            place = len(list(takewhile(LEADING.__contains__, shown)))
+            self._tell(replace(self._settings, columns=(*shown[:place], name, *shown[place:])))
             self.arrange(self._settings)
         self._bring_into_view()
 
@@ -171,6 +175,7 @@ class CheckpointTable(QTableView):
             return
         self._brought_into_view = ""
         self.updateGeometries()  # a column that was hidden until now is not counted by the scroll bar else
+        self.horizontalScrollBar().setValue(0)  # no further than must be
         row = max(self.currentIndex().row(), 0)
         self.scrollTo(self.rows.index(row, PLACE[name]))
 
