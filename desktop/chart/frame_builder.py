@@ -1,4 +1,4 @@
-"""Builds frames: which candles are in view, which panes there are, and the ranges that fit them."""
+"""Builds frames: the visible candles, the panes, and the ranges that fit them."""
 
 from __future__ import annotations
 
@@ -32,16 +32,16 @@ from desktop.chart.style import Style
 from desktop.ui import formatting
 
 _AXIS_STEP = 8
-"""The price axis widens in steps of that many logical pixels, so that it seldom moves the plot."""
+"""The price axis widens in steps of this many logical pixels, so that it seldom moves the plot."""
 
 _WIDEST_AXIS = 0.5
-"""As a share of the chart's width: the rest is the plot's, whatever the labels."""
+"""Widest price axis as a share of the chart's width; the plot keeps the rest, whatever the labels."""
 
 _LINES_UNDER_READOUT = 1.9
-"""The room between the readout and the candles: the divider's label is there, and hides none of them."""
+"""Room between the readout and the candles, for the divider's label."""
 
 _MOST_WIDENED = 0.35
-"""On either side, as a share of what candles and ghosts span."""
+"""Margin on either side, as a share of the span of candles and ghosts."""
 
 _VOLUME_SHARE = 0.17
 _PANE_TITLE_MARGIN = 0.4
@@ -51,7 +51,7 @@ _Edges = tuple[float, float]
 
 
 class FrameBuilder:
-    """Keeps what is dear to find from one frame to the next: fonts, the candles in view, the axis' width."""
+    """Caches what is expensive to recompute: fonts, visible candles, the axis width."""
 
     def __init__(
         self, model: ChartModel, scale: TimeScale, held: HeldRange, layers: LayerSet, heights: PaneHeights
@@ -65,18 +65,18 @@ class FrameBuilder:
         self._drawn_key: tuple[object, ...] = ()
 
     def forget(self) -> None:
-        """Another market or font: measure everything anew."""
+        """Drop the cache, for another market or font."""
         self._axis_width = 0
         self._fonts_key, self._drawn_key = (), ()
 
     def build(self, size: QSize, ratio: float, style: Style) -> Frame:
         """The frame for a widget of `size` logical pixels. Sets the time scale's width."""
         if self._releases != self._held.releases:
-            # The one moment besides another market, interval or scale when the axis may become narrower: it would
-            # shimmer, did it follow each tick.
+            # The axis may narrow only here and with another market, interval or scale: following each tick it would
+            # shimmer.
             self._axis_width, self._releases = 0, self._held.releases
         if style.shows_volume and not self._model.has_volume():
-            style = replace(style, shows_volume=False)  # also of the ghosts: theirs would fill the strip
+            style = replace(style, shows_volume=False)  # ghosts' too: they would fill the strip
         frame = self._build(size, ratio, style)
         needed = _needed_axis_width(frame)
         if needed > self._axis_width:
@@ -115,7 +115,7 @@ class FrameBuilder:
         )
 
     def _layout(self, size: QSize, ratio: float, fonts: Fonts, style: Style) -> Layout:
-        """Share the widget out. Too small a one gets areas of at least one pixel."""
+        """Divide the widget into areas, each at least one pixel."""
         width, height = round(size.width() * ratio), round(size.height() * ratio)
         axis = min(round(self._axis_width * ratio), round(width * _WIDEST_AXIS))
         note = note_room(note_words(self._model), usual_width(self._model, fonts), fonts, ratio, width - axis)
@@ -128,7 +128,7 @@ class FrameBuilder:
         return Layout(width, height, max(1, width - axis), plot_bottom, main_bottom, price_top, price_bottom)
 
     def _pane_heights(self, plot_bottom: int) -> dict[str, int]:
-        """Of the panes below the prices, from top to bottom."""
+        """Heights of the panes below the prices, from top to bottom."""
         shares = self._heights.shares(self._layers.pane_names())
         return {name: int(plot_bottom * share) for name, share in shares.items()}
 
@@ -155,7 +155,7 @@ class FrameBuilder:
         return price_scale.fitted(seen.low, seen.high, style.scale, base)
 
     def _seen(self, first: int, stop: int, style: Style) -> Extent:
-        """The extent of all that is in view."""
+        """The extent of everything visible."""
         model, lowest, highest = self._model, self._scale.left - 0.5, self._scale.right + 0.5
         seen: list[Extent | Candle | Ghost] = [] if self._extent is None else [self._extent]
         if model.forming is not None and lowest < model.count < highest:
@@ -178,7 +178,7 @@ class FrameBuilder:
         return [edges for edges in found if edges is not None and math.isfinite(edges[0]) and math.isfinite(edges[1])]
 
     def _panes(self, layout: Layout, width: int, fonts: Fonts, style: Style, view: tuple[int, int]) -> tuple[Pane, ...]:
-        """width: of the words at the top of each."""
+        """width: of the text at the top of each."""
         panes, top = [], layout.main_bottom
         for name, height in self._pane_heights(layout.plot_bottom).items():
             layers, bottom = self._layers.of_pane(name), min(top + height, layout.plot_bottom)
@@ -186,7 +186,7 @@ class FrameBuilder:
             inner_top = min(top + round(fonts.line * (lines + _PANE_TITLE_MARGIN)), bottom - 2)
             rows = (top, bottom, inner_top, max(bottom - _PANE_FOOT_PX, inner_top + 2))
             edges = self._edges(layers, view)
-            scale = layers[0].pane_scale  # after its extent: asked for that, a layer looks at the candles
+            scale = layers[0].pane_scale  # after `extent`, which updates the layer
             shown = _pane_range(scale, edges)
             panes.append(
                 Pane(name, *rows, layout.plot_right, shown, scale.levels, scale.decimals, has_scale=bool(edges))
@@ -198,7 +198,7 @@ class FrameBuilder:
 def _needed_axis_width(frame: Frame) -> int:
     edges = (frame.prices.low, frame.prices.high)
     texts = [frame.price_text(edge) for edge in edges] + ["00:00:00"]
-    if frame.prices.kind is ScaleKind.PERCENT:  # lines tell their prices there as well
+    if frame.prices.kind is ScaleKind.PERCENT:  # lines show their prices there too
         texts += [formatting.format_level(edge, frame.decimals) for edge in edges]
     for pane in (pane for pane in frame.panes if pane.has_scale):
         texts += [formatting.format_level(edge, pane.decimals) for edge in (pane.shown.low, pane.shown.high)]
@@ -214,7 +214,7 @@ def _union(edges: list[_Edges]) -> _Edges:
 
 
 def _widened(low: float, high: float, edges: list[_Edges]) -> _Edges:
-    """What lies over the candles may widen the view, but not so far that these become small."""
+    """Overlays may widen the range, but not so far that the candles become small."""
     if not edges:
         return low, high
     room = (high - low) * _MOST_WIDENED

@@ -1,4 +1,4 @@
-"""One clock for all that changes the picture: requests merge, and at most one frame comes in 16 ms."""
+"""One clock for all picture changes: requests merge into at most one frame per 16 ms."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ FRAME_MS = 16
 
 
 class Dirty(IntFlag):
-    """What has to be looked at again, from the cheapest to the dearest."""
+    """What to recompute, from the cheapest to the most expensive."""
 
     NOTHING = 0
     CURSOR = 1
@@ -21,7 +21,7 @@ class Dirty(IntFlag):
 
 
 class FrameClock(QObject):
-    """Calls `on_frame` with the merged flags: at once when it was idle, else when the running 16 ms are over."""
+    """Calls `on_frame` with the merged flags: immediately if idle, otherwise when the current 16 ms are over."""
 
     def __init__(self, on_frame: Callable[[Dirty], None], parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -33,13 +33,13 @@ class FrameClock(QObject):
         self._timer.timeout.connect(self._tick)
 
     def request(self, dirty: Dirty) -> None:
-        """Ask for a frame."""
+        """Request a frame."""
         self._dirty |= dirty
         if not self._timer.isActive():
             self._timer.start(0)
 
     def flush(self) -> None:
-        """Serve what waits now instead of at the next frame."""
+        """Handle pending requests now instead of at the next frame."""
         dirty, self._dirty = self._dirty, Dirty.NOTHING
         if dirty:
             self._on_frame(dirty)
@@ -48,6 +48,6 @@ class FrameClock(QObject):
     def _tick(self) -> None:
         if not self._dirty:
             return
-        # From the frame's start: its own work is part of the 16 ms. What is asked for meanwhile waits for the next.
+        # Measured from the frame's start: its work is part of the 16 ms. Requests during it wait for the next frame.
         self._timer.start(FRAME_MS)
         self.flush()

@@ -1,4 +1,4 @@
-"""What layers cannot make within a frame is made in another thread."""
+"""Runs layer computations that are too slow for a frame in another thread."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ _LOOK_EVERY_MS = 4
 
 
 class IdleWork(QObject):
-    """Goes on until no layer waits any more, one at a time. TA-Lib and NumPy let the window's thread run meanwhile."""
+    """Runs one computation at a time until no layer waits. TA-Lib and NumPy do not block the window's thread."""
 
     def __init__(self, layers: LayerSet, model: ChartModel, on_made: Callable[[], None], parent: QObject) -> None:
-        """on_made: called when a layer has all that it waited for."""
+        """on_made: called when a layer's computations are complete."""
         super().__init__(parent)
         self._layers, self._model, self._on_made = layers, model, on_made
         self._making: Future[None] | None = None
@@ -26,7 +26,7 @@ class IdleWork(QObject):
         self._timer.timeout.connect(self._turn)
 
     def look(self) -> None:
-        """Begin, where a layer waits for something."""
+        """Start if a layer waits for something."""
         if self._timer.isActive():
             return
         if self._making is not None or self._layers.waiting(self._model) is not None:
@@ -38,7 +38,7 @@ class IdleWork(QObject):
             self._begin()
         elif self._making.done():
             made, self._making = self._making, None
-            made.result()  # raises what was raised there
+            made.result()  # re-raises the thread's exception
             self._on_made()
         self.look()
 
@@ -48,4 +48,4 @@ class IdleWork(QObject):
         if make is not None:
             thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="indicator")
             self._making = thread.submit(make)
-            thread.shutdown(wait=False)  # it ends when that is made: none is left idle
+            thread.shutdown(wait=False)  # the thread ends with its work; none stays idle

@@ -1,1 +1,1 @@
-"""How times and values become pixels, and the round ones that are marked."""
+"""Mapping of times and values to pixels, and the round values to mark."""

@@ -1,4 +1,4 @@
-"""The range of values in view, linear, logarithmic or in percent, and its round numbers."""
+"""The visible range of values (linear, logarithmic or percent) and its round numbers."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from numpy.typing import NDArray
 _HEADROOM = 0.05
 _FLAT_SHARE = 0.0005
 _FLAT_STEPS = 0.001
-"""A span of less than that many steps is what rounding leaves over, not a move."""
+"""A span below this many steps is rounding noise, not a move."""
 _STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
 _SMALLEST = 1e-300
-"""A logarithm needs something above zero; no market's price is that small."""
+"""Logarithms need positive values; no market's price is this small."""
 _STRAIGHT_RATIO = 4.0
-"""A logarithmic range below this is marked like a ruler: it has too few powers of ten in it."""
+"""A logarithmic range below this is marked like a linear one: it spans too few powers of ten."""
 _MANTISSAS = ((1.0,), (1.0, 3.0), (1.0, 2.0, 5.0), (1.0, 1.5, 2.0, 3.0, 5.0, 7.0))
 _NARROWEST_SHARE = 1e-9
 
 
 class ScaleKind(StrEnum):
-    """How prices are spread over the pane's height."""
+    """How prices are distributed over the pane's height."""
 
     LINEAR = "linear"
     LOG = "log"
@@ -39,33 +39,33 @@ class PriceRange:
     high: float
     kind: ScaleKind = ScaleKind.LINEAR
     base: float = 1.0
-    """What 0 % stands for, on a scale in percent."""
+    """The value at 0 % on a percent scale."""
 
     @property
     def span(self) -> float:
         return self.high - self.low
 
     def share(self, value: float) -> float:
-        """0 for what lies at the bottom, 1 at the top."""
+        """0 at the bottom, 1 at the top."""
         if self.kind is ScaleKind.LOG:
             return math.log(max(value, _SMALLEST) / self.low) / math.log(self.high / self.low)
         return (value - self.low) / (self.high - self.low)
 
     def shares(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """`share`, for many."""
+        """`share` for an array."""
         if self.kind is ScaleKind.LOG:
             ratios = np.log(np.maximum(values, _SMALLEST) / self.low)
             return np.asarray(ratios / math.log(self.high / self.low), dtype=np.float64)
         return np.asarray((values - self.low) / (self.high - self.low), dtype=np.float64)
 
     def value_at(self, share: float) -> float:
-        """The value that lies at this share of the height; it may lie outside the range."""
+        """The value at this share of the height; it may lie outside the range."""
         if self.kind is ScaleKind.LOG:
             return self.low * math.exp(min(share * math.log(self.high / self.low), 600.0))
         return self.low + share * self.span
 
     def between(self, low_share: float, high_share: float) -> PriceRange:
-        """The range from one share of the height to another, on the same scale; itself where that is none."""
+        """The range between two shares of the height on the same scale; unchanged if that range would be invalid."""
         low, high = self.value_at(low_share), self.value_at(high_share)
         if not (math.isfinite(high) and high - low > abs(high) * _NARROWEST_SHARE):
             return self
@@ -74,18 +74,18 @@ class PriceRange:
         return replace(self, low=low, high=high)
 
     def percent(self, value: float) -> float:
-        """How far a value lies from `base`, in percent."""
+        """A value's distance from `base` in percent."""
         return (value / self.base - 1.0) * 100.0
 
 
 def fitted(
     low: float, high: float, kind: ScaleKind = ScaleKind.LINEAR, base: float = 1.0, step: float = 0.0
 ) -> PriceRange:
-    """The range that shows low..high with a little air; flat prices get some as well.
+    """The range that shows low..high with a margin, also for flat prices.
 
-    step: the smallest that these values can tell apart, where that does not follow from their size.
+    step: the smallest difference between these values, if their size does not imply it.
 
-    What is not above zero has no logarithm: such a range is linear, whatever was asked for.
+    Values at or below zero have no logarithm: such a range is linear whatever `kind` is.
     """
     span = high - low
     if kind is ScaleKind.LOG and low <= _SMALLEST:
@@ -97,17 +97,17 @@ def fitted(
 
 
 def flat_below(step: float) -> float:
-    """What is smaller than this means nothing, where values tell `step` apart."""
+    """Differences below this are meaningless for values with this step."""
     return _FLAT_STEPS * step
 
 
 def round_step(span: float, most: int, smallest: float) -> float:
-    """The smallest step of 1, 2, 2.5 or 5 times a power of ten that cuts `span` into at most `most` pieces."""
+    """The smallest step of 1, 2, 2.5 or 5 times a power of ten that divides `span` into at most `most` parts."""
     rough = max(span / max(most, 1), smallest)
     power = 10.0 ** math.floor(math.log10(rough))
     for step in _STEPS:
         candidate = step * power
-        # A quarter of the smallest tick is no price that anyone can trade at.
+        # Nothing trades at a quarter of the smallest tick.
         is_tradable = abs(candidate / smallest - round(candidate / smallest)) < 1e-6
         if candidate >= rough * (1 - 1e-9) and is_tradable:
             return candidate
@@ -115,7 +115,7 @@ def round_step(span: float, most: int, smallest: float) -> float:
 
 
 def round_prices(shown: PriceRange, most: int, decimals: int) -> list[float]:
-    """Ascending round values inside the range, at most `most`, none finer than `decimals` can write."""
+    """Ascending round values inside the range, at most `most`, with at most `decimals` decimals."""
     if shown.kind is ScaleKind.LOG and shown.high / shown.low >= _STRAIGHT_RATIO:
         return _round_powers(shown, most, decimals)
     is_percent, low, high = shown.kind is ScaleKind.PERCENT, shown.low, shown.high
@@ -129,13 +129,13 @@ def round_prices(shown: PriceRange, most: int, decimals: int) -> list[float]:
 
 
 def percent_decimals(shown: PriceRange) -> int:
-    """How many decimals the percentages of a range are written with."""
+    """Number of decimals for the percentages of a range."""
     span = shown.percent(shown.high) - shown.percent(shown.low)
     return max(2, 1 - math.floor(math.log10(span))) if span > 0 else 2
 
 
 def _round_powers(shown: PriceRange, most: int, decimals: int) -> list[float]:
-    """The most marks of one kind that are few enough; whole powers further apart where there is room for none."""
+    """As many marks of one kind as fit; whole powers further apart if there is no room for all."""
     first, last = math.floor(math.log10(shown.low)), math.ceil(math.log10(shown.high))
     for mantissas in reversed(_MANTISSAS):
         found = _powers(shown, range(first, last + 1), mantissas, decimals)

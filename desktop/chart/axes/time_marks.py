@@ -1,4 +1,4 @@
-"""Where the time axis has labels: at round moments of the local time, written from the candles' own times."""
+"""Labels of the time axis: at round moments of local time, with the text taken from the candles' times."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ CLOCK, DAY, MONTH, YEAR = range(4)
 
 @dataclass(frozen=True, slots=True)
 class RoundTime:
-    """A round moment. `rank` is CLOCK, DAY, MONTH or YEAR: what changes there."""
+    """A round moment. `rank` is CLOCK, DAY, MONTH or YEAR: the largest unit that changes there."""
 
     time_ms: int
     rank: int
 
 
 def round_times(start_ms: int, end_ms: int, most: int, time_zone: tzinfo | None = None) -> list[RoundTime]:
-    """Ascending round moments in start..end, about `most` at the most, in the given zone (None: the machine's)."""
+    """Ascending round moments in start..end, about `most` of them, in the given zone (None: the machine's)."""
     if end_ms <= start_ms or most < 1:
         return []
     first = formatting.local_datetime(start_ms, time_zone)
@@ -57,7 +57,7 @@ def _walls(first: datetime, last: datetime, rough_ms: float) -> list[datetime]:
         return [wall for wall in walls if (wall.day - 1) % days == 0 and (wall.day == 1 or wall.day + days <= 32)]
     months = next((months for months in _STEPS_MONTHS if months * _MONTH_MS >= rough_ms), _STEPS_MONTHS[-1])
     numbers = range((first.year * 12 + first.month - 1) // months * months, min(last.year, 9998) * 12 + 12, months)
-    # Wall times, their zone is added later.
+    # Wall times; the zone is added later.
     return [datetime(number // 12, number % 12 + 1, 1) for number in numbers if number >= 12]  # noqa: DTZ001
 
 
@@ -76,7 +76,7 @@ def _utc_ms(wall: datetime, time_zone: tzinfo | None) -> int:
 
 
 def label(time_ms: int, rank: int, time_zone: tzinfo | None, *, seconds: bool) -> str:
-    """The axis text of a candle that opens at `time_ms`, standing at a round moment of `rank`."""
+    """The axis text of a candle that opens at `time_ms`, a round moment of `rank`."""
     moment = formatting.local_datetime(time_ms, time_zone)
     if moment is None:
         return formatting.MISSING
@@ -90,7 +90,7 @@ def label(time_ms: int, rank: int, time_zone: tzinfo | None, *, seconds: bool) -
 
 
 def zone_name(time_ms: int, time_zone: tzinfo | None) -> str:
-    """``UTC``, ``UTC+1``, ``UTC+5:30``: the offset that holds at this moment."""
+    """``UTC``, ``UTC+1``, ``UTC+5:30``: the offset in force at this moment."""
     moment = formatting.local_datetime(time_ms, time_zone)
     offset = None if moment is None else moment.utcoffset()
     if not offset:

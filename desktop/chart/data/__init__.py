@@ -1,1 +1,1 @@
-"""What the chart shows: candles, forecasts and outcomes, asked for by index."""
+"""The chart's data: candles, forecasts and outcomes, by index."""

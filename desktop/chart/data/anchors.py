@@ -1,4 +1,4 @@
-"""Where the anchors of drawings lie among the candles that are shown, and where they go when they are moved."""
+"""Positions of drawing anchors among the shown candles, and how they move."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ def bounded(time_ms: int, price: float) -> Anchor:
 
 
 def index_at(model: ChartModel, time_ms: int) -> int:
-    """The index of the candle that a time lies in, in a gap that of the next. Before the first candle indices go on
-    below zero, as they do beyond the newest: the older ones may not be read yet."""
+    """The index of the candle that contains a time; in a gap, of the next candle. Indices continue below zero before
+    the first candle, as they do beyond the newest: older candles may not be loaded yet."""
     series, first, ahead = model.series, model.time_at(0), model.time_at(model.count)
     if first is None or ahead is None:
         return 0
@@ -28,7 +28,7 @@ def index_at(model: ChartModel, time_ms: int) -> int:
 
 
 def time_at(model: ChartModel, index: int) -> int:
-    """The opening time at an index, also before the first candle."""
+    """The opening time at an index, including before the first candle."""
     first = model.time_at(0)
     if first is None:
         return 0
@@ -37,8 +37,8 @@ def time_at(model: ChartModel, index: int) -> int:
 
 
 def shifted(model: ChartModel, time_ms: int, candles: int) -> int:
-    """The time so many of the shown candles later; the part of a candle that has gone by stays, so that what was
-    drawn over short candles keeps its form when it is moved over long ones."""
+    """The time this many shown candles later, keeping the offset within the candle, so that drawings made on a short
+    interval keep their shape when moved on a long one."""
     if candles == 0:
         return time_ms
     index = index_at(model, time_ms)

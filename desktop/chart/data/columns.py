@@ -1,4 +1,4 @@
-"""What is in view, as columns: the visible slice of a series, grouped when candles are narrower than a pixel."""
+"""The visible slice of a series as columns, grouped if candles are narrower than a pixel."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ _NARROWEST_SLOT_PX = 2.0
 
 @dataclass(frozen=True, slots=True)
 class CandleColumns:
-    """Candles to draw, ascending. `index` holds the centres on the x axis, `group` how many candles each stands for."""
+    """Candles to draw, ascending. `index` holds the centres on the x axis, `group` the number of candles in each
+    column."""
 
     index: NDArray[np.float64]
     open: NDArray[np.float64]
@@ -43,10 +44,11 @@ def group_size(spacing_px: float) -> int:
 
 
 def columns(series: CandleSeries, first: int, stop: int, group: int) -> CandleColumns:
-    """The candles first..stop - 1. Groups begin at multiples of `group`, so panning never regroups them (no shimmer);
-    the slice is widened to whole groups for that. `group` is a power of two, as `group_size` gives it.
+    """The candles first..stop - 1. Groups begin at multiples of `group`, so panning does not regroup them (no shimmer);
+    the slice is widened to whole groups. `group` is a power of two from `group_size`.
 
-    Groups are read off the series' pyramid: the work is that of the groups, not of the candles."""
+    Groups are read from the series' pyramid, so the cost depends on the number of groups, not candles.
+    """
     if group & (group - 1):
         raise ValueError(f"candles are grouped by powers of two, not by {group}")
     if first >= stop:
@@ -58,14 +60,14 @@ def columns(series: CandleSeries, first: int, stop: int, group: int) -> CandleCo
 
 
 def extent(drawn: CandleColumns) -> Extent | None:
-    """The extent of these columns; None where there are none."""
+    """The extent of these columns; None if empty."""
     if drawn.index.size == 0:
         return None
     return Extent(float(drawn.low.min()), float(drawn.high.max()), float(drawn.volume.max()))
 
 
 def visible_gaps(series: CandleSeries, first: int, stop: int) -> NDArray[np.int64]:
-    """Those of `series.gap_indices()` that lie in first..stop - 1, found in the slice alone."""
+    """The entries of `series.gap_indices()` in first..stop - 1, searching only that slice."""
     start = max(first - 1, 0)
     steps = np.diff(series.open_time_ms[start:stop])
     found = np.flatnonzero(steps > series.interval.duration_ms) + start + 1

@@ -1,4 +1,4 @@
-"""The forecast's candles and the places where they stand, at the interval that is shown."""
+"""The forecast's candles and their indices at the shown interval."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _BAND_LEVELS = {50: (0.25, 0.75), 90: (0.05, 0.95)}
 
 @dataclass(frozen=True, slots=True)
 class PlacedGhost:
-    """A ghost and the index it is drawn at. `ahead` counts from 1."""
+    """A ghost and its index. `ahead` counts from 1."""
 
     index: int
     ahead: int
@@ -23,7 +23,7 @@ class PlacedGhost:
 
 
 def band(ghost: Ghost, percent: int) -> tuple[float, float] | None:
-    """Lower and upper close of the 50 or 90 % band. None where the quantiles are not those of `QUANTILE_LEVELS`."""
+    """Lower and upper close of the 50 or 90 % band. None if the quantiles are not those of `QUANTILE_LEVELS`."""
     if len(ghost.close_quantiles) != len(QUANTILE_LEVELS):
         return None
     low, high = (ghost.close_quantiles[QUANTILE_LEVELS.index(level)] for level in _BAND_LEVELS[percent])
@@ -36,13 +36,13 @@ def is_drawable(candle: Candle | Ghost) -> bool:
 
 
 def joined(ghosts: Sequence[Ghost], own_ms: int, shown: Interval, begun: Candle | None) -> tuple[Ghost, ...]:
-    """Ghosts of `own_ms` each as candles of a coarser interval, joined as candles are. begun: the candle that is
-    open at the first ghost, as far as it is known: what of it lies before that ghost is taken from there, and without
-    its volume, of which nobody knows the share that is counted twice.
+    """Merge ghosts of `own_ms` into candles of a coarser interval, as candles are merged. begun: the open candle at the
+    first ghost, as far as known. Its part before that ghost is included, without its volume: the share that would count
+    twice is unknown.
 
-    Only those whose end is forecast. One that stops before would have to be drawn at a whole candle's place with a
-    close that is forecast for another time, a range of too few parts, and bands too narrow for what they seem to be of:
-    no look of it says that, and every number that is read off it is wrong."""
+    Only coarser candles whose end is forecast are returned. A partial one would show a close forecast for another time,
+    a range of too few parts and bands that are too narrow, and nothing in the picture would say so.
+    """
     found = []
     for open_time_ms, group in groupby(ghosts, key=lambda ghost: shown.open_time_ms(ghost.open_time_ms)):
         parts = list(group)
@@ -57,7 +57,7 @@ def joined(ghosts: Sequence[Ghost], own_ms: int, shown: Interval, begun: Candle 
 
 
 def _joined(open_time_ms: int, parts: Sequence[Ghost]) -> Ghost:
-    """The quantiles of its close are the last part's, as calibrated."""
+    """The quantiles of the close are those of the last part, as calibrated."""
     return Ghost(
         open_time_ms,
         parts[0].open,

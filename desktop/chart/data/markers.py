@@ -1,4 +1,4 @@
-"""What training had at a candle: an incident, a new best checkpoint, a restore, a rollback."""
+"""Training events at a candle: an incident, a new best checkpoint, a restore, a rollback."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from desktop.chart.data.model import ChartModel
 
 
 class MarkerKind(IntEnum):
-    """In the order in which they are stacked, what matters most at the bottom."""
+    """In stacking order, the most important at the bottom."""
 
     ERROR = 0
     ROLLBACK = 1
@@ -26,10 +26,10 @@ class MarkerKind(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Marker:
-    """One thing that happened. `source` is what it came from, for whoever opens it."""
+    """One event. `source` is the record to open on a click."""
 
     time_ms: int
-    """Any moment of its candle."""
+    """Any time within its candle."""
     kind: MarkerKind
     sentence: str
     source: object
@@ -37,15 +37,15 @@ class Marker:
 
 @dataclass(frozen=True, slots=True)
 class MarkerGroup:
-    """The markers of one candle, or of several that are too narrow to be told apart; what matters most first."""
+    """The markers of one candle, or of several that are too narrow to separate; the most important first."""
 
     index: float
-    """Where it stands: between the first and the last candle that it is of."""
+    """Index, between the first and the last candle of the group."""
     markers: tuple[Marker, ...]
 
 
 class MarkerTrack:
-    """Markers by time. Finding those in view costs a search, not a walk."""
+    """Markers by time. Visible ones are found by binary search."""
 
     def __init__(self, markers: Iterable[Marker] = ()) -> None:
         self._markers = sorted(markers, key=lambda marker: marker.time_ms)
@@ -55,9 +55,9 @@ class MarkerTrack:
         return len(self._markers)
 
     def groups(self, model: ChartModel, first: float, last: float, apart: float) -> list[MarkerGroup]:
-        """Those between two indices, grouped so that two groups are about `apart` candles from each other.
+        """Groups between two indices, about `apart` candles from each other.
 
-        Groups begin at multiples of a power of two, so that panning never regroups them.
+        Groups begin at multiples of a power of two, so that panning does not regroup them.
         """
         start, indices = self._between(model, first, last)
         slot = 1 if apart <= 1.0 else 1 << int(np.ceil(np.log2(apart)))
@@ -71,7 +71,7 @@ class MarkerTrack:
         return groups
 
     def _between(self, model: ChartModel, first: float, last: float) -> tuple[int, NDArray[np.int64]]:
-        """The first of them, and the indices of their candles."""
+        """The position of the first one, and the indices of their candles."""
         nothing = (0, np.empty(0, dtype=np.int64))
         series, opens_next = model.series, model.time_at(model.count)
         if opens_next is None or last < 0:

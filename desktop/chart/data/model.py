@@ -1,4 +1,4 @@
-"""What the chart knows: the series, the forming candle, the forecast, and what was forecast before."""
+"""The chart's data: series, forming candle, forecast and past forecasts."""
 
 from __future__ import annotations
 
@@ -26,20 +26,20 @@ _MINUTE_MS = 60_000
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """What the chart shows of a past moment instead of now: what had closed, and what was forecast of what came."""
+    """A past moment to show: the candles closed by then and the forecast made then."""
 
     time_ms: int
-    """When the newest candle that is shown had closed."""
+    """Close time of the newest candle shown."""
     forecast: ForecastMade | None = None
-    """As it was stored with that candle."""
+    """The forecast stored with that candle."""
     note: str = ""
-    """Why there is none, or what else has to be known of it."""
+    """Why there is no forecast, or a remark on it."""
 
 
 class ChartModel:
-    """The data behind the picture. Everything is asked for by candle index; index `count` is the forming candle's.
+    """The data behind the chart, by candle index; index `count` is the forming candle's.
 
-    While a past moment is shown, all that is asked for is of then; what comes meanwhile is kept for the way back.
+    While a past moment is shown, every query answers for that moment; new data is kept for the return to now.
     """
 
     def __init__(self) -> None:
@@ -47,16 +47,16 @@ class ChartModel:
         self.whole = CandleSeries(Interval(_MINUTE_MS))
         """The closed candles of now, whatever moment is shown."""
         self.moment: Moment | None = None
-        """The past one that is shown; None: now."""
+        """The past moment that is shown; None: now."""
         self.open_at: Callable[[int], Candle | None] = lambda _time_ms: None
-        """The candle that was open at a past moment, of the finer ones that had closed by then, where there are such:
-        what is joined of them only is not among the candles."""
+        """The candle open at the past moment, merged from the finer candles that had closed by then, if there are any.
+        It is not part of the series."""
         self._then = PastSeries(self.whole)
         self._note = ""
         self._forming: Candle | None = None
         self._forecast: ForecastMade | None = None
         self.holes: KnownHoles | None = None
-        """What the exchange is known not to have; None where the candles come from none."""
+        """Candles the exchange is known to lack; None if the candles come from no exchange."""
         self.past = PastForecasts()
         self.regimes = RegimeTrack()
         self._decimals = 2
@@ -68,12 +68,12 @@ class ChartModel:
 
     @property
     def series(self) -> CandleSeries:
-        """The closed candles that are shown; none before there is a market."""
+        """The closed candles that are shown; empty before there is a market."""
         return self.whole if self.moment is None else self._then
 
     @property
     def forming(self) -> Candle | None:
-        """The candle that is still open; there is none in the past."""
+        """The open candle; None in the past."""
         return self._forming if self.moment is None else None
 
     @property
@@ -82,12 +82,12 @@ class ChartModel:
 
     @property
     def note(self) -> str:
-        """What a user has to know of the forecast."""
+        """A remark on the forecast for the user."""
         return self._note if self.moment is None else self.moment.note
 
     @property
     def count(self) -> int:
-        """Closed candles."""
+        """Number of closed candles."""
         return len(self.series)
 
     @property
@@ -100,25 +100,25 @@ class ChartModel:
 
     @property
     def newest(self) -> Candle | None:
-        """The forming candle, else the newest closed one."""
+        """The forming candle, otherwise the newest closed one."""
         if self.forming is not None:
             return self.forming
         return self.series[-1] if self.count else None
 
     @property
     def newest_index(self) -> int:
-        """That of the same candle; -1 where there is none."""
+        """Its index; -1 if there is none."""
         return self.count if self.forming is not None else self.count - 1
 
     def show_moment(self, moment: Moment | None) -> None:
-        """Show the candles that had closed by then and the forecast of then, and nothing later; None: all there is."""
+        """Show the candles closed by then and the forecast made then, and nothing later; None: now."""
         self.moment = moment
-        self._decimals, self._decimals_version = 2, -1  # later prices may have had more
+        self._decimals, self._decimals_version = 2, -1  # later prices may have more decimals
         self.follow()
 
     def follow(self) -> None:
-        """The series was changed by its owner: nothing of it that came later than the moment comes into view, and a
-        candle that has closed is not forming any more."""
+        """Take over a change to the series by its owner. Candles after the shown moment stay hidden, and a candle that
+        has closed is no longer the forming one."""
         if self._forming is not None and self.whole.insertion_index(self._forming.open_time_ms) < len(self.whole):
             self._forming = None
         if self.moment is not None:
@@ -126,7 +126,7 @@ class ChartModel:
             self._then.show(self.whole, self.whole.insertion_index(opened_ms + 1))
 
     def set_series(self, series: CandleSeries, title: str, *, is_same_market: bool = False) -> None:
-        """Another market: what belonged to the former one is let go. Or the same at another interval."""
+        """Show another market and drop the data of the previous one, or the same market at another interval."""
         self.whole, self.title, self._forming = series, title, None
         self._decimals, self._decimals_version = 2, -1
         if not is_same_market:
@@ -136,19 +136,18 @@ class ChartModel:
         self.follow()
 
     def replace_series(self, series: CandleSeries) -> None:
-        """The same market, with other candles of it."""
+        """Replace the candles of the same market."""
         self.whole = series
         self.follow()
 
     def set_forming(self, candle: Candle | None) -> None:
-        """The candle as it stands now. One that is no newer than the closed ones is let go, one without numbers
-        is not taken."""
+        """Set the forming candle. It is ignored if it is no newer than the closed ones or not finite."""
         if candle is None or is_drawable(candle):
             self._forming = candle
             self.follow()
 
     def set_note(self, note: str) -> bool:
-        """Of the forecast of now. Whether that is another than before."""
+        """Set the remark on the current forecast. Returns whether it changed."""
         is_new, self._note = note != self._note, note
         return is_new
 
@@ -156,31 +155,31 @@ class ChartModel:
         self._forecast = forecast
 
     def room_ahead(self, margin: float) -> float:
-        """Candles of room that the forecast needs; `margin` where there is none."""
+        """Margin in candles for the forecast; `margin` if there is no forecast."""
         made = self.forecast
         return margin if made is None or not made.ghosts else len(made.ghosts) + _GHOST_MARGIN
 
     def past_forecast(self, index: int) -> PastForecast | None:
-        """What was forecast for this closed candle, at the horizon that is shown; None where nothing is known."""
+        """The forecast made for this closed candle at the shown horizon; None if unknown."""
         return self.past.at(self.series, index)
 
     @property
     def forecast_oddity(self) -> str:
-        """Why the forecast is dimmed, though it is not old; empty where it is not."""
+        """Why a forecast that is not old is dimmed; empty if it is not dimmed."""
         made = self.forecast
         return "" if made is None or made.conditions is None else made.conditions.oddity
 
     @property
     def forecast_age(self) -> int:
-        """Candles that have closed since the forecast was made; 0 where it has seen the newest, or there is none."""
+        """Candles closed since the forecast was made; 0 if it includes the newest, or there is no forecast."""
         if self.forecast is None:
             return 0
         return self.count - self.series.insertion_index(self.forecast.origin_open_time_ms + 1)
 
     @property
     def other_interval(self) -> Interval | None:
-        """The interval that forecasts are for, where it is not that of the candles: then no past forecast is shown, and
-        ghosts only where they can be joined."""
+        """The forecasts' interval if it differs from the candles'. Then past forecasts are hidden, and ghosts are shown
+        only if they can be merged."""
         own_ms = self.past.interval_ms
         if own_ms is None and self.forecast is not None and self.forecast.ghosts:
             own_ms = self.forecast.ghosts[0].open_time_ms - self.forecast.origin_open_time_ms
@@ -195,18 +194,18 @@ class ChartModel:
         return self.forming if index == self.count else None
 
     def has_volume(self) -> bool:
-        """Whether anything was traded in any candle. A file without a column for it has 0 in each: not known."""
+        """Whether any candle has volume. A file without a volume column has 0 everywhere: unknown."""
         if self.forming is not None and self.forming.volume > 0.0:
             return True
-        key = (self.series, self.version)  # the series itself: another may come to lie at its address
+        key = (self.series, self.version)  # the series itself, not its id(), which may be reused
         if key != self._volume_key:
             self._volume_key = key
-            newest, volume = self.series.volume[-_VOLUME_FROM:], self.series.volume  # nearly always there, and at once
+            newest, volume = self.series.volume[-_VOLUME_FROM:], self.series.volume  # nearly always enough, and fast
             self._has_volume = self.count == 0 or bool((newest > 0.0).any()) or bool((volume > 0.0).any())
         return self._has_volume
 
     def decimals(self) -> int:
-        """Decimals of prices, as the market's newest prices show them; they only grow, so that labels stay still."""
+        """Decimals of prices, from the market's newest prices; they only increase, so that labels do not jump."""
         if self._decimals_version != self.version:
             newest = slice(max(0, self.count - _DECIMALS_FROM), self.count)
             prices = np.concatenate((self.series.open[newest], self.series.close[newest]))
@@ -218,7 +217,7 @@ class ChartModel:
         return self._decimals
 
     def time_at(self, index: int) -> int | None:
-        """The opening time at an index. Beyond the newest candle time goes on by the interval."""
+        """The opening time at an index. Beyond the newest candle, times continue by the interval."""
         if 0 <= index < self.count:
             return int(self.series.open_time_ms[index])
         newest = self.newest
@@ -227,7 +226,7 @@ class ChartModel:
         return newest.open_time_ms + (index - self.newest_index) * self.series.interval.duration_ms
 
     def index_from(self, time_ms: int) -> int | None:
-        """The first index whose candle opens at or after a time, beyond the newest candle too."""
+        """The first index whose candle opens at or after a time, including beyond the newest candle."""
         found = self.series.insertion_index(time_ms)
         if found < self.count:
             return found
@@ -237,7 +236,7 @@ class ChartModel:
         return self.count + max(0, -((next_time - time_ms) // self.series.interval.duration_ms))
 
     def index_around(self, time_ms: int) -> int | None:
-        """The index of the candle that a time lies in; in a gap that of the next."""
+        """The index of the candle that contains a time; in a gap, of the next candle."""
         return self.index_from(self.series.interval.open_time_ms(time_ms))
 
     def index_of(self, time_ms: int) -> int | None:
@@ -246,14 +245,14 @@ class ChartModel:
         return index if index is not None and self.time_at(index) == time_ms else None
 
     def missing_before(self, index: int) -> int:
-        """How many candles are missing between this one and the one before it."""
+        """Number of candles missing before this one."""
         time, before = self.time_at(index), self.time_at(index - 1)
         if time is None or before is None:
             return 0
         return max(0, (time - before) // self.series.interval.duration_ms - 1)
 
     def absent_before(self, index: int) -> int:
-        """How many of those the exchange is known not to have; 0 where it was not asked."""
+        """Number of those the exchange is known to lack; 0 if it was not asked."""
         time, before = self.time_at(index), self.time_at(index - 1)
         if self.holes is None or time is None or before is None:
             return 0
@@ -261,8 +260,8 @@ class ChartModel:
         return int(self.holes.within_ms(before + step, time)) // step
 
     def ghosts(self) -> tuple[PlacedGhost, ...]:
-        """The forecast's candles that have not closed yet, where they will stand; found anew only when one
-        closed. At a coarser interval they are joined, at a finer one there are none."""
+        """The forecast's candles that have not closed yet, with their indices; recomputed only when a candle closes.
+        Merged at a coarser interval, empty at a finer one."""
         key = (self.forecast, self.series, self.version, self._forming_shown())
         if key != self._placed_key:
             self._placed, self._placed_key = self.placed(self._ghosts_shown()), key
@@ -273,7 +272,7 @@ class ChartModel:
         return next((placed for placed in self.ghosts() if placed.index == index), None)
 
     def close_at(self, index: int) -> float | None:
-        """Of the candle at an index, else of the ghost."""
+        """The close of the candle at an index, otherwise of the ghost."""
         candle = self.candle(index)
         if candle is not None:
             return candle.close
@@ -281,13 +280,13 @@ class ChartModel:
         return None if placed is None else placed.ghost.close
 
     def _forming_shown(self) -> object:
-        """What the places of ghosts depend on: its time, and its prices where ghosts are joined with it."""
+        """Cache key of ghost positions: the forming candle's time, and its prices if ghosts are merged with it."""
         if self.forming is None:
             return None
         return self.forming.open_time_ms if self.other_interval is None else self.forming
 
     def placed(self, ghosts: Sequence[Ghost]) -> tuple[PlacedGhost, ...]:
-        """Where those of them stand that have not closed yet."""
+        """Positions of the ghosts that have not closed yet."""
         places = ((self.index_of(ghost.open_time_ms), ahead, ghost) for ahead, ghost in enumerate(ghosts, start=1))
         return tuple(
             PlacedGhost(index, ahead, ghost)

@@ -1,4 +1,4 @@
-"""One forecast whose target has closed, as it is kept: a row of a NumPy table, and its translations."""
+"""A forecast whose target has closed: a row of a NumPy table, and its conversions."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ PAST = np.dtype(
         ("hit", "i1"),
     ]
 )
-"""step: -1 where not known. checkpoint: see `Names`. hit: 1, 0, or -1 where not counted."""
+"""step: -1 if unknown. checkpoint: see `Names`. hit: 1, 0, or -1 if not counted."""
 
 Past = NDArray[np.void]
 """Of dtype `PAST`."""
@@ -45,22 +45,22 @@ _BAND = {
 }
 _PRICES = ("open", "high", "low", "close", *_BAND)
 IS_LATER = np.array([mode not in (ForecastMode.LIVE, ForecastMode.SIMULATED) for mode in MODES])
-"""By mode: catch-up, replay, recovery, which were forecast after the market had gone on."""
+"""By mode: catch-up, replay and recovery forecasts are made after the market moved on."""
 
 Names = dict[str | None, int]
-"""Checkpoint ids as numbers, so that they fit a table; none is 0."""
+"""Checkpoint ids as numbers, to fit a table; none is 0."""
 
 
 @dataclass(frozen=True, slots=True)
 class PastForecast:
-    """What was forecast for one closed candle, and how it came out."""
+    """A forecast for a closed candle, and its outcome."""
 
     horizon: int
     origin_ms: int
-    """The opening time of the candle that it was made from."""
+    """The opening time of the candle it was made from."""
     mode: ForecastMode
     made_at_ms: int | None
-    """None where only the score is known yet."""
+    """None if only the score is known."""
     step: int | None
     checkpoint_id: str | None
     close: float
@@ -70,17 +70,17 @@ class PastForecast:
     direction_hit: bool | None
     after_gap: bool
     kept: tuple[int, str] | None = None
-    """Step and id of the checkpoint nearest to it that is kept: its own where that is. None: none is, or not known."""
+    """Step and id of the nearest saved checkpoint, its own if saved. None if none is saved, or not known yet."""
 
     @property
     def error(self) -> float:
-        """By which share the close missed the forecast."""
+        """The relative error of the forecast close."""
         return self.actual_close / self.close - 1.0
 
 
 def from_rows(rows: PastRows, names: Names) -> Past:
-    """Rows of the record as a table."""
-    if not len(rows):  # of none it is not known how many levels they have
+    """Stored rows as a table."""
+    if not len(rows):  # the number of quantile levels is unknown without rows
         return np.zeros(0, PAST)
     drawn = ghost_columns(rows.quantiles, rows.before, rows.origin_close)
     table = _table(len(rows), rows, drawn, drawn.close_quantiles)
@@ -91,7 +91,7 @@ def from_rows(rows: PastRows, names: Names) -> Past:
 
 
 def from_event(scored: ForecastScored, names: Names) -> Past:
-    """One row of what the trainer told."""
+    """One row from the trainer's event."""
     ghost = scored.ghost
     if len(ghost.close_quantiles) != len(QUANTILE_LEVELS):
         return np.zeros(1, PAST)
@@ -105,7 +105,7 @@ def from_event(scored: ForecastScored, names: Names) -> Past:
 def _table(
     count: int, facts: PastRows | ForecastScored, drawn: GhostColumns | Ghost, quantiles: NDArray[np.float64]
 ) -> Past:
-    """What both tell by the same names. What cannot be drawn (a number is not finite) is not known."""
+    """The columns both sources share. Values that cannot be drawn (not finite) count as unknown."""
     table = np.zeros(count, PAST)
     for name in ("open", "high", "low", "close"):
         table[name] = getattr(drawn, name)
@@ -123,7 +123,7 @@ def _number(name: str | None, names: Names) -> int:
 
 
 def to_forecast(row: Past, horizon: int, actual_close: float, names: Names) -> PastForecast:
-    """A row of the table, for people. row: a single record."""
+    """A table row (a single record) with names and units for display."""
     found = {name: row[name].item() for name in PAST.names or ()}
     is_made_known = found["step"] >= 0
     return PastForecast(

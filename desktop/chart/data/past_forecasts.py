@@ -1,4 +1,4 @@
-"""Past forecasts by the candles they were for: read in blocks, kept in a bounded cache, updated by events."""
+"""Past forecasts by target candle: read in blocks, cached with a limit, updated by events."""
 
 from __future__ import annotations
 
@@ -17,27 +17,27 @@ from desktop.chart.data import past
 from desktop.chart.data.past import PAST, Names, Past, PastForecast
 
 _BLOCK = 256
-"""Targets in a block, by time: reading one takes about 1.5 ms. Candles that come late shift indices, not times."""
+"""Targets per block, by time: reading one takes about 1.5 ms. Late candles shift indices, not times."""
 _MOST_BLOCKS = 512
-"""In the cache, and so in one view: 131,072 candles, 16 MB."""
+"""Blocks in the cache, and so in one view: 131,072 candles, 16 MB."""
 
 _Key = tuple[int, int | None]
-"""Horizon, number of the block since the epoch; without one, how far the scores of that horizon reach."""
+"""Horizon and block number since the epoch; number None: the range of the scores of that horizon."""
 _KEPT: _Key = (0, None)
-"""Which checkpoints are kept."""
+"""Cache key of the list of saved checkpoints."""
 
 
 @dataclass(frozen=True, eq=False)
 class PastView:
-    """The past forecasts of the candles in view that have one, ascending."""
+    """The past forecasts of the visible candles, ascending."""
 
     index: NDArray[np.float64]
-    """Of the candles on the x axis."""
+    """Candle indices on the x axis."""
     past: Past
     error: NDArray[np.float64]
-    """By how many percent the close missed the forecast's."""
+    """Error of the forecast close in percent."""
     is_too_wide: bool = False
-    """More is in view than is ever read: nothing is shown rather than a part."""
+    """The view is wider than the limit: nothing is shown rather than a part."""
     is_complete: bool = True
     """False while blocks are being read."""
 
@@ -46,7 +46,7 @@ class PastView:
 
     @property
     def is_later(self) -> NDArray[np.bool_]:
-        """Made in catch-up, replay or recovery."""
+        """Whether each was made in catch-up, replay or recovery."""
         return np.asarray(past.IS_LATER[self.past["mode"]], dtype=np.bool_)
 
 
@@ -55,56 +55,56 @@ def _nothing(*, is_too_wide: bool = False, is_complete: bool = True) -> PastView
 
 
 class PastForecasts:
-    """Belongs to one run at a time. Painting and the mouse only ask what is here; what is missing is noted, and
-    `load_next` reads it, called by whoever has the time. Without a reader, it knows what events told it."""
+    """Past forecasts of one run. Painting and mouse handling use only what is cached; missing blocks are queued, and
+    `load_next` reads them from idle time. Without a reader, only events fill it."""
 
     def __init__(self, block: int = _BLOCK, most_blocks: int = _MOST_BLOCKS) -> None:
         self._block, self._most_blocks = block, most_blocks
         self.most_candles = block * most_blocks
-        """Of a view; of a wider one nothing is shown."""
+        """The widest view, in candles; wider ones show nothing."""
         self.on_wanted: Callable[[], None] = lambda: None
         """Called when something has to be read."""
         self.version = 0
-        """Grows with every change of what would be shown."""
+        """Increases with every visible change."""
         self.horizon = 1
-        """How many candles before its target a forecast was made, of those that are shown. See `set_horizon`."""
+        """The shown horizon: how many candles before its target a forecast was made. See `set_horizon`."""
         self.begin(None, None)
 
     def begin(self, reader: RecordReader | None, interval_ms: int | None) -> None:
-        """Another run, or none."""
+        """Start with another run, or none."""
         self._reader, self.interval_ms = reader, interval_ms
         self._names: Names = {None: 0}
         self.forget_kept()
         self.forget()
 
     def forget(self) -> None:
-        """Let go of all that can be read again."""
+        """Drop everything that can be read again."""
         self._blocks: OrderedDict[_Key, Past] = OrderedDict()
         self._spans: dict[int, tuple[int, int] | None] = {}
-        """First and last target that was scored, by horizon."""
+        """First and last scored target, by horizon."""
         self._wanted: dict[_Key, None] = {}
         self._view: PastView = _nothing()
         self._view_key: tuple[object, ...] = ()
         self.version += 1
 
     def forget_kept(self) -> None:
-        """Checkpoints were saved or deleted: which are kept is read again when somebody asks."""
+        """Drop the list of saved checkpoints, after a save or deletion; it is read again on demand."""
         self._kept: Sequence[tuple[int, str]] | None = None
 
     @property
     def is_waiting(self) -> bool:
-        """Whether `load_next` has something to do."""
+        """Whether `load_next` has work."""
         return bool(self._wanted)
 
     def set_horizon(self, horizon: int) -> None:
-        """Show the forecasts made so many candles before their target, 1 or more."""
+        """Show the forecasts made this many candles before their target, 1 or more."""
         if horizon != self.horizon:
             self.horizon = horizon
             self._wanted.clear()
             self.version += 1
 
     def add(self, scored: ForecastScored) -> None:
-        """A target has closed, or was corrected. What is known already stays, unless this is a later version of it."""
+        """Add a forecast whose target has closed or was corrected. Only a later version replaces a known one."""
         if self.interval_ms is None:
             self.interval_ms = (scored.target_open_time_ms - scored.origin_open_time_ms) // scored.horizon
         key, slot = self._place(scored.horizon, scored.target_open_time_ms)
@@ -124,7 +124,7 @@ class PastForecasts:
         return self._view
 
     def at(self, series: CandleSeries, index: int) -> PastForecast | None:
-        """What was forecast for one closed candle; None where that is not known, or not yet. Reads nothing."""
+        """The forecast for one closed candle; None if unknown, or not read yet. Reads nothing."""
         span = self._span() if self.is_of(series) and 0 <= index < len(series) else None
         if span is None or not span[0] <= series.open_time_ms[index] <= span[1]:
             return None
@@ -142,7 +142,7 @@ class PastForecasts:
         return self.interval_ms == series.interval.duration_ms
 
     def load_next(self) -> bool:
-        """Read one block, or what is wanted beside blocks. True where more is to be read. Raises StorageError."""
+        """Read one block or one other queued item. True if more is queued. Raises StorageError."""
         if self._reader is None or not self._wanted:
             return False
         key = next(iter(self._wanted))
@@ -166,7 +166,7 @@ class PastForecasts:
         times, close = times[begin:end], series.close[first + begin : first + end]
         numbers = times // self._block_ms
         starts = np.flatnonzero(np.diff(numbers, prepend=-1))
-        self._wanted = {key: None for key in self._wanted if key[1] is None}  # no blocks of the view before
+        self._wanted = {key: None for key in self._wanted if key[1] is None}  # drop the blocks of the previous view
         if len(starts) > self._most_blocks:
             return _nothing(is_too_wide=True)
         found, missing = self._gather(times, [(self.horizon, int(number)) for number in numbers[starts]], starts)
@@ -179,7 +179,7 @@ class PastForecasts:
     def _gather(
         self, times: NDArray[np.int64], keys: Sequence[_Key], starts: NDArray[np.int64]
     ) -> tuple[Past, list[_Key]]:
-        """A row for each time, and the blocks that are not here. starts: where each block begins among the times."""
+        """A row for each time, and the keys of missing blocks. starts: where each block begins among the times."""
         found, missing = np.zeros(len(times), PAST), []
         slots = times % self._block_ms // (self._block_ms // self._block)
         for key, (begin, end) in zip(keys, pairwise([*starts, len(times)]), strict=True):
@@ -192,8 +192,8 @@ class PastForecasts:
         return found, missing
 
     def _nearest_kept(self, forecast: PastForecast) -> tuple[int, str] | None:
-        """Step and id: its own checkpoint where that is kept, else the one of the nearest step. None: none is, or that
-        is not known yet."""
+        """Step and id of its own checkpoint if saved, otherwise of the saved one with the nearest step. None if none is
+        saved, or not known yet."""
         if self._kept is None:
             self._want(_KEPT)
         if not self._kept or forecast.step is None:
@@ -203,7 +203,7 @@ class PastForecasts:
         return own[0] if own else min(self._kept, key=lambda each: abs(each[0] - step))
 
     def _span(self) -> tuple[int, int] | None:
-        """How far scores reach at the horizon that is shown; it is asked for where that is not known."""
+        """The range of scored targets at the shown horizon; queued for reading if unknown."""
         if self.horizon not in self._spans:
             self._want((self.horizon, None), _KEPT)
         return self._spans.get(self.horizon)

@@ -1,4 +1,4 @@
-"""Which regime the market was in at each candle of a run: read in blocks from the newest back, updated by events."""
+"""The market regime at each candle of a run: read in blocks from the newest back, updated by events."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from core.storage.reader import RecordReader
 from core.storage.records import ConditionRows
 
 _BLOCK = 2048
-"""Candles in a block: reading one takes about 3 ms."""
+"""Candles per block: reading one takes about 3 ms."""
 _REGIMES = tuple(Regime)
 
 
 @dataclass(frozen=True, eq=False)
 class RegimeView:
-    """Groups of candles in view of which something is known, ascending. first: [n], the index of each one's first
-    candle; means: [n, 3], of the probabilities of its candles, in the order of `Regime`."""
+    """Visible groups of candles with a known regime, ascending. first: [n], the index of each group's first candle;
+    means: [n, 3], of the probabilities of its candles, in the order of `Regime`."""
 
     first: NDArray[np.int64]
     means: NDArray[np.float64]
@@ -33,10 +33,10 @@ class RegimeView:
 
 
 class RegimeTrack:
-    """Belongs to one run at a time. Painting and the mouse only ask what is here; what is missing is noted, and
-    `load_next` reads it, called by whoever has the time. Without a reader, it knows what events told it.
+    """Regimes of one run. Painting and mouse handling use only what is loaded; missing blocks are queued, and
+    `load_next` reads them from idle time. Without a reader, only events fill it.
 
-    Kept as running sums: what a group of any size is like costs two lookups, so a million candles in view cost no more
+    Stored as running sums: the mean of a group of any size takes two lookups, so a million visible candles cost no more
     than a thousand.
     """
 
@@ -45,31 +45,31 @@ class RegimeTrack:
         self.on_wanted: Callable[[], None] = lambda: None
         """Called when something has to be read."""
         self.version = 0
-        """Grows with every change of what would be shown."""
+        """Increases with every visible change."""
         self.begin(None)
 
     def begin(self, reader: RecordReader | None) -> None:
-        """Another run, or none."""
+        """Start with another run, or none."""
         self._reader = reader
         self.forget()
 
     def forget(self) -> None:
-        """Let go of all that can be read again."""
+        """Drop everything that can be read again."""
         self._count = 0
         self._times = np.empty(_BLOCK, dtype=np.int64)
         self._sums = np.zeros((_BLOCK + 1, len(_REGIMES)))
-        """Of the candles before each row, and of all."""
+        """Sums over the candles before each row, and over all."""
         self._is_whole = self._reader is None
         self._wanted_ms: int | None = None
         self.version += 1
 
     @property
     def is_waiting(self) -> bool:
-        """Whether `load_next` has something to do."""
+        """Whether `load_next` has work."""
         return self._wanted_ms is not None
 
     def add(self, made: ForecastMade) -> None:
-        """A forecast was made. One of a candle that is known already, as after a crash, says the same again."""
+        """Add the regime of a new forecast. After a crash the same candle may come again with the same values."""
         count, time_ms = self._count, made.origin_open_time_ms
         if made.conditions is None or (count and time_ms <= self._times[count - 1]):
             return
@@ -81,7 +81,7 @@ class RegimeTrack:
         self.version += 1
 
     def at(self, time_ms: int) -> RegimeProbabilities | None:
-        """At the candle that opened then; None where that is not known, or not yet."""
+        """At the candle that opened then; None if unknown, or not read yet."""
         self._want(time_ms)
         row = int(np.searchsorted(self._times[: self._count], time_ms))
         if row == self._count or self._times[row] != time_ms:
@@ -104,7 +104,7 @@ class RegimeTrack:
         return RegimeView(starts[known], means)
 
     def load_next(self) -> bool:
-        """Read one block. True where more is to be read. Raises StorageError."""
+        """Read one block. True if more is queued. Raises StorageError."""
         if self._reader is None or self._wanted_ms is None:
             return False
         rows = self._reader.conditions(int(self._times[0]) if self._count else sys.maxsize, self._block)
@@ -116,7 +116,7 @@ class RegimeTrack:
         return self.is_waiting
 
     def _want(self, time_ms: int) -> None:
-        """Everything from this time on."""
+        """Queue everything from this time on."""
         if not self._is_whole and not (self._count and self._times[0] <= time_ms):
             self._wanted_ms = min(time_ms, self._wanted_ms or time_ms)
             self.on_wanted()

@@ -1,4 +1,4 @@
-"""The columns that a candle style draws: as they are, or averaged (Heikin-Ashi)."""
+"""The columns of a candle style: unchanged, or averaged (Heikin-Ashi)."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from desktop.chart.style import CandleStyle
 
 _NAMES = ("index", "open", "high", "low", "close", "volume")
 _WARM_UP = 64
-"""An opening's weight halves with each candle: after so many nothing is left of where the averaging began."""
+"""The weight of an opening halves with each candle: after this many, where the averaging began no longer matters."""
 
 
 def shaped(series: CandleSeries, first: int, stop: int, group: int, style: CandleStyle) -> CandleColumns:
-    """The closed candles first..stop - 1 (widened to whole groups) as this style draws them; first < stop."""
+    """The closed candles first..stop - 1 (widened to whole groups) in this style; first < stop."""
     if style is not CandleStyle.HEIKIN_ASHI:
         return columns(series, first, stop, group)
     begin = max(0, first - _WARM_UP * group)
@@ -29,7 +29,7 @@ def shaped(series: CandleSeries, first: int, stop: int, group: int, style: Candl
 
 
 def shaped_forming(series: CandleSeries, forming: Candle, style: CandleStyle) -> CandleColumns:
-    """The forming candle as one column; its averages go on from those of the closed candles."""
+    """The forming candle as one column; its averages continue from those of the closed candles."""
     count = len(series)
     alone = CandleColumns(
         index=np.array([count], dtype=np.float64),
