@@ -1,1 +1,1 @@
-"""The pyqtgraph items, and the layers that they draw: candles, ghosts, indicators, lines, drawings ..."""
+"""The pyqtgraph items and the layers that they draw: candles, ghosts, indicators, lines, drawings ..."""

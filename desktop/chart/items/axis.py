@@ -1,4 +1,4 @@
-"""The axes as pyqtgraph knows them, with round prices and times as their labels."""
+"""The pyqtgraph axes, with round prices and times as labels."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _Z = 70.0
 
 
 class ChartAxis(pyqtgraph.AxisItem):  # type: ignore[misc]  # pyqtgraph has no types
-    """Labels of one view; found anew only when that changes."""
+    """Labels of one view, recomputed only when it changes."""
 
     def __init__(self, picture: Picture, orientation: str) -> None:
         super().__init__(orientation, showValues=False)
@@ -27,11 +27,11 @@ class ChartAxis(pyqtgraph.AxisItem):  # type: ignore[misc]  # pyqtgraph has no t
         self.setZValue(_Z)
 
     def forget(self) -> None:
-        """Measure anew next time."""
+        """Drop the cached labels."""
         self._key = None
 
     def place(self, area: QRectF) -> None:
-        """Take this place, in logical pixels of the chart."""
+        """Set the geometry, in logical pixels of the chart."""
         if area == self.geometry():
             return
         if self.orientation == "right":
@@ -72,7 +72,7 @@ class ValueAxis(ChartAxis):
 
 
 class TimeAxis(ChartAxis):
-    """The times of candles; its corner says in which zone they are."""
+    """Candle times; the corner shows the time zone."""
 
     def found(self, frame: Frame) -> Sequence[Label]:
         return time_labels(frame, self.shown.model, self.shown.time_marks(frame))

@@ -1,4 +1,4 @@
-"""Candles in the style that was chosen, closed and forming ones alike."""
+"""Candles in the selected style, closed and forming."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _NARROWEST_HOLLOW_PX = 3
 
 
 class ClosedCandlesItem(ChartItem):
-    """The closed candles in view, with their volumes."""
+    """The visible closed candles with their volumes."""
 
     pane, z, is_kept = PRICE_PANE, -40.0, True
 
@@ -44,14 +44,14 @@ class ClosedCandlesItem(ChartItem):
 
 
 class FormingCandleItem(ChartItem):
-    """The candle that is still open, drawn as the real candle it is."""
+    """The open candle, always drawn in its real prices."""
 
     pane, z = PRICE_PANE, 20.0
 
     def draw(self, painter: QPainter, frame: Frame, pane: Pane, model: ChartModel) -> None:
         if model.forming is None:
             return
-        if frame.style.candles is CandleStyle.CANDLES:  # nearly always, with every tick: a tenth of the arrays' time
+        if frame.style.candles is CandleStyle.CANDLES:  # the usual case, on every tick: a tenth of the arrays' time
             _paint_plain(painter, frame, model.count, model.forming)
             return
         drawn = shaped_forming(model.series, model.forming, frame.style.candles)
@@ -64,7 +64,7 @@ class FormingCandleItem(ChartItem):
 
 
 def _paint_plain(painter: QPainter, frame: Frame, index: int, candle: Candle) -> None:
-    """One candle with its volume, to the pixel as `_paint_volumes` and `_paint_shapes` paint it."""
+    """One candle with its volume, pixel-identical to `_paint_volumes` and `_paint_shapes`."""
     is_rising, palette, column = candle.close >= candle.open, frame.palette, frame.x(index)
     if frame.style.shows_volume and candle.volume > 0:
         colour = palette.volume_up if is_rising else palette.volume_down
@@ -97,7 +97,7 @@ def _paint_shapes(painter: QPainter, frame: Frame, drawn: CandleColumns, close_b
 
 
 def _paint_line(painter: QPainter, frame: Frame, drawn: CandleColumns) -> None:
-    """Closes joined; where a column stands for many candles, its whole reach as well, so that no spike is lost."""
+    """A line through the closes; if a column holds many candles, also its full range, so that no spike is lost."""
     columns_px = frame.xs(drawn.index)
     if frame.group > 1:
         reach = rects(columns_px, frame.ys(drawn.high), columns_px, frame.ys(drawn.low))
@@ -106,7 +106,7 @@ def _paint_line(painter: QPainter, frame: Frame, drawn: CandleColumns) -> None:
 
 
 def _paint_newest_line(painter: QPainter, frame: Frame, index: int, before: Candle | None, forming: Candle) -> None:
-    """From the newest close to the price now, with a point at its end."""
+    """From the newest close to the current price, with a dot at its end."""
     painter.setRenderHint(QPainter.RenderHint.Antialiasing, True)
     painter.setPen(_line_pen(frame))
     end = QPointF(frame.x(index) + 0.5, frame.y(forming.close) + 0.5)

@@ -1,4 +1,4 @@
-"""Another market's closes as a line that starts with the candles: both at 0 % at the first candle in view."""
+"""Another market's closes as a line: both markets are at 0 % at the first visible candle."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ from desktop.ui.translation import translate
 
 _LINE_WIDTH = 2.0
 _COLOUR = 3
-"""Of the palette's curves: one that no candle, ghost or indicator has."""
+"""A palette curve that no candle, ghost or indicator uses."""
 _SAMPLE_CHANGE = -8.8888
 _MINUTE_MS = 60_000
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """name: of the other market. series: its candles, at the interval that is shown; None while there are none, and
-    `words` say why."""
+    """name: of the other market. series: its candles at the shown interval; None if unavailable, with the reason in
+    `words`."""
 
     name: str
     series: CandleSeries | None
@@ -45,14 +45,14 @@ class Comparison:
 
 
 class ComparisonLayer(Layer):
-    """Follows whatever candles the chart shows; one that the other market lacks breaks the line."""
+    """Compares with the shown candles; the line breaks where the other market has no candle."""
 
     is_shown_whole = True
 
     def __init__(self) -> None:
         super().__init__()
         self.shown: Comparison | None = None
-        """This; the chart has to be told of another."""
+        """Set by the controller, which then calls the chart's `layers_changed`."""
         self._pair: Pair | None = None
         self._pair_key: tuple[object, ...] = ()
 
@@ -62,7 +62,7 @@ class ComparisonLayer(Layer):
 
     def extent(self, frame_first: int, frame_stop: int, model: ChartModel) -> tuple[float, float] | None:
         pair = self._pair_in(frame_first, frame_stop, model)
-        return None if pair is None else pair.extremes(frame_first, frame_stop)  # with room for all closes
+        return None if pair is None else pair.extremes(frame_first, frame_stop)  # includes all closes
 
     def draw(self, painter: QPainter, frame: Frame, pane: Pane, model: ChartModel) -> None:
         pair = self._pair_in(frame.first, frame.stop, model)
@@ -74,7 +74,8 @@ class ComparisonLayer(Layer):
         _paint_line(painter, frame, pane, frame.xs(lasts.astype(np.float64)), closes * pair.factor)
 
     def axis_tags(self, frame: Frame, model: ChartModel, taken: Sequence[Box]) -> Sequence[Box]:
-        """How far it has come, level with the line's end; on the axis of percents alone, as it has no price here."""
+        """The change so far, level with the line's end; only on a percent axis, because the other price has no place on
+        this one."""
         pair = self._pair_in(frame.first, frame.stop, model)
         close = None if pair is None else pair.close_at(None)
         if pair is None or close is None or frame.prices.kind is not ScaleKind.PERCENT:
@@ -111,7 +112,7 @@ class ComparisonLayer(Layer):
         return None if self.shown is None else self.shown.series
 
     def _pair_in(self, first: int, stop: int, model: ChartModel) -> Pair | None:
-        """Found once a view. None where the two share no candle in it."""
+        """Computed once per view. None if the two share no visible candle."""
         other, own = self._series(), model.series
         if other is None or own is None or first >= stop:
             return None
@@ -122,7 +123,7 @@ class ComparisonLayer(Layer):
 
 
 def colour_of(palette: Palette) -> QColor:
-    """The line's own."""
+    """The line's colour."""
     return palette.curves[_COLOUR]
 
 
@@ -135,7 +136,7 @@ def _paint_line(painter: QPainter, frame: Frame, pane: Pane, across: Positions, 
     colour = colour_of(frame.palette)
     draw_polyline(painter, across + 0.5, heights + 0.5, QPen(colour, _LINE_WIDTH * frame.ratio))
     padded = np.concatenate(([False], known, [False]))
-    alone = known & ~padded[:-2] & ~padded[2:]  # no line goes through them
+    alone = known & ~padded[:-2] & ~padded[2:]  # single points, which no line connects
     reach, x, y = frame.pixel, across[alone], heights[alone]
     fill_rects(painter, rects(x - reach, y - reach, x + reach, y + reach), colour)
 
@@ -145,7 +146,7 @@ def _percent_text(change: float | None) -> str:
 
 
 def _until(series: CandleSeries | None, own: CandleSeries, zone: tzinfo | None) -> str | None:
-    """When its last candle opened, where newer ones of the chart have closed; by the clock alone on the same day."""
+    """When its last candle opened, if the chart has newer closed ones; only the time on the same day."""
     if series is None or not len(series) or not len(own):
         return None
     last_ms, newest_ms = int(series.open_time_ms[-1]), int(own.open_time_ms[-1])

@@ -1,4 +1,4 @@
-"""What a drawing looks like in a frame: lines, areas, words and handles in device pixels, and what of it is hit."""
+"""Geometry of a drawing in a frame: lines, areas, text and handles in device pixels, and hit testing."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from desktop.ui import formatting
 
 _LINE_REACH_PX, _HANDLE_REACH_PX = 4, 8
 _BEYOND_PX = 16
-"""Lines are cut that far outside the pane, where nobody sees their ends."""
+"""Lines are cut this far outside the pane, so that their ends are not visible."""
 _INSET_PX = 6
 _LEVELS_BY_IMPORTANCE = (0.0, 1.0, 0.618, 0.5, 0.382, 0.236, 0.786)
 _GROWTH = 0.3
-"""How much larger a text is with each step of width."""
+"""Growth of a text's size per width step."""
 
 
 @dataclass(frozen=True)
 class Words:
-    """A line of text: where its baseline begins, and the ground that it stands on."""
+    """A line of text: its baseline's start and its background."""
 
     baseline: QPointF
     said: str
@@ -37,19 +37,19 @@ class Words:
 
 @dataclass(frozen=True)
 class Shape:
-    """A drawing in its place."""
+    """The geometry of a drawing."""
 
     drawing: Drawing
     lines: tuple[QLineF, ...] = ()
     guides: tuple[QLineF, ...] = ()
-    """Dashed."""
+    """Dashed lines."""
     areas: tuple[QRectF, ...] = ()
     handles: tuple[QPointF, ...] = ()
     words: tuple[Words, ...] = ()
 
     @property
     def area(self) -> QRect | None:
-        """The device pixels that its parts lie in; None where all of it is out of view."""
+        """The device pixels of its parts; None if it is entirely out of view."""
         points = [*self.handles, *(end for line in (*self.lines, *self.guides) for end in (line.p1(), line.p2()))]
         for part in (*self.areas, *(words.ground for words in self.words)):
             points += [part.topLeft(), part.bottomRight()]
@@ -57,20 +57,20 @@ class Shape:
 
 
 def shape_of(frame: Frame, model: ChartModel, drawing: Drawing) -> Shape:
-    """Nothing of it where it lies out of view."""
+    """Empty if the drawing is out of view."""
     points = [_point(frame, model, anchor) for anchor in drawing.anchors]
     return _SHAPES[drawing.kind](frame, drawing, points)
 
 
 def text_font(frame: Frame, drawing: Drawing) -> QFont:
-    """The font of a text."""
+    """The font of a text drawing."""
     font = QFont(frame.fonts.regular)
     font.setPixelSize(round(font.pixelSize() * (1 + _GROWTH * (drawing.width_px - 1))))
     return font
 
 
 def grip_of(shape: Shape, frame: Frame, place: QPointF) -> Grip[Drawing] | None:
-    """What of a shape a hand at this device pixel takes hold of."""
+    """The part of a shape at this device pixel."""
     near = min(range(len(shape.handles)), key=lambda handle: _distance(place, shape.handles[handle]), default=None)
     if near is not None and _distance(place, shape.handles[near]) <= frame.scaled(_HANDLE_REACH_PX):
         return Grip(shape.drawing, near)
@@ -83,7 +83,7 @@ def grip_of(shape: Shape, frame: Frame, place: QPointF) -> Grip[Drawing] | None:
 
 
 def reshaped(drawing: Drawing, handle: int, anchor: Anchor) -> Drawing:
-    """The drawing with a handle put elsewhere; the third and fourth are the other corners of a rectangle."""
+    """The drawing with one handle moved; the third and fourth are the other corners of a rectangle."""
     anchors = list(drawing.anchors)
     if handle < len(anchors):
         anchors[handle] = anchor
@@ -103,9 +103,9 @@ def distance_to(line: QLineF, place: QPointF) -> float:
 
 
 def cut(start: QPointF, end: QPointF, area: QRectF, *, is_endless: bool = False) -> QLineF | None:
-    """The part of a line that lies in an area; is_endless: it goes on beyond its end. None where none does.
+    """The part of a line inside an area; is_endless: the line continues beyond its end. None if none is inside.
 
-    Cut here, because far ends are too many pixels away for those who paint.
+    Cut here, because the painters cannot handle ends this many pixels away.
     """
     along = end - start
     first, last = 0.0, math.inf if is_endless and not along.isNull() else 1.0
@@ -125,7 +125,7 @@ def cut(start: QPointF, end: QPointF, area: QRectF, *, is_endless: bool = False)
 
 
 def _point(frame: Frame, model: ChartModel, anchor: Anchor) -> QPointF:
-    """In the middle of its candle; not bounded, so that a line keeps its slope however far its ends are."""
+    """The middle of its candle; not clamped, so that a line keeps its slope however far its ends are."""
     pane = frame.price_pane
     x = frame.layout.plot_right - (frame.right - index_at(model, anchor.time_ms)) * frame.spacing
     y = pane.inner_bottom - 1 - pane.shown.share(anchor.price) * pane.height
@@ -162,7 +162,7 @@ def _fibonacci(frame: Frame, drawing: Drawing, points: list[QPointF]) -> Shape:
     view = _view(frame)
     left, right = sorted(point.x() for point in points)
     pane, prices = frame.price_pane, fibonacci_prices(drawing)
-    # A level that comes out at zero or below, which rounding alone can do, has no place on a logarithmic scale.
+    # Rounding can put a level at or below zero, which a logarithmic scale cannot show.
     rows = [math.floor(pane.inner_bottom - 1 - pane.shown.share(price) * pane.height + 0.5) + 0.5 for price in prices]
     cuts = [cut(QPointF(left, row), QPointF(right, row), view) for row in rows]
     lines = tuple(line for line in cuts if line is not None)
@@ -177,8 +177,8 @@ def _fibonacci(frame: Frame, drawing: Drawing, points: list[QPointF]) -> Shape:
 
 
 def _level_words(frame: Frame, prices: tuple[float, ...], lines: list[QLineF | None]) -> tuple[Words, ...]:
-    """Left of each level, where there is room, stand its share and its price. Of those that would lie on one another
-    the one that traders look for first is written."""
+    """Each level's share and price, to its left if there is room. Of overlapping ones the level that traders look for
+    first is shown."""
     words: dict[float, Words] = {}
     fonts, inset = frame.fonts, frame.scaled(_INSET_PX)
     down = (fonts.metrics.ascent() - fonts.metrics.descent()) / 2
@@ -219,7 +219,7 @@ _SHAPES: dict[DrawingKind, Callable[[Frame, Drawing, list[QPointF]], Shape]] = {
 
 
 def _seen(frame: Frame, points: list[QPointF]) -> tuple[QPointF, ...]:
-    """All handles, or none where all are out of view: their numbers stay."""
+    """All handles, or none if all are out of view: their numbers must not change."""
     view = _view(frame)
     return tuple(points) if any(view.contains(point) for point in points) else ()
 

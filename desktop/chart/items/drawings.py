@@ -1,4 +1,4 @@
-"""What was drawn by hand: lines, rectangles, Fibonacci retracements and texts, over the candles."""
+"""The user's drawings over the candles: lines, rectangles, Fibonacci retracements and texts."""
 
 from __future__ import annotations
 
@@ -21,17 +21,16 @@ from desktop.ui.theme import with_alpha
 
 _AREA_ALPHAS = (22, 36)
 _HALO_PX = 1.5
-"""Around letters: what lies beside them stays, and they can be read over a candle."""
+"""Outline width around letters, so that text over a candle is readable."""
 _AROUND = ((1, 0), (0.7, 0.7), (0, 1), (-0.7, 0.7), (-1, 0), (-0.7, -0.7), (0, -1), (0.7, -0.7))
 _HANDLE_PX = 4
 _DASH_WIDTHS = 4
 _BEYOND_PX = _HANDLE_PX + 2
-"""That far beyond its lines a drawing has handles and edges."""
+"""How far handles and outlines extend beyond a drawing's lines."""
 
 
 class DrawingsLayer(PlacedLayer[Drawing]):
-    """Each is a label of the plot: where it lies is worked out once a view, and a paint of other pixels leaves it
-    out."""
+    """Each drawing is a plot label: its geometry is computed once per view, and paints of other pixels skip it."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -45,7 +44,7 @@ class DrawingsLayer(PlacedLayer[Drawing]):
         return self._labels
 
     def axis_tags(self, frame: Frame, model: ChartModel, taken: Sequence[Box]) -> Sequence[Box]:
-        """The prices of horizontal lines in view, where no other price stands."""
+        """The prices of visible horizontal lines, away from other price labels."""
         self._place(frame, model)
         tags: list[Box] = []
         for tag in self._tags:
@@ -54,14 +53,14 @@ class DrawingsLayer(PlacedLayer[Drawing]):
         return tags
 
     def grip_at(self, frame: Frame, model: ChartModel, pixel: QPoint) -> Grip[Drawing] | None:
-        """What of the topmost drawing lies at a device pixel."""
+        """The part of the topmost drawing at a device pixel."""
         self._place(frame, model)
         shapes = [shape for shape in reversed(self._shapes) if shape.drawing is not self.shown.preview]
         place = QPointF(pixel) + QPointF(0.5, 0.5)
         return next((grip for shape in shapes if (grip := grip_of(shape, frame, place)) is not None), None)
 
     def _place(self, frame: Frame, model: ChartModel) -> None:
-        # Times ahead of the closed candles go on from the forming one.
+        # Times ahead of the closed candles continue from the forming one.
         key = (frame, model.version, id(model.series), model.time_at(model.count), self.shown)
         if key == self._key:
             return
@@ -81,12 +80,12 @@ class DrawingsLayer(PlacedLayer[Drawing]):
 
 
 def colour_of(frame: Frame, drawing: Drawing) -> QColor:
-    """Its own, or the theme's."""
+    """The drawing's colour, otherwise the theme's."""
     return QColor(drawing.colour) if drawing.colour else QColor(frame.palette.accent)
 
 
 def _tag(frame: Frame, drawing: Drawing) -> Box | None:
-    """None where the price is out of view."""
+    """None if the price is out of view."""
     price = drawing.anchors[0].price
     row = row_of(frame, price)
     if row is None:
@@ -117,7 +116,7 @@ def _paint(painter: QPainter, frame: Frame, shape: Shape, *, is_held: bool) -> N
 
 
 def _write(painter: QPainter, frame: Frame, shape: Shape, colour: QColor) -> None:
-    """With an edge of the ground's colour around each letter, and no box: the candles beside it are not hidden."""
+    """With an outline in the background colour and no box, so that the candles beside it stay visible."""
     painter.setFont(text_font(frame, shape.drawing) if shape.drawing.text else frame.fonts.regular)
     halo = _HALO_PX * frame.ratio
     for words in shape.words:

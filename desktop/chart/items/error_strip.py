@@ -1,4 +1,4 @@
-"""The strip below the prices: by how much each forecast missed, whether its bands held, and its direction."""
+"""The strip below the prices: each forecast's error, band coverage and direction."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ ERROR_PANE = "forecast error"
 
 _LATER_SHARE = 0.65
 _MIDDLE_SHARE = 0.72
-"""3 to 1 against the ground in the light theme too."""
+"""Contrast of 3:1 against the background in the light theme too."""
 _ROW_PX = 3
 _NO_ERROR = 1e-9
-"""In percent: below that it is what rounding leaves over."""
+"""In percent: rounding noise."""
 _CLASSES = 3
 """Inside the 50 % band, inside the 90 % band, outside."""
 
 
 class ErrorStripLayer(Layer):
-    """A bar for each forecast: the close against the forecast close, in percent. Zoomed out, a bar stands for the
-    mean size of a group's errors, parted by the shares of its forecasts whose bands held."""
+    """A bar for each forecast: the close against the forecast close, in percent. Zoomed out, a bar is the mean error
+    size of a group, divided by the shares of its band classes."""
 
     pane = ERROR_PANE
 
@@ -46,7 +46,7 @@ class ErrorStripLayer(Layer):
         super().__init__()
         self._reach = 0.0
         self._width_px = 0
-        """The plot's, as it was last painted: how many candles go into a bar follows from it."""
+        """Plot width at the last paint: it determines the number of candles per bar."""
 
     @property
     def pane_scale(self) -> PaneScale:
@@ -59,7 +59,7 @@ class ErrorStripLayer(Layer):
     def extent(self, frame_first: int, frame_stop: int, model: ChartModel) -> tuple[float, float] | None:
         view = model.past.view(model.series, frame_first, frame_stop)
         if not len(view):
-            self._reach = 0.0  # else the levels of what was in view before would be squeezed into a range of nothing
+            self._reach = 0.0  # drop the levels of the previous view, which an empty range would squeeze
             return None
         group = group_size(self._width_px / (frame_stop - frame_first)) if self._width_px else 1
         sizes = np.abs(view.error) if group == 1 else grouped(view, group).mean_size
@@ -95,7 +95,7 @@ class ErrorStripLayer(Layer):
 
 
 def round_level(reach: float) -> tuple[float, int]:
-    """The largest of 1, 2 or 5 times a power of ten below `reach`, and the decimals that it needs; 1 for nothing."""
+    """The largest of 1, 2 or 5 times a power of ten below `reach`, and its decimals; 1 for a reach of 0."""
     if not (math.isfinite(reach) and reach > 0.0):
         return 1.0, 2
     power = math.floor(math.log10(reach))
@@ -104,7 +104,7 @@ def round_level(reach: float) -> tuple[float, int]:
 
 
 def class_colours(palette: Palette) -> tuple[QColor, QColor, QColor]:
-    """Of a close inside the 50 % band, inside the 90 % band, and outside both."""
+    """For a close inside the 50 % band, inside the 90 % band, and outside both."""
     return palette.ghost_up, mixed(palette.ghost_up, palette.background, _MIDDLE_SHARE), palette.warning
 
 
@@ -123,7 +123,7 @@ def _paint_bars(painter: QPainter, frame: Frame, pane: Pane, view: PastView) -> 
 
 
 def _paint_directions(painter: QPainter, frame: Frame, pane: Pane, view: PastView) -> None:
-    """A thin row at the foot: filled where the direction was hit, faint where it was missed."""
+    """A thin row at the bottom: solid for a correct direction, faint for a wrong one."""
     palette = frame.palette
     row = frame.widths.bodies(frame.xs(view.index), pane.bottom - frame.scaled(_ROW_PX), pane.bottom - 1)
     for hit, colour in ((1, palette.good), (0, palette.bad)):
@@ -132,13 +132,13 @@ def _paint_directions(painter: QPainter, frame: Frame, pane: Pane, view: PastVie
 
 
 def _fill(painter: QPainter, palette: Palette, areas: Rects, are_later: NDArray[np.bool_], colour: QColor) -> None:
-    """Paler where they were not made live."""
+    """Paler for forecasts that were not made live."""
     for is_later in (False, True):
         fill_rects(painter, areas[are_later == is_later], _shade(colour, palette, is_later=is_later))
 
 
 def _paint_groups(painter: QPainter, frame: Frame, pane: Pane, view: PastView) -> None:
-    """From zero outwards to both sides: the share inside the 50 % band, inside the 90 % band, outside."""
+    """From zero outwards on both sides: the share inside the 50 % band, inside the 90 % band, outside."""
     groups = grouped(view, frame.group)
     centre = frame.xs(groups.index)
     inner = np.zeros_like(groups.mean_size)
@@ -160,7 +160,7 @@ class Groups:
 
 
 def grouped(view: PastView, group: int) -> Groups:
-    """What is in view in groups of `group` candles that begin at multiples of it; len(view) > 0."""
+    """The view in groups of `group` candles that begin at multiples of it; len(view) > 0."""
     numbers = view.index // group
     starts = np.flatnonzero(np.diff(numbers, prepend=-1.0))
     counts = np.diff(starts, append=len(view)).astype(np.float64)

@@ -1,4 +1,4 @@
-"""What is not real: ghosts, their bands and the divider, in hues of their own, on bands that fade."""
+"""The forecast: ghosts, their fading bands and the divider, in their own hues."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ from desktop.ui.theme import with_alpha
 
 _RISING_ALPHA = 120
 _FALLING_ALPHA = 235
-"""Of a body with a frame: lighter where it rises, for those to whom the two colours are one."""
+"""Opacity of a framed body: lighter if it rises, for users who cannot tell the two colours apart."""
 _VOLUME_ALPHA = 70
 _EDGE_ALPHA = 110
 _FADED = 0.3
-"""What is left of a band's colour at its far end."""
+"""Share of a band's colour left at its far end."""
 _STEPS = 32
-"""Of a band that fades without a gradient."""
+"""Steps of a band that fades without a gradient."""
 _DIMMED = 0.45
 _NARROWEST_FRAMED_PX = 5
 _FLATTEST_FRAMED_PX = 3
 
 
 class ForecastItem(ChartItem):
-    """Ghosts with their bands, and the divider before them. A picture of their own is kept: they change when no closed
-    candle does."""
+    """Ghosts with their bands, and the divider before them. Cached separately: they change while the closed candles do
+    not."""
 
     pane, z = PRICE_PANE, 10.0
 
@@ -72,8 +72,7 @@ def _area(frame: Frame, model: ChartModel) -> QRect:
 
 
 def _paint_forecast(painter: QPainter, frame: Frame, model: ChartModel, ghosts: tuple[PlacedGhost, ...]) -> None:
-    """Bands first, ghosts on them; all of it dimmed where candles have closed since it was made, and where it was made
-    of an input unlike any before."""
+    """Bands, then ghosts; all dimmed if candles have closed since the forecast, or its input was unlike any before."""
     if model.forecast_age or model.forecast_oddity:
         painter.setOpacity(_DIMMED)
     if frame.style.shows_bands:
@@ -84,8 +83,8 @@ def _paint_forecast(painter: QPainter, frame: Frame, model: ChartModel, ghosts: 
 
 
 def _paint_bands(painter: QPainter, frame: Frame, model: ChartModel, ghosts: tuple[PlacedGhost, ...]) -> None:
-    """They fade the further ahead they are. Qt writes no gradient of a pen into an SVG drawing, and misplaces that of a
-    brush: there they fade by steps too small to see."""
+    """They fade with distance. Qt writes no pen gradients into SVG and misplaces brush gradients: there the bands fade
+    in steps too small to see."""
     painter.setRenderHint(QPainter.RenderHint.Antialiasing, True)
     paint = _paint_steps if painter.paintEngine().type() is QPaintEngine.Type.SVG else _paint_gradient
     for percent, colour in ((90, frame.palette.band_90), (50, frame.palette.band_50)):
@@ -122,7 +121,7 @@ def _paint_between(painter: QPainter, lower: list[QPointF], upper: list[QPointF]
 
 
 def _part_of(points: list[QPointF], left: float, right: float) -> list[QPointF]:
-    """The part of a line that lies between two columns."""
+    """The part of a line between two columns."""
     xs, ys = [point.x() for point in points], [point.y() for point in points]
     inside = [point for point in points if left < point.x() < right]
     first, last = (QPointF(x, float(np.interp(x, xs, ys))) for x in (left, right))
@@ -137,7 +136,7 @@ def _fading(colour: QColor, span: tuple[float, float]) -> QBrush:
 
 
 def _faded(colour: QColor, share: float) -> QColor:
-    """As it is at a share of a band's length."""
+    """The colour at a share of a band's length."""
     faded = QColor(colour)
     faded.setAlphaF(colour.alphaF() * (1.0 + (_FADED - 1.0) * share))
     return faded
@@ -156,7 +155,7 @@ def _band_edges(
         edges = band(placed.ghost, percent)
         if edges is None:
             return [], []
-        # Half a pixel in: with antialiasing a point is a corner between pixels.
+        # Half a pixel in: with antialiasing, points lie on the corners of pixels.
         x = frame.x(placed.index) + 0.5
         lower.append(QPointF(x, frame.y(edges[0]) + 0.5))
         upper.append(QPointF(x, frame.y(edges[1]) + 0.5))
@@ -173,13 +172,13 @@ def _paint_ghosts(painter: QPainter, frame: Frame, model: ChartModel, ghosts: tu
             bar = volume_rect(centre, frame.volumes.y(ghost.volume), frame.layout.main_bottom - 1, widths)
             painter.fillRect(bar, with_alpha(colour, _VOLUME_ALPHA))
         if model.forming is not None and placed.index == model.count:
-            widths = frame.widths_around(max(2 * frame.pixel, widths.body // 4))  # its frame shows on both sides
+            widths = frame.widths_around(max(2 * frame.pixel, widths.body // 4))  # the frame shows on both sides
         rows = (frame.y(ghost.open), frame.y(ghost.high), frame.y(ghost.low), frame.y(ghost.close))
         _paint_ghost(painter, frame.pixel, *candle_rect(centre, *rows, widths), colour, is_rising=is_rising)
 
 
 def _paint_ghost(painter: QPainter, pixel: int, wick: QRect, body: QRect, colour: QColor, *, is_rising: bool) -> None:
-    """A whole candle: wick and body of its colour, the body framed where it is wide enough to show what is within."""
+    """A candle with wick and body in its colour; the body is framed if it is wide enough to show its fill."""
     body.setHeight(max(body.height(), 2 * pixel + 1))
     for top, bottom in ((wick.top(), body.top() - 1), (body.bottom() + 1, wick.bottom())):
         if top <= bottom:

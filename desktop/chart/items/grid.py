@@ -1,4 +1,4 @@
-"""Lines at round prices and times, marks of gaps, and the borders between panes and axes."""
+"""Lines at round prices and times, gap marks, and the borders between panes and axes."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ _DOTS_EVERY_PX = 8
 _DOTS_INK = 0.45
 _FEW_GAPS = 4
 _CANDLES_A_GAP = 20
-"""Fewer candles than this between two gaps: whole lines would cover them like a barcode."""
+"""With fewer candles than this between two gaps, full lines would look like a barcode."""
 _TICK_PX = 10
 
 
 class GridItem(ChartItem):
-    """Lines at round prices and times, in one pane."""
+    """Lines at round prices and times in one pane."""
 
     z, is_kept = -50.0, True
 
@@ -46,7 +46,7 @@ class GridItem(ChartItem):
 
 
 class BordersItem(ChartItem):
-    """Lines between panes, and between them and the axes."""
+    """Lines between panes, and between panes and axes."""
 
     z, is_kept = -48.0, True
 
@@ -59,8 +59,8 @@ class BordersItem(ChartItem):
 
 
 class GapsItem(ChartItem):
-    """A thin mark between the candles around a hole, while there is room between them: a line where candles are still
-    to be had, dots where the exchange has none. In a thin market, which has more holes than that, only their feet."""
+    """A thin mark between the candles around a gap, if there is room: a line if the candles can still be loaded, dots
+    if the exchange has none. In a thin market with more gaps, only the foot of each mark."""
 
     pane, z, is_kept = PRICE_PANE, -45.0, True
 
@@ -81,7 +81,7 @@ class GapsItem(ChartItem):
 
 
 def _are_absent(found: NDArray[np.int64], model: ChartModel) -> NDArray[np.bool_]:
-    """Of which gaps, by the candle after each, the exchange has no candle at all."""
+    """Whether the exchange has no candle at all in each gap, given by the candle after it."""
     if model.holes is None:
         return np.zeros(found.size, np.bool_)
     times, step_ms = model.series.open_time_ms, model.series.interval.duration_ms

@@ -1,4 +1,4 @@
-"""Hindsight: what had been forecast for the candles in view, laid over what came."""
+"""Hindsight: past forecasts of the visible candles, drawn over the outcome."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from desktop.ui.theme import with_alpha
 from desktop.ui.translation import translate
 
 _NARROWEST_GHOST_PX = 7
-"""Logical pixels between candles below which ghosts would blur: the median line stands in for them."""
+"""Logical pixels between candles below which ghosts would blur; the median line replaces them."""
 _FLATTEST_FRAMED_PX = 3
 _NARROWEST_WHISKERS_PX = 14
 _NARROWEST_EDGES_PX = 3
@@ -33,7 +33,7 @@ _WHISKER_ALPHA = 150
 
 
 class HindsightLayer(Layer):
-    """Ghosts of the horizon that is shown, with their bands as a ribbon. Paler where they were not made live."""
+    """Ghosts of the shown horizon, with their bands as a ribbon. Paler if not made live."""
 
     def key(self, model: ChartModel) -> Hashable:
         return (model.past.version, model.past.horizon)
@@ -70,7 +70,7 @@ class HindsightLayer(Layer):
 
 
 def _sayings(model: ChartModel) -> tuple[str, str, str]:
-    """What is shown; that too much is in view; that nothing in view was forecast."""
+    """The legend; the message for too wide a view; the message for no forecast in view."""
     before = candles_before(model.past.horizon)
     most = formatting.format_count(model.past.most_candles)
     return (
@@ -81,8 +81,8 @@ def _sayings(model: ChartModel) -> tuple[str, str, str]:
 
 
 class _Ribbon:
-    """The bands as points, one for each group of candles; where a run of neighbours begins or ends, one more half a
-    group away, so that the ribbon is as wide as the candles and bridges nothing that was not forecast."""
+    """The bands as points, one per group of candles; each run of neighbours is extended by half a group at both ends,
+    so that the ribbon is as wide as the candles and bridges no missing forecast."""
 
     def __init__(self, view: PastView, group: int) -> None:
         numbers = view.index // group
@@ -138,8 +138,8 @@ def _paint_edges(painter: QPainter, frame: Frame, ribbon: _Ribbon) -> None:
 
 
 def _paint_ghosts(painter: QPainter, frame: Frame, view: PastView) -> None:
-    """Frames around the real bodies, so that both can be read; a flat ghost is a dash. A halo parts them from what
-    they lie on."""
+    """Frames around the real bodies, so that both can be read; a flat ghost is a dash. A halo separates them from the
+    candles."""
     falling = view.past["close"] < view.past["open"]
     later = view.is_later
     halos, lines = _ghost_rects(frame, view)
@@ -154,7 +154,7 @@ def _paint_ghosts(painter: QPainter, frame: Frame, view: PastView) -> None:
 
 
 def _ghost_rects(frame: Frame, view: PastView) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """Halos [n, 4, 4] and lines [n, 4, 4]: the four edges of each frame; those of a flat ghost lie on each other."""
+    """Halos [n, 4, 4] and lines [n, 4, 4]: the four edges of each frame; those of a flat ghost coincide."""
     pixel = frame.pixel
     widths = frame.widths_around(max(pixel, frame.widths.body // 6))
     left = widths.body_left(frame.xs(view.index))
@@ -176,7 +176,7 @@ def _ghost_rects(frame: Frame, view: PastView) -> tuple[NDArray[np.int32], NDArr
 
 
 def _paint_whiskers(painter: QPainter, frame: Frame, lines: NDArray[np.int32], ghosts: Past, colour: QColor) -> None:
-    """From the frame's left edge to high and low: in the middle they would lie on the real wick."""
+    """From the frame's left edge to high and low: in the middle they would cover the real wick."""
     left = lines[:, 0, 0].astype(np.int64)
     top, bottom = lines[:, 0, 1], lines[:, 1, 3]
     right = left + frame.pixel - 1
@@ -187,7 +187,7 @@ def _paint_whiskers(painter: QPainter, frame: Frame, lines: NDArray[np.int32], g
 
 
 def _paint_medians(painter: QPainter, frame: Frame, view: PastView) -> None:
-    """The forecast closes as a line, broken where there is none; of a group its last."""
+    """The forecast closes as a line, broken where there is none; the last of each group."""
     group = frame.group
     ends = np.flatnonzero(np.diff(view.index // group, append=np.inf))
     index, close = view.index[ends] // group * group + (group - 1) / 2.0, view.past["close"][ends]

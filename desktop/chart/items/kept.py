@@ -1,4 +1,4 @@
-"""What only a new view or a closed candle changes is painted once, and kept; and what stands there without candles."""
+"""The cached picture of everything that only a new view or a closed candle changes, and the text of an empty chart."""
 
 from __future__ import annotations
 
@@ -21,26 +21,26 @@ _MARGIN_PX = 24
 
 
 class Ground(ChartItem):
-    """The picture that is kept of all kept items, on the background, or a sentence while there is no candle. Everything
-    else lies over it."""
+    """The cached picture of the `kept` items on the background, or a text if there is no candle. Lies below all other
+    items."""
 
     z = -1e6
 
     def __init__(self, picture: Picture, kept: Callable[[], Iterable[ChartItem]]) -> None:
-        """kept: the kept items, from back to front."""
+        """kept: the items to cache, from back to front."""
         super().__init__()
         self._picture, self._kept = picture, kept
         self.pixels = KeptPixels()
         self.sentence = ""
         self.paints = 0
-        """How often the closed candles have been painted: tests hold the chart to as few as needed."""
+        """Number of paints of the closed candles; tests limit it."""
 
     def boundingRect(self) -> QRectF:
         view = self.getViewWidget()
         return QRectF() if view is None else QRectF(view.rect())
 
     def say(self, sentence: str) -> None:
-        """This from now on, while there is no candle."""
+        """Set the text shown while there is no candle."""
         self.sentence = sentence
         self.update()
 

@@ -1,4 +1,4 @@
-"""What the labels say of a tick and of the mouse: the last price, words, and the crosshair."""
+"""What ticks and the mouse change: last price, text labels and crosshair."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from desktop.chart.picture import Picture
 
 
 class _LabelItem(ChartItem):
-    """Draws of the labels what is its own."""
+    """Draws its part of the labels."""
 
     def __init__(self, picture: Picture) -> None:
         super().__init__()
@@ -46,7 +46,7 @@ class LastPriceItem(_LabelItem):
 
 
 class PlotLabelsItem(_LabelItem):
-    """Words of layers over the prices."""
+    """Text of layers over the prices."""
 
     pane, z = PRICE_PANE, 50.0
 
@@ -73,14 +73,14 @@ class CrosshairItem(_LabelItem):
 
 
 class WordsItem(_LabelItem):
-    """Readouts, tooltip, and the labels on the axes that move."""
+    """Readouts, tooltip, and the moving labels on the axes."""
 
     z = 80.0
 
     def draw_labels(self, painter: QPainter, frame: Frame, overlay: Overlay) -> None:
         label = overlay.forecast_label
         cut = [] if label is None else [(label, frame.price_pane.rect)]
-        # Cut to their panes, also where the words are longer: what lies beyond is not painted anew with them.
+        # Clipped to their panes even if the text is longer: pixels beyond are not repainted with it.
         cut += [(words, words.rect) for words in (*overlay.pane_readouts, overlay.readout)]
         for words, area in cut:
             if self.is_wanted(words):

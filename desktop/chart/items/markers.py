@@ -1,4 +1,4 @@
-"""Marks at the foot of the prices, where training had something to tell."""
+"""Markers of training events at the bottom of the prices."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ _LOOKS = {
     MarkerKind.RESTORE: ("backup-restore", "accent", QT_TRANSLATE_NOOP("Chart", "Restore")),
     MarkerKind.INFO: ("information", "muted_text", QT_TRANSLATE_NOOP("Chart", "Incident")),
 }
-"""Glyph, colour of the palette, and title; what went wrong has the colour of its severity."""
+"""Glyph, colour of the palette, and title; incidents have the colour of their severity."""
 
 
 @dataclass(frozen=True)
 class _Cell:
-    """One mark of a stack, or the number of those that are not drawn."""
+    """One mark of a stack, or the number of marks that do not fit."""
 
     rect: QRect
     marker: Marker
@@ -49,7 +49,7 @@ class _Cell:
 
 
 class MarkersLayer(Layer):
-    """Painted with the closed candles and kept with them, so that a tick draws no marker."""
+    """Painted and cached with the closed candles, so that a tick draws no marker."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -124,7 +124,7 @@ def _colour(kind: MarkerKind, palette: Palette) -> QColor:
 
 
 def _stamp(kind: MarkerKind, frame: Frame) -> QPixmap:
-    """The glyph on a ground that parts it from candles."""
+    """The glyph on a background that separates it from candles."""
     side = frame.scaled(_SIDE_PX)
     pixmap = QPixmap(QSize(side, side))
     pixmap.fill(Qt.GlobalColor.transparent)

@@ -1,4 +1,4 @@
-"""What is measured: a shaded box with its numbers."""
+"""A measurement: a shaded box with its numbers."""
 
 from __future__ import annotations
 
@@ -30,36 +30,36 @@ _AWAY_PX = 8
 
 @dataclass(frozen=True, slots=True)
 class Measurement:
-    """From one place to another."""
+    """A measurement from one place to another."""
 
     start: Anchor
     end: Anchor
     number: ClassVar[int | None] = None
-    """Nothing selects it."""
+    """A measurement cannot be selected."""
 
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """What lies between: from the start's price to the end's, and over the candles from one to the other."""
+    """Differences between the two places, over the candles from one to the other."""
 
     change: float
     share: float
     """The change as a share of the start's price."""
     candles: int
-    """Steps from one candle to the other, 0 for the same, and for less time than a candle lasts."""
+    """Candles from start to end; 0 within one candle or for less than a candle's duration."""
     duration_ms: int
     volume: float | None
-    """Of all candles that are touched, both ends too. None for less time than a candle lasts, as when what was
-    measured over short candles is shown over long ones: the volume of a whole one would not be its."""
+    """Volume of all touched candles, including both ends. None for less than a candle's duration, such as a measurement
+    made on a shorter interval: a whole candle's volume would be wrong."""
 
     @property
     def is_within_candle(self) -> bool:
-        """Whether it lasts, but less than a candle."""
+        """Whether it spans time, but less than one candle."""
         return self.volume is None
 
 
 def measured(measurement: Measurement, model: ChartModel) -> Measured:
-    """The numbers of a measurement. Ahead of the newest candle nothing has been traded."""
+    """The numbers of a measurement. There is no volume ahead of the newest candle."""
     start, end = measurement.start, measurement.end
     change = end.price - start.price
     first, last = sorted((model.index_around(start.time_ms) or 0, model.index_around(end.time_ms) or 0))
@@ -81,7 +81,7 @@ def _volume(model: ChartModel, first: int, last: int) -> float:
 
 
 class MeasureLayer(PlacedLayer[Measurement]):
-    """Drawn with each paint: there is one box at most."""
+    """Drawn with each paint, as there is at most one."""
 
     z, is_kept = LIVE_Z, False
 
@@ -93,7 +93,7 @@ class MeasureLayer(PlacedLayer[Measurement]):
             _paint_arrows(painter, frame, start, end, colour)
 
     def plot_labels(self, frame: Frame, model: ChartModel, taken: Sequence[QRect]) -> Sequence[PlotLabel]:
-        """The numbers; none while what was measured is out of view."""
+        """The numbers; none while the measurement is out of view."""
         labels = []
         for measurement in self.back_to_front():
             start, end = _place(frame, model, measurement)
@@ -143,7 +143,7 @@ def _arrow(painter: QPainter, tail: QPointF, tip: QPointF, size: float) -> None:
 
 
 def _box(frame: Frame, area: QRect, taken: Sequence[QRect], *, is_rising: bool, found: Measured) -> Box:
-    """The numbers beyond the end; where there is no room for them, or the readout stands there, on another side."""
+    """The numbers beyond the end, or on another side if there is no room or the readout is there."""
     rows = _rows(frame, found)
     size, away = box_size(rows, frame.fonts, is_table=True), frame.scaled(_AWAY_PX)
     middle = area.center() - QPoint(size.width() // 2, size.height() // 2)
@@ -166,14 +166,14 @@ def _box(frame: Frame, area: QRect, taken: Sequence[QRect], *, is_rising: bool, 
 
 
 def _inside(frame: Frame, box: QRect, away: int) -> QRect:
-    """The box, moved into the prices' pane."""
+    """The box, moved into the price pane."""
     left = min(max(box.left(), away), max(frame.layout.plot_right - box.width() - away, 0))
     top = min(max(box.top(), away), max(frame.price_pane.bottom - box.height() - away, 0))
     return QRect(QPoint(left, top), box.size())
 
 
 def _overlap(place: QRect, taken: Sequence[QRect]) -> int:
-    """How many pixels of it are taken."""
+    """The number of its pixels that are taken."""
     return sum(both.width() * both.height() for each in taken if not (both := place.intersected(each)).isEmpty())
 
 

@@ -1,4 +1,4 @@
-"""What a user keeps on the chart, as a layer shows it: each thing, and which of them mouse and keys have hold of."""
+"""Layers of objects that the user places on the chart, with their selection and hover state."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from desktop.chart.panes.layer import Layer
 
 
 class Numbered(Protocol):
-    """What can be kept."""
+    """An object that can be stored."""
 
     @property
     def number(self) -> int | None: ...
@@ -24,7 +24,7 @@ Thing = TypeVar("Thing", bound=Numbered)
 
 
 def row_of(frame: Frame, price: float) -> int | None:
-    """The pixel row of a price; None where it lies outside the prices' pane."""
+    """The pixel row of a price; None if it is outside the price pane."""
     pane = frame.price_pane
     row = pane.y(price)
     return row if pane.top <= row < pane.inner_bottom else None
@@ -32,26 +32,26 @@ def row_of(frame: Frame, price: float) -> int | None:
 
 @dataclass(frozen=True)
 class Placed(Generic[Thing]):
-    """What a layer draws; `selected` and `hovered` are numbers of things, `preview` is one that is being set."""
+    """The objects to draw; `selected` and `hovered` are object numbers, `preview` is the one being placed."""
 
     things: tuple[Thing, ...] = ()
     selected: int | None = None
     hovered: int | None = None
     preview: Thing | None = None
     hint: str = ""
-    """What the readout says meanwhile."""
+    """Hint in the readout while one is being placed."""
 
 
 @dataclass(frozen=True)
 class Grip(Generic[Thing]):
-    """What is under the mouse: a handle of a thing, by its number, or all of it."""
+    """The part under the mouse: a handle by its number, or the whole object."""
 
     thing: Thing
     handle: int | None = None
 
 
 class PlacedLayer(Layer, Generic[Thing]):
-    """Of one sort of thing."""
+    """A layer of one kind of object."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -74,7 +74,7 @@ class PlacedLayer(Layer, Generic[Thing]):
             self.shown = shown
 
     def back_to_front(self) -> list[Thing]:
-        """What is selected, or under the mouse, lies over the others, and what is being set over all."""
+        """Paint order: the selected or hovered object above the others, the preview on top."""
         shown = self.shown
         things = sorted(shown.things, key=lambda each: (self.is_selected(each), self.is_hovered(each)))
         return things if shown.preview is None else [*things, shown.preview]

@@ -1,4 +1,4 @@
-"""What checkpoints would forecast, beside each other on the candles to come: no forecast that stands is among them."""
+"""Forecasts that other checkpoints would make, side by side; the current forecast is not among them."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ MOST_SHOWN = 4
 _FILL_ALPHA = 90
 _BAND_ALPHA = 150
 _STUDIES = (4, 1, 2, 5)
-"""Of the indicators' colours, which no candle and no ghost has: those that read best on either ground."""
+"""Indicator colours that read best on either background; no candle or ghost uses them."""
 
 
 @dataclass(frozen=True)
 class Preview:
-    """One checkpoint's forecast; `label` says whose."""
+    """One checkpoint's forecast; `label` names the checkpoint."""
 
     label: str
     forecast: ForecastMade
@@ -42,7 +42,7 @@ class PreviewLayer(Layer):
         self.shown: tuple[Preview, ...] = ()
 
     def show_previews(self, previews: Sequence[Preview]) -> None:
-        """Show these instead, at most `MOST_SHOWN`."""
+        """Replace the shown previews; at most `MOST_SHOWN`."""
         self.shown = tuple(previews[:MOST_SHOWN])
 
     def key(self, model: ChartModel) -> Hashable:
@@ -50,7 +50,7 @@ class PreviewLayer(Layer):
         return (*(preview.forecast for preview in self.shown), model.version, opens_at, model.moment)
 
     def extent(self, frame_first: int, frame_stop: int, model: ChartModel) -> tuple[float, float] | None:
-        """Of what is to come, where the newest candle is in view."""
+        """The extent of the previews, if the newest candle is visible."""
         placed = [each.ghost for preview in self.shown for each in _placed(preview.forecast, model)]
         if not placed or frame_stop < model.count:
             return None
@@ -65,12 +65,12 @@ class PreviewLayer(Layer):
                 _paint_ghost(painter, frame, placed, _columns(frame, placed.index, number, len(self.shown)), colour)
 
     def rows(self, frame: Frame, model: ChartModel, index: int | None) -> Sequence[Row]:
-        """Whose colour is which."""
+        """The colour legend."""
         colours = [self.colour(frame, number) for number in range(len(self.shown))]
         return self._words(model, frame.palette.muted_text, colours)
 
     def sample_rows(self, model: ChartModel) -> Sequence[Row]:
-        """Always the same, while there are previews: the forecast's label stands below them."""
+        """Constant while there are previews: the forecast's label is placed below these rows."""
         return self._words(model, QColor(), [QColor()] * len(self.shown))
 
     def _words(self, model: ChartModel, muted: QColor, colours: Sequence[QColor]) -> Sequence[Row]:
@@ -81,12 +81,12 @@ class PreviewLayer(Layer):
         return ((what, *(Span(f" {preview.label}", colour) for preview, colour in named)),)
 
     def colour(self, frame: Frame, number: int) -> QColor:
-        """Of the preview in this place."""
+        """The colour of this preview."""
         return frame.palette.studies[_STUDIES[number % len(_STUDIES)]]
 
 
 def _placed(forecast: ForecastMade, model: ChartModel) -> tuple[PlacedGhost, ...]:
-    """Its ghosts that have not closed yet; none at another interval, and none in the past: they are of now."""
+    """Its ghosts that have not closed yet; none at another interval or while a past moment is shown."""
     if not forecast.ghosts or model.moment is not None:
         return ()
     if forecast.ghosts[0].open_time_ms - forecast.origin_open_time_ms != model.series.interval.duration_ms:
@@ -95,7 +95,7 @@ def _placed(forecast: ForecastMade, model: ChartModel) -> tuple[PlacedGhost, ...
 
 
 def _columns(frame: Frame, index: int, number: int, count: int) -> tuple[int, int]:
-    """First and last pixel column of one forecast's body: the candle's slot is shared out."""
+    """First and last pixel column of one forecast's body: the previews share the candle's slot."""
     slot = max(int(frame.spacing * 0.84), count)
     left = frame.x(index) - slot // 2 + number * slot // count
     right = frame.x(index) - slot // 2 + (number + 1) * slot // count - 1

@@ -1,4 +1,4 @@
-"""Alerts and notes: a line across the plot, a label on it, and its price on the axis."""
+"""Alerts and notes: a line across the plot with a label, and its price on the axis."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _TINT_ALPHA = 46
 
 @dataclass(frozen=True)
 class _Placed:
-    """A line in view: its pixel row, and where its label and its tag are, which may have had to move aside."""
+    """A visible line: its pixel row, and the positions of its label and tag, which may be moved to avoid overlaps."""
 
     line: PriceLine
     row: int
@@ -44,15 +44,15 @@ class _Placed:
 
 
 class PriceLinesLayer(PlacedLayer[PriceLine]):
-    """Drawn over everything with each paint: lines are few, and no tick moves them. Their words keep out of the way
-    of the readout, and their prices out of that of the last one."""
+    """Drawn over everything with each paint: lines are few, and ticks do not move them. Labels avoid the readout, and
+    tags the last price."""
 
     z, is_kept = LIVE_Z, False
 
     def __init__(self) -> None:
         super().__init__()
         self._cut: list[tuple[QRect, PriceLine]] = []
-        """Labels that do not show all of their words, where they were laid out last."""
+        """Labels that were shortened in the last layout."""
 
     def draw(self, painter: QPainter, frame: Frame, pane: Pane, model: ChartModel) -> None:
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, True)
@@ -67,7 +67,7 @@ class PriceLinesLayer(PlacedLayer[PriceLine]):
         return [self._plot_label(frame, each) for each in placed]
 
     def tooltip(self, frame: Frame, model: ChartModel, cursor: QPoint) -> Box | None:
-        """All words of the label under the cursor, where that has not room for them."""
+        """The full text of the label under the cursor, if it is shortened."""
         line = next((line for area, line in reversed(self._cut) if area.contains(cursor)), None)
         return None if line is None else text_tip(frame, cursor, _words(frame, line, LONGEST_TEXT))
 
@@ -90,11 +90,10 @@ class PriceLinesLayer(PlacedLayer[PriceLine]):
         return [each.tag for each in self._placed(frame, (), taken)]
 
     def line_at(self, frame: Frame, pixel: QPoint, taken: Sequence[QRect], on_axis: Sequence[Box]) -> PriceLine | None:
-        """The topmost label, axis tag or line at a device pixel, where they stand beside what is taken of the plot, and
-        of the axis."""
+        """The topmost label, axis tag or line at a device pixel, laid out beside the taken areas of plot and axis."""
         reach = frame.scaled(_REACH_PX)
         placed = [each for each in reversed(self._placed(frame, taken, on_axis)) if each.line is not self.shown.preview]
-        for each in placed:  # a label that moved aside may lie on another's line
+        for each in placed:  # a moved label may cover another line
             if each.label.contains(pixel) or each.tag.rect.contains(pixel):
                 return each.line
         nearest = min(placed, key=lambda each: abs(pixel.y() - each.row), default=None)
@@ -104,13 +103,12 @@ class PriceLinesLayer(PlacedLayer[PriceLine]):
         return nearest.line
 
     def _placed(self, frame: Frame, taken: Sequence[QRect], on_axis: Sequence[Box]) -> list[_Placed]:
-        """What is in view, back to front. A line that is being set moves none aside, and its price stays at the
-        mouse."""
+        """Visible lines, back to front. A line being placed does not move others, and its price stays at the mouse."""
         rows = [(line, row) for line in self.back_to_front() if (row := row_of(frame, line.price)) is not None]
         labels = [_label_rect(frame, line, row) for line, row in rows]
         tags = [self._tag(frame, line, row) for line, row in rows]
         pane, axis = frame.price_pane, frame.layout.price_axis
-        # From the highest price down: of two in one row the higher one's words are above.
+        # From the highest price down: of two in one row, the higher one's label is on top.
         order = sorted(range(len(rows)), key=lambda place: -rows[place][0].price)
         still = [place for place in order if rows[place][0] is not self.shown.preview]
         _part([labels[place] for place in still], pane.top, pane.bottom, taken)
@@ -148,7 +146,7 @@ class PriceLinesLayer(PlacedLayer[PriceLine]):
 
 
 def _part(boxes: Sequence[QRect], first: int, stop: int, taken: Sequence[QRect]) -> None:
-    """Move boxes of one column apart, and out of the way of what is `taken` of it."""
+    """Move the boxes of one column apart and away from its `taken` parts."""
     if not boxes:
         return
     left, right = min(box.left() for box in boxes), max(box.right() for box in boxes)
@@ -190,7 +188,7 @@ def _label_rect(frame: Frame, line: PriceLine, row: int) -> QRect:
 
 
 def _paint_label(painter: QPainter, frame: Frame, placed: _Placed, *, is_filled: bool, is_tinted: bool) -> None:
-    """On a ground of its colour where the line is selected, or a tinted one: the glyph and the words."""
+    """On a background in the line's colour if selected, otherwise tinted: the glyph and the text."""
     line, area, colour, palette = placed.line, placed.label, _colour(frame, placed.line), frame.palette
     painter.setRenderHint(QPainter.RenderHint.Antialiasing, True)
     painter.setPen(QPen(colour, frame.pixel))
@@ -211,7 +209,7 @@ def _paint_label(painter: QPainter, frame: Frame, placed: _Placed, *, is_filled:
 
 
 def _paint_grip(painter: QPainter, frame: Frame, row: int, colour: QColor) -> None:
-    """What one takes hold of, at the line's end."""
+    """The drag handle at the line's end."""
     size = frame.scaled(5)
     centre = QPointF(frame.layout.plot_right - 2.5 * size, row + frame.pixel / 2)
     painter.setPen(QPen(colour, 2 * frame.pixel))

@@ -1,4 +1,4 @@
-"""The shade behind the candles: the regime that the market was in, as it was known when each candle closed."""
+"""The background shade: the market regime, as known when each candle closed."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
 from desktop.ui.words import word
 
 _SURE = 0.75
-"""The probability from which a regime has its full shade."""
+"""The probability at which a regime has its full shade."""
 _SHARES_DARK = ((0.05, 0.09), (0.08, 0.14), (0.08, 0.14))
 _SHARES_LIGHT = ((0.06, 0.1), (0.09, 0.15), (0.09, 0.15))
-"""Of each regime's colour in the ground, where it is likely and where it is sure. Calm is what a market mostly is."""
+"""Share of each regime's colour in the background, if likely and if certain. Calm is the usual state."""
 _NOT_KNOWN = QT_TRANSLATE_NOOP("Chart", "not known here")
 
 
 class RegimeLayer(Layer):
-    """One rectangle for each run of candles of one regime; paler where that is less sure."""
+    """One rectangle per run of candles of one regime; paler if less certain."""
 
     z = GROUND_Z
 
@@ -51,7 +51,7 @@ class RegimeLayer(Layer):
             fill_rects(painter, areas[kinds[begins] == kind], _shade(frame.palette, int(kind)))
 
     def rows(self, frame: Frame, model: ChartModel, index: int | None) -> Sequence[Row]:
-        """Of the candle at `index`, or of the newest closed one where none has closed there yet."""
+        """Of the candle at `index`, or of the newest closed one if that candle has not closed yet."""
         if model.other_interval is not None:
             return ()
         time_ms = model.time_at(model.count - 1 if index is None else min(index, model.count - 1))
@@ -89,7 +89,7 @@ def _view(frame: Frame, model: ChartModel) -> RegimeView | None:
 
 
 def _shade(palette: Palette, kind: int) -> QColor:
-    """Opaque: that is filled many times faster."""
+    """Opaque, because that fills many times faster."""
     regime, is_sure = divmod(kind, 2)
     shares = _SHARES_DARK if palette.is_dark else _SHARES_LIGHT
     return mixed(palette.regimes[regime], palette.background, shares[regime][is_sure])

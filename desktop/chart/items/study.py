@@ -1,4 +1,4 @@
-"""An indicator over the candles, or in a pane of its own below them."""
+"""An indicator over the candles, or in a separate pane below them."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from desktop.ui.theme import with_alpha
 from desktop.ui.translation import translate
 
 _AT_ONCE = 8_192
-"""Candles whose values are worked out within a frame: about a millisecond."""
+"""Candles computed within a frame: about a millisecond."""
 _FILL_ALPHA = 20
 _SAMPLE_VALUE = -88.0
 _LARGEST_STEP = 0.001
@@ -40,13 +40,13 @@ Values = NDArray[np.float64]
 
 
 class StudyLayer(Layer):
-    """Follows whatever series the chart shows. Where that takes longer than a frame, it paints nothing until all its
-    values are right."""
+    """Follows the shown series. If a computation takes longer than a frame, nothing is painted until all values are
+    right."""
 
     shares_row = True
 
     def __init__(self, spec: IndicatorSpec, number: int, ordinal: int = 0, look: Look | None = None) -> None:
-        """number: chooses the theme's colours; ordinal: tells panes of one kind apart; look: what the user chose."""
+        """number: chooses the theme's colours; ordinal: distinguishes panes of one kind; look: the user's choices."""
         super().__init__()
         self.spec, self.look = spec, look or Look()
         self.number, self.ordinal = number, ordinal
@@ -100,7 +100,7 @@ class StudyLayer(Layer):
         self._paint_outputs(painter, frame, pane, across, values, 0)
 
     def draw_live(self, painter: QPainter, frame: Frame, pane: Pane, model: ChartModel) -> None:
-        """From the newest closed candle's value to what it would be if the forming one closed as it is."""
+        """From the newest closed candle's value to the forming candle's, as if it closed now."""
         series = self._follow(model)
         ahead = None if series is None else self._preview(series, model)
         if series is None or ahead is None or len(series) == 0 or not pane.has_scale:
@@ -123,7 +123,7 @@ class StudyLayer(Layer):
                 _paint_line(painter, pane, across, row, QPen(colour, width))
 
     def distance(self, frame: Frame, pixel: QPoint, model: ChartModel) -> float:
-        """From a pixel of the prices' pane up or down to the nearest of its lines there, in device pixels."""
+        """Vertical distance from a pixel of the price pane to the nearest of its lines there, in device pixels."""
         if self.pane != PRICE_PANE:
             return math.inf
         index = frame.right - (frame.layout.plot_right - pixel.x()) / frame.spacing
@@ -147,7 +147,7 @@ class StudyLayer(Layer):
         for output, value, colour in zip(self._info.outputs, values, self.colours(frame), strict=True):
             is_bar = output.drawing is Drawing.HISTOGRAM
             ink = palette.candle(value >= -flat_below(self._step)) if is_bar else colour
-            # An edge is fainter than its middle, its number is not.
+            # A band's edge is fainter than its middle; its number is not.
             spans.append(Span(f" {self._text(value)}", with_alpha(ink, 255), glue=True))
         return (tuple(spans),)
 
@@ -176,7 +176,7 @@ class StudyLayer(Layer):
         return study_colours(self._info, self.number, self.look, frame.palette)
 
     def _follow(self, model: ChartModel) -> IndicatorSeries | None:
-        """The values over the series that is shown now, up to date; None while they are not all worked out."""
+        """The values over the shown series, up to date; None while they are incomplete."""
         series = self._followed(model)
         if series.is_current and not series.is_working:
             return series
@@ -195,7 +195,7 @@ class StudyLayer(Layer):
         return self._series
 
     def _lacks(self, model: ChartModel) -> str:
-        """Why there is no value yet, as while there are fewer candles than its first takes; empty once there is one."""
+        """Why there is no value yet, such as too few candles; empty once there is one."""
         series = self._followed(model)
         if self.is_waiting(model):
             return translate("Chart", "computing …")
@@ -204,7 +204,7 @@ class StudyLayer(Layer):
         return translate("Chart", "needs {0}").format(formatting.format_candles(series.first_defined + 1))
 
     def _without_rounding(self, values: Values) -> Values:
-        """What is too small to mean anything is zero: it would tremble about it, in either colour."""
+        """Sets rounding noise to zero, which would otherwise flicker in both colours."""
         return np.where(np.abs(values) < flat_below(self._step), 0.0, values)
 
     def _values_at(self, model: ChartModel, index: int | None) -> tuple[float, ...] | None:
@@ -219,8 +219,8 @@ class StudyLayer(Layer):
         return tuple(series.values[:, wanted].tolist()) if 0 <= wanted < len(series) else None
 
     def _preview(self, series: IndicatorSeries, model: ChartModel) -> tuple[float, ...] | None:
-        """What the forming candle would make of it; None without one, or while one that has just closed is still
-        there. The readout and the picture of a tick ask for the same."""
+        """The value with the forming candle; None without one, or while a candle that has just closed is still set. The
+        readout and the live drawing share it."""
         if model.forming is None:
             return None
         if model.count and model.forming.open_time_ms <= int(model.series.open_time_ms[-1]):
@@ -232,7 +232,7 @@ class StudyLayer(Layer):
 
 
 class _LiveStudy(ChartItem):
-    """What a tick changes of an indicator."""
+    """The part of an indicator that a tick changes."""
 
     z = LIVE_Z
 
@@ -245,13 +245,13 @@ class _LiveStudy(ChartItem):
 
 
 def _price_step(model: ChartModel) -> float:
-    """The smallest step of the market's prices; of such as are smaller than any decimals, a part of the price."""
+    """The smallest step of the market's prices; for prices below the finest decimals, a share of the price."""
     newest = model.newest
     return 0.0 if newest is None else min(10.0 ** -model.decimals(), newest.close * _LARGEST_STEP)
 
 
 def sampled(frame: Frame, count: int) -> NDArray[np.int64]:
-    """The candles in view, or of each group the last one; the ones beside the view too, so that lines run out of it."""
+    """The visible candles, or the last of each group, with one more on each side so that lines reach the edges."""
     group = frame.group
     first = max(0, (frame.first // group - 1) * group)
     last = min(count, (-(-frame.stop // group) + 1) * group)
@@ -262,7 +262,7 @@ def _paint_line(painter: QPainter, pane: Pane, across: Positions, row: Values, p
     known = np.isfinite(row)
     if known.sum() < 2:
         return
-    # The warm-up is the only part without values, and it comes first: what is known is one piece.
+    # Only the warm-up at the start has no values: the rest is contiguous.
     draw_polyline(painter, across[known] + 0.5, pane.ys(row[known]) + 0.5, pen)
 
 
@@ -274,7 +274,7 @@ def _paint_band(
     if known.sum() < 2:
         return
     xs = across[known]
-    # Column by column, the pixels of the polygon: Qt takes several times as long for one of as many corners.
+    # The polygon's pixels column by column: Qt takes several times as long for so many corners.
     columns = np.arange(max(int(xs[0]), 0), min(int(xs[-1]) + 1, frame.layout.plot_right))
     if columns.size == 0:
         return

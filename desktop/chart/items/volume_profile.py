@@ -1,4 +1,4 @@
-"""How much was traded at each price, of the candles in view: bars from the left edge, behind the candles."""
+"""Volume by price over the visible candles: bars from the left edge, behind the candles."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from desktop.ui.theme import mixed
 from desktop.ui.translation import translate
 
 _WIDEST_SHARE = 0.25
-"""Of the plot's width, for the price at which most was traded."""
+"""Length of the longest bar, as a share of the plot's width."""
 _BAR_PX = 10
 _FEWEST_BARS, _MOST_BARS = 6, 80
 _SAMPLE_SHARE = 0.88
 _INK, _INK_OF_LARGEST = 0.28, 0.5
-"""Of the colours of rising and falling candles, in the ground."""
+"""Share of the candle colours in the background."""
 
 
 class VolumeProfileLayer(Layer):
-    """Bars of equal height in pixels, so on a logarithmic scale of equal shares."""
+    """Bars of equal height in pixels, so on a logarithmic scale of equal ratios."""
 
     z = BEHIND_Z
 
@@ -62,7 +62,7 @@ class VolumeProfileLayer(Layer):
         return (_row(frame.palette.text, frame.palette.muted_text, said),)
 
     def _in_view(self, frame: Frame) -> VolumeProfile | None:
-        """Worked out once a view: the readout asks with every tick."""
+        """Computed once per view: the readout asks with every tick."""
         known = self._found_in
         if known is None or known.drawn is not frame.drawn or known.price_pane != frame.price_pane:
             self._found, self._found_in = profile_in_view(frame), frame
@@ -74,7 +74,7 @@ class VolumeProfileLayer(Layer):
 
 
 def profile_in_view(frame: Frame) -> VolumeProfile | None:
-    """Of the closed candles in view, over the prices that they and the scale show. None where nothing was traded."""
+    """Of the visible closed candles, over the prices that both they and the scale show. None without volume."""
     drawn = frame.drawn
     if drawn is None or not drawn.volume.sum() > 0.0:
         return None
