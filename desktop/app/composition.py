@@ -17,11 +17,11 @@ from core.settings.tree import Settings
 from core.storage.errors import StorageError
 from core.training.hosting.catch_up import JOB_ID
 from desktop.actions import ActionId
-from desktop.app.backup_words import BackupWords
+from desktop.app.backup_notices import BackupNotices
 from desktop.app.context import Context
 from desktop.app.database_opening import CHECK_JOB, CONVERSION_JOB, DatabaseOpener
 from desktop.app.run_display import RunDisplay
-from desktop.app.start_messages import tell_of_start
+from desktop.app.start_messages import show_start_notices
 from desktop.app.watchlist import Watching
 from desktop.chart.controllers.ensemble import ChartEnsemble
 from desktop.chart.widget import ChartWidget
@@ -30,7 +30,7 @@ from desktop.checkpoints.tools import CheckpointTools
 from desktop.dialogs.messages import open_dialog
 from desktop.dialogs.welcome import WelcomeDialog
 from desktop.finder.finder import Finder
-from desktop.jobs.manager import JobDesk
+from desktop.jobs.manager import JobManager
 from desktop.layouts.arrangements import DockSizes
 from desktop.layouts.on_screen import ScreenKeeper, take_first_size
 from desktop.layouts.store import LayoutStore
@@ -63,7 +63,7 @@ from desktop.window.main_window import MainWindow
 _ENDS_WITHIN_MS = 60_000
 """An older database may just be brought up to date."""
 _VISIT = "history command"
-"""The banner's key of what a command beside the window has stored."""
+"""The banner's key of candles that a command has stored."""
 _log = logging.getLogger("ghostcandle")
 
 
@@ -195,7 +195,7 @@ class Application(QObject):
         self._panels.best_checkpoint.restore_requested.connect(self.browser.previews.ask_before_restore)
 
     def _make_finder(self) -> Finder:
-        """Opened by its own keys, by letters typed on the chart, and by the button over it."""
+        """Opened by its shortcut, by letters typed on the chart, and by the button above it."""
         lists = self.watching.lists
         stored = self._database.stored_markets
         finder = Finder(self._shell, self.theme, self.source, self.market_choice, lists.known, stored, lists.request)
@@ -207,10 +207,10 @@ class Application(QObject):
         return finder
 
     def _make_side_work(self) -> None:
-        """What goes on beside the run, each on a thread, a process or a timer of its own."""
+        """Work beside the run, each on a separate thread, process or timer."""
         folder = self._context.folder
         self.history_visits = HistoryVisits(folder.database, lambda: self._database.is_open, self)
-        self.jobs = JobDesk(
+        self.jobs = JobManager(
             self._shell,
             self.state,
             self.source,
@@ -223,12 +223,12 @@ class Application(QObject):
         self.jobs.began.connect(lambda: self.window.show_dock(ActionId.SHOW_JOBS))
         self._panels.checkpoints.evaluate_requested.connect(self.jobs.ask_evaluation)
         self._panels.checkpoints.page_requested.connect(self.jobs.open_page)
-        self.jobs.told.connect(self.run_watch.tell_of_job)
+        self.jobs.job_ended.connect(self.run_watch.notify_of_job)
         self.machine = MachineWatch(self)
         self.machine.told.connect(self.window.machine.show_reading)
         self.backups = BackupWatch(folder, lambda: self.settings.current.backups, self._clock, self)
         self.backups.progressed.connect(self.state.apply)
-        BackupWords(self._shell, self.backups, folder)
+        BackupNotices(self._shell, self.backups, folder)
         self.room = RoomWatch(self.state, self.banner, folder.root, self._clock, self)
         self.room.go_on_requested.connect(
             lambda feed, training: self.runs.go_on(self.settings.current, feed=feed, training=training)
@@ -246,14 +246,14 @@ class Application(QObject):
         """Show the window; the feed and the trainer come after the first paint."""
         if self._context.is_safe_mode or not self._context.folder.layout.exists():
             take_first_size(self.window)
-        tell_of_start(self.banner, self._context, self._layout)
+        show_start_notices(self.banner, self._context, self._layout)
         self._first_paint.happened.connect(self._open_database)
         self._first_paint.happened.connect(self.machine.start)
         self.window.show()
         self.screens.bring_back()
 
     async def close(self) -> None:
-        """End feed and training, then let go of the database and of every widget."""
+        """End feed and training, then close the database and delete every widget."""
         self.jobs.begin_to_close()
         self._opener.opened.disconnect()
         self._opener.skip()
@@ -287,17 +287,17 @@ class Application(QObject):
         self.deleteLater()
 
     def close_database(self) -> None:
-        """The last thing: nothing may read or write after it."""
+        """Nothing may read or write after it."""
         self._database.close()
 
     def connect_database(self) -> None:
-        """Read and write one that was looked at already. Raises StorageError."""
+        """Read and write a database that has been checked. Raises StorageError."""
         self._database.connect()
 
     @Slot()
     def _open_database(self) -> None:
-        """The first thing after the first paint. Until it is over nothing reads or writes the database: what was
-        written to a damaged one would be lost when its backup takes its place."""
+        """Right after the first paint. Until it is done nothing reads or writes the database: data written to a damaged
+        one would be lost when its backup replaces it."""
         self._opener.start()
 
     @Slot(str)
@@ -313,7 +313,7 @@ class Application(QObject):
 
     @Slot(object)
     def _begin(self, notice: str | None) -> None:
-        """The database is whole. notice: what became of a damaged one."""
+        """The database is intact. notice: how a damaged one was recovered."""
         try:
             self.connect_database()
         except StorageError as error:
@@ -333,7 +333,7 @@ class Application(QObject):
 
     @Slot(object, bool)
     def _on_welcome(self, settings: Settings, needs_file: bool) -> None:
-        """Saved also where nothing was chosen: the next start asks no more."""
+        """Saved even if nothing was chosen: the next start does not ask again."""
         self.settings.change(settings)
         if needs_file:
             dialog = self.window.open_market()
@@ -353,7 +353,7 @@ class Application(QObject):
         window.start_requested.connect(self._on_start)
         window.stop_requested.connect(self.runs.stop_training)
         window.try_again_requested.connect(self.runs.try_again)
-        window.try_again_requested.connect(self.watching.try_again)  # when nothing holds it back any more
+        window.try_again_requested.connect(self.watching.try_again)  # after the hold was dropped
         self.market_choice.chosen.connect(lambda _market: self._open_market())
         self.settings.changed.connect(self._save_settings)
         self._connect_break()
@@ -378,22 +378,22 @@ class Application(QObject):
         visits.told.connect(lambda sentence: self.banner.tell(Notice(_VISIT, Severity.INFO, sentence, passes=True)))
 
     def _connect_jobs(self) -> None:
-        """Those of others that can be cancelled in the list."""
+        """Jobs of other parts that the list can cancel."""
         answer = self.jobs.answer_cancel
-        goes_on = translate("Window", "Training was stopped with a checkpoint; Start goes on from there.")
-        answer(JOB_ID, lambda _id: self.runs.stop_training(), goes_on)
-        skipped = translate("Window", "The check was left out; the next start does it.")
+        stopped = translate("Window", "Training was stopped with a checkpoint; Start continues from it.")
+        answer(JOB_ID, lambda _id: self.runs.stop_training(), stopped)
+        skipped = translate("Window", "The check was skipped; the next start runs it.")
         answer(CHECK_JOB, lambda _id: self._opener.skip(), skipped)
-        as_it_was = translate("Window", "The database is as it was.")
+        as_it_was = translate("Window", "The database is unchanged.")
         answer(CONVERSION_JOB, lambda _id: self._opener.give_up_conversion(), as_it_was)
         answer(
             FILES_JOB,
             lambda _id: self.browser.exchange.cancel(),
-            translate("Window", "The files before that were done."),
+            translate("Window", "The files before it are done."),
         )
-        stays = translate("Window", "The market stays as it was.")
+        stays = translate("Window", "The market is unchanged.")
         answer(READING_JOB, lambda _id: self.runs.cancel_reading(), stays)
-        answer(VISIT_JOB, self.history_visits.cancel, translate("Window", "What had been stored stays."))
+        answer(VISIT_JOB, self.history_visits.cancel, translate("Window", "Candles stored so far are kept."))
 
     @Slot()
     def _on_start(self) -> None:

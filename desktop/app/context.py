@@ -1,4 +1,4 @@
-"""What a command was started with: its settings, its data folder, and who reads its progress."""
+"""The settings and the data folder of a command, and the reader of its progress."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from desktop.app.progress_lines import ProgressLines
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What a command was started with: the settings with the options laid over them, and where data lies."""
+    """The settings, overridden by the options of the command line, and the data folder."""
 
     settings: Settings
     folder: DataFolder
@@ -22,14 +22,14 @@ class Context:
     new_run: bool = False
     urls: ExchangeUrls | None = None
     is_first_start: bool = False
-    """Nothing was ever chosen, in this folder or now."""
+    """There is no settings file yet, and no option was given."""
     is_safe_mode: bool = False
-    """Settings and layout are the defaults, and stay as they are on disk."""
+    """Default settings and layout are used; the saved ones are not changed."""
     warnings: tuple[str, ...] = ()
-    """What was wrong in the settings file."""
+    """Errors in the settings file."""
     folder_notice: str | None = None
-    """Why another data folder is used than the one that was asked for."""
+    """Why the requested data folder is not used."""
     lines: ProgressLines | None = None
-    """Another program has started this command and is told how it goes."""
+    """Progress for the program that has started this command."""
     start: StartingPoint | None = None
-    """What a new run begins with."""
+    """Where a new run begins."""

@@ -1,4 +1,4 @@
-"""What the window says of how it ended the last time, and of errors that nobody caught in it."""
+"""Notices of the last crash, and of uncaught errors in the window."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ Place = tuple[type[BaseException], tuple[tuple[str, int | None], ...]]
 
 @dataclass(slots=True)
 class _Known:
-    """An error that was told. told_s: when, the last time; since: how often it has come again since then."""
+    """An error that was reported. reported_s: when, last; since: how often it has occurred since then."""
 
     report: CrashReport
-    told_s: float
+    reported_s: float
     since: int = 0
 
 
 class CrashWatch:
-    """A context manager: inside it, an exception that reaches Qt is written down and told, and the window goes on."""
+    """A context manager: inside it, an exception that reaches Qt is logged and reported, and the window continues."""
 
     def __init__(self, log: CrashLog, window: QWidget, banner: Banner, clock: Clock) -> None:
         self._log = log
@@ -53,31 +53,29 @@ class CrashWatch:
     def __exit__(self, *_: object) -> None:
         sys.excepthook = sys.__excepthook__
 
-    def tell_of_last_end(self, report: CrashReport | None) -> None:
-        """Say that the last window did not end well, where that is so."""
+    def report_last_end(self, report: CrashReport | None) -> None:
+        """Show a notice if the last window did not close cleanly."""
         if report is None:
             return
         when = formatting.format_time(report.at_ms)
-        _log.warning("the window before this one did not end by itself; report: %s", report.path)
-        text = translate(
-            "Window", "Ghostcandle did not end by itself the last time. Whatever was stored until then is here."
-        )
-        self._tell(Severity.WARNING, text, translate("Window", "Found at {0}.").format(when), report)
+        _log.warning("the last window closed unexpectedly; report: %s", report.path)
+        text = translate("Window", "Ghostcandle closed unexpectedly last time. Everything saved is here.")
+        self._notify(Severity.WARNING, text, translate("Window", "Found at {0}.").format(when), report)
 
     def _on_uncaught(self, kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
-        """PySide prints what a slot raises and goes on; so do we, but the user is told."""
+        """PySide prints what a slot raises and continues; so do we, with a notice."""
         report = self._report(kind, error, trace)
         if report is None:
             return
-        text = translate("Window", "Something went wrong in the window ({0}: {1}). It goes on.").format(
+        text = translate("Window", "Something went wrong in the window ({0}: {1}). It keeps running.").format(
             kind.__name__, error
         )
-        self._tell(Severity.ERROR, text, translate("Window", "The report has the details."), report)
+        self._notify(Severity.ERROR, text, translate("Window", "The report has the details."), report)
 
     def _report(
         self, kind: type[BaseException], error: BaseException, trace: TracebackType | None
     ) -> CrashReport | None:
-        """What there is to tell of it: the first report for an error that came before, None where that was just now."""
+        """The report of an error; of a repeated one the first report, or None if that was shown just now."""
         place = _place(kind, trace)
         known, now_s = self._known.get(place), self._clock.monotonic_s()
         if known is None:
@@ -88,13 +86,13 @@ class CrashWatch:
             self._known[place] = _Known(report, now_s)
             return report
         known.since += 1
-        if now_s - known.told_s < _SAME_APART_S:
+        if now_s - known.reported_s < _SAME_APART_S:
             return None
         _log.error("The error in %s came %d more times: %s", known.report.path, known.since, error)
-        known.told_s, known.since = now_s, 0
+        known.reported_s, known.since = now_s, 0
         return known.report
 
-    def _tell(self, severity: Severity, text: str, details: str, report: CrashReport) -> None:
+    def _notify(self, severity: Severity, text: str, details: str, report: CrashReport) -> None:
         self._banner.tell(
             Notice(
                 "crash",

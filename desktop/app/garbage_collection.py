@@ -25,7 +25,7 @@ def freeze_imports() -> None:
 def collected_here() -> Iterator[None]:
     """Meanwhile only the calling thread, which must run Qt's event loop, collects garbage.
 
-    Python collects in whichever thread allocates. With a trainer and readers on threads of their own half of the
+    Python collects in whichever thread allocates. With a trainer and readers on other threads half of the
     collections ran there, and a closed dialog that is part of a reference cycle would be destroyed by the trainer: Qt
     ends in "double free or corruption" then.
     """

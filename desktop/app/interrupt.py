@@ -26,7 +26,7 @@ class SignalWatcher(QObject):
         self._old_handlers = {number: signal.signal(number, self._handle) for number in _SIGNALS}
 
     def close(self) -> None:
-        """Put back what was there."""
+        """Restore the former handlers."""
         self._notifier.setEnabled(False)
         signal.set_wakeup_fd(self._old_wakeup)
         for number, handler in self._old_handlers.items():

@@ -19,15 +19,15 @@ class ProgressLines:
     def __init__(self) -> None:
         self._lock = threading.Lock()
 
-    def progress(self, **told: Any) -> None:
-        self._write({"progress": told})
+    def progress(self, **fields: Any) -> None:
+        self._write({"progress": fields})
 
     def say(self, sentence: str) -> None:
         self._write({"say": sentence})
 
-    def _write(self, told: dict[str, Any]) -> None:
-        line = json.dumps(told)
-        with self._lock, contextlib.suppress(OSError, ValueError):  # whoever read it may be gone
+    def _write(self, message: dict[str, Any]) -> None:
+        line = json.dumps(message)
+        with self._lock, contextlib.suppress(OSError, ValueError):  # the reader may have ended
             sys.stderr.write(f"{line}\n")
             sys.stderr.flush()
 

@@ -24,9 +24,9 @@ from desktop.state.step_history import STEPS_KEPT
 from desktop.ui.translation import translate
 
 _FELL_BACK = "feed"
-"""The banner's key of why another market is shown than the one that was asked for."""
+"""The banner's key of why another market is shown than the requested one."""
 _REFUSED = "refused market"
-"""That of why the market is still the one before."""
+"""Of why the market has not changed."""
 
 
 class RunDisplay(QObject):
@@ -60,7 +60,7 @@ class RunDisplay(QObject):
         runs.corrected.connect(charting.correct)
         runs.forming.connect(charting.set_forming)
         runs.pace_changed.connect(charting.travel.set_pace)
-        runs.told.connect(charting.take_told)
+        runs.told.connect(charting.take_report)
         runs.feed_event.connect(self._on_feed_event)
         self._connect_feed_record()
         runs.batch.connect(state.apply)
@@ -86,27 +86,27 @@ class RunDisplay(QObject):
         runs.closed.connect(record.add_closed)
 
     def _take_holes(self, batch: EventBatch) -> None:
-        """A candle that was set aside is a hole on the chart too."""
+        """A candle that was set aside is a gap on the chart too."""
         kinds = {event.kind for event in batch.events if isinstance(event, Incident)}
         if CANDLE_SET_ASIDE in kinds and self.market is not None:
             self._charting.reload(self.market)
 
     def _on_opening(self, _market: MarketSettings) -> None:
-        """What was said of a former try holds no more."""
+        """The notices of the former market no longer hold."""
         self._shell.banner.withdraw(_FELL_BACK)
         self._shell.banner.withdraw(_REFUSED)
         self._chart.set_empty_text(translate("Chart", "Waiting for candles …"))
 
     def _on_refused(self, sentence: str) -> None:
-        """The market that is watched stays, also in the settings."""
+        """The watched market stays, also in the settings."""
         settings = replace(self._shell.settings.current, market=self._runs.settings.market)
         self._shell.settings.change(settings)
         words = translate("Window", "{0} The market is still {1}.")
-        told = sentence if self.market is None else words.format(sentence, shown_market(self.market))
-        self._shell.banner.notify(told, Severity.WARNING, key=_REFUSED, is_answer=True)
+        text = sentence if self.market is None else words.format(sentence, shown_market(self.market))
+        self._shell.banner.notify(text, Severity.WARNING, key=_REFUSED, is_answer=True)
 
     def show_market(self, market: Market) -> None:
-        """Put this market's stored candles on the chart; what came before is gone."""
+        """Put this market's stored candles on the chart, in place of the former one's."""
         self.market = market
         self._state.begin(None, market.interval.duration_ms, self.last_run_id(market))
         self._charting.show_market(market)
@@ -114,7 +114,7 @@ class RunDisplay(QObject):
         self._shell.window.setWindowTitle(translate("Window", "{0} – Ghostcandle").format(shown_market(market)))
 
     def last_run_id(self, market: Market | None = None) -> str | None:
-        """Its checkpoints are listed until a trainer says which run it goes on with."""
+        """Its checkpoints are listed until a trainer reports the run that it continues."""
         try:
             return self._library.last_run_id(market)
         except StorageError as error:
@@ -129,7 +129,7 @@ class RunDisplay(QObject):
                 self._chart.set_empty_text(event.sentence)
 
     def _on_ready(self, ready: TrainerReady) -> None:
-        """The run is known: show what it has done so far."""
+        """The run is known: show its stored steps, incidents and forecast."""
         library, market = self._library, self.market
         if market is None or len(self._state.steps):
             return

@@ -23,7 +23,7 @@ from desktop.ui.accessible import describe_painted
 def run_application(
     context: Context,
     qt: QApplication,
-    door: SingleInstance,
+    instance_lock: SingleInstance,
     *,
     is_visible: bool = True,
     left_behind: LeftBehind | None = None,
@@ -39,7 +39,7 @@ def run_application(
     qt.setQuitOnLastWindowClosed(False)  # the trainer's last checkpoint comes after the last window
     with QEventLoop(qt) as loop, TerminalProgress(is_shown=not is_visible) as progress:
         asyncio.set_event_loop(loop)
-        loop.run_until_complete(_live(context, qt, door, None if is_visible else progress, crashes, report))
+        loop.run_until_complete(_live(context, qt, instance_lock, None if is_visible else progress, crashes, report))
     crashes.end()
     return 0
 
@@ -47,7 +47,7 @@ def run_application(
 async def _live(
     context: Context,
     qt: QApplication,
-    door: SingleInstance,
+    instance_lock: SingleInstance,
     progress: TerminalProgress | None,
     crashes: CrashLog,
     report: CrashReport | None,
@@ -56,14 +56,14 @@ async def _live(
     application = Application(context, qt)
     window = application.window
     window.closing.connect(closed.set)
-    door.raise_requested.connect(window.come_to_front)
-    door.history_requested.connect(application.history_visits.serve)
+    instance_lock.raise_requested.connect(window.come_to_front)
+    instance_lock.history_requested.connect(application.history_visits.serve)
     signals = SignalWatcher(lambda: _close(application), application)
     if progress is not None:
         picture = context.folder.root / "pictures" / "window.png"
         TerminalView(window, application.runs, progress, picture, application)
     with CrashWatch(crashes, window, application.banner, SystemClock()) as watch:
-        watch.tell_of_last_end(report)
+        watch.report_last_end(report)
         application.start()
         try:
             await closed.wait()

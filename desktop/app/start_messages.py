@@ -1,4 +1,4 @@
-"""What the window says of its start: what was wrong in the files it read, and that it is in safe mode."""
+"""Notices at the start: errors in the files that were read, and safe mode."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from desktop.ui.banner import Banner
 from desktop.ui.translation import translate
 
 
-def tell_of_start(banner: Banner, context: Context, layout: LayoutStore | None) -> None:
+def show_start_notices(banner: Banner, context: Context, layout: LayoutStore | None) -> None:
     """In the banner. layout: None in safe mode."""
     if layout is not None and layout.notice is not None:
         banner.notify(layout.notice, Severity.WARNING, key="layout")
@@ -19,7 +19,7 @@ def tell_of_start(banner: Banner, context: Context, layout: LayoutStore | None) 
         text = translate(
             "Window",
             "Safe mode: default settings and layout, and the CPU. Neither settings nor layouts are saved; candles "
-            "and training are, as ever.",
+            "and training are.",
         )
         banner.notify(text, Severity.INFO, key="settings")
     elif context.warnings:

@@ -22,8 +22,8 @@ class TerminalProgress:
     """Shows jobs, the newest status, and incidents. Its methods may be called from any thread."""
 
     def __init__(self, is_shown: bool, lines: ProgressLines | None = None, *, evaluated: str = "") -> None:
-        """lines: another program watches, and is told instead of people. evaluated: the file that the run, a
-        copy's, is on; nothing where it is a run of its own."""
+        """lines: takes the output in place of the terminal. evaluated: the file that a copy of the run is evaluated
+        on; empty for a run that is not a copy."""
         self._lines = lines
         self._evaluated = evaluated
         is_shown = is_shown and lines is None
@@ -61,7 +61,7 @@ class TerminalProgress:
         self.say(status.sentence)
 
     def take_batch(self, batch: EventBatch) -> None:
-        """What came of one candle."""
+        """The events of one candle."""
         with self._lock:
             for event in batch.events:
                 self._take(event)
@@ -82,7 +82,7 @@ class TerminalProgress:
         if self._evaluated:
             what = "a new model" if ready.resumed_from is None else "the checkpoint"
             return f"Evaluating {what} on {ready.device}."
-        beginning = "a new run" if ready.step == 0 else f"going on at step {ready.step:,}"
+        beginning = "a new run" if ready.step == 0 else f"continued at step {ready.step:,}"
         return f"Training on {ready.device}: {beginning}."
 
     def _show_job(self, job: JobProgress) -> None:

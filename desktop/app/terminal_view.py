@@ -1,4 +1,4 @@
-"""A window that nobody sees: where there is no display, the terminal shows progress and a picture is written."""
+"""An offscreen window: without a display, the terminal shows progress and a picture is written."""
 
 from __future__ import annotations
 

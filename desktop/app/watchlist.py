@@ -1,5 +1,5 @@
-"""What stands behind the watchlist's panel: prices while it is seen, lists of markets when they are searched, and
-whether an exchange has the one that is chosen."""
+"""Threads of the watchlist's panel: prices while it is visible, lists of markets for the search, and the check
+whether an exchange has the chosen market."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Watching(QObject):
         times: PollTimes | None = None,
         parent: QObject | None = None,
     ) -> None:
-        """is_stored: whether candles of a market are stored. holds: shared with all others who ask exchanges."""
+        """is_stored: whether candles of a market are stored. holds: shared with all others that ask exchanges."""
         super().__init__(parent)
         holds = holds or RateLimitHolds(clock)
         self.quotes = QuoteFeed(clock, urls, times, holds, self)
@@ -64,13 +64,13 @@ class Watching(QObject):
 
     @Slot()
     def try_again(self) -> None:
-        """The user wants another try of the exchange that was asked for."""
+        """Ask the exchange again that the user has chosen."""
         asked = self._state.feed_record.asked
         if asked is not None:
             self.quotes.try_again(asked.venue)
 
     async def close(self) -> None:
-        """End the threads, and wait for them while the window goes on."""
+        """End the threads, and wait for them without blocking the window."""
         parts = (self.quotes, self.lists, self.check)
         if not all(await asyncio.gather(*(asyncio.to_thread(part.close) for part in parts))):
             _log.error("A thread of the watchlist did not end in time.")

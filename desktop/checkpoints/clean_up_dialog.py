@@ -55,8 +55,8 @@ class CleanUpDialog(QDialog):
         self.setWindowTitle(translate("Checkpoints", "Clean up checkpoints"))
         self._infos, self._settings, self._now_ms, self._offered = infos, settings, now_ms, offered
         self.editors = {name: self._editor(name) for name in _RULES}
-        self.told = Label()
-        self.told.setWordWrap(True)
+        self.summary = Label()
+        self.summary.setWordWrap(True)
         self.table = _table()
         self.now = QPushButton(translate("Checkpoints", "&Clean up now"))
         self.now.setToolTip(translate("Checkpoints", "Delete these files now; this cannot be undone"))
@@ -107,7 +107,7 @@ class CleanUpDialog(QDialog):
         layout = QVBoxLayout(self)
         layout.addWidget(always)
         layout.addLayout(form)
-        layout.addWidget(self.told)
+        layout.addWidget(self.summary)
         layout.addWidget(self.table, 1)
         layout.addWidget(buttons)
         self.resize(680, 560)
@@ -115,7 +115,7 @@ class CleanUpDialog(QDialog):
     def _show(self) -> None:
         reasons = self._reasons()
         goes = [info for info in self._infos if not reasons[info.checkpoint_id]]
-        self.told.setText(self._account(goes))
+        self.summary.setText(self._account(goes))
         self.now.setEnabled(bool(goes) and self._is_training)
         listed = sorted(self._infos[:_MOST_LISTED], key=lambda info: bool(reasons[info.checkpoint_id]))
         self.table.setRowCount(len(listed))

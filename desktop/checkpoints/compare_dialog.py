@@ -101,12 +101,12 @@ class CompareDialog(QDialog):
         buttons.rejected.connect(self.reject)
         layout = QVBoxLayout(self)
         if self._has_ghosts:
-            layout.addWidget(self._ghosts_told())
+            layout.addWidget(self._ghosts_label())
         layout.addWidget(tabs, 1)
         layout.addWidget(buttons)
         self.resize(min(280 + 190 * len(self._kept), 1_180), 540)
 
-    def _ghosts_told(self) -> Label:
+    def _ghosts_label(self) -> Label:
         words = (
             translate(
                 "Checkpoints",
@@ -120,18 +120,18 @@ class CompareDialog(QDialog):
                 "on the chart” is switched off.",
             )
         )
-        told = Label(words.format(MOST_SHOWN))
-        told.setWordWrap(True)
-        return told
+        label = Label(words.format(MOST_SHOWN))
+        label.setWordWrap(True)
+        return label
 
     def _settings_page(self) -> QWidget:
         page = QWidget()
         layout = QVBoxLayout(page)
         layout.addWidget(self.only_different)
         if self._unknown:
-            told = Label(translate("Checkpoints", "Not stored with: {0}.").format(", ".join(self._unknown)))
-            told.setWordWrap(True)
-            layout.addWidget(told)
+            label = Label(translate("Checkpoints", "Not stored with: {0}.").format(", ".join(self._unknown)))
+            label.setWordWrap(True)
+            layout.addWidget(label)
         layout.addWidget(self.settings, 1)
         return page
 
@@ -150,9 +150,9 @@ class CompareDialog(QDialog):
                 "Training loss of {1} runs, the mean of {0} steps; a mark stands at each checkpoint's step.",
             )
         )
-        told = Label(words.format(_SMOOTHED_STEPS, runs))
-        told.setWordWrap(True)
-        layout.addWidget(told)
+        label = Label(words.format(_SMOOTHED_STEPS, runs))
+        label.setWordWrap(True)
+        layout.addWidget(label)
         layout.addWidget(self.plot, 1)
         return page
 

@@ -125,10 +125,10 @@ class FilterLine(QLineEdit):
         if self._fault is None:
             self._message.hide()
             return
-        set_text(self._message, self._told(self._fault))
+        set_text(self._message, self._message_of(self._fault))
         self._message.show()
 
-    def _told(self, fault: FilterError) -> str:
+    def _message_of(self, fault: FilterError) -> str:
         sentence, typed = str(fault).rstrip("."), self.text()[fault.start : fault.end].strip()
         if not typed:
             return translate("Checkpoints", "{0} (at the end).").format(sentence)

@@ -43,7 +43,7 @@ class CheckpointPreviews(QObject):
         self._show_action = panel.actions_of_panel[ActionId.CHECKPOINT_GHOSTS]
         self.layer = PreviewLayer()
         self._asked: tuple[CheckpointInfo, ...] = ()
-        self._told: dict[str, CheckpointForecast] = {}
+        self._forecasts: dict[str, CheckpointForecast] = {}
         self._is_restore = False
         self._shows_banner = False
         chart.add_layer(self.layer)
@@ -88,7 +88,7 @@ class CheckpointPreviews(QObject):
 
     def _begin(self, infos: Sequence[CheckpointInfo], *, is_restore: bool) -> None:
         self._asked, self._is_restore, self._shows_banner = tuple(infos), is_restore, False
-        self._told.clear()
+        self._forecasts.clear()
         self._shell.banner.withdraw(_KEY)
         self._show()
         if infos and not self._state.has_answering_trainer:
@@ -114,20 +114,20 @@ class CheckpointPreviews(QObject):
             self._asked = tuple(info for info in self._asked if info.checkpoint_id != event.checkpoint_id)
             self._show_action.setChecked(self.is_shown)
         else:
-            self._told[event.checkpoint_id] = event
+            self._forecasts[event.checkpoint_id] = event
         self._show()
-        if self._told and len(self._told) == len(self._asked) and not self._shows_banner:
+        if self._forecasts and len(self._forecasts) == len(self._asked) and not self._shows_banner:
             self._shows_banner = True
-            self._tell()
+            self._offer_restore()
 
     def _show(self) -> None:
-        told = ((info, self._told.get(info.checkpoint_id)) for info in self._asked)
+        forecasts = ((info, self._forecasts.get(info.checkpoint_id)) for info in self._asked)
         self.layer.show_previews(
-            [Preview(_label(info), event.forecast) for info, event in told if event is not None and event.forecast]
+            [Preview(_label(info), event.forecast) for info, event in forecasts if event is not None and event.forecast]
         )
         self._chart.layers_changed()
 
-    def _tell(self) -> None:
+    def _offer_restore(self) -> None:
         if not self._is_restore:
             return
         info = self._asked[0]

@@ -92,13 +92,13 @@ class RunsDialog(QDialog):
         return [self._lines[row] for row in sorted({index.row() for index in self.table.selectedIndexes()})]
 
     def _build(self) -> None:
-        told = Label(
+        about = Label(
             translate(
                 "Checkpoints",
                 "Archived runs are left out of “All runs” until their checkpoints are asked for: archived = yes.",
             )
         )
-        told.setWordWrap(True)
+        about.setWordWrap(True)
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
         for button in (self.show_button, self.compare_button, self.archive_button):
             button.setAutoDefault(False)
@@ -110,7 +110,7 @@ class RunsDialog(QDialog):
         self.compare_button.clicked.connect(self._compare)
         self.archive_button.clicked.connect(self._archive)
         layout = QVBoxLayout(self)
-        layout.addWidget(told)
+        layout.addWidget(about)
         layout.addWidget(self.table, 1)
         layout.addWidget(buttons)
         self.resize(900, 380)

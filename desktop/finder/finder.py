@@ -39,7 +39,7 @@ _NEWEST_CHECKPOINTS = 1_000
 
 
 class Finder(QObject):
-    """What can be found is gathered anew each time the box is opened."""
+    """The entries are gathered each time the box is opened."""
 
     checkpoint_chosen = Signal(str)
     """A checkpoint's id."""

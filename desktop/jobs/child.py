@@ -127,8 +127,8 @@ class ChildProcess(QObject):
 
     def _take(self, line: str) -> None:
         """A line that is not ours is kept: it may be the last word of a process that dies."""
-        told = _object(line)
-        match told:
+        parsed = _object(line)
+        match parsed:
             case {"progress": {"title": str(title), "done": int(done), "total": int(total), "seconds_left": left}}:
                 self.progressed.emit(title, done, total, left if isinstance(left, (int, float)) else None)
             case {"say": str(sentence)}:
@@ -152,19 +152,19 @@ class ChildProcess(QObject):
     def _on_finished(self, code: int, status: QProcess.ExitStatus) -> None:
         self._on_progress()
         self._on_answer()
-        told = _object(self._answer.decode("utf-8", "replace"))
+        parsed = _object(self._answer.decode("utf-8", "replace"))
         if self._was_asked:
-            self._end(Ending(told if code == 0 else None, was_asked=True))
+            self._end(Ending(parsed if code == 0 else None, was_asked=True))
         elif status is QProcess.ExitStatus.CrashExit:
             self._end(
                 Ending(None, self._with_words(translate("Jobs", "Its process was ended from outside, or crashed.")))
             )
-        elif told is not None and "error" in told:
-            self._end(Ending(None, str(told["error"])))
-        elif told is not None and told.get("errors"):
-            self._end(Ending(told if told.get("files") else None, " ".join(map(str, told["errors"]))))
-        elif code == 0 and told is not None:
-            self._end(Ending(told))
+        elif parsed is not None and "error" in parsed:
+            self._end(Ending(None, str(parsed["error"])))
+        elif parsed is not None and parsed.get("errors"):
+            self._end(Ending(parsed if parsed.get("files") else None, " ".join(map(str, parsed["errors"]))))
+        elif code == 0 and parsed is not None:
+            self._end(Ending(parsed))
         else:
             self._end(Ending(None, self._with_words(translate("Jobs", "It ended with code {0}.").format(code))))
 
@@ -181,7 +181,7 @@ class ChildProcess(QObject):
 def _object(text: str) -> dict[str, Any] | None:
     """The JSON object that a text is, or None."""
     try:
-        told = json.loads(text)
+        parsed = json.loads(text)
     except (ValueError, RecursionError):
         return None
-    return told if isinstance(told, dict) else None
+    return parsed if isinstance(parsed, dict) else None

@@ -73,7 +73,7 @@ class ImportDialog(JobDialog):
         self.form.addRow(translate("Jobs", "Found"), self.found)
         self._preview = preview = None if start_child is None else ImportPreview(start_child, self)
         if preview is not None:
-            preview.told.connect(self._show_found)
+            preview.text_changed.connect(self._show_found)
             self.finished.connect(lambda _result: preview.end())
         self.picker.choose(files)
         self.follow(self.picker)
@@ -90,7 +90,7 @@ class ImportDialog(JobDialog):
             self._preview.look(arguments, rows_from)
 
     def _show_found(self, text: str, is_unreadable: bool) -> None:
-        """What is told below already is not told twice."""
+        """The preview below says more."""
         self._is_unreadable = is_unreadable
         super().check()
         self.found.setText(_without(text, self.message.text()))

@@ -16,16 +16,16 @@ from core.evaluation.report import words
 from desktop.ui.formatting import format_count, format_number, format_percent
 from desktop.ui.translation import translate
 
-Told = Callable[[Mapping[str, Any]], str]
+Summarise = Callable[[Mapping[str, Any]], str]
 
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """arguments: without --json, --data-dir and the like. told: what came of it, in a sentence."""
+    """arguments: without --json, --data-dir and the like. summarise: the result as a sentence."""
 
     title: str
     arguments: tuple[str, ...]
-    told: Told
+    summarise: Summarise
     page: Path | None = None
     """A report that it writes."""
     checkpoint_id: str | None = None
@@ -58,7 +58,7 @@ def import_order(
     return Order(
         title,
         ("import", *options, *(["--replace"] if replaces else []), "--", *map(str, files)),
-        _import_told,
+        _summarise_import,
         cancelled=translate(
             "Jobs", "Whole candles that were stored by then stay; importing the file again adds the rest."
         ),
@@ -73,7 +73,7 @@ def backfill_order(venue: str, symbol: str, interval: str, since: str, until: st
     return Order(
         translate("Jobs", "Fetch {0} {1} of {2} since {3}").format(symbol, interval, venue, since),
         ("backfill", *market, *span, *(["--ask-again"] if asks_again else [])),
-        _backfill_told,
+        _summarise_backfill,
         cancelled=translate("Jobs", "The candles that had come are stored; the same job goes on from there."),
         market_of=lambda _summary: Market(venue, symbol, Interval.parse(interval)),
     )
@@ -91,7 +91,7 @@ def pretrain_order(
     return Order(
         translate("Jobs", "Pretrain on {0}").format(named),
         ("pretrain", *options, "--", *map(str, files)),
-        _pretrain_told,
+        _summarise_pretrain,
         cancelled=translate("Jobs", "The best epoch by then is kept, where there was one."),
     )
 
@@ -112,7 +112,7 @@ def evaluate_order(
     return Order(
         title,
         ("evaluate", *options, "--", str(file)),
-        _evaluate_told,
+        _summarise_evaluate,
         page,
         None if kept is None else kept.info.checkpoint_id,
         translate("Jobs", "Nothing was judged, and nothing was kept."),
@@ -155,7 +155,7 @@ def _imported_market(summary: Mapping[str, Any]) -> Market | None:
     return Market(venue, symbol, Interval.parse(interval))
 
 
-def _import_told(summary: Mapping[str, Any]) -> str:
+def _summarise_import(summary: Mapping[str, Any]) -> str:
     files = summary["files"]
     stored, same = (sum(int(each[name] or 0) for each in files) for name in ("stored", "same"))
     rejected: Counter[str] = Counter()
@@ -174,7 +174,7 @@ def _import_told(summary: Mapping[str, Any]) -> str:
     return " ".join(parts)
 
 
-def _backfill_told(summary: Mapping[str, Any]) -> str:
+def _summarise_backfill(summary: Mapping[str, Any]) -> str:
     if not summary["wanted"]:
         return translate("Jobs", "Nothing was missing.")
     parts = [
@@ -193,7 +193,7 @@ def _backfill_told(summary: Mapping[str, Any]) -> str:
     return " ".join(parts)
 
 
-def _pretrain_told(summary: Mapping[str, Any]) -> str:
+def _summarise_pretrain(summary: Mapping[str, Any]) -> str:
     best = next(each for each in summary["epochs"] if each["epoch"] == summary["best_epoch"])
     close, spread = (_held_back(best["validation"], name) for name in ("close", "range"))
     return translate(
@@ -212,7 +212,7 @@ def _held_back(validation: Mapping[str, Any], name: str) -> str:
     return translate("Jobs", "{0} ({1} to {2})").format(value, low, high)
 
 
-def _evaluate_told(summary: Mapping[str, Any]) -> str:
+def _summarise_evaluate(summary: Mapping[str, Any]) -> str:
     plain = dict(summary)
     found = [*(words.in_a_sentence(plain, name) for name in words.QUANTITIES), words.beginning(plain)]
     return " ".join(part for part in found if part)

@@ -52,14 +52,14 @@ _log = logging.getLogger("ghostcandle")
 Dialog = TypeVar("Dialog", bound=JobDialog)
 
 
-class JobDesk(QObject):
+class JobManager(QObject):
     """Owns the children that the window started. Before the window goes, `close`."""
 
     began = Signal()
     """A job of the user's was started: the list is to be shown."""
     finished = Signal(str, object)
     """A job's id and its JobState."""
-    told = Signal(object)
+    job_ended = Signal(object)
     """Job: it is over by itself, done or failed, and was announced."""
 
     def __init__(
@@ -144,7 +144,7 @@ class JobDesk(QObject):
             self._tell(words.format(order.title, error.strerror or error), is_bad=True)
             return None
         child = ChildProcess(self._arguments(order), self._environment(scratch if order.works_aside else None), self)
-        child.progressed.connect(lambda *told: self._on_progress(job_id, *told))
+        child.progressed.connect(lambda *progress: self._on_progress(job_id, *progress))
         child.said.connect(lambda sentence: self._on_said(job_id, sentence))
         child.over.connect(lambda ending: self._on_over(job_id, ending))
         self._children[job_id] = (child, order)
@@ -273,10 +273,10 @@ class JobDesk(QObject):
         return ["--json", "--progress-lines", "--data-dir", str(self._folder.root)]
 
     def _environment(self, scratch: Path | None) -> Mapping[str, str]:
-        told = {} if scratch is None else dict.fromkeys(_TEMPORARY, str(scratch))
+        variables = {} if scratch is None else dict.fromkeys(_TEMPORARY, str(scratch))
         if self._urls is not None:
-            told[_URLS_VARIABLE] = json.dumps(asdict(self._urls))
-        return told
+            variables[_URLS_VARIABLE] = json.dumps(asdict(self._urls))
+        return variables
 
     def _on_progress(self, job_id: str, doing: str, done: int, total: int, seconds_left: float | None) -> None:
         self._state.jobs.advance(job_id, doing, done, total, seconds_left)
@@ -301,7 +301,7 @@ class JobDesk(QObject):
             self._idle.set()
         self._announce(order, state, result, page, market)
         if job is not None and not self._is_closed and state is not JobState.CANCELLED:
-            self.told.emit(job)
+            self.job_ended.emit(job)
         self.finished.emit(job_id, state)
 
     def _outcome(self, order: Order, ending: Ending) -> tuple[JobState, str]:
@@ -313,7 +313,7 @@ class JobDesk(QObject):
             )
         state = JobState.CANCELLED if ending.summary.get("interrupted") else JobState.DONE
         try:
-            return state, order.told(ending.summary)
+            return state, order.summarise(ending.summary)
         except (KeyError, TypeError, ValueError, StopIteration):
             _log.exception("A job's answer is not of the form that was looked for.")
             return JobState.FAILED, translate("Jobs", "It ended, but its answer could not be read; the log says more.")

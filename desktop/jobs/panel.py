@@ -50,7 +50,7 @@ class JobsPanel(Panel):
         self.count = Label()
         self.start = QToolButton()
         self.details = QPlainTextEdit()
-        self._told = ""
+        self._shown_text = ""
         """In `details`, with usual spaces."""
         self.details.setReadOnly(True)
         self.details.setAccessibleName(translate("Jobs", "The whole account of the chosen job"))
@@ -157,8 +157,8 @@ class JobsPanel(Panel):
     def _show_details(self) -> None:
         job = self.selected()
         text = "" if job is None else self._account(job)
-        if text != self._told:  # what the box gives back has other spaces
-            self._told = text
+        if text != self._shown_text:  # what the box gives back has other spaces
+            self._shown_text = text
             self.details.setPlainText(with_whole_figures(text))
         self.details.setVisible(job is not None)
 

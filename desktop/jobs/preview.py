@@ -19,9 +19,9 @@ _PAUSE_MS = 500
 
 
 class ImportPreview(QObject):
-    """`told` says what is to be shown, empty for nothing. One child at a time; `end` before the dialog goes."""
+    """Emits the text to show, empty for nothing. One child at a time; `end` before the dialog goes."""
 
-    told = Signal(str, bool)
+    text_changed = Signal(str, bool)
     """The words, and whether none of the files can be read."""
 
     def __init__(self, start_child: StartChild, parent: QObject) -> None:
@@ -47,7 +47,7 @@ class ImportPreview(QObject):
             self._found = ()
         self._wanted, self._rows_from = tuple(arguments), tuple(rows_from)
         known = "\n".join(_line({**each, "new": None, "unnamed": None}) for each in self._found)
-        self.told.emit(known or (translate("Jobs", "Reading …") if arguments else ""), False)
+        self.text_changed.emit(known or (translate("Jobs", "Reading …") if arguments else ""), False)
         if arguments:
             self._pause.start()
 
@@ -72,9 +72,9 @@ class ImportPreview(QObject):
             return
         self._found = (ending.summary or {}).get("files") or self._found
         if ending.summary is None:
-            self.told.emit(in_fields(ending.sentence), True)
+            self.text_changed.emit(in_fields(ending.sentence), True)
         else:
-            self.told.emit(preview_text(ending.summary), not ending.summary.get("files"))
+            self.text_changed.emit(preview_text(ending.summary), not ending.summary.get("files"))
 
 
 def preview_text(summary: Mapping[str, Any]) -> str:

@@ -1,4 +1,4 @@
-"""What is said of alerts that went off: in the banner, by the desktop, and by a sound."""
+"""Messages of price alerts: in the banner, by the desktop, and by a sound."""
 
 from __future__ import annotations
 
@@ -15,37 +15,39 @@ from desktop.ui.crossings import crossing_time
 from desktop.ui.translation import translate
 
 _LATE_MS = 60_000
-"""What was crossed before that is told with its time: it is no news of now."""
+"""An older crossing is shown with its time."""
 
 
 class AlertMessages:
-    """`action` is what the banner offers, and `on_action` is called with the moment of the crossing."""
+    """action: the banner's button. on_action: called with the time of the crossing."""
 
     def __init__(
         self, shell: Shell, messages: DesktopMessages, action: str, on_action: Callable[[int | None], object]
     ) -> None:
         self._shell, self._messages, self._action, self._on_action = shell, messages, action, on_action
 
-    def tell(self, symbol: str, lines: Sequence[PriceLine], decimals: int, time: str = "") -> None:
-        """Lines of a symbol that one candle or price set off, once for each price, however many stand there.
+    def show(self, symbol: str, lines: Sequence[PriceLine], decimals: int, time: str = "") -> None:
+        """Lines of a symbol that one candle or price crossed, one message a price.
 
-        time: when that was, where it is not now.
+        time: when that was, if not now.
         """
-        told: dict[str, list[PriceLine]] = {}
-        for line in lines if self._shell.settings.current.notifications.price_alerts else ():
+        if not self._shell.settings.current.notifications.price_alerts:
+            return
+        by_text: dict[str, list[PriceLine]] = {}
+        for line in lines:
             is_up = line.direction is Direction.UP
             text = translate("Chart", "{0} rose to {1}") if is_up else translate("Chart", "{0} fell to {1}")
-            told.setdefault(text.format(symbol, formatting.format_price(line.price, decimals)), []).append(line)
-        for said, together in told.items():
-            self._tell_one(said, together, time)
+            by_text.setdefault(text.format(symbol, formatting.format_price(line.price, decimals)), []).append(line)
+        for crossing, together in by_text.items():
+            self._show_one(crossing, together, time)
 
-    def _tell_one(self, said: str, lines: Sequence[PriceLine], time: str) -> None:
+    def _show_one(self, crossing: str, lines: Sequence[PriceLine], time: str) -> None:
         if len(lines) > 1:
-            said = translate("Chart", "{0} ({1} alerts)").format(said, len(lines))
+            crossing = translate("Chart", "{0} ({1} alerts)").format(crossing, len(lines))
         if time:
-            said = translate("Chart", "{0}, crossed {1}").format(said, time)
-        said = translate("Chart", "Alert: {0}.").format(said)
-        text = " ".join((said, *dict.fromkeys(line.text for line in lines if line.text)))
+            crossing = translate("Chart", "{0}, crossed {1}").format(crossing, time)
+        alert = translate("Chart", "Alert: {0}.").format(crossing)
+        text = " ".join((alert, *dict.fromkeys(line.text for line in lines if line.text)))
         key, crossed_at_ms = f"alert {lines[0].number}", lines[0].crossed_at_ms
         self._shell.banner.tell(
             Notice(
@@ -57,7 +59,7 @@ class AlertMessages:
                 is_alert=True,
             )
         )
-        self._messages.tell(translate("Chart", "Price alert"), text)
+        self._messages.send(translate("Chart", "Price alert"), text)
         if self._shell.settings.current.notifications.alert_sound:
             self._messages.sound()
 

@@ -1,4 +1,4 @@
-"""Alerts of the markets that are not on the chart: they go off at the prices that the watchlist asks for."""
+"""Alerts of the markets that are not on the chart, from the prices of the watchlist."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ _UNWATCHED = "alerts elsewhere"
 
 
 class AlertsElsewhere(QObject):
-    """Knows the armed lines of all markets but the one on the chart, whose candles tell more than prices do. While the
-    watchlist has a market with such lines, prices are asked for also where nobody looks at it."""
+    """Knows the armed lines of all markets but the one on the chart, which is followed by its candles. While the
+    watchlist has a market with such lines, prices are requested even if it is hidden."""
 
     def __init__(
         self,
@@ -54,14 +54,14 @@ class AlertsElsewhere(QObject):
         shell.settings.changed.connect(self._on_settings)
 
     def show_market(self, market: Market) -> None:
-        """Another market is on the chart, and its candles are followed. Says where alerts of the former one are
-        watched by nobody from now on."""
+        """Another market is on the chart, and its candles are followed. Warns if alerts of the former one are no longer
+        watched."""
         former, self._shown, self._shown_since_ms = self._shown, market, self._clock.now_ms()
         self._shell.banner.withdraw(_UNWATCHED)
         self._read()
         self._on_settings(self._shell.settings.current)
         if former is not None and _key(former) in self._armed:
-            self._say_whether_watched(former, market)
+            self._warn_if_unwatched(former, market)
 
     def _read(self) -> None:
         try:
@@ -78,24 +78,24 @@ class AlertsElsewhere(QObject):
         self._listed = listed
         self._watchlist.need_prices(is_needed=not self._armed.keys().isdisjoint(listed))
         if removed and self._shown is not None:
-            self._say_whether_watched(removed[0], self._shown)
+            self._warn_if_unwatched(removed[0], self._shown)
 
     def _on_quoted(self, quoted: Quoted) -> None:
         if not any(self._judged(quoted)):
             return
-        self._read()  # their words may have been changed since
+        self._read()  # their texts may have changed since
         crossed: dict[MarketKey, list[PriceLine]] = {}
         for key, line in list(self._judged(quoted)):
             self._keep(key, line)
             if line.crossed_at_ms is not None:
                 crossed.setdefault(key, []).append(line)
         for key, lines in crossed.items():
-            self._tell_crossed(key, lines, quoted.quotes[key[1]])
+            self._show_crossed(key, lines, quoted.quotes[key[1]])
         self._on_settings(self._shell.settings.current)
 
     def _judged(self, quoted: Quoted) -> Iterator[tuple[MarketKey, PriceLine]]:
-        """The lines that these prices change, as they are then. What was told while the market was on the chart is
-        known from its candles."""
+        """The lines that these prices change, with the change. Quotes of the time when the market was on the chart are
+        skipped: its candles were followed."""
         for symbol, quote in quoted.quotes.items():
             key = (quoted.venue, symbol)
             for line in self._armed.get(key, ()) if quote.at_ms >= self._shown_since_ms else ():
@@ -104,7 +104,7 @@ class AlertsElsewhere(QObject):
                     yield key, after
 
     def _keep(self, key: MarketKey, line: PriceLine) -> None:
-        """Also where it cannot be stored: it has happened."""
+        """Even if it cannot be stored: it has happened."""
         kept = (line if each.number == line.number else each for each in self._armed[key])
         self._armed[key] = tuple(each for each in kept if each.is_watched)
         if not self._armed[key]:
@@ -114,21 +114,21 @@ class AlertsElsewhere(QObject):
         except StorageError as error:
             self._shell.banner.notify_storage_error(str(error))
 
-    def _tell_crossed(self, key: MarketKey, lines: list[PriceLine], quote: Quote) -> None:
+    def _show_crossed(self, key: MarketKey, lines: list[PriceLine], quote: Quote) -> None:
         closes = () if quote.day is None else quote.day.closes
         decimals = formatting.decimals_of_prices((*closes, quote.last, *(line.price for line in lines)))
         messages = AlertMessages(
             self._shell, self._messages, translate("Chart", "Show market"), lambda _at_ms: self._open(key)
         )
-        messages.tell(key[1], lines, decimals)
+        messages.show(key[1], lines, decimals)
 
     def _open(self, key: MarketKey) -> None:
-        """Put it on the chart, at the interval at which the watchlist has it."""
+        """Put it on the chart, at its interval in the watchlist."""
         listed = self._shell.settings.current.watchlist.markets
         market = next((each for each in listed if (each.venue, each.symbol) == key), WatchedMarket(*key))
         self._watch(market)
 
-    def _say_whether_watched(self, former: Market, shown: Market) -> None:
+    def _warn_if_unwatched(self, former: Market, shown: Market) -> None:
         is_listed = any(_key(each.market) == _key(former) for each in self._shell.settings.current.watchlist.markets)
         is_exchange = shown.venue not in (FILE_VENUE, SIMULATED_VENUE)
         if is_listed and is_exchange:
@@ -153,7 +153,7 @@ class AlertsElsewhere(QObject):
         )
 
     def _list(self, market: Market) -> None:
-        """Its prices are asked for from then on."""
+        """Its prices are requested from then on."""
         wanted = WatchedMarket(market.venue, market.symbol, str(market.interval))
         try:
             markets = added(self._shell.settings.current.watchlist.markets, wanted)

@@ -18,8 +18,8 @@ def in_a_bubble(text: str) -> str:
 class DesktopMessages(QObject):
     """Where the desktop has no tray, or one that shows no messages, the window's entry flashes and that is all."""
 
-    told = Signal(str, str)
-    """Title and text of what was just told."""
+    sent = Signal(str, str)
+    """Title and text."""
     sounded = Signal()
     """The system's alert sound was asked for."""
     clicked = Signal()
@@ -30,9 +30,9 @@ class DesktopMessages(QObject):
         self._window = window
         self._tray: QSystemTrayIcon | None = None
 
-    def tell(self, title: str, text: str) -> None:
+    def send(self, title: str, text: str) -> None:
         """One thing that happened."""
-        self.told.emit(title, text)
+        self.sent.emit(title, text)
         QApplication.alert(self._window)
         tray = self._shown_tray()
         if tray is not None:

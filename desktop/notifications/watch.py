@@ -1,4 +1,4 @@
-"""What is worth a message while the window is not in front: a new best, an incident, a feed's loss, a job's end."""
+"""Desktop messages while the window is not in front: new best checkpoint, incident, lost feed, finished job."""
 
 from __future__ import annotations
 
@@ -16,25 +16,25 @@ from desktop.ui import formatting
 from desktop.ui.translation import translate
 
 _LOST_AFTER_MS = 15_000
-"""A feed that reconnects sooner was not worth the interruption."""
+"""A feed that reconnects sooner is not reported."""
 _INCIDENTS_APART_S = 60.0
 _FLOWING = frozenset({FeedState.LIVE, FeedState.CATCHING_UP, FeedState.REPLAYING, FeedState.SIMULATED})
 
 
 class RunWatch(QObject):
-    """Each kind can be turned off in the settings."""
+    """Each kind can be disabled in the settings."""
 
     def __init__(
         self, shell: Shell, state: RunState, messages: DesktopMessages, lost_after_ms: int = _LOST_AFTER_MS
     ) -> None:
         super().__init__(shell.window)
         self._shell, self._state, self._messages = shell, state, messages
-        self._was_live = self._is_told_lost = False
-        self._incident_told_s: float | None = None
+        self._was_live = self._is_loss_reported = False
+        self._incident_sent_s: float | None = None
         self._patience = QTimer(self)
         self._patience.setSingleShot(True)
         self._patience.setInterval(lost_after_ms)
-        self._patience.timeout.connect(self._tell_lost)
+        self._patience.timeout.connect(self._report_loss)
         state.incident_happened.connect(self._on_incident)
         state.checkpoint_saved.connect(self._on_saved)
         state.feed_changed.connect(self._on_feed)
@@ -44,37 +44,37 @@ class RunWatch(QObject):
         return self._shell.settings.current.notifications
 
     @Slot(object)
-    def tell_of_job(self, job: Job) -> None:
-        """One that somebody waits for is over."""
+    def notify_of_job(self, job: Job) -> None:
+        """A job of the user's has ended."""
         if self._wanted.jobs:
             is_done = job.state is JobState.DONE
             title = (
                 translate("Notifications", "A job is done") if is_done else translate("Notifications", "A job failed")
             )
-            self._tell(title, f"{job.report.title}: {job.result}")
+            self._send(title, f"{job.report.title}: {job.result}")
 
-    def _tell(self, title: str, text: str) -> None:
+    def _send(self, title: str, text: str) -> None:
         if self._wanted.while_in_front or not self._shell.window.isActiveWindow():
-            self._messages.tell(title, text)
+            self._messages.send(title, text)
 
     def _on_incident(self, incident: Incident) -> None:
-        """Those that follow within a minute are in the panel; a storm of messages helps nobody."""
+        """At most one a minute; all are in the panel."""
         if not self._wanted.incidents or incident.severity is Severity.INFO or incident.count > 1:
             return
         now_s = self._state.clock.monotonic_s()
-        if self._incident_told_s is not None and now_s - self._incident_told_s < _INCIDENTS_APART_S:
+        if self._incident_sent_s is not None and now_s - self._incident_sent_s < _INCIDENTS_APART_S:
             return
-        self._incident_told_s = now_s
-        self._tell(
+        self._incident_sent_s = now_s
+        self._send(
             translate("Notifications", "Training incident"),
             f"{incident.what_happened} {incident.what_was_done}".strip(),
         )
 
     def _on_saved(self, saved: CheckpointInfo) -> None:
-        """Not while it goes through what is stored: there each minute has a new best."""
+        """Not while it catches up: there each minute has a new best."""
         is_live = self._state.trainer_state is TrainerState.TRAINING and self._was_live
         if self._wanted.new_best and saved.reason == "best" and is_live:
-            self._tell(
+            self._send(
                 translate("Notifications", "New best checkpoint"),
                 translate("Notifications", "Step {0}, score {1}. That proves no edge.").format(
                     formatting.format_count(saved.step), score_text(saved)
@@ -85,21 +85,21 @@ class RunWatch(QObject):
         feed = self._state.feed
         if feed is None:  # another market
             self._patience.stop()
-            self._was_live = self._is_told_lost = False
+            self._was_live = self._is_loss_reported = False
         elif feed.state in _FLOWING:
             self._patience.stop()
-            if self._is_told_lost and self._wanted.feed:
-                self._tell(translate("Notifications", "The feed is back"), feed.sentence)
-            self._is_told_lost = False
+            if self._is_loss_reported and self._wanted.feed:
+                self._send(translate("Notifications", "The feed is back"), feed.sentence)
+            self._is_loss_reported = False
             self._was_live = self._was_live or feed.state is FeedState.LIVE
         elif feed.state is FeedState.FAILED and self._was_live:
-            self._tell_lost()
-        elif self._was_live and not self._is_told_lost and not self._patience.isActive():
+            self._report_loss()
+        elif self._was_live and not self._is_loss_reported and not self._patience.isActive():
             self._patience.start()
 
-    def _tell_lost(self) -> None:
+    def _report_loss(self) -> None:
         self._patience.stop()
         feed = self._state.feed
-        if feed is not None and not self._is_told_lost and self._wanted.feed:
-            self._is_told_lost = True
-            self._tell(translate("Notifications", "The feed is lost"), feed.sentence)
+        if feed is not None and not self._is_loss_reported and self._wanted.feed:
+            self._is_loss_reported = True
+            self._send(translate("Notifications", "The feed is lost"), feed.sentence)

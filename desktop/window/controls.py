@@ -1,4 +1,4 @@
-"""The tool bar's inputs: what may be changed while the training runs."""
+"""The tool bar's inputs, which may be changed while training runs."""
 
 from __future__ import annotations
 
@@ -23,22 +23,22 @@ _DUTY_STEP = 5
 _SLIDER_WIDTH = 90
 _ICON_SIZE = 20
 RESUME = QT_TRANSLATE_NOOP("Actions", "&Resume")
-"""What `Pause` says while training is paused."""
+"""The text of `Pause` while training is paused."""
 PAUSING, RESUMING = QT_TRANSLATE_NOOP("Actions", "Pausing …"), QT_TRANSLATE_NOOP("Actions", "Resuming …")
-"""What it says until the trainer has answered."""
+"""Its text until the trainer has answered."""
 _NAMED = (ActionId.START, ActionId.PAUSE, ActionId.STEP_ONCE, ActionId.STOP)
 
 
 class TrainingInputs(QWidget):
-    """Learning rate, clip threshold, share of the time. The signals carry what the user chose; what is
-    shown by `show_values` and `show_duty` makes none."""
+    """Learning rate, clip threshold, share of the time. Only changes of the user's are emitted, not those by
+    `show_values` and `show_duty`."""
 
     learning_rate_changed = Signal(float)
     clip_norm_changed = Signal(float)
     duty_changed = Signal(int)
-    """In percent: when the slider is let go, or moved by a key or the wheel."""
+    """In percent: when the slider is released, or moved by a key or the wheel."""
     refused = Signal(str)
-    """The sentence about a number that was typed and cannot be: the one before it stays in force."""
+    """Why a typed number is refused: the former one stays in force."""
 
     def __init__(
         self, learning_rate: float, clip_norm: float, duty_percent: int = 100, parent: QWidget | None = None
@@ -170,7 +170,7 @@ class TrainingInputs(QWidget):
 
 
 def make_tool_bar(actions: ActionRegistry, inputs: TrainingInputs) -> QToolBar:
-    """The window's tool bar: what steers the training has its name beside its icon."""
+    """The window's tool bar: training actions have their name beside the icon."""
     bar = QToolBar(translate("Panels", "Training"))
     bar.setObjectName("tool_bar")
     bar.setMovable(False)
@@ -186,7 +186,7 @@ def make_tool_bar(actions: ActionRegistry, inputs: TrainingInputs) -> QToolBar:
 
 
 def keep_room_for_resume(bar: QToolBar, actions: ActionRegistry) -> None:
-    """What is beside `Pause` stays where it is when that says something longer. Call it once the actions have icons."""
+    """Reserve the width of its longest text for `Pause`. Call it once the actions have icons."""
     button = bar.widgetForAction(actions[ActionId.PAUSE])
     if isinstance(button, QToolButton):
         follow_interface_size(button, partial(_keep_room, button))

@@ -1,4 +1,4 @@
-"""Each panel in a dock of its own."""
+"""The docks of the panels."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from desktop.ui.panel_base import Panel
 
 
 class Dock(QDockWidget):
-    """Draws its title in the font that it has: Qt does in the one that there was when the dock was made."""
+    """Draws its title in its current font: Qt uses the font from when the dock was made."""
 
     def paintEvent(self, event: QPaintEvent) -> None:
         if self.isFloating():
@@ -26,7 +26,7 @@ class Dock(QDockWidget):
 
 
 def in_docks(window: QMainWindow, panels: Mapping[ActionId, tuple[str, Panel]]) -> dict[ActionId, QDockWidget]:
-    """By the action that shows it; panels: title and panel. A panel that was hidden is stale when it is shown again."""
+    """By the action that shows it. panels: title and panel. A hidden panel is stale when it is shown again."""
     docks: dict[ActionId, QDockWidget] = {}
     for action_id, (title, panel) in panels.items():
         dock = Dock(title, window)

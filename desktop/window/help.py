@@ -1,4 +1,4 @@
-"""What the window opens for who looks for something: the documentation, the shortcuts, the data folder."""
+"""Opens the documentation, the shortcuts and the data folder."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from desktop.ui.translation import translate
 
 
 def open_data_folder(banner: Banner, folder: Path) -> None:
-    """In the desktop's file manager; where none answers, the banner names the folder."""
+    """In the desktop's file manager; without one the banner names the folder."""
     if not QDesktopServices.openUrl(QUrl.fromLocalFile(str(folder))):
         words = translate("Window", "No file manager answered. The data folder is {0}.")
         banner.notify(words.format(folder), key="data folder", is_answer=True)
@@ -37,6 +37,6 @@ def read_documentation(window: QWidget, banner: Banner) -> None:
 
 
 def list_shortcuts(window: QWidget, actions: ActionRegistry) -> None:
-    """Those of the menus, of the panels, and what the mouse does on the chart."""
+    """Those of the menus and the panels, and the mouse gestures of the chart."""
     infos = (*actions.infos(), *panel_actions())
     open_shortcuts(window, (*shortcut_lines(infos), *chart_gestures()))

@@ -1,4 +1,4 @@
-"""The main window: the chart in the middle, panels in docks, and signals for what the user wants."""
+"""The main window: the chart in the middle, panels in docks, and signals for the user's requests."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ _THEME_ACTIONS: dict[Mode, ActionId] = {
     "dark": ActionId.THEME_DARK,
     "light": ActionId.THEME_LIGHT,
 }
-_MOST_PASSED_BY = 100
+_MOST_SKIPPED = 100
 
 
 class MainWindow(QMainWindow):
@@ -179,16 +179,15 @@ class MainWindow(QMainWindow):
         super().showEvent(event)
         self._refresher.resume()
         if self._needs_default_sizes:
-            # Sizes that were asked for before the window had one do not hold, and left to itself the layout takes these
-            # after the first frame.
+            # Sizes set before the window had one are lost, and the layout would apply these only after the first frame.
             self._needs_default_sizes = False
             size(self, self.docks, EVERYTHING)
             if (layout := self.layout()) is not None:
                 layout.activate()
 
     def focusNextPrevChild(self, is_forward: bool) -> bool:
-        """Tab passes by what lies behind another dock's tab: the keys would be where nobody sees them."""
-        for _ in range(_MOST_PASSED_BY):
+        """Tab skips widgets behind another dock's tab: the keyboard focus would be invisible."""
+        for _ in range(_MOST_SKIPPED):
             if not super().focusNextPrevChild(is_forward):
                 return False
             now = self.focusWidget()
@@ -304,5 +303,5 @@ class MainWindow(QMainWindow):
 
     def _float_panel(self) -> None:
         if not float_dock_of(QApplication.focusWidget()):
-            words = translate("Window", "No panel has the keys. Go to one with Tab or a click, then try again.")
+            words = translate("Window", "No panel has keyboard focus. Press Tab or click a panel, then try again.")
             self.banner.notify(words, key="layout", is_answer=True)

@@ -1,4 +1,4 @@
-"""Turns what the state says into notices of the banner, and takes them away when they no longer hold."""
+"""Shows the state in notices of the banner, and removes them when they no longer hold."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class NoticeWriter(QObject):
         self._state, self._banner = state, banner
         self._on_start, self._on_choose_market, self._on_show = on_start, on_choose_market, on_show_incidents
         self._on_use_gpu, self._on_resume, self._on_recovery = on_use_gpu, on_resume, on_recovery
-        self._told_at_ms: dict[str, int] = {}
+        self._shown_at_ms: dict[str, int] = {}
         self._former_state: TrainerState | None = None
         state.failed.connect(self._on_failed)
         state.ready.connect(self._on_ready)
@@ -64,19 +64,19 @@ class NoticeWriter(QObject):
         state.run_changed.connect(self._on_run)
 
     def _on_ready(self) -> None:
-        """A trainer that was just started is on the device that it got: an older offer no longer holds."""
+        """A restarted trainer has its device: an older offer no longer holds."""
         for key in (_TRAINER, _GPU):
             self._banner.withdraw(key)
 
     def _on_status(self) -> None:
-        """Take away what no longer holds. Only a step says that it trains again: a trainer that was started anew
-        stands before it is told that it is paused."""
+        """Remove notices that no longer hold. Only a step proves that it trains again: a restarted trainer reports
+        training before it knows that it is paused."""
         state, status = self._state.trainer_state, self._state.status
         former, self._former_state = self._former_state, state
         last_step_ms = None if status is None or state not in _LEARNING else status.last_step_at_ms
         for key in (_ENDED, _PAUSED):
-            told_at_ms = self._told_at_ms.get(key)
-            if told_at_ms is not None and last_step_ms is not None and last_step_ms > told_at_ms:
+            shown_at_ms = self._shown_at_ms.get(key)
+            if shown_at_ms is not None and last_step_ms is not None and last_step_ms > shown_at_ms:
                 self._banner.withdraw(key)
         if state in _OVER or (former is TrainerState.PAUSED and state in _LEARNING):
             self._banner.withdraw(_PAUSED)
@@ -84,7 +84,7 @@ class NoticeWriter(QObject):
     def _on_failed(self, event: TrainerFailed) -> None:
         self._banner.withdraw(_ENDED)  # the failure says it too
         if event.needs_room:
-            return  # `RoomWatch` says what follows
+            return  # reported by the watch of the disk space
         notice = Notice(
             _TRAINER, Severity.ERROR, event.sentence, event.details, translate("Panels", "Start again"), self._on_start
         )
@@ -106,7 +106,7 @@ class NoticeWriter(QObject):
         )
 
     def _on_incident(self, incident: Incident) -> None:
-        """Only grave ones, offers, and what was asked for, which passes; all are in their panel."""
+        """Only grave ones, offers, and answers to requests; all are in their panel."""
         if incident.kind == GPU_IS_BACK:
             text = f"{incident.what_happened} {incident.what_was_done}"
             self._banner.tell(
@@ -121,7 +121,7 @@ class NoticeWriter(QObject):
         if incident.kind == RESTORED:
             self._banner.tell(Notice(_RESTORED, incident.severity, incident.what_happened, passes=True))
         if incident.severity is Severity.ERROR and incident.kind != BREAKER:  # its failure follows, with a button
-            self._tell_grave(incident)
+            self._show_grave(incident)
 
     def _on_diagnosis(self) -> None:
         """A diverged model has a notice for as long as the doctor says so; one that was dismissed comes again with the
@@ -144,14 +144,14 @@ class NoticeWriter(QObject):
             )
         )
 
-    def _tell_grave(self, incident: Incident) -> None:
+    def _show_grave(self, incident: Incident) -> None:
         text = " ".join(part for part in (incident.what_happened, incident.what_was_done) if part)
         key, action, on_action = _INCIDENT, translate("Panels", "Show incidents"), self._on_show
         if incident.kind in PAUSES:
             key, action, on_action = _PAUSED, translate("Panels", "Resume"), self._on_resume
         elif incident.kind == TRAINER_ENDED:
             key = _ENDED
-        self._told_at_ms[key] = incident.at_ms
+        self._shown_at_ms[key] = incident.at_ms
         self._banner.tell(Notice(key, Severity.ERROR, text, incident.details, action, on_action))
 
     def _on_run(self) -> None:

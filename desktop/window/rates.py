@@ -22,7 +22,7 @@ _COMMANDS = {
     ("gradients", "clip_norm"): SetClipNorm,
     ("training", "duty_percent"): SetDuty,
 }
-"""What tells the trainer of a setting, by its group and name."""
+"""The command that sets a value in the trainer, by the setting's group and name."""
 
 
 class TrainingRates(QObject):
@@ -42,7 +42,7 @@ class TrainingRates(QObject):
         settings.changed.connect(self._on_settings)
 
     def change(self, changes: Iterable[SettingChange]) -> None:
-        """Change settings. The trainer is told also of those that stay: it may use lower ones, after a rollback."""
+        """Change settings. Unchanged values are sent too: the trainer may use lower ones, after a rollback."""
         changes, before = tuple(changes), self._settings.current
         after = before
         for change in changes:

@@ -153,8 +153,8 @@ class StatusPanel(Panel):
         return translate("Panels", _TRAINER_WORDS[trainer_state])
 
     def _is_waiting(self) -> bool:
-        """Whether no candle can come, and none is being learned from: the trainer tells of its state with candles only,
-        so what it told last stays for as long as the exchange is away."""
+        """Whether no candle can come, and none is being learned from. The trainer reports its state with candles only,
+        so its last report stays while the exchange is unreachable."""
         feed, status = self._state.feed, self._state.status
         if self._state.is_on_break or feed is None or feed.state not in _SILENT or self._state.jobs.find(JOB_ID):
             return False
@@ -162,8 +162,8 @@ class StatusPanel(Panel):
         return last_step_ms is None or self._state.clock.now_ms() - last_step_ms > _IDLE_AFTER_MS
 
     def _is_caught_up(self) -> bool:
-        """Whether it has learned from the newest candle that there is: until the next one closes, which may be hours,
-        nothing is left to catch up with."""
+        """Whether it has learned from the newest candle: until the next one closes, possibly in hours, there is nothing
+        to catch up with."""
         forecast = self._state.forecast
         if forecast is None or len(forecast.ghosts) < _NEXT_CANDLES:
             return False

@@ -1,4 +1,4 @@
-"""Which of the actions on training are offered now, and what Pause is called."""
+"""Enables the training actions by the trainer's state, and names Pause."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _COMING_UP = frozenset({TrainerState.STARTING, TrainerState.RESTARTING})
 _WHILE_AT_WORK = (ActionId.STOP, ActionId.FREE_DEVICE, ActionId.FREE_DEVICE_SHORT, ActionId.FREE_DEVICE_LONG)
 _WHILE_UP = (ActionId.PAUSE, ActionId.STEP_ONCE, ActionId.SAVE_CHECKPOINT)
 _WHILE_LEARNING = (ActionId.PAUSE, ActionId.STEP_ONCE)
-"""Of those, what means nothing where nothing is left to learn."""
+"""Of those, the ones without effect once there is nothing left to learn."""
 
 
 class TrainingOffer(QObject):

@@ -54,5 +54,5 @@ def test_a_killed_window_leaves_lock_socket_and_log_and_the_next_start_goes_on(f
     assert folder.owner_lock.exists() and folder.owner.exists(), "it had no time to tidy up"
     with window(folder.root, "--feed", "simulate") as second:
         said = second.wait_for(lambda said: said.get("step", 0) >= reached, "training that goes on")
-        assert any("did not end by itself" in text for text in said["banner"])
+        assert any("closed unexpectedly" in text for text in said["banner"])
         assert second.close() == 0 and TRACEBACK not in second.errors

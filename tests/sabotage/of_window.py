@@ -134,8 +134,8 @@ FAULTS = (
     Fault(
         "told-of-every-incident",
         "desktop/notifications/watch.py",
-        "now_s - self._incident_told_s < _INCIDENTS_APART_S",
-        "now_s - self._incident_told_s > _INCIDENTS_APART_S",
+        "now_s - self._incident_sent_s < _INCIDENTS_APART_S",
+        "now_s - self._incident_sent_s > _INCIDENTS_APART_S",
     ),
     Fault(
         "told-while-in-front",

@@ -117,10 +117,10 @@ class ChartEnsemble(QObject):
         """A stored candle has other numbers now; prices that it had are history, which sets no alert off."""
         self.candles.add((candle,))
 
-    def take_told(self, told: FeedReport) -> None:
+    def take_report(self, report: FeedReport) -> None:
         """What the feed says of itself; here, what the exchange does not have."""
-        if isinstance(told, MissingCandles):
-            self.candles.add_hole(told)
+        if isinstance(report, MissingCandles):
+            self.candles.add_hole(report)
 
     def set_forming(self, candle: Candle) -> None:
         """The candle that is still open, as it stands now."""

@@ -174,7 +174,7 @@ class ChartLines(Placeable[PriceLine]):
     def _on_crossed(self, lines: Sequence[PriceLine]) -> None:
         zone = self._chart.frame.time_zone
         time = "" if self._alerts.is_timeless else late_time(lines, self._clock.now_ms(), zone)
-        self._messages.tell(self._symbol, lines, self._model.decimals(), time)
+        self._messages.show(self._symbol, lines, self._model.decimals(), time)
 
     def _show_moment(self, time_ms: int | None) -> None:
         if time_ms is not None:

@@ -30,7 +30,7 @@ def test_a_panel_floats_and_comes_back_by_a_key(make_bench: MakeBench, qtbot: Qt
         assert dock.isFloating() is is_afloat
     bench.chart.setFocus(Qt.FocusReason.TabFocusReason)
     QTest.keyClick(bench.chart, Qt.Key.Key_F, _CONTROL_SHIFT)
-    assert window.banner.shown is not None and "No panel has the keys" in window.banner.shown.text
+    assert window.banner.shown is not None and "No panel has keyboard focus" in window.banner.shown.text
 
 
 def test_the_arrows_go_through_what_is_one_choice(qtbot: QtBot) -> None:

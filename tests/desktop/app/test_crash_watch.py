@@ -34,9 +34,9 @@ def test_the_last_end_is_told_and_its_report_can_be_copied(bench: Bench, qtbot: 
     watch = CrashWatch(
         CrashLog(DataFolder(tmp_path), ManualClock(5)), bench.window, bench.window.banner, ManualClock(5)
     )
-    watch.tell_of_last_end(None)
+    watch.report_last_end(None)
     assert bench.window.banner.shown is None
-    watch.tell_of_last_end(CrashReport(5, "It crashed:\nFatal Python error", tmp_path / "report.txt"))
+    watch.report_last_end(CrashReport(5, "It crashed:\nFatal Python error", tmp_path / "report.txt"))
     dialog = shown_report(bench, qtbot)
     assert "Fatal Python error" in dialog.findChild(QPlainTextEdit).toPlainText()
     copy = next(each for each in dialog.findChildren(QPushButton) if each.text() == "&Copy")

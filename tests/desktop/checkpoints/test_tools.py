@@ -210,7 +210,7 @@ def test_a_clean_up_deletes_what_it_said(qapp: QApplication, tmp_path: Path, gat
         dialog.editors["keep_newest"].put(2)
         dialog.editors["keep_best"].put(1)
         gone = {info.checkpoint_id for info in dialog.would_delete()}
-        assert gone and dialog.now.isEnabled() and "deleted" in dialog.told.text()
+        assert gone and dialog.now.isEnabled() and "deleted" in dialog.summary.text()
         assert "would be deleted" in dialog.table.item(0, 0).text()
         QTest.mouseClick(dialog.now, Qt.MouseButton.LeftButton)
         await until(lambda: not gone & {info.checkpoint_id for info in source.checkpoints()}, "the clean-up")

@@ -317,7 +317,7 @@ def test_another_exchange_keeps_the_rows_that_were_read(qtbot: QtBot, candles: P
     said: list[str] = []
     assert dialog.found.text().endswith("; 7 new")
     assert dialog._preview is not None
-    dialog._preview.told.connect(lambda text, _is_unreadable: said.append(text))
+    dialog._preview.text_changed.connect(lambda text, _is_unreadable: said.append(text))
     for change in (dialog.venue, dialog.symbol):
         change.setCurrentText("kraken" if change is dialog.venue else "BTC/EUR")
         assert "12 rows" in dialog.found.text() and "new" not in dialog.found.text(), "how many are new is asked again"

@@ -28,7 +28,7 @@ from desktop.app.composition import Application
 from desktop.jobs.child import ChildProcess, Ending
 from desktop.jobs.history_dialogs import ImportDialog
 from desktop.jobs.job_commands import Order, import_order, pretrain_order
-from desktop.jobs.manager import MOST_AT_ONCE, JobDesk
+from desktop.jobs.manager import MOST_AT_ONCE, JobManager
 from desktop.state.database import WindowDatabase
 from desktop.state.job_list import Job, JobState
 from tests.core.storage.samples import checkpoint, open_record
@@ -92,11 +92,11 @@ def folder(data_dir: Path) -> DataFolder:
 
 
 @pytest.fixture
-def desk(bench: Bench, folder: DataFolder) -> Iterator[JobDesk]:
+def desk(bench: Bench, folder: DataFolder) -> Iterator[JobManager]:
     database = WindowDatabase(folder)
     database.open()
     panels = bench.window.panels
-    desk = JobDesk(bench.shell, bench.state, bench.source, panels.jobs, bench.market_choice, database, folder)
+    desk = JobManager(bench.shell, bench.state, bench.source, panels.jobs, bench.market_choice, database, folder)
     desk.began.connect(lambda: bench.window.show_dock(ActionId.SHOW_JOBS))
     panels.checkpoints.evaluate_requested.connect(desk.ask_evaluation)
     panels.checkpoints.page_requested.connect(desk.open_page)
@@ -108,7 +108,11 @@ def desk(bench: Bench, folder: DataFolder) -> Iterator[JobDesk]:
 
 
 def order(**changes: Any) -> Order:
-    given = {"title": "Import walk.csv", "arguments": ("import", "walk.csv"), "told": lambda told: told["words"]}
+    given = {
+        "title": "Import walk.csv",
+        "arguments": ("import", "walk.csv"),
+        "summarise": lambda summary: summary["words"],
+    }
     return Order(**{**given, **changes})
 
 
@@ -116,14 +120,14 @@ def newest(bench: Bench) -> Job:
     return bench.state.jobs.jobs()[0]
 
 
-def done(qtbot: QtBot, bench: Bench, desk: JobDesk, ordered: Order) -> Job:
+def done(qtbot: QtBot, bench: Bench, desk: JobManager, ordered: Order) -> Job:
     with qtbot.waitSignal(desk.finished):
         desk.begin(ordered)
     return newest(bench)
 
 
 def test_a_child_says_what_it_does_and_what_came_of_it(
-    qtbot: QtBot, bench: Bench, desk: JobDesk, folder: DataFolder, stub: Stub
+    qtbot: QtBot, bench: Bench, desk: JobManager, folder: DataFolder, stub: Stub
 ) -> None:
     on_the_way = [
         {"progress": {"title": "Reading", "done": 1, "total": 2, "seconds_left": 3.5}},
@@ -135,7 +139,7 @@ def test_a_child_says_what_it_does_and_what_came_of_it(
         lambda: seen.append((newest(bench).doing, newest(bench).result, newest(bench).report.seconds_left))
     )
     over: list[Job] = []
-    desk.told.connect(over.append)
+    desk.job_ended.connect(over.append)
     job = done(qtbot, bench, desk, order())
     assert (job.state, job.result) == (JobState.DONE, "3,000 candles stored.") and over == [job]
     assert any(doing == "Reading" and left == 3.5 for doing, _, left in seen)
@@ -148,7 +152,7 @@ def test_a_child_says_what_it_does_and_what_came_of_it(
     assert desk.process_ids == [] and list(folder.jobs.glob("*")) == [], "nothing was left aside"
 
 
-def test_an_import_ends_with_a_way_to_its_market(qtbot: QtBot, bench: Bench, desk: JobDesk, stub: Stub) -> None:
+def test_an_import_ends_with_a_way_to_its_market(qtbot: QtBot, bench: Bench, desk: JobManager, stub: Stub) -> None:
     file = {"venue": "kraken", "symbol": "ETH/EUR", "interval": "1h", "stored": 9, "same": 0, "rejected": {}}
     stub(answers({"files": [file]}))
     done(qtbot, bench, desk, import_order([Path("eth.csv")]))
@@ -162,7 +166,7 @@ def test_an_import_ends_with_a_way_to_its_market(qtbot: QtBot, bench: Bench, des
 
 
 def test_an_import_that_is_over_offers_its_market_in_the_list(
-    qtbot: QtBot, bench: Bench, desk: JobDesk, stub: Stub
+    qtbot: QtBot, bench: Bench, desk: JobManager, stub: Stub
 ) -> None:
     """The banner's button goes after half a minute."""
     file = {"venue": "kraken", "symbol": "ETH/EUR", "interval": "1h", "stored": 9, "same": 0, "rejected": {}}
@@ -185,7 +189,7 @@ def test_an_import_that_is_over_offers_its_market_in_the_list(
 
 
 def test_the_way_to_an_imported_market_stands_before_older_notices_and_goes_with_the_chart(
-    qtbot: QtBot, bench: Bench, desk: JobDesk, stub: Stub
+    qtbot: QtBot, bench: Bench, desk: JobManager, stub: Stub
 ) -> None:
     file = {"venue": "kraken", "symbol": "ETH/EUR", "interval": "1h", "stored": 9, "same": 0, "rejected": {}}
     banner, window = bench.window.banner, bench.window
@@ -199,7 +203,7 @@ def test_the_way_to_an_imported_market_stands_before_older_notices_and_goes_with
 
 
 def test_files_that_are_dropped_on_the_window_are_offered_for_import(
-    qtbot: QtBot, bench: Bench, desk: JobDesk, stub: Stub, tmp_path: Path
+    qtbot: QtBot, bench: Bench, desk: JobManager, stub: Stub, tmp_path: Path
 ) -> None:
     stub(UNTIL_ASKED)
     files = [tmp_path / "a.csv", tmp_path / "b.csv"]
@@ -218,7 +222,7 @@ def test_files_that_are_dropped_on_the_window_are_offered_for_import(
     dialog.reject()
 
 
-def test_the_import_dialog_says_what_the_files_hold(qtbot: QtBot, desk: JobDesk, stub: Stub, tmp_path: Path) -> None:
+def test_the_import_dialog_says_what_the_files_hold(qtbot: QtBot, desk: JobManager, stub: Stub, tmp_path: Path) -> None:
     file = tmp_path / "a.csv"
     file.write_text("time,close")
     two = {"files": [FOUND, {**FOUND, "file": "b.csv", "new": None, "holes": 2, "missing": 5}]}
@@ -235,7 +239,7 @@ def test_the_import_dialog_says_what_the_files_hold(qtbot: QtBot, desk: JobDesk,
 
 
 def test_a_dialog_that_is_closed_leaves_no_process_that_looks(
-    qtbot: QtBot, desk: JobDesk, stub: Stub, tmp_path: Path
+    qtbot: QtBot, desk: JobManager, stub: Stub, tmp_path: Path
 ) -> None:
     file = tmp_path / "a.csv"
     file.write_text("time,close")
@@ -257,10 +261,10 @@ CANNOT = {
 
 
 def test_what_a_job_cannot_do_is_a_sentence_in_the_list_and_in_the_banner(
-    qtbot: QtBot, bench: Bench, desk: JobDesk, stub: Stub
+    qtbot: QtBot, bench: Bench, desk: JobManager, stub: Stub
 ) -> None:
     over: list[Job] = []
-    desk.told.connect(over.append)
+    desk.job_ended.connect(over.append)
     for kind, (code, said) in CANNOT.items():
         stub(code)
         job = done(qtbot, bench, desk, order())
@@ -270,7 +274,7 @@ def test_what_a_job_cannot_do_is_a_sentence_in_the_list_and_in_the_banner(
 
 
 def test_what_an_evaluation_found_is_kept_with_its_checkpoint(
-    qtbot: QtBot, bench: Bench, desk: JobDesk, folder: DataFolder, stub: Stub
+    qtbot: QtBot, bench: Bench, desk: JobManager, folder: DataFolder, stub: Stub
 ) -> None:
     record = open_record(desk._database.db)
     kept = checkpoint(record.reader.run_id, 1)
@@ -295,10 +299,10 @@ def test_what_an_evaluation_found_is_kept_with_its_checkpoint(
 
 
 def test_one_that_is_cancelled_ends_by_itself_and_leaves_nothing_aside(
-    qtbot: QtBot, bench: Bench, desk: JobDesk, folder: DataFolder, stub: Stub
+    qtbot: QtBot, bench: Bench, desk: JobManager, folder: DataFolder, stub: Stub
 ) -> None:
     panel, over = bench.window.panels.jobs, []
-    desk.told.connect(over.append)
+    desk.job_ended.connect(over.append)
     half = 'print(\'{"interrupted": true, "words": "Half."}\')'
     for ending, words in ((half, "Half."), ("sys.exit(130)", "Nothing was kept.")):
         stub(UNTIL_ASKED + ending)
@@ -322,7 +326,7 @@ def test_one_that_is_cancelled_ends_by_itself_and_leaves_nothing_aside(
         assert bench.state.jobs.jobs() == ()
 
 
-def test_no_more_than_some_run_at_once(bench: Bench, desk: JobDesk, stub: Stub) -> None:
+def test_no_more_than_some_run_at_once(bench: Bench, desk: JobManager, stub: Stub) -> None:
     stub(UNTIL_ASKED)
     begun = [desk.begin(order()) for _ in range(MOST_AT_ONCE + 1)]
     assert begun[-1] is None and len(set(begun)) == MOST_AT_ONCE + 1 == len(desk.process_ids) + 1
@@ -330,7 +334,7 @@ def test_no_more_than_some_run_at_once(bench: Bench, desk: JobDesk, stub: Stub) 
 
 
 def test_a_window_with_jobs_asks_before_it_closes_and_ends_them(
-    qtbot: QtBot, bench: Bench, desk: JobDesk, stub: Stub
+    qtbot: QtBot, bench: Bench, desk: JobManager, stub: Stub
 ) -> None:
     stub(UNTIL_ASKED)
     desk.begin(order())
@@ -353,7 +357,7 @@ def test_a_window_with_jobs_asks_before_it_closes_and_ends_them(
 
 
 def test_a_child_that_hears_nothing_does_not_outlive_the_window(
-    qtbot: QtBot, bench: Bench, desk: JobDesk, stub: Stub, monkeypatch: pytest.MonkeyPatch
+    qtbot: QtBot, bench: Bench, desk: JobManager, stub: Stub, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("desktop.jobs.manager._PATIENCE_S", 0.0)
     stub('import sys, threading; print(\'{"say": "here"}\', file=sys.stderr, flush=True); threading.Event().wait()')
@@ -369,7 +373,7 @@ def button(box: QMessageBox, word: str) -> QPushButton:
 
 
 def test_the_dialog_says_what_is_wrong_and_orders_what_is_right(
-    qtbot: QtBot, bench: Bench, desk: JobDesk, stub: Stub, tmp_path: Path
+    qtbot: QtBot, bench: Bench, desk: JobManager, stub: Stub, tmp_path: Path
 ) -> None:
     file = tmp_path / "BTCUSDT.csv"
     file.write_text("time,open,high,low,close,volume\n1700000000000,1.0,1.0,1.0,1.0,1.0\n")
@@ -382,7 +386,7 @@ def test_the_dialog_says_what_is_wrong_and_orders_what_is_right(
     dialog.venue.setCurrentText("binance")
     dialog.zone.setText("Middle/Earth")
     accept = dialog.buttons.button(dialog.buttons.StandardButton.Ok)
-    assert "no time zone" in dialog.message.text() and not accept.isEnabled()
+    assert "not a time zone" in dialog.message.text() and not accept.isEnabled()
     dialog.zone.setText("UTC")
     with qtbot.waitSignal(desk.finished):
         accept.click()
@@ -423,7 +427,7 @@ def test_cancelling_the_catch_up_stops_training_where_it_is(
         await until(lambda: application.state.trainer_state is TrainerState.STOPPED, "training's end")
         worker.batch.emit(EventBatch((JobProgress(JOB_ID, "Learning", 1, 4_000, is_over=True),)))
         job = next(job for job in jobs.jobs() if job.job_id == JOB_ID)
-        assert job.state is JobState.CANCELLED and "goes on from there" in job.result
+        assert job.state is JobState.CANCELLED and "continues from it" in job.result
         assert application.window.shell.actions[ActionId.START].isEnabled()
 
     run_window(qapp, context(tmp_path / "data"), story)
@@ -439,5 +443,5 @@ def test_a_pretrained_models_skill_is_told_with_its_interval() -> None:
     }
     options = {"epochs": 2, "validation_share": 0.2, "patience": 3, "batch_size": 32, "device": "cpu"}
     order = pretrain_order([Path("eth.csv")], **options)  # type: ignore[arg-type]
-    told = order.told({"best_epoch": 1, "epochs": [{"epoch": 1, "validation": validation}]})
+    told = order.summarise({"best_epoch": 1, "epochs": [{"epoch": 1, "validation": validation}]})
     assert "1,199" in told and "close +0.70 % (−0.20 to 1.70)" in told and "range +10.00 %." in told

@@ -36,7 +36,7 @@ def fire_away_timer(watch: RunWatch) -> None:
 @pytest.fixture
 def told(bench: Bench, watch: RunWatch) -> list[str]:
     titles: list[str] = []
-    bench.window.messages.told.connect(lambda title, _text: titles.append(title))
+    bench.window.messages.sent.connect(lambda title, _text: titles.append(title))
     return titles
 
 
@@ -127,17 +127,17 @@ def finished(bench: Bench, state: JobState = JobState.DONE) -> Job:
 def test_a_job_is_told_but_not_to_someone_who_uses_the_window(
     bench: Bench, watch: RunWatch, told: list[str], qtbot: QtBot
 ) -> None:
-    watch.tell_of_job(finished(bench, JobState.FAILED))
+    watch.notify_of_job(finished(bench, JobState.FAILED))
     assert told == ["A job failed"]
     told.clear()
     job = finished(bench)
     bench.window.show()
     bench.window.activateWindow()
     qtbot.waitUntil(bench.window.isActiveWindow)
-    watch.tell_of_job(job)
+    watch.notify_of_job(job)
     assert told == []
     change(bench, while_in_front=True)
-    watch.tell_of_job(job)
+    watch.notify_of_job(job)
     assert told == ["A job is done"]
 
 
@@ -150,7 +150,7 @@ def test_each_can_be_turned_off(bench: Bench, told: list[str], watch: RunWatch) 
     feed(bench, FeedState.RECONNECTING)
     fire_away_timer(watch)
     feed(bench, FeedState.LIVE)
-    watch.tell_of_job(finished(bench))
+    watch.notify_of_job(finished(bench))
     assert told == []
 
 

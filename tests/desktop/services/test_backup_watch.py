@@ -92,7 +92,7 @@ def test_one_that_is_asked_for_is_made_at_once_and_told_where_it_lies(
         action, menu = window.shell.actions[ActionId.BACK_UP], window.shell.actions.menu_of(ActionId.BACK_UP)
         await until(lambda: application.runs.is_training, "a trainer")
         menu.aboutToShow.emit()
-        assert "None was made" in with_usual_spaces(action.toolTip())
+        assert "No backups yet" in with_usual_spaces(action.toolTip())
         box = application.finder.open()
         QTest.keyClicks(box.line, "back up")
         began_ms = application.state.clock.now_ms()

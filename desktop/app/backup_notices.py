@@ -1,4 +1,4 @@
-"""What the window says of backups: why none was made, where one lies that was asked for, when the newest was made."""
+"""Notices of backups: why one failed, where it was saved, how old the newest is."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from desktop.ui.translation import translate
 _KEY = "backup"
 
 
-class BackupWords(QObject):
-    """Wires the action to the watch, and its answers to the banner."""
+class BackupNotices(QObject):
+    """Connects the action, the watch and the banner."""
 
     def __init__(self, shell: Shell, watch: BackupWatch, folder: DataFolder) -> None:
         super().__init__(shell.window)
@@ -44,10 +44,10 @@ class BackupWords(QObject):
 
     @Slot()
     def _show_newest(self) -> None:
-        """Read when somebody looks: a command may have made one too."""
+        """Read when the menu opens: a command may have made one too."""
         newest = next(iter(list_backups(self._folder.backups)), None)
-        said = translate("Window", "None was made yet.")
+        text = translate("Window", "No backups yet.")
         if newest is not None:
             made, size = format_time(newest.record.made_at_ms), format_bytes(newest.record.size_bytes)
-            said = translate("Window", "The newest was made {0} ({1}).").format(made, size)
-        self._shell.actions.add_to_tooltip(ActionId.BACK_UP, said)
+            text = translate("Window", "Newest: {0} ({1}).").format(made, size)
+        self._shell.actions.add_to_tooltip(ActionId.BACK_UP, text)
