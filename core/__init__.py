@@ -1,1 +1,1 @@
-"""The parts of Ghostcandle that know no window: markets, forecasts, training, storage."""
+"""The parts of Ghostcandle without a user interface: markets, forecasts, training, storage."""

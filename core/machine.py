@@ -1,4 +1,4 @@
-"""What the machine has to do: its cores, its memory, and its NVIDIA GPUs, where their driver answers."""
+"""Load of the machine: its cores, its memory, and its NVIDIA GPUs if their driver answers."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ import psutil
 import pynvml
 
 _READS_BETWEEN_TRIES = 30
-"""A driver may come up later, or again after an update; asking costs tens of milliseconds where there is none."""
+"""A driver may be loaded later, or again after an update; each failed attempt takes tens of milliseconds."""
 
 
 @dataclass(frozen=True, slots=True)
 class GpuReading:
-    """One GPU. None stands for what its driver does not tell."""
+    """One GPU. None: not reported by its driver."""
 
     name: str
     utilisation_percent: float | None
@@ -29,7 +29,7 @@ class GpuReading:
 
 @dataclass(frozen=True, slots=True)
 class MachineReading:
-    """All cores together, since the reading before; the memory that is not available to others; GPUs by number."""
+    """The load of all cores since the previous reading; the memory in use; GPUs by number."""
 
     cpu_percent: float
     memory_used_bytes: int
@@ -38,7 +38,7 @@ class MachineReading:
 
 
 def is_torch_for_cpu_only() -> bool:
-    """Whether the torch that is installed was built without CUDA: by its libraries, for importing it takes seconds."""
+    """Whether the installed torch was built without CUDA; judged by its libraries, as importing it takes seconds."""
     found = find_spec("torch")
     if found is None or found.origin is None:
         return False
@@ -47,20 +47,20 @@ def is_torch_for_cpu_only() -> bool:
 
 
 class MachineProbe:
-    """Reads by psutil and NVML. Its methods are called on one thread, and may take tens of milliseconds."""
+    """Reads psutil and NVML. To be used on one thread; calls may take tens of milliseconds."""
 
     def __init__(self) -> None:
         self._has_nvml = False
         self._reads_until_try = 0
-        psutil.cpu_percent()  # begins to count
+        psutil.cpu_percent()  # starts the measurement
 
     def read(self) -> MachineReading:
-        """How things are now."""
+        """The current load."""
         memory = psutil.virtual_memory()
         return MachineReading(psutil.cpu_percent(), memory.total - memory.available, memory.total, self._gpus())
 
     def close(self) -> None:
-        """Let go of the driver."""
+        """Release the driver."""
         if self._has_nvml:
             self._has_nvml = False
             with contextlib.suppress(pynvml.NVMLError):
@@ -87,19 +87,19 @@ class MachineProbe:
 
 
 def _gpu(handle: Any) -> GpuReading:
-    utilisation = _told(lambda: pynvml.nvmlDeviceGetUtilizationRates(handle))
-    memory = _told(lambda: pynvml.nvmlDeviceGetMemoryInfo(handle))
+    utilisation = _or_none(lambda: pynvml.nvmlDeviceGetUtilizationRates(handle))
+    memory = _or_none(lambda: pynvml.nvmlDeviceGetMemoryInfo(handle))
     return GpuReading(
         name=str(pynvml.nvmlDeviceGetName(handle)),
         utilisation_percent=None if utilisation is None else float(utilisation.gpu),
-        temperature_c=_told(lambda: float(pynvml.nvmlDeviceGetTemperature(handle, pynvml.NVML_TEMPERATURE_GPU))),
+        temperature_c=_or_none(lambda: float(pynvml.nvmlDeviceGetTemperature(handle, pynvml.NVML_TEMPERATURE_GPU))),
         memory_used_bytes=None if memory is None else int(memory.used),
         memory_total_bytes=None if memory is None else int(memory.total),
     )
 
 
-def _told(ask: Callable[[], Any]) -> Any:
-    """None where this GPU has no such thing."""
+def _or_none(ask: Callable[[], Any]) -> Any:
+    """The value, or None if this GPU does not support it."""
     try:
         return ask()
     except pynvml.NVMLError_NotSupported:

@@ -1,1 +1,1 @@
-"""Browsing kept checkpoints: their columns, the filter's language, comparing, and taking them out and in. No torch."""
+"""Browsing stored checkpoints: columns, the filter language, comparison, export and import. No torch."""

@@ -1,4 +1,4 @@
-"""Kept checkpoints as columns, so that 100,000 of them are filtered and sorted between two frames."""
+"""Stored checkpoints as columns, so that 100,000 of them are filtered and sorted between two frames."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from core.checkpoints.columns import Column, Kind, reason_text
 from core.checkpoints.evaluation import Evaluation
-from core.checkpoints.expression import Compare, Every, Expression, Not, Operator, Some, Span, Words
+from core.checkpoints.expression import Compare, Every, Expression, Not, Operator, Period, Some, Words
 from core.checkpoints.merit import is_worse_than_none, is_wrecked
 from core.checkpoints.provenance import is_imported
 from core.domain.candle import Interval
@@ -21,8 +21,8 @@ Mask = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
-    """One kept checkpoint, and the market of its run. `sequence` counts savings in this data folder."""
+class CheckpointRow:
+    """One stored checkpoint, and the market of its run. `sequence` counts saves in this data folder."""
 
     info: CheckpointInfo
     venue: str
@@ -30,12 +30,12 @@ class Kept:
     interval_ms: int
     sequence: int
     is_archived: bool = False
-    """Its run is put away."""
+    """Its run is archived."""
     evaluation: Evaluation | None = None
-    """The newest over a candle file."""
+    """The newest evaluation over a candle file."""
 
 
-_NUMBERS: dict[str, Callable[[Kept], float | None]] = {
+_NUMBERS: dict[str, Callable[[CheckpointRow], float | None]] = {
     "step": lambda kept: kept.info.step,
     "candle": lambda kept: kept.info.candle_open_time_ms,
     "when": lambda kept: kept.info.created_at_ms,
@@ -64,7 +64,7 @@ _NUMBERS: dict[str, Callable[[Kept], float | None]] = {
     "sequence": lambda kept: kept.sequence,
     "interval_ms": lambda kept: kept.interval_ms,
 }
-_TEXTS: dict[str, Callable[[Kept], str]] = {
+_TEXTS: dict[str, Callable[[CheckpointRow], str]] = {
     "reason": lambda kept: kept.info.reason,
     "health": lambda kept: kept.info.health or "",
     "run": lambda kept: kept.info.run_id,
@@ -88,17 +88,17 @@ _MERITS = frozenset(
         *("evaluated", "evaluated_low", "evaluated_high"),
     }
 )
-"""Columns that say how good a checkpoint is."""
+"""Columns that measure a checkpoint's quality."""
 _MARKS = {"best": "best", "in use": "in_use", "pinned": "pinned"}
 
 
 class Texts:
-    """One column of texts, each different text held once: a question is asked of those alone."""
+    """One column of texts. Each distinct text is stored and tested once."""
 
     def __init__(self) -> None:
         self.codes: Rows = np.zeros(0, dtype=np.int64)
         self.distinct: list[str] = []
-        """Case-folded, as they are compared."""
+        """Case-folded, for comparison."""
         self._known: dict[str, int] = {}
         self._ranks: Rows | None = None
 
@@ -118,20 +118,20 @@ class Texts:
         return code
 
     def keep(self, rows: Mask) -> None:
-        """Let the other rows go."""
+        """Keep only these rows."""
         self.codes = self.codes[rows]
 
     def has_any(self) -> bool:
         """Whether any row has a text."""
         return bool(self.where(bool).any())
 
-    def where(self, question: Callable[[str], bool]) -> Mask:
-        """The rows whose text answers yes."""
-        answers = np.array([question(text) for text in self.distinct], dtype=np.bool_)
+    def where(self, predicate: Callable[[str], bool]) -> Mask:
+        """The rows whose text fulfils the predicate."""
+        answers = np.array([predicate(text) for text in self.distinct], dtype=np.bool_)
         return answers[self.codes] if len(self.codes) else np.zeros(0, dtype=np.bool_)
 
     def ranks(self) -> NDArray[np.float64]:
-        """What to sort by; an empty text is unknown: NaN."""
+        """Sort keys; NaN for an empty text, which is unknown."""
         if self._ranks is None:
             order = sorted(range(len(self.distinct)), key=self.distinct.__getitem__)
             self._ranks = np.empty(len(order), dtype=np.int64)
@@ -148,13 +148,13 @@ class Catalog:
     """
 
     def __init__(self) -> None:
-        self._kept: list[Kept] = []
+        self._kept: list[CheckpointRow] = []
         self._row_of: dict[str, int] = {}
         self._in_use: str | None = None
         self.version = 0
-        """Grows with every change."""
+        """Incremented by every change."""
         self.layout = 0
-        """Grows whenever row numbers come to mean others."""
+        """Incremented whenever row numbers change their meaning."""
         self._numbers: dict[str, NDArray[np.float64]]
         self._texts: dict[str, Texts]
         self._forget()
@@ -162,35 +162,35 @@ class Catalog:
     def __len__(self) -> int:
         return len(self._kept)
 
-    def __getitem__(self, row: int) -> Kept:
+    def __getitem__(self, row: int) -> CheckpointRow:
         return self._kept[row]
 
-    def take(self, rows: Rows) -> list[Kept]:
-        """Several rows at once."""
+    def take(self, rows: Rows) -> list[CheckpointRow]:
+        """Several rows."""
         kept = self._kept
         return [kept[row] for row in rows.tolist()]
 
     def row_of(self, checkpoint_id: str) -> int | None:
-        """Where a checkpoint is now; None where it is not kept."""
+        """The current row of a checkpoint; None if it is not stored."""
         return self._row_of.get(checkpoint_id)
 
     def info(self, row: int) -> CheckpointInfo:
-        """One checkpoint, with what only all of them together tell: whether it is the best of its run, or in use."""
+        """One checkpoint, including whether it is the best of its run, and whether it is in use."""
         info = self._kept[row].info
         is_in_use = info.checkpoint_id == self._in_use
         return replace(info, is_best=bool(self.number("best")[row]), is_in_use=is_in_use)
 
     def clear(self) -> None:
-        """Nothing is known any more."""
+        """Remove all rows."""
         self._kept.clear()
         self._row_of.clear()
         self.layout += 1
         self._forget()
         self._changed()
 
-    def put(self, kept: Iterable[Kept]) -> None:
-        """Add these; what is known by the same id is replaced."""
-        added: dict[str, Kept] = {}
+    def put(self, kept: Iterable[CheckpointRow]) -> None:
+        """Add these; rows with the same id are replaced."""
+        added: dict[str, CheckpointRow] = {}
         for each in kept:
             row = self._row_of.get(each.info.checkpoint_id)
             if row is None:
@@ -203,7 +203,7 @@ class Catalog:
         self._changed()
 
     def remove(self, ids: Iterable[str]) -> None:
-        """Let these go; what is not known is passed over."""
+        """Remove these; unknown ids are ignored."""
         gone = [self._row_of[id_] for id_ in set(ids) if id_ in self._row_of]
         if not gone:
             return
@@ -218,7 +218,7 @@ class Catalog:
         self._changed()
 
     def use(self, checkpoint_id: str | None) -> None:
-        """Which one the model is now."""
+        """Set the checkpoint that the model is using."""
         if checkpoint_id != self._in_use:
             self._in_use = checkpoint_id
             self._numbers.pop("in_use", None)
@@ -226,7 +226,7 @@ class Catalog:
 
     def number(self, name: str) -> NDArray[np.float64]:
         """A column of numbers, times or flags: float64 [n]."""
-        if name not in self._numbers:  # those that only all rows together tell
+        if name not in self._numbers:  # columns computed from all rows
             self._numbers[name] = self._best() if name == "best" else self._used()
         return self._numbers[name]
 
@@ -235,8 +235,8 @@ class Catalog:
         return self._texts[name]
 
     def ordered(self, rows: Rows, name: str, is_descending: bool) -> Rows:
-        """These rows by a column. Of equals the newest first; what is unknown comes last in either order, and by a
-        column that says how good they are the wrecks after it: an old score does not lift them over a healthy one."""
+        """These rows sorted by a column. Of equals the newest first; unknown values last in either order. In a column
+        of quality, checkpoints of a diverged model come after those, so that an old score does not rank them first."""
         if name == "interval":
             values = self.number("interval_ms")[rows]
         else:
@@ -247,14 +247,15 @@ class Catalog:
         return order[np.argsort(self.number("wrecked")[order], kind="stable")] if name in _MERITS else order
 
     def best_of(self, run_id: str) -> CheckpointInfo | None:
-        """The highest finite skill in a run of a sound one that is not worse than no model, of equals the newest; None
-        where none is known."""
+        """The checkpoint of a run with the highest finite skill, of those that are sound and better than no model; the
+        newest of equals; None if there is none."""
         of_run = self.text("run").where(lambda run: run == run_id.casefold())
         found = np.flatnonzero(of_run & (self.number("best") > 0.0))
         return self.info(int(found[0])) if len(found) else None
 
     def highest_of(self, run_id: str) -> CheckpointInfo | None:
-        """The highest finite skill in a run, of a sound one or not; of equals the newest. None: none has a score."""
+        """The checkpoint of a run with the highest finite skill, sound or not; the newest of equals. None: no
+        scores."""
         of_run = np.flatnonzero(self.text("run").where(lambda run: run == run_id.casefold()))
         scored = of_run[~np.isnan(self.number("skill")[of_run])]
         if not len(scored):
@@ -262,13 +263,13 @@ class Catalog:
         return self.info(int(scored[np.lexsort((self.number("sequence")[scored], self.number("skill")[scored]))[-1]]))
 
     def rows(self, expression: Expression | None, now_ms: int) -> Rows:
-        """The rows that the filter lets through, ascending."""
+        """The rows that match the filter, ascending."""
         if expression is None:
             return np.arange(len(self), dtype=np.int64)
         return np.flatnonzero(self.matches(expression, now_ms))
 
     def matches(self, expression: Expression, now_ms: int) -> Mask:
-        """Which rows the filter lets through: bool [n]."""
+        """Which rows match the filter: bool [n]."""
         match expression:
             case Every(parts):
                 return _all(self.matches(part, now_ms) for part in parts)
@@ -289,7 +290,7 @@ class Catalog:
         if value is None:
             unknown = np.isnan(values)
             return unknown if operator is Operator.EQUAL else ~unknown
-        if isinstance(value, Span):
+        if isinstance(value, Period):
             return _in_span(values, operator, value)
         assert isinstance(value, float | bool)
         return _COMPARISONS[operator](values, float(value))
@@ -310,7 +311,7 @@ class Catalog:
         return texts.where(lambda text: bool(text) and not is_it(text))
 
     def _holds(self, phrase: str) -> Mask:
-        """The rows in which a word that was typed stands anywhere."""
+        """The rows that contain a typed word anywhere."""
         found = np.zeros(len(self), dtype=np.bool_)
         for name in _SEARCHED:
             found |= self.text(name).where(lambda text: phrase in text)
@@ -343,14 +344,14 @@ class Catalog:
         flags[order[is_last]] = 1.0
         return flags
 
-    def _replace(self, row: int, kept: Kept) -> None:
+    def _replace(self, row: int, kept: CheckpointRow) -> None:
         self._kept[row] = kept
         for name, read in _NUMBERS.items():
             self._numbers[name][row] = _column([kept], read)[0]
         for name, read_text in _TEXTS.items():
             self._texts[name].put(row, read_text(kept))
 
-    def _extend_columns(self, kept: Sequence[Kept]) -> None:
+    def _extend_columns(self, kept: Sequence[CheckpointRow]) -> None:
         for name, read in _NUMBERS.items():
             self._numbers[name] = np.append(self._numbers[name], _column(kept, read))
         for name, read_text in _TEXTS.items():
@@ -366,8 +367,8 @@ class Catalog:
         self.version += 1
 
 
-def _column(kept: Sequence[Kept], read: Callable[[Kept], float | None]) -> NDArray[np.float64]:
-    """None becomes NaN, and so does what is not finite: it is never the best of anything."""
+def _column(kept: Sequence[CheckpointRow], read: Callable[[CheckpointRow], float | None]) -> NDArray[np.float64]:
+    """None and numbers that are not finite become NaN, so that they are never the best."""
     values = np.array([read(each) for each in kept], dtype=np.float64)
     return np.where(np.isfinite(values), values, np.nan)
 
@@ -387,7 +388,7 @@ def _all(masks: Iterable[Mask]) -> Mask:
     return found
 
 
-def _in_span(times: NDArray[np.float64], operator: Operator, span: Span) -> Mask:
+def _in_span(times: NDArray[np.float64], operator: Operator, span: Period) -> Mask:
     within = (times >= span.first_ms) & (times < span.stop_ms)
     match operator:
         case Operator.EQUAL:
@@ -405,7 +406,7 @@ def _in_span(times: NDArray[np.float64], operator: Operator, span: Span) -> Mask
 
 
 def _phrases(words: Sequence[str]) -> list[str]:
-    """``in use`` is one thing to look for."""
+    """Join ``in use`` to one search phrase."""
     text = " ".join(words)
     phrases = []
     if "in use" in text:

@@ -1,4 +1,4 @@
-"""What is known of a kept checkpoint, by the names that columns and the filter use."""
+"""The columns of a stored checkpoint, by the names that the browser and the filter use."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from enum import StrEnum, auto
 
 
 class Kind(StrEnum):
-    """What a column holds, and so how it is compared and typed."""
+    """The type of a column, which decides how its values are compared and typed."""
 
     NUMBER = auto()
     SHARE = auto()
@@ -19,13 +19,13 @@ class Kind(StrEnum):
     """Milliseconds; days, hours or minutes are typed."""
     TEXT = auto()
     TAGS = auto()
-    """Words; `=` asks whether one of them is it."""
+    """Words; `=` tests whether one of them is equal."""
     FLAG = auto()
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One name, and the other names that it may be typed by."""
+    """One column, with the aliases for typing it."""
 
     name: str
     kind: Kind
@@ -75,14 +75,14 @@ COLUMNS = (
     Column("damaged", Kind.FLAG),
     Column("archived", Kind.FLAG),
 )
-"""Every name of the filter, in the order in which they are offered."""
+"""Every column of the filter, in the order of the suggestions."""
 
 _REASONS = {
     "periodic": "Periodic",
     "best": "Best so far",
     "pause": "On pause",
     "exit": "On exit",
-    "manual": "By hand",
+    "manual": "Manual",
     "restore": "After a restore",
     "change": "Before a change",
     "import": "Imported",
@@ -93,5 +93,5 @@ BY_NAME = {name: column for column in COLUMNS for name in (column.name, *column.
 
 
 def reason_text(reason: str) -> str:
-    """Why it was saved, for people."""
+    """Display text of the reason for saving."""
     return _REASONS.get(reason, reason.capitalize())

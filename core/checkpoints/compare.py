@@ -1,4 +1,4 @@
-"""Checkpoints side by side: what was measured of each, and in which settings they differ."""
+"""Checkpoints side by side: their metrics, and the settings in which they differ."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from core.checkpoints.catalog import Kept
+from core.checkpoints.catalog import CheckpointRow
 
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """One number of each checkpoint; None where it is not known. best: the place of the one that is best, None where
-    that cannot be said: of one alone, of equals, or of a number that has no better side."""
+    """One metric of each checkpoint; None if unknown. best: the index of the best one; None for a single checkpoint,
+    for equals, and for a metric without a better direction."""
 
     name: str
     values: tuple[float | None, ...]
@@ -21,14 +21,14 @@ class Compared:
 
 @dataclass(frozen=True, slots=True)
 class SettingRow:
-    """One setting, by its path, as each checkpoint had it; None where its settings are not known."""
+    """One setting, by its path, in each checkpoint; None if the checkpoint's settings are unknown."""
 
     path: str
     values: tuple[str | None, ...]
 
     @property
     def differs(self) -> bool:
-        """Whether two that are known are not the same."""
+        """Whether two known values differ."""
         return len({value for value in self.values if value is not None}) > 1
 
 
@@ -36,15 +36,15 @@ _BETTER = {"skill": 1.0, "model_gain": 1.0, "loss": -1.0, "direction": 1.0}
 _RIGHT_COVERAGE = 0.9
 
 
-def compare(kept: Sequence[Kept]) -> list[Compared]:
-    """The measured numbers, in the order in which they are shown."""
+def compare(kept: Sequence[CheckpointRow]) -> list[Compared]:
+    """The metrics, in display order."""
     measures = ("skill", "skill_low", "skill_high", "model_gain", "shown_skill", "scored", "loss", "coverage")
     names = ("step", *measures, "direction")
     return [_compared(name, [getattr(each.info, name) for each in kept]) for name in names]
 
 
 def settings_side_by_side(settings: Sequence[Mapping[str, Any] | None]) -> list[SettingRow]:
-    """Every setting that any of them has, by path: ``training.learning_rate``."""
+    """All settings of any of them, by path: ``training.learning_rate``."""
     flat = [None if each is None else dict(_flattened(each)) for each in settings]
     paths = dict.fromkeys(path for each in flat if each is not None for path in each)
     return [SettingRow(path, tuple(None if each is None else each.get(path) for each in flat)) for path in paths]

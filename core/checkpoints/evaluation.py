@@ -1,4 +1,4 @@
-"""What an evaluation of a checkpoint over a candle file found, as it is kept with the checkpoint."""
+"""The result of evaluating a checkpoint over a candle file, as stored with the checkpoint."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ class Evaluation:
     checkpoint_id: str
     at_ms: int
     file: str
-    """Its name, without the folder."""
+    """The file's name, without the folder."""
     interval: str
     candles: int
     judged: int
     learns: bool
-    """Whether the model went on learning over the file."""
+    """Whether the model continued to learn during the evaluation."""
     close_skill: float | None
     close_low: float | None
     close_high: float | None
@@ -34,7 +34,7 @@ class Evaluation:
 
 
 def evaluation_of(summary: Mapping[str, Any], at_ms: int, page: str) -> Evaluation:
-    """From what `evaluate --checkpoint --json` printed. Raises KeyError and TypeError for anything else."""
+    """From the output of `evaluate --checkpoint --json`. Raises KeyError and TypeError for anything else."""
     close, spread = (_skill(summary["pinball"][name]) for name in ("close", "range"))
     return Evaluation(
         str(summary["checkpoint"]["id"]),

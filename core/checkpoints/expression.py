@@ -1,4 +1,4 @@
-"""The filter's language: ``skill > 0.01 and step > 500``. Parsed here; nothing that is typed is ever executed."""
+"""The filter language: ``skill > 0.01 and step > 500``. Typed text is only parsed, never executed."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ _MINUTE_MS = 60_000
 _AGES = {"": 86_400_000.0, "d": 86_400_000.0, "day": 86_400_000.0, "days": 86_400_000.0, "h": 3_600_000.0, "min": 6e4}
 _NAMED_TIMES = ("today", "yesterday", "this week", "last week", "this month", "last month")
 _FIRST_YEAR, _LAST_YEAR = 1971, 9998
-"""What comes after a day has to be a day, too, in every zone; before 1970 not every system knows one."""
+"""Every day needs a next day, in every zone; not every system supports times before 1970."""
 _YES = {"yes": True, "true": True, "no": False, "false": False}
 
 
 class FilterError(ValueError):
-    """What is typed cannot be understood. The message is a sentence; `start` and `end` are the place in the text."""
+    """The filter has an error. The message is a sentence; `start` and `end` locate it in the text."""
 
     def __init__(self, sentence: str, start: int, end: int) -> None:
         super().__init__(sentence)
@@ -60,8 +60,8 @@ class Operator(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
-    """A stretch of time from `first_ms` up to, not including, `stop_ms`: a day or a minute, as it was typed."""
+class Period:
+    """The time from `first_ms` up to, but not including, `stop_ms`: a typed day or minute."""
 
     first_ms: int
     stop_ms: int
@@ -69,11 +69,11 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Compare:
-    """`value`: a text in case-folded form, a number in the column's units, a span of time, a flag; None: unknown."""
+    """`value`: a text in case-folded form, a number in the column's units, a period of time, a flag; None: unknown."""
 
     column: Column
     operator: Operator
-    value: str | float | Span | bool | None
+    value: str | float | Period | bool | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +93,7 @@ class Some:
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """Each of these must stand somewhere in what is known of a checkpoint; case-folded."""
+    """Case-folded words, each of which must occur in some column of a checkpoint."""
 
     words: tuple[str, ...]
 
@@ -102,7 +102,7 @@ Expression = Compare | Not | Every | Some | Words
 
 
 def names_in(expression: Expression | None) -> set[str]:
-    """The columns that a filter asks of."""
+    """The columns that a filter uses."""
     match expression:
         case Compare(column):
             return {column.name}
@@ -116,15 +116,15 @@ def names_in(expression: Expression | None) -> set[str]:
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """What "today" means: the time now, and the zone in which dates are typed (None: the machine's)."""
+    """The reference for "today": the current time, and the zone of typed dates (None: the machine's)."""
 
     now_ms: int
     zone: tzinfo | None = None
 
 
 def parse(text: str, moment: Moment) -> Expression | None:
-    """None for an empty text. Plain words without any operator are searched for; ``last week`` and the like alone also
-    ask when a checkpoint was saved. Raises FilterError."""
+    """Parse a filter; None for an empty text. Plain words without an operator are a search; ``last week`` and the like
+    also match the time of saving. Raises FilterError."""
     if len(text) > LONGEST:
         raise FilterError(f"The filter is longer than {LONGEST:,} characters; make it shorter.", LONGEST, len(text))
     tokens = _read(text)
@@ -156,7 +156,7 @@ class _Token:
 
 
 _PLAIN: list[_Token] = [_Token("plain", "", 0)]
-"""Stands for a text that has characters of no token and no operator: words to search for."""
+"""Raised for a text with unknown characters and no operator: it is a search for words."""
 
 
 def _read(text: str) -> list[_Token]:
@@ -178,8 +178,8 @@ def _read(text: str) -> list[_Token]:
         return _PLAIN
     sign = text[strange]
     if sign in "\"'":
-        raise FilterError(f"The text that begins with {sign} has no end; close it with {sign}.", strange, len(text))
-    raise FilterError(f"“{sign}” means nothing here; put texts between quotation marks.", strange, strange + 1)
+        raise FilterError(f"The text that begins with {sign} is not closed; add another {sign}.", strange, len(text))
+    raise FilterError(f"“{sign}” has no meaning here; put texts in quotation marks.", strange, strange + 1)
 
 
 _KINDS = ("space", "string", "date", "bare", "number", "operator", "parenthesis", "word")
@@ -236,7 +236,7 @@ class _Parser:
     def _negated(self) -> Expression:
         self._depth += 1
         if self._depth > _DEEPEST:
-            raise self._error("Too many parentheses or “not” stand inside each other; write it more simply.", self._now)
+            raise self._error("Too many nested parentheses or “not”; simplify the filter.", self._now)
         try:
             return Not(self._negated()) if self._take("not") else self._single()
         finally:
@@ -247,7 +247,7 @@ class _Parser:
         if self._take("("):
             inner = self._some()
             if not self._take(")"):
-                raise self._error("This “(” is never closed; add a “)”.", opening)
+                raise self._error("This “(” is not closed; add a “)”.", opening)
             return inner
         return self._comparison()
 
@@ -278,10 +278,10 @@ class _Parser:
             ):
                 raise self._error(f"“{column.name}” cannot be compared by “{token.text}”: {_ways(column)}.", token)
         elif operator is Operator.CONTAINS:
-            raise self._error(f"“{column.name}” is no text; compare it, such as {_example(column)}.", token)
+            raise self._error(f"“{column.name}” is not a text; compare it, such as {_example(column)}.", token)
         return operator
 
-    def _value(self, column: Column, operator: Operator) -> str | float | Span | bool | None:
+    def _value(self, column: Column, operator: Operator) -> str | float | Period | bool | None:
         token = self._now
         if token is None or token.kind in ("operator", "parenthesis") or token.word in _JOINING:
             raise self._error(f"Here a value is missing, such as {_example(column)}.", token)
@@ -299,7 +299,7 @@ class _Parser:
         return self._number(column, token)
 
     def _written(self, token: _Token) -> str:
-        """A text as it was typed: ``15m`` or ``20261121-1`` begin like numbers."""
+        """The text as typed, since ``15m`` and ``20261121-1`` begin like numbers."""
         if token.kind == "string":
             return token.text[1:-1]
         whole = _BARE_VALUE.match(self._text, token.start)
@@ -318,7 +318,7 @@ class _Parser:
             raise self._error(f"“{column.name}” is not measured in {token.unit}; write {_example(column)}.", token)
         return number * factors[unit]
 
-    def _span(self, token: _Token) -> Span:
+    def _span(self, token: _Token) -> Period:
         zone = self._moment.zone
         typed = token.text.strip("\"'")
         if token.word in ("this", "last") and self._now is not None and self._now.word in ("week", "month"):
@@ -342,8 +342,8 @@ class _Parser:
         return FilterError(sentence, token.start, token.end)
 
 
-def _named_span(name: str, moment: Moment) -> Span | None:
-    """``last week`` and the like; a week begins on Monday. None where that is no time's name."""
+def _named_span(name: str, moment: Moment) -> Period | None:
+    """The period of ``last week`` and the like; a week begins on Monday. None for other names."""
     if name not in _NAMED_TIMES:
         return None
     now = calendar_moment(moment.now_ms).astimezone(moment.zone)
@@ -360,19 +360,19 @@ def _named_span(name: str, moment: Moment) -> Span | None:
     return _between(first, (first + timedelta(days=31)).replace(day=1), moment.zone)
 
 
-def _span(start: datetime, zone: tzinfo | None, *, is_day: bool) -> Span:
-    """From a time without a zone; a day ends where the next begins, which is not always 24 hours later."""
+def _span(start: datetime, zone: tzinfo | None, *, is_day: bool) -> Period:
+    """A period from a naive time; a day ends where the next begins, which is not always 24 hours later."""
     return _between(start, start + (timedelta(days=1) if is_day else timedelta(minutes=1)), zone)
 
 
-def _between(start: datetime, stop: datetime, zone: tzinfo | None) -> Span:
-    """Between two times without a zone."""
+def _between(start: datetime, stop: datetime, zone: tzinfo | None) -> Period:
+    """The period between two naive times."""
 
     def milliseconds(moment: datetime) -> int:
         placed = moment.astimezone() if zone is None else moment.replace(tzinfo=zone)
         return round(placed.timestamp() * 1000)
 
-    return Span(milliseconds(start), milliseconds(stop))
+    return Period(milliseconds(start), milliseconds(stop))
 
 
 def _nearest(word: str) -> str:
@@ -400,14 +400,14 @@ def _ways(column: Column) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """What may stand from `start` up to the cursor."""
+    """The suggestions for the text from `start` to the cursor."""
 
     start: int
     words: tuple[str, ...]
 
 
 def complete(text: str, cursor: int) -> Completion:
-    """Names, operators or joining words that may come at the cursor, by what stands before it."""
+    """Column names, operators or conjunctions that may follow at the cursor."""
     before = text[:cursor]
     fragment = re.search(r"[^\W\d]\w*$", before)
     start = cursor if fragment is None else fragment.start()

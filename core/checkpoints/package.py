@@ -1,4 +1,4 @@
-"""A checkpoint as a folder that can be given away: the weights, a card for people and one for programs, and sums.
+"""A checkpoint exported as a folder: the weights, a README, a card for programs, and checksums.
 
 What comes in is hostile until it was checked: nothing of it reaches the data folder before all of it was.
 """
@@ -15,7 +15,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from core.checkpoints.catalog import Kept
+from core.checkpoints.catalog import CheckpointRow
 from core.checkpoints.columns import reason_text
 from core.checkpoints.weight_file import PICKLE_SUFFIXES, BadFileError, Watch, look_into, read_plain, read_whole
 from core.domain.candle import Interval
@@ -35,7 +35,7 @@ _Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 
 
 class Card(BaseModel):
-    """What a program reads of a checkpoint that was given away. Everything in it has a bound."""
+    """The machine-readable description of an exported checkpoint. All fields are bounded."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
@@ -72,27 +72,27 @@ class Card(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Package:
-    """A folder that was found sound: its card, and the bytes of its weights."""
+    """A valid folder: its card, and the bytes of its weights."""
 
     card: Card
     weights: bytes
 
 
-def card_of(kept: Kept, settings: dict[str, Any] | None) -> Card:
-    """The card of a kept checkpoint. settings: those that were in force, where they are known."""
+def card_of(kept: CheckpointRow, settings: dict[str, Any] | None) -> Card:
+    """The card of a stored checkpoint. settings: those in force when it was saved, if known."""
     info = kept.info
     own = {name: getattr(info, name) for name in Card.model_fields if hasattr(info, name)}
     market = {"venue": kept.venue, "symbol": kept.symbol, "interval": str(Interval(kept.interval_ms))}
     return Card.model_validate({**own, **market, "tags": list(info.tags), "settings": settings, "form": FORM})
 
 
-def folder_name(kept: Kept) -> str:
-    """A name for the folder, in characters that every file system takes."""
+def folder_name(kept: CheckpointRow) -> str:
+    """A folder name in characters that every file system supports."""
     symbol = "".join(letter if letter.isalnum() else "-" for letter in kept.symbol[:40])
     return f"{symbol}-{Interval(kept.interval_ms)}-step-{kept.info.step}-{kept.info.checkpoint_id[-6:]}"
 
 
-def export(kept: Kept, file: Path, settings: dict[str, Any] | None, into: Path) -> Path:
+def export(kept: CheckpointRow, file: Path, settings: dict[str, Any] | None, into: Path) -> Path:
     """Write the checkpoint whose weights are `file` into a new folder in `into`. Returns that folder.
 
     Raises BadFileError, with a sentence, where the weights are damaged, or the place is taken or cannot be written;
@@ -101,11 +101,11 @@ def export(kept: Kept, file: Path, settings: dict[str, Any] | None, into: Path) 
     target = into / folder_name(kept)
     weights = read_whole(file, kept.info.sha256)
     if target.exists():
-        raise BadFileError(f"{target} is there already, and was left as it is. Choose another place, or move it away.")
+        raise BadFileError(f"{target} already exists and was not changed. Choose another folder, or move it.")
     try:
         card = card_of(kept, settings).model_dump_json(indent=2).encode() + b"\n"
     except ValidationError as error:
-        raise BadFileError(f"{target.name} cannot be described ({_what(error)}), so it was not written.") from error
+        raise BadFileError(f"{target.name} cannot be exported: its description is invalid ({_what(error)}).") from error
     files = {WEIGHTS: weights, CARD: card, README: _readme(kept, settings).encode()}
     files[SUMS] = "".join(f"{hashlib.sha256(data).hexdigest()}  {name}\n" for name, data in files.items()).encode()
     try:
@@ -120,13 +120,13 @@ def export(kept: Kept, file: Path, settings: dict[str, Any] | None, into: Path) 
             raise
     except OSError as error:
         raise BadFileError(
-            f"{target} could not be written ({error.strerror or error}). Choose another place."
+            f"{target} could not be written ({error.strerror or error}). Choose another folder."
         ) from error
     return target
 
 
 def read(folder: Path, watch: Watch = lambda done, total: None) -> Package:
-    """Check a folder that `export` wrote, or somebody says so. Raises BadFileError, with a sentence.
+    """Validate and read a folder supposedly written by `export`. Raises BadFileError, with a sentence.
 
     watch: as that of `weight_file.read_plain`, of the weights.
     """
@@ -138,7 +138,7 @@ def read(folder: Path, watch: Watch = lambda done, total: None) -> Package:
             )
     for needed in (CARD, WEIGHTS):
         if needed not in names:
-            raise BadFileError(f"{folder.name} has no {needed}, so it is no exported checkpoint.")
+            raise BadFileError(f"{folder.name} has no {needed}, so it is not an exported checkpoint.")
     card = _card(folder / CARD)
     weights = read_whole(folder / WEIGHTS, card.sha256, watch)
     if len(weights) != card.size_bytes:
@@ -148,7 +148,7 @@ def read(folder: Path, watch: Watch = lambda done, total: None) -> Package:
         said = card.settings.get("model")
         stored = description["model"]
         if not isinstance(said, dict) or any(said.get(name) != value for name, value in stored.items()):
-            raise BadFileError(f"The card of {folder.name} tells of another model than {WEIGHTS} holds.")
+            raise BadFileError(f"The card of {folder.name} describes another model than {WEIGHTS}.")
     return Package(card, weights)
 
 
@@ -158,7 +158,7 @@ def _names(folder: Path) -> set[str]:
     except OSError as error:
         raise BadFileError(f"{folder} cannot be read ({error.strerror or error}).") from error
     if len(names) > _MOST_FILES:
-        raise BadFileError(f"{folder.name} holds more than {_MOST_FILES} files, so it is no exported checkpoint.")
+        raise BadFileError(f"{folder.name} holds more than {_MOST_FILES} files, so it is not an exported checkpoint.")
     return names
 
 
@@ -177,7 +177,7 @@ def _what(error: ValidationError | RecursionError) -> str:
     return f"{place}: {first['msg']}"[:200] if place else str(first["msg"])[:200]
 
 
-def _readme(kept: Kept, settings: dict[str, Any] | None) -> str:
+def _readme(kept: CheckpointRow, settings: dict[str, Any] | None) -> str:
     info = kept.info
 
     def number(value: float | None, unit: str = "") -> str:

@@ -1,4 +1,4 @@
-"""How far in time a checkpoint's knowledge reaches. Without torch: the window's process asks too."""
+"""The time up to which a checkpoint has learned. Without torch, as the window's process uses it too."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import Any
 from core.domain.candle import Interval
 
 IMPORTED_RUN = "imported-"
-"""How the id of a run begins that an imported checkpoint came with."""
+"""Prefix of the run ids of imported checkpoints."""
 _NAMES = ("learned_until_ms", "seen_until_ms")
 
 
 def learned_until_ms(metadata: Mapping[str, Any], newest_open_ms: int, interval: Interval) -> int:
-    """The close of the newest candle that the weights may have learned from, in whatever run.
+    """The close of the newest candle that the weights may have learned from, in any run.
 
     metadata: of the weight file; what the weights learned before they came into their run is in it. newest_open_ms: the
     newest candle that their run had taken, of this interval. The later moment counts, should the two differ.
@@ -25,5 +25,5 @@ def learned_until_ms(metadata: Mapping[str, Any], newest_open_ms: int, interval:
 
 
 def is_imported(run_id: str) -> bool:
-    """Whether this run was trained elsewhere. What was the best there cannot be told from what was imported."""
+    """Whether this run was trained elsewhere. Its best checkpoint is unknown, as not all were imported."""
     return run_id.startswith(IMPORTED_RUN)

@@ -1,4 +1,4 @@
-"""Looking into a weight file without torch: everything is checked before anything of it is believed."""
+"""Inspects a weight file without torch: everything is validated before it is used."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _METADATA_KEY = "ghostcandle"
 _HEADER_AT = 8
 _PICKLE_STARTS = (b"\x80", b"PK\x03\x04")
 PICKLE_SUFFIXES = frozenset({".pt", ".pth", ".pkl", ".pickle", ".ckpt", ".bin", ".joblib", ".npy", ".npz"})
-"""Files that are, or may hold, pickles."""
+"""Suffixes of files that are, or may contain, pickles."""
 _FLOATS: dict[str, np.dtype[Any]] = {"F64": np.dtype("<f8"), "F32": np.dtype("<f4"), "F16": np.dtype("<f2")}
 _FLOAT_KINDS = frozenset({*_FLOATS, "BF16"})
 _BFLOAT_EXPONENT = 0x7F80
@@ -34,15 +34,15 @@ _BFLOAT_EXPONENT = 0x7F80
 
 Watch = Callable[[int, int], None]
 PIECE_BYTES = 8 * 1024**2
-"""Read or written between two looks at whether it is still wanted."""
+"""Bytes read or written between two checks for cancellation."""
 
 
 class BadFileError(Exception):
-    """A file is refused. The message is a sentence for the user, and names the file."""
+    """A file is rejected. The message is a sentence for the user, and names the file."""
 
 
 def read_whole(path: Path, sha256: str | None = None, watch: Watch = lambda done, total: None) -> bytes:
-    """The bytes of a weight file. Raises BadFileError where it cannot be read, is a pickle, or was altered.
+    """The bytes of a weight file. Raises BadFileError if it cannot be read, is a pickle, or was altered.
 
     watch: as that of `read_plain`.
     """
@@ -57,7 +57,7 @@ def read_whole(path: Path, sha256: str | None = None, watch: Watch = lambda done
 
 
 def read_plain(path: Path, most_bytes: int, what: str, watch: Watch = lambda done, total: None) -> bytes:
-    """The bytes of a file that is one: no link out of its folder, no pipe that never ends. Raises BadFileError.
+    """The bytes of a regular file: no link out of its folder, no endless pipe. Raises BadFileError.
 
     what: what the file is said to be, for the sentence. watch: called now and then with the bytes read and to be read;
     what it raises ends the reading.
@@ -67,7 +67,7 @@ def read_plain(path: Path, most_bytes: int, what: str, watch: Watch = lambda don
         if stat.S_ISLNK(found.st_mode):
             raise BadFileError(f"{path.name} is a link, which may lead anywhere; only files themselves are read.")
         if not stat.S_ISREG(found.st_mode):
-            raise BadFileError(f"{path.name} is no plain file, so it cannot be read.")
+            raise BadFileError(f"{path.name} is not a regular file, so it cannot be read.")
         if found.st_size > most_bytes:
             raise BadFileError(f"{path.name} is larger than any {what} can be.")
         read = io.BytesIO()
@@ -76,13 +76,13 @@ def read_plain(path: Path, most_bytes: int, what: str, watch: Watch = lambda don
             while read.tell() < most_bytes and (piece := file.read(min(PIECE_BYTES, most_bytes - read.tell()))):
                 read.write(piece)
                 watch(min(read.tell(), found.st_size), found.st_size)
-        return read.getvalue()  # no copy: the buffer and what it gives share their bytes
+        return read.getvalue()  # no copy: the result shares the buffer
     except OSError as error:
         raise BadFileError(f"{path.name} cannot be read ({error.strerror or error}).") from error
 
 
 def verify(path: Path, sha256: str) -> str:
-    """Nothing where the file is whole, else the sentence that says what is wrong with it."""
+    """A sentence with the fault of the file; empty if it is intact."""
     try:
         look_into(read_whole(path, sha256), path.name)
     except BadFileError as error:
@@ -91,7 +91,7 @@ def verify(path: Path, sha256: str) -> str:
 
 
 def look_into(data: bytes, name: str) -> dict[str, Any]:
-    """The description that Ghostcandle wrote into the file, once header, shapes and weights were found sound.
+    """The description that Ghostcandle wrote into the file, after validating header, shapes and weights.
 
     Raises BadFileError.
     """
@@ -101,7 +101,7 @@ def look_into(data: bytes, name: str) -> dict[str, Any]:
     except (SafetensorError, ValueError, OverflowError) as error:
         raise BadFileError(f"{name} is not a whole safetensors file ({error}).") from error
     if len(tensors) > _MOST_TENSORS:
-        raise BadFileError(f"{name} holds {len(tensors):,} tensors; no checkpoint has so many.")
+        raise BadFileError(f"{name} holds {len(tensors):,} tensors, more than any checkpoint.")
     model = {key.removeprefix("model."): each for key, each in tensors if key.startswith("model.")}
     _require_shapes(model, description, name)
     for key, each in tensors:
@@ -117,7 +117,7 @@ def look_into(data: bytes, name: str) -> dict[str, Any]:
 
 
 def expected_shapes(model: Mapping[str, Any]) -> dict[str, tuple[int, ...]]:
-    """The weights that a model of this description has, and their shapes. Raises KeyError, TypeError, ValueError,
+    """The names and shapes of the weights of a model with this description. Raises KeyError, TypeError, ValueError,
     OverflowError."""
     width, context, layers = int(model["width"]), int(model["context"]), int(model["layers"])
     outputs = int(model["horizons"]) * QUANTITIES * len(LEVELS)

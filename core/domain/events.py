@@ -1,4 +1,4 @@
-"""What the trainer tells the window: frozen dataclasses only, because they cross a thread and a process."""
+"""Events from the trainer to the window: frozen dataclasses only, as they cross threads and processes."""
 
 from __future__ import annotations
 
@@ -9,28 +9,28 @@ from core.domain.diagnosis import Diagnosis, GradientStatistics
 from core.domain.regimes import MarketConditions
 
 GPU_IS_BACK = "GPU is back"
-"""The kind of the incident that offers to go back to a GPU that was lost."""
+"""Incident kind: a lost GPU can be used again."""
 RESTORED = "restored"
-"""The kind of the incident that says that the model was taken back to a checkpoint, as was asked."""
+"""Incident kind: a checkpoint was restored, as requested."""
 ROLLED_BACK = "rolled back"
-"""The kind of the incident that says that training went back to its known good state."""
+"""Incident kind: training was rolled back to its known good state."""
 TRAINER_ENDED = "trainer ended"
-"""The kind of the incident that says how a trainer ended."""
+"""Incident kind: how a trainer ended."""
 CANDLE_SET_ASIDE = "candle set aside"
-"""The kind of the incident that names a stored candle that no trainer can take, a hole now."""
+"""Incident kind: a stored candle that the trainer cannot process was replaced by a hole."""
 BREAKER = "breaker"
-"""The kind of the incident that says that trainers ended too often: training is paused until it is started again."""
+"""Incident kind: trainers ended too often, so training is paused until it is resumed."""
 DRIFT = "drift"
-"""The kind of the incident that tells of a `DriftFound`."""
+"""Incident kind: a `DriftFound`."""
 PAUSES = frozenset({"rollbacks used up", "step failed again"})
-"""The kinds of the incidents with which the trainer paused by itself: `Resume` goes on."""
+"""Incident kinds after which the trainer has paused; `Resume` continues."""
 
 QUANTILE_LEVELS = (0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95)
 """The levels of every forecast. 0.05..0.95 is the 90 % band, 0.25..0.75 the 50 % band."""
 
 
 class ForecastMode(StrEnum):
-    """How a forecast came to be. Only LIVE was committed before its target could be known to anyone."""
+    """The circumstances of a forecast. Only LIVE ones were committed before the target existed anywhere."""
 
     LIVE = "live"
     CATCH_UP = "catch-up"
@@ -38,7 +38,7 @@ class ForecastMode(StrEnum):
     REPLAY = "replay"
     SIMULATED = "simulated"
     SEEN = "seen-before"
-    """The model may have learned from the target: it proves nothing."""
+    """The model may have learned from the target, so the forecast proves nothing."""
 
 
 class TrainerState(StrEnum):
@@ -54,7 +54,7 @@ class TrainerState(StrEnum):
 
 
 class Trend(StrEnum):
-    """Where the windowed loss is going. UNKNOWN until there are enough steps to tell."""
+    """The trend of the windowed loss. UNKNOWN while there are too few steps."""
 
     IMPROVING = "improving"
     FLAT = "flat"
@@ -72,7 +72,7 @@ class Severity(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A measured share or score with its 95 % interval. All None while `n` is too small to say anything."""
+    """A measured share or score with its 95 % interval. All None while `n` is too small."""
 
     value: float | None
     low: float | None
@@ -98,7 +98,7 @@ class Ghost:
 
 @dataclass(frozen=True, slots=True)
 class ForecastMade:
-    """A committed forecast: it is in SQLite, and no data of its targets had been seen."""
+    """A committed forecast: stored in SQLite before any data of its targets was received."""
 
     run_id: str
     origin_open_time_ms: int
@@ -110,23 +110,23 @@ class ForecastMade:
     origin_close: float
     ghosts: tuple[Ghost, ...]
     conditions: MarketConditions | None = None
-    """None for a forecast that was made before there were any."""
+    """None for old forecasts, made before conditions were stored."""
     is_by_simple_rules: bool = False
-    """Of a `FirstForecast`: no model had a part in it, and it is not in SQLite."""
+    """Part of a `FirstForecast`: made without a model, and not in SQLite."""
 
 
 @dataclass(frozen=True, slots=True)
 class FirstForecast:
-    """What the simple rules forecast of the newest stored candle while the trainer is far from it. It is only shown:
-    neither committed, stored nor scored."""
+    """The simple rules' forecast at the newest stored candle, shown until the trainer has caught up. Neither committed,
+    stored nor scored."""
 
     forecast: ForecastMade
 
 
 @dataclass(frozen=True, slots=True)
 class ForecastScored:
-    """How one stored forecast came out, once its target had closed. Losses are pinball losses of the log return
-    from the origin's close to the target's close."""
+    """The score of one stored forecast, after its target has closed. Losses are pinball losses of the log return from
+    the origin's close to the target's close."""
 
     run_id: str
     origin_open_time_ms: int
@@ -142,12 +142,12 @@ class ForecastScored:
     inside_50: bool
     inside_90: bool
     direction_hit: bool | None
-    """None where the candle closed flat or the forecast named no direction."""
+    """None if the candle closed flat or the forecast has no direction."""
     version: int = 1
-    """Above 1: the candle was corrected, and this stands in place of the version before it."""
+    """Above 1: the candle was corrected, and this replaces the previous version."""
     made_at_ms: int | None = None
     step: int | None = None
-    """Of the model that made the forecast; None where that is not told."""
+    """Step of the model that made the forecast; None if unknown."""
     checkpoint_id: str | None = None
 
 
@@ -160,7 +160,7 @@ class StepDone:
     candle_open_time_ms: int
     loss: float | None
     prequential_loss: float | None
-    """Loss of the newest one-step forecast, made before its candle was seen, in the units of `loss`."""
+    """Loss of the newest one-step forecast, made before its candle, in the units of `loss`."""
     gradient_norm: float | None
     """Total 2-norm before clipping."""
     clipped: bool
@@ -171,7 +171,7 @@ class StepDone:
     at_ms: int
     skipped_because: str | None = None
     gradients: GradientStatistics | None = None
-    """None only for a step that was stored before these were measured."""
+    """None only for old steps, stored before these were measured."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,12 +189,12 @@ class AccuracySummary:
     every moment (`core.forecast.confidence`), the rest over the newest `window`. Skill is 1 - loss / reference loss."""
 
     group: str
-    """Which forecasts these are, for people: ``live``, ``replayed``, ``simulated`` or ``caught up``."""
+    """The group's display name: ``live``, ``replayed``, ``simulated`` or ``caught up``."""
     window: int
     scored: int
-    """Candles whose one-step forecast has been scored, in the whole run."""
+    """Candles of the whole run with a scored one-step forecast."""
     live_scored: int
-    """Those of them whose forecast was `live`."""
+    """How many of them were forecast `live`."""
     direction: Estimate
     candle_accuracy: Estimate
     """Mean overlap of ghost and candle, see `core.forecast.ghosts.overlap`."""
@@ -204,24 +204,24 @@ class AccuracySummary:
     skill_close: Estimate
     skill_range: Estimate
     model_weight: float | None
-    """Share of the model in the shown combination (close, horizon 1)."""
+    """Weight of the model in the shown combination (close, horizon 1)."""
     has_proven_edge: bool
-    """The close skill's whole interval, which holds however often it is looked at, lies above 0."""
+    """The whole anytime-valid interval of the close skill is above 0."""
     verdict: str
-    """The same in words a user reads."""
+    """The same as a sentence for the user."""
     model_gain: tuple[Estimate, Estimate, Estimate] | None = None
-    """What the model adds to the skill that the baselines have without it: close and range in equal parts, close,
-    range. None: of forecasts that are not the run's own."""
+    """The model's gain over the skill of the baselines alone: close and range in equal parts, close, range. None: for
+    forecasts that are not the run's own."""
 
 
 @dataclass(frozen=True, slots=True)
 class ExpertShares:
-    """How much each expert has in what is shown: the combination's weights, their mean over the levels."""
+    """The experts' weights in the shown combination, averaged over the levels."""
 
     experts: tuple[str, ...]
     quantities: tuple[str, ...]
     shares: tuple[tuple[tuple[float, ...], ...], ...]
-    """[horizon][quantity][expert]: they add up to 1 over the experts; 0 where one does not speak."""
+    """[horizon][quantity][expert]: they add up to 1 over the experts; 0 for quantities that one does not forecast."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,7 +234,7 @@ class CheckpointInfo:
     candle_open_time_ms: int
     created_at_ms: int
     reason: str
-    """periodic, best, pause, restore, change (what was before a setting was changed), manual or exit"""
+    """periodic, best, pause, restore, change (saved before a change of settings), manual or exit"""
     skill: float | None
     """Of the model alone, close and range in equal parts, against the reference; see `online.checkpoint_score`."""
     skill_low: float | None
@@ -247,21 +247,21 @@ class CheckpointInfo:
     sha256: str
     parent_id: str | None
     is_known_good: bool = True
-    """All of its numbers were finite, and no step before it was being skipped."""
+    """All of its numbers were finite, and steps were not being skipped."""
     coverage: float | None = None
-    """Share of closes inside the 90 % band, over the candles of `skill`; None: not stored, or too few."""
+    """Share of closes inside the 90 % band, over the candles of `skill`; None: not stored, or too few candles."""
     direction: float | None = None
-    """Share of directions that were hit, over the same candles."""
+    """Share of correct directions, over the same candles."""
     health: str | None = None
-    """What the gradient doctor had said last, a `Disease`; None: not stored."""
+    """The gradient doctor's newest diagnosis, a `Disease`; None: not stored."""
     device: str | None = None
-    """Where it was trained, for people; None: not stored."""
+    """Display name of the device it was trained on; None: not stored."""
     settings_id: str | None = None
-    """Which settings were in force, see `core.storage.setting_sets`; None: not stored."""
+    """The settings in force, see `core.storage.setting_sets`; None: not stored."""
     shown_skill: float | None = None
-    """Skill of the forecast that was shown, which is mixed of the model's and the baselines'; None: not stored."""
+    """Skill of the shown combination of model and baselines; None: not stored."""
     model_gain: float | None = None
-    """What the model added to that; None: not stored."""
+    """The model's contribution to it; None: not stored."""
     is_best: bool = False
     is_pinned: bool = False
     is_in_use: bool = False
@@ -269,14 +269,14 @@ class CheckpointInfo:
     name: str = ""
     tags: tuple[str, ...] = ()
     verified_at_ms: int | None = None
-    """When its file was last read and held to its sha256; None: not since it was written."""
+    """When its file was last checked against its sha256; None: not since it was written."""
     fault: str = ""
-    """What was wrong with the file then: a sentence, or nothing."""
+    """The fault found then, as a sentence; empty if there was none."""
 
 
 @dataclass(frozen=True, slots=True)
 class CheckpointsChanged:
-    """Checkpoints were saved or deleted; the tables in SQLite say what there is now."""
+    """Checkpoints were saved or deleted; the tables in SQLite have the current state."""
 
     run_id: str
     saved: CheckpointInfo | None
@@ -285,19 +285,19 @@ class CheckpointsChanged:
 
 @dataclass(frozen=True, slots=True)
 class CheckpointForecast:
-    """What a kept checkpoint would forecast now. It is not committed, not stored and not scored."""
+    """The current forecast of a stored checkpoint. Neither committed, stored nor scored."""
 
     run_id: str
     checkpoint_id: str
     forecast: ForecastMade | None
     why_not: str = ""
-    """A sentence, where there is no forecast."""
+    """A sentence with the reason if there is no forecast."""
 
 
 @dataclass(frozen=True, slots=True)
 class Incident:
-    """Something went wrong: what happened, what was done, what it cost. All three are sentences for a user. One that
-    was repeated is its whole episode, which began at `at_ms`, in the words of the newest time."""
+    """An incident, with sentences for the user: the event, the reaction and the cost. A repeated incident is
+    its whole episode, which began at `at_ms`, with the newest sentences."""
 
     run_id: str | None
     at_ms: int
@@ -308,9 +308,9 @@ class Incident:
     what_it_cost: str
     details: str = ""
     last_at_ms: int | None = None
-    """Of the newest time; None where there was one only."""
+    """The newest occurrence; None if there was only one."""
     count: int = 1
-    """How often it happened in this episode."""
+    """Occurrences in this episode."""
 
     @property
     def newest_at_ms(self) -> int:
@@ -318,7 +318,7 @@ class Incident:
 
     @property
     def episode(self) -> tuple[str, int, Severity]:
-        """The same for each time of one episode of a run."""
+        """Equal for all occurrences of one episode of a run."""
         return self.kind, self.at_ms, self.severity
 
 
@@ -328,11 +328,11 @@ class TrainerReady:
 
     run_id: str
     device: str
-    """For people: ``CPU, 1 thread`` or ``CUDA: <card>``."""
+    """Display name: ``CPU, 1 thread`` or ``CUDA: <card>``."""
     step: int
     position_ms: int | None
     recorded_until_ms: int | None
-    """Candles up to this one have their forecast in the record already: they are gone through again after a crash."""
+    """Forecasts for candles up to this one are stored already; after a crash these candles are processed again."""
     resumed_from: str | None
     """The checkpoint's id, or None for a new model."""
     parameters: int
@@ -342,21 +342,21 @@ class TrainerReady:
 
 @dataclass(frozen=True, slots=True)
 class OnlineGain:
-    """What learning was worth: the share of the loss that the model spares against its frozen twin (itself, as it was
-    at least `needed` candles ago), both without the other experts, one candle ahead."""
+    """The gain from online learning: the model's relative reduction of the loss against the reference model (its frozen
+    copy from at least `needed` candles ago), both without the other experts, one candle ahead."""
 
     gain: Estimate
     """Close and range in equal parts."""
     close: Estimate
     range: Estimate
     age: int
-    """Candles since the twin was the model; while it is less than `needed` there is no twin yet."""
+    """Candles since the reference model was copied; there is none while this is less than `needed`."""
     needed: int
 
 
 @dataclass(frozen=True, slots=True)
 class TrainerStatus:
-    """The pulse: sent after each candle, and at least every 500 ms while training."""
+    """The trainer's status: sent after each candle, and at least every 500 ms while training."""
 
     run_id: str
     state: TrainerState
@@ -364,38 +364,38 @@ class TrainerStatus:
     candles: int
     position_ms: int | None
     steps_per_s: float | None
-    """Of the newest steps; None where the last of them was ten seconds ago or more when this was told."""
+    """Rate of the newest steps; None if the last one was ten seconds ago or more."""
     last_step_at_ms: int | None
     loss: LossSummary
     accuracy: AccuracySummary
     device: str
     learning_rate: float
-    """The one in force: as it was set, times what rollbacks made of it; before the schedule."""
+    """The setting times the reduction by rollbacks, before the schedule."""
     clip_norm: float
     accuracy_apart: AccuracySummary | None = None
-    """The scores of forecasts that do not count as the run's own: of catch-up and recovery in a live run."""
+    """Scores of forecasts that do not count as the run's own: those of catch-up and recovery in a live run."""
     online: OnlineGain | None = None
-    """None where no twin is kept."""
+    """None without a reference model."""
     shares: ExpertShares | None = None
-    """How the shown forecast was mixed."""
+    """The mixture of the shown forecast."""
 
 
 @dataclass(frozen=True, slots=True)
 class TrainerFailed:
-    """Training cannot go on by itself. `sentence` is for the banner, `details` for the log."""
+    """Training has stopped and needs the user. `sentence` is for the banner, `details` for the log."""
 
     sentence: str
     details: str = ""
     by_breaker: bool = False
-    """Nothing has to be mended first: trainers ended too often, so training is paused."""
+    """Nothing needs to be fixed: trainers ended too often, so training is paused."""
     needs_room: bool = False
-    """The disk is full: it can go on once there is room."""
+    """The disk is full: training can continue once there is room."""
 
 
 @dataclass(frozen=True, slots=True)
 class JobProgress:
-    """Progress of one long work. `job_id` stays the same from the first report to the last, which has `done` at
-    `total`, or `is_over` where the work was given up."""
+    """Progress of one job. All reports of a job have the same `job_id`; the last one has `done` equal to `total`, or
+    `is_over` if the job was cancelled."""
 
     job_id: str
     title: str
@@ -407,18 +407,18 @@ class JobProgress:
 
 @dataclass(frozen=True, slots=True)
 class DriftFound:
-    """The loss before learning has risen for longer than chance explains. No error: markets do that.
+    """The prequential loss has risen for longer than chance explains. Not an error: markets change.
 
     Losses are geometric means, in the units of `StepDone.prequential_loss`.
     """
 
     run_id: str
     candle_open_time_ms: int
-    """The candle at which it was certain."""
+    """The candle at which it was detected."""
     step: int
     """The newest step then."""
     candles: int
-    """The newest so many candles had higher losses."""
+    """How many of the newest candles had higher losses."""
     loss_before: float
     loss_after: float
     what_was_done: str
@@ -445,6 +445,6 @@ TrainerEvent = (
 
 @dataclass(frozen=True, slots=True)
 class EventBatch:
-    """All that came of one candle, in order; one message on the pipe."""
+    """All events of one candle, in order; one message on the pipe."""
 
     events: tuple[TrainerEvent, ...] = field(default=())

@@ -22,7 +22,7 @@ from core.evaluation.findings import (
     Request,
 )
 from core.forecast.confidence import gain_sequence, mean_sequence, skill_sequence
-from core.forecast.experts import EXPERTS, LOSS_ROWS, MODEL, REFERENCE, SPEAKS
+from core.forecast.experts import EXPERTS, FORECASTS, LOSS_ROWS, MODEL, REFERENCE
 from core.forecast.score import COVERAGE_WINDOW, FEWEST_FOR_AN_ESTIMATE, mean, rolling_shares, share_of
 from core.storage.records import SHOWN_LOSSES
 
@@ -107,7 +107,7 @@ class _Losses:
     def best_baseline(self) -> int | None:
         if not len(self.shown):
             return None
-        speaking = [expert for expert in _BASELINES if SPEAKS[expert, self.quantity]]
+        speaking = [expert for expert in _BASELINES if FORECASTS[expert, self.quantity]]
         return min(speaking, key=lambda expert: float(self.of(expert).mean()))
 
 
@@ -147,7 +147,7 @@ def _experts(close: _Losses, spread: _Losses, losses: NDArray[np.float32]) -> tu
         _expert(LOSS_ROWS[_WITHOUT_MODEL], close, spread, close.without, spread.without),
     ]
     for expert, name in enumerate(EXPERTS):
-        own = [of.of(expert) if SPEAKS[expert, of.quantity] else None for of in (close, spread)]
+        own = [of.of(expert) if FORECASTS[expert, of.quantity] else None for of in (close, spread)]
         if any(each is not None for each in own):
             found.append(_expert(name, close, spread, *own))
     return tuple(found)

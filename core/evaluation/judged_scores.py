@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.domain.quantities import FloatArray, Quantity
-from core.forecast.experts import EXPERTS, LOSS_ROWS, MODEL, SPEAKS, unpack_losses
+from core.forecast.experts import EXPERTS, FORECASTS, LOSS_ROWS, MODEL, unpack_losses
 from core.forecast.score import FEWEST_FOR_AN_EDGE
 from core.storage.reader import RecordReader
 from core.storage.records import SHOWN_LOSSES, StoredScore
@@ -65,7 +65,7 @@ class Judged:
         """Mean loss of each expert that speaks on the quantity; empty where nothing was judged."""
         if not self.scores:
             return {}
-        speaking = [expert for expert in range(len(EXPERTS)) if SPEAKS[expert, quantity]]
+        speaking = [expert for expert in range(len(EXPERTS)) if FORECASTS[expert, quantity]]
         return {EXPERTS[expert]: float(self.lost_by(expert, quantity).mean()) for expert in speaking}
 
     def best_baseline(self, quantity: Quantity) -> int | None:

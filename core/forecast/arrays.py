@@ -1,4 +1,4 @@
-"""Names of arrays in a state that is made of parts: `part.name`."""
+"""Named arrays of a composite state: `part.name`."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ Arrays = dict[str, NDArray[np.generic]]
 
 
 def named(parts: Mapping[str, Mapping[str, NDArray[np.generic]]]) -> Arrays:
-    """All parts' arrays in one mapping."""
+    """The arrays of all parts in one mapping."""
     return {f"{part}.{name}": array for part, arrays in parts.items() for name, array in arrays.items()}
 
 
 def part_of(state: Mapping[str, NDArray[np.generic]], part: str) -> Arrays:
-    """The arrays of one part, by their own names."""
+    """The arrays of one part, without the prefix."""
     prefix = f"{part}."
     return {name.removeprefix(prefix): array for name, array in state.items() if name.startswith(prefix)}

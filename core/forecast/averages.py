@@ -1,6 +1,6 @@
 """Exponentially weighted mean and standard deviation, one value at a time.
 
-Both equal pandas' ``ewm(span=..., adjust=True)``, which the tests hold them to.
+Both equal pandas' ``ewm(span=..., adjust=True)``, as tests check.
 """
 
 from __future__ import annotations
@@ -43,16 +43,16 @@ class WeightedMoments:
         return math.sqrt(max(variance, 0.0) * weight * weight / spread)
 
     def state(self) -> NDArray[np.float64]:
-        """All that is needed to go on: [4]."""
+        """The complete state: [4]."""
         return self._sums.copy()
 
     def restore(self, state: NDArray[np.float64]) -> None:
-        """Go on from what `state` returned."""
+        """Continue from what `state` returned."""
         self._sums[:] = state
 
 
 class WeightedMeans:
-    """Exponentially weighted means of several values at once, each with a span of its own."""
+    """Exponentially weighted means of several values at once, each with its own span."""
 
     def __init__(self, spans: tuple[float, ...]) -> None:
         self._keep = 1.0 - 2.0 / (np.array(spans, dtype=np.float64) + 1.0)
@@ -66,14 +66,14 @@ class WeightedMeans:
 
     @property
     def means(self) -> NDArray[np.float64]:
-        """In the order of the spans. At least one value must have come."""
+        """In the order of the spans. Requires at least one value."""
         means: NDArray[np.float64] = self._sums[1] / self._sums[0]
         return means
 
     def state(self) -> NDArray[np.float64]:
-        """All that is needed to go on: [2, means]."""
+        """The complete state: [2, means]."""
         return self._sums.copy()
 
     def restore(self, state: NDArray[np.generic]) -> None:
-        """Go on from what `state` returned."""
+        """Continue from what `state` returned."""
         self._sums[:] = state

@@ -1,18 +1,18 @@
-"""The baselines beside the reference: cheap forecasts from the past alone, each an expert of the combination.
+"""The baselines other than the reference: cheap forecasts from past candles, each an expert of the combination.
 
-- repeat last: the return, log range and log volume of the newest candle come again; reverse last: its return with the
-  other sign. On the close both move the reference's quantiles.
-- EWMA: the average log range (span 10) is the next one's. HAR: a regression of the log range on averages over 1, 5, 20
-  and 200 candles (Corsi, 2009), the time of day, volume and the newest fall. What the two expect of the range also says
-  how wide the quantiles of the close are, and HAR's those of body and wicks.
+- repeat last: the return, log range and log volume of the newest candle repeat; reverse last: its return with the
+  opposite sign. On the close both shift the reference's quantiles.
+- EWMA: the next log range is the average one (span 10). HAR: a regression of the log range on averages over 1, 5, 20
+  and 200 candles (Corsi, 2009), the time of day, volume and the newest fall. The range expected by either also sets the
+  width of the quantiles of the close, and HAR's that of body and wicks.
 - 12-lag regression: discounted least squares on the newest 12 returns, log ranges or log volumes, shrunk to zero.
-- seasonal: the volume that is usual at the target's time of day.
-- GARCH: a grid of variances in which falls may count more than rises, weighed by how near each has been.
-- Markov switching: of two regimes, how likely each is in the target candle, and what candles of each were like.
+- seasonal: the usual volume at the target's time of day.
+- GARCH: a grid of variances in which falls may count more than rises, weighted by their past accuracy.
+- Markov switching: the probability of two regimes in the target candle, and the past candles of each.
 
-Where not said otherwise, quantiles are the empirical ones of an expert's newest 1,000 errors, in units of its spread.
-Until there are 30 of them, it says what the reference says. The errors of close and body count with both signs, except
-the 12-lag regression's: the others forecast a size and no direction, and the drift of their newest errors is chance.
+Unless stated otherwise, quantiles are the empirical ones of an expert's newest 1,000 errors, in units of its spread.
+Until there are 30 of them, they are the reference's. The errors of close and body count with both signs, except those
+of the 12-lag regression: the others forecast a size and no direction, and the drift of their newest errors is chance.
 """
 
 from __future__ import annotations
@@ -57,21 +57,22 @@ _LEARNED = (
     (LAGS, Quantity.VOLUME),
     (SEASONAL, Quantity.VOLUME),
 )
-"""Whose quantiles on what are those of their own errors: a pair for each place P."""
+"""Experts and quantities whose quantiles come from the expert's own errors: a pair for each index P."""
 _PLACE = {pair: place for place, pair in enumerate(_LEARNED)}
 _QUANTITY_AT = np.array([quantity for _, quantity in _LEARNED])
 _IS_SYMMETRIC = np.array([quantity in SIGNED and expert != LAGS for expert, quantity in _LEARNED])
-"""Experts that say how far the price goes, and not where to: their errors count with both signs."""
+"""Experts that forecast the size of a move but not its direction: their errors count with both signs."""
 
 _LARGEST_LOG_WIDTH = 2.0
 _SMALLEST_WIDTH, _LARGEST_WIDTH = np.exp(-_LARGEST_LOG_WIDTH), np.exp(_LARGEST_LOG_WIDTH)
 _KEEP, _PENALTY = 0.9995, 10.0
 _KEEP_RETURNS, _PENALTY_OF_RETURNS = 0.9998, 1000.0
-"""Returns are nearly unpredictable: only after 1,000 candles is half of what they seem to say believed."""
+"""Returns are nearly unpredictable: shrinkage halves the estimated effect at 1,000 candles."""
 
 
 class BaselineExperts:
-    """All baselines but the reference. `observe` takes the history's newest candle; `quantiles` says what they say."""
+    """All baselines except the reference. `observe` takes the history's newest candle; `quantiles` gives the
+    forecasts."""
 
     def __init__(self, history: History) -> None:
         self._history = history
@@ -89,42 +90,42 @@ class BaselineExperts:
         self._switching = RegimeSwitching(REFERENCE_WINDOW)
         self._residuals = ResidualQuantiles(_IS_SYMMETRIC, horizons, REFERENCE_WINDOW)
         self._read = {name: np.zeros((horizons, known.features)) for name, known in self._regressions.items()}
-        """By each regression at the newest origins, the newest first: [origin, K]."""
+        """The features of each regression at the newest origins, newest first: [origin, K]."""
         self._centre = np.zeros((horizons, places, horizons))
         self._spread = np.ones((horizons, places, horizons))
-        """Said at the newest origins, the newest first: [origin, P, H]."""
+        """Forecast at the newest origins, newest first: [origin, P, H]."""
         self._newest_return = 0.0
         self._errors: FloatArray | None = None
-        """Of the newest candle [P, H, L]: they take long, and are asked for more than once."""
+        """Error quantiles at the newest candle [P, H, L]: cached, as they are slow and used more than once."""
 
     def observe(self) -> None:
-        """Take the history's newest candle: learn from it as a target, then look ahead from it. Once a candle."""
+        """Take the history's newest candle: learn from it as a target, then forecast from it. Once per candle."""
         self._learn()
         self._errors = None
         self._look_ahead(self._inputs.of_newest())
 
     def quantiles(self, reference: FloatArray) -> FloatArray:
-        """Normalised quantiles now: [E, H, Q, L], ascending. The model's row, and where an expert is silent: the
-        reference's.
+        """The current normalised quantiles: [E, H, Q, L], ascending. The model's row, and quantities that an expert
+        does not forecast, are the reference's.
 
         reference: [H, Q, L], as `ReferenceForecast` gives them.
         """
-        said = np.repeat(reference[None], len(EXPERTS), axis=0)
+        forecasts = np.repeat(reference[None], len(EXPERTS), axis=0)
         own = self._centre[0][..., None] + self._spread[0][..., None] * self._error_quantiles()
-        heard = self._heard()
+        has_errors = self._horizons_with_errors()
         for place, (expert, quantity) in enumerate(_LEARNED):
-            said[expert, heard, quantity] = own[place, heard]
+            forecasts[expert, has_errors, quantity] = own[place, has_errors]
         ahead = np.arange(1, self._history.horizons + 1)
         step = (self._newest_return / np.sqrt(ahead))[:, None]
-        said[REPEAT, :, Quantity.CLOSE] += ahead[:, None] * step
-        said[REVERSE, :, Quantity.CLOSE] -= (ahead % 2)[:, None] * step  # every second one takes it back
+        forecasts[REPEAT, :, Quantity.CLOSE] += ahead[:, None] * step
+        forecasts[REVERSE, :, Quantity.CLOSE] -= (ahead % 2)[:, None] * step  # every second candle reverses it
         if self._switching.seen >= FEWEST_OUTCOMES:
             log_ranges = self._switching.log_range_quantiles(self._history.horizons)
-            said[SWITCHING, :, Quantity.RANGE] = log_ranges - self._history.column("range_level")[-1]
-        return said
+            forecasts[SWITCHING, :, Quantity.RANGE] = log_ranges - self._history.column("range_level")[-1]
+        return forecasts
 
-    def _heard(self) -> NDArray[np.int64]:
-        """The horizons of which enough errors are known."""
+    def _horizons_with_errors(self) -> NDArray[np.int64]:
+        """The horizons with enough known errors."""
         return np.flatnonzero(self._residuals.known >= FEWEST_OUTCOMES)
 
     def _error_quantiles(self) -> FloatArray:
@@ -154,41 +155,41 @@ class BaselineExperts:
         newest = float(self._history.column("log_range")[-1]), self._history.newest_return()
         self._garch.observe(*newest)
         self._switching.observe(*newest)
-        said = {}
+        predicted = {}
         for name, regression in self._regressions.items():
             _push(self._read[name], inputs.regressions[name])
-            said[name] = regression.predict(inputs.regressions[name])
-        _push(self._centre, self._centres(said, inputs))
-        spread = _spreads(said["width"], inputs.mean_log_width)
+            predicted[name] = regression.predict(inputs.regressions[name])
+        _push(self._centre, self._centres(predicted, inputs))
+        spread = _spreads(predicted["width"], inputs.mean_log_width)
         spread[_PLACE[GARCH, Quantity.CLOSE]] = self._width_of(self._garch.moves(self._history.horizons))
         spread[_PLACE[SWITCHING, Quantity.CLOSE]] = self._width_of(self._switching.moves(self._history.horizons))
         _push(self._spread, spread)
         self._newest_return = float(inputs.newest[Quantity.CLOSE])
 
     def _width_of(self, moves: FloatArray) -> FloatArray:
-        """How wide the close is where its next moves are so large: [H], about 1 where they are as usual, or unknown."""
+        """The width of the close for these expected moves: [H], about 1 if they are usual or unknown."""
         relative = moves / float(self._history.column("scale")[-1])
         return _together(np.nan_to_num(relative, nan=1.0).clip(_SMALLEST_WIDTH, _LARGEST_WIDTH))
 
-    def _centres(self, said: dict[str, FloatArray], inputs: Inputs) -> FloatArray:
+    def _centres(self, predicted: dict[str, FloatArray], inputs: Inputs) -> FloatArray:
         """[P, H]"""
         history, horizons = self._history, self._history.horizons
         opens = int(history.open_time_ms[-1]) + history.interval.duration_ms * np.arange(1, horizons + 1)
         centre = np.zeros((len(_LEARNED), horizons))
-        centre[_PLACE[LAGS, Quantity.CLOSE]] = said["returns"]
+        centre[_PLACE[LAGS, Quantity.CLOSE]] = predicted["returns"]
         centre[_PLACE[REPEAT, Quantity.RANGE]] = inputs.newest[Quantity.RANGE]
         centre[_PLACE[EWMA, Quantity.RANGE]] = inputs.mean_range
-        centre[_PLACE[HAR, Quantity.RANGE]] = said["range"]
-        centre[_PLACE[LAGS, Quantity.RANGE]] = said["range lags"]
+        centre[_PLACE[HAR, Quantity.RANGE]] = predicted["range"]
+        centre[_PLACE[LAGS, Quantity.RANGE]] = predicted["range lags"]
         garch = self._garch.log_ranges(horizons) - history.column("range_level")[-1]
         centre[_PLACE[GARCH, Quantity.RANGE]] = np.nan_to_num(garch, nan=0.0)
         centre[_PLACE[REPEAT, Quantity.VOLUME]] = inputs.newest[Quantity.VOLUME]
-        centre[_PLACE[LAGS, Quantity.VOLUME]] = said["volume lags"]
+        centre[_PLACE[LAGS, Quantity.VOLUME]] = predicted["volume lags"]
         centre[_PLACE[SEASONAL, Quantity.VOLUME]] = self._seasons.expected(opens)
         return centre
 
     def state(self) -> Arrays:
-        """Everything, as arrays, for a checkpoint; it belongs to the history's state."""
+        """The complete state as arrays, for a checkpoint; to be restored with the history's."""
         own: Arrays = {
             "averages": self._inputs.state(),
             "seasons": self._seasons.state(),
@@ -207,7 +208,7 @@ class BaselineExperts:
         return own | named({**parts, **regressions})
 
     def restore(self, state: Arrays) -> None:
-        """Go on from what `state` returned."""
+        """Continue from what `state` returned."""
         self._inputs.restore(state["averages"])
         self._seasons.restore(state["seasons"])
         self._centre[:], self._spread[:] = state["centre"], state["spread"]

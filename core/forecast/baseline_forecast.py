@@ -29,7 +29,7 @@ class BaselineQuantiles:
 
 
 class BaselineForecast:
-    """Owns all that learns without the model. `observe` takes the history's newest candle; then `now` is known."""
+    """Owns everything that learns without the model. `observe` takes the history's newest candle and sets `now`."""
 
     def __init__(self, history: History) -> None:
         self._history = history
@@ -37,7 +37,7 @@ class BaselineForecast:
         self._experts = BaselineExperts(history)
         self._combination = Combination(prior(with_model=False), history.horizons)
         self._made: deque[BaselineQuantiles] = deque(maxlen=history.horizons)
-        """At the newest candles, the newest last."""
+        """The forecasts at the newest candles, newest last."""
 
     @property
     def now(self) -> BaselineQuantiles:
@@ -45,7 +45,7 @@ class BaselineForecast:
         return self._made[-1]
 
     def observe(self) -> None:
-        """Learn from the newest candle as a target, then forecast from it. Once a candle."""
+        """Learn from the newest candle as a target, then forecast from it. Once per candle."""
         self._experts.observe()
         self._learn()
         experts = self._experts.quantiles(self._reference.quantiles())
@@ -65,7 +65,7 @@ class BaselineForecast:
             self._combination.learn(horizon, made.experts[:, row], made.combined[row], outcome)
 
     def state(self) -> Arrays:
-        """Everything, as arrays, for a checkpoint; it belongs to the history's state."""
+        """The complete state as arrays, for a checkpoint; to be restored with the history's."""
         made: Arrays = {
             "experts": np.array([each.experts for each in self._made]),
             "combined": np.array([each.combined for each in self._made]),

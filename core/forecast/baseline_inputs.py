@@ -1,4 +1,4 @@
-"""What the baseline experts read of the newest candle, and what it was the target of. Normalised units throughout."""
+"""The inputs of the baseline experts at the newest candle, and the outcomes it settles. In normalised units."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _HAR_SPANS = (5, 20, 200)
 _EWMA_SPAN = 10
 _SPANS = (*_HAR_SPANS, _EWMA_SPAN)
 _LOWEST_LOG_WIDTH = -1.5
-"""A log range relative to volatility counts as at least this for a width: one trade is no calm market."""
+"""A log range relative to volatility has this lower bound in a width: a single trade is not a calm market."""
 _DAY_MS = 86_400_000
 
 
@@ -33,15 +33,15 @@ class Outcomes:
     log_width: FloatArray
     """[H]: its log range, relative to the origin's volatility."""
     is_known: NDArray[np.bool_]
-    """[H]: whether the origin exists, and no hole lies between."""
+    """[H]: whether the origin exists, without a hole in between."""
 
 
 @dataclass(frozen=True, slots=True)
 class Inputs:
-    """What is known at the newest candle."""
+    """The experts' inputs at the newest candle."""
 
     regressions: dict[str, FloatArray]
-    """What each regression reads: [K]."""
+    """The features of each regression: [K]."""
     newest: FloatArray
     """The candle itself: [Q]; of the close, its return."""
     mean_range: float
@@ -49,7 +49,7 @@ class Inputs:
 
 
 def newest_outcomes(history: History) -> Outcomes:
-    """What the newest candle says of the forecasts that were made of it."""
+    """The newest candle as the outcome of the forecasts made for it."""
     horizons, newest = history.horizons, len(history) - 1
     ahead = np.arange(1, horizons + 1)
     rows = np.maximum(newest - ahead, 0)
@@ -69,7 +69,7 @@ def newest_outcomes(history: History) -> Outcomes:
 
 
 class BaselineInputs:
-    """Owns the averages; asked once for each candle, in order."""
+    """Owns the averages; to be called once per candle, in order."""
 
     def __init__(self, history: History) -> None:
         self._history = history
@@ -116,7 +116,7 @@ class BaselineInputs:
         return _padded(returns[::-1], LAGS_READ)
 
     def _newest_deviations(self, name: str, level: str) -> FloatArray:
-        """From their level, the newest first, and a constant: [LAGS_READ + 1]."""
+        """Deviations from their level, newest first, and a constant: [LAGS_READ + 1]."""
         rows = slice(-LAGS_READ, None)
         deviations = self._history.column(name)[rows] - float(self._history.column(level)[-1])
         return np.append(_padded(deviations[::-1], LAGS_READ), 1.0)

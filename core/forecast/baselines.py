@@ -1,4 +1,4 @@
-"""The reference forecast: "no change", with the quantiles that the recent past had.
+"""The reference forecast: "no change", with the quantiles of the recent past.
 
 For each horizon and quantity: the empirical quantiles of the normalised outcomes of the newest 1,000 origins whose
 target has closed, without those that have a hole between origin and target. Normalised means: a return over the EWMA
@@ -18,7 +18,7 @@ from core.forecast.history import History
 
 REFERENCE_WINDOW = 1000
 FEWEST_OUTCOMES = 30
-"""With fewer outcomes than this, quantiles of an assumed distribution fill the sample up."""
+"""With fewer outcomes than this, draws of an assumed distribution complete the sample."""
 
 _UNSIGNED = [quantity for quantity in Quantity if quantity not in SIGNED]
 _NORMAL = (-1.645, -1.282, -0.674, 0.0, 0.674, 1.282, 1.645)
@@ -33,13 +33,13 @@ _PRIOR.flags.writeable = False
 
 
 class ReferenceForecast:
-    """Keeps the normalised outcomes of the newest origins; asked once a candle."""
+    """Quantiles of the normalised outcomes of the newest origins; to be called once per candle."""
 
     def __init__(self, history: History) -> None:
         self._history = history
 
     def quantiles(self) -> FloatArray:
-        """Normalised quantiles now: [horizon, quantity, level], ascending along the levels."""
+        """The current normalised quantiles: [horizon, quantity, level], ascending along the levels."""
         horizons = self._history.horizons
         result = np.empty((horizons, QUANTITIES, len(LEVELS)))
         for horizon in range(1, horizons + 1):
@@ -51,7 +51,7 @@ class ReferenceForecast:
 
 
 def normalised_outcomes(history: History, horizon: int, start: int, end: int) -> FloatArray:
-    """What came `horizon` candles after the origin rows from `start` up to `end`, normalised: [origin, quantity].
+    """The normalised outcomes `horizon` candles after the origin rows from `start` up to `end`: [origin, quantity].
 
     The targets of all of them must have closed. An `end` that is not above `start` gives none.
     """
@@ -71,7 +71,7 @@ def normalised_outcomes(history: History, horizon: int, start: int, end: int) ->
 
 
 def without_hole(history: History, horizon: int, start: int, end: int) -> NDArray[np.bool_]:
-    """Which of the outcomes that `normalised_outcomes` gives have no hole between origin and target: [origin]."""
+    """Which outcomes of `normalised_outcomes` have no hole between origin and target: [origin]."""
     segment = history.column("segment")
     return np.asarray(segment[start + horizon : max(start, end) + horizon] == segment[start : max(start, end)])
 

@@ -1,18 +1,18 @@
-"""Adaptive conformal calibration: each quantile is moved until it is exceeded as often as it says.
+"""Adaptive conformal calibration: moves each quantile until it is exceeded at its nominal rate.
 
 First the bias: the median moves, in units of the forecast's own width, until as many outcomes lie above it as below;
-a band about a centre that is off would have to be too wide (bias-corrected conformal inference). Then every other level
+a band around a biased centre would have to be too wide (bias-corrected conformal inference). Then every other level
 has a log factor on its distance from the median: an outcome beyond the quantile widens it, one within narrows it, by
 steps whose balance point is the nominal rate (Gibbs and Candes, 2021, in the multiplicative form of quantile tracking,
-Angelopoulos et al., 2023). Both act on what is scaled by volatility already.
+Angelopoulos et al., 2023). Both act on values already scaled by volatility.
 
-A close that did not move lies on the quantiles of a market that often does not: it is neither beyond them nor within,
-and any level between the share below and the share at or below is right (the subgradient of the pinball loss). So such
-a tie counts as what balances the outcomes that are none, as far as a tie can; for the median as well, or where many
-candles have no wick, the others would lift it off.
+In a market with many unchanged closes, such a close lies exactly on a quantile: it is neither beyond it nor within, and
+any level between the share below and the share at or below is right (the subgradient of the pinball loss). So a tie
+counts as the value that balances the other outcomes, as far as possible; for the median too, which would otherwise
+drift away where many candles have no wick.
 
-The rates trade noise for speed; `docs/forecasts.md` has what was measured. Forecasts of h candles overlap, so h of
-their outcomes say little more than one: the rates are divided by h.
+The rates trade noise for speed; `docs/forecasts.md` has the measurements. Forecasts of h candles overlap, so h of
+their outcomes carry little more information than one: the rates are divided by h.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from core.domain.quantities import BAND_50, LEVELS, MEDIAN, QUANTITIES, FloatArr
 _LARGEST_LOG_FACTOR = 2.0
 _LARGEST_BIAS = 0.5
 _TIE = 1e-3
-"""An outcome this near to a quantile, in units of volatility, lies on it."""
+"""An outcome this close to a quantile, in units of volatility, is a tie."""
 _KEEP_TIES = 0.995
 _SHARED = 4.0
-"""What is wrong with all levels alike is learned from all of them: one level's own outcomes are few."""
+"""Weight of the error shared by all levels, as a single level has few outcomes."""
 
 
 class AdaptiveCalibration:
-    """Log factors [horizon, quantity, level], the median's staying 0; and biases [horizon, quantity]."""
+    """Log factors [horizon, quantity, level], 0 for the median; and biases [horizon, quantity]."""
 
     def __init__(self, horizons: int, rate: float = 0.004, bias_rate: float = 0.001) -> None:
         self._rate = rate
@@ -42,7 +42,7 @@ class AdaptiveCalibration:
         self._tied = np.zeros_like(self._log_factor)
         """How often outcomes lie on the quantile: a running mean."""
         self._untied = np.zeros_like(self._log_factor)
-        """How much too often the others lie beyond it, as a share of all outcomes: a running mean."""
+        """The excess of other outcomes beyond it, as a share of all outcomes: a running mean."""
 
     def apply(self, quantiles: FloatArray) -> FloatArray:
         """Calibrated quantiles, ascending: [horizon, quantity, level] in and out."""
@@ -52,8 +52,8 @@ class AdaptiveCalibration:
         return np.sort(centre + np.exp(self._log_factor) * (quantiles - median), axis=-1)
 
     def update(self, horizon: int, shown: FloatArray, outcome: FloatArray) -> None:
-        """Learn from one outcome. shown: the quantiles that were shown [quantity, level]; outcome: [quantity]."""
-        # A factor on no distance moves nothing: what comes too often there is nothing that it could learn from.
+        """Learn from one outcome. shown: the displayed quantiles [quantity, level]; outcome: [quantity]."""
+        # A factor on a zero distance has no effect, so there is nothing to learn from such an outcome.
         can_move = np.abs(shown - shown[:, MEDIAN, None]) > _TIE
         distance = outcome[:, None] - shown
         is_tie = np.abs(distance) <= _TIE
@@ -66,7 +66,7 @@ class AdaptiveCalibration:
         self._bias[horizon - 1] = np.clip(moved, -_LARGEST_BIAS, _LARGEST_BIAS)
 
     def _too_often(self, row: int, distance: FloatArray, is_tie: NDArray[np.bool_]) -> FloatArray:
-        """How far the outcome lay beyond more often than it should, between -1 and 1: [quantity, level]."""
+        """The exceedance minus its nominal rate, between -1 and 1: [quantity, level]."""
         nominal = np.minimum(LEVELS, 1.0 - LEVELS)
         beyond = np.where(LEVELS < 0.5, distance < 0.0, distance > 0.0) - nominal
         for mean, now in ((self._tied, is_tie), (self._untied, beyond * ~is_tie)):

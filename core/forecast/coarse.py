@@ -1,8 +1,8 @@
-"""Coarser intervals from the same candles: those of 4, 16 and 64 candles that end at the newest one.
+"""Coarser candles from the same data: the last 4, 16 and 64 candles up to the newest one.
 
-They end with every candle, not on the clock, so none of them is ever half known, and a hole does not shift them. Their
-units are what was known before their first candle. Where they went is left out: inputs that say so made the model
-learn directions by heart (docs/forecasts.md).
+They end at every candle instead of on the clock, so none is ever incomplete, and a hole does not shift them. Their
+units are those known before their first candle. Their direction is omitted: with it the model memorised directions
+(docs/forecasts.md).
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ import numpy as np
 from core.domain.quantities import SMALLEST_RANGE, FloatArray
 
 SPANS = (4, 16, 64)
-"""In candles. Near the beginning they are as long as the past is."""
+"""In candles; shorter near the start of the history."""
 NUMBERS = 2
-"""Of each coarse candle: its range and its volume."""
+"""Per coarse candle: range and volume."""
 
 
 def coarse_numbers(columns: Mapping[str, FloatArray], row: int) -> list[float]:
-    """What the coarse candles that end at `row` say, [len(SPANS) * NUMBERS], free of scale. No later row is read.
+    """The scale-free numbers of the coarse candles that end at `row`, [len(SPANS) * NUMBERS]. Reads no later row.
 
     columns: those of a `History`, [candle] each.
     """

@@ -2,11 +2,11 @@
 
 Source: Gaillard, Stoltz and van Erven, A second-order bound with excess losses (2014): ML-Prod, with gradients, so that
 the mixture competes with the best fixed mixture of the experts and not only with the best of them; per level as in
-Berrisch and Ziel, CRPS learning (2023). Half of what a level learns is the mean over all levels: one level's outcomes
-are few. Old outcomes fade, and a fixed share (Herbster and Warmuth, 1998) lets one that was bad for long come back.
+Berrisch and Ziel, CRPS learning (2023). Half of what a level learns is the mean over all levels, as one level has few
+outcomes. Old outcomes fade, and a fixed share (Herbster and Warmuth, 1998) lets an expert recover.
 
-The logarithm matters where an expert spares much at once, by wide tails when the price jumps: Bernstein aggregation,
-its second-order expansion, takes the square off, and so forgets half of such a gain.
+The logarithm matters when an expert gains much at once, by wide tails at a price jump: Bernstein aggregation, its
+second-order expansion, subtracts the square, and so loses half of such a gain.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _LARGEST_RELATIVE_REGRET = 20.0
 """One outlier moves the weights at most this many times a usual loss."""
 _LARGEST_RATE = 0.5
 _LARGEST_SETBACK = 0.5
-"""One outcome takes at most this share of an expert's weight; beyond it the logarithm's bound does not hold."""
+"""One outcome removes at most this share of an expert's weight; beyond it the logarithm's bound does not hold."""
 _KEEP = 0.9995
 _KEEP_USUAL_LOSS = 0.98
 _SHARED_BY_LEVELS = 0.5
@@ -32,7 +32,7 @@ _FIXED_SHARE = 1e-3
 class ExpertWeights:
     """Weights [expert, horizon, quantity, level], at least 0, summing to 1 over the experts.
 
-    prior: [E, Q], how much each expert is trusted before any outcome; 0 for one that is never to have a weight.
+    prior: [E, Q], the experts' weights before any outcome; 0 for one that never gets a weight.
     """
 
     def __init__(self, prior: FloatArray, horizons: int) -> None:
@@ -40,7 +40,7 @@ class ExpertWeights:
         self._log_experts = np.log(np.maximum((prior > 0.0).sum(axis=0), 2))[:, None]
         shape = (prior.shape[0], horizons, QUANTITIES, len(LEVELS))
         self._gain = np.zeros(shape)
-        """What each expert would have spared the mixture, as the logarithm of its growth, in usual losses."""
+        """The loss that each expert would have saved the mixture, as the logarithm of its growth, in usual losses."""
         self._variance = np.zeros(shape)
         self._usual_loss = np.zeros((horizons, QUANTITIES))
         self._weights = np.broadcast_to(self._prior, shape).copy()
@@ -61,7 +61,7 @@ class ExpertWeights:
         return combined
 
     def update(self, horizon: int, quantiles: FloatArray, outcome: FloatArray) -> None:
-        """Learn from one outcome of `horizon` (1-based). quantiles: what the experts said [E, Q, L]; outcome: [Q]."""
+        """Learn from one outcome of `horizon` (1-based). quantiles: the experts' forecasts [E, Q, L]; outcome: [Q]."""
         row = horizon - 1
         mixture = np.sort((self._weights[:, row] * quantiles).sum(axis=0), axis=-1)
         error = outcome[:, None] - mixture
@@ -82,7 +82,7 @@ class ExpertWeights:
         self._usual_loss[row] = np.where(usual > 0.0, blended, loss)
 
     def _rate(self, row: int) -> FloatArray:
-        """[E, Q, L]. The more an expert's gains scatter, the slower its weight moves.
+        """[E, Q, L]. The larger the variance of an expert's gains, the slower its weight moves.
 
         Forecasts of h candles overlap: the variance of the sum of their gains is up to h times as large.
         """

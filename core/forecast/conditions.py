@@ -1,4 +1,4 @@
-"""What the market is like where a forecast is made: its regime, and whether its newest candle is odd."""
+"""Market conditions at a forecast's origin: the regime, and whether the newest candle is unusual."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from core.forecast.regime import RegimeMixture
 
 
 class ConditionsWatch:
-    """Follows one history. `observe` after each candle that was appended to it."""
+    """Follows one history. Call `observe` after each appended candle."""
 
     def __init__(self, history: History) -> None:
         self._history = history
@@ -28,12 +28,12 @@ class ConditionsWatch:
         self._observe(len(self._history) - 1)
 
     def state(self) -> Arrays:
-        """What belongs to the history's state."""
+        """The complete state, to be restored with the history's."""
         return named({"regime": self._regime.state(), "novelty": self._novelty.state()})
 
     def restore(self, state: Arrays) -> None:
-        """Go on from what `state` returned, with the history that belongs to it. Empty, as from a checkpoint of before
-        there was such a state: from the candles that the history still has."""
+        """Continue from what `state` returned, with the matching history. Empty, as in old checkpoints: rebuilt from
+        the candles in the history."""
         self._regime, self._novelty = RegimeMixture(), NoveltyDetector()
         if state:
             self._regime.restore(part_of(state, "regime"))

@@ -1,11 +1,11 @@
-"""Intervals that hold at every moment: whoever keeps looking until one leaves zero out is wrong in 5 % at most.
+"""Anytime-valid intervals: watching until one excludes zero is wrong in at most 5 % of the cases.
 
-An ordinary 95 % interval holds for one look. Asked again with every candle, it leaves out the truth sooner or later: of
-losses of equal expectation an edge was claimed at some time in half of the runs. These are asymptotic confidence
+An ordinary 95 % interval is valid for one look. Evaluated again at every candle, it excludes the truth sooner or later:
+for losses of equal expectation an edge was claimed at some time in half of the runs. These are asymptotic confidence
 sequences (Waudby-Smith, Arbour, Sinha, Kennedy and Ramdas, Time-uniform central limit theory and asymptotic confidence
 sequences, 2024, theorem 2.2: Robbins' normal mixture), as Choe and Ramdas (Comparing sequential forecasters, 2021) use
-confidence sequences to compare forecasts: of the mean so far, whatever it does from candle to candle. Losses of
-neighbouring candles are alike, so what is averaged are blocks of 50 candles.
+confidence sequences to compare forecasts: of the mean so far, however it changes from candle to candle. Losses of
+neighbouring candles are correlated, so blocks of 50 candles are averaged.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from core.forecast.score import FEWEST_FOR_AN_ESTIMATE
 BLOCK = 50
 """Candles in a block."""
 FEWEST_BLOCKS = 15
-"""Before so many, the deviation of the blocks is known too badly for what holds in the limit."""
+"""With fewer blocks their deviation is too uncertain for the asymptotic result."""
 FEWEST_FOR_A_PROOF = BLOCK * FEWEST_BLOCKS
 _ALPHA = 0.05
 _TIGHTEST_AT = 40
@@ -32,8 +32,8 @@ _RHO_SQUARED = (-2.0 * math.log(_ALPHA) + math.log(-2.0 * math.log(_ALPHA)) + 1.
 def ratio_sequence(parts: FloatArray, wholes: FloatArray, value: float | None, n: int) -> Estimate:
     """The ratio of two sums with its confidence sequence.
 
-    parts, wholes: of each full block, in time order: [B] each. value: the ratio over all n candles, also those that are
-    in no full block yet; None, or too few candles, gives no estimate.
+    parts, wholes: of each full block, in time order: [B] each. value: the ratio over all n candles, also those not yet
+    in a full block; None, or too few candles, gives no estimate.
     """
     if value is None or n < FEWEST_FOR_AN_ESTIMATE:
         return Estimate(None, None, None, n)
@@ -69,8 +69,8 @@ def mean_sequence(values: FloatArray, horizon: int = 1) -> Estimate:
 
 
 def proven_after(loss: FloatArray, against: FloatArray, reference: FloatArray) -> int | None:
-    """After how many candles, looked at whenever a block was full, the gain of `loss` on `against` was first proven;
-    None: never. [n] each, in time order, one candle ahead."""
+    """After how many candles, evaluated at each full block, the gain of `loss` over `against` was first proven; None:
+    never. [n] each, in time order, one candle ahead."""
     full = loss.shape[0] // BLOCK * BLOCK
     parts, wholes = (each[:full].reshape(-1, BLOCK).sum(axis=1) for each in (against - loss, reference))
     for blocks in range(FEWEST_BLOCKS, len(parts) + 1):

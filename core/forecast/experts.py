@@ -1,4 +1,4 @@
-"""Whose forecasts are combined, in the order of the expert axis of all arrays, and on what each of them speaks."""
+"""The experts of the combination, in the order of the expert axis of all arrays, and the quantities each forecasts."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ EXPERTS = (
 MODEL, REFERENCE, REPEAT, REVERSE, EWMA, HAR, LAGS, SEASONAL, GARCH, SWITCHING = range(len(EXPERTS))
 
 _PRICES = (Quantity.CLOSE, Quantity.BODY, Quantity.UPPER_WICK, Quantity.LOWER_WICK)
-_SPEAKS: dict[int, tuple[Quantity, ...]] = {
+_FORECASTS: dict[int, tuple[Quantity, ...]] = {
     MODEL: tuple(Quantity),
     REFERENCE: tuple(Quantity),
     REPEAT: (Quantity.CLOSE, Quantity.RANGE, Quantity.VOLUME),
@@ -38,20 +38,20 @@ _SPEAKS: dict[int, tuple[Quantity, ...]] = {
 }
 
 
-def _speaks() -> NDArray[np.bool_]:
+def _forecast_table() -> NDArray[np.bool_]:
     table = np.zeros((len(EXPERTS), QUANTITIES), dtype=np.bool_)
-    for expert, quantities in _SPEAKS.items():
+    for expert, quantities in _FORECASTS.items():
         table[expert, list(quantities)] = True
     table.flags.writeable = False
     return table
 
 
-SPEAKS = _speaks()
-"""[E, Q]. An expert that does not speak on a quantity repeats the reference there, and has no weight."""
+FORECASTS = _forecast_table()
+"""[E, Q]. An expert that does not forecast a quantity repeats the reference there, with no weight."""
 
 
 LOSS_ROWS = ("without the model", *EXPERTS)
-"""Whose losses are stored with each score: the combination's without the model's expert, then each expert's."""
+"""The losses stored with each score: the combination's without the model, then each expert's."""
 _LOSS = np.dtype("<f4")
 
 
@@ -61,7 +61,7 @@ def pack_losses(losses: FloatArray) -> bytes:
 
 
 def unpack_losses(packed: bytes) -> FloatArray | None:
-    """The inverse of `pack_losses`; None where none were stored, or those of other experts than today's."""
+    """The inverse of `pack_losses`; None if none were stored, or those of other experts."""
     if len(packed) != len(LOSS_ROWS) * QUANTITIES * _LOSS.itemsize:
         return None
     return np.frombuffer(packed, _LOSS).reshape(len(LOSS_ROWS), QUANTITIES).astype(np.float64)
@@ -76,5 +76,5 @@ class Quantiles:
 
     @property
     def are_finite(self) -> bool:
-        """Whether every number is one."""
+        """Whether every number is finite."""
         return bool(np.isfinite(self.shown).all() and np.isfinite(self.experts).all())

@@ -1,12 +1,12 @@
-"""How wild the next candles will be by GARCH with leverage, without fitting one: a grid of them, weighed as they go.
+"""Volatility of the next candles by GARCH with leverage: a grid of fixed parameters, weighted online.
 
 Each member of the grid is a filter of the variance, after Glosten, Jagannathan and Runkle (1993):
 
     v[t+1] = (1 - keep - take) * usual + take * news[t] + keep * v[t]
 
-Its news is the square of the newest return or of the newest range, in which falls count more than rises or not. Each
-member says the log range of the next candle; the weights are those of Bayesian averaging with forgetting: who was
-nearer counts more. Nothing is optimised, so nothing can run away.
+Its news is the square of the newest return or range, in which falls may count more than rises. Each member forecasts
+the log range of the next candle; the weights are those of Bayesian averaging with forgetting, so more accurate members
+count more. Nothing is optimised, so nothing can diverge.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ from core.forecast.arrays import Arrays
 _TAKES = (0.03, 0.06, 0.12, 0.25, 0.5)
 _KEEPS = (0.0, 0.2, 0.4, 0.6, 0.75, 0.85, 0.92, 0.96)
 _LONGEST = 0.995
-"""Of keep and take together: what is left is what draws the variance back to the usual one."""
+"""Upper bound of keep + take; the rest pulls the variance back to the usual one."""
 _FALL_SHARES = (0.5, 0.75, 1.0)
-"""How much of the news is made by falls, where rises and falls are alike."""
+"""The share of falls in the news if rises and falls are equal."""
 _OF_RETURN, _OF_RANGE = range(2)
 _KEEP_USUAL = 1.0 - 1.0 / 2000.0
 _KEEP_SCORE = 0.9995
 _LARGEST_NEWS = 50.0
-"""In usual ones: one crash does not blind a filter for a week."""
+"""In units of the usual news: one crash must not saturate a filter for a week."""
 _SMALLEST = 1e-16
 _LARGEST_ERROR = 3.0
 _ERROR_BEFORE, _WEIGHT_BEFORE = 0.5, 20.0
-"""How far off a member is believed to be before it was tried, and for how many candles that counts."""
+"""A member's prior error, and for how many candles it counts."""
 
 
 class GarchGrid:
@@ -76,17 +76,16 @@ class GarchGrid:
         return bool(self._usual[0, 0] == 0.0)
 
     def log_ranges(self, horizons: int) -> FloatArray:
-        """The log range that is expected of each of the next candles: [H]; NaN where nothing is known."""
+        """The expected log range of each of the next candles: [H]; NaN before the first observation."""
         if self._is_new:
             return np.full(horizons, np.nan)
         variance = self._ahead(horizons)
-        said = 0.5 * np.log(variance) + self._half_log_usual() + self._offsets()
-        expected: FloatArray = said @ self._weights()
+        predictions = 0.5 * np.log(variance) + self._half_log_usual() + self._offsets()
+        expected: FloatArray = predictions @ self._weights()
         return expected
 
     def moves(self, horizons: int) -> FloatArray:
-        """How far each of the next closes goes from the one before it, in the root mean square: [H]; NaN where
-        nothing is known."""
+        """The root mean square of each of the next returns: [H]; NaN before the first observation."""
         if self._is_new:
             return np.full(horizons, np.nan)
         mean = self._usual[_OF_RETURN, 1] / self._usual[_OF_RETURN, 0]
@@ -94,7 +93,7 @@ class GarchGrid:
         return moves
 
     def state(self) -> Arrays:
-        """All that is needed to go on."""
+        """The complete state."""
         return {
             "usual": self._usual.copy(),
             "variance": self._variance.copy(),
@@ -103,13 +102,13 @@ class GarchGrid:
         }
 
     def restore(self, state: Arrays) -> None:
-        """Go on from what `state` returned."""
+        """Continue from what `state` returned."""
         self._usual, self._variance, self._offset, self._error = (
             state[name].astype(np.float64) for name in ("usual", "variance", "offset", "error")
         )
 
     def _score(self, log_range: float) -> None:
-        """How near each member was; then what it must add to be right in the mean."""
+        """Update each member's error, then its offset."""
         if self._is_new:
             return
         half_log = 0.5 * np.log(self._variance) + self._half_log_usual()

@@ -1,4 +1,4 @@
-"""From quantiles to the candles that are drawn."""
+"""Ghost candles from forecast quantiles."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ def ghosts(natural: FloatArray, origin_close: float, origin_open_time_ms: int, i
     """One ghost per horizon from natural quantiles [horizon, quantity, level].
 
     A ghost opens where the one before it closed (no jump at the seam) and closes at the median close. Its high and
-    low are spread over the median range: each side has its median wick, and what is left is shared in equal parts.
-    Where both together are longer than that, they are shortened alike.
+    low are spread over the median range: each side has its median wick, and the rest is split equally.
+    If both together are longer than that, they are shortened in proportion.
     """
     made: list[Ghost] = []
     opening = origin_close
@@ -63,7 +63,7 @@ def _volume(log_volume: float) -> float:
 
 
 def overlap(ghost_low: float, ghost_high: float, low: float, high: float) -> float:
-    """Intersection over union of two price ranges, 0 to 1. Two equal points overlap wholly."""
+    """Intersection over union of two price ranges, 0 to 1. Two equal points overlap fully."""
     union = max(ghost_high, high) - min(ghost_low, low)
     shared = min(ghost_high, high) - max(ghost_low, low)
     if union <= 0.0:
@@ -83,7 +83,7 @@ class GhostColumns:
 
 
 def ghost_columns(natural: FloatArray, before: FloatArray, origin_close: FloatArray) -> GhostColumns:
-    """What `ghosts` draws, for many origins at once.
+    """`ghosts` for many origins at once.
 
     natural: [n, quantity, level] of the horizon. before: [n], the median close return of the horizon before it, 0 for
     the first. origin_close: [n].

@@ -1,4 +1,4 @@
-"""The past of one market as the session sees it: per candle what was known at its close, and nothing later."""
+"""The past of one market for the session: per candle, only data known at its close."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ _DAY_MS = 86_400_000
 _WEEK_MS = 7 * _DAY_MS
 
 _MOMENTS = {"return": 60, "slow_return": 240, "range": 50, "volume": 50}
-"""What is averaged, and over which span in candles. 60 and 50 define the reference forecast (see baselines)."""
+"""The moving averages and their spans in candles. 60 and 50 define the reference forecast (see baselines)."""
 
 
 class History:
-    """Columns over the newest candles, one row a candle, in order; at least `capacity` rows are kept.
+    """Columns over the newest candles, one row per candle, in order; at least `capacity` rows are kept.
 
     Derived columns are computed once, when a candle is appended, from that candle and the ones before it.
     """
@@ -96,8 +96,8 @@ class History:
         return self._features[: self._size]
 
     def anchors(self, origins: NDArray[np.int64]) -> FloatArray:
-        """What the model corrects at these rows: the quantiles that were forecast without it at each candle's close,
-        normalised, to three digits: [origin, H, Q, L]."""
+        """The quantiles that the model corrects at these rows, as forecast without it at each candle's close:
+        normalised, to three digits, [origin, H, Q, L]."""
         return self._anchors[origins].astype(np.float64)
 
     def column(self, name: str) -> FloatArray:
@@ -105,7 +105,7 @@ class History:
         return self._values[name][: self._size]
 
     def newest_return(self) -> float | None:
-        """Of the newest candle, from the close before it; None for the first and across a hole."""
+        """The newest candle's log return; None for the first candle and across a hole."""
         if self._size < 2 or self.column("segment")[-1] != self.column("segment")[-2]:
             return None
         return float(self.column("log_close")[-1] - self.column("log_close")[-2])
@@ -122,7 +122,7 @@ class History:
         shape = shape_of(candle)
         before = {name: moments.mean for name, moments in self._moments.items()}
         log_return = self._log_return(shape["log_close"])
-        # what was travelled across a hole took longer than one interval: it says nothing of one interval's volatility
+        # a return across a hole spans more than one interval, so it is no sample of one interval's volatility
         self._update_moments(None if is_after_gap else log_return, shape["log_range"], candle.volume)
         levels = self._levels(shape["log_range"], candle.volume)
         segment = (self._values["segment"][row - 1] if row else 0.0) + (1.0 if is_after_gap else 0.0)
@@ -135,7 +135,7 @@ class History:
         self._observed += 1
 
     def targets(self, origins: NDArray[np.int64]) -> tuple[FloatArray, NDArray[np.bool_], NDArray[np.bool_]]:
-        """What came 1..H existing candles after each origin row.
+        """The outcomes 1..H existing candles after each origin row.
 
         Returns natural values [origin, horizon, quantity] (0 where not yet closed), whether the target has closed
         [origin, horizon], and whether it has closed without a hole between origin and target.
@@ -172,16 +172,16 @@ class History:
         return features, is_real
 
     def mark_outcome(self, origin: int, error_ratio: float, wrong_direction: bool) -> None:
-        """Remember how the one-step forecast made at this row came out: the loss weights use it."""
+        """Store the outcome of the one-step forecast made at this row, for the loss weights."""
         self._values["error_ratio"][origin] = error_ratio
         self._values["wrong_direction"][origin] = 1.0 if wrong_direction else 0.0
 
     def keep_anchor(self, quantiles: FloatArray) -> None:
-        """Remember the normalised quantiles [H, Q, L] that are forecast without the model at the newest candle."""
+        """Store the normalised quantiles [H, Q, L] that are forecast without the model at the newest candle."""
         self._anchors[self._size - 1] = np.clip(quantiles, -_LARGEST_ANCHOR, _LARGEST_ANCHOR)
 
     def state(self) -> dict[str, NDArray[np.generic]]:
-        """Everything, as arrays, for a checkpoint."""
+        """The complete state as arrays, for a checkpoint."""
         arrays: dict[str, NDArray[np.generic]] = {
             "time": self.open_time_ms.copy(),
             "features": self.features.copy(),
@@ -193,7 +193,7 @@ class History:
         return arrays
 
     def restore(self, state: dict[str, NDArray[np.generic]]) -> None:
-        """Go on from what `state` returned. Raises ValueError where it does not fit this history."""
+        """Continue from what `state` returned. Raises ValueError if it does not fit this history."""
         size = state["time"].shape[0]
         if size > 2 * self._capacity:
             raise ValueError(f"the checkpoint keeps {size} candles, this session at most {2 * self._capacity}")
@@ -269,7 +269,7 @@ class History:
 
 
 def shape_of(candle: Candle) -> dict[str, float]:
-    """What a candle says by itself: the columns that need no other candle."""
+    """The columns that a candle determines alone."""
     top, bottom = max(candle.open, candle.close), min(candle.open, candle.close)
     return {
         "log_close": math.log(candle.close),

@@ -1,9 +1,9 @@
-"""Whether the newest candle is unlike anything that was seen before it, and which of its inputs is odd, in words.
+"""Whether the newest candle is unlike anything seen before, and which of its inputs is unusual, in words.
 
-The inputs are what a candle is to a forecast, in units that were known before it closed: its move, wicks, range and
-volume, and beside them how volatile the market has become. Their distance from what is usual is Mahalanobis's, with a
-mean and a covariance that follow the newest few thousand candles. Such distances have fat tails, and other ones in each
-market: so what is too far is said by the distances that came before, not by a table.
+The inputs describe a candle in units known before it closed: its move, wicks, range and volume, and the current
+volatility. Their distance from the usual values is Mahalanobis's, with a mean and a covariance over the newest few
+thousand candles. Such distances have fat tails that differ between markets, so the threshold comes from past distances,
+not from a table.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from core.forecast.arrays import Arrays
 from core.forecast.history import History
 
 FEWEST = 300
-"""Candles before anything is called odd."""
+"""Candles before anything is reported as unusual."""
 _KEPT = 3000
-"""Distances that the threshold is taken from."""
+"""Past distances for the threshold."""
 _KEEP = 1.0 - 1.0 / 3000.0
 _LEVEL = 0.995
 _MARGIN = 1.4
-"""What is odd is so many times farther off than all but one in 200."""
+"""The threshold, as a multiple of the distance exceeded by one candle in 200."""
 _RIDGE = 0.05
-"""Added to each variance: no input is told apart finer than that."""
+"""Added to each variance, which limits the resolution of an input."""
 _PLAINLY_ODD = 3.5
-"""Standard deviations beyond which an input is odd by itself, not only beside another."""
+"""Standard deviations beyond which an input alone is unusual, not only in combination."""
 
 
 class Input(IntEnum):
@@ -55,15 +55,15 @@ _NAMES = {
 
 @dataclass(frozen=True, slots=True)
 class Novelty:
-    """score: the distance over the threshold, above 1 where nothing like it was seen; None while too little was seen
-    to say. oddity: which input is odd, in words; empty where none is."""
+    """score: the distance over the threshold, above 1 if nothing like it was seen; None while there is too little data.
+    oddity: the unusual input, in words; else empty."""
 
     score: float | None
     oddity: str
 
 
 class NoveltyDetector:
-    """Owns what is usual. `observe` each closed candle once, in order; what it says of one is never revised."""
+    """Owns the usual values. `observe` each closed candle once, in order; its result is never revised."""
 
     def __init__(self) -> None:
         self._weight = 0.0
@@ -71,16 +71,16 @@ class NoveltyDetector:
         self._products = np.zeros((len(Input), len(Input)))
         self._distances = np.zeros(_KEPT)
         self._judged = 0
-        """The newest distance stands at this number less 1, counted round."""
+        """Count of distances; the newest one is at index `_judged - 1` of the ring buffer."""
         self._newest = Novelty(None, "")
 
     @property
     def newest(self) -> Novelty:
-        """What was found of the newest candle."""
+        """The result for the newest candle."""
         return self._newest
 
     def observe(self, history: History, row: int) -> None:
-        """Look at the candle of this row of the history, then let it be part of what is usual."""
+        """Judge the candle of this row of the history, then include it in the usual values."""
         if row < 1:
             return
         values = measured(history, row)
@@ -92,7 +92,7 @@ class NoveltyDetector:
         self._products = _KEEP * self._products + np.outer(values, values)
 
     def state(self) -> Arrays:
-        """All that is needed to go on."""
+        """The complete state."""
         score = self._newest.score
         return {
             "weight": np.array([self._weight]),
@@ -105,7 +105,7 @@ class NoveltyDetector:
         }
 
     def restore(self, state: Arrays) -> None:
-        """Go on from what `state` returned."""
+        """Continue from what `state` returned."""
         self._weight = float(state["weight"][0])
         self._sum, self._products = (state[name].astype(np.float64) for name in ("sum", "products"))
         self._distances, self._judged = state["distances"].astype(np.float64), int(state["judged"][0])
@@ -113,8 +113,8 @@ class NoveltyDetector:
         self._newest = Novelty(score, state["oddity"].tobytes().decode())
 
     def _judge(self, values: FloatArray) -> FloatArray:
-        """Take note of the newest candle. Returns its values as far as they may count for what is usual: those of an
-        odd candle are drawn in to the threshold, or the next crash would pass for a usual candle."""
+        """Judge the newest candle. Returns its values for the usual ones: those of an unusual candle are shrunk to the
+        threshold, or the next crash would pass for usual."""
         mean = self._sum / self._weight
         spread = self._products / self._weight - np.outer(mean, mean) + np.diag(np.full(len(Input), _RIDGE))
         off = values - mean
@@ -140,9 +140,9 @@ class NoveltyDetector:
 
 
 def measured(history: History, row: int) -> FloatArray:
-    """The inputs of the candle of this row, which is not the first: [len(Input)]. Move and wicks as signed logs of
-    1 + their multiple of the volatility before; range and volume as logs of their ratio to their level before; the
-    volatility's own log."""
+    """The inputs of the candle of this row, which must not be the first: [len(Input)]. Move and wicks as signed logs of
+    1 + their multiple of the previous volatility; range and volume as logs of their ratio to their previous level; and
+    the log of the volatility."""
     now, before = ({name: float(history.column(name)[each]) for name in _COLUMNS} for each in (row, row - 1))
     scale = before["scale"]
     return np.array(
@@ -165,18 +165,18 @@ def _signed_log(value: float) -> float:
 
 
 def _in_words(mean: FloatArray, off: FloatArray, deviations: FloatArray, shares: FloatArray) -> str:
-    """The input that is odd by itself, the candle's own before the volatility that they make; where none is, the two
-    that do not go together."""
+    """The unusual input, the candle's own before the volatility; if no single one is, the two that are unusual
+    together."""
     sizes = np.abs(deviations)
     for candidates in (_OF_THE_CANDLE, tuple(Input)):
         oddest = max(candidates, key=lambda each: float(sizes[each]))
         if sizes[oddest] >= _PLAINLY_ODD:
-            return _said(oddest, mean, off)
+            return _phrase(oddest, mean, off)
     first, second = (Input(int(row)) for row in np.argsort(-shares, kind="stable")[:2])
-    return f"{_said(first, mean, off)} together with {_said(second, mean, off)}"
+    return f"{_phrase(first, mean, off)} together with {_phrase(second, mean, off)}"
 
 
-def _said(which: Input, mean: FloatArray, off: FloatArray) -> str:
+def _phrase(which: Input, mean: FloatArray, off: FloatArray) -> str:
     if which is Input.MOVE:
         value = float(mean[which] + off[which])
         return f"{'rise' if value >= 0.0 else 'fall'} of {_times(math.expm1(abs(value)))} the usual volatility"

@@ -1,13 +1,12 @@
-"""Which regime the market is in: probabilities of calm, trending and volatile, fitted online, from the past alone.
+"""The market's regime: probabilities of calm, trending and volatile, fitted online, from past candles only.
 
-A mixture of three Gaussians over two measures of the newest candles: how high they have been (the average of their log
-range) and how straight they went (the efficiency ratio: what was covered over what was travelled). It is fitted by
-online expectation-maximisation with forgetting. The three share one spread, so that no candle calmer than the calm ones
-can count as volatile; their names follow from their order. Each begins at, and is held near, a place relative to what
-the market has been like, until enough candles have been seen to say where it really is. A regime lasts: most of each
-candle's prior is what the candle before it was.
+A mixture of three Gaussians over two measures of the newest candles: their height (the average log range) and their
+straightness (the efficiency ratio: net move over path length). It is fitted by online expectation-maximisation with
+forgetting. The three share one spread, so that no candle calmer than the calm ones can count as volatile; their names
+follow from their order. Each starts at, and is held near, a position relative to the market's past, until enough
+candles have been seen. Regimes persist: most of each candle's prior is the state of the candle before it.
 
-What is volatile is so beside what the market has been: where only one regime was ever seen, it is called calm.
+Volatility is relative to the market's past: if there was only one regime, it is called calm.
 """
 
 from __future__ import annotations
@@ -22,15 +21,15 @@ from core.forecast.arrays import Arrays
 from core.forecast.averages import WeightedMoments
 
 RETURNS = 30
-"""Over how many candles straightness is measured."""
+"""Candles over which straightness is measured."""
 _LARGEST = 4.0
-"""A return counts for at most so many times the median one: a single crash is no trend."""
+"""Upper bound of a return in multiples of the median one: a single crash is no trend."""
 _RANGE_SPAN = 12
 _MEMORY = 2000.0
-"""Candles after which about a third of one's weight is left."""
+"""Candles after which about a third of a candle's weight is left."""
 _KEEP = 1.0 - 1.0 / _MEMORY
 _ANCHOR_WEIGHT = 150.0
-"""How many candles each component's first place counts for."""
+"""Weight of each component's initial position, in candles."""
 _PERSISTENCE = 0.7
 _CALM, _TRENDING, _VOLATILE = range(len(Regime))
 _HEIGHT, _STRAIGHTNESS = range(2)
@@ -41,13 +40,13 @@ _STRAIGHTNESS_ANCHORS = np.array([0.18, 0.5, 0.2])
 _SPREAD = np.array([0.3, 0.13])
 _SMALLEST_SPREAD = np.array([0.15, 0.08])
 _SMALLEST_DEVIATION = 0.35
-"""Of the height: in a market that is always the same nothing is called volatile for being a little higher."""
+"""Lower bound for the height: in a uniform market a slightly higher candle is not volatile."""
 _APART = np.array([0.65, 0.2])
-"""Volatile candles are at least half as high again as calm ones, trending ones straighter by so much than either."""
+"""Least distances: of volatile from calm candles in height, and of trending ones from both in straightness."""
 
 
 class RegimeMixture:
-    """Owns the fit. `observe` each closed candle once, in order; what it says of one is never revised."""
+    """Owns the fit. `observe` each closed candle once, in order; its result is never revised."""
 
     def __init__(self) -> None:
         self._height = WeightedMoments(_RANGE_SPAN)
@@ -61,7 +60,7 @@ class RegimeMixture:
         self._now = np.full(len(Regime), 1.0 / len(Regime))
 
     def observe(self, log_close: float, log_range: float, is_after_gap: bool) -> None:
-        """Take the next closed candle. What was travelled across a hole says nothing of how straight candles go."""
+        """Take the next closed candle. A move across a hole is no sample of straightness."""
         if self._log_close is not None and not is_after_gap:
             self._returns.append(log_close - self._log_close)
         self._log_close = log_close
@@ -70,11 +69,11 @@ class RegimeMixture:
 
     @property
     def probabilities(self) -> RegimeProbabilities:
-        """As of the newest candle; all alike before the first."""
+        """As of the newest candle; uniform before the first."""
         return RegimeProbabilities(*(float(value) for value in self._now))
 
     def state(self) -> Arrays:
-        """All that is needed to go on."""
+        """The complete state."""
         close = [] if self._log_close is None else [self._log_close]
         return {
             "height": self._height.state(),
@@ -88,7 +87,7 @@ class RegimeMixture:
         }
 
     def restore(self, state: Arrays) -> None:
-        """Go on from what `state` returned."""
+        """Continue from what `state` returned."""
         self._height.restore(state["height"].astype(np.float64))
         self._returns = deque((float(value) for value in state["returns"]), maxlen=RETURNS)
         close = state["log_close"]
@@ -98,7 +97,7 @@ class RegimeMixture:
         )
 
     def _efficiency(self) -> float:
-        """0 to 1. Of fewer returns than usual it is scaled to what a random walk of all of them has."""
+        """0 to 1. With fewer returns than usual it is scaled to a random walk of the full length."""
         returns = np.array(self._returns)
         most = _LARGEST * float(np.median(np.abs(returns))) if returns.size else 0.0
         if most > 0.0:
@@ -122,7 +121,7 @@ class RegimeMixture:
         self._put_in_order()
 
     def _components(self) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Means [3, 2], the shared spread [2] and the weights [3], from what was seen and where each began."""
+        """Means [3, 2], the shared spread [2] and the weights [3], from the data and the initial positions."""
         anchors = self._anchors()
         mass = self._mass + _ANCHOR_WEIGHT
         means = (self._sum + _ANCHOR_WEIGHT * anchors) / mass[:, None]
@@ -140,7 +139,7 @@ class RegimeMixture:
         return np.stack([mean + deviation * _HEIGHT_ANCHORS, _STRAIGHTNESS_ANCHORS], axis=1)
 
     def _put_in_order(self) -> None:
-        """The straightest is the trending one, of the two others the higher is the volatile one."""
+        """Name the components: the straightest is trending, the higher of the others volatile."""
         means = (self._sum + _ANCHOR_WEIGHT * self._anchors()) / (self._mass + _ANCHOR_WEIGHT)[:, None]
         trending = int(means[:, _STRAIGHTNESS].argmax())
         calm, volatile = sorted((row for row in range(len(Regime)) if row != trending), key=lambda row: means[row, 0])

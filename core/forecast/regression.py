@@ -1,4 +1,4 @@
-"""Least squares that forget and shrink, one regression for each horizon, brought up to date candle by candle."""
+"""Discounted ridge regression, one for each horizon, updated candle by candle."""
 
 from __future__ import annotations
 

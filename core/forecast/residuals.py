@@ -1,4 +1,4 @@
-"""How far off forecasts have lately been: the empirical quantiles of their newest residuals."""
+"""Empirical quantiles of the newest residuals of forecasts."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from core.domain.quantities import LEVELS, SIZE_LEVELS, FloatArray
 
 _LAST = np.finfo(np.float32).max
-"""In the place of residuals that are not known yet: sorting puts it behind all others."""
+"""Placeholder for unknown residuals: sorts after all others."""
 
 
 class ResidualQuantiles:
@@ -35,7 +35,7 @@ class ResidualQuantiles:
         self._seen[horizons] += 1
 
     def quantiles(self) -> FloatArray:
-        """[S, H, L], ascending; without a meaning where a horizon has no residual yet."""
+        """[S, H, L], ascending; undefined for a horizon without residuals."""
         is_known = np.arange(self._newest.shape[-1]) < self.known[:, None]
         sized = np.where(self._is_symmetric[:, None, None], np.abs(self._newest), self._newest)
         ordered = np.sort(np.where(is_known, sized, _LAST), axis=-1)

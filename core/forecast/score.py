@@ -1,4 +1,4 @@
-"""Losses, shares and skills, each with the interval that says how much it proves."""
+"""Losses, shares and skills, with confidence intervals."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from core.domain.events import Estimate
 from core.domain.quantities import LEVELS, FloatArray
 
 FEWEST_FOR_AN_ESTIMATE = 30
-"""Below this no share or skill is shown: 85 % of seven candles is not an accuracy."""
+"""With fewer no share or skill is shown: 85 % of seven candles is not an accuracy."""
 FEWEST_FOR_AN_EDGE = 300
 COVERAGE_WINDOW = 500
-"""Candles in a row over which a band's worst and best coverage are looked for."""
+"""Window, in candles, for a band's worst and best coverage."""
 NOMINAL_COVERAGE = 0.9
-"""What the wider band promises."""
+"""Of the wider band."""
 _RESAMPLES = 400
 _SEED = 20_140_613
 """The bootstrap draws from its own generator: the same scores give the same interval."""
@@ -88,14 +88,14 @@ def gain(loss: FloatArray, without: FloatArray, reference: FloatArray, horizon: 
     total = float(reference.sum())
     if n < FEWEST_FOR_AN_ESTIMATE or total <= 0.0:
         return Estimate(None, None, None, n)
-    spared, sums = _block_sums(np.stack([without - loss, reference]), horizon)
-    draws = spared / np.maximum(sums, np.finfo(np.float64).tiny)
+    gains, sums = _block_sums(np.stack([without - loss, reference]), horizon)
+    draws = gains / np.maximum(sums, np.finfo(np.float64).tiny)
     low, high = np.quantile(draws, (0.025, 0.975))
     return Estimate(float((without - loss).sum()) / total, float(low), float(high), n)
 
 
 def diebold_mariano(loss: FloatArray, reference: FloatArray) -> float | None:
-    """How likely losses this different are where neither forecast is better, two-sided (Diebold and Mariano, 1995).
+    """The two-sided p-value of equal accuracy (Diebold and Mariano, 1995).
 
     Both [n], in time order. The variance of the mean difference allows for autocorrelation up to the cube root of n
     candles (Newey and West, 1987). None with too few losses, or where they never differ.

@@ -1,4 +1,4 @@
-"""What is usual at each time of day."""
+"""Usual values by the time of day."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _SHORTEST_BUCKET_MS = 300_000
 _KEEP = 0.98
 _KEEP_OVERALL = 0.999
 _DOUBT = 3.0
-"""A bucket counts as many candles as this are of its opinion that it is as any other."""
+"""Weight of the overall mean in each bucket, in candles."""
 
 
 class TimeOfDayMeans:
@@ -32,7 +32,7 @@ class TimeOfDayMeans:
         self._sums[:, -1] = _KEEP_OVERALL * self._sums[:, -1] + (1.0, value)
 
     def expected(self, open_time_ms: NDArray[np.int64]) -> FloatArray:
-        """What candles that open then usually have; 0 before the first value."""
+        """The usual value of candles that open at these times; 0 before the first value."""
         weight, total = self._sums[:, self._bucket(open_time_ms)]
         overall = self._sums[1, -1] / max(self._sums[0, -1], 1.0)
         means: FloatArray = (total + _DOUBT * overall) / (weight + _DOUBT)
@@ -44,9 +44,9 @@ class TimeOfDayMeans:
         return bucket
 
     def state(self) -> FloatArray:
-        """All that is needed to go on."""
+        """The complete state."""
         return self._sums.copy()
 
     def restore(self, state: NDArray[np.generic]) -> None:
-        """Go on from what `state` returned."""
+        """Continue from what `state` returned."""
         self._sums[:] = state

@@ -1,6 +1,6 @@
 """A forecast from the simple rules alone: the reference and the baselines, mixed by their prior trust, without a model.
 
-It needs no training, so it is there as soon as there are candles.
+It needs no training, so it is available as soon as there are candles.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class SimpleRules:
 
     @property
     def position_ms(self) -> int | None:
-        """When the newest candle that was taken opened."""
+        """The opening time of the newest candle taken."""
         return self._history.last_open_time_ms
 
     def observe(self, candle: Candle) -> None:
@@ -35,7 +35,7 @@ class SimpleRules:
         self._baselines.observe()
 
     def forecast(self) -> FloatArray:
-        """Quantiles of the candles after the newest one, natural units: [H, Q, L]. At least one candle was taken."""
+        """Quantiles of the candles after the newest one, natural units: [H, Q, L]. Requires at least one candle."""
         mixed = self._mixture.predict(self._baselines.quantiles(self._reference.quantiles()))
         newest = np.array([len(self._history) - 1], dtype=np.int64)
         factor, offset = (units[0][..., None] for units in self._history.units(newest))

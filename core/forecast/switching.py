@@ -1,9 +1,9 @@
-"""A market that switches between two regimes, a calm and a wild one: which of them it is in, and what each is like.
+"""Markov switching between a calm and a volatile regime: their probabilities, and the candles of each.
 
 A hidden Markov chain over the log range of each candle (Hamilton, 1989), fitted online by expectation-maximisation with
-forgetting (after Cappé, 2011): each candle's share in either regime is what was known at its close, and is not revised.
-Averages slide between two regimes; the chain jumps. What is said of a candle to come is the past's own candles, each
-counting as much as the regimes that it belonged to are likely then: no shape of a distribution is assumed.
+forgetting (after Cappé, 2011): each candle's regime probabilities are those at its close, and are not revised.
+Averages move gradually between two regimes; the chain jumps. The forecast is the past candles, each weighted by the
+forecast probability of its regimes: no distribution is assumed.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ _REGIMES = 2
 _KEEP = 1.0 - 1.0 / 2000.0
 _STAY = 0.95
 _TRANSITIONS_BEFORE = 40.0
-"""How many candles in either regime what is believed of lasting counts for, before and beside what was seen."""
+"""Weight of the prior transition probabilities, in candles per regime."""
 _ANCHOR_WEIGHT = 50.0
-"""How many candles each regime's first place counts for."""
+"""Weight of each regime's initial position, in candles."""
 _ANCHORS = np.array([-0.7, 0.7])
 """From the mean log range, in its standard deviations."""
 _ANCHOR_DEVIATION = 0.5
 _SMALLEST_DEVIATION = 0.2
-"""Of the log range: a market that is always the same has no second regime."""
+"""Lower bound for the log range: a uniform market has no second regime."""
 _SMALLEST_SPREAD = 0.1
 _LEAST_LIKELY = 1e-9
-"""So likely is any candle in either regime: one that fits neither moves nothing."""
+"""Lower bound of a candle's likelihood in either regime: one that fits neither has no effect."""
 
 
 class RegimeSwitching:
@@ -37,9 +37,9 @@ class RegimeSwitching:
         self._log_ranges = np.zeros(window)
         self._returns = np.zeros(window)
         self._has_return = np.zeros(window, dtype=np.bool_)
-        """Not the first candle, nor one after a hole."""
+        """False for the first candle and after a hole."""
         self._shares = np.zeros((window, _REGIMES))
-        """How much of each candle belonged to each regime, as known at its close."""
+        """Each candle's regime probabilities at its close."""
         self._seen = 0
         self._now = np.full(_REGIMES, 1.0 / _REGIMES)
         self._level = np.zeros(3)
@@ -50,11 +50,11 @@ class RegimeSwitching:
 
     @property
     def seen(self) -> int:
-        """Candles, also those no longer kept."""
+        """Candles seen, also those no longer kept."""
         return self._seen
 
     def observe(self, log_range: float, log_return: float | None) -> None:
-        """Take the next closed candle; log_return: from the close before it, None where there is none or a hole."""
+        """Take the next closed candle; log_return: from the close before it, None without one or after a hole."""
         powers = np.array([1.0, log_range, log_range**2])
         self._level = _KEEP * self._level + powers
         mean, spread = self._places()
@@ -70,7 +70,7 @@ class RegimeSwitching:
         self._seen += 1
 
     def log_range_quantiles(self, horizons: int) -> FloatArray:
-        """Of the log range of each of the next candles: [H, L], ascending."""
+        """Quantiles of the log range of each of the next candles: [H, L], ascending."""
         kept = slice(0, min(self._seen, self._log_ranges.size))
         shares = self._shares[kept]
         order = np.argsort(self._log_ranges[kept])
@@ -81,7 +81,7 @@ class RegimeSwitching:
         return np.stack([np.interp(LEVELS, column, values) for column in reached.T])
 
     def moves(self, horizons: int) -> FloatArray:
-        """How far each of the next closes is expected to go from the one before it: [H]; NaN where nothing is known."""
+        """The expected size of each of the next returns: [H]; NaN before the first observation."""
         if not self._has_return.any():
             return np.full(horizons, np.nan)
         shares = self._shares[self._has_return]
@@ -90,7 +90,7 @@ class RegimeSwitching:
         return moves
 
     def state(self) -> Arrays:
-        """All that is needed to go on."""
+        """The complete state."""
         return {
             "log_ranges": self._log_ranges.copy(),
             "returns": self._returns.copy(),
@@ -104,7 +104,7 @@ class RegimeSwitching:
         }
 
     def restore(self, state: Arrays) -> None:
-        """Go on from what `state` returned."""
+        """Continue from what `state` returned."""
         self._log_ranges[:], self._returns[:], self._shares[:] = state["log_ranges"], state["returns"], state["shares"]
         self._has_return[:] = state["has_return"]
         self._seen = int(state["seen"][0])
@@ -113,14 +113,14 @@ class RegimeSwitching:
         )
 
     def _ahead(self, horizons: int) -> FloatArray:
-        """How likely each regime is in the next candles: [H, regime], calm first."""
+        """The probability of each regime in the next candles: [H, regime], calm first."""
         chain, likely = self._chain(), [self._now]
         for _ in range(horizons):
             likely.append(likely[-1] @ chain)
         return np.stack(likely[1:])
 
     def _places(self) -> tuple[FloatArray, FloatArray]:
-        """Mean and spread of the log range in each regime, held near where each began."""
+        """Mean and spread of the log range in each regime, shrunk to the initial positions."""
         weight, first, second = self._level
         level = first / weight
         deviation = max(float(np.sqrt(max(second / weight - level**2, 0.0))), _SMALLEST_DEVIATION)
@@ -131,7 +131,7 @@ class RegimeSwitching:
         return mean, np.maximum(np.sqrt(np.maximum(variance, 0.0)), _SMALLEST_SPREAD)
 
     def _chain(self) -> FloatArray:
-        """How likely each regime follows on each: [from, to]."""
+        """The transition probabilities: [from, to]."""
         believed = np.where(np.eye(_REGIMES, dtype=np.bool_), _STAY, (1.0 - _STAY) / (_REGIMES - 1))
         seen = self._switches + _TRANSITIONS_BEFORE * believed
         chain: FloatArray = seen / seen.sum(axis=1, keepdims=True)

@@ -1,1 +1,1 @@
-"""Technical indicators over a candle series: what there is, how it is set, and its values kept up to date."""
+"""Technical indicators over a candle series: the registry, their parameters, and incrementally updated values."""

@@ -1,4 +1,4 @@
-"""What keeps an indicator's values up to date: TA-Lib, and our own arithmetic where it has not got the indicator."""
+"""The computation of indicators: by TA-Lib, or by our own code for those it lacks."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ FloatArray = NDArray[np.float64]
 
 
 class Calculation(Protocol):
-    """What `IndicatorSeries` asks of an indicator. It fills a table of rows [row, candle] that the series keeps, from
-    the first candle to the newest."""
+    """An indicator's computation for `IndicatorSeries`. It fills the series' table [row, candle], from the first candle
+    to the newest."""
 
     @property
     def rows(self) -> int:
@@ -28,24 +28,24 @@ class Calculation(Protocol):
 
     @property
     def outputs(self) -> int:
-        """How many of them, the last ones, are shown."""
+        """How many of the last rows are shown."""
 
     @property
     def first_defined(self) -> int:
-        """The index of the first candle with values; NaN before it, and nowhere after it."""
+        """The index of the first candle with values; NaN before it, and only there."""
 
     def resume(self, first: int) -> int:
-        """Candles from this index on are others than they were: from which one on to fill the table again."""
+        """The index from which to fill the table again after the candles from `first` on have changed."""
 
     def fill(self, candles: Columns, table: FloatArray, first: int) -> None:
         """Write the table's columns from `first` to the newest candle's, at least one; `first` is where the last call
-        stopped, or what `resume` said."""
+        stopped, or the result of `resume`."""
 
     def preview(self, candles: CandleSeries, table: FloatArray, forming: Candle) -> tuple[float, ...]:
-        """The outputs of a candle after all others, of which nothing is kept; the table is filled up to there, and has
-        a column to spare."""
+        """The outputs of a candle after all others, which are not stored. The table is filled up to there, and has a
+        spare column."""
 
 
 def calculation_for(spec: IndicatorSpec) -> Calculation:
-    """The arithmetic of what is asked for."""
+    """The computation of an indicator."""
     return TechnicalAnalysis(spec) if INDICATORS[spec.kind].calls else VolumeWeightedPrice(spec)

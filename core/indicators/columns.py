@@ -1,4 +1,4 @@
-"""What an indicator reads of candles, by name: their numbers, means of their prices, their volume."""
+"""An indicator's inputs by name: prices, their means, and volume."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Columns:
 
     @classmethod
     def of_series(cls, candles: CandleSeries) -> Columns:
-        """All of a series, as views."""
+        """All candles of a series, as views."""
         return cls(candles.open_time_ms, candles.open, candles.high, candles.low, candles.close, candles.volume)
 
     def part(self, first: int, stop: int) -> Columns:
@@ -51,7 +51,7 @@ class Columns:
         return cls(np.array([candle.open_time_ms], np.int64), *(np.array([number], np.float64) for number in numbers))
 
     def followed_by(self, candle: Candle) -> Columns:
-        """These and one more: copies."""
+        """These and one more candle, as copies."""
         one = Columns.of_candle(candle)
         return Columns(
             np.append(self.open_time_ms, one.open_time_ms),
@@ -72,7 +72,7 @@ def column(of: Columns, name: str) -> FloatArray:
 
 
 def number(of: Candle, name: str) -> float:
-    """The same of one candle, to the last bit."""
+    """The same for one candle, bit for bit."""
     return cast("float", _number(of, name))
 
 

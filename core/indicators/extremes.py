@@ -1,4 +1,4 @@
-"""The lowest and highest of any stretch of columns, found from those of every 64, of every 64 of these, and so on."""
+"""Minimum and maximum over any range of columns, by a tree of groups of 64."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _GROUP = 1 << _SHIFT
 
 
 class Extremes:
-    """Over all rows of an array [row, n] that the owner passes to every method, and whose changes it reports.
+    """Over all rows of an array [row, n] that the owner passes to every method, and whose changes the owner reports.
 
     A changed column costs O(log n), and so does a question. A group in which a column is NaN is NaN: a stretch that is
     asked for must have none.
@@ -20,22 +20,22 @@ class Extremes:
 
     def __init__(self) -> None:
         self._levels: list[FloatArray] = []
-        """[low and high, group] each, with room to spare; of the first level a group is of columns."""
+        """Levels of [low and high, group], with spare room; the first level groups columns."""
 
     def change(self, rows: FloatArray, first: int, stop: int) -> None:
-        """Columns first..stop - 1 are others than before, or new."""
+        """Columns first..stop - 1 have changed, or are new."""
         lows, highs, number = rows, rows, 0
         while first < stop and lows.shape[1] > _GROUP:
             if number == len(self._levels):
                 self._levels.append(np.empty((2, 0)))
-                first, stop = 0, lows.shape[1]  # none of its groups is known yet
+                first, stop = 0, lows.shape[1]  # none of its groups is computed yet
             level = self._with_room(number, -(-lows.shape[1] >> _SHIFT))
             first, stop = first >> _SHIFT, -(-stop >> _SHIFT)
             _reduce(lows, highs, level, first, stop)
             lows, highs, number = level[:1], level[1:], number + 1
 
     def between(self, rows: FloatArray, first: int, stop: int) -> tuple[float, float]:
-        """The lowest and the highest of columns first..stop - 1; there must be one, and none may be NaN."""
+        """The minimum and maximum of columns first..stop - 1, of which there must be one and none may be NaN."""
         lows, highs = rows, rows
         parts: list[tuple[FloatArray, FloatArray]] = []
         for level in self._levels:
@@ -60,9 +60,9 @@ class Extremes:
 
 
 def _reduce(lows: FloatArray, highs: FloatArray, groups: FloatArray, first: int, stop: int) -> None:
-    """Fill groups first..stop - 1 from what is below them; the last one may be short."""
+    """Fill groups first..stop - 1 from the level below; the last one may be shorter."""
     below = slice(first << _SHIFT, min(stop << _SHIFT, lows.shape[1]))
     places = np.arange(0, below.stop - below.start, _GROUP)
-    with np.errstate(invalid="ignore"):  # of columns that are not worked out yet
+    with np.errstate(invalid="ignore"):  # in columns not computed yet
         groups[0, first:stop] = np.minimum.reduceat(lows[:, below], places, axis=1).min(axis=0)
         groups[1, first:stop] = np.maximum.reduceat(highs[:, below], places, axis=1).max(axis=0)

@@ -1,4 +1,4 @@
-"""What can be set of an indicator: numbers within a range, and choices of a few words."""
+"""Parameters of an indicator: numbers within a range, and choices of a few words."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ Value = int | float | str
 
 
 class IndicatorError(ValueError):
-    """An indicator cannot be had as asked for. The message is a sentence for the user."""
+    """An invalid indicator or parameter. The message is a sentence for the user."""
 
 
 class Source(StrEnum):
-    """The number of a candle that an indicator is made from."""
+    """The candle price that an indicator is computed from."""
 
     OPEN = "open"
     HIGH = "high"
@@ -25,7 +25,7 @@ class Source(StrEnum):
 
 
 class Anchor(StrEnum):
-    """The session, in UTC, at whose beginning VWAP begins again. A week begins on Monday."""
+    """The session, in UTC, at whose start VWAP restarts. A week begins on Monday."""
 
     DAY = "day"
     WEEK = "week"
@@ -34,7 +34,7 @@ class Anchor(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """A parameter that is a number, from `minimum` to `maximum`. `unit` is empty where there is none."""
+    """A parameter that is a number, from `minimum` to `maximum`. `unit` may be empty."""
 
     name: str
     words: str
@@ -44,10 +44,10 @@ class Number:
     is_whole: bool = True
     unit: str = "candles"
     step: float = 1.0
-    """By which an arrow of its editor changes it."""
+    """Step of its editor's arrows."""
 
     def checked(self, value: object) -> int | float:
-        """The value, a whole one as an int. Raises IndicatorError where it does not fit."""
+        """The value, a whole one as an int. Raises IndicatorError for an invalid value."""
         if isinstance(value, bool) or not isinstance(value, int | float) or value != value:
             raise IndicatorError(f"The {self.words} is a number from {self._range()}, not {value!r}.")
         if not self.minimum <= value <= self.maximum:
@@ -72,7 +72,7 @@ class Choice:
     options: tuple[str, ...]
 
     def checked(self, value: object) -> str:
-        """The option. Raises IndicatorError where there is none such."""
+        """The option. Raises IndicatorError for an unknown one."""
         if not isinstance(value, str) or value not in self.options:
             raise IndicatorError(f"The {self.words} is one of {', '.join(self.options)}, not {value!r}.")
         return str(value)

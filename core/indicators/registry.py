@@ -1,5 +1,5 @@
-"""The indicators: one row each. A row is all that there is to say of one: dialog, menu, legend, pane, settings file
-and arithmetic follow from it. A kind is written in the settings, so it never changes."""
+"""The indicators, one row each, from which dialog, menu, legend, pane, settings and computation follow. A kind is
+stored in the settings, so it must never change."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ class Drawing(StrEnum):
 
 
 class Place(StrEnum):
-    """Where an indicator is drawn: over the candles, at their prices, or in its own pane beneath them."""
+    """Where an indicator is drawn: over the candles, or in its own pane below them."""
 
     PRICE_PANE = "price pane"
     OWN_PANE = "own pane"
 
 
 class Unit(StrEnum):
-    """What its values are: prices or differences of prices, written with the market's decimals; volumes, rounded to
-    three digits or so; or plain numbers."""
+    """The unit of its values: prices or price differences, with the market's decimals; volumes, to about three digits;
+    or plain numbers."""
 
     PRICE = "price"
     VOLUME = "volume"
@@ -89,19 +89,19 @@ class Indicator:
 
     @property
     def inks(self) -> tuple[str, ...]:
-        """The outputs whose colour can be chosen: edges of a band have their middle's, bars have the market's."""
+        """The outputs with a colour of choice: band edges have that of the middle line, bars those of the market."""
         own = (Drawing.LINE, Drawing.DOTS)
         return tuple(output.name for output in self.outputs if output.drawing in own)
 
 
 _LONGEST_PERIOD = 5000
 _LONGEST_SCAN = 500
-"""Where each candle costs its period: a million take most of a second."""
+"""For functions whose cost per candle is the period: a million candles take most of a second."""
 _SOURCE = Choice("source", "source", Source.CLOSE.value, tuple(source.value for source in Source))
 _HIGH_LOW = ("high", "low")
 _HIGH_LOW_CLOSE = (*_HIGH_LOW, "close")
 _SIMPLE = 0
-"""TA-Lib's number of a simple average."""
+"""TA-Lib's code of a simple moving average."""
 _BANDS = (Output("upper", Drawing.BAND_EDGE), Output("middle"), Output("lower", Drawing.BAND_EDGE))
 
 
@@ -135,7 +135,7 @@ _OVER_PRICES = (
         kind="ema",
         title="Exponential moving average",
         short="EMA",
-        words="A mean in which older prices count less and less. It follows faster than SMA.",
+        words="A mean with exponentially decreasing weights. Faster than SMA.",
         parameters=(_period(20), _SOURCE),
         calls=(Call("EMA"),),
         warm_up=lambda given: given["period"] - 1,
@@ -157,7 +157,7 @@ _OVER_PRICES = (
         kind="bollinger",
         title="Bollinger bands",
         short="BB",
-        words="The mean of the last prices, and so many standard deviations above and below it.",
+        words="The mean of the last prices, with bands some standard deviations above and below it.",
         parameters=(
             _period(20),
             Number("deviations", "distance of the bands", 2.0, 0.1, 10.0, False, "standard deviations", 0.1),
@@ -172,7 +172,7 @@ _OVER_PRICES = (
         kind="donchian",
         title="Donchian channel",
         short="DC",
-        words="The highest high and the lowest low of the last candles, and the middle between them.",
+        words="The highest high and the lowest low of the last candles, and their midpoint.",
         parameters=(_scanned(20),),
         calls=(Call("DONCHIAN", _HIGH_LOW),),
         warm_up=lambda given: given["period"] - 1,
@@ -212,8 +212,8 @@ _IN_OWN_PANES = (
         short="RSI",
         words="Momentum, 0 to 100: above 70 overbought, below 30 oversold.",
         parameters=(_period(14), _SOURCE),
-        # By the same averages CMO is 100 (gains - losses) / (gains + losses), and 0 where there are neither; TA-Lib's
-        # RSI is 0 there, as if all had fallen.
+        # With the same averages CMO is 100 (gains - losses) / (gains + losses), and 0 without any; TA-Lib's RSI is
+        # 0 then, as if all had fallen.
         calls=(Call("CMO"),),
         scale=0.5,
         shift=50.0,
@@ -228,7 +228,7 @@ _IN_OWN_PANES = (
         kind="macd",
         title="Moving average convergence divergence",
         short="MACD",
-        words="A fast average less a slow one, and how that compares with its own average, the signal.",
+        words="A fast average minus a slow one, and its own average, the signal.",
         parameters=(
             _period(12, "fast", "fast period"),
             _period(26, "slow", "slow period", minimum=3),
@@ -246,7 +246,7 @@ _IN_OWN_PANES = (
         kind="atr",
         title="Average true range",
         short="ATR",
-        words="How far the price usually goes within a candle, jumps from the close before included.",
+        words="The average range of a candle, including gaps from the previous close.",
         parameters=(_period(14, minimum=1),),
         calls=(Call("ATR", _HIGH_LOW_CLOSE),),
         warm_up=lambda given: given["period"],
@@ -291,7 +291,7 @@ _IN_OWN_PANES = (
         kind="cci",
         title="Commodity channel index",
         short="CCI",
-        words="How far the price is from its mean, in usual distances: beyond 100 or -100 unusually far.",
+        words="Distance of the price from its mean, in units of the usual one: unusual beyond 100 or -100.",
         parameters=(_scanned(20),),
         calls=(Call("CCI", _HIGH_LOW_CLOSE),),
         warm_up=lambda given: given["period"] - 1,
@@ -304,7 +304,7 @@ _IN_OWN_PANES = (
         kind="roc",
         title="Rate of change",
         short="ROC",
-        words="By how many percent the price has changed over the last candles.",
+        words="Percentage change of the price over the last candles.",
         parameters=(_period(10, minimum=1), _SOURCE),
         calls=(Call("ROC"),),
         warm_up=lambda given: given["period"],
@@ -316,7 +316,7 @@ _IN_OWN_PANES = (
         kind="adx",
         title="Average directional index",
         short="ADX",
-        words="How strong the trend is, 0 to 100: above 25 strong. +DI above -DI: upwards.",
+        words="Strength of the trend, 0 to 100: above 25 strong. +DI above -DI: upwards.",
         parameters=(_period(14),),
         calls=tuple(Call(function, _HIGH_LOW_CLOSE) for function in ("ADX", "PLUS_DI", "MINUS_DI")),
         warm_up=lambda given: 2 * given["period"] - 1,
@@ -344,7 +344,7 @@ _IN_OWN_PANES = (
         kind="obv",
         title="On-balance volume",
         short="OBV",
-        words="The volume of all rising candles less that of all falling ones. Its course counts, not its height.",
+        words="The volume of rising candles minus that of falling ones. Its direction matters, not its level.",
         parameters=(),
         calls=(Call("OBV", ("close", "volume"), ()),),
         warm_up=lambda _given: 0,
@@ -355,4 +355,4 @@ _IN_OWN_PANES = (
 )
 
 INDICATORS: Mapping[str, Indicator] = MappingProxyType({row.kind: row for row in (*_OVER_PRICES, *_IN_OWN_PANES)})
-"""All indicators by kind, in the order in which a menu shows them: those over the candles first."""
+"""All indicators by kind, in menu order: those over the candles first."""

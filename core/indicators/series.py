@@ -1,4 +1,4 @@
-"""One indicator's values beside a candle series, brought up to date in the cheapest way."""
+"""One indicator's values along a candle series, updated at minimal cost."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _LARGE_BYTES = 1 << 22
 
 
 class IndicatorSeries:
-    """Growable rows of values, one column a candle.
+    """Growable rows of values, one column per candle.
 
     However the candles came, the values are the same, bit by bit, as those of a new series over the same candles. An
     appended candle costs the same after a thousand candles and after a million. One that was replaced or inserted
@@ -33,8 +33,8 @@ class IndicatorSeries:
     another thread call what `begin` returns, instead of calling `sync`.
     """
 
-    def __init__(self, spec: IndicatorSpec, candles: CandleSeries, *, is_worked_out: bool = True) -> None:
-        """is_worked_out: at once; without it there are no values before `sync` or `begin`."""
+    def __init__(self, spec: IndicatorSpec, candles: CandleSeries, *, is_computed: bool = True) -> None:
+        """is_computed: compute the values now, not only at the first `sync` or `begin`."""
         self.spec = spec
         self._candles = candles
         self._calculation = calculation_for(spec)
@@ -44,11 +44,11 @@ class IndicatorSeries:
         self._is_working = False
         self._table = np.empty((self._calculation.rows, _FIRST_CAPACITY))
         self._extremes = Extremes()
-        if is_worked_out:
+        if is_computed:
             self.sync()
 
     def __len__(self) -> int:
-        """For how many candles there are values."""
+        """The number of candles with values."""
         return self._size
 
     @property
@@ -61,34 +61,34 @@ class IndicatorSeries:
 
     @property
     def first_defined(self) -> int:
-        """The index of the first candle that has values; the warm-up is before it."""
+        """The index of the first candle with values, after the warm-up."""
         return self._calculation.first_defined
 
     @property
     def is_current(self) -> bool:
-        """Whether the values are those of the candles as they are now."""
+        """Whether the values are up to date with the candles."""
         return self._version == self._candles.version and self._first_missing == self._size
 
     @property
     def is_working(self) -> bool:
-        """Whether what `begin` returned is still to be called, or has not returned yet."""
+        """Whether the function returned by `begin` has not been called or has not finished."""
         return self._is_working
 
     def count_missing(self) -> int:
-        """For how many candles values have to be worked out. Works none out."""
+        """The number of candles whose values need to be computed. Computes nothing."""
         self._note_changes()
         return self._size - self._first_missing
 
     def sync(self) -> bool:
-        """Bring the values up to date with the candles. Says whether anything had changed."""
+        """Update the values from the candles. Returns whether anything had changed."""
         if self.is_current:
             return False
         self.begin()()
         return True
 
     def begin(self) -> Callable[[], None]:
-        """What works out all missing values of the candles as they are now. It may be called in another thread, once;
-        while `is_working`, nothing else here may be called. Candles that change meanwhile are noticed afterwards."""
+        """A function that computes all missing values of the current candles, to be called once, on any thread. While
+        `is_working`, nothing else may be called here. Candles that change meanwhile are updated afterwards."""
         self._note_changes()
         self._is_working = True
         return partial(self._work, Columns.of_series(self._candles))
@@ -103,7 +103,7 @@ class IndicatorSeries:
             self._is_working = False
 
     def preview(self, forming: Candle) -> tuple[float, ...]:
-        """What the outputs would be if this candle closed as it is; NaN in the warm-up. Nothing is kept of it.
+        """The outputs if this candle closed as it is; NaN in the warm-up. Nothing is stored.
 
         Raises ValueError where it does not come after the newest closed candle.
         """
@@ -116,8 +116,8 @@ class IndicatorSeries:
         return self._calculation.preview(self._candles, self._table, forming)
 
     def extent(self, first: int, stop: int) -> tuple[float, float] | None:
-        """The lowest and highest value of all outputs over candles [first, stop), as of the last `sync`; None where
-        there is none. O(log N)."""
+        """The lowest and highest value of all outputs over candles [first, stop), as of the last `sync`; None without
+        values. O(log N)."""
         begin, end = max(first, self.first_defined), min(stop, self._size)
         return None if begin >= end else self._extremes.between(self._shown(), begin, end)
 
@@ -125,7 +125,7 @@ class IndicatorSeries:
         return self._table[-self._calculation.outputs :, : self._size]
 
     def _note_changes(self) -> None:
-        """Take over the candles' number, and find from which one on values have to be worked out."""
+        """Take over the number of candles, and find the first one to compute."""
         if self._version == self._candles.version:
             return
         size = len(self._candles)
@@ -135,14 +135,14 @@ class IndicatorSeries:
         self._size, self._version = size, self._candles.version
 
     def _first_changed(self) -> int:
-        """How many candles at the beginning are as they were at the last look."""
+        """The number of leading candles unchanged since the last update."""
         changes = self._candles.changes_since(self._version)
         return 0 if changes is None else self._candles.insertion_index(min(first_ms for first_ms, _ in changes))
 
     def _reserve(self, size: int) -> None:
         if size <= self._table.shape[1]:
             return
-        # With room to spare, or the first candle after a long history was loaded would pay for copying it.
+        # With spare room, or the first candle after loading a long history would copy all of it.
         table = _new_table(self._table.shape[0], size + size // 4 + _FIRST_CAPACITY)
         table[:, : self._size] = self._table[:, : self._size]
         self._table = table
@@ -152,8 +152,8 @@ def _new_table(rows: int, columns: int) -> FloatArray:
     size = rows * columns * np.dtype(np.float64).itemsize
     if size < _LARGE_BYTES:
         return np.empty((rows, columns))
-    # For so much NumPy asks Linux for pages of 2 MB. The system clears each when it is first written to, those of all
-    # rows in the same piece of work: that took up to 45 ms. Pages of 4 KB take as long as what is written to them.
+    # For this size NumPy requests pages of 2 MB. Linux clears each on its first write, those of all rows at the same
+    # time: that took up to 45 ms. With pages of 4 KB the cost is spread over the writes.
     if sys.platform == "win32":
         memory = mmap.mmap(-1, size)
     else:

@@ -1,4 +1,4 @@
-"""Sessions of a market that never closes, in UTC, and sums that begin again with each."""
+"""Sessions of a market that never closes, in UTC, and running sums within them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def sums_within_sessions(rows: FloatArray, sessions: FloatArray) -> None:
     """Turn each of `rows` [row, n] into its running sums within each session, in place.
 
     Sessions of equal length are summed together, as the rows of a table: there are at most sqrt(2n) lengths, while
-    there may be as many sessions as candles. Each sum is made in the order of time, so that one can be gone on with.
+    there may be as many sessions as candles. Each sum is built in the order of time, so that it can be continued.
     """
     starts = np.flatnonzero(np.diff(sessions, prepend=np.nan) != 0.0)
     lengths = np.diff(starts, append=sessions.size)

@@ -1,4 +1,4 @@
-"""An indicator as it is on a chart: what it is, and how it looks where that is not left to the theme."""
+"""An indicator on a chart: its parameters, and a look that differs from the theme."""
 
 from __future__ import annotations
 
@@ -19,25 +19,24 @@ _COLOUR = re.compile("#[0-9a-f]{6}")
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """colours: (output, #rrggbb) for those that were chosen, in the row's order. width_px: of its lines, in pixels that
-    the screen's scale makes larger."""
+    """colours: (output, #rrggbb) for chosen colours, in the row's order. width_px: of its lines, in logical pixels."""
 
     colours: tuple[tuple[str, str], ...] = ()
     width_px: float = USUAL_PX
 
     def colour_of(self, output: str) -> str:
-        """Empty where it is the theme's."""
+        """The chosen colour; empty: the theme's."""
         return dict(self.colours).get(output, "")
 
 
 @dataclass(frozen=True, slots=True)
 class ShownIndicator:
-    """Raises IndicatorError where a colour or the width is none that this indicator can have."""
+    """Raises IndicatorError for an invalid colour or width."""
 
     spec: IndicatorSpec
     look: Look = field(default_factory=Look)
     colour_number: int | None = None
-    """Where in the theme's colours its own begin; None: as its place among the indicators says (`colour_numbers`)."""
+    """Index of its first colour in the theme; None: by its place among the indicators (`colour_numbers`)."""
 
     def __post_init__(self) -> None:
         number = self.colour_number
@@ -55,12 +54,12 @@ class ShownIndicator:
 
     @classmethod
     def of(cls, kind: str, /, **values: object) -> ShownIndicator:
-        """The kind with these values by name, and defaults for the others, as the theme draws it."""
+        """The kind with these values by name, and defaults for the others, with the theme's look."""
         return cls(IndicatorSpec.of(kind, **values))
 
     @classmethod
     def from_json(cls, data: object) -> ShownIndicator:
-        """Read what `to_json` wrote; what is left out gets its default. Raises IndicatorError for anything else."""
+        """Read the output of `to_json`; missing values get their default. Raises IndicatorError for anything else."""
         if not isinstance(data, Mapping):
             return cls(IndicatorSpec.from_json(data))
         rest = {key: value for key, value in data.items() if key not in ("colours", "width_px", "colour_number")}
@@ -71,7 +70,7 @@ class ShownIndicator:
         return cls(spec, Look(chosen, data.get("width_px", USUAL_PX)), data.get("colour_number"))
 
     def to_json(self) -> dict[str, object]:
-        """A plain dict for a JSON file; what is left to the theme is left out."""
+        """A plain dict for a JSON file, without values left to the theme."""
         written: dict[str, object] = self.spec.to_json()
         if self.look.colours:
             written["colours"] = dict(self.look.colours)
@@ -87,7 +86,7 @@ class ShownIndicator:
 
 
 def colour_numbers(shown: Sequence[ShownIndicator]) -> tuple[int, ...]:
-    """Of each its own; else its place, or where that is another's the lowest that is free."""
+    """Each indicator's own number; else its place or, if taken, the lowest free number."""
     taken = {each.colour_number for each in shown if each.colour_number is not None}
     found = []
     for place, each in enumerate(shown):
@@ -100,7 +99,7 @@ def colour_numbers(shown: Sequence[ShownIndicator]) -> tuple[int, ...]:
 
 
 def without(shown: Sequence[ShownIndicator], place: int) -> tuple[ShownIndicator, ...]:
-    """All but one; the others keep their colours."""
+    """Remove one; the others keep their colours."""
     numbers = colour_numbers(shown)
     kept = [replace(each, colour_number=number) for each, number in zip(shown, numbers, strict=True)]
     return tuple(kept[:place] + kept[place + 1 :])

@@ -1,4 +1,4 @@
-"""One indicator as it is set: its kind and a value for each of its parameters, as remembered."""
+"""One indicator's configuration: its kind and a value for each parameter."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class IndicatorSpec:
     values: tuple[Value, ...]
 
     def __post_init__(self) -> None:
-        """Raises IndicatorError where a value does not fit."""
+        """Raises IndicatorError for an invalid value."""
         row = _row(self.kind)
         if len(row.parameters) != len(self.values):
             raise IndicatorError(f"{self.kind} takes {len(row.parameters)} values, not {len(self.values)}.")
@@ -39,7 +39,7 @@ class IndicatorSpec:
 
     @classmethod
     def from_json(cls, data: object) -> IndicatorSpec:
-        """Read what `to_json` wrote; what is left out gets its default. Raises IndicatorError for anything else."""
+        """Read the output of `to_json`; missing values get their default. Raises IndicatorError for anything else."""
         if not isinstance(data, Mapping) or not isinstance(data.get("parameters", {}), Mapping):
             raise IndicatorError(f"An indicator is written as {{'kind': ..., 'parameters': {{...}}}}, not as {data!r}.")
         unknown = [str(key) for key in data if key not in ("kind", "parameters")]
@@ -63,14 +63,14 @@ class IndicatorSpec:
 
     @property
     def source(self) -> Source | None:
-        """The number of a candle that it is made from; None where that is not for choice (VWAP, ATR)."""
+        """The candle price that it is computed from; None if there is no choice (VWAP, ATR)."""
         found = self.parameters().get("source")
         return None if found is None else Source(str(found))
 
     @property
     def label(self) -> str:
-        """The short name with its settings, as ``RSI 14`` or ``EMA 20 hl2``; the source only where it is not the
-        usual one."""
+        """The short name with its settings, as ``RSI 14`` or ``EMA 20 hl2``; the source only if it is not the
+        default."""
         row = INDICATORS[self.kind]
         parts = [row.short]
         for parameter, value in zip(row.parameters, self.values, strict=True):

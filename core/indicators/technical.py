@@ -1,8 +1,8 @@
 """Indicators by TA-Lib: https://ta-lib.org.
 
-Its functions work out all candles at once, a few nanoseconds each. Its streams go on from there: they keep what a
-function knows after a candle, so that the next one, or the forming one, costs the same after a thousand candles and
-after a million, and gives the same bits as all at once.
+Its functions compute all candles at once, in a few nanoseconds each. Its streams keep a function's state after a
+candle, so that the next one, or the forming one, costs the same after a thousand or a million candles, and has the same
+bits.
 """
 
 from __future__ import annotations
@@ -29,19 +29,19 @@ if TYPE_CHECKING:
 FloatArray = NDArray[np.float64]
 
 _STEP_BACK = 256
-"""So many candles behind the newest one is a state to go on from when one of the last is corrected."""
+"""A saved state lies this many candles before the newest, for corrections of the last ones."""
 _SCANNED_AT_ONCE = 40_000_000
-"""Candles times their period, where each candle costs its period."""
+"""Candles times period, for functions whose cost per candle is the period."""
 _FED_FOR_ONE_AT_ONCE = 256
-"""A stream takes up to so many times as long for a candle as a function over all of them."""
+"""A stream takes up to this many times as long per candle as a function over all candles."""
 _VECTORS = np.zeros(64)
-"""NumPy's exp of it leaves the processor's vector registers clean. Where Qt's painting has left their upper halves in
-use, TA-Lib's streams of exponential averages were seen to take 100 ns for a candle instead of 2."""
+"""NumPy's exp of it leaves the processor's vector registers clean. If Qt's painting has left their upper halves in use,
+TA-Lib's streams of exponential averages were measured at 100 ns per candle instead of 2."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Bound:
-    """A call with the values that the user chose."""
+    """A call with the user's values."""
 
     function: str
     inputs: tuple[str, ...]
@@ -53,18 +53,18 @@ class _Bound:
         return _outputs(function(*(column(candles, name) for name in self.inputs), *self.arguments))
 
     def opened(self, candles: Columns) -> tuple[Any, tuple[FloatArray, ...]]:
-        """A stream that has seen these candles, and all outputs. Raises InsufficientHistory."""
+        """A stream after these candles, and all outputs. Raises InsufficientHistory."""
         stream = getattr(_library().stream, self.function)
         np.exp(_VECTORS)
         opened, found = stream.open_and_fill(*(column(candles, name) for name in self.inputs), *self.arguments)
         return opened, _outputs(found)
 
     def numbers(self, candle: Candle) -> tuple[float, ...]:
-        """What a stream is given of a candle."""
+        """The inputs of a stream for one candle."""
         return tuple(number(candle, name) for name in self.inputs)
 
     def fed(self, stream: Any, candles: Columns) -> tuple[FloatArray, ...]:
-        """Give it each of these: all outputs, [n] each."""
+        """Feed these candles to a stream: all outputs, [n] each."""
         given = (column(candles, name).tolist() for name in self.inputs)
         found: Iterable[Any] = map(stream.update, *given)
         count, value = candles.close.size, stream.value
@@ -76,7 +76,7 @@ class _Bound:
 
 @dataclass(frozen=True, slots=True)
 class _Streams:
-    """One for each call, after the first `count` candles."""
+    """The streams, one for each call, after the first `count` candles."""
 
     count: int
     streams: tuple[Any, ...]
@@ -162,7 +162,7 @@ class TechnicalAnalysis:
             self._earlier.append(self._now.copy())
 
     def _write(self, table: FloatArray, first: int, found: list[tuple[FloatArray, ...]]) -> None:
-        """Put the outputs of one call after another into the table's rows, from column `first` on."""
+        """Write the outputs of all calls into the table's rows, from column `first` on."""
         for row, output in zip(table, chain.from_iterable(found), strict=True):
             written = row[first : first + output.size]
             if self._row.scale == 1.0 and self._row.shift == 0.0:
@@ -185,8 +185,7 @@ def _outputs(found: Any) -> tuple[FloatArray, ...]:
 
 
 def _library() -> ModuleType:
-    """TA-Lib, which brings pandas along: a quarter of a second, unless the database, opened before there are candles,
-    has done so."""
+    """TA-Lib, which imports pandas: a quarter of a second, unless opening the database has imported it already."""
     import talib  # noqa: PLC0415 - after the first paint
 
     return talib

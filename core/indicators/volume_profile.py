@@ -1,4 +1,4 @@
-"""At which prices how much was traded, as far as candles tell it."""
+"""Volume by price, estimated from candles."""
 
 from __future__ import annotations
 
@@ -38,5 +38,5 @@ class VolumeProfile:
 
     @property
     def largest(self) -> int:
-        """The bar with the most volume; the lowest of several."""
+        """The bar with the most volume; the lowest of equals."""
         return int(np.argmax(self.total))

@@ -1,4 +1,4 @@
-"""The volume-weighted average price, which TA-Lib has without sessions only."""
+"""The volume-weighted average price per session; TA-Lib's has no sessions."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ FloatArray = NDArray[np.float64]
 
 
 class VolumeWeightedPrice:
-    """VWAP of (high + low + close) / 3 since the session began, from the first candle on. As long as nothing was
-    traded in a session it is the candle's own price.
+    """VWAP of (high + low + close) / 3 since the start of the session, from the first candle on. Without any
+    volume in a session it is the candle's own price.
 
-    Rows of the table: the session's number, what was paid since it began, the volume since then, and what is shown.
+    Rows of the table: the session's number, the traded value and volume since its start, and the average.
     """
 
     rows, outputs = 4, 1

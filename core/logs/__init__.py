@@ -1,1 +1,1 @@
-"""What the program tells of its own work: where the lines go, and how they are read back."""
+"""Log files and crash reports: writing and reading."""

@@ -1,4 +1,4 @@
-"""What is known of a process that did not end well, kept for its next start.
+"""Crash reports, shown at the next start.
 
 Python's faulthandler writes the stack of a crash into a file of the data folder; how the last owner left the folder is
 known from its lock (`core.storage.ownership`). Together with the last lines of the log they make a report that a person
@@ -37,7 +37,7 @@ _log = logging.getLogger("ghostcandle")
 
 @dataclass(frozen=True, slots=True)
 class CrashReport:
-    """How a process ended. text: the whole report; path: where it is kept, None where it could not be written."""
+    """How a process ended. text: the whole report; path: its file, None if it could not be written."""
 
     at_ms: int
     text: str
@@ -45,7 +45,7 @@ class CrashReport:
 
 
 class CrashLog:
-    """One process's part in it. `begin` once the folder is owned, `end` when all has gone well."""
+    """The crash log of one process. Call `begin` once the folder is owned, `end` before a regular exit."""
 
     def __init__(self, folder: DataFolder, clock: Clock) -> None:
         self._folder = folder
@@ -53,7 +53,8 @@ class CrashLog:
         self._stack: TextIO | None = None
 
     def begin(self, left_behind: LeftBehind | None) -> CrashReport | None:
-        """Write stacks to the file from now on. Returns the report on the owner before, where that did not end well."""
+        """Write stacks to the file from now on. Returns the report on the previous owner if it did not exit
+        regularly."""
         path = self._folder.logs / _STACK_FILE
         report = None if left_behind is None else self._of_last_owner(left_behind, path)
         try:
@@ -67,7 +68,7 @@ class CrashLog:
         return report
 
     def end(self) -> None:
-        """All went well: nothing more is written to the file; a crash after it goes to stderr, where there is one."""
+        """Stop writing stacks to the file; later crashes go to stderr, if there is one."""
         if self._stack is None:
             return
         faulthandler.disable()
@@ -77,19 +78,15 @@ class CrashLog:
         self._stack = None
 
     def of_error(self, kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> CrashReport:
-        """A report on an exception that nobody caught, although the process goes on."""
+        """A report on an uncaught exception, after which the process continues."""
         stack = "".join(traceback.format_exception(kind, error, trace))
-        return self._keep(("An error in the window. It went on.", _versions(), stack, self._last_lines()))
+        return self._keep(("An error in the window. It kept running.", _versions(), stack, self._last_lines()))
 
     def _of_last_owner(self, left: LeftBehind, path: Path) -> CrashReport:
         began = utc_text(left.since_ms, "%Y-%m-%dT%H:%M:%S+00:00")
-        what = f"The {left.role} that was started at {began} (process {left.pid}) did not end by itself."
+        what = f"The {left.role} that was started at {began} (process {left.pid}) ended unexpectedly."
         stack = _tail(path)
-        how = (
-            f"It crashed:\n{stack}"
-            if stack
-            else "It left no stack: it was ended from outside, or the machine went down."
-        )
+        how = f"It crashed:\n{stack}" if stack else "There is no stack trace: it was killed, or the computer shut down."
         return self._keep((what, _versions(), how, self._last_lines()))
 
     def _keep(self, parts: Sequence[str]) -> CrashReport:

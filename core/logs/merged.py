@@ -13,7 +13,7 @@ ENTRIES_KEPT = 5_000
 
 
 class LogBook:
-    """What the window and the trainer's process wrote, also before this start."""
+    """The log lines of the window and the trainer's process, also from before this start."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -22,13 +22,13 @@ class LogBook:
 
     @property
     def entries(self) -> Sequence[LogEntry]:
-        """In the order of their times."""
+        """By time, ascending."""
         return self._entries
 
-    def look(self) -> bool:
-        """Read what was written since the last look. False where that is nothing."""
+    def update(self) -> bool:
+        """Read the lines written since the last call. False if there are none."""
         came = [entry for tail in self._tails for entry in tail.read()]
         if came:
-            # stable: entries of one moment stay in the order in which they were read
+            # stable: entries of the same time keep the order in which they were read
             self._entries = sorted([*self._entries, *came], key=attrgetter("at_ms"))[-ENTRIES_KEPT:]
         return bool(came)

@@ -11,7 +11,7 @@ from pathlib import Path
 from core.domain.dates import read_utc
 
 READ_AT_MOST_BYTES = 512_000
-"""Of what was there before, and of each time that it is looked at: far more than is written between two looks."""
+"""Read at most, at first and at each update: far more than is written between two updates."""
 _HEAD = re.compile(
     r"^(?P<at>\d{4,9}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3})Z (?P<level>[A-Z]+) (?P<name>[\w.]+): (?P<text>.*)$"
 )
@@ -19,8 +19,8 @@ _HEAD = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class LogEntry:
-    """One thing that was told. level: as in `logging`, such as `logging.WARNING`; name: the logger's; details: the
-    lines that follow, of a traceback for example."""
+    """One log message. level: as in `logging`, such as `logging.WARNING`; name: the logger's; details: the following
+    lines, such as a traceback."""
 
     at_ms: int
     level: int
@@ -30,15 +30,15 @@ class LogEntry:
 
 
 class LogTail:
-    """One file from its end onwards; a file that begins anew, as a rotating one does, is read from its beginning."""
+    """Follows one file from its end. A file that was rotated is read from its beginning."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._place: tuple[int, int] | None = None
-        """The file's inode, and the byte after the newest whole line that was read."""
+        """The file's inode, and the offset after the last complete line read."""
 
     def read(self) -> list[LogEntry]:
-        """What was written since the last time, oldest first. A file that cannot be read has nothing to tell."""
+        """The entries since the last call, oldest first; none if the file cannot be read."""
         try:
             with self._path.open("rb") as file:
                 status = self._path.stat()
@@ -49,7 +49,7 @@ class LogTail:
             return []
         length = data.rfind(b"\n") + 1
         if not length and len(data) == READ_AT_MOST_BYTES:
-            length = len(data)  # a line without an end is passed over
+            length = len(data)  # an incomplete line is skipped
         self._place = (status.st_ino, start + length)
         whole = data[:length]
         return list(_entries(whole.decode("utf-8", errors="replace")))
@@ -63,7 +63,7 @@ class LogTail:
 
 
 def _entries(text: str) -> Iterator[LogEntry]:
-    """Lines before the first head belong to something whose beginning is not known, and are left out."""
+    """Lines before the first head belong to an unknown entry, and are skipped."""
     head: re.Match[str] | None = None
     details: list[str] = []
     for line in text.split("\n"):

@@ -1,4 +1,4 @@
-"""Where log lines go: a rotating file in the data folder, and stderr. Never stdout, which is for results."""
+"""Log handlers: a rotating file in the data folder, and stderr. Never stdout, which is for results."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _FILES_KEPT = 3
 
 
 def log_to_file(path: Path) -> logging.Handler:
-    """Append to a rotating file. A folder that cannot be written costs the log, not the start."""
+    """Append to a rotating file. Without write access there is no log, but the program starts."""
     logger = logging.getLogger(LOGGER_NAME)
     logger.setLevel(logging.INFO)
     try:
@@ -40,7 +40,7 @@ def log_to_file(path: Path) -> logging.Handler:
 
 
 def log_to_stderr(level: int = logging.WARNING) -> logging.Handler:
-    """Warnings and worse for whoever watches the terminal; the file has everything."""
+    """Warnings and errors for the terminal; the file has everything."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setLevel(level)
     handler.setFormatter(_Bounded("%(levelname)s: %(message)s"))
@@ -49,7 +49,7 @@ def log_to_stderr(level: int = logging.WARNING) -> logging.Handler:
 
 
 class _PatientHandler(RotatingFileHandler):
-    """A disk that is full costs lines of the log; a traceback on stderr for each would help nobody."""
+    """On a full disk log lines are lost silently, without a traceback on stderr for each."""
 
     def _open(self) -> TextIOWrapper:
         stream = super()._open()
@@ -62,19 +62,19 @@ class _PatientHandler(RotatingFileHandler):
 
 
 class _Bounded(logging.Formatter):
-    """What others wrote may be of any length: an exchange's answer in an exception, say."""
+    """Limits the length of messages, which may contain foreign text such as an exchange's response."""
 
     def formatMessage(self, record: logging.LogRecord) -> str:
         return plain(super().formatMessage(record), LONGEST_MESSAGE)
 
     def formatException(self, ei: Any) -> str:
-        """A traceback's beginning and end: where it came from and what it was."""
+        """The beginning and the end of a long traceback."""
         text, half = super().formatException(ei), LONGEST_MESSAGE // 2
         return text if len(text) <= LONGEST_MESSAGE else f"{text[:half]}\n…\n{text[-half:]}"
 
 
 class _UtcFormatter(_Bounded):
-    """``2026-11-21T15:00:00.123Z``: a local time would come twice in an autumn night."""
+    """``2026-11-21T15:00:00.123Z``: local times repeat when summer time ends."""
 
     def formatTime(self, record: logging.LogRecord, datefmt: str | None = None) -> str:
         at_ms = int(record.created * 1000)

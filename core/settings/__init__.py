@@ -1,1 +1,1 @@
-"""The settings tree: typed, with ranges and units, read from one JSON file and repaired where it is wrong."""
+"""The settings tree: typed, with ranges and units, read from one JSON file, with invalid values replaced."""

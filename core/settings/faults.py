@@ -1,4 +1,4 @@
-"""What is wrong with a value that was given for a setting, in plain words: what it is, and what it has to be."""
+"""Sentences about invalid values of settings: the value, and the permitted ones."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 UNKNOWN = frozenset({"unexpected_keyword_argument", "extra_forbidden"})
-"""Pydantic's kinds of fault where there is no setting of that name."""
+"""Pydantic's error types for an unknown setting."""
 _MISSING = frozenset({"missing", "missing_argument"})
 _LONGEST_VALUE = 60
 _A_TABLE = "a table of names and values"
@@ -34,24 +34,24 @@ _WANTED = {
     "mapping": _A_TABLE,
     "dataclass": _A_TABLE,
 }
-"""By pydantic's kind of fault, or by what stands before the first underscore of it."""
+"""By pydantic's error type, or by its part before the first underscore."""
 
 
 def sentence_of(problem: Mapping[str, Any]) -> str:
-    """One of the errors of a pydantic ValidationError, without a full stop."""
+    """The sentence for one error of a pydantic ValidationError, without a full stop."""
     kind = str(problem["type"])
     if kind in UNKNOWN:
         return "this version has no such setting"
     if kind in _MISSING:
         return "it is missing"
     wanted = _WANTED.get(kind) or _WANTED.get(kind.partition("_")[0])
-    if wanted is None:  # our own rules say it themselves
+    if wanted is None:  # our own validators have a sentence
         return str(problem["msg"]).removeprefix("Value error, ")
     return f"it is {_found(problem.get('input'))}, and has to be {wanted.format_map(problem.get('ctx', {}))}"
 
 
 def _found(value: object) -> str:
-    """As a settings file has it, on one line and not too long."""
+    """The value as in a settings file, on one line and shortened."""
     if isinstance(value, dict):
         return _A_TABLE
     if isinstance(value, list | tuple):

@@ -1,4 +1,4 @@
-"""What all groups of settings have in common."""
+"""Common configuration of all settings groups."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 from pydantic import ConfigDict
 
 CONFIG = ConfigDict(extra="forbid", allow_inf_nan=False)
-"""Of their dataclasses: nothing that they do not know, and no number that is none."""
+"""Of their dataclasses: no unknown keys, no NaN and no infinity."""
 
 OWN_DIALOG: dict[str, Any] = {"has_own_dialog": True}
-"""Marks a setting that is changed where it is used: no form offers it."""
+"""Marks a setting that is changed where it is used, not in the Preferences."""

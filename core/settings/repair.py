@@ -1,4 +1,4 @@
-"""Reading settings that a person, another version or a broken disk has written: what is wrong is dropped and said."""
+"""Reads settings that may be edited, damaged or from another version: invalid ones are dropped with a warning."""
 
 from __future__ import annotations
 
@@ -14,27 +14,27 @@ from core.files.durable import write_durably
 from core.settings.faults import UNKNOWN, sentence_of
 
 LARGEST_BYTES = 1_000_000
-"""A settings file of all that can be set has a few thousand."""
+"""A settings file with all settings has a few thousand."""
 _MOST_KEPT_BYTES = 16_000_000
 _MOST_WARNINGS = 50
 _LONGEST_NAME = 80
 _DEPTH_OF_A_SETTING = 2
-"""A group's name and its own."""
+"""The group's name and the setting's."""
 
 T = TypeVar("T")
 
 
 def read_json(path: Path) -> object:
-    """What the file holds. Raises FileNotFoundError, and ValueError with what is wrong, in words."""
+    """The content of the file. Raises FileNotFoundError, and ValueError with a description of the fault."""
     try:
         if path.stat().st_size > LARGEST_BYTES:
             raise ValueError("it is larger than any settings can be")
-        text = path.read_text(encoding="utf-8-sig")  # some editors put a mark before the first letter
+        text = path.read_text(encoding="utf-8-sig")  # some editors write a byte order mark
         if not text.strip():
             raise ValueError("it is empty")
         return json.loads(text)
     except json.JSONDecodeError as error:
-        raise ValueError(f"it is cut off or no JSON: line {error.lineno}, column {error.colno}") from error
+        raise ValueError(f"it is truncated or not JSON: line {error.lineno}, column {error.colno}") from error
     except FileNotFoundError:
         raise
     except OSError as error:
@@ -46,7 +46,7 @@ def read_json(path: Path) -> object:
 
 
 def keep_copy(path: Path, folder: Path) -> Path | None:
-    """Keep a file that is not understood, once for each content. None where that cannot be done."""
+    """Copy an invalid file, once per content. None if the copy fails."""
     try:
         data = path.read_bytes()[:_MOST_KEPT_BYTES]
         kept = folder / f"{path.stem}-{hashlib.sha256(data).hexdigest()[:8]}{path.suffix}"
@@ -59,10 +59,10 @@ def keep_copy(path: Path, folder: Path) -> Path | None:
 
 
 def validated(adapter: TypeAdapter[T], data: dict[str, Any], default: T) -> tuple[T, tuple[str, ...]]:
-    """Build the tree without what is wrong in the data. Returns it with a warning for each key that was dropped."""
+    """Build the tree without the invalid data. Returns it with a warning for each dropped key."""
     try:
         text = json.dumps(data, ensure_ascii=False)
-        remaining: dict[str, Any] = json.loads(text.encode("utf-8", errors="replace"))  # halves of letters are no text
+        remaining: dict[str, Any] = json.loads(text.encode("utf-8", errors="replace"))  # no lone surrogates
     except (ValueError, TypeError, RecursionError):
         return default, ("The settings are nested too deeply, or hold what no file can; defaults are used.",)
     warnings: list[str] = []
@@ -77,7 +77,7 @@ def validated(adapter: TypeAdapter[T], data: dict[str, Any], default: T) -> tupl
 
 
 def _without(remaining: dict[str, Any], error: ValidationError) -> list[str]:
-    """Drop all that pydantic complains of, the last first: dropping one entry of a list moves those behind it."""
+    """Drop everything that pydantic rejects, last first, as dropping a list entry moves those after it."""
     warnings = []
     for problem in reversed(error.errors()):
         path = [str(part) for part in problem["loc"]]
@@ -89,7 +89,7 @@ def _without(remaining: dict[str, Any], error: ValidationError) -> list[str]:
 
 
 def _instead(path: list[str], problem: Mapping[str, Any]) -> str:
-    """An entry of a list goes alone, and what there is not has no default."""
+    """The part of the warning about the default; empty for list entries and unknown settings."""
     if problem["type"] in UNKNOWN or len(path) > _DEPTH_OF_A_SETTING:
         return ""
     return "; its default is used" if len(path) == _DEPTH_OF_A_SETTING else "; its defaults are used"
@@ -102,7 +102,7 @@ def _bounded(warnings: list[str]) -> tuple[str, ...]:
 
 
 def shown_name(path: list[str]) -> str:
-    """A name as a file may have it, fit for a sentence, a log and a terminal."""
+    """A name from a file, made safe for a sentence, a log and a terminal."""
     name = ".".join(path).encode("utf-8", errors="replace").decode()
     name = "".join(letter if letter.isprintable() else "?" for letter in name)
     return name if len(name) <= _LONGEST_NAME else f"{name[:_LONGEST_NAME]}…"

@@ -1,7 +1,7 @@
 """The settings tree: typed, described, with ranges and units; one JSON file that a person can read.
 
 A settings file never stops a start: a key that is unknown, of the wrong type or out of range is dropped, the
-default is used, and `load` says so.
+default is used, and `load` reports it.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ VenueId = Annotated[str, Field(pattern=r"^[a-z0-9_]{2,40}$")]
 
 @dataclass(frozen=True, kw_only=True, config=CONFIG)
 class MarketSettings:
-    """Which market is watched, and where its candles come from."""
+    """The watched market, and the source of its candles."""
 
     feed: Literal["auto", "live", "replay", "simulate", "stored"] = Field(
         default="auto",
-        description="Where candles come from. auto: live where it answers, else the sample. stored: only what is "
+        description="Source of candles. auto: live if the exchange answers, else the sample. stored: only what is "
         "stored already.",
     )
     venue: str = Field(default="binance", description="The exchange's ccxt id.")
@@ -46,15 +46,15 @@ class MarketSettings:
     speed: float | None = Field(
         default=None,
         ge=0.0,
-        description="Candles per second; 0: as fast as it goes. Not set: a replay runs at 2 in the window and as fast "
+        description="Candles per second; 0: as fast as possible. Not set: a replay runs at 2 in the window and as fast "
         "as it goes without one, a simulation in real time.",
     )
     catch_up_candles: int = Field(
-        default=1000, ge=0, le=20_000, description="Closed candles learned from at the start."
+        default=1000, ge=0, le=20_000, description="Closed candles to learn from at the start."
     )
     fallback_venues: Annotated[tuple[VenueId, ...], Field(max_length=20)] = Field(
         default=("binance", "kraken", "coinbase"),
-        description="Exchanges offered, in this order, where one fails. None is switched to by itself.",
+        description="Exchanges offered, in this order, when one fails. Never switched to automatically.",
         json_schema_extra=OWN_DIALOG,
     )
 
@@ -62,11 +62,11 @@ class MarketSettings:
     @classmethod
     def _each_venue_once(cls, venues: tuple[str, ...]) -> tuple[str, ...]:
         if len(set(venues)) < len(venues):
-            raise ValueError("an exchange stands in the fall-back order more than once")
+            raise ValueError("an exchange is in the fallback order more than once")
         return venues
 
     def next_venue(self) -> str | None:
-        """The exchange to offer where this one fails; None where no other is in the fall-back order."""
+        """The exchange to offer if this one fails; None if there is no other in the fallback order."""
         return next_venue(self.fallback_venues, self.venue)
 
 
@@ -78,14 +78,14 @@ class ModelSettings:
     width: int = Field(default=64, ge=8, le=1024, description="Width of the residual stream.")
     layers: int = Field(default=2, ge=1, le=24, description="Number of residual blocks.")
     heads: int = Field(default=4, ge=1, le=32, description="Attention heads; they divide the width.")
-    context: int = Field(default=64, ge=8, le=512, description="Candles that the model looks back on.")
-    horizons: int = Field(default=8, ge=1, le=64, description="Candles that are forecast ahead.")
+    context: int = Field(default=64, ge=8, le=512, description="Candles that the model sees.")
+    horizons: int = Field(default=8, ge=1, le=64, description="Candles to forecast.")
     activation: Literal["gelu", "relu", "silu", "tanh"] = Field(
         default="gelu", description="The non-linearity of the feed-forward nets."
     )
     initialisation: Literal["torch", "by-activation"] = Field(
         default="torch",
-        description="First weights: torch's own, or He's for gelu, relu and silu and Xavier's for tanh.",
+        description="Initial weights: torch's default, or He's for gelu, relu and silu and Xavier's for tanh.",
     )
 
     @model_validator(mode="after")
@@ -103,9 +103,9 @@ class TrainingSettings:
     """How the model learns."""
 
     host: Literal["process", "thread"] = Field(
-        default="process", description="Where the arithmetic happens: a child process, or the worker thread itself."
+        default="process", description="Where training runs: in a child process, or in the worker thread."
     )
-    device: Literal["auto", "cpu", "cuda"] = Field(default="auto", description="auto takes CUDA where it is usable.")
+    device: Literal["auto", "cpu", "cuda"] = Field(default="auto", description="auto uses CUDA if available.")
     seed: int | None = Field(
         default=None,
         ge=0,
@@ -119,7 +119,7 @@ class TrainingSettings:
         description="The rate after the warm-up. adaptive: halved where learning did harm; cosine: to a tenth; "
         "plateau: halved when the loss is stuck.",
     )
-    warmup_steps: int = Field(default=0, ge=0, le=100_000, description="Steps in which the rate rises from nothing.")
+    warmup_steps: int = Field(default=0, ge=0, le=100_000, description="Steps over which the rate rises from 0.")
     schedule_steps: int = Field(
         default=10_000,
         ge=10,
@@ -128,7 +128,10 @@ class TrainingSettings:
         "in a row without progress halve the rate.",
     )
     ema_decay: float = Field(
-        default=0.0, ge=0.0, lt=1.0, description="Forecast with a moving average of the weights; 0: with the newest."
+        default=0.0,
+        ge=0.0,
+        lt=1.0,
+        description="Decay of the averaged weights used for forecasts; 0: use the newest weights.",
     )
     precision: Literal["float32", "bfloat16", "float16"] = Field(
         default="float32", description="The arithmetic of the forward pass; the weights stay float32."
@@ -141,17 +144,17 @@ class TrainingSettings:
         default=0, ge=0, le=64, description="CPU threads of the trainer; 0: chosen by a short measurement."
     )
     cuda_graphs: bool = Field(
-        default=True, description="On a GPU, do each step as one CUDA graph where that gives the same result."
+        default=True, description="On a GPU, run each step as one CUDA graph if the result is the same."
     )
     start_from: Literal["newest", "none"] = Field(
         default="newest",
         description="What a new run begins with. newest: the newest pretrained model that fits; none: a new model.",
     )
     duty_percent: int = Field(
-        default=100, ge=5, le=100, description="Share of the time that training may take; less keeps the desktop fluid."
+        default=100, ge=5, le=100, description="Share of time for training; less keeps the desktop responsive."
     )
-    replay_samples: int = Field(default=31, ge=0, le=1023, description="Older samples beside the newest one.")
-    replay_window: int = Field(default=2048, ge=64, le=65_536, description="Candles back that replay draws from.")
+    replay_samples: int = Field(default=31, ge=0, le=1023, description="Older samples trained on with the newest one.")
+    replay_window: int = Field(default=2048, ge=64, le=65_536, description="Newest candles that replay draws from.")
     shrinkage: float = Field(
         default=0.1,
         ge=0.0,
@@ -174,25 +177,24 @@ class TrainingSettings:
 
 @dataclass(frozen=True, kw_only=True, config=CONFIG)
 class OnlineSettings:
-    """How learning that never ends is watched."""
+    """Monitoring of continuous learning."""
 
     drift: Literal["off", "mark", "learn"] = Field(
         default="learn",
-        description="What a lasting rise of the loss leads to. off: it is not looked for; mark: a mark on the loss "
+        description="Reaction to a lasting rise of the loss. off: not detected; mark: a mark on the loss "
         "curve; learn: a mark, and a learning rate three times as high, which falls back over 300 steps.",
     )
     twin_age: int = Field(
         default=2000,
         ge=0,
         le=100_000,
-        description="Score the model beside itself as it was so many candles ago, to say what learning was worth; "
-        "0: not.",
+        description="Age in candles of the frozen reference model, against which online learning is measured; 0: off.",
     )
 
 
 @dataclass(frozen=True, kw_only=True, config=CONFIG)
 class GradientSettings:
-    """What happens to the gradients between the backward pass and the optimizer."""
+    """Processing of gradients between the backward pass and the optimizer."""
 
     clip_mode: Literal["norm", "value", "layer", "adaptive", "off", "observe"] = Field(
         default="norm",
@@ -220,78 +222,78 @@ class GradientSettings:
 
 @dataclass(frozen=True, kw_only=True, config=CONFIG)
 class RecoverySettings:
-    """What is done when a step goes wrong."""
+    """Recovery from failed steps."""
 
     spike_action: Literal["mark", "clip", "skip"] = Field(
         default="mark",
         description="What a loss spike leads to: only a mark, a tenth of the clip threshold, or no step.",
     )
     spike_factor: float = Field(
-        default=4.0, ge=1.5, le=1000.0, description="A loss of so many times the running median is a spike."
+        default=4.0, ge=1.5, le=1000.0, description="A loss of this many times the running median is a spike."
     )
     skips_before_rollback: int = Field(
-        default=3, ge=1, le=100, description="Skipped steps in a row that lead back to the last good state."
+        default=3, ge=1, le=100, description="Consecutive skipped steps before a rollback."
     )
     rollbacks: int = Field(default=3, ge=0, le=100, description="Rollbacks within the window before training pauses.")
-    rollback_window_steps: int = Field(default=1000, ge=10, le=1_000_000, description="The window of that budget.")
+    rollback_window_steps: int = Field(
+        default=1000, ge=10, le=1_000_000, description="Steps over which rollbacks are counted."
+    )
     hang_seconds: float = Field(
         default=30.0,
         ge=1.0,
         le=3600.0,
-        description="Silence after which the trainer process is ended and started anew.",
+        description="Silence after which the trainer process is restarted.",
     )
 
 
 @dataclass(frozen=True, kw_only=True, config=CONFIG)
 class CheckpointSettings:
-    """When checkpoints are written, and which are kept: one rule that keeps one is enough. Best, pinned, newest and in
-    use are always kept."""
+    """When checkpoints are written, and which are kept: a checkpoint is kept if any rule keeps it. The best, pinned,
+    newest and used ones are always kept."""
 
     every_steps: int = Field(default=10, ge=1, le=100_000, description="Steps between checkpoints.")
     catch_up_seconds: float = Field(
         default=2.0, ge=0.0, le=600.0, description="At most one checkpoint in this many seconds while catching up."
     )
-    keep_newest: int = Field(default=5, ge=2, le=1000, description="How many of the newest are kept.")
-    keep_best: int = Field(default=3, ge=1, le=1000, description="How many of the best are kept.")
+    keep_newest: int = Field(default=5, ge=2, le=1000, description="Newest checkpoints to keep.")
+    keep_best: int = Field(default=3, ge=1, le=1000, description="Best checkpoints to keep.")
     keep_every_steps: int = Field(
-        default=1000, ge=0, le=10_000_000, description="One is kept in each stretch of so many steps; 0: no such rule."
+        default=1000, ge=0, le=10_000_000, description="Keep one checkpoint per this many steps; 0: off."
     )
-    keep_hours: int = Field(
-        default=0, ge=0, le=87_600, description="All are kept that are younger than so many hours; 0: no such rule."
-    )
+    keep_hours: int = Field(default=0, ge=0, le=87_600, description="Keep all checkpoints younger than this; 0: off.")
     undo_minutes: int = Field(
         default=10,
         ge=0,
         le=10_080,
-        description="How long a checkpoint that was deleted by hand can be brought back before its file goes.",
+        description="How long a manually deleted checkpoint can be restored.",
     )
 
 
 @dataclass(frozen=True, kw_only=True, config=CONFIG)
 class BackupSettings:
-    """Verified copies of the database, with the checkpoints that it would go on from."""
+    """Verified copies of the database, with the checkpoints needed to continue from it."""
 
     every_hours: int = Field(
-        default=6, ge=0, le=8760, description="Hours between backups, where anything was written; 0: none is made."
+        default=6, ge=0, le=8760, description="Hours between backups, if there are changes; 0: off."
     )
-    keep: int = Field(default=3, ge=1, le=100, description="How many of the newest are kept, and the fullest beside.")
+    keep: int = Field(default=3, ge=1, le=100, description="Newest backups to keep, besides the most complete one.")
 
 
 @dataclass(frozen=True, kw_only=True, config=CONFIG)
 class RecordSettings:
-    """How much of a run's record is kept. What is drawn of forecasts, and all scores, are kept for good."""
+    """How much of a run's record is kept. Displayed forecasts and all scores are kept permanently."""
 
     keep_detail_days: int = Field(
         default=30,
         ge=0,
         le=36_500,
-        description="Exact forecasts, experts' losses and gradients are kept of so many days' candles; 0: of all.",
+        description="Days of candles whose exact forecasts, experts' losses and gradients are kept; 0: all.",
     )
     keep_detail_candles: int = Field(
         default=20_000,
         ge=1_000,
         le=100_000_000,
-        description="They are kept of at least so many of the newest candles, however many days that is.",
+        description="Newest candles whose details are kept, regardless of their age.",
     )
 
 
@@ -319,20 +321,20 @@ _ADAPTER = TypeAdapter(Settings)
 
 
 def to_dict(settings: Settings) -> dict[str, Any]:
-    """The tree as plain data, fit for JSON."""
+    """The tree as plain data for JSON."""
     plain: dict[str, Any] = _ADAPTER.dump_python(settings, mode="json")
     return plain
 
 
 def from_dict(data: object) -> tuple[Settings, tuple[str, ...]]:
-    """Build settings from plain data. Returns them with one warning for each key that was dropped."""
+    """Build settings from plain data. Returns them with one warning for each dropped key."""
     if not isinstance(data, dict):
         return Settings(), ("The settings are not a table of names and values; defaults are used.",)
     return validated(_ADAPTER, data, Settings())
 
 
 def load(path: Path) -> tuple[Settings, tuple[str, ...]]:
-    """Read the file at `path`. A missing file gives defaults without a word, a broken one with a warning."""
+    """Read the file at `path`. A missing file gives defaults without a warning, a broken one with a warning."""
     try:
         return from_dict(read_json(path))
     except FileNotFoundError:
@@ -342,6 +344,6 @@ def load(path: Path) -> tuple[Settings, tuple[str, ...]]:
 
 
 def save(settings: Settings, path: Path) -> None:
-    """Write the file in one piece: a reader sees the old settings or the new ones. Raises OSError."""
+    """Write the file atomically: a reader sees the old settings or the new ones. Raises OSError."""
     path.parent.mkdir(parents=True, exist_ok=True)
     write_durably(path, f"{json.dumps(to_dict(settings), indent=2)}\n".encode())

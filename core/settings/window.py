@@ -1,4 +1,4 @@
-"""The settings of the window alone: how it looks, what it shows, and what it says on the desktop."""
+"""Settings of the window: appearance, chart, lists and notifications."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def _market(text: str) -> str:
 
 @dataclass(frozen=True, kw_only=True, config=CONFIG)
 class AppearanceSettings:
-    """How the window looks."""
+    """Appearance of the window."""
 
     theme: Literal["system", "dark", "light"] = Field(default="system", description="system follows the desktop.")
     colours: Literal["green-red", "blue-orange"] = Field(
@@ -41,14 +41,12 @@ class AppearanceSettings:
     font: Literal["system", "bundled"] = Field(
         default="system", description="bundled: Golden Sans, whose digits all have one width."
     )
-    swap_colours: bool = Field(
-        default=False, description="Rising candles in the colour of falling ones and the other way round."
-    )
+    swap_colours: bool = Field(default=False, description="Swap the colours of rising and falling candles.")
 
 
 @dataclass(frozen=True, kw_only=True, config=CONFIG)
 class ChartSettings:
-    """What the chart shows, and how."""
+    """Content and appearance of the chart."""
 
     candles: Literal["candles", "hollow", "bars", "line", "heikin_ashi"] = Field(
         default="candles", description="The shape of candles; forecasts are always candles."
@@ -57,18 +55,16 @@ class ChartSettings:
         default="linear", description="The price axis. percent: against the first candle in view."
     )
     interval: ChartInterval = Field(
-        default="market", description="The candles that are shown: the market's own, or these, joined of them."
+        default="market", description="Interval of the shown candles: the market's, or a coarser one."
     )
     time_zone: str = Field(
         default="local",
         description="The zone of all times on the chart: local, UTC, exchange, or a name such as Europe/Berlin.",
     )
     show_volume: bool = Field(default=True, description="Volume bars under the candles.")
-    volume_profile: bool = Field(
-        default=False, description="How much was traded at each price, of the candles in view: bars behind them."
-    )
+    volume_profile: bool = Field(default=False, description="Traded volume at each price, for the candles in view.")
     compare: Annotated[str, AfterValidator(_market)] = Field(
-        default="", description="Another stored market, laid over the candles as a line.", json_schema_extra=OWN_DIALOG
+        default="", description="Another stored market, shown as a line.", json_schema_extra=OWN_DIALOG
     )
     scale_before_compare: Literal["linear", "log", "percent"] = Field(
         default="linear",
@@ -76,13 +72,13 @@ class ChartSettings:
         json_schema_extra=OWN_DIALOG,
     )
     show_bands: bool = Field(default=True, description="The 50 % and 90 % bands around the ghosts.")
-    hindsight: bool = Field(default=False, description="Past forecasts laid over the candles that came.")
+    hindsight: bool = Field(default=False, description="Past forecasts over the actual candles.")
     hindsight_horizon: int = Field(
-        default=1, ge=1, le=64, description="How many candles before their target past forecasts were made."
+        default=1, ge=1, le=64, description="Candles between a past forecast and its target."
     )
     error_strip: bool = Field(default=False, description="The error of each past forecast, in a pane below the prices.")
     regimes: bool = Field(
-        default=False, description="A shade behind the candles: calm, trending or volatile, as known at each close."
+        default=False, description="Background by market regime: calm, trending or volatile, as known at each close."
     )
     show_markers: bool = Field(default=True, description="Marks where training had an incident, a best, a restore.")
     indicators: tuple[Annotated[dict[str, Any], AfterValidator(_indicator)], ...] = Field(
@@ -111,13 +107,13 @@ class WatchlistSettings:
     @classmethod
     def _each_market_once(cls, markets: tuple[WatchedMarket, ...]) -> tuple[WatchedMarket, ...]:
         if len(set(markets)) < len(markets):
-            raise ValueError("a market stands in the watchlist more than once")
+            raise ValueError("a market is in the watchlist more than once")
         return markets
 
 
 @dataclass(frozen=True, kw_only=True, config=CONFIG)
 class BrowserSettings:
-    """How the checkpoint browser is arranged; changed there."""
+    """Arrangement of the checkpoint browser; changed there."""
 
     columns: tuple[str, ...] = Field(
         default=(),
@@ -129,8 +125,8 @@ class BrowserSettings:
         description="Widths of columns that were changed, in pixels.",
         json_schema_extra=OWN_DIALOG,
     )
-    sort_by: str = Field(default="step", description="The column that is sorted by.", json_schema_extra=OWN_DIALOG)
-    is_descending: bool = Field(default=True, description="The largest first.", json_schema_extra=OWN_DIALOG)
+    sort_by: str = Field(default="step", description="The sort column.", json_schema_extra=OWN_DIALOG)
+    is_descending: bool = Field(default=True, description="Descending order.", json_schema_extra=OWN_DIALOG)
     all_runs: bool = Field(
         default=False,
         description="The checkpoints of all runs, not only of the watched one.",
@@ -140,14 +136,12 @@ class BrowserSettings:
 
 @dataclass(frozen=True, kw_only=True, config=CONFIG)
 class NotificationSettings:
-    """What is told on the desktop and in the tray."""
+    """Notifications on the desktop and in the tray."""
 
-    price_alerts: bool = Field(default=True, description="The price crosses an alert; a banner says it too.")
+    price_alerts: bool = Field(default=True, description="The price crosses an alert; also shown as a banner.")
     alert_sound: bool = Field(default=True, description="A price alert makes the system's alert sound.")
     incidents: bool = Field(default=True, description="A warning or an error in training, at most one a minute.")
     new_best: bool = Field(default=True, description="A new best checkpoint, while candles are live.")
     feed: bool = Field(default=True, description="A live feed is lost for 15 seconds, and when it is back.")
     jobs: bool = Field(default=True, description="A job from the Jobs dock is done, or has failed.")
-    while_in_front: bool = Field(
-        default=False, description="All but price alerts: also while the window is the one that is used."
-    )
+    while_in_front: bool = Field(default=False, description="Also while the window is active; price alerts always are.")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from core.checkpoints.catalog import Kept
+from core.checkpoints.catalog import CheckpointRow
 from core.storage.checkpoints import MARKS
 from core.storage.database import select
 from core.storage.evaluations import EVALUATION_COLUMNS, to_evaluation
@@ -42,26 +42,28 @@ class BrowsedRows:
     def __init__(self, db: Database) -> None:
         self._db = db
 
-    def page(self, before: int | None, limit: int) -> list[Kept]:
+    def page(self, before: int | None, limit: int) -> list[CheckpointRow]:
         """The newest, at most `limit`, of those saved before this sequence number (None: of all)."""
         bound = 2**63 - 1 if before is None else before
         return self._read("AND checkpoints.sequence < ? ORDER BY checkpoints.sequence DESC LIMIT ?", (bound, limit))
 
-    def newer(self, after: int) -> list[Kept]:
+    def newer(self, after: int) -> list[CheckpointRow]:
         """Those that were saved after this sequence number."""
         return self._read("AND checkpoints.sequence > ? ORDER BY checkpoints.sequence DESC", (after,))
 
-    def of(self, ids: Sequence[str]) -> list[Kept]:
+    def of(self, ids: Sequence[str]) -> list[CheckpointRow]:
         """Those of these that are there."""
         holes = ", ".join("?" * len(ids))
         return self._read(f"AND checkpoints.checkpoint_id IN ({holes})", ids)
 
-    def _read(self, condition: str, parameters: Sequence[object]) -> list[Kept]:
+    def _read(self, condition: str, parameters: Sequence[object]) -> list[CheckpointRow]:
         return [_kept(row) for row in select(self._db, f"{_SELECT} {condition}", parameters)]
 
 
-def _kept(row: Row) -> Kept:
+def _kept(row: Row) -> CheckpointRow:
     venue, symbol, interval_ms, sequence, is_archived, *rest = row
     found, rest = rest[: len(EVALUATION_COLUMNS)], rest[len(EVALUATION_COLUMNS) :]
     evaluation = None if found[0] is None else to_evaluation(tuple(found))
-    return Kept(to_checkpoint(tuple(rest)), venue, symbol, interval_ms, sequence, bool(is_archived), evaluation)
+    return CheckpointRow(
+        to_checkpoint(tuple(rest)), venue, symbol, interval_ms, sequence, bool(is_archived), evaluation
+    )

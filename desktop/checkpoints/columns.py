@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QLocale
 
-from core.checkpoints.catalog import Kept
+from core.checkpoints.catalog import CheckpointRow
 from core.checkpoints.columns import reason_text
 from core.checkpoints.evaluation import Evaluation
 from core.checkpoints.merit import is_wrecked
@@ -30,7 +30,7 @@ REASONS = frozenset(
         QT_TRANSLATE_NOOP("Checkpoints", "Best so far"),
         QT_TRANSLATE_NOOP("Checkpoints", "On pause"),
         QT_TRANSLATE_NOOP("Checkpoints", "On exit"),
-        QT_TRANSLATE_NOOP("Checkpoints", "By hand"),
+        QT_TRANSLATE_NOOP("Checkpoints", "Manual"),
         QT_TRANSLATE_NOOP("Checkpoints", "After a restore"),
         QT_TRANSLATE_NOOP("Checkpoints", "Before a change"),
         QT_TRANSLATE_NOOP("Checkpoints", "Imported"),
@@ -47,7 +47,7 @@ class Column:
     name: str
     title: str
     meaning: str
-    text: Callable[[Kept], str]
+    text: Callable[[CheckpointRow], str]
     sample: str
     is_number: bool = True
     sort: str = ""
@@ -86,7 +86,7 @@ def verified_text(info: CheckpointInfo) -> str:
     return translate("Checkpoints", "damaged") if info.fault else format_time(info.verified_at_ms)
 
 
-def evaluated_text(kept: Kept) -> str:
+def evaluated_text(kept: CheckpointRow) -> str:
     """The close skill of its newest evaluation on a file."""
     found = kept.evaluation
     if found is None:
@@ -382,7 +382,7 @@ LEAST_FIRST = ("size", "coverage", "direction", "loss", "reason", "when")
 """Of those, which go first where there is no room, and come back as soon as there is."""
 
 
-def tooltip(kept: Kept) -> str:
+def tooltip(kept: CheckpointRow) -> str:
     """All that the columns would say, in a few lines."""
     info = kept.info
     lines = [

@@ -22,7 +22,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from core.checkpoints.catalog import Kept
+from core.checkpoints.catalog import CheckpointRow
 from core.checkpoints.compare import Compared, compare, settings_side_by_side
 from core.domain.candle import Interval
 from core.domain.events import StepDone
@@ -64,7 +64,7 @@ class CompareDialog(QDialog):
 
     def __init__(
         self,
-        kept: Sequence[Kept],
+        kept: Sequence[CheckpointRow],
         settings: Sequence[Mapping[str, Any] | None],
         steps: Steps,
         palette: Palette,
@@ -189,7 +189,7 @@ class CompareDialog(QDialog):
             self._row(translate("Checkpoints", "Note"), lambda each: each.info.note),
         ]
 
-    def _row(self, title: str, text: Callable[[Kept], str]) -> Row:
+    def _row(self, title: str, text: Callable[[CheckpointRow], str]) -> Row:
         return title, [text(each) for each in self._kept], None
 
     def _texts(self, row: Compared) -> list[str]:
@@ -238,7 +238,7 @@ class CompareDialog(QDialog):
         self.plot.addItem(pg.InfiniteLine(step, pen=pen, label=template, labelOpts=label))
 
 
-def _title(kept: Kept) -> str:
+def _title(kept: CheckpointRow) -> str:
     name = plain(kept.info.name, _LONGEST_TITLE)
     return name or translate("Checkpoints", "Step {0}").format(format_count(kept.info.step))
 
@@ -281,5 +281,5 @@ def _fill(table: QTableWidget, rows: Sequence[Row]) -> None:
     table.resizeRowsToContents()
 
 
-def _market_text(kept: Kept) -> str:
+def _market_text(kept: CheckpointRow) -> str:
     return f"{shown_symbol(kept.venue, kept.symbol)}, {Interval(kept.interval_ms)}"

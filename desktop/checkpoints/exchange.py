@@ -13,7 +13,7 @@ from PySide6.QtCore import QObject, QThread, Signal, Slot
 from PySide6.QtWidgets import QFileDialog
 
 from core.checkpoints import package, weight_file
-from core.checkpoints.catalog import Kept
+from core.checkpoints.catalog import CheckpointRow
 from core.checkpoints.weight_file import BadFileError
 from core.domain.events import CheckpointInfo, JobProgress, Severity
 from core.storage.errors import StorageError
@@ -113,7 +113,7 @@ class CheckpointExchange(QObject):
         self._begin(translate("Checkpoints", "Verifying checkpoints"), tasks, self._on_verified)
 
     @Slot(object)
-    def ask_where_to(self, kept: Sequence[Kept]) -> QFileDialog:
+    def ask_where_to(self, kept: Sequence[CheckpointRow]) -> QFileDialog:
         """Ask for the folder that these are exported to, each into one of its own."""
         return self._ask(translate("Checkpoints", "Export to a folder"), lambda place: self.export(kept, place))
 
@@ -122,7 +122,7 @@ class CheckpointExchange(QObject):
         """Ask for the folder of an exported checkpoint."""
         return self._ask(translate("Checkpoints", "Import an exported checkpoint: choose its folder"), self.import_from)
 
-    def export(self, kept: Sequence[Kept], place: Path) -> None:
+    def export(self, kept: Sequence[CheckpointRow], place: Path) -> None:
         """Write these into folders in `place`. Each is kept from clean-up until it was read."""
         if self.is_busy:
             self._say_busy()

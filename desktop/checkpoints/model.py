@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from PySide6.QtCore import QAbstractTableModel, QObject, Qt, Signal
 
-from core.checkpoints.catalog import Catalog, Kept, Rows
+from core.checkpoints.catalog import Catalog, CheckpointRow, Rows
 from core.domain.events import CheckpointInfo
 from core.domain.plain import plain
 from desktop.checkpoints.columns import COLUMNS, MOST_FIRST, marks_text, tooltip
@@ -28,7 +28,7 @@ class CheckpointTableModel(QAbstractTableModel):
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._kept: list[Kept] = []
+        self._kept: list[CheckpointRow] = []
         self._best = self._in_use = np.zeros(0)
         self._catalog: Catalog | None = None
         self._layout = -1
@@ -56,7 +56,7 @@ class CheckpointTableModel(QAbstractTableModel):
         """The checkpoint in a row."""
         return self.kept(row).info
 
-    def kept(self, row: int) -> Kept:
+    def kept(self, row: int) -> CheckpointRow:
         """The checkpoint in a row, with its market."""
         kept = self._kept[row]
         is_best, is_in_use = bool(self._best[row]), bool(self._in_use[row])

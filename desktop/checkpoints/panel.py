@@ -8,7 +8,7 @@ from dataclasses import replace
 from PySide6.QtCore import QEvent, QPoint, Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QToolBar, QToolButton, QVBoxLayout, QWidget
 
-from core.checkpoints.catalog import Catalog, Kept, Rows
+from core.checkpoints.catalog import Catalog, CheckpointRow, Rows
 from core.checkpoints.expression import Expression, names_in
 from core.domain.events import CheckpointInfo
 from core.settings.window import BrowserSettings
@@ -44,14 +44,14 @@ class CheckpointsPanel(Panel):
     ghosts_requested = Signal(object)
     """CheckpointInfos whose ghosts shall be on the chart; none takes them off."""
     compare_requested = Signal(object)
-    """Two or more `Kept`."""
+    """Two or more `CheckpointRow`."""
     verify_requested = Signal(object)
     """CheckpointInfos."""
     export_requested = Signal(object)
-    """`Kept`."""
+    """`CheckpointRow`."""
     import_requested = Signal()
     evaluate_requested = Signal(object)
-    """`Kept`: it is to be evaluated on a file."""
+    """`CheckpointRow`: it is to be evaluated on a file."""
     page_requested = Signal(str)
     """The report of an evaluation, as it is stored."""
     clean_up_requested = Signal()
@@ -211,7 +211,7 @@ class CheckpointsPanel(Panel):
         self.show_all_runs()
         self.filter.setText(_filter_of_run(run_id, is_archived=self._source.is_archived(run_id)))
 
-    def _kept(self) -> list[Kept]:
+    def _kept(self) -> list[CheckpointRow]:
         return [self.model.kept(row) for row in self.table.selected_rows()]
 
     def _toggle_ghosts(self) -> None:

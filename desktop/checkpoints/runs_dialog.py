@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from core.checkpoints.catalog import Catalog, Kept
+from core.checkpoints.catalog import Catalog, CheckpointRow
 from core.domain.candle import Interval, Market
 from core.domain.plain import plain
 from core.market.shown_names import symbols_apart
@@ -46,8 +46,8 @@ class RunLine:
     """One run, by what its checkpoints say of it."""
 
     run_id: str
-    newest: Kept
-    best: Kept | None
+    newest: CheckpointRow
+    best: CheckpointRow | None
     count: int
     size_bytes: int
     is_archived: bool

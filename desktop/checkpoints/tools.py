@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from PySide6.QtCore import QObject, Slot
 
-from core.checkpoints.catalog import Kept
+from core.checkpoints.catalog import CheckpointRow
 from core.domain.events import Severity, StepDone, TrainerState
 from core.settings.tree import CheckpointSettings
 from core.storage.errors import StorageError
@@ -60,7 +60,7 @@ class CheckpointTools(QObject):
         return self.exchange.finish()
 
     @Slot(object)
-    def compare(self, kept: Sequence[Kept]) -> CompareDialog | None:
+    def compare(self, kept: Sequence[CheckpointRow]) -> CompareDialog | None:
         """Open these side by side. None where the database does not answer; that has been said then."""
         try:
             settings = [settings_with(self._database.db, each.info) for each in kept]

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 from PySide6.QtGui import QFontMetrics
 
-from core.checkpoints.catalog import Catalog, Kept, Rows
+from core.checkpoints.catalog import Catalog, CheckpointRow, Rows
 from desktop.checkpoints.columns import COLUMNS, REASONS, Column
 from desktop.ui.translation import translate
 
@@ -60,7 +60,7 @@ class ColumnWidths:
             texts += [_shown(column, translate("Checkpoints", reason)) for reason in REASONS]
         return max(metrics.horizontalAdvance(text) for text in texts) + _CELL_MARGIN
 
-    def _take(self, kept: Kept, metrics: QFontMetrics) -> bool:
+    def _take(self, kept: CheckpointRow, metrics: QFontMetrics) -> bool:
         has_grown = False
         for column in COLUMNS:
             if not column.is_number and column.name not in _MEASURED_WORDS:
@@ -77,7 +77,7 @@ def _shown(column: Column, text: str) -> str:
     return text if column.is_number else WORDS_INDENT + text
 
 
-def _telling(catalog: Catalog, rows: Rows) -> Iterator[Kept]:
+def _telling(catalog: Catalog, rows: Rows) -> Iterator[CheckpointRow]:
     """Those with the longest numbers, and the first ones."""
     places = set(rows[:_FIRST_ROWS].tolist())
     for name in _EXTREME:

@@ -10,7 +10,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from core.checkpoints.catalog import Kept
+from core.checkpoints.catalog import CheckpointRow
 from core.domain.candle import Interval, Market
 from core.evaluation.report import words
 from desktop.ui.formatting import format_count, format_number, format_percent
@@ -97,7 +97,14 @@ def pretrain_order(
 
 
 def evaluate_order(
-    kept: Kept | None, file: Path, reports: Path, now: datetime, *, learns: bool, counts_seen: bool, device: str
+    kept: CheckpointRow | None,
+    file: Path,
+    reports: Path,
+    now: datetime,
+    *,
+    learns: bool,
+    counts_seen: bool,
+    device: str,
 ) -> Order:
     """Run the live session over a file, from a checkpoint or from a new model. reports: the folder of its page."""
     step = "new" if kept is None else f"step-{kept.info.step}"
@@ -120,7 +127,7 @@ def evaluate_order(
     )
 
 
-def checkpoint_words(kept: Kept) -> str:
+def checkpoint_words(kept: CheckpointRow) -> str:
     """Its name, or its step."""
     return kept.info.name or translate("Jobs", "step {0}").format(format_count(kept.info.step))
 

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 from PySide6.QtCore import QEvent, QObject, Signal, Slot
 
-from core.checkpoints.catalog import Kept
+from core.checkpoints.catalog import CheckpointRow
 from core.checkpoints.evaluation import evaluation_of
 from core.domain.candle import Interval, Market
 from core.domain.dates import calendar_moment
@@ -178,7 +178,7 @@ class JobManager(QObject):
         return self._ask(PretrainDialog(self._shell.settings.current.training.device, self._shell.window))
 
     @Slot(object)
-    def ask_evaluation(self, chosen: Kept | None) -> EvaluateDialog:
+    def ask_evaluation(self, chosen: CheckpointRow | None) -> EvaluateDialog:
         """Which checkpoint, on which file? chosen: the one that is meant; None: the best of the run is offered."""
         offered = self._offered(chosen)
         first = offered[0].info.checkpoint_id if offered else None
@@ -246,7 +246,7 @@ class JobManager(QObject):
         open_dialog(dialog)
         return dialog
 
-    def _offered(self, chosen: Kept | None) -> list[Kept]:
+    def _offered(self, chosen: CheckpointRow | None) -> list[CheckpointRow]:
         source = self._source
         catalog = source.catalog
         best = source.best()

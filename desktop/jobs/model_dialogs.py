@@ -8,7 +8,7 @@ from pathlib import Path
 
 from PySide6.QtWidgets import QCheckBox, QComboBox, QWidget
 
-from core.checkpoints.catalog import Kept
+from core.checkpoints.catalog import CheckpointRow
 from core.domain.candle import Interval
 from core.market.shown_names import shown_symbol
 from desktop.dialogs.file_check import look_whether_replayable
@@ -80,7 +80,7 @@ class EvaluateDialog(JobDialog):
 
     def __init__(
         self,
-        kept: Sequence[Kept],
+        kept: Sequence[CheckpointRow],
         chosen: str | None,
         reports: Path,
         now: datetime,
@@ -137,7 +137,7 @@ class EvaluateDialog(JobDialog):
             device=self.device.currentData(),
         )
 
-    def _chosen(self) -> Kept | None:
+    def _chosen(self) -> CheckpointRow | None:
         wanted = self.checkpoint.currentData()
         return next((each for each in self._kept if each.info.checkpoint_id == wanted), None)
 
@@ -161,7 +161,7 @@ class EvaluateDialog(JobDialog):
         self.check()
 
 
-def _title(kept: Kept) -> str:
+def _title(kept: CheckpointRow) -> str:
     until = format_time(kept.info.candle_open_time_ms + kept.interval_ms)
     return translate("Jobs", "{0}: {1} {2}, up to {3}").format(
         checkpoint_words(kept), shown_symbol(kept.venue, kept.symbol), Interval(kept.interval_ms), until

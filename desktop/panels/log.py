@@ -111,7 +111,7 @@ class LogPanel(Panel):
         self._show_details()
 
     def refresh(self) -> None:
-        self._book.look()
+        self._book.update()
         entries = self._book.entries
         shown = self._chosen(entries)
         self.model.show(shown)
@@ -123,7 +123,7 @@ class LogPanel(Panel):
         self._show_details()
 
     def tick(self) -> None:
-        if self._book.look():  # thousands of lines are not gone through each second for nothing
+        if self._book.update():  # thousands of lines are not gone through each second for nothing
             self.mark_stale()
 
     def apply_palette(self, palette: Palette) -> None:

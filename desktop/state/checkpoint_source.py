@@ -11,7 +11,7 @@ import numpy as np
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 from PySide6.QtGui import QUndoCommand, QUndoStack
 
-from core.checkpoints.catalog import Catalog, Kept, Mask, Rows
+from core.checkpoints.catalog import Catalog, CheckpointRow, Mask, Rows
 from core.domain.clock import Clock
 from core.domain.events import CheckpointInfo
 from core.storage.errors import StorageError
@@ -32,15 +32,15 @@ class CheckpointLibrary(Protocol):
         """Before, nothing may be asked."""
         ...
 
-    def page(self, before: int | None, limit: int) -> Sequence[Kept]:
+    def page(self, before: int | None, limit: int) -> Sequence[CheckpointRow]:
         """The newest, at most `limit`, of those kept with a lower sequence number than `before`; None: of all."""
         ...
 
-    def newer(self, after: int) -> Sequence[Kept]:
+    def newer(self, after: int) -> Sequence[CheckpointRow]:
         """Those with a higher sequence number."""
         ...
 
-    def of(self, ids: Sequence[str]) -> Sequence[Kept]:
+    def of(self, ids: Sequence[str]) -> Sequence[CheckpointRow]:
         """Those of these ids that are kept."""
         ...
 
@@ -344,7 +344,7 @@ class CheckpointSource(QObject):
             self._oldest = found[-1].sequence
             self._older.start()
 
-    def _take(self, found: Sequence[Kept]) -> None:
+    def _take(self, found: Sequence[CheckpointRow]) -> None:
         self._catalog.put(found)
         if found:
             newest = max(kept.sequence for kept in found)

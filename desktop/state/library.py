@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from core.checkpoints.catalog import Kept
+from core.checkpoints.catalog import CheckpointRow
 from core.domain.candle import Interval, Market
 from core.domain.clock import Clock
 from core.domain.events import DriftFound, ForecastMade, Incident, StepDone
@@ -35,13 +35,13 @@ class Library:
     def is_open(self) -> bool:
         return self._database.is_open
 
-    def page(self, before: int | None, limit: int) -> Sequence[Kept]:
+    def page(self, before: int | None, limit: int) -> Sequence[CheckpointRow]:
         return BrowsedRows(self._database.db).page(before, limit)
 
-    def newer(self, after: int) -> Sequence[Kept]:
+    def newer(self, after: int) -> Sequence[CheckpointRow]:
         return BrowsedRows(self._database.db).newer(after)
 
-    def of(self, ids: Sequence[str]) -> Sequence[Kept]:
+    def of(self, ids: Sequence[str]) -> Sequence[CheckpointRow]:
         return BrowsedRows(self._database.db).of(ids)
 
     def set_pinned(self, checkpoint_id: str, is_pinned: bool) -> None:

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from core.checkpoints.catalog import Kept
+from core.checkpoints.catalog import CheckpointRow
 from core.domain.candle import Candle, Interval
 from core.domain.diagnosis import Diagnosis, Disease, GradientStatistics, LayerStatistics, SettingChange
 from core.domain.events import (
@@ -397,21 +397,21 @@ class Library:
         self.archived: set[str] = set()
         self._sequences: dict[str, int] = {}
 
-    def page(self, before: int | None, limit: int) -> Sequence[Kept]:
+    def page(self, before: int | None, limit: int) -> Sequence[CheckpointRow]:
         return [kept for kept in self._kept() if before is None or kept.sequence < before][:limit]
 
-    def newer(self, after: int) -> Sequence[Kept]:
+    def newer(self, after: int) -> Sequence[CheckpointRow]:
         return [kept for kept in self._kept() if kept.sequence > after]
 
-    def of(self, ids: Sequence[str]) -> Sequence[Kept]:
+    def of(self, ids: Sequence[str]) -> Sequence[CheckpointRow]:
         return [kept for kept in self._kept() if kept.info.checkpoint_id in ids]
 
-    def _kept(self) -> list[Kept]:
+    def _kept(self) -> list[CheckpointRow]:
         self._check()
         for info in reversed(self.infos):
             self._sequences.setdefault(info.checkpoint_id, len(self._sequences) + 1)
         kept = [
-            Kept(
+            CheckpointRow(
                 info,
                 "binance",
                 "BTC/USDT",

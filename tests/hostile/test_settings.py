@@ -18,7 +18,7 @@ from tests.support import commands
 pytestmark = [pytest.mark.hostile, pytest.mark.timeout(180)]
 
 BROKEN: dict[str, tuple[bytes, str]] = {
-    "cut": (b'{"model": {"width": 8,', "cut off or no JSON: line 1, column 2"),
+    "cut": (b'{"model": {"width": 8,', "truncated or not JSON: line 1, column 2"),
     "empty": (b"", "cannot be read (it is empty)"),
     "binary": (bytes(range(256)) * 40, "it is not text"),
     "another encoding": ('{"market": {"symbol": "BTC/€"}}'.encode("utf-16"), "it is not text"),

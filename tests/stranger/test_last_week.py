@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtWidgets import QApplication
 
-from core.checkpoints.catalog import Kept
+from core.checkpoints.catalog import CheckpointRow
 from core.domain.candle import Interval, Market
 from core.settings.tree import CheckpointSettings, MarketSettings
 from core.storage.folder import DataFolder
@@ -152,5 +152,5 @@ def table() -> CheckpointTable:
     return found
 
 
-def rows() -> list[Kept]:
+def rows() -> list[CheckpointRow]:
     return [table().rows.kept(row) for row in range(table().rows.rowCount())]

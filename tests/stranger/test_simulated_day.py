@@ -39,7 +39,7 @@ KEPT = {
     "core.domain.diagnosis.LayerStatistics": 4_000,
     "core.logs.reading.LogEntry": 5_100,
     "core.domain.events.CheckpointInfo": 200,
-    "core.checkpoints.catalog.Kept": 200,
+    "core.checkpoints.catalog.CheckpointRow": 200,
 }
 """What is remembered of a run has bounds of its own; within a day it may grow up to them."""
 

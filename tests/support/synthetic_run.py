@@ -17,7 +17,7 @@ from sqlite_utils import Database
 from core.domain.candle import Candle
 from core.domain.quantities import BAND_50, BAND_90, LEVELS, MEDIAN, QUANTITIES, FloatArray, Quantity
 from core.domain.regimes import MarketConditions, RegimeProbabilities
-from core.forecast.experts import EXPERTS, LOSS_ROWS, MODEL, REFERENCE, SPEAKS, pack_losses
+from core.forecast.experts import EXPERTS, FORECASTS, LOSS_ROWS, MODEL, REFERENCE, pack_losses
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
 from core.storage.packed_scores import as_stored
@@ -145,7 +145,7 @@ class SyntheticRun:
         losses = luck * draw.normal(1.0, 0.1, (len(LOSS_ROWS), QUANTITIES)).clip(0.5)
         # As stored, so that what is read back is what the other columns say.
         losses = losses.astype(np.float32).astype(np.float64)
-        losses[1:] = np.where(SPEAKS, losses[1:], losses[1 + REFERENCE])
+        losses[1:] = np.where(FORECASTS, losses[1:], losses[1 + REFERENCE])
         shown, twin = luck * draw.normal([[0.95], [1.0]], 0.1, (2, QUANTITIES))
         return losses, shown.tolist(), twin.tolist()
 

@@ -187,7 +187,7 @@ class StudyLayer(Layer):
 
     def _followed(self, model: ChartModel) -> IndicatorSeries:
         if self._series is None or self._series_of != id(model.series):
-            self._series = IndicatorSeries(self.spec, model.series, is_worked_out=False)
+            self._series = IndicatorSeries(self.spec, model.series, is_computed=False)
             self._series_of, self._units_key = id(model.series), ()
         units_key = (model.version, model.forming)
         if self._info.unit is Unit.PRICE and units_key != self._units_key:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.checkpoints.catalog import Catalog, Kept
+from core.checkpoints.catalog import Catalog, CheckpointRow
 from core.domain.events import CheckpointInfo
 
 MINUTE_MS = 60_000
@@ -12,7 +12,7 @@ DAY_MS = 86_400_000
 NOW_MS = 1_795_234_567_000
 
 
-def kept(number: int, run: str = "run-1", **changes: object) -> Kept:
+def kept(number: int, run: str = "run-1", **changes: object) -> CheckpointRow:
     """The number is its sequence; ten steps lie between two."""
     fields: dict[str, object] = {
         "checkpoint_id": f"{run}-{number:06d}",
@@ -31,10 +31,10 @@ def kept(number: int, run: str = "run-1", **changes: object) -> Kept:
         "sha256": f"{number:064x}",
         "parent_id": None,
     }
-    return Kept(CheckpointInfo(**(fields | changes)), "binance", "BTC/USDT", MINUTE_MS, number)  # type: ignore[arg-type]
+    return CheckpointRow(CheckpointInfo(**(fields | changes)), "binance", "BTC/USDT", MINUTE_MS, number)  # type: ignore[arg-type]
 
 
-def catalog(*rows: Kept) -> Catalog:
+def catalog(*rows: CheckpointRow) -> Catalog:
     made = Catalog()
     made.put(rows)
     return made

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.checkpoints.catalog import Catalog, Kept
+from core.checkpoints.catalog import Catalog, CheckpointRow
 from core.checkpoints.expression import Moment, parse
 from tests.core.checkpoints import samples
 
@@ -122,7 +122,7 @@ NUMBERS = st.none() | st.sampled_from([0.0, 0.1, -0.2, math.nan, math.inf]) | st
 
 
 @st.composite
-def kept_rows(draw: st.DrawFn) -> list[Kept]:
+def kept_rows(draw: st.DrawFn) -> list[CheckpointRow]:
     count = draw(st.integers(0, 12))
     return [
         samples.kept(
@@ -139,7 +139,7 @@ def kept_rows(draw: st.DrawFn) -> list[Kept]:
 
 
 @given(kept_rows(), st.sampled_from(["skill", "loss", "note", "step", "run", "best"]), st.booleans())
-def test_sorting_agrees_with_pythons(rows: list[Kept], name: str, is_descending: bool) -> None:
+def test_sorting_agrees_with_pythons(rows: list[CheckpointRow], name: str, is_descending: bool) -> None:
     catalog = samples.catalog(*rows)
     order = catalog.ordered(np.arange(len(rows)), name, is_descending)
 
@@ -161,9 +161,9 @@ def test_sorting_agrees_with_pythons(rows: list[Kept], name: str, is_descending:
 
 @settings(max_examples=60)
 @given(kept_rows(), st.randoms(use_true_random=False))
-def test_changes_one_by_one_end_where_building_anew_ends(rows: list[Kept], hands: random.Random) -> None:
+def test_changes_one_by_one_end_where_building_anew_ends(rows: list[CheckpointRow], hands: random.Random) -> None:
     patched = Catalog()
-    there: dict[str, Kept] = {}
+    there: dict[str, CheckpointRow] = {}
     for row in rows:
         patched.number("best")
         patched.put([row])

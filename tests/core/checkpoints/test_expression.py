@@ -18,8 +18,8 @@ from core.checkpoints.expression import (
     Moment,
     Not,
     Operator,
+    Period,
     Some,
-    Span,
     Words,
     complete,
     parse,
@@ -71,7 +71,7 @@ def test_and_binds_more_than_or() -> None:
 def test_a_day_is_as_long_as_it_is_in_its_zone() -> None:
     zone = ZoneInfo("Europe/Berlin")
     tree = parse("when = 2026-10-25", Moment(NOW.now_ms, zone))
-    assert isinstance(tree, Compare) and isinstance(tree.value, Span)
+    assert isinstance(tree, Compare) and isinstance(tree.value, Period)
     assert tree.value.stop_ms - tree.value.first_ms == 25 * 3_600_000, "clocks go back that night"
     assert datetime.fromtimestamp(tree.value.first_ms / 1000, zone).isoformat() == "2026-10-25T00:00:00+02:00"
 
@@ -88,7 +88,7 @@ def test_a_day_is_as_long_as_it_is_in_its_zone() -> None:
 def test_weeks_and_months_by_name(name: str, first: str, stop: str) -> None:
     """The 21st of November 2026 is a Saturday; 2026-10-25 has 25 hours in Berlin."""
     for zone in (UTC, ZoneInfo("Europe/Berlin")):
-        wanted = Span(
+        wanted = Period(
             *(round(datetime.fromisoformat(day).replace(tzinfo=zone).timestamp() * 1000) for day in (first, stop))
         )
         moment = Moment(NOW.now_ms, zone)
@@ -111,7 +111,7 @@ def test_today_and_a_minute() -> None:
     today = parse("when >= today", NOW)
     assert isinstance(today, Compare) and today.value == parse("when >= 2026-11-21", NOW).value  # type: ignore[union-attr]
     minute = parse('when = "2026-11-21 14:30"', NOW)
-    assert isinstance(minute, Compare) and isinstance(minute.value, Span)
+    assert isinstance(minute, Compare) and isinstance(minute.value, Period)
     assert minute.value.stop_ms - minute.value.first_ms == 60_000
 
 
@@ -126,7 +126,7 @@ def test_today_and_a_minute() -> None:
         ("note > 3", (5, 6), "contains"),
         ("pinned < yes", (7, 8), "yes or no"),
         ("pinned = maybe", (9, 14), "yes or no"),
-        ("(best or pinned", (0, 1), "never closed"),
+        ("(best or pinned", (0, 1), "not closed"),
         ("best)", (4, 5), "without"),
         ("best and", (8, 9), "column"),
         ("and best", (0, 3), "column"),
@@ -134,9 +134,9 @@ def test_today_and_a_minute() -> None:
         ("when > 3", (7, 8), "2026"),
         ("when > 2026-13-40", (7, 17), "2026"),
         ("skill > 1 & best", (10, 11), "&"),
-        ('note = "open', (7, 12), "end"),
+        ('note = "open', (7, 12), "not closed"),
         ("step and best", (5, 8), "comparison"),
-        ("not " * 60 + "best", None, "simply"),
+        ("not " * 60 + "best", None, "simplify"),
         ("best or " * 300 + "best", None, "longer"),
     ],
 )
@@ -212,7 +212,7 @@ def test_a_year_that_no_calendar_has_on_both_sides_is_refused(day: str, zone: tz
 @pytest.mark.parametrize("zone", [None, UTC, ZoneInfo("Pacific/Kiritimati"), ZoneInfo("Pacific/Niue")])
 def test_the_first_and_the_last_year_are_understood(day: str, zone: tzinfo | None) -> None:
     found = parse(f"when > {day}", Moment(NOW.now_ms, zone))
-    assert isinstance(found, Compare) and isinstance(found.value, Span)
+    assert isinstance(found, Compare) and isinstance(found.value, Period)
 
 
 @pytest.mark.hostile

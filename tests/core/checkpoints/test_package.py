@@ -18,7 +18,7 @@ from safetensors.torch import save
 from sqlite_utils import Database
 
 from core.checkpoints import package
-from core.checkpoints.catalog import Kept
+from core.checkpoints.catalog import CheckpointRow
 from core.checkpoints.weight_file import BadFileError, expected_shapes, look_into, read_whole, verify
 from core.domain.events import Incident
 from core.domain.quantities import LEVELS, QUANTITIES
@@ -40,7 +40,7 @@ from tests.support.candles import random_walk
 @dataclass
 class Exported:
     root: Path
-    kept: Kept
+    kept: CheckpointRow
     folder: Path
     settings: dict
 
@@ -166,7 +166,7 @@ def test_twice_is_refused(exported: Exported, other: tuple[Database, DataFolder]
 
 
 def test_a_place_that_is_taken_is_left_as_it_is(exported: Exported) -> None:
-    with pytest.raises(BadFileError, match="there already"):
+    with pytest.raises(BadFileError, match="already exists"):
         package.export(exported.kept, exported.root / exported.kept.info.file, None, exported.folder.parent)
     assert len(list(exported.folder.parent.iterdir())) == 1, "and nothing is left behind"
 

@@ -9,7 +9,7 @@ from core.domain.quantities import Quantity
 from core.evaluation.assess import MOST_POINTS, assess, skill_at
 from core.evaluation.findings import Request
 from core.forecast.confidence import gain_sequence, skill_sequence
-from core.forecast.experts import EXPERTS, LOSS_ROWS, REFERENCE, SPEAKS
+from core.forecast.experts import EXPERTS, FORECASTS, LOSS_ROWS, REFERENCE
 from core.storage.scored import ScoredRows
 from tests.core.evaluation.rigs import MINUTE_MS, filled, origins, scored
 
@@ -71,10 +71,10 @@ def test_an_expert_that_is_silent_has_no_loss() -> None:
     by_name = {each.name: each for each in found.experts}
     for expert, name in enumerate(EXPERTS):
         if name in by_name:
-            assert (by_name[name].close is not None) == SPEAKS[expert, Quantity.CLOSE]
-            assert (by_name[name].range is not None) == SPEAKS[expert, Quantity.RANGE]
+            assert (by_name[name].close is not None) == FORECASTS[expert, Quantity.CLOSE]
+            assert (by_name[name].range is not None) == FORECASTS[expert, Quantity.RANGE]
         else:
-            assert not SPEAKS[expert, Quantity.CLOSE] and not SPEAKS[expert, Quantity.RANGE]
+            assert not FORECASTS[expert, Quantity.CLOSE] and not FORECASTS[expert, Quantity.RANGE]
     assert by_name["reference"].close_skill == 0.0
 
 

@@ -13,7 +13,7 @@ from core.domain.candle import Candle, Interval
 from core.domain.quantities import LEVELS, MEDIAN, QUANTITIES, FloatArray, Quantity
 from core.forecast.baseline_experts import BaselineExperts
 from core.forecast.baselines import REFERENCE_WINDOW, ReferenceForecast
-from core.forecast.experts import EWMA, EXPERTS, HAR, LAGS, MODEL, REFERENCE, REPEAT, REVERSE, SEASONAL, SPEAKS
+from core.forecast.experts import EWMA, EXPERTS, FORECASTS, HAR, LAGS, MODEL, REFERENCE, REPEAT, REVERSE, SEASONAL
 from core.forecast.history import History
 from core.forecast.score import pinball
 from tests.support.candles import MINUTE, START_MS, random_walk
@@ -131,7 +131,7 @@ def test_they_speak_from_the_first_candle_on(count: int) -> None:
     said = watched.quantiles()
     assert np.isfinite(said).all()
     assert (np.diff(said, axis=-1) >= 0.0).all()
-    silent = ~np.broadcast_to(SPEAKS[:, None, :, None], said.shape)
+    silent = ~np.broadcast_to(FORECASTS[:, None, :, None], said.shape)
     np.testing.assert_array_equal(said[silent], np.broadcast_to(said[REFERENCE], said.shape)[silent])
 
 
@@ -183,7 +183,7 @@ def test_what_comes_later_changes_nothing_that_any_of_them_said(moment: int, see
     np.testing.assert_array_equal(of_another_market[: moment + 1], said[: moment + 1])
     for expert in range(len(EXPERTS)):
         if expert not in (MODEL, REFERENCE):
-            quantity = int(SPEAKS[expert].argmax())
+            quantity = int(FORECASTS[expert].argmax())
             assert (of_another_market[-1][expert, :, quantity] != said[-1][expert, :, quantity]).any(), EXPERTS[expert]
 
 

@@ -71,7 +71,7 @@ def test_candles_may_change_while_another_thread_works(
     spec: IndicatorSpec, start: int, edits: list[tuple[int, int, bool, bool]]
 ) -> None:
     candles = series_of(_WALKS[0][:start])
-    indicator = IndicatorSeries(spec, candles, is_worked_out=False)
+    indicator = IndicatorSeries(spec, candles, is_computed=False)
     with ThreadPoolExecutor(max_workers=1) as thread:
         working = thread.submit(indicator.begin())
         for place, walk, is_idle, begins_again in edits:

@@ -75,8 +75,8 @@ def test_a_crash_is_told_with_its_stack_once(folder: DataFolder) -> None:
 def test_a_kill_is_told_without_making_up_a_stack(folder: DataFolder) -> None:
     assert run(folder, "import os, signal; os.kill(os.getpid(), signal.SIGKILL)") == -signal.SIGKILL
     report = next_start(folder)
-    assert "did not end by itself" in report
-    assert "left no stack" in report
+    assert "ended unexpectedly" in report
+    assert "no stack trace" in report
 
 
 def test_an_error_in_the_window_is_kept_with_the_last_lines_of_the_log(folder: DataFolder) -> None:

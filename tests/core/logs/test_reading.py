@@ -84,13 +84,13 @@ def test_bytes_that_are_no_text_and_a_line_without_an_end_stop_nothing(path: Pat
 
 def test_the_book_puts_both_files_in_the_order_of_time_and_forgets_the_oldest(tmp_path: Path) -> None:
     book = LogBook(tmp_path)
-    assert not book.look()
+    assert not book.update()
     lines = [f"2026-11-21T15:00:{second:02d}.000Z INFO ghostcandle: {second}\n" for second in range(60)]
     (tmp_path / WINDOW_FILE).write_text("".join(lines[::2]))
     (tmp_path / TRAINER_FILE).write_text("".join(lines[1::2]))
-    assert book.look() and not book.look()
+    assert book.update() and not book.update()
     assert [entry.text for entry in book.entries] == [str(second) for second in range(60)]
     with (tmp_path / WINDOW_FILE).open("a") as file:
         file.writelines(f"{HEAD} INFO ghostcandle: {number}\n" for number in range(ENTRIES_KEPT))
-    assert book.look()
+    assert book.update()
     assert len(book.entries) == ENTRIES_KEPT and book.entries[-1].text == "59"

@@ -11,7 +11,7 @@ from PySide6.QtGui import QPalette
 from PySide6.QtWidgets import QApplication, QDialog, QLabel
 from pytestqt.qtbot import QtBot
 
-from core.checkpoints.catalog import Kept
+from core.checkpoints.catalog import CheckpointRow
 from core.domain.events import CheckpointInfo
 from core.settings.tree import Settings, to_dict
 from desktop.actions import ActionId
@@ -93,7 +93,7 @@ def test_all_columns_scroll_sideways(make_bench: MakeBench, qtbot: QtBot) -> Non
     assert panel.table.horizontalScrollBar().maximum() > 0 and len(panel.table.shown_columns()) == 27
 
 
-def of(bench: Bench, *steps: int) -> Sequence[Kept]:
+def of(bench: Bench, *steps: int) -> Sequence[CheckpointRow]:
     return list(bench.library.of([f"checkpoint-{step}" for step in steps]))
 
 

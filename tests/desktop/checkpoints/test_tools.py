@@ -12,7 +12,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QFileDialog
 
 from core.checkpoints import package
-from core.checkpoints.catalog import Kept
+from core.checkpoints.catalog import CheckpointRow
 from core.domain.events import CheckpointInfo
 from desktop.actions import ActionId
 from desktop.app.composition import Application
@@ -177,7 +177,7 @@ def test_a_checkpoint_that_is_cleaned_up_while_it_waits_to_be_exported_is_export
     place.mkdir()
     export = package.export
 
-    def late(kept: Kept, file: Path, settings: dict[str, Any] | None, into: Path) -> Path:
+    def late(kept: CheckpointRow, file: Path, settings: dict[str, Any] | None, into: Path) -> Path:
         assert may_read.wait(60.0)
         return export(kept, file, settings, into)
 

@@ -117,7 +117,7 @@ def test_a_damaged_one_and_one_that_is_not_there_are_refused_in_a_sentence(learn
     folder = DataFolder(shutil.copytree(learned.folder.root, tmp_path / "data"))
     with pytest.raises(UserError, match="no checkpoint 'none'"):
         find("none", folder)
-    with pytest.raises(UserError, match="no exported checkpoint"):
+    with pytest.raises(UserError, match="not an exported checkpoint"):
         find(str(tmp_path), folder)
     file = folder.absolute(learned.info.file)
     file.write_bytes(file.read_bytes()[:-1])

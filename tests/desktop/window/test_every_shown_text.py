@@ -15,7 +15,7 @@ from PySide6.QtGui import QAction, QColor
 from PySide6.QtWidgets import QApplication, QDialog, QMenu, QToolBar, QWidget
 from pytestqt.qtbot import QtBot
 
-from core.checkpoints.catalog import Kept
+from core.checkpoints.catalog import CheckpointRow
 from core.checkpoints.columns import _REASONS, reason_text
 from core.domain.candle import FILE_VENUE, Market
 from core.domain.drawings import Anchor, Drawing, DrawingKind
@@ -161,7 +161,7 @@ def _date(bench: Bench) -> QWidget:
     return dialog
 
 
-def _kept(bench: Bench) -> list[Kept]:
+def _kept(bench: Bench) -> list[CheckpointRow]:
     catalog = bench.source.catalog
     return [catalog[row] for row in range(len(catalog))]
 

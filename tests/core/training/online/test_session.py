@@ -22,7 +22,7 @@ from core.domain.events import (
     TrainerStatus,
 )
 from core.domain.quantities import QUANTITIES, Quantity
-from core.forecast.experts import EXPERTS, SPEAKS
+from core.forecast.experts import EXPERTS, FORECASTS
 from core.storage.checkpoints import CheckpointRows
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
@@ -108,7 +108,7 @@ def test_it_tells_how_the_forecast_is_mixed(tmp_path: Path) -> None:
     for of_horizon in shares.shares:
         for quantity, of_quantity in enumerate(of_horizon):
             assert sum(of_quantity) == pytest.approx(1.0)
-            assert [share == 0.0 for share in of_quantity] == (~SPEAKS[:, quantity]).tolist()
+            assert [share == 0.0 for share in of_quantity] == (~FORECASTS[:, quantity]).tolist()
     assert shares.shares[0][0][0] == weight
     assert shares != before
 
