@@ -1,4 +1,4 @@
-"""What the window tells the trainer. Frozen dataclasses: they cross a thread and a process."""
+"""Commands from the window to the trainer. Frozen dataclasses: they cross a thread and a process."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from core.domain.events import ForecastMode, Incident
 from core.settings.tree import CheckpointSettings
 
 EXIT = "exit"
-"""The reason of a checkpoint that is written when training ends, where something is new since the newest one."""
+"""The reason of a checkpoint that is written when training ends, if anything changed since the newest one."""
 
 
 @dataclass(frozen=True, slots=True)
 class ObserveCandle:
-    """A closed candle. `mode` is that of the forecast it leads to, before lateness is judged."""
+    """A closed candle. `mode` is that of the resulting forecast, before lateness is judged."""
 
     candle: Candle
     mode: ForecastMode
@@ -24,30 +24,30 @@ class ObserveCandle:
 
 @dataclass(frozen=True, slots=True)
 class SetLearningRate:
-    """Take another learning rate from the next step on."""
+    """Use another learning rate from the next step on."""
 
     learning_rate: float
 
 
 @dataclass(frozen=True, slots=True)
 class SetClipNorm:
-    """Take another clip threshold (total 2-norm) from the next step on."""
+    """Use another clip threshold (total 2-norm) from the next step on."""
 
     clip_norm: float
 
 
 @dataclass(frozen=True, slots=True)
 class SetDuty:
-    """Take another share of the time for training from the next step on, so that the desktop stays fluid."""
+    """Use another share of the time for training from the next step on, so that the desktop stays responsive."""
 
     percent: int
 
 
 @dataclass(frozen=True, slots=True)
 class SetDevice:
-    """Write a checkpoint and go on on another device: ``auto``, ``cpu`` or ``cuda``.
+    """Write a checkpoint and continue on another device: ``auto``, ``cpu`` or ``cuda``.
 
-    The driver carries it out, with a new host; a host is never sent it.
+    The driver carries it out with a new host; it is never sent to a host.
     """
 
     device: Literal["auto", "cpu", "cuda"]
@@ -74,9 +74,9 @@ class SaveCheckpoint:
 
 @dataclass(frozen=True, slots=True)
 class RestoreCheckpoint:
-    """Take the model back to a checkpoint. The record of forecasts and scores stays as it is.
+    """Restore a checkpoint's model. The record of forecasts and scores is unchanged.
 
-    set_back: the settings that were set back with it, by commands before this one.
+    set_back: the settings that earlier commands have set back with it.
     """
 
     checkpoint_id: str
@@ -90,14 +90,14 @@ class ApplyDeletions:
 
 @dataclass(frozen=True, slots=True)
 class ForecastWith:
-    """Say what these checkpoints would forecast now. Nothing is learned, stored or changed."""
+    """Forecast with these checkpoints. Nothing is learned, stored or changed."""
 
     checkpoint_ids: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class ApplyRetention:
-    """Clean up by these rules from now on; `at_once`: now, too."""
+    """Apply these retention rules from now on; `at_once`: also clean up now."""
 
     rules: CheckpointSettings
     at_once: bool = False
@@ -105,14 +105,14 @@ class ApplyRetention:
 
 @dataclass(frozen=True, slots=True)
 class RecordIncident:
-    """Write down an incident that only the driver could see: the end of the trainer before this one."""
+    """Store an incident that only the driver could see, such as the end of the previous trainer."""
 
     incident: Incident
 
 
 @dataclass(frozen=True, slots=True)
 class RescoreCandle:
-    """The stored candle that opened then was corrected: score again what was forecast of it. Nothing is learned."""
+    """The stored candle with this open time was corrected: score its forecasts again. Nothing is learned."""
 
     open_time_ms: int
 

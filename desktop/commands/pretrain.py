@@ -72,19 +72,19 @@ def _pretrain(
     stop: threading.Event,
 ) -> dict[str, Any] | None:
     from core.training.pretraining.errors import Interrupted, PretrainingError  # noqa: PLC0415
-    from core.training.pretraining.run import Request, Surroundings, pretrain  # noqa: PLC0415
+    from core.training.pretraining.run import PretrainingContext, PretrainingRequest, pretrain  # noqa: PLC0415
 
-    around = Surroundings(context.settings, context.folder, SystemClock(), _Audience(progress), stop.is_set)
+    parts = context.settings, context.folder, SystemClock(), _Listener(progress), stop.is_set
     try:
-        return pretrain(Request(files, **wanted), around)
+        return pretrain(PretrainingRequest(files, **wanted), PretrainingContext(*parts))
     except Interrupted as error:
         raise UserError(str(error), _INTERRUPTED) from error
     except (PretrainingError, DeviceError) as error:
         raise UserError(str(error)) from error
 
 
-class _Audience:
-    """Whoever watches the terminal."""
+class _Listener:
+    """Shows progress in the terminal."""
 
     def __init__(self, progress: TerminalProgress) -> None:
         self._progress = progress
@@ -92,7 +92,7 @@ class _Audience:
     def show(self, job: JobProgress) -> None:
         self._progress.take_batch(EventBatch((job,)))
 
-    def say(self, sentence: str) -> None:
+    def report(self, sentence: str) -> None:
         self._progress.say(sentence)
 
 

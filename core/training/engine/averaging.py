@@ -1,4 +1,4 @@
-"""An exponential moving average of the weights, to forecast with; a step that was not done does not move it."""
+"""An exponential moving average of the weights, used for forecasts; skipped steps do not change it."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ class AveragedWeights:
         self._average = FlatParameters(self.model, 0.0).values
 
     def follow(self, is_skipped: Tensor) -> None:
-        """average += (1 - decay) * (weights - average), or nothing at all, bit for bit, where the step was skipped."""
+        """average += (1 - decay) * (weights - average), or unchanged, bit for bit, if the step was skipped."""
         moved = (self._followed - self._average).mul_(1.0 - self._decay).add_(self._average)
         torch.where(is_skipped, self._average, moved, out=self._average)  # zero times NaN would be NaN
 
     @property
     def live(self) -> list[Tensor]:
-        """What a step changes here."""
+        """The tensors that a step changes."""
         return [self._average]
 
     def tensors(self) -> dict[str, Tensor]:

@@ -1,7 +1,7 @@
-"""Clipping, in six ways, without waiting for the device: every number it needs stays a tensor.
+"""Gradient clipping in six modes, without waiting for the device: all numbers stay tensors.
 
-It runs after the backward pass and the unscaling, before the step, and once in a step. A norm that is not finite
-never reaches the gradients of a step that counts: such a step is not done (see `TrainingEngine`).
+It runs once a step, after the backward pass and the unscaling. A step whose norm is not finite is skipped (see
+`TrainingEngine`), so that norm never reaches the gradients.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ _ROUNDING = 1e-6
 
 @dataclass(frozen=True, slots=True)
 class Clipped:
-    """What clipping did, as tensors without a dimension."""
+    """The result of clipping, as 0-d tensors."""
 
     norm_after: Tensor
     threshold: Tensor
 
 
 class Clipper:
-    """Owns the recent norms, from which the adaptive threshold comes. layers: for mode layer."""
+    """Owns the recent norms, which give the adaptive threshold. layers: for mode layer."""
 
     def __init__(self, settings: GradientSettings, device: torch.device, layers: list[list[Tensor]]) -> None:
         self.settings = settings
@@ -55,10 +55,10 @@ class Clipper:
         return Clipped(norm, torch.full_like(norm, torch.inf))
 
     def did_clip(self, norm: float, norm_after: float, threshold: float) -> bool:
-        """Whether a gradient was made smaller; in mode observe, whether mode norm would have done so.
+        """Whether a gradient was reduced; in mode observe, whether mode norm would have reduced it.
 
-        norm, norm_after, threshold: what came of the step. Where numbers or layers were cut, the whole became smaller
-        by more than the rounding of float32 does.
+        norm, norm_after, threshold: of the step. In modes value and layer the total must have shrunk by more than
+        float32 rounding.
         """
         if self.settings.clip_mode in ("value", "layer"):
             return norm_after < norm * (1.0 - _ROUNDING)
@@ -66,11 +66,11 @@ class Clipper:
 
     @property
     def live(self) -> list[Tensor]:
-        """What a step changes here."""
+        """The tensors that a step changes."""
         return [self.recent, self.seen]
 
     def tensors(self) -> dict[str, Tensor]:
-        """Finite numbers only: a place without a norm yet holds -1."""
+        """Finite numbers only: an empty place holds -1."""
         return {"recent": torch.nan_to_num(self.recent, nan=_NO_NORM), "seen": self.seen}
 
     def restore(self, tensors: dict[str, Tensor]) -> None:
@@ -88,7 +88,7 @@ class Clipper:
         if self.settings.clip_mode != "adaptive":
             return
         place = self.seen.remainder(RECENT_NORMS)
-        former = self.recent.index_select(0, place.view(1))  # by brackets it would wait for the device
+        former = self.recent.index_select(0, place.view(1))  # plain indexing would wait for the device
         self.recent.index_copy_(0, place.view(1), torch.where(is_skipped, former, norm.to(self.recent.dtype)))
         self.seen.add_(torch.where(is_skipped, 0, 1))
 
@@ -106,7 +106,7 @@ class Clipper:
         return Clipped(after, bound.to(norm.dtype))
 
     def _by_layer(self, gradients: list[Tensor], norm: Tensor, threshold: Tensor) -> Clipped:
-        """Each layer to at most the threshold (its weight and bias together)."""
+        """Clip each layer to the threshold (its weight and bias together)."""
         for members in self._layers:
             own = torch.nn.utils.get_total_norm(members)
             torch._foreach_mul_(members, torch.clamp(threshold / (own + _EPSILON), max=1.0))

@@ -1,4 +1,4 @@
-"""Where the arithmetic runs, and the state of the thread that does it."""
+"""Chooses the device, and sets up the thread that trains."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from core.training.engine.device_faults import DeviceError
 
 @dataclass(frozen=True, slots=True)
 class Device:
-    """A usable device and what people call it."""
+    """A usable device and its label."""
 
     torch_device: torch.device
     label: str
 
 
 def choose_device(wanted: str) -> Device:
-    """``auto`` takes CUDA where a first product on it comes out right, else the CPU. Raises DeviceError."""
+    """``auto`` uses CUDA if a first product on it is correct, else the CPU. Raises DeviceError."""
     if wanted == "cpu":
         return _cpu()
     problem = _cuda_problem()
@@ -30,14 +30,14 @@ def choose_device(wanted: str) -> Device:
 
 
 def prepare_thread() -> None:
-    """Set up the calling thread for training: one CPU thread for now, which makes the same candles give the same
-    bytes (see `core.training.hosting.threads`); denormals flushed, so that tiny moments do not slow steps down."""
+    """Set up the calling thread for training: one CPU thread for now, for reproducible results (see
+    `core.training.hosting.threads`); denormals flushed, so that tiny moments do not slow steps down."""
     torch.set_num_threads(1)
     torch.set_flush_denormal(True)
 
 
 def release_thread() -> None:
-    """Leave the calling thread as it was: other code on it may count on denormals."""
+    """Restore the calling thread: other code on it may rely on denormals."""
     torch.set_flush_denormal(False)
 
 
@@ -51,7 +51,7 @@ def _cpu() -> Device:
 
 def _cuda_problem() -> str | None:
     if not torch.cuda.is_available():
-        return "this build of torch has no CUDA" if torch.version.cuda is None else "no CUDA device answers"
+        return "this build of torch has no CUDA" if torch.version.cuda is None else "no CUDA device was found"
     try:
         product = torch.ones(8, 8, device="cuda") @ torch.ones(8, 8, device="cuda")
         return None if bool((product == 8.0).all()) else "the device computed a wrong product"

@@ -1,9 +1,9 @@
-"""What an exception says of the device: short of memory, unusable in this process, or gone.
+"""Classifies an exception by its device fault: out of memory, unusable in this process, or device gone.
 
-By the error's number where it has one. The numbers are CUDA's `cudaError` (driver_types.h of the toolkit, CUDA 13.0),
-which `torch.AcceleratorError.error_code` hands on. Texts serve only where torch raises a plain RuntimeError, as for
-the states of cuBLAS and cuDNN (c10's Exceptions.h; cublasStatus_t and cudnnStatus_t of their manuals).
-Imports no torch: an error of torch can only be met where torch is loaded already.
+By the error's number if it has one. The numbers are CUDA's `cudaError` (driver_types.h of the toolkit, CUDA 13.0), in
+`torch.AcceleratorError.error_code`. Texts are used only if torch raises a plain RuntimeError, as for the states of
+cuBLAS and cuDNN (c10's Exceptions.h; cublasStatus_t and cudnnStatus_t of their manuals). Imports no torch: an error of
+torch can only occur if torch is loaded already.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ class DeviceError(Exception):
 
 
 class DeviceFault(StrEnum):
-    """What must be done about it differs: take less; leave the process; leave the device."""
+    """Each needs another response: use less memory; restart the process; change the device."""
 
     NONE = "none"
     OUT_OF_MEMORY = "out of memory"
@@ -28,11 +28,11 @@ class DeviceFault(StrEnum):
 
 _OUT_OF_MEMORY_CODES = frozenset({2})
 _STICKY_CODES = frozenset({226, 700, 702, 710, 714, 715, 716, 717, 718, 719, 721, 810, 911})
-"""Those of which the header says that any further CUDA work fails and the process must be relaunched."""
+"""Codes after which, by the header, all CUDA work fails and the process must be relaunched."""
 _DEAD_CONTEXT_CODES = frozenset({214, 220, 709})
 """Uncorrectable memory or link errors and a destroyed context: undocumented, but nothing works afterwards either."""
 _GONE_CODES = frozenset({3, 34, 35, 46, 100, 101, 102, 304, 802, 803, 804, 805, 807, 999})
-"""No driver, no device, a device that is not available; 999 is what a card says that fell off the bus."""
+"""No driver, no device, or a device that is not available; 999 is reported by a card that fell off the bus."""
 
 _OUT_OF_MEMORY_TEXTS = (
     "DefaultCPUAllocator: can't allocate memory",
@@ -59,9 +59,9 @@ _STICKY_TEXTS = (
     "CUDNN_STATUS_MAPPING_ERROR",
     "CUDNN_STATUS_NOT_INITIALIZED",
 )
-"""The libraries' states that say that a kernel or the library itself failed on the device: torch raises a RuntimeError
-without a number for them, and the next use of the handle fails too. A new process makes new handles. Those that blame
-the call (INVALID_VALUE, NOT_SUPPORTED, ARCH_MISMATCH) are no faults of the device."""
+"""States that say that a kernel or the library itself failed on the device: torch raises a RuntimeError without a
+number for them, and the next use of the handle fails too. A new process makes new handles. States that blame the call
+(INVALID_VALUE, NOT_SUPPORTED, ARCH_MISMATCH) are no device faults."""
 _GONE_TEXTS = (
     "No CUDA GPUs are available",
     "no CUDA-capable device",
@@ -72,7 +72,7 @@ _GONE_TEXTS = (
 
 
 def classify(error: BaseException) -> DeviceFault:
-    """The fault that this error, or the one it was raised from, tells of. NONE for everything else."""
+    """The device fault of this error, or of the one it was raised from; else NONE."""
     for link in _chain(error):
         fault = _classify_one(link)
         if fault is not DeviceFault.NONE:
@@ -112,7 +112,7 @@ def _by_text(text: str) -> DeviceFault:
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:
-    """The error and those that led to it. A chain can be made to loop, so each is looked at once."""
+    """The error and its causes. A chain can be made to loop, so each is visited once."""
     seen: set[int] = set()
     link: BaseException | None = error
     while link is not None and id(link) not in seen:

@@ -1,7 +1,8 @@
-"""One optimizer step, guarded on the device: nothing that is not finite ever reaches the parameters.
+"""One optimizer step, guarded on the device: no non-finite number ever reaches the parameters.
 
-Nothing in a step waits for the device before its end. Whether a step counts is a flag there, which the fused optimizer,
-the average and the clip statistics obey; the host reads all numbers of a step in one piece, and waits once, for that.
+Nothing waits for the device before a step's end. Whether a step counts is a flag on the device, which the fused
+optimizer, the average and the clip statistics obey; the host reads all numbers of a step in one piece, and waits only
+for that.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from core.training.engine.averaging import AveragedWeights
 from core.training.engine.clipping import Clipped, Clipper
 from core.training.engine.flat import FlatParameters
 from core.training.engine.graph import Backend, GraphedUpdate, Update
-from core.training.engine.measure import Gauge, finite
+from core.training.engine.measure import GradientMeter, finite
 from core.training.engine.noise import restore_noise
 from core.training.engine.objective import DeviceBatch, QuantileObjective
 from core.training.engine.optimizer import build_optimizer, is_usable, load_optimizer, set_rate
@@ -37,8 +38,8 @@ _HEAD = 5  # norm, norm after, threshold, skipped, loss scale
 
 
 @dataclass(frozen=True, slots=True)
-class _Judgement:
-    """Whether a step counts, as tensors without a dimension."""
+class _StepCheck:
+    """Whether a step counts, as 0-d tensors."""
 
     norm: Tensor
     is_skipped: Tensor
@@ -46,7 +47,7 @@ class _Judgement:
 
 
 class TrainingEngine:
-    """Owns the model, its optimizer and all that a step changes, on one device. Used from one thread only."""
+    """Owns the model, its optimizer and all state that a step changes, on one device. Used from one thread only."""
 
     def __init__(
         self,
@@ -59,19 +60,19 @@ class TrainingEngine:
         replicas: Replicas | None = None,
         graphs: Backend | None = None,
     ) -> None:
-        """graphs: what captures a whole step; None does every step eagerly."""
+        """graphs: the backend that captures whole steps; None runs every step eagerly."""
         self.model = model.to(device)
         self.device = device
         self._learning_rate = training.learning_rate
         self.rate_factor = 1.0
-        """Less than 1 after a rollback; kept in checkpoints."""
+        """Less than 1 after a rollback; saved in checkpoints."""
         self._micro_batches = gradients.accumulation
         self._gradient_settings = gradients
         self._flat = FlatParameters(self.model, training.weight_decay)
         self._replicas = replicas or SingleReplica(self.model)
         self._objective = QuantileObjective(device, self._flat.values.dtype, training.shrinkage)
         self.optimizer = build_optimizer(self._flat, self.learning_rate)
-        self._gauge = Gauge(self._flat)
+        self._meter = GradientMeter(self._flat)
         self._clipper = Clipper(gradients, device, self._flat.layer_gradients())
         self._precision = Precision(training.precision, device)
         self.schedule = RateSchedule(training)
@@ -84,28 +85,28 @@ class TrainingEngine:
         self._run: Update = self._update
         self._graphed: GraphedUpdate | None = None
         is_fixed = not self._precision.has_scaler and gradients.noise == 0.0
-        if graphs is not None and is_fixed:  # the scaler's state is not live here, and noise cannot be compared
+        if graphs is not None and is_fixed:  # the scaler's state is not in `live`, and noise cannot be compared
             self._run = self._graphed = GraphedUpdate(self._update, self.live, self._flat.clear, graphs)
         self._is_half_done = False
         self._one = torch.ones((), dtype=self._flat.values.dtype, device=device)
         self._spike_limit = torch.full((), torch.inf, dtype=torch.float32, device=device)
         self._expected_below = math.inf
-        """The same number, where the host reads it without waiting."""
+        """The same number, for the host to read without waiting."""
 
     @property
     def learning_rate(self) -> float:
-        """As it was set."""
+        """The configured rate."""
         return self._learning_rate
 
     @learning_rate.setter
     def learning_rate(self, value: float) -> None:
-        """Takes back what rollbacks made of the rate: whoever sets it means it."""
+        """Also resets the factor of rollbacks: a new rate is meant as given."""
         self._learning_rate = value
         self.rate_factor = 1.0
 
     @property
     def micro_batches(self) -> int:
-        """How many pieces a batch is split into; the result is the same."""
+        """Number of pieces a batch is split into; the result is the same."""
         return self._micro_batches
 
     @micro_batches.setter
@@ -115,7 +116,7 @@ class TrainingEngine:
 
     @property
     def execution(self) -> str:
-        """How steps are done, for people."""
+        """The mode in which steps run, for display."""
         if self._graphed is None:
             return "eager"
         if self._graphed.refused_because is not None:
@@ -137,17 +138,17 @@ class TrainingEngine:
 
     @property
     def rate_in_force(self) -> float:
-        """The set rate times what rollbacks made of it: what the schedule starts from."""
+        """The configured rate times the factor of rollbacks: the base of the schedule."""
         return self._learning_rate * self.rate_factor
 
     @property
     def rate_now(self) -> float:
-        """The learning rate of the next step: the one in force times what the schedule makes of it."""
+        """The learning rate of the next step: the rate in force times the schedule's factor."""
         return self.rate_in_force * self.schedule.factor
 
     @property
     def layers(self) -> tuple[str, ...]:
-        """Names, in the order in which statistics come."""
+        """Names, in the order of the statistics."""
         return self._flat.layers
 
     @property
@@ -157,23 +158,23 @@ class TrainingEngine:
 
     @property
     def is_half_done(self) -> bool:
-        """Whether the newest step, where it raised, had begun to change the state: only a restore makes it whole."""
+        """Whether the newest step, if it raised, had begun to change the state, so that a restore is needed."""
         return self._is_half_done
 
     def expect_loss_below(self, limit: float | None) -> None:
-        """A loss above it is a spike, from the next step on; None: nothing is."""
+        """From the next step on, a loss above this is a spike; None: no loss is."""
         self._expected_below = math.inf if limit is None else limit
         self._spike_limit.fill_(self._expected_below)
 
     @property
     def forecasting_model(self) -> nn.Module:
-        """What forecasts are made with: the averaged weights where there are some, else the trained ones."""
+        """The model used for forecasts: the averaged weights if there are any, else the trained ones."""
         return self.model if self._average is None else self._average.model
 
     def corrections(self, features: np.ndarray, is_real: np.ndarray, model: nn.Module | None = None) -> FloatArray:
         """The model's corrections of normalised quantiles, in eval mode: [B, H, Q, L].
 
-        model: another one of the same shape on the same device; None: the one that forecasts.
+        model: another one of the same shape on the same device; None: the forecasting model.
         """
         model = model or self.forecasting_model
         model.eval()
@@ -182,19 +183,20 @@ class TrainingEngine:
         return output.double().cpu().numpy()
 
     def step(self, batch: Batch, reference: FloatArray) -> StepResult:
-        """Train on one batch, and wait for what came of it.
+        """Train on one batch, and wait for the result.
 
-        reference: normalised quantiles that the model corrects: [H, Q, L] for all samples, or [B, H, Q, L]. Raises
-        what torch raises; the gradients are cleared then, and nothing was changed unless `is_half_done`.
+        reference: normalised quantiles that the model corrects: [H, Q, L] for all samples, or [B, H, Q, L]. Raises what
+        torch raises; then the gradients are cleared, and the state is unchanged unless `is_half_done`.
         """
         return self.begin(batch, reference).result()
 
     def begin(self, batch: Batch, reference: FloatArray) -> PendingStep:
-        """Train on one batch without waiting for the device. The result must be read before the next step begins: only
-        then is the next rate known, and the numbers' place may be taken by the next step's.
+        """Train on one batch without waiting for the device. Read the result before the next step: it determines the
+        next rate, and its memory may be reused by the next step.
 
-        The gradients of a step that was done go when the next begins: freed at its end they would leave the heap's top
-        free, which the C library then gives back, and each forward pass would fault its memory in anew (4 % of a step).
+        The gradients are freed at the start of the next step: freed at the end of this one they would leave the top of
+        the heap free, which the C library returns to the system, and each forward pass would page it in again (4 % of a
+        step).
         """
         self._is_half_done = False
         self._flat.clear()
@@ -210,38 +212,38 @@ class TrainingEngine:
             raise
         return PendingStep(packed, lambda numbers: self._unpack(numbers, rate, limit))
 
-    def rehearse(self, batch: Batch, reference: FloatArray) -> None:
-        """Forward and backward without a step: to see again what failed. Raises what torch raises."""
+    def reproduce(self, batch: Batch, reference: FloatArray) -> None:
+        """Forward and backward without a step, to reproduce a failure. Raises what torch raises."""
         self._train_mode()
         try:
             self._backward(self._objective.place(batch, reference))
         finally:
             self._flat.clear()
 
-    def nothing_done(self, because: str, origin: NonFiniteOrigin | None) -> StepResult:
-        """The result of a step that never came to its gradients: its statistics say that nothing was measured."""
-        nothing = self._gauge.nothing().statistics(math.nan, [math.nan] * QUANTITIES, None, origin)
+    def skipped_step(self, because: str, origin: NonFiniteOrigin | None) -> StepResult:
+        """The result of a step that never computed gradients: its statistics are empty."""
+        nothing = self._meter.nothing().statistics(math.nan, [math.nan] * QUANTITIES, None, origin)
         return StepResult(None, None, False, None, nothing, because, learning_rate=self.rate_now)
 
     def is_finite(self) -> bool:
-        """Whether every parameter, every moment and every average is a finite number."""
+        """Whether every parameter, moment and average is finite."""
         state = [value for entry in self.optimizer.state.values() for value in entry.values()]
         averages = [] if self._average is None else list(self._average.tensors().values())
         tensors = [self._flat.values, *(value for value in state if isinstance(value, Tensor)), *averages]
         return bool(torch.stack([torch.isfinite(tensor).all() for tensor in tensors]).all())  # a norm can overflow
 
     def live(self) -> list[Tensor]:
-        """Every tensor that a step changes, where it is."""
+        """The tensors that a step changes, themselves, not copies."""
         moments = [value for entry in self.optimizer.state.values() for value in entry.values()]
         averages = [] if self._average is None else self._average.live
-        return [self._flat.values, *moments, *averages, *self._gauge.live, *self._clipper.live]
+        return [self._flat.values, *moments, *averages, *self._meter.live, *self._clipper.live]
 
     def _forget_graph(self) -> None:
         if self._graphed is not None:
             self._graphed.forget()
 
     def _train_mode(self) -> None:
-        if not self.model.training:  # setting it again would walk through all modules
+        if not self.model.training:  # `train` visits all modules
             self.model.train()
 
     def _update(self, batch: DeviceBatch) -> Tensor:
@@ -253,19 +255,19 @@ class TrainingEngine:
         self._is_half_done = not self._is_captured_only()
         gradients = self._flat.gradients
         self._add_noise(gradients)
-        judged = self._judge(parts, self._gauge.gradients())
-        clipped = self._clipper.clip(gradients, judged.norm, judged.is_skipped, judged.clip_factor)
-        self._precision.step(self.optimizer, judged.is_skipped)
+        check = self._check(parts, self._meter.gradients())
+        clipped = self._clipper.clip(gradients, check.norm, check.is_skipped, check.clip_factor)
+        self._precision.step(self.optimizer, check.is_skipped)
         if self._average is not None:
-            self._average.follow(judged.is_skipped)
-        return self._pack(parts, judged, clipped, scale)
+            self._average.follow(check.is_skipped)
+        return self._pack(parts, check, clipped, scale)
 
     def _is_captured_only(self) -> bool:
         """While a graph is captured, the device does nothing."""
         return self.device.type == "cuda" and torch.cuda.is_current_stream_capturing()
 
     def _backward(self, batch: DeviceBatch) -> Tensor:
-        """Gradients of the whole batch's loss, whatever it was split into. Returns the loss's parts [Q]."""
+        """Gradients of the whole batch's loss, however it is split. Returns the loss's parts [Q]."""
         total_weight = self._replicas.share_of_weight(batch.weights.sum())
         micro_batches = batch.split(self._micro_batches)
         parts: Tensor | None = None
@@ -286,8 +288,8 @@ class TrainingEngine:
                 noise = torch.empty_like(gradient).normal_(generator=self._noise)
                 gradient.add_(noise, alpha=self._gradient_settings.noise)
 
-    def _judge(self, parts: Tensor, norm: Tensor) -> _Judgement:
-        """Before clipping: clipping by a norm that is NaN makes every gradient NaN."""
+    def _check(self, parts: Tensor, norm: Tensor) -> _StepCheck:
+        """Runs before clipping: clipping by a NaN norm makes every gradient NaN."""
         loss = parts.sum()
         is_skipped = ~(torch.isfinite(loss) & torch.isfinite(norm))  # the product of two large ones overflows
         factor = self._one
@@ -295,19 +297,19 @@ class TrainingEngine:
             is_skipped = is_skipped | (loss > self._spike_limit)
         if self._spike_action == "clip":
             factor = torch.where(loss > self._spike_limit, _SPIKE_CLIPS_TO, self._one)
-        return _Judgement(norm, self._replicas.agree(is_skipped), factor)
+        return _StepCheck(norm, self._replicas.agree(is_skipped), factor)
 
-    def _pack(self, parts: Tensor, judged: _Judgement, clipped: Clipped, scale: Tensor) -> Tensor:
-        is_skipped, loss_scale = judged.is_skipped.to(parts.dtype), scale.to(parts.dtype)
-        head = (judged.norm, clipped.norm_after, clipped.threshold, is_skipped, loss_scale)
-        return torch.cat((torch.stack(head), parts, self._gauge.packed()))
+    def _pack(self, parts: Tensor, check: _StepCheck, clipped: Clipped, scale: Tensor) -> Tensor:
+        is_skipped, loss_scale = check.is_skipped.to(parts.dtype), scale.to(parts.dtype)
+        head = (check.norm, clipped.norm_after, clipped.threshold, is_skipped, loss_scale)
+        return torch.cat((torch.stack(head), parts, self._meter.packed()))
 
     def _unpack(self, numbers: list[float], rate: float, limit: float) -> StepResult:
         norm, norm_after, threshold, is_skipped, scale = numbers[:_HEAD]
-        parts, measured = numbers[_HEAD : _HEAD + QUANTITIES], self._gauge.unpack(numbers[_HEAD + QUANTITIES :])
+        parts, measurements = numbers[_HEAD : _HEAD + QUANTITIES], self._meter.unpack(numbers[_HEAD + QUANTITIES :])
         loss = sum(parts)
         is_spike = math.isfinite(loss) and loss > limit
-        parameters_are_finite = math.isfinite(measured.parameter_norm)
+        parameters_are_finite = math.isfinite(measurements.parameter_norm)
         origin = _origin(math.isfinite(loss), math.isfinite(norm), parameters_are_finite)
         if is_skipped:
             self._flat.clear()
@@ -318,7 +320,7 @@ class TrainingEngine:
             gradient_norm=finite(norm),
             clipped=not is_skipped and self._clipper.did_clip(norm, norm_after, threshold),
             threshold=finite(threshold),
-            gradients=measured.statistics(norm_after, parts, scale if self._precision.has_scaler else None, origin),
+            gradients=measurements.statistics(norm_after, parts, scale if self._precision.has_scaler else None, origin),
             skipped_because=_reason(origin) if is_skipped else None,
             is_spike=is_spike and origin is None,
             parameters_are_finite=parameters_are_finite,
@@ -326,7 +328,7 @@ class TrainingEngine:
         )
 
     def tensors(self) -> dict[str, Tensor]:
-        """All tensors that resuming needs, by name: weights, moments, average, clip statistics, noise."""
+        """All tensors needed to resume, by name: weights, moments, average, clip statistics, noise."""
         parts: dict[str, dict[str, Tensor]] = {"model": self.model.state_dict(), "clip": self._clipper.tensors()}
         if self._average is not None:
             parts["average"] = self._average.tensors()
@@ -347,11 +349,11 @@ class TrainingEngine:
         }
 
     def restore(self, tensors: dict[str, Tensor], scalars: dict[str, Any]) -> bool:
-        """Take the state of `tensors` and `scalars`, but for the rate and the threshold, which stay as they are set.
+        """Take the state of `tensors` and `scalars`, except for the configured rate and threshold, which stay.
 
-        What rollbacks made of a rate holds for that rate only: one that was set anew since is meant as it is.
+        The factor of rollbacks applies only to the rate it was found for: it is dropped if the rate was changed since.
 
-        Returns False where the moments were missing or not finite, and a new optimizer took their place.
+        Returns False if the moments were missing or not finite, and a new optimizer replaced them.
         """
         self.model.load_state_dict(part_of(tensors, "model"))
         if self._average is not None:
@@ -365,23 +367,23 @@ class TrainingEngine:
         self.rate_factor = float(scalars["rate_factor"]) if is_same_rate else 1.0
         self.schedule.restore(scalars["schedule"])
         self._precision.restore(scalars["scaler"])
-        self._gauge.forget()
+        self._meter.forget()
         self._forget_graph()
         moments = part_of(tensors, "optimizer")
         if is_usable(moments, self._flat):
             load_optimizer(self.optimizer, moments)
             return True
-        self.renew_optimizer()
+        self.reset_optimizer()
         return not moments and not scalars["schedule"]["done"]
 
-    def renew_optimizer(self) -> None:
-        """Begin with fresh moments."""
+    def reset_optimizer(self) -> None:
+        """Start with fresh moments."""
         self._forget_graph()
         self.optimizer = build_optimizer(self._flat, self.learning_rate)
 
 
 def part_of(tensors: dict[str, Tensor], part: str) -> dict[str, Tensor]:
-    """Those whose names begin with `part` and a point, without it."""
+    """The tensors whose names start with `part` and a dot, without that prefix."""
     start = f"{part}."
     return {name.removeprefix(start): tensor for name, tensor in tensors.items() if name.startswith(start)}
 

@@ -1,7 +1,7 @@
-"""A model's parameters in one flat tensor: first those that decay, then those that do not.
+"""A model's parameters in one flat tensor: first those with weight decay, then those without.
 
 Each parameter of the model becomes a view of it, so the optimizer, the guard, clipping and the statistics work on one
-or two tensors instead of dozens: on a CPU that is what pays for all that is measured (docs/training.md).
+or two tensors instead of dozens: on a CPU that pays for all measurements (docs/training.md).
 Biases, norms and positions do not decay: pulling them to zero only biases the model.
 """
 
@@ -15,7 +15,7 @@ from torch import Tensor, nn
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """The numbers of one layer that lie behind each other in the flat tensor."""
+    """Contiguous numbers of one layer in the flat tensor."""
 
     layer: int
     start: int
@@ -29,7 +29,7 @@ class Segment:
 class FlatParameters:
     """Owns the flat tensors of parameters and gradients.
 
-    layers: a module with parameters of its own is one; their names, in the order of registration.
+    layers: the names of modules that have parameters, in the order of registration.
     """
 
     def __init__(self, model: nn.Module, weight_decay: float) -> None:
@@ -47,21 +47,21 @@ class FlatParameters:
             for part, decay in ((slice(0, decayed), weight_decay), (slice(decayed, None), 0.0))
             if self.values[part].numel()
         ]
-        """For the optimizer: parameters, their decay, and where their gradients are."""
+        """For the optimizer: parameters, their decay, and their gradients."""
 
     @property
     def gradients(self) -> list[Tensor]:
         return [self.gradient]
 
     def layer_gradients(self) -> list[list[Tensor]]:
-        """For each layer, the parts of the flat gradient that are its own."""
+        """For each layer, its parts of the flat gradient."""
         views: list[list[Tensor]] = [[] for _ in self.layers]
         for segment in self.segments:
             views[segment.layer].append(self.gradient[segment.start : segment.stop])
         return views
 
     def collect(self) -> None:
-        """Bring the model's gradients together. A parameter that the loss does not depend on has zeros."""
+        """Copy the model's gradients here. A parameter that the loss does not depend on gets zeros."""
         parts = [
             torch.zeros_like(member).reshape(-1) if member.grad is None else member.grad.reshape(-1)
             for member in self._members
@@ -71,14 +71,14 @@ class FlatParameters:
             parameter.grad = gradient
 
     def clear(self) -> None:
-        """No gradient is left, neither here nor in the model."""
+        """Drop all gradients, here and in the model."""
         for parameter, _, _ in self.groups:
             parameter.grad = None
         for member in self._members:
             member.grad = None
 
     def _adopt(self, layer_of: list[int]) -> list[Segment]:
-        """Make each parameter of the model a view of the flat tensor. Returns the layers' places, in order."""
+        """Make each parameter of the model a view of the flat tensor. Returns the layers' segments, in order."""
         segments: list[Segment] = []
         place = 0
         for member, layer in zip(self._members, layer_of, strict=True):

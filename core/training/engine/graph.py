@@ -1,10 +1,10 @@
-"""A whole step as one CUDA graph: for small models the launches of kernels take longer than the kernels.
+"""A whole step as one CUDA graph: for small models, launching kernels takes longer than running them.
 
-What a captured step reads anew at each replay lives in tensors that stay where they are: the batch, the rate, the clip
-threshold, the spike limit, and the flag that skips a step. A graph that does not do what the eager step does is not
-used: each one is held against an eager step first (PyTorch's notes on CUDA graphs name the silent failures). It is
-captured on a batch of zeros and tried on a real one, so one that kept what it was captured with does not pass; and what
-is compared is the *change* of all state, so one that changes nothing does not pass either.
+Values that a captured step reads again at each replay are in tensors at fixed addresses: the batch, the rate, the clip
+threshold, the spike limit, and the skip flag. A graph that differs from the eager step is not used: each one is first
+compared with an eager step (PyTorch's notes on CUDA graphs name the silent failures). It is captured on a batch of
+zeros and tried on a real one, so a graph that kept captured values fails; and the comparison is of the *change* of all
+state, so one that changes nothing fails too.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from core.training.engine.objective import DeviceBatch
 Update = Callable[[DeviceBatch], Tensor]
 
 _EAGER_FIRST = 3
-"""Steps of the same shape before the capture: libraries set themselves up, and the optimizer makes its state."""
+"""Steps of the same shape before the capture: libraries initialise, and the optimizer creates its state."""
 _NUMBERS_TOLERANCE = 1e-3
 _CHANGE_TOLERANCE = 0.05
-"""Of the change's norm, tensor by tensor. Kernels may add up in another order, and Adam makes whole steps of gradients
-that are nothing but rounding; a graph that leaves something out, or works on other numbers, is off by about 1."""
+"""Of the change's norm, per tensor. Kernels may add in another order, and Adam makes full steps of gradients that are
+only rounding; a graph that omits something, or works on other numbers, is off by about 1."""
 _log = logging.getLogger("ghostcandle.training")
 
 
@@ -34,12 +34,12 @@ class Backend(Protocol):
     """Records what a function does on a device."""
 
     def capture(self, run: Callable[[], Tensor]) -> Callable[[], Tensor]:
-        """Record one call without doing it. Returns what does it again. Raises RuntimeError."""
+        """Record one call without running it. Returns a function that replays it. Raises RuntimeError."""
         ...
 
 
 class CudaGraphs:
-    """torch.cuda.graph, on a stream of its own."""
+    """torch.cuda.graph, on a separate stream."""
 
     def capture(self, run: Callable[[], Tensor]) -> Callable[[], Tensor]:
         graph = torch.cuda.CUDAGraph()
@@ -49,7 +49,7 @@ class CudaGraphs:
             with torch.cuda.graph(graph, capture_error_mode="thread_local"):
                 output = run()
         finally:
-            torch.cuda.set_stream(stream)  # graph.__exit__ leaves its own one current where capture_end raises
+            torch.cuda.set_stream(stream)  # graph.__exit__ leaves its stream current if capture_end raises
 
         def replay() -> Tensor:
             graph.replay()
@@ -59,10 +59,10 @@ class CudaGraphs:
 
 
 class GraphedUpdate:
-    """Does a step by a graph where there is one that fits, else eagerly.
+    """Runs a step as a graph if a valid one exists, else eagerly.
 
     live: all tensors that a step changes; they are copied for the comparison with an eager step.
-    clear: lets go of gradients, which a second pass would add to.
+    clear: drops gradients, to which a second pass would add.
     """
 
     def __init__(
@@ -78,16 +78,16 @@ class GraphedUpdate:
         self._seen = 0
         self._is_trusted = False
         self.refused_because: str | None = None
-        """Why no graph is used, once one was tried."""
+        """Why no graph is used, after a failed try."""
 
     @property
     def is_captured(self) -> bool:
-        """Whether a graph is in use: captured, and found to agree."""
+        """Whether a graph is in use: captured and verified."""
         return self._is_trusted
 
     def __call__(self, batch: DeviceBatch) -> Tensor:
-        """Raises what the eager step raises, and in a capture what is no fault of the graph: want of memory, a spoiled
-        or vanished device."""
+        """Raises what the eager step raises, and during capture errors that are not the graph's fault: out of memory,
+        an unusable or lost device."""
         shape = tuple(tensor.shape for tensor in batch.tensors())
         if shape != self._shape:
             self.forget()
@@ -98,39 +98,39 @@ class GraphedUpdate:
         self._seen += 1
         if self._seen <= _EAGER_FIRST or self.refused_because is not None:
             return self._update(batch)
-        return self._try(batch)
+        return self._verify(batch)
 
     def forget(self) -> None:
-        """The tensors that the graph knows are no longer those of the engine: after a restore, or other pieces.
+        """The graph's tensors are no longer the engine's: after a restore, or another number of micro-batches.
 
-        A refusal is forgotten too: what is captured next is another graph.
+        A refusal is forgotten too: the next capture is another graph.
         """
         self._replay = self._inputs = self._shape = self.refused_because = None
         self._is_trusted = False
         self._seen = 0
 
-    def _try(self, batch: DeviceBatch) -> Tensor:
-        """Compare one replay with an eager step from the same state, and keep the eager one's result."""
+    def _verify(self, batch: DeviceBatch) -> Tensor:
+        """Compare one replay with an eager step from the same state; returns the eager result."""
         before = _copies(self._live())
         try:
             graphed = self._first_replay(batch)
         except RuntimeError as error:
             if classify(error) is not DeviceFault.NONE:
-                raise  # no fault of the graph; on the device nothing was done yet
-            self._put_back(before)
+                raise  # not the graph's fault; nothing was done on the device yet
+            self._restore(before)
             self._refuse(f"it could not be captured ({str(error).splitlines()[0]})")
             return self._update(batch)
         graphed_state = _copies(self._live())
-        self._put_back(before)
+        self._restore(before)
         eager = self._update(batch)
         changes = _changes(before, self._live())
-        if not _agree(graphed, eager) or not _change_alike(_changes(before, graphed_state), changes, before):
-            self._refuse("its step came out otherwise than the eager one")
+        if not _agree(graphed, eager) or not _equal_changes(_changes(before, graphed_state), changes, before):
+            self._refuse("its step differs from the eager one")
         self._is_trusted = self.refused_because is None and any(bool(change.any()) for change in changes)
         return eager
 
     def _first_replay(self, batch: DeviceBatch) -> Tensor:
-        """What a graph makes of a batch that is not the one of its capture. One that was captured stays."""
+        """Replay the graph on a batch other than the captured one. An existing capture is reused."""
         if self._replay is None:
             inputs = DeviceBatch(*(torch.zeros_like(tensor) for tensor in batch.tensors()))
             self._replay, self._inputs = self._backend.capture(lambda: self._update(inputs)), inputs
@@ -148,7 +148,7 @@ class GraphedUpdate:
         for own, given in zip(self._inputs.tensors(), batch.tensors(), strict=True):
             own.copy_(given, non_blocking=True)
 
-    def _put_back(self, before: list[Tensor]) -> None:
+    def _restore(self, before: list[Tensor]) -> None:
         self._clear()
         for tensor, former in zip(self._live(), before, strict=True):
             tensor.copy_(former)
@@ -159,7 +159,7 @@ def _copies(tensors: list[Tensor]) -> list[Tensor]:
 
 
 def _changes(before: list[Tensor], after: list[Tensor]) -> list[Tensor]:
-    """In float64. A place that held no number yet (NaN) counts as one that held zero."""
+    """In float64. Empty places (NaN) count as zero."""
     return [_change(former.double(), now.double()) for former, now in zip(before, after, strict=True)]
 
 
@@ -169,14 +169,14 @@ def _change(former: Tensor, now: Tensor) -> Tensor:
 
 
 def _agree(graphed: Tensor, eager: Tensor) -> bool:
-    """Whether the step's numbers are the same."""
+    """Whether the steps' numbers are equal within tolerance."""
     one, other = graphed.double(), eager.double()
     return torch.allclose(one, other, rtol=_NUMBERS_TOLERANCE, atol=_NUMBERS_TOLERANCE, equal_nan=True)
 
 
-def _change_alike(graphed: list[Tensor], eager: list[Tensor], before: list[Tensor]) -> bool:
-    """Whether each tensor was changed in the same way, but for one rounding of its own numbers: of a change that is
-    smaller, no more is left. A change that is not a number is like no other."""
+def _equal_changes(graphed: list[Tensor], eager: list[Tensor], before: list[Tensor]) -> bool:
+    """Whether each tensor was changed equally, within tolerance and one rounding of its values. A NaN change equals
+    nothing."""
     for one, other, former in zip(graphed, eager, before, strict=True):
         rounding = torch.finfo(former.dtype).eps if former.is_floating_point() else 0.0
         allowed = _CHANGE_TOLERANCE * other.norm() + rounding * former.double().nan_to_num().norm()

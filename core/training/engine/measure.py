@@ -1,4 +1,4 @@
-"""What a step measures of its gradients, packed into one tensor on the device and read back in one piece."""
+"""Measures a step's gradients, packed into one tensor on the device and read back in one piece."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ _NORM, _SUM, _LARGEST, _PARAMETER_NORM, _UPDATE_NORM = range(5)
 _COLUMNS = 5
 
 
-class Gauge:
-    """Measures gradients, parameters and the change of a step, segment by segment."""
+class GradientMeter:
+    """Measures gradients, parameters and updates, segment by segment."""
 
     def __init__(self, flat: FlatParameters) -> None:
         self._flat = flat
@@ -32,46 +32,46 @@ class Gauge:
             self._sizes[segment.layer] += segment.size
 
     def forget(self) -> None:
-        """The parameters were changed from outside: by a restore."""
+        """The parameters were changed by a restore."""
         self._before.copy_(self._flat.values)
 
     @property
     def live(self) -> list[Tensor]:
-        """What a step changes here."""
+        """The tensors that a step changes."""
         return [self._before]
 
     def gradients(self) -> Tensor:
-        """Measure the gradients as they are now: before clipping. Returns their total 2-norm, without a dimension."""
+        """Measure the current gradients, before clipping. Returns their total 2-norm, a 0-d tensor."""
         gradient = self._flat.gradient
         norms = torch.stack(torch._foreach_norm(self._gradient.views))
         self._measured = norms, self._gradient.sums(), self._gradient.largest()
         return torch.dot(gradient, gradient).sqrt()
 
     def packed(self) -> Tensor:
-        """All numbers, with those of the parameters as they are now: after the step.
+        """All numbers, with those of the parameters after the step.
 
-        The former parameters' place serves for the change, before it takes the new ones: no further memory.
+        The change is computed in the memory of the old parameters, before that takes the new ones.
         """
         torch.sub(self._flat.values, self._before, out=self._before)
         changed = torch._foreach_norm(self._change_views)
         self._before.copy_(self._flat.values)
         return torch.cat((*self._measured, torch.stack(changed)))
 
-    def unpack(self, numbers: list[float]) -> Measured:
-        """numbers: what `packed` gave."""
+    def unpack(self, numbers: list[float]) -> StepMeasurements:
+        """numbers: the output of `packed`."""
         rows = [[0.0] * _COLUMNS for _ in self._sizes]
         count = len(self._layer_of)
         for column, join in enumerate(_JOIN):
             for layer, number in zip(self._layer_of, numbers[column * count : (column + 1) * count], strict=True):
                 rows[layer][column] = join(rows[layer][column], number)
-        return Measured(rows, self._sizes)
+        return StepMeasurements(rows, self._sizes)
 
-    def nothing(self) -> Measured:
-        """As if nothing could be measured."""
-        return Measured([[math.nan] * _COLUMNS for _ in self._sizes], self._sizes)
+    def nothing(self) -> StepMeasurements:
+        """Statistics of a step without measurements."""
+        return StepMeasurements([[math.nan] * _COLUMNS for _ in self._sizes], self._sizes)
 
 
-class Measured:
+class StepMeasurements:
     """A step's numbers by layer: norm, sum and largest of the gradient; norms of parameters and update."""
 
     def __init__(self, rows: list[list[float]], sizes: list[int]) -> None:
@@ -83,7 +83,7 @@ class Measured:
     def statistics(
         self, norm_after: float, loss_parts: list[float], loss_scale: float | None, origin: NonFiniteOrigin | None
     ) -> GradientStatistics:
-        """All of a step's numbers, with None in the place of those that are not finite."""
+        """All of a step's numbers; non-finite ones become None."""
         layers = (_layer_statistics(row, size) for row, size in zip(self._rows, self._sizes, strict=True))
         return GradientStatistics(
             layers=tuple(layers),
@@ -103,19 +103,19 @@ def finite(value: float) -> float | None:
 def _layer_statistics(row: list[float], size: int) -> LayerStatistics:
     norm, total, largest, parameter_norm, update_norm = row
     mean = total / size
-    variance = norm * norm / size - mean * mean  # of float32 sums, in float64: exact enough, and one pass less
+    variance = norm * norm / size - mean * mean  # of float32 sums, in float64: accurate enough, and one pass less
     std = math.sqrt(max(0.0, variance)) if math.isfinite(variance) else math.nan
     ratios = _ratio(norm, parameter_norm), _ratio(update_norm, parameter_norm)
     return LayerStatistics(finite(norm), finite(mean), finite(std), finite(largest), *ratios)
 
 
 def _larger(one: float, other: float) -> float:
-    """A NaN wins, as it must."""
+    """The larger one; NaN if either is."""
     return max(one, other) if one == one and other == other else math.nan
 
 
 _JOIN = (math.hypot, operator.add, _larger, math.hypot, math.hypot)
-"""How the numbers of two segments of one layer become one, by column."""
+"""How two segments of one layer are combined, by column."""
 
 
 def _ratio(part: float, whole: float) -> float | None:

@@ -1,8 +1,8 @@
-"""The generator of gradient noise: its state from a checkpoint, also from one that another kind of device wrote.
+"""The generator of gradient noise, and how to restore its state, also from another kind of device.
 
-The kinds keep states of different forms and refuse each other's: Mersenne Twister's on a CPU (5,056 bytes), seed and
-offset on CUDA (16 bytes; c10's CPUGeneratorImpl.cpp and CUDAGeneratorImpl.cpp). The stream of the other kind cannot be
-continued, so a new one is seeded from the state, the run's seed and the step: the same move gives the same stream.
+CPU and CUDA states have different forms: Mersenne Twister's on a CPU (5,056 bytes), seed and offset on CUDA (16 bytes;
+c10's CPUGeneratorImpl.cpp and CUDAGeneratorImpl.cpp). A stream cannot be continued on the other kind, so a new one is
+seeded from the state, the run's seed and the step: the same move gives the same stream.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _SEED_BYTES = 8
 
 
 class Generator(Protocol):
-    """What is used of torch.Generator."""
+    """The used part of torch.Generator."""
 
     @property
     def device(self) -> torch.device: ...
@@ -29,19 +29,19 @@ class Generator(Protocol):
 
 
 def restore_noise(generator: Generator, state: Tensor, kind: str | None, seed: int, step: int) -> None:
-    """Continue bit for bit on the kind of device that the state is of, else begin a stream that follows from it.
+    """Continue bit for bit on the kind of device that wrote the state, else start a stream derived from it.
 
-    kind: "cpu" or "cuda"; None, as in older checkpoints: by the state's length. Raises RuntimeError (torch's) for a
-    state that is of this kind and has another form.
+    kind: "cpu" or "cuda"; None, as in older checkpoints: decided by the state's length. Raises torch's RuntimeError for
+    a state of this kind with another form.
     """
     kind = kind or _KIND_BY_BYTES.get(state.numel())
     if kind is None or kind == generator.device.type:
         generator.set_state(state.cpu())
     else:
-        generator.manual_seed(carried_seed(state, seed, step))
+        generator.manual_seed(derived_seed(state, seed, step))
 
 
-def carried_seed(state: Tensor, seed: int, step: int) -> int:
-    """The seed, 0 to 2^64 - 1, for a stream that follows a state of another kind of device."""
+def derived_seed(state: Tensor, seed: int, step: int) -> int:
+    """The seed, 0 to 2^64 - 1, for a stream derived from the state of another kind of device."""
     digest = hashlib.sha256(f"{seed}:{step}:".encode() + state.cpu().contiguous().numpy().tobytes())
     return int.from_bytes(digest.digest()[:_SEED_BYTES], "little")

@@ -1,4 +1,4 @@
-"""What is minimised: the weighted pinball loss of every quantity, as parts that add up to the loss."""
+"""The training objective: the weighted pinball loss of every quantity, as parts that add up to the loss."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _SHARED_DIMENSIONS = 3
 
 @dataclass(frozen=True, slots=True)
 class DeviceBatch:
-    """A batch where the arithmetic runs. Shapes as in `Batch`.
+    """A batch on the device. Shapes as in `Batch`.
 
-    reference: [H, Q, L] for all samples, or [B, H, Q, L] where each has its own.
+    reference: [H, Q, L] for all samples, or [B, H, Q, L] if each has its own.
     """
 
     features: Tensor
@@ -50,10 +50,10 @@ class DeviceBatch:
 
 
 class QuantileObjective:
-    """Turns a model's corrections into the loss of each quantity. Computed in the weights' own precision."""
+    """Turns a model's corrections into the loss of each quantity. Computed in the precision of the weights."""
 
     def __init__(self, device: torch.device, dtype: torch.dtype, shrinkage: float = 0.0) -> None:
-        """shrinkage: the price of a squared correction one candle ahead, see `parts`."""
+        """shrinkage: the penalty of a squared correction one candle ahead, see `parts`."""
         self._shrinkage = shrinkage
         self._device = device
         self._dtype = dtype
@@ -72,8 +72,8 @@ class QuantileObjective:
     def parts(self, corrections: Tensor, batch: DeviceBatch, total_weight: Tensor) -> Tensor:
         """[Q]: this micro-batch's share of the whole batch's loss. total_weight: that of the whole batch.
 
-        Beside the pinball loss a correction has a price, its square times the horizon: the further ahead, the less of
-        what the past shows comes again, and what is learned by heart there did harm (docs/forecasts.md has figures).
+        Besides the pinball loss, a correction has a penalty: its square times the horizon. Far ahead, fewer patterns of
+        the past repeat, and memorised ones did harm (docs/forecasts.md has figures).
         """
         corrections = corrections.to(self._dtype)
         losses = pinball(batch.targets, quantiles_of(batch.reference, corrections), self._levels)

@@ -1,4 +1,4 @@
-"""AdamW, fused, on a model's flat parameters; and its moments to tensors and back."""
+"""AdamW, fused, on a model's flat parameters; and loading its moments."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ def set_rate(optimizer: torch.optim.Optimizer, rate: float) -> None:
 
 
 def is_usable(moments: dict[str, Tensor], flat: FlatParameters) -> bool:
-    """Whether these are whole and finite moments for these parameters. moments: by "<group>.<name>"."""
+    """Whether these are complete and finite moments for these parameters. moments: by "<group>.<name>"."""
     wanted = {f"{index}.{name}" for index in range(len(flat.groups)) for name in _MOMENTS}
     return set(moments) == wanted and all(bool(torch.isfinite(tensor).all()) for tensor in moments.values())
 
 
 def load_optimizer(optimizer: torch.optim.Optimizer, moments: dict[str, Tensor]) -> None:
-    """Take copies of the moments: torch takes the tensors themselves, and would train on in them."""
+    """Load copies of the moments: torch would otherwise keep training in the given tensors."""
     entries: dict[int, dict[str, Tensor]] = {}
     for key, tensor in moments.items():
         index, _, name = key.partition(".")

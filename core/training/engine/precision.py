@@ -1,4 +1,4 @@
-"""Mixed precision: where the forward pass computes in half of the bits, and the loss scaling that fp16 needs."""
+"""Mixed precision: autocast for the forward pass, and the loss scaling that fp16 needs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _FIRST_SCALE = 2.0**16
 
 
 class Precision:
-    """Owns the gradient scaler. In float32 and bfloat16 there is none, and every method is a plain one."""
+    """Owns the gradient scaler. float32 and bfloat16 have none, and all methods act as plain calls."""
 
     def __init__(self, kind: str, device: torch.device) -> None:
         self._device = device
@@ -26,11 +26,11 @@ class Precision:
         return self._scaler is not None
 
     def scale(self) -> Tensor:
-        """The loss scale of the next step, copied on the device: 1 without one."""
+        """The current loss scale, copied on the device: 1 without a scaler."""
         return self._one if self._scaler is None else self._scaler.scale(self._one)
 
     def autocast(self) -> contextlib.AbstractContextManager[Any]:
-        """No weight cache: a captured step must cast the newest weights each time."""
+        """Without a weight cache: a captured step must cast the newest weights each time."""
         if self._dtype is None:
             return contextlib.nullcontext()
         return torch.autocast(self._device.type, self._dtype, cache_enabled=False)
@@ -45,7 +45,7 @@ class Precision:
             self._scaler.unscale_(optimizer)
 
     def step(self, optimizer: torch.optim.Optimizer, is_skipped: Tensor) -> None:
-        """An optimizer step that is not done where `is_skipped`: decided on the device, by the fused kernel."""
+        """An optimizer step that is skipped if `is_skipped`, decided on the device by the fused kernel."""
         flag = is_skipped.to(torch.float32)
         if self._scaler is None:
             optimizer.grad_scale, optimizer.found_inf = None, flag  # type: ignore[attr-defined]
@@ -59,18 +59,18 @@ class Precision:
         self._scaler.update()
 
     def reset(self) -> None:
-        """Forget a step that was broken off half-way; the scale stays."""
+        """Drop an interrupted step; the scale stays."""
         if self._scaler is not None:
             state = self._scaler.state_dict()
             self._scaler = torch.amp.GradScaler(self._device.type, init_scale=_FIRST_SCALE)
             self._scaler.load_state_dict(state)
 
     def state(self) -> dict[str, Any]:
-        """All of it, as JSON."""
+        """The whole state, as JSON."""
         return {} if self._scaler is None else self._scaler.state_dict()
 
     def restore(self, state: dict[str, Any]) -> None:
-        """A state without a scale (of another precision) leaves the first scale."""
+        """A state without a scale (of another precision) leaves the initial scale."""
         if self._scaler is not None:
             self._scaler = torch.amp.GradScaler(self._device.type, init_scale=_FIRST_SCALE)
             if state:
@@ -78,5 +78,5 @@ class Precision:
 
 
 def _also_skip(optimizer: torch.optim.Optimizer, flag: Tensor) -> None:
-    """The scaler found what overflowed; the guard may have found more."""
+    """Combine the scaler's overflow flag with the guard's."""
     optimizer.found_inf = torch.maximum(optimizer.found_inf, flag)  # type: ignore[attr-defined]

@@ -1,4 +1,4 @@
-"""One process, or several that train the same model together: what they have to agree on."""
+"""One process, or several that train the same model together: the values they must agree on."""
 
 from __future__ import annotations
 
@@ -11,27 +11,27 @@ from torch.nn.parallel import DistributedDataParallel
 
 
 class Replicas(Protocol):
-    """Seen from one of them."""
+    """The interface of one replica."""
 
     @property
     def model(self) -> nn.Module:
-        """What the forward pass goes through."""
+        """The model for the forward pass."""
         ...
 
     def without_exchange(self) -> contextlib.AbstractContextManager[Any]:
-        """Around forward and backward of all micro-batches but the last: their gradients stay here."""
+        """Context for forward and backward of all micro-batches but the last: gradients are not exchanged."""
         ...
 
     def share_of_weight(self, weight: Tensor) -> Tensor:
-        """What the loss here is divided by, so that the mean of all gradients is that of the whole batch."""
+        """The divisor of this replica's loss, so that the mean of all gradients is that of the whole batch."""
         ...
 
     def sum_of_parts(self, parts: Tensor) -> Tensor:
-        """The whole batch's loss, from each one's."""
+        """The whole batch's loss, from those of the replicas."""
         ...
 
     def agree(self, is_skipped: Tensor) -> Tensor:
-        """A step is skipped by all or by none."""
+        """True if any replica skips the step: then all skip it."""
         ...
 
 
@@ -59,7 +59,7 @@ class SingleReplica:
 
 
 class DistributedReplicas:
-    """Several processes, joined by torch.distributed. Its default group must stand already."""
+    """Several processes, joined by torch.distributed, whose default group must exist."""
 
     def __init__(self, model: nn.Module) -> None:
         self._ddp = DistributedDataParallel(model, forward_sync_buffers=False)  # the model's buffers are constants

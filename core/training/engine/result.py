@@ -1,4 +1,4 @@
-"""What came of a step, and the promise of it: reading waits for the device, making it does not."""
+"""The result of a step, and a pending result: reading waits for the device, creating does not."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from core.domain.diagnosis import GradientStatistics, NonFiniteOrigin
 
 @dataclass(frozen=True, slots=True)
 class StepResult:
-    """What came of one step. A skipped step has no loss and names its reason; all state is as before, bit for bit.
+    """The result of one step. A skipped step has no loss and names its reason; all state is unchanged, bit for bit.
 
-    A step that was done and left parameters that are not finite has them as its origin.
+    A completed step that left non-finite parameters has them as its origin.
     """
 
     loss: float | None
@@ -23,28 +23,28 @@ class StepResult:
     """Total 2-norm before clipping."""
     clipped: bool
     threshold: float | None
-    """What the gradients were clipped to; None in mode off."""
+    """The threshold used for clipping; None in mode off."""
     gradients: GradientStatistics | None
     skipped_because: str | None = None
     is_spike: bool = False
-    """Far above the usual loss, and otherwise sound: what is not finite is no spike."""
+    """Far above the usual loss, and finite."""
     parameters_are_finite: bool = True
     learning_rate: float = 0.0
 
     @property
     def origin(self) -> NonFiniteOrigin | None:
-        """Where a number that is not finite came from."""
+        """The origin of a non-finite number, if any."""
         return None if self.gradients is None else self.gradients.non_finite
 
     def beside(self, anchor_loss: float | None) -> StepResult:
-        """With the loss of the same samples had the model corrected nothing."""
+        """Add the loss of the same samples without the model's corrections."""
         if self.gradients is None:
             return self
         return replace(self, gradients=replace(self.gradients, anchor_loss=anchor_loss))
 
 
 class PendingStep:
-    """A step under way. `result` waits for it once; asking again gives the same."""
+    """A running step. `result` waits once; later calls return the same."""
 
     def __init__(self, packed: Tensor, unpack: Callable[[list[float]], StepResult]) -> None:
         self._unpack = unpack
@@ -59,7 +59,7 @@ class PendingStep:
             self._numbers = packed
 
     def result(self) -> StepResult:
-        """Raises what the device raises: its errors come late."""
+        """Raises the device's errors, which arrive late."""
         if self._result is None:
             if self._event is not None:
                 self._event.synchronize()

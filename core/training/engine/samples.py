@@ -19,7 +19,7 @@ _QUANTITY_WEIGHT: dict[Quantity, float] = {
     Quantity.VOLUME: 0.5,
 }
 _LARGEST_TARGET = 20.0
-"""Normalised targets are cut here: a crash teaches a direction, not a size."""
+"""Normalised targets are clipped here: a crash teaches a direction, not a size."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class Batch:
     targets: NDArray[np.float32]
     """Normalised outcomes [B, H, Q]; 0 where the weight is 0."""
     weights: NDArray[np.float32]
-    """[B, H, Q]; 0 where the target has not closed or lies beyond a hole."""
+    """[B, H, Q]; 0 if the target has not closed or lies beyond a gap."""
 
     @property
     def size(self) -> int:
@@ -42,7 +42,7 @@ class Batch:
 
 @dataclass(frozen=True, slots=True)
 class LossWeights:
-    """How much more a sample counts that was forecast badly; both 1 switch it off."""
+    """How much more a badly forecast sample counts; 1 for both turns it off."""
 
     poor_forecast: float
     wrong_direction: float
@@ -70,12 +70,12 @@ def build_batch(history: History, origins: NDArray[np.int64], context: int, loss
 
 
 def usual_weights() -> FloatArray:
-    """How much each quantity counts in the loss: [Q]."""
+    """The weight of each quantity in the loss: [Q]."""
     return np.array([_QUANTITY_WEIGHT[quantity] for quantity in Quantity])
 
 
 def _weights(history: History, origins: NDArray[np.int64], loss_weights: LossWeights) -> FloatArray:
-    """[B, 1, Q]. Grows from 1, at a usual loss, to `poor_forecast` at twice the usual loss."""
+    """[B, 1, Q]. Grows from 1 at the usual loss to `poor_forecast` at twice the usual loss."""
     excess = np.clip(history.column("error_ratio")[origins] - 1.0, 0.0, 1.0)
     poor = 1.0 + (loss_weights.poor_forecast - 1.0) * excess
     weights: FloatArray = (poor[:, None] * usual_weights())[:, None, :]

@@ -1,4 +1,4 @@
-"""The learning rate over the steps: a warm-up, then constant, a cosine, or halved when the loss is stuck."""
+"""The learning rate over the steps: a warm-up, then constant, cosine, adaptive, or halved when the loss is stuck."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ _COSINE_END = 0.1
 _PLATEAU_FACTOR = 0.5
 _PLATEAU_FLOOR = 1e-3
 _PLATEAU_PATIENCE = 2
-"""Windows without progress that are put up with. One candle's loss is mostly chance and so is a short mean: of 200 runs
-whose mean loss fell by 63 % in 16 windows, under noise as large as the loss, 18 % were halved with a patience of one
-window, and none with two."""
+"""Windows without progress before the rate is halved. One candle's loss is mostly chance and so is a short mean: of 200
+runs whose mean loss fell by 63 % in 16 windows, under noise as large as the loss, 18 % were halved with a patience of
+one window, and none with two."""
 _BETTER_BY = 1e-3
-"""A loss counts as progress when it is lower by this share: the noise of the last digits is none."""
+"""A loss counts as progress if it is lower by this share, which excludes rounding noise."""
 
 
 class RateSchedule:
-    """Owns the factor on the learning rate. It goes on once for each optimizer step that was done."""
+    """Owns the factor on the learning rate. It advances once per completed optimizer step."""
 
     def __init__(self, settings: TrainingSettings) -> None:
         self._kind = settings.schedule
@@ -29,23 +29,23 @@ class RateSchedule:
         self._length = settings.schedule_steps
         self._done = 0
         self._has_stepped = False
-        """Since the last loss that was observed."""
+        """Since the last observed loss."""
         self._plateau = 1.0
         self._sum, self._count = 0.0, 0
-        """Of the losses in the window that is not full yet."""
+        """Of the losses in the current window."""
         self._best: float | None = None
         self._stuck = 0
         self._adaptive = AdaptiveRate()
         self._boost, self._boost_steps, self._boost_left = 1.0, 1, 0
 
     def boost(self, factor: float, steps: int) -> None:
-        """Learn faster for a while: `factor` times as fast now, falling back evenly over `steps`."""
+        """Multiply the rate by `factor` now, falling back linearly over `steps`."""
         self._boost, self._boost_steps, self._boost_left = factor, steps, steps
         self._adaptive.renew()
 
     @property
     def factor(self) -> float:
-        """What the rate of the next step is multiplied with."""
+        """Factor on the rate of the next step."""
         return self._planned * (1.0 + (self._boost - 1.0) * self._boost_left / self._boost_steps)
 
     @property
@@ -59,15 +59,15 @@ class RateSchedule:
         return self._plateau
 
     def advance(self) -> None:
-        """An optimizer step was done."""
+        """An optimizer step was completed."""
         self._done += 1
         self._boost_left = max(0, self._boost_left - 1)
         self._has_stepped = True
 
     def observe(self, prequential_loss: float) -> None:
-        """The loss of a forecast that was made before its candle was seen: what `plateau` goes by.
+        """Take the loss of a forecast made before its candle closed, for `plateau`.
 
-        It counts only where a step was done since the one before: a model that is not trained is not stuck.
+        It counts only after a completed step: a model that is not trained is not stuck.
         """
         if self._kind != "plateau" or self._done < self._warmup or not math.isfinite(prequential_loss):
             return
@@ -80,9 +80,9 @@ class RateSchedule:
             self._sum, self._count = 0.0, 0
 
     def compare(self, model: FloatArray, without: FloatArray) -> float | None:
-        """The losses [K] of the model alone, and without it, of such forecasts: what `adaptive` goes by.
+        """Take the losses [K] of such forecasts, of the model alone and without it, for `adaptive`.
 
-        Returns what it has multiplied the rate with; None where it has changed nothing.
+        Returns the factor by which it changed the rate, or None.
         """
         if self._kind != "adaptive" or self._done < self._warmup or not self._has_stepped:
             return None
@@ -101,7 +101,7 @@ class RateSchedule:
             self._plateau, self._stuck = max(_PLATEAU_FLOOR, self._plateau * _PLATEAU_FACTOR), 0
 
     def state(self) -> dict[str, Any]:
-        """All of it, as JSON."""
+        """The whole state, as JSON."""
         return {
             "done": self._done,
             "has_stepped": self._has_stepped,
@@ -114,7 +114,7 @@ class RateSchedule:
         }
 
     def restore(self, state: dict[str, Any]) -> None:
-        """A state from before windows (its best was one lucky candle) keeps its factor, and begins a window."""
+        """A state older than windows (its best was one lucky candle) keeps its factor, and starts a window."""
         self._done, self._plateau = int(state["done"]), float(state["plateau"])
         self._has_stepped = bool(state.get("has_stepped", False))
         window_sum, window_count = state.get("window", (0.0, 0))

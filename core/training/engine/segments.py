@@ -10,7 +10,7 @@ from torch import Tensor
 
 
 class Segments:
-    """Cuts one tensor, whose numbers change, into segments that follow each other without a gap."""
+    """Splits one tensor, whose numbers change, into adjacent segments."""
 
     def __init__(self, flat: Tensor, lengths: Sequence[int]) -> None:
         self._flat = flat
@@ -26,12 +26,12 @@ class Segments:
         return torch.segment_reduce(self._flat, "sum", lengths=self._lengths, unsafe=True)
 
     def largest(self) -> Tensor:
-        """Of the absolute values."""
+        """The largest absolute values."""
         return torch.maximum(self._extreme(np.maximum, "max"), -self._extreme(np.minimum, "min"))
 
     def _extreme(self, function: np.ufunc, name: str) -> Tensor:
-        """On the CPU by NumPy: 0.02 ms for 127,000 numbers, where torch's reduction takes 0.4."""
+        """On the CPU with NumPy: 0.02 ms for 127,000 numbers, where torch's reduction takes 0.4."""
         if not self._is_host:
             return torch.segment_reduce(self._flat, name, lengths=self._lengths, unsafe=True)
-        with np.errstate(invalid="ignore"):  # what is not finite is measured too
+        with np.errstate(invalid="ignore"):  # non-finite numbers are measured too
             return torch.from_numpy(function.reduceat(self._flat.numpy(), self._starts))

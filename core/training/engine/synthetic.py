@@ -1,4 +1,4 @@
-"""Batches of random numbers in the shapes of a model: to time steps, not to learn from."""
+"""Batches of random numbers in the shapes of a model, for timing steps."""
 
 from __future__ import annotations
 

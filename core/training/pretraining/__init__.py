@@ -1,1 +1,1 @@
-"""Learning from candle files before a run: in one process, or in several that torchrun started."""
+"""Training on candle files before a run: in one process, or in several started by torchrun."""

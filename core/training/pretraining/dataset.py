@@ -1,4 +1,4 @@
-"""All samples of the files, each with what was known at its own moment; what is trained on and what is held back."""
+"""All samples of the files, each with only the knowledge of its time; the training and the validation part."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from core.training.engine.samples import Batch, LossWeights, build_batch
 from core.training.pretraining.sources import Source
 
 _EVEN = LossWeights(1.0, 1.0)
-"""No forecast was made of history, so none came out badly: every sample counts the same."""
+"""History has no forecasts, so no sample was forecast badly: all count equally."""
 _REPORT_EVERY = 1000
 _Number = TypeVar("_Number", bound=np.generic)
 
@@ -33,15 +33,15 @@ class Series:
     history: History
     references: NDArray[np.float32]
     training: NDArray[np.int64]
-    """Origin rows all of whose targets lie before the cut."""
+    """Origin rows with all targets before the cut."""
     validation: NDArray[np.int64]
-    """Origin rows from the cut on, whose next candle is there and follows without a hole."""
+    """Origin rows from the cut on that are followed by a candle without a gap."""
 
 
 def build_series(source: Source, horizons: int, on_progress: Callable[[int], None] = lambda candles: None) -> Series:
-    """Go through a file's candles in order, as a session does. horizons: candles forecast ahead.
+    """Process a file's candles in order, as a session does. horizons: candles forecast ahead.
 
-    on_progress: called now and then with how many candles have been taken.
+    on_progress: called now and then with the number of processed candles.
     """
     candles = source.file.candles
     history = History(source.file.interval, len(candles), horizons)
@@ -66,7 +66,7 @@ def build_series(source: Source, horizons: int, on_progress: Callable[[int], Non
 
 
 class Dataset:
-    """Samples of several series under one count. A sample's place is its number among those of its part."""
+    """Samples of several series with one numbering. A sample's place is its number within its part."""
 
     def __init__(self, series: Sequence[Series], context: int) -> None:
         self.series = tuple(series)
@@ -75,7 +75,7 @@ class Dataset:
 
     @property
     def samples(self) -> int:
-        """Those that are trained on."""
+        """Number of training samples."""
         return int(self._training.shape[0])
 
     @property
@@ -87,10 +87,10 @@ class Dataset:
         return np.random.default_rng([seed, epoch]).permutation(self.samples)
 
     def batch(self, places: NDArray[np.int64], size: int) -> tuple[Batch, FloatArray]:
-        """These training samples with what the model corrects in each [B, H, Q, L].
+        """These training samples with the quantiles that the model corrects [B, H, Q, L].
 
-        They are filled up to `size` with rows of weight 0: batches of one size keep a captured step in use, and every
-        replica has a row.
+        Padded to `size` with rows of weight 0: a captured step needs batches of one size, and every replica needs a
+        row.
         """
         chosen = self._training[places]
         parts: list[tuple[Batch, FloatArray]] = []
@@ -107,7 +107,7 @@ class Dataset:
 
 
 def share_of(batch: Batch, reference: FloatArray, rank: int, world_size: int) -> tuple[Batch, FloatArray]:
-    """Every `world_size`-th sample from `rank` on."""
+    """Every `world_size`-th sample, starting at `rank`."""
     rows = slice(rank, None, world_size)
     own = Batch(batch.features[rows], batch.is_real[rows], batch.targets[rows], batch.weights[rows])
     return own, reference[rows]
@@ -121,16 +121,16 @@ def _places(rows: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
 def _joined(parts: Sequence[tuple[Batch, FloatArray]], size: int) -> tuple[Batch, FloatArray]:
     batches = [batch for batch, _ in parts]
     joined = Batch(
-        _filled([batch.features for batch in batches], size),
-        _filled([batch.is_real for batch in batches], size),
-        _filled([batch.targets for batch in batches], size),
-        _filled([batch.weights for batch in batches], size),
+        _padded([batch.features for batch in batches], size),
+        _padded([batch.is_real for batch in batches], size),
+        _padded([batch.targets for batch in batches], size),
+        _padded([batch.weights for batch in batches], size),
     )
-    return joined, _filled([reference for _, reference in parts], size)
+    return joined, _padded([reference for _, reference in parts], size)
 
 
-def _filled(arrays: Sequence[NDArray[_Number]], size: int) -> NDArray[_Number]:
-    """All rows of the arrays, then rows of zeros up to `size`."""
+def _padded(arrays: Sequence[NDArray[_Number]], size: int) -> NDArray[_Number]:
+    """All rows of the arrays, padded to `size` with zeros."""
     joined = np.concatenate(arrays)
     missing = size - joined.shape[0]
     return np.concatenate([joined, np.zeros((missing, *joined.shape[1:]), dtype=joined.dtype)]) if missing else joined

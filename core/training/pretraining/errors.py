@@ -1,11 +1,11 @@
-"""What ends pretraining with a sentence."""
+"""Errors that end pretraining, each with a sentence."""
 
 from __future__ import annotations
 
 
 class PretrainingError(Exception):
-    """Pretraining cannot be done, or cannot go on. The message is a sentence for the user."""
+    """Pretraining cannot be done or continued. The message is a sentence for the user."""
 
 
-class Interrupted(PretrainingError):  # noqa: N818 - a wish, not an error
-    """A stop was asked for before anything was learned."""
+class Interrupted(PretrainingError):  # noqa: N818 - a request, not an error
+    """A stop was requested before anything was learned."""

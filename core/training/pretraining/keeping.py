@@ -1,4 +1,4 @@
-"""Writes the best epoch's state, as soon as it is the best: a later crash cannot take it away."""
+"""Saves each new best epoch at once, so that a later crash cannot lose it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from core.training.pretraining.team import Team
 
 
 class BestKeeper:
-    """Owns the one file of this pretraining. Only the first process writes; all learn whether it could."""
+    """Owns the one file of this pretraining. Only the first process writes; all learn whether it succeeded."""
 
     def __init__(
         self,
@@ -32,7 +32,7 @@ class BestKeeper:
         clock: Clock,
     ) -> None:
         self.kept: Pretrained | None = None
-        """None in all processes but the first."""
+        """None in all processes except the first."""
         self._store = store
         self._engine = engine
         self._model = model
@@ -42,13 +42,13 @@ class BestKeeper:
         self._clock = clock
 
     def keep(self, epoch: Epoch, steps: int) -> None:
-        """Write the present state, then delete the one before it. Raises PretrainingError, in all processes."""
+        """Write the current state, then delete the previous one. Raises PretrainingError, in all processes."""
         problem = self._write(epoch, steps) if self._team.rank == 0 else None
         if self._team.any(problem is not None):
             raise PretrainingError(problem or "The first process could not write the checkpoint.")
 
     def _write(self, epoch: Epoch, steps: int) -> str | None:
-        """None, or the sentence that says why not."""
+        """None, or a sentence that says why it failed."""
         former = self.kept
         try:
             self.kept = self._store.write(
@@ -57,7 +57,7 @@ class BestKeeper:
             if former is not None:
                 self._store.remove(former)
         except OSError as error:
-            before = "" if former is None else f" The best epoch before it is in {former.file}."
+            before = "" if former is None else f" The previous best epoch is in {former.file}."
             return (
                 f"The checkpoint of epoch {epoch.number} could not be written ({error.strerror or error}).{before} "
                 "Free space on the disk of the data folder, or choose another with --data-dir."

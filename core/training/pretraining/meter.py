@@ -1,4 +1,4 @@
-"""How far a long work has come, as progress with time left; not more often than people can read."""
+"""Progress of a long job with time left, at a readable rate."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ _REPORT_EVERY_S = 0.25
 
 
 class Meter:
-    """Fed with what is done; tells of it now and then, and at the end. Work of several parts has one count, which never
-    begins again."""
+    """Takes the amount done; reports now and then, and at the end. A job of several parts has one count, which never
+    goes back."""
 
     def __init__(
         self,
@@ -25,9 +25,9 @@ class Meter:
         rest: int = 0,
         pace_of_rest: float = 1.0,
     ) -> None:
-        """rest: so much of the total is in parts after the first, which go so many times as fast."""
+        """rest: the amount of the total that is in later parts, which are `pace_of_rest` times as fast."""
         self._saved_by_pace = rest - rest / pace_of_rest
-        """Units of the first part: by so many the rest is shorter than its count."""
+        """Units of the first part that the faster rest saves."""
         self._job_id = job_id
         self._title = title
         self._total = total
@@ -38,12 +38,12 @@ class Meter:
         self._before = 0
 
     def next_part(self, title: str, before: int, total: int) -> None:
-        """`before` of the total was done in the parts before this one, which has a pace of its own."""
+        """`before` of the total was done in earlier parts; this part has another pace."""
         self._title, self._before, self._total, self._saved_by_pace = title, before, total, 0.0
         self._started_s, self._shown_s = self._clock.monotonic_s(), None
 
     def at(self, done: int) -> None:
-        """So much of this part is done."""
+        """This much of the part is done."""
         now_s, of_all = self._clock.monotonic_s(), self._before + done
         is_due = self._shown_s is None or now_s - self._shown_s >= _REPORT_EVERY_S
         if is_due or of_all >= self._total:

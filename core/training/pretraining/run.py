@@ -1,4 +1,4 @@
-"""Pretraining from start to end: files in, a checkpoint and an account of it out."""
+"""Pretraining from start to end: files in, a checkpoint and its report out."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ from core.training.hosting.threads import choose_threads
 from core.training.pretraining.dataset import Dataset, Series, build_series
 from core.training.pretraining.errors import Interrupted, PretrainingError
 from core.training.pretraining.keeping import BestKeeper
-from core.training.pretraining.loop import Course, Ending, Epoch, Plan, Pretraining
+from core.training.pretraining.loop import Epoch, Plan, Pretraining, StopReason, TrainingHistory
 from core.training.pretraining.meter import Meter
 from core.training.pretraining.sources import Source, read_sources
-from core.training.pretraining.team import Team, gather, is_one_of_several
+from core.training.pretraining.team import Team, is_one_of_several, join_team
 from core.training.recovery.incident_draft import IncidentDraft
 from core.training.recovery.known_good import KnownGood
 from core.training.recovery.ladder import RecoveryLadder
@@ -38,13 +38,13 @@ from core.training.recovery.quarantine import Quarantine
 _MOST_INCIDENTS = 100
 _NAME = "pretraining"
 _LEARNING_TO_READING = 9.0
-"""Candles that are learned from while one is read, on one thread: the first guess of the time left rests on it."""
+"""Candles trained on in the time of reading one, on one thread: the basis of the first estimate of the time left."""
 _log = logging.getLogger("ghostcandle.training")
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
-    """What is asked for. batch_size: samples of a step, of all processes together."""
+class PretrainingRequest:
+    """The user's request. batch_size: samples of a step, over all processes."""
 
     files: tuple[Path, ...]
     epochs: int
@@ -53,31 +53,31 @@ class Request:
     validation_share: float = 0.2
 
 
-class Audience(Protocol):
-    """Who is told how it goes. In several processes only the first one tells."""
+class ProgressListener(Protocol):
+    """Receives progress and sentences. Of several processes only the first reports."""
 
     def show(self, job: JobProgress) -> None: ...
 
-    def say(self, sentence: str) -> None: ...
+    def report(self, sentence: str) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
-class Surroundings:
-    """What pretraining happens in. should_stop: asked between steps."""
+class PretrainingContext:
+    """What pretraining needs from outside. should_stop: called between steps."""
 
     settings: Settings
     folder: DataFolder
     clock: Clock
-    audience: Audience
+    listener: ProgressListener
     should_stop: Callable[[], bool]
 
 
 @dataclass(frozen=True, slots=True)
 class _Outcome:
-    """What came of it, as one process knows it. kept: only the first one has it."""
+    """The result, as one process has it. kept: only in the first one."""
 
-    ending: Ending
-    course: Course
+    stop_reason: StopReason
+    history: TrainingHistory
     dataset: Dataset
     seed: int
     device: str
@@ -86,102 +86,102 @@ class _Outcome:
     kept: Pretrained | None
 
 
-def pretrain(request: Request, around: Surroundings) -> dict[str, Any] | None:
-    """Learn from the files and return the account of it, fit for JSON; None in all processes but the first.
+def pretrain(request: PretrainingRequest, context: PretrainingContext) -> dict[str, Any] | None:
+    """Learn from the files and return the report, fit for JSON; None in all processes except the first.
 
-    Raises CandleFileError, DeviceError, and PretrainingError (Interrupted where a stop came before the first step).
+    Raises CandleFileError, DeviceError, and PretrainingError (Interrupted if stopped before the first step).
     """
-    started_s = around.clock.monotonic_s()
-    sources = read_sources(request.files, around.settings.model, request.validation_share)
+    started_s = context.clock.monotonic_s()
+    sources = read_sources(request.files, context.settings.model, request.validation_share)
     prepare_thread()
     try:
-        with gather(around.settings.training.device) as team:
-            outcome = _learn(request, around, sources, team)
+        with join_team(context.settings.training.device) as team:
+            outcome = _learn(request, context, sources, team)
     except Exception as error:
-        raise _explained(error) from error
+        raise _as_sentence(error) from error
     finally:
         release_thread()
     if outcome.rank != 0:
         return None
-    return _account(outcome, around.clock.monotonic_s() - started_s)
+    return _report(outcome, context.clock.monotonic_s() - started_s)
 
 
-def _explained(error: Exception) -> Exception:
-    """What the device did, as a sentence. In one process the ladder has split the batch before; several cannot."""
+def _as_sentence(error: Exception) -> Exception:
+    """Device errors as sentences. One process has already split the batch in the ladder; several cannot."""
     match classify(error):
         case DeviceFault.OUT_OF_MEMORY:
             advice = "Give a smaller --batch-size, or raise the setting gradients.accumulation."
         case DeviceFault.STICKY | DeviceFault.GONE:
-            advice = "Start again; the best epoch so far is kept. With --device cpu the GPU is left alone."
+            advice = "Start again; the best epoch so far is saved. With --device cpu the GPU is not used."
         case _:
             return error
     sentence = f"The device failed ({str(error).splitlines()[0]}). {advice}"
     if is_one_of_several():
-        _log.error("%s", sentence)  # it may have failed in this process alone, whose errors nobody else tells
+        _log.error("%s", sentence)  # it may have failed in this process alone, whose errors are not reported otherwise
     return PretrainingError(sentence)
 
 
-def _learn(request: Request, around: Surroundings, sources: Sequence[Source], team: Team) -> _Outcome:
+def _learn(request: PretrainingRequest, context: PretrainingContext, sources: Sequence[Source], team: Team) -> _Outcome:
     """One process's whole part. PretrainingError is raised by all of them alike."""
-    device = _device_label(team, around)
-    wanted = around.settings.training.seed
-    seed = team.first_ones(secrets.randbits(32) if wanted is None else wanted)
+    device = _device_label(team, context)
+    wanted = context.settings.training.seed
+    seed = team.from_first(secrets.randbits(32) if wanted is None else wanted)
     candles = sum(len(source.file.candles) for source in sources)
-    rest = request.epochs * candles  # no more than this: a candle is learned from or measured on, once an epoch
+    rest = request.epochs * candles  # an upper bound: a candle is trained or validated on, once an epoch
     meter = Meter(
-        *(_NAME, "Reading candles", candles + rest, around.clock, _shows(around, team)),
+        *(_NAME, "Reading candles", candles + rest, context.clock, _progress_callback(context, team)),
         rest=rest,
         pace_of_rest=_LEARNING_TO_READING,
     )
-    dataset = _read(around, sources, team, meter)
-    engine = build_engine(around.settings, team.device.torch_device, seed, team.join)
+    dataset = _read(context, sources, team, meter)
+    engine = build_engine(context.settings, team.device.torch_device, seed, team.join)
     keeper = BestKeeper(
-        PretrainedStore(around.folder), engine, around.settings.model, sources, seed, team, around.clock
+        PretrainedStore(context.folder), engine, context.settings.model, sources, seed, team, context.clock
     )
     plan = Plan(request.epochs, request.batch_size, request.patience, seed)
     of_an_epoch = dataset.samples + dataset.validation_samples
     meter.next_part("Pretraining", candles, candles + request.epochs * of_an_epoch)
-    work = _prepare(plan, dataset, engine, team, around, keeper, meter)
-    ending = work.run()
-    return _Outcome(ending, work.course, dataset, seed, device, team.rank, team.world_size, keeper.kept)
+    work = _prepare(plan, dataset, engine, team, context, keeper, meter)
+    stop_reason = work.run()
+    return _Outcome(stop_reason, work.history, dataset, seed, device, team.rank, team.world_size, keeper.kept)
 
 
-def _device_label(team: Team, around: Surroundings) -> str:
-    """Chooses the threads of a CPU that one process has for itself; several take one each."""
+def _device_label(team: Team, context: PretrainingContext) -> str:
+    """Chooses the number of CPU threads if there is one process; several use one each."""
     if team.device.torch_device.type != "cpu" or team.world_size > 1:
         return team.device.label
-    threads = choose_threads(around.settings, around.folder.threads, around.clock)
+    threads = choose_threads(context.settings, context.folder.threads, context.clock)
     torch.set_num_threads(threads)
     return cpu_label(threads)
 
 
-def _read(around: Surroundings, sources: Sequence[Source], team: Team, meter: Meter) -> Dataset:
-    """Go through all candles. Raises PretrainingError where nothing can be measured, Interrupted on a stop."""
-    series = _series(around, sources, meter)
+def _read(context: PretrainingContext, sources: Sequence[Source], team: Team, meter: Meter) -> Dataset:
+    """Process all candles. Raises PretrainingError if nothing can be validated, Interrupted on a stop."""
+    series = _series(context, sources, meter)
     if team.any(series is None) or series is None:
         raise Interrupted("Stopped before the first step; nothing was learned and nothing was written.")
-    dataset = Dataset(series, around.settings.model.context)
+    dataset = Dataset(series, context.settings.model.context)
     if not dataset.samples or dataset.validation_samples < FEWEST_FOR_AN_ESTIMATE:
         raise PretrainingError(
             f"The files have {dataset.samples:,} samples to learn from and {dataset.validation_samples:,} to validate "
-            f"on, of which {FEWEST_FOR_AN_ESTIMATE} are needed: between their holes too few candles follow each other."
+            f"on, of which {FEWEST_FOR_AN_ESTIMATE} are needed: too few candles follow each other without a gap."
         )
     return dataset
 
 
-def _series(around: Surroundings, sources: Sequence[Source], meter: Meter) -> list[Series] | None:
-    """None where this process was asked to stop."""
+def _series(context: PretrainingContext, sources: Sequence[Source], meter: Meter) -> list[Series] | None:
+    """None if this process was asked to stop."""
     done_before = 0
 
     def progress(done: int) -> None:
         meter.at(done_before + done)
-        if around.should_stop():
+        if context.should_stop():
             raise Interrupted
 
     series = []
     try:
         for source in sources:
-            series.append(build_series(source, around.settings.model.horizons, progress))
+            series.append(build_series(source, context.settings.model.horizons, progress))
             done_before += len(source.file.candles)
     except Interrupted:
         return None
@@ -193,46 +193,46 @@ def _prepare(
     dataset: Dataset,
     engine: TrainingEngine,
     team: Team,
-    around: Surroundings,
+    context: PretrainingContext,
     keeper: BestKeeper,
     meter: Meter,
 ) -> Pretraining:
-    folder = around.folder.bad_batches(_NAME) if team.rank == 0 else None
+    folder = context.folder.bad_batches(_NAME) if team.rank == 0 else None
     ladder = RecoveryLadder(
         engine,
-        around.settings.recovery,
+        context.settings.recovery,
         KnownGood(engine, np.random.default_rng(plan.seed)),
         Quarantine(folder),
         may_retry=team.world_size == 1,
     )
-    is_first, say = team.rank == 0, around.audience.say
+    is_first, report = team.rank == 0, context.listener.report
     return Pretraining(
         plan,
         dataset,
         engine,
         ladder,
         team,
-        around.clock,
+        context.clock,
         keep=keeper.keep,
-        should_stop=around.should_stop,
+        should_stop=context.should_stop,
         on_progress=meter.at,
-        on_epoch=lambda epoch: say(_told(epoch, plan)) if is_first else None,
-        on_incident=lambda draft: say(f"{draft.happened} {draft.done}") if is_first else None,
+        on_epoch=lambda epoch: report(_epoch_sentence(epoch, plan)) if is_first else None,
+        on_incident=lambda draft: report(f"{draft.happened} {draft.done}") if is_first else None,
     )
 
 
-def _shows(around: Surroundings, team: Team) -> Callable[[JobProgress], None]:
-    return around.audience.show if team.rank == 0 else lambda job: None
+def _progress_callback(context: PretrainingContext, team: Team) -> Callable[[JobProgress], None]:
+    return context.listener.show if team.rank == 0 else lambda job: None
 
 
-def _told(epoch: Epoch, plan: Plan) -> str:
+def _epoch_sentence(epoch: Epoch, plan: Plan) -> str:
     loss = "every step was skipped" if epoch.loss is None else f"loss {epoch.loss:.4f}"
     validation = epoch.validation
-    skills = f"close {_skill_words(validation.close)}, range {_skill_words(validation.range)}"
+    skills = f"close {_skill_text(validation.close)}, range {_skill_text(validation.range)}"
     return f"Epoch {epoch.number} of {plan.epochs}: {loss}; skill on {validation.n:,} held-back candles: {skills}."
 
 
-def _skill_words(skill: Estimate) -> str:
+def _skill_text(skill: Estimate) -> str:
     """``+1.25 % (0.31 to 2.19)``"""
     if skill.value is None:
         return "unknown"
@@ -241,39 +241,39 @@ def _skill_words(skill: Estimate) -> str:
     return f"{100.0 * skill.value:+.2f} % ({100.0 * skill.low:.2f} to {100.0 * skill.high:.2f})"
 
 
-def _account(outcome: _Outcome, wall_s: float) -> dict[str, Any]:
-    """Raises PretrainingError where nothing was kept, or where training could not go on."""
-    course, kept = outcome.course, outcome.kept
-    if outcome.ending is Ending.GAVE_UP:
-        raise PretrainingError(_gave_up(course.incidents, kept))
-    if kept is None or course.best is None:
+def _report(outcome: _Outcome, wall_s: float) -> dict[str, Any]:
+    """Raises PretrainingError if nothing was saved, or if training could not continue."""
+    history, kept = outcome.history, outcome.kept
+    if outcome.stop_reason is StopReason.GAVE_UP:
+        raise PretrainingError(_failure_sentence(history.incidents, kept))
+    if kept is None or history.best is None:
         raise PretrainingError(
-            "No epoch could be measured, so none was kept: the reference makes no error on the held-back candles, or "
-            "the model's forecasts were not finite. Give a file whose prices move."
+            "No epoch could be validated, so none was saved: the reference makes no error on the held-back candles, or "
+            "the model's forecasts were not finite. Use a file whose prices move."
         )
     return {
-        "epochs": [epoch.summary() for epoch in course.epochs],
-        "stopped_early": outcome.ending is Ending.NO_PROGRESS,
-        "interrupted": outcome.ending is Ending.INTERRUPTED,
-        "ended_because": outcome.ending.value,
-        "best_epoch": course.best.number,
+        "epochs": [epoch.summary() for epoch in history.epochs],
+        "stopped_early": outcome.stop_reason is StopReason.NO_PROGRESS,
+        "interrupted": outcome.stop_reason is StopReason.INTERRUPTED,
+        "ended_because": outcome.stop_reason.value,
+        "best_epoch": history.best.number,
         "samples": outcome.dataset.samples,
         "validation_samples": outcome.dataset.validation_samples,
-        "steps": course.steps,
-        "skipped_steps": course.skipped,
+        "steps": history.steps,
+        "skipped_steps": history.skipped,
         "seed": outcome.seed,
         "device": outcome.device,
         "world_size": outcome.world_size,
         "checkpoint": {"id": kept.checkpoint_id, "file": kept.file, "sha256": kept.sha256},
-        "incidents": [_incident(draft) for draft in course.incidents[:_MOST_INCIDENTS]],
+        "incidents": [_incident(draft) for draft in history.incidents[:_MOST_INCIDENTS]],
         "wall_s": round(wall_s, 3),
     }
 
 
-def _gave_up(incidents: Sequence[IncidentDraft], kept: Pretrained | None) -> str:
+def _failure_sentence(incidents: Sequence[IncidentDraft], kept: Pretrained | None) -> str:
     last = incidents[-1]
-    where = "Nothing was kept." if kept is None else f"The best epoch so far is kept in {kept.file}."
-    return f"Training could not go on. {last.happened} {last.done} {where}"
+    where = "Nothing was saved." if kept is None else f"The best epoch so far is saved in {kept.file}."
+    return f"Training could not continue. {last.happened} {last.done} {where}"
 
 
 def _incident(draft: IncidentDraft) -> dict[str, str]:

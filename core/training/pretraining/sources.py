@@ -1,4 +1,4 @@
-"""The candle files that are learned from: read, and refused where nothing honest could be learned from them."""
+"""The candle files for training: read, and refused if they cannot give a valid result."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from core.settings.tree import ModelSettings
 from core.training.pretraining.errors import PretrainingError
 
 _TOLERATED_OVERLAP = 0.01
-"""Share of a validation part that another file may hold: two quiet markets can have the same candles by chance."""
+"""Share of a validation part that another file may contain: quiet markets can have equal candles by chance."""
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """One file, its candles, and the first of them that is held back for validation."""
+    """One file, its candles, and the index of the first one held back for validation."""
 
     name: str
     file: CandleFile
@@ -28,7 +28,7 @@ class Source:
 
     @property
     def learned(self) -> Sequence[Candle]:
-        """Those that training may see, as inputs and as targets."""
+        """Candles that training may see, as inputs and as targets."""
         return self.file.candles[: self.cut]
 
     @property
@@ -37,7 +37,7 @@ class Source:
 
 
 def read_sources(paths: Sequence[Path], model: ModelSettings, validation_share: float) -> tuple[Source, ...]:
-    """Read all files. Raises CandleFileError for one that is no candle file, PretrainingError for what does not fit."""
+    """Read all files. Raises CandleFileError for a file without candles, PretrainingError for files that do not fit."""
     sources = tuple(_source(path, model, validation_share) for path in paths)
     _refuse_mixed_intervals(sources)
     _refuse_overlap(sources)
@@ -51,13 +51,13 @@ def _source(path: Path, model: ModelSettings, validation_share: float) -> Source
     if count < fewest:
         raise PretrainingError(
             f"{path.name} has {count:,} candles; with a validation share of {validation_share:g} at least {fewest:,} "
-            "are needed. Give a longer file."
+            "are needed. Use a longer file."
         )
     return Source(path.name, file, count - math.ceil(validation_share * count))
 
 
 def fewest_candles(model: ModelSettings, validation_share: float) -> int:
-    """So many that training has a whole window of origins, and validation enough for an estimate."""
+    """Enough for a whole training window, and for a validation estimate."""
     for_training = (model.context + model.horizons) / (1.0 - validation_share)
     for_validation = (FEWEST_FOR_AN_ESTIMATE + 1) / validation_share
     return math.ceil(max(for_training, for_validation)) + 1
@@ -68,12 +68,12 @@ def _refuse_mixed_intervals(sources: Sequence[Source]) -> None:
     if len(intervals) > 1:
         named = ", ".join(f"{source.name}: {source.file.interval}" for source in sources)
         raise PretrainingError(
-            f"The files' candles are of different lengths ({named}). A model learns one interval; give files of one."
+            f"The files' candles are of different lengths ({named}). A model learns one interval; use files of one."
         )
 
 
 def _refuse_overlap(sources: Sequence[Source]) -> None:
-    """What is validated on in one file must not be trained on in another, nor counted twice."""
+    """Candles held back in one file must not be trained on in another, nor counted twice."""
     learned = [{_key(candle) for candle in source.learned} for source in sources]
     held_back = [{_key(candle) for candle in source.held_back} for source in sources]
     for trained, validated in itertools.permutations(range(len(sources)), 2):
@@ -81,7 +81,7 @@ def _refuse_overlap(sources: Sequence[Source]) -> None:
         if shared > _TOLERATED_OVERLAP * len(held_back[validated]):
             raise PretrainingError(
                 f"{shared:,} of the candles that {sources[validated].name} holds back for validation are trained on in "
-                f"{sources[trained].name}, so the validation would be worth nothing. Give files that do not overlap."
+                f"{sources[trained].name}, so the validation would be worthless. Use files that do not overlap."
             )
 
     for first, second in itertools.combinations(range(len(sources)), 2):
@@ -89,8 +89,8 @@ def _refuse_overlap(sources: Sequence[Source]) -> None:
         if shared > _TOLERATED_OVERLAP * min(len(held_back[first]), len(held_back[second])):
             raise PretrainingError(
                 f"{sources[first].name} and {sources[second].name} both hold back the same {shared:,} candles for "
-                "validation. They would count twice, and the intervals of the skill would come out too narrow. Give "
-                "each file once, and files that do not overlap."
+                "validation. They would count twice, and the intervals of the skill would be too narrow. Use each file "
+                "once, and files that do not overlap."
             )
 
 

@@ -1,6 +1,6 @@
-"""The processes that pretrain one model together: one alone, or those that torchrun started.
+"""The processes that pretrain one model together: a single one, or those started by torchrun.
 
-Whatever decides how the work goes on is decided by all of them alike; else one would wait for the others for ever.
+Decisions about the control flow are made by all of them together; otherwise one would wait for the others forever.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ _VARIABLES = ("RANK", "WORLD_SIZE", "LOCAL_RANK", "MASTER_ADDR", "MASTER_PORT")
 
 
 class Team(Protocol):
-    """Seen from one of its processes. Every method is called by all of them, in the same order."""
+    """The interface of one process. Every method is called by all of them, in the same order."""
 
     @property
     def device(self) -> Device: ...
 
     @property
     def rank(self) -> int:
-        """This process's number; 0 is the one that writes and speaks."""
+        """This process's number; 0 is the one that writes and reports."""
         ...
 
     @property
@@ -38,23 +38,23 @@ class Team(Protocol):
 
     @property
     def join(self) -> Callable[[nn.Module], Replicas] | None:
-        """Makes a model one of several replicas; None where there is only one."""
+        """Makes a model one of several replicas; None for a single process."""
         ...
 
     def any(self, flag: bool) -> bool:
-        """Whether it is true in one of them."""
+        """Whether it is true in any of them."""
         ...
 
     def total(self, numbers: FloatArray) -> FloatArray:
         """The sum over all of them."""
         ...
 
-    def first_ones(self, number: int) -> int:
-        """The number that process 0 names."""
+    def from_first(self, number: int) -> int:
+        """The number given by process 0."""
         ...
 
 
-class Alone:
+class SingleProcess:
     """One process."""
 
     rank = 0
@@ -70,12 +70,12 @@ class Alone:
     def total(self, numbers: FloatArray) -> FloatArray:
         return numbers
 
-    def first_ones(self, number: int) -> int:
+    def from_first(self, number: int) -> int:
         return number
 
 
-class Joined:
-    """One of several processes. The default group must stand. What is agreed on goes over gloo, past the GPU."""
+class JoinedProcess:
+    """One of several processes. The default group must exist. Agreements use gloo, not the GPU."""
 
     def __init__(self, device: Device) -> None:
         self.device = device
@@ -97,22 +97,22 @@ class Joined:
         total: FloatArray = summed.numpy()
         return total
 
-    def first_ones(self, number: int) -> int:
+    def from_first(self, number: int) -> int:
         shared = torch.tensor(number, dtype=torch.int64)
         distributed.broadcast(shared, 0)
         return int(shared)
 
 
 def is_one_of_several(environment: Mapping[str, str] = os.environ) -> bool:
-    """Whether torchrun (or something that speaks like it) started this process."""
+    """Whether torchrun (or a compatible launcher) started this process."""
     return "RANK" in environment and "WORLD_SIZE" in environment
 
 
 @contextlib.contextmanager
-def gather(wanted_device: str, environment: Mapping[str, str] = os.environ) -> Iterator[Team]:
-    """Join the other processes, where there are some. Raises DeviceError and PretrainingError."""
+def join_team(wanted_device: str, environment: Mapping[str, str] = os.environ) -> Iterator[Team]:
+    """Join the other processes, if there are any. Raises DeviceError and PretrainingError."""
     if not is_one_of_several(environment):
-        yield Alone(choose_device(wanted_device))
+        yield SingleProcess(choose_device(wanted_device))
         return
     missing = [name for name in _VARIABLES if name not in environment]
     if missing:
@@ -120,21 +120,21 @@ def gather(wanted_device: str, environment: Mapping[str, str] = os.environ) -> I
             f"RANK and WORLD_SIZE are set, so this is one of several processes, but without {', '.join(missing)}. "
             "Start them with torchrun, or unset RANK and WORLD_SIZE."
         )
-    yield from _together(wanted_device, int(environment["LOCAL_RANK"]))
+    yield from _join_group(wanted_device, int(environment["LOCAL_RANK"]))
 
 
-def _together(wanted_device: str, local_rank: int) -> Iterator[Team]:
-    """Left with an exception of its own, the group is not taken apart: that would wait for processes that may be gone.
+def _join_group(wanted_device: str, local_rank: int) -> Iterator[Team]:
+    """After other exceptions the group is not destroyed: that would wait for processes that may have exited.
     PretrainingError is raised by all alike."""
     device = _own_device(wanted_device, local_rank)
     is_cuda = device.torch_device.type == "cuda"
     try:
         distributed.init_process_group("cpu:gloo,cuda:nccl" if is_cuda else "gloo")
     except (RuntimeError, ValueError) as error:
-        raise PretrainingError(f"The processes could not find each other: {str(error).splitlines()[0]}.") from error
-    team = Joined(device)
+        raise PretrainingError(f"The processes could not connect: {str(error).splitlines()[0]}.") from error
+    team = JoinedProcess(device)
     if team.any(is_cuda) and team.any(not is_cuda):
-        raise PretrainingError("Some processes have CUDA and some have not. Start all with --device cpu.")
+        raise PretrainingError("Some processes have CUDA and some do not. Start all with --device cpu.")
     try:
         yield team
     except PretrainingError:
@@ -144,12 +144,12 @@ def _together(wanted_device: str, local_rank: int) -> Iterator[Team]:
 
 
 def _own_device(wanted_device: str, local_rank: int) -> Device:
-    """Each process on a machine takes the GPU of its number."""
+    """Each process on a machine uses the GPU with its number."""
     if wanted_device != "cpu" and torch.cuda.is_available():
         count = torch.cuda.device_count()
         if local_rank >= count:
             raise DeviceError(
-                f"This machine has {count} GPUs, and a process for each: number {local_rank + 1} has none. "
+                f"This machine has {count} GPUs, one for each process: number {local_rank + 1} has none. "
                 f"Start with --nproc-per-node {count}, or with --device cpu."
             )
         torch.cuda.set_device(local_rank)

@@ -1,4 +1,4 @@
-"""Walk-forward validation: how the model's own quantiles do on candles that come after all it was trained on."""
+"""Walk-forward validation: the model's own quantiles on candles that come after all training candles."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Validation:
 
     @property
     def skill(self) -> float | None:
-        """What epochs are ranked by: close and range in equal parts. None where nothing finite was measured."""
+        """The ranking of epochs: close and range in equal parts. None if nothing finite was measured."""
         values = [estimate.value for estimate in (self.close, self.range) if estimate.value is not None]
         return sum(values) / len(values) if values and all(map(math.isfinite, values)) else None
 
@@ -41,7 +41,7 @@ class Validation:
         return all(_finite(one.value) == one.value for one in (self.close, self.range))
 
     def summary(self) -> dict[str, Any]:
-        """As JSON: a skill that is not a number is null."""
+        """As JSON: a non-finite skill is null."""
         return {
             "close_skill": _finite(self.close.value),
             "close_ci95": _interval(self.close),
@@ -60,14 +60,14 @@ def validate(engine: TrainingEngine, dataset: Dataset, team: Team) -> Validation
 
 
 def _skill(model: FloatArray, reference: FloatArray) -> Estimate:
-    """No skill can be had over a reference whose only error is rounding: the market does not move."""
+    """No skill is defined if the reference's only error is rounding: the market does not move."""
     if float(reference.mean()) < _ROUNDING:
         return Estimate(None, None, None, model.shape[0])
     return skill(model, reference)
 
 
 def _losses_of_series(engine: TrainingEngine, dataset: Dataset, one: Series, team: Team) -> FloatArray:
-    """[origin, model or reference, close or range] in natural units; zeros at the rows of other processes."""
+    """[origin, model or reference, close or range] in natural units; zeros in the rows of other processes."""
     losses = np.zeros((one.validation.shape[0], 2, len(_SCORED)))
     starts = range(0, losses.shape[0], _ROWS_AT_ONCE)
     for start in starts[team.rank :: team.world_size]:

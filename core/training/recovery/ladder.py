@@ -195,7 +195,7 @@ class RecoveryLadder:
             f"It was not trained on. {where}",
             _ONE_STEP,
         )
-        return self._engine.nothing_done("the batch was not finite", NonFiniteOrigin.INPUT)
+        return self._engine.skipped_step("the batch was not finite", NonFiniteOrigin.INPUT)
 
     def _count_skip(self, result: StepResult, step: int) -> None:
         self._skipped_in_a_row += 1
@@ -260,10 +260,10 @@ class RecoveryLadder:
     def _give_up(self, failure: Failure, kind: str, happened: str) -> StepResult:
         self._restore()
         self._pause(kind, f"{happened}: {failure.sentence}.", failure.details)
-        return self._engine.nothing_done("the step failed", None)
+        return self._engine.skipped_step("the step failed", None)
 
     def _drop(self, batch: Batch, reference: FloatArray, failure: Failure, step: int) -> StepResult:
-        account = name_operation(lambda: self._engine.rehearse(batch, reference))
+        account = name_operation(lambda: self._engine.reproduce(batch, reference))
         self._report(
             Severity.ERROR,
             "changed in place",
@@ -275,7 +275,7 @@ class RecoveryLadder:
         self._skipped_in_a_row += 1
         if self._skipped_in_a_row >= self._settings.skips_before_rollback:
             self._roll_back(step, f"{self._skipped_in_a_row} steps in a row could not be done.")
-        return self._engine.nothing_done("a tensor was changed in place", None)
+        return self._engine.skipped_step("a tensor was changed in place", None)
 
     def _pause(self, kind: str, happened: str, details: str = "") -> None:
         self._must_pause = True

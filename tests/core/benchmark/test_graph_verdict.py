@@ -40,7 +40,7 @@ def test_a_step_without_a_loss_is_never_passed_over(missing: float | None, place
     [
         (GRAPH, ALIKE, 2.99),
         (GRAPH, [*ALIKE, (1.0, 1.05)], 10.0),
-        ("eager: its step came out otherwise than the eager one", ALIKE, 10.0),
+        ("eager: its step differs from the eager one", ALIKE, 10.0),
         (GRAPH, [], 10.0),
         (GRAPH, ALIKE, math.nan),
     ],

@@ -73,11 +73,11 @@ def test_what_is_not_a_number_spares_nothing() -> None:
 
 def test_harm_at_one_horizon_does_not_hide_behind_gains_at_the_others() -> None:
     generator, rate = np.random.default_rng(3), AdaptiveRate()
-    spared = np.full(16, 0.05)
-    spared[-1] = -0.05
+    gain = np.full(16, 0.05)
+    gain[-1] = -0.05
     for _ in range(2 * LOOK):
         without = generator.gamma(1.0, 0.15, 16) + 1.0
-        rate.observe(without - spared + generator.normal(0.0, 0.1, 16), without)
+        rate.observe(without - gain + generator.normal(0.0, 0.1, 16), without)
     assert rate.factor < 1.0
 
 

@@ -409,7 +409,7 @@ def test_no_number_is_asked_of_the_device_until_the_step_is_read(precision: str,
     assert waits.count == 0, "and then in one piece"
 
 
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device answers")
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device was found")
 @pytest.mark.parametrize("precision", ["float32", "bfloat16", "float16"])
 def test_no_step_waits_for_the_gpu_until_it_is_read(precision: str) -> None:
     training = TrainingSettings(learning_rate=RATE, ema_decay=0.9, precision=precision)  # type: ignore[arg-type]

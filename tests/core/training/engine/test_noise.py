@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from core.settings.tree import GradientSettings
-from core.training.engine.noise import carried_seed, restore_noise
+from core.training.engine.noise import derived_seed, restore_noise
 from tests.core.training.engine.rigs import REFERENCE, assert_same, batch, engine, state
 from tests.support.other_device import CPU_BYTES, CUDA_STATE, on_cuda
 
@@ -67,7 +67,7 @@ def test_from_the_cpu_to_the_gpu_a_seed_is_set_and_no_foreign_state(kind: str | 
     state = torch.Generator().manual_seed(3).get_state()
     gpu = CudaLike()
     restore_noise(gpu, state, kind, 1, 2)
-    assert gpu.state is None and gpu.seed == carried_seed(state, 1, 2) and 0 <= gpu.seed < 2**64
+    assert gpu.state is None and gpu.seed == derived_seed(state, 1, 2) and 0 <= gpu.seed < 2**64
     torch.Generator().manual_seed(gpu.seed)  # a seed that torch takes
 
 

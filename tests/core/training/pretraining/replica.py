@@ -22,7 +22,7 @@ from core.training.engine.engine import TrainingEngine
 from core.training.engine.replicas import Replicas, SingleReplica
 from core.training.engine.samples import Batch
 from core.training.pretraining.dataset import share_of
-from core.training.pretraining.team import Team, gather
+from core.training.pretraining.team import Team, join_team
 from tests.core.training.engine import rigs
 
 PRECISIONS = ("float32", "bfloat16")
@@ -115,7 +115,7 @@ def weights_of(trained: TrainingEngine) -> Tensor:
 
 def main(out: Path) -> None:
     found: dict[str, Tensor] = {}
-    with gather("cpu") as team:
+    with join_team("cpu") as team:
         for precision in PRECISIONS:
             trained = build(precision, 3, team)
             for number, batch in enumerate(batches()):
@@ -133,7 +133,7 @@ def main(out: Path) -> None:
         found["agreed"] = replicas.agree(torch.tensor(team.rank == 1))
         found["any"] = torch.tensor([team.any(team.rank == 1), team.any(False)])
         found["total"] = torch.from_numpy(team.total(np.array([team.rank + 1.0])))
-        found["first"] = torch.tensor(team.first_ones(100 + team.rank))
+        found["first"] = torch.tensor(team.from_first(100 + team.rank))
     torch.save(found, out)
 
 

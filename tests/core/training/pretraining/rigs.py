@@ -14,7 +14,7 @@ from core.domain.clock import SystemClock
 from core.domain.events import JobProgress
 from core.settings.tree import ModelSettings, Settings, TrainingSettings
 from core.storage.folder import DataFolder
-from core.training.pretraining.run import Request, Surroundings, pretrain
+from core.training.pretraining.run import PretrainingContext, PretrainingRequest, pretrain
 from tests.support.candles import MINUTE, START_MS
 
 SMALL = Settings(
@@ -50,7 +50,7 @@ def write(path: Path, candles: Sequence[Candle]) -> Path:
 
 
 class Listener:
-    """Takes down what it is told."""
+    """Records its calls."""
 
     def __init__(self) -> None:
         self.jobs: list[JobProgress] = []
@@ -59,7 +59,7 @@ class Listener:
     def show(self, job: JobProgress) -> None:
         self.jobs.append(job)
 
-    def say(self, sentence: str) -> None:
+    def report(self, sentence: str) -> None:
         self.sentences.append(sentence)
 
 
@@ -75,7 +75,7 @@ def run(
     """Pretrain in this process."""
     folder = DataFolder(root)
     folder.ensure()
-    around = Surroundings(settings, folder, SystemClock(), listener or Listener(), should_stop)
-    account = pretrain(Request(files, epochs, **wanted), around)
+    context = PretrainingContext(settings, folder, SystemClock(), listener or Listener(), should_stop)
+    account = pretrain(PretrainingRequest(files, epochs, **wanted), context)
     assert account is not None
     return account

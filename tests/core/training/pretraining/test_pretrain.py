@@ -209,7 +209,7 @@ def _readings(root: Path, candles: Path) -> int:
 
 def test_a_market_that_never_moves_has_nothing_to_measure(tmp_path: Path) -> None:
     flat = [dataclasses.replace(one, open=1.0, high=1.0, low=1.0, close=1.0, volume=1.0) for one in rigs.reverting(180)]
-    with pytest.raises(PretrainingError, match="No epoch could be measured"):
+    with pytest.raises(PretrainingError, match="No epoch could be validated"):
         rigs.run(tmp_path, rigs.write(tmp_path / "flat.csv", flat))
 
 

@@ -24,7 +24,7 @@ from core.training.engine.device import choose_device
 from core.training.hosting.pretrained_store import PretrainedStore
 from core.training.pretraining import team
 from core.training.pretraining.errors import PretrainingError
-from core.training.pretraining.team import Alone, Joined, gather
+from core.training.pretraining.team import JoinedProcess, SingleProcess, join_team
 from tests.core.training.pretraining import replica, rigs
 from tests.support.commands import ROOT
 
@@ -123,14 +123,14 @@ class Exchanging(nn.Module):
 
 
 @pytest.fixture
-def one_of_two(monkeypatch: pytest.MonkeyPatch) -> Joined:
+def one_of_two(monkeypatch: pytest.MonkeyPatch) -> JoinedProcess:
     for module in (replicas, team):
         monkeypatch.setattr(module, "distributed", TwoAlike())
     monkeypatch.setattr(replicas, "DistributedDataParallel", Exchanging)
-    return Joined(choose_device("cpu"))
+    return JoinedProcess(choose_device("cpu"))
 
 
-def test_the_mean_of_what_two_find_in_their_shares_is_what_one_finds_in_the_whole(one_of_two: Joined) -> None:
+def test_the_mean_of_what_two_find_in_their_shares_is_what_one_finds_in_the_whole(one_of_two: JoinedProcess) -> None:
     """Every sample counts the same here, so that both shares weigh the same."""
     whole = replica.batches()[0]
     whole.weights[:] = 1.0
@@ -148,7 +148,7 @@ def test_the_mean_of_what_two_find_in_their_shares_is_what_one_finds_in_the_whol
     assert float(sum(step.measured[1] for step in steps)) / WORLD == pytest.approx(float(alone.measured[1]), rel=1e-5)
 
 
-def test_what_one_of_two_makes_of_what_both_have(one_of_two: Joined) -> None:
+def test_what_one_of_two_makes_of_what_both_have(one_of_two: JoinedProcess) -> None:
     joined = one_of_two.join(nn.Linear(1, 1))
     assert float(joined.share_of_weight(torch.tensor(3.0))) == 3.0, "of six, half"
     assert float(joined.share_of_weight(torch.tensor(0.0))) > 0.0
@@ -157,7 +157,7 @@ def test_what_one_of_two_makes_of_what_both_have(one_of_two: Joined) -> None:
     assert (one_of_two.rank, one_of_two.world_size) == (1, 2)
     assert one_of_two.any(True) and not one_of_two.any(False)
     assert one_of_two.total(np.array([1.0, 2.0])).tolist() == [2.0, 4.0]
-    assert one_of_two.first_ones(7) == 100
+    assert one_of_two.from_first(7) == 100
 
 
 @pytest.fixture(scope="module")
@@ -248,10 +248,10 @@ def test_pretraining_together_comes_out_as_alone(tmp_path: Path) -> None:
 
 
 def test_without_torchrun_one_is_alone() -> None:
-    with gather("cpu", {}) as team:
-        assert isinstance(team, Alone) and team.world_size == 1 and team.join is None
+    with join_team("cpu", {}) as team:
+        assert isinstance(team, SingleProcess) and team.world_size == 1 and team.join is None
 
 
 def test_half_of_torchruns_variables_are_a_sentence() -> None:
-    with pytest.raises(PretrainingError, match="MASTER_ADDR"), gather("cpu", {"RANK": "0", "WORLD_SIZE": "2"}):
+    with pytest.raises(PretrainingError, match="MASTER_ADDR"), join_team("cpu", {"RANK": "0", "WORLD_SIZE": "2"}):
         pass
