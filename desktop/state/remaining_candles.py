@@ -14,7 +14,9 @@ _STILL_LEARNING = (TrainerState.STARTING, TrainerState.CATCHING_UP, TrainerState
 def ending_words(state: RunState) -> str:
     """``The file has ended``, once all candles have come and been learned from; empty while there are more."""
     feed, market = state.feed, state.feed_record.market
-    if feed is None or feed.state is not FeedState.ENDED or state.trainer_state in _STILL_LEARNING:
+    if feed is None or feed.state is not FeedState.ENDED or not state.has_caught_up:
+        return ""
+    if state.trainer_state in _STILL_LEARNING:
         return ""
     if market is not None and market.venue == FILE_VENUE:
         return translate("Window", "The file has ended")

@@ -187,10 +187,17 @@ class RunState(QObject):
         has_ended = self.feed is not None and self.feed.state is FeedState.ENDED
         if not has_ended or self.status is None or self.is_on_break or self.trainer_state not in _LEARNING:
             return False
+        return self.has_caught_up
+
+    @property
+    def has_caught_up(self) -> bool:
+        """Whether the trainer has learned from the newest candle that the feed has told, and no catching up is under
+        way: nothing is left to be scored until another candle closes."""
         newest_ms = self.feed_record.newest_closed_ms
         # A status comes now and then only, a forecast with each candle; but a trainer that just stands has made none.
         forecast_ms = None if self.forecast is None else self.forecast.origin_open_time_ms
-        positions_ms = [each for each in (self.status.position_ms, forecast_ms) if each is not None]
+        told_ms = None if self.status is None else self.status.position_ms
+        positions_ms = [each for each in (told_ms, forecast_ms) if each is not None]
         has_come_to_it = newest_ms is None or any(each >= newest_ms for each in positions_ms)
         return has_come_to_it and self.jobs.find(JOB_ID) is None
 

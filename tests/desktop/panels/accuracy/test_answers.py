@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pytestqt.qtbot import QtBot
 
 from core.domain.candle import FILE_VENUE, Market
-from core.domain.events import AccuracySummary, Estimate, TrainerState
+from core.domain.events import AccuracySummary, Estimate, JobProgress, TrainerState
 from core.market.feeds.base import FeedState, FeedStatus
+from core.training.hosting.catch_up import JOB_ID
 from desktop.panels.accuracy.answers import Answers, Found, answers_of, found_in
 from desktop.panels.accuracy.panel import AccuracyPanel
 from desktop.state.run_state import RunState
@@ -137,5 +140,17 @@ def test_once_a_file_has_ended_the_answers_stay_open_and_nothing_is_said_to_be_e
     state.apply(scenario.status(TrainerState.TRAINING, accuracy=summary, online=online))
     assert "early" not in words() and words().count("open until more candles come") == 7
     assert "The file has ended: the answer stays open until more candles come. A proof takes" in panel._reason.text()
+    stored = JobProgress(JOB_ID, "Learning from stored candles", 159, 1_100)
+    for learning in (stored, replace(stored, done=749)):
+        state.apply(learning)
+        assert "ended" not in words() and "early" in words(), "candles that are stored are still to be scored"
+    state.apply(replace(stored, done=1_100))
+    assert words().count("open until more candles come") == 7
+    candles = scenario.market(40)
+    state.feed_record.add_closed(candles)
+    state.apply(scenario.status(accuracy=summary, online=online, position_ms=candles[-2].open_time_ms))
+    assert "ended" not in words(), "the last candle is being learned from"
+    state.apply(scenario.status(accuracy=summary, online=online, position_ms=candles[-1].open_time_ms))
+    assert words().count("open until more candles come") == 7
     state.apply(FeedStatus(FeedState.REPLAYING, "walk at 1 candle a second.", 0))
     assert "ended" not in words()
