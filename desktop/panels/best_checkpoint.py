@@ -7,7 +7,9 @@ from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from core.checkpoints.merit import is_wrecked
 from core.domain.events import CheckpointInfo
+from desktop.panels.accuracy.answers import Found, model_found
 from desktop.state.checkpoint_source import BEST_MEANING, SCORE_MEANING, CheckpointSource, score_text
+from desktop.state.run_state import RunState
 from desktop.ui.formatting import format_age, format_count, format_number, format_percent, format_time
 from desktop.ui.icons import icon, tabular
 from desktop.ui.interface_size import scale_text
@@ -27,9 +29,9 @@ class BestCheckpointPanel(Panel):
 
     restore_requested = Signal(str)
 
-    def __init__(self, source: CheckpointSource, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(self, source: CheckpointSource, state: RunState, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(theme, parent)
-        self._source = source
+        self._source, self._state = source, state
         self._best: CheckpointInfo | None = None
         self._trophy, self._step, self._when, self._more = (Label() for _ in range(4))
         self._score, self._of = WrappedLabel(), WrappedLabel()
@@ -49,11 +51,12 @@ class BestCheckpointPanel(Panel):
         self._empty = EmptyState(translate("Panels", _NONE_SCORED), self)
         self.apply_palette(theme.palette)
         source.changed.connect(self.mark_stale)
+        state.status_changed.connect(self.mark_stale)
 
     def refresh(self) -> None:
         self._best = self._source.best()
         best = self._best
-        text = "" if best is not None else _why_none(self._source.highest())
+        text = "" if best is not None else _why_none(self._source.highest(), self._model_found)
         self._empty.tell(is_empty=best is None, is_loading=self._source.is_loading, text=text)
         self._scroll.setVisible(best is not None)  # its bar would lie over the words
         for part in (self._trophy, self._step, self._score, *self._small, self._restore):
@@ -62,7 +65,7 @@ class BestCheckpointPanel(Panel):
             return
         set_text(self._step, translate("Panels", "Step {0}").format(format_count(best.step)))
         set_text(self._score, translate("Panels", "Model alone: {0}").format(score_text(best)))
-        set_text(self._of, _of_what(best))
+        set_text(self._of, _of_what(best, self._model_found))
         loss = () if best.loss is None else (translate("Panels", "Loss {0}").format(format_number(best.loss, 4)),)
         candle = translate("Panels", "candle of {0}").format(format_time(best.candle_open_time_ms))
         set_text(self._more, " · ".join((*loss, candle)))
@@ -97,6 +100,12 @@ class BestCheckpointPanel(Panel):
             colour_text(label, palette.muted_text)
 
     @property
+    def _model_found(self) -> Found:
+        """The run's verdict on its model: a checkpoint's gain has no interval."""
+        status = self._state.status
+        return Found.EARLY if status is None else model_found(status.accuracy)
+
+    @property
     def _small(self) -> tuple[Label, ...]:
         """Below the score."""
         return self._of, self._unproven, self._when, self._more
@@ -127,7 +136,7 @@ class BestCheckpointPanel(Panel):
             self.restore_requested.emit(self._best.checkpoint_id)
 
 
-def _why_none(highest: CheckpointInfo | None) -> str:
+def _why_none(highest: CheckpointInfo | None, model: Found) -> str:
     """A good score alone makes no best, and the table shows it: what else keeps it from being one."""
     if highest is None or highest.skill is None:
         return translate("Panels", _NONE_SCORED)
@@ -136,20 +145,27 @@ def _why_none(highest: CheckpointInfo | None) -> str:
     elif highest.skill < 0.0:
         why = translate("Panels", "“no change” is better")
     else:
-        why = translate("Panels", "the model takes {0} from the ghosts: the simple rules alone are better").format(
-            format_percent(abs(highest.model_gain or 0.0), 2)
-        )
+        why = (
+            translate("Panels", "the model takes {0} from the ghosts: the simple rules alone are better")
+            if model is Found.NO
+            else translate("Panels", "the model took {0} from the ghosts, which is not proven yet")
+        ).format(format_percent(abs(highest.model_gain or 0.0), 2))
     return translate("Panels", "No best checkpoint yet.\nThe highest score is {0}, at step {1}, but {2}.").format(
         score_text(highest), format_count(highest.step), why
     )
 
 
-def _of_what(best: CheckpointInfo) -> str:
+def _of_what(best: CheckpointInfo, model: Found) -> str:
     """What the score is measured against, and what the model adds to the ghosts: that may be nothing all the same."""
     if best.model_gain is None:
         return translate("Panels", "against “no change”, without the simple rules")
     gain = format_percent(best.model_gain, 1, signed=True)
-    return translate("Panels", "against “no change”; to the simple rules it adds {0}").format(gain)
+    text = (
+        translate("Panels", "against “no change”; to the simple rules it adds {0}")
+        if model is Found.YES
+        else translate("Panels", "against “no change”; to the simple rules {0}, not proven yet")
+    )
+    return text.format(gain)
 
 
 def set_text_of_button(button: QPushButton, text: str) -> None:

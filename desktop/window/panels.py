@@ -45,7 +45,7 @@ class Panels(QObject):
         self.loss = LossPanel(state, theme)
         self.gradients = GradientsPanel(state, theme, settings.current)
         self.accuracy = AccuracyPanel(state, theme)
-        self.best_checkpoint = BestCheckpointPanel(source, theme)
+        self.best_checkpoint = BestCheckpointPanel(source, state, theme)
         self.checkpoints = CheckpointsPanel(source, theme)
         self.incidents = IncidentsPanel(state, theme)
         self.feed = FeedPanel(state, theme)

@@ -19,6 +19,7 @@ from desktop.ui.theme import Palette
 from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
 
 _LIVE = "live"
+_TINY_SHARE = 0.05
 _WHERE = {
     "replayed": QT_TRANSLATE_NOOP("Panels", "in replay"),
     "simulated": QT_TRANSLATE_NOOP("Panels", "in simulation"),
@@ -92,6 +93,15 @@ def found_in(estimate: Estimate) -> Found:
     return Found.YES if estimate.low > 0.0 else Found.NO if estimate.high < 0.0 else Found.OPEN
 
 
+def model_found(accuracy: AccuracySummary) -> Found:
+    """Whether the model adds to the simple rules: the one verdict on it, for whatever is said of its gain."""
+    return found_in(_gain(accuracy))
+
+
+def _gain(accuracy: AccuracySummary) -> Estimate:
+    return Estimate(None, None, None, 0) if accuracy.model_gain is None else accuracy.model_gain[0]
+
+
 def _ghosts(accuracy: AccuracySummary, *, has_ended: bool) -> Answer:
     skill = accuracy.skill_close
     found, where = found_in(skill), translate("Panels", _WHERE[accuracy.group]) if accuracy.group in _WHERE else ""
@@ -110,28 +120,38 @@ def _ghosts(accuracy: AccuracySummary, *, has_ended: bool) -> Answer:
 
 
 def _model(accuracy: AccuracySummary, *, has_ended: bool) -> Answer:
-    gain = Estimate(None, None, None, 0) if accuracy.model_gain is None else accuracy.model_gain[0]
-    found, value = found_in(gain), _measured(gain)
+    gain, found = _gain(accuracy), model_found(accuracy)
+    value = _measured(gain)
     rules = "" if accuracy.model_weight is None else format_percent(1.0 - accuracy.model_weight, 0)
     texts = {
         Found.YES: translate("Panels", "The model adds {0} to the simple rules").format(value),
         Found.NO: translate("Panels", "The model does harm beside the simple rules: {0}").format(value),
-        Found.OPEN: translate("Panels", "{0} simple rules: the model adds nothing yet").format(rules),
+        Found.OPEN: _open_words(accuracy.model_weight),
         Found.EARLY: (
             translate("Panels", "Model: open until more candles come ({0} simple rules)")
             if has_ended
             else translate("Panels", "Model: too early to tell ({0} simple rules)")
         ).format(rules),
     }
-    text = (
-        texts[found] if rules or found in (Found.YES, Found.NO) else translate("Panels", "The model adds nothing yet")
-    )
+    text = texts[found] if rules or found is not Found.EARLY else translate("Panels", "Model: too early to tell")
     meaning = translate("Panels", _MODEL)
     if accuracy.model_gain is not None and gain.value is not None:
         both, close, spread = map(_measured, accuracy.model_gain)
         details = translate("Panels", "Both: {0}. Close alone: {1}. Range alone: {2}. n = {3}.")
         meaning = f"{meaning}\n{details.format(both, close, spread, format_count(gain.n))}"
     return Answer(translate("Panels", "Model"), found, text, meaning)
+
+
+def _open_words(weight: float | None) -> str:
+    """Nothing is proven of its gain: that it adds nothing is said only where next to nothing of the ghosts is its."""
+    if weight is None:
+        return translate("Panels", "It is not proven yet that the model adds to the simple rules")
+    text = (
+        translate("Panels", "{0} simple rules: the model adds nothing yet")
+        if weight <= _TINY_SHARE
+        else translate("Panels", "{0} simple rules: not proven yet that the model adds to them")
+    )
+    return text.format(format_percent(1.0 - weight, 0))
 
 
 def _learning(online: OnlineGain | None, *, has_ended: bool) -> Answer | None:

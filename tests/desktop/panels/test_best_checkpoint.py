@@ -9,7 +9,8 @@ from pytestqt.qtbot import QtBot
 
 from core.domain.clock import ManualClock
 from core.domain.diagnosis import Disease
-from core.domain.events import CheckpointsChanged
+from core.domain.events import CheckpointsChanged, Estimate
+from desktop.panels.accuracy.panel import AccuracyPanel
 from desktop.panels.best_checkpoint import BestCheckpointPanel
 from desktop.state.checkpoint_source import CheckpointSource
 from desktop.state.run_state import RunState
@@ -26,7 +27,7 @@ def library() -> scenario.Library:
 @pytest.fixture
 def panel(qtbot: QtBot, state: RunState, theme: Theme, library: scenario.Library) -> BestCheckpointPanel:
     state.apply(scenario.ready())
-    panel = BestCheckpointPanel(CheckpointSource(library, state, state), theme)
+    panel = BestCheckpointPanel(CheckpointSource(library, state, state), state, theme)
     shown_panel(qtbot, panel)
     return panel
 
@@ -88,14 +89,40 @@ def test_it_says_what_the_score_is_of(
     state.apply(CheckpointsChanged(scenario.RUN, library.infos[0]))
     panel.refresh()
     assert "Model alone: +1.1 %" in words(panel) and "against “no change”" in words(panel)
-    assert ("adds +0.1 %" in words(panel)) is (gain is not None)
+    assert ("+0.1 %, not proven yet" in words(panel)) is (gain is not None)
     assert "That proves no edge" in words(panel)
+
+
+@pytest.mark.parametrize("interval", [(0.001, 0.005), (-0.005, -0.001), (-0.002, 0.008), (None, None)])
+@pytest.mark.parametrize("gain", [0.0034, -0.0004])
+def test_what_is_said_of_the_models_gain_never_contradicts_the_answer(
+    panel: BestCheckpointPanel,
+    state: RunState,
+    library: scenario.Library,
+    theme: Theme,
+    interval: tuple[float | None, float | None],
+    gain: float,
+) -> None:
+    """“To the simple rules it adds +0.3 %” stood beside “the model adds nothing yet”, and “the simple rules alone are
+    better” beside “Model: too early to tell”."""
+    library.infos = [scenario.checkpoint(12_340, is_best=gain > 0.0, skill=0.062, model_gain=gain)]
+    estimate = Estimate(0.003, *interval, 1_000)
+    state.apply(CheckpointsChanged(scenario.RUN, library.infos[0]))
+    state.apply(scenario.status(accuracy=scenario.accuracy(model_gain=(estimate,) * 3)))
+    answers = AccuracyPanel(state, theme)
+    for each in (panel, answers):
+        each.refresh()
+    answer, said = answers._model.text(), words(panel)
+    assert ("it adds +0.3 %" in said) == (gain > 0.0 and "The model adds" in answer)
+    assert ("alone are better" in said) == (gain < 0.0 and "does harm" in answer)
+    assert ("not proven yet" in said) == ("it adds" not in said and "alone are better" not in said)
+    assert "adds nothing" not in answer
 
 
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"skill": 0.062, "model_gain": -0.0012}, "0.12 % from the ghosts"),
+        ({"skill": 0.062, "model_gain": -0.0012}, "took 0.12 % from the ghosts, which is not proven yet"),
         ({"skill": -0.01, "skill_low": -0.02}, "“no change” is better"),
         ({"skill": 0.062, "health": Disease.DIVERGED}, "had diverged"),
     ],

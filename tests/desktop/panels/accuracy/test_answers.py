@@ -43,6 +43,15 @@ def test_an_edge_of_the_simple_rules_alone_says_so_and_is_not_green(theme: Theme
     assert found.colour(found.model, theme.palette) == theme.palette.text
 
 
+def test_what_is_not_proven_is_not_said_to_be_nothing() -> None:
+    for weight, text in (
+        (0.05, "95 % simple rules: the model adds nothing yet"),
+        (0.11, "89 % simple rules: not proven yet that the model adds to them"),
+        (None, "It is not proven yet that the model adds to the simple rules"),
+    ):
+        assert answers_of(replace(run(ABOVE, AROUND), model_weight=weight), None).model.text == text
+
+
 def test_a_diverged_model_is_the_answer_whatever_was_measured_before(theme: Theme) -> None:
     """Incidents said that it did harm, and the answer beside them that it adds nothing yet."""
     found = answers_of(run(ABOVE, ABOVE), scenario.online_gain(gain=ABOVE), has_diverged=True)

@@ -45,7 +45,7 @@ def test_the_verdict_comes_first_and_each_row_has_interval_reference_and_n(
     panel.refresh()
     assert words(panel)[:3] == [
         "Ghosts are not proven better than “no change”: +1.1 % (−0.4 to 2.6)",
-        "–  36 % simple rules: the model adds nothing yet",
+        "–  36 % simple rules: not proven yet that the model adds to them",
         "✓  Learning helps: +0.8 % (0.2 to 1.4)",
     ]
     assert row(panel, "Direction") == ["Direction", "52.3 %", "49.1 to 55.5", "50 %", "948"]
