@@ -41,7 +41,7 @@ class MarketSettings:
     )
     venue: str = Field(default="binance", description="The exchange's ccxt id.")
     symbol: str = Field(default="BTC/USDT", description="The market's symbol, as ccxt writes it.")
-    interval: str = Field(default="1m", description="The length of a candle: 1m, 5m, 15m, 1h, 4h, 1d.")
+    interval: str = Field(default="1m", description="Candle length: 1m, 5m, 15m, 1h, 4h, 1d.")
     file: str | None = Field(default=None, description="The candle file to replay.")
     speed: float | None = Field(
         default=None,
@@ -81,7 +81,7 @@ class ModelSettings:
     context: int = Field(default=64, ge=8, le=512, description="Candles that the model sees.")
     horizons: int = Field(default=8, ge=1, le=64, description="Candles to forecast.")
     activation: Literal["gelu", "relu", "silu", "tanh"] = Field(
-        default="gelu", description="The non-linearity of the feed-forward nets."
+        default="gelu", description="Activation function of the feed-forward networks."
     )
     initialisation: Literal["torch", "by-activation"] = Field(
         default="torch",
@@ -110,22 +110,26 @@ class TrainingSettings:
         default=None,
         ge=0,
         le=2**63 - 1,
-        description="Makes a run repeatable: one thread, and no wall time in any decision.",
+        description="Makes a run reproducible: one thread, and no wall-clock time in any decision.",
     )
     learning_rate: float = Field(default=3e-5, gt=0.0, le=1.0, description="AdamW's learning rate.")
     weight_decay: float = Field(default=0.01, ge=0.0, le=1.0, description="AdamW's decoupled weight decay.")
     schedule: Literal["constant", "cosine", "plateau", "adaptive"] = Field(
         default="adaptive",
-        description="The rate after the warm-up. adaptive: halved where learning did harm; cosine: to a tenth; "
-        "plateau: halved when the loss is stuck.",
+        description=(
+            "Learning rate after the warm-up. adaptive: halved where learning did harm; cosine: falls to a "
+            "tenth; plateau: halved when the loss stops falling."
+        ),
     )
     warmup_steps: int = Field(default=0, ge=0, le=100_000, description="Steps over which the rate rises from 0.")
     schedule_steps: int = Field(
         default=10_000,
         ge=10,
         le=10_000_000,
-        description="Length of the cosine; for plateau, the steps over which the loss is averaged: three such means "
-        "in a row without progress halve the rate.",
+        description=(
+            "Length of the cosine. For plateau: steps over which the loss is averaged; three means in a row "
+            "without progress halve the rate."
+        ),
     )
     ema_decay: float = Field(
         default=0.0,
@@ -134,11 +138,11 @@ class TrainingSettings:
         description="Decay of the averaged weights used for forecasts; 0: use the newest weights.",
     )
     precision: Literal["float32", "bfloat16", "float16"] = Field(
-        default="float32", description="The arithmetic of the forward pass; the weights stay float32."
+        default="float32", description="Precision of the forward pass; the weights stay float32."
     )
     recompute_activations: bool = Field(
         default=False,
-        description="Save memory in deep models: compute the forward pass twice (gradient checkpointing).",
+        description="Gradient checkpointing: saves memory in deep models by computing the forward pass twice.",
     )
     threads: int = Field(
         default=0, ge=0, le=64, description="CPU threads of the trainer; 0: chosen by a short measurement."
@@ -148,7 +152,7 @@ class TrainingSettings:
     )
     start_from: Literal["newest", "none"] = Field(
         default="newest",
-        description="What a new run begins with. newest: the newest pretrained model that fits; none: a new model.",
+        description="Starting point of a new run. newest: the newest pretrained model that fits; none: a new model.",
     )
     duty_percent: int = Field(
         default=100, ge=5, le=100, description="Share of time for training; less keeps the desktop responsive."
@@ -159,19 +163,24 @@ class TrainingSettings:
         default=0.1,
         ge=0.0,
         le=10.0,
-        description="Price of a correction in the loss: its square times the horizon, times this; 0: none.",
+        description="Penalty on a correction in the loss: its square times the horizon, times this; 0: none.",
     )
     poor_forecast_weight: float = Field(
         default=1.0,
         ge=1.0,
         le=10.0,
-        description="Loss weight of a sample whose forecast was worse than usual; 1: off. Above 1 it cost skill.",
+        description=(
+            "Loss weight of a sample whose forecast was worse than usual; 1: off. Values above 1 lowered the skill."
+        ),
     )
     wrong_direction_weight: float = Field(
         default=1.0,
         ge=1.0,
         le=10.0,
-        description="Loss weight of the close where the forecast's direction was wrong; 1: off. Above 1 it cost skill.",
+        description=(
+            "Loss weight of the close where the forecast's direction was wrong; 1: off. Values above 1 "
+            "lowered the skill."
+        ),
     )
 
 
@@ -198,8 +207,10 @@ class GradientSettings:
 
     clip_mode: Literal["norm", "value", "layer", "adaptive", "off", "observe"] = Field(
         default="norm",
-        description="norm: the total 2-norm; value: each number; layer: each layer's norm; adaptive: a percentile of "
-        "recent norms; off: nothing is clipped; observe: only say when norm would have clipped.",
+        description=(
+            "norm: the total 2-norm; value: each number; layer: each layer's norm; adaptive: a percentile of "
+            "recent norms; off: no clipping; observe: only report when norm would have clipped."
+        ),
     )
     clip_norm: float = Field(
         default=1.0,
@@ -208,13 +219,16 @@ class GradientSettings:
         description="The threshold for the 2-norm of all gradients (clip modes norm and observe), of each layer's "
         "(layer), or of all until enough norms are known (adaptive).",
     )
-    clip_value: float = Field(default=0.5, gt=0.0, le=1e6, description="The bound of each number, for clip mode value.")
+    clip_value: float = Field(
+        default=0.5,
+        gt=0.0,
+        le=1e6,
+        description=("Largest absolute value of each gradient number, for clip mode value."),
+    )
     clip_percentile: float = Field(
         default=90.0, ge=1.0, le=100.0, description="The percentile of recent norms, for clip mode adaptive."
     )
-    accumulation: int = Field(
-        default=1, ge=1, le=64, description="Micro-batches that each step is split into; less memory, same result."
-    )
+    accumulation: int = Field(default=1, ge=1, le=64, description="Micro-batches per step: less memory, same result.")
     noise: float = Field(
         default=0.0, ge=0.0, le=1.0, description="Standard deviation of noise added before clipping; 0: none."
     )
@@ -226,7 +240,7 @@ class RecoverySettings:
 
     spike_action: Literal["mark", "clip", "skip"] = Field(
         default="mark",
-        description="What a loss spike leads to: only a mark, a tenth of the clip threshold, or no step.",
+        description="Response to a loss spike: only a mark, a tenth of the clip threshold, or no step.",
     )
     spike_factor: float = Field(
         default=4.0, ge=1.5, le=1000.0, description="A loss of this many times the running median is a spike."
@@ -253,7 +267,7 @@ class CheckpointSettings:
 
     every_steps: int = Field(default=10, ge=1, le=100_000, description="Steps between checkpoints.")
     catch_up_seconds: float = Field(
-        default=2.0, ge=0.0, le=600.0, description="At most one checkpoint in this many seconds while catching up."
+        default=2.0, ge=0.0, le=600.0, description="Least time between checkpoints while catching up."
     )
     keep_newest: int = Field(default=5, ge=2, le=1000, description="Newest checkpoints to keep.")
     keep_best: int = Field(default=3, ge=1, le=1000, description="Best checkpoints to keep.")

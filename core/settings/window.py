@@ -28,18 +28,19 @@ def _market(text: str) -> str:
 class AppearanceSettings:
     """Appearance of the window."""
 
-    theme: Literal["system", "dark", "light"] = Field(default="system", description="system follows the desktop.")
+    theme: Literal["system", "dark", "light"] = Field(default="system", description="system: follow the desktop.")
     colours: Literal["green-red", "blue-orange"] = Field(
-        default="green-red", description="Rising and falling candles; blue-orange is safe for the colour-blind."
+        default="green-red",
+        description=("Colours of rising and falling candles; blue-orange is safe for the colour-blind."),
     )
     interface_percent: int | None = Field(
         default=None,
         ge=75,
         le=300,
-        description="The size of all text, in percent. Not set: by the screen and the window.",
+        description="Size of all text, in percent. Not set: follows the screen and the window.",
     )
     font: Literal["system", "bundled"] = Field(
-        default="system", description="bundled: Golden Sans, whose digits all have one width."
+        default="system", description="bundled: Golden Sans, with digits of equal width."
     )
     swap_colours: bool = Field(default=False, description="Swap the colours of rising and falling candles.")
 
@@ -49,17 +50,17 @@ class ChartSettings:
     """Content and appearance of the chart."""
 
     candles: Literal["candles", "hollow", "bars", "line", "heikin_ashi"] = Field(
-        default="candles", description="The shape of candles; forecasts are always candles."
+        default="candles", description="Shape of the candles; forecasts are always drawn as candles."
     )
     scale: Literal["linear", "log", "percent"] = Field(
-        default="linear", description="The price axis. percent: against the first candle in view."
+        default="linear", description="Price axis. percent: change from the first candle in view."
     )
     interval: ChartInterval = Field(
         default="market", description="Interval of the shown candles: the market's, or a coarser one."
     )
     time_zone: str = Field(
         default="local",
-        description="The zone of all times on the chart: local, UTC, exchange, or a name such as Europe/Berlin.",
+        description="Time zone of the chart: local, UTC, exchange, or a name such as Europe/Berlin.",
     )
     show_volume: bool = Field(default=True, description="Volume bars under the candles.")
     volume_profile: bool = Field(default=False, description="Traded volume at each price, for the candles in view.")
@@ -68,7 +69,7 @@ class ChartSettings:
     )
     scale_before_compare: Literal["linear", "log", "percent"] = Field(
         default="linear",
-        description="The price axis as it was before another market was compared.",
+        description="Price axis to return to after comparing.",
         json_schema_extra=OWN_DIALOG,
     )
     show_bands: bool = Field(default=True, description="The 50 % and 90 % bands around the ghosts.")
@@ -76,16 +77,16 @@ class ChartSettings:
     hindsight_horizon: int = Field(
         default=1, ge=1, le=64, description="Candles between a past forecast and its target."
     )
-    error_strip: bool = Field(default=False, description="The error of each past forecast, in a pane below the prices.")
+    error_strip: bool = Field(default=False, description="Error of each past forecast, in a pane below the prices.")
     regimes: bool = Field(
         default=False, description="Background by market regime: calm, trending or volatile, as known at each close."
     )
-    show_markers: bool = Field(default=True, description="Marks where training had an incident, a best, a restore.")
+    show_markers: bool = Field(default=True, description="Marks at incidents, new bests and restores of training.")
     indicators: tuple[Annotated[dict[str, Any], AfterValidator(_indicator)], ...] = Field(
-        default=(), description="The indicators on the chart.", json_schema_extra=OWN_DIALOG
+        default=(), description="Indicators on the chart.", json_schema_extra=OWN_DIALOG
     )
     pane_heights: dict[str, Annotated[float, Field(gt=0.0, lt=1.0)]] = Field(
-        default_factory=dict, description="Shares of the chart's height.", json_schema_extra=OWN_DIALOG
+        default_factory=dict, description="Pane heights, as shares of the chart's height.", json_schema_extra=OWN_DIALOG
     )
 
     @field_validator("time_zone")
@@ -100,7 +101,7 @@ class WatchlistSettings:
     """The markets whose prices the watchlist shows."""
 
     markets: Annotated[tuple[WatchedMarket, ...], Field(max_length=MOST_WATCHED)] = Field(
-        default=DEFAULT_WATCHLIST, description="The watched markets, in order.", json_schema_extra=OWN_DIALOG
+        default=DEFAULT_WATCHLIST, description="Watched markets, in order.", json_schema_extra=OWN_DIALOG
     )
 
     @field_validator("markets")
@@ -117,19 +118,19 @@ class BrowserSettings:
 
     columns: tuple[str, ...] = Field(
         default=(),
-        description="The columns, in order; empty: as many as there is room for.",
+        description="Columns, in order; empty: as many as fit.",
         json_schema_extra=OWN_DIALOG,
     )
     widths: dict[str, Annotated[int, Field(ge=8, le=4000)]] = Field(
         default_factory=dict,
-        description="Widths of columns that were changed, in pixels.",
+        description="Changed column widths, in pixels.",
         json_schema_extra=OWN_DIALOG,
     )
     sort_by: str = Field(default="step", description="The sort column.", json_schema_extra=OWN_DIALOG)
     is_descending: bool = Field(default=True, description="Descending order.", json_schema_extra=OWN_DIALOG)
     all_runs: bool = Field(
         default=False,
-        description="The checkpoints of all runs, not only of the watched one.",
+        description="Checkpoints of all runs, not only the watched one.",
         json_schema_extra=OWN_DIALOG,
     )
 
@@ -139,9 +140,9 @@ class NotificationSettings:
     """Notifications on the desktop and in the tray."""
 
     price_alerts: bool = Field(default=True, description="The price crosses an alert; also shown as a banner.")
-    alert_sound: bool = Field(default=True, description="A price alert makes the system's alert sound.")
+    alert_sound: bool = Field(default=True, description="Play the system's alert sound for a price alert.")
     incidents: bool = Field(default=True, description="A warning or an error in training, at most one a minute.")
     new_best: bool = Field(default=True, description="A new best checkpoint, while candles are live.")
-    feed: bool = Field(default=True, description="A live feed is lost for 15 seconds, and when it is back.")
-    jobs: bool = Field(default=True, description="A job from the Jobs dock is done, or has failed.")
+    feed: bool = Field(default=True, description="A live feed has been lost for 15 seconds, or is back.")
+    jobs: bool = Field(default=True, description="A job from the Jobs panel is done, or has failed.")
     while_in_front: bool = Field(default=False, description="Also while the window is active; price alerts always are.")

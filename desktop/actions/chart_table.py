@@ -35,7 +35,7 @@ def _moves() -> tuple[ActionInfo, ...]:
         ActionInfo(
             ActionId.GO_TO_DATE,
             QT_TRANSLATE_NOOP("Actions", "Go to &date…"),
-            QT_TRANSLATE_NOOP("Actions", "Move the chart to a date that you name"),
+            QT_TRANSLATE_NOOP("Actions", "Move the chart to a date"),
             "Ctrl+G",
             "calendar-arrow-right",
             (CHART,),
@@ -69,7 +69,7 @@ def _styles() -> tuple[ActionInfo, ...]:
         (
             ActionId.STYLE_LINE,
             QT_TRANSLATE_NOOP("Actions", "&Line"),
-            QT_TRANSLATE_NOOP("Actions", "The closes, joined"),
+            QT_TRANSLATE_NOOP("Actions", "Closing prices as one line"),
             "Alt+4",
             "chart-line-variant",
         ),
@@ -77,7 +77,7 @@ def _styles() -> tuple[ActionInfo, ...]:
             ActionId.STYLE_HEIKIN_ASHI,
             QT_TRANSLATE_NOOP("Actions", "Heikin-&Ashi"),
             QT_TRANSLATE_NOOP(
-                "Actions", "Averaged candles: trends are smoother, opens and closes are not prices that were traded"
+                "Actions", "Averaged candles: smoother trends, but opens and closes are not traded prices"
             ),
             "Alt+5",
             "chart-bell-curve",
@@ -92,21 +92,21 @@ def _scales() -> tuple[ActionInfo, ...]:
         (
             ActionId.SCALE_LINEAR,
             QT_TRANSLATE_NOOP("Actions", "&Linear"),
-            QT_TRANSLATE_NOOP("Actions", "Equal distances are equal amounts"),
+            QT_TRANSLATE_NOOP("Actions", "Equal distances show equal price changes"),
             "Alt+L",
             "ruler",
         ),
         (
             ActionId.SCALE_LOG,
             QT_TRANSLATE_NOOP("Actions", "Lo&garithmic"),
-            QT_TRANSLATE_NOOP("Actions", "Equal distances are equal percentages"),
+            QT_TRANSLATE_NOOP("Actions", "Equal distances show equal percentage changes"),
             "Alt+G",
             "math-log",
         ),
         (
             ActionId.SCALE_PERCENT,
             QT_TRANSLATE_NOOP("Actions", "&Percent"),
-            QT_TRANSLATE_NOOP("Actions", "Against the first candle in view"),
+            QT_TRANSLATE_NOOP("Actions", "Change from the first candle in view"),
             "Alt+P",
             "percent-outline",
         ),
@@ -116,7 +116,7 @@ def _scales() -> tuple[ActionInfo, ...]:
     fit = ActionInfo(
         ActionId.FIT_PRICES,
         QT_TRANSLATE_NOOP("Actions", "&Fit prices"),
-        QT_TRANSLATE_NOOP("Actions", "Fit the price axis to what is in view, after it was dragged"),
+        QT_TRANSLATE_NOOP("Actions", "Auto-fit the price axis to the candles in view"),
         "Alt+A",
         "arrow-expand-vertical",
         menu,
@@ -129,38 +129,38 @@ def _intervals() -> tuple[ActionInfo, ...]:
     rows = (
         (
             ActionId.INTERVAL_MARKET,
-            QT_TRANSLATE_NOOP("Actions", "As the &market"),
-            QT_TRANSLATE_NOOP("Actions", "The candles that the model learns from"),
+            QT_TRANSLATE_NOOP("Actions", "&Market's interval"),
+            QT_TRANSLATE_NOOP("Actions", "The interval that the model learns from"),
         ),
         (
             ActionId.INTERVAL_1M,
             QT_TRANSLATE_NOOP("Actions", "&1 minute"),
-            QT_TRANSLATE_NOOP("Actions", "Candles of 1 minute"),
+            QT_TRANSLATE_NOOP("Actions", "1-minute candles"),
         ),
         (
             ActionId.INTERVAL_5M,
             QT_TRANSLATE_NOOP("Actions", "&5 minutes"),
-            QT_TRANSLATE_NOOP("Actions", "Candles of 5 minutes, joined of the stored ones"),
+            QT_TRANSLATE_NOOP("Actions", "5-minute candles, aggregated from the stored ones"),
         ),
         (
             ActionId.INTERVAL_15M,
             QT_TRANSLATE_NOOP("Actions", "15 m&inutes"),
-            QT_TRANSLATE_NOOP("Actions", "Candles of 15 minutes, joined of the stored ones"),
+            QT_TRANSLATE_NOOP("Actions", "15-minute candles, aggregated from the stored ones"),
         ),
         (
             ActionId.INTERVAL_1H,
             QT_TRANSLATE_NOOP("Actions", "1 &hour"),
-            QT_TRANSLATE_NOOP("Actions", "Candles of an hour, joined of the stored ones"),
+            QT_TRANSLATE_NOOP("Actions", "1-hour candles, aggregated from the stored ones"),
         ),
         (
             ActionId.INTERVAL_4H,
             QT_TRANSLATE_NOOP("Actions", "4 h&ours"),
-            QT_TRANSLATE_NOOP("Actions", "Candles of 4 hours, joined of the stored ones"),
+            QT_TRANSLATE_NOOP("Actions", "4-hour candles, aggregated from the stored ones"),
         ),
         (
             ActionId.INTERVAL_1D,
             QT_TRANSLATE_NOOP("Actions", "1 &day"),
-            QT_TRANSLATE_NOOP("Actions", "Candles of a day in UTC, joined of the stored ones"),
+            QT_TRANSLATE_NOOP("Actions", "1-day candles (UTC), aggregated from the stored ones"),
         ),
     )
     menu = (CHART, _INTERVAL)
@@ -175,7 +175,7 @@ def _zones() -> tuple[ActionInfo, ...]:
         (
             ActionId.ZONE_LOCAL,
             QT_TRANSLATE_NOOP("Actions", "&Local"),
-            QT_TRANSLATE_NOOP("Actions", "Times on this machine's clock"),
+            QT_TRANSLATE_NOOP("Actions", "Times in this computer's time zone"),
             "home-clock-outline",
         ),
         (
@@ -187,13 +187,13 @@ def _zones() -> tuple[ActionInfo, ...]:
         (
             ActionId.ZONE_EXCHANGE,
             QT_TRANSLATE_NOOP("Actions", "&Exchange"),
-            QT_TRANSLATE_NOOP("Actions", "Times where the exchange's day begins"),
+            QT_TRANSLATE_NOOP("Actions", "Times in the exchange's time zone"),
             "bank-outline",
         ),
         (
             ActionId.ZONE_OTHER,
             QT_TRANSLATE_NOOP("Actions", "&Other…"),
-            QT_TRANSLATE_NOOP("Actions", "Times in a zone that you name"),
+            QT_TRANSLATE_NOOP("Actions", "Choose a time zone"),
             "map-clock-outline",
         ),
     )
@@ -209,7 +209,7 @@ def _shown() -> tuple[ActionInfo, ...]:
         (
             ActionId.INDICATORS,
             QT_TRANSLATE_NOOP("Actions", "&Indicators…"),
-            QT_TRANSLATE_NOOP("Actions", "Averages, bands and oscillators over the candles: add, set, remove"),
+            QT_TRANSLATE_NOOP("Actions", "Add, change or remove averages, bands and oscillators"),
             "Ctrl+I",
             "chart-multiline",
         ),
@@ -223,7 +223,7 @@ def _shown() -> tuple[ActionInfo, ...]:
         (
             ActionId.VOLUME_PROFILE,
             QT_TRANSLATE_NOOP("Actions", "Volume pr&ofile"),
-            QT_TRANSLATE_NOOP("Actions", "How much was traded at each price, of the candles in view"),
+            QT_TRANSLATE_NOOP("Actions", "Volume traded at each price by the candles in view"),
             "Ctrl+Alt+V",
             "chart-timeline",
         ),
@@ -237,9 +237,7 @@ def _shown() -> tuple[ActionInfo, ...]:
         (
             ActionId.SHOW_MARKERS,
             QT_TRANSLATE_NOOP("Actions", "Show &markers"),
-            QT_TRANSLATE_NOOP(
-                "Actions", "Marks at the candles where training had an incident, a new best, a restore or a rollback"
-            ),
+            QT_TRANSLATE_NOOP("Actions", "Mark candles with a training incident, new best, restore or rollback"),
             "Ctrl+Shift+M",
             "map-marker-outline",
         ),
@@ -252,14 +250,14 @@ def _compared() -> tuple[ActionInfo, ...]:
         (
             ActionId.COMPARE,
             QT_TRANSLATE_NOOP("Actions", "Compare &with…"),
-            QT_TRANSLATE_NOOP("Actions", "Lay the closes of another stored market over the candles, in percent"),
+            QT_TRANSLATE_NOOP("Actions", "Overlay another stored market's closing prices, in percent"),
             "Ctrl+Alt+C",
             "compare",
         ),
         (
             ActionId.COMPARE_STOP,
             QT_TRANSLATE_NOOP("Actions", "Stop comparin&g"),
-            QT_TRANSLATE_NOOP("Actions", "Take the other market away, and go back to the price scale of before"),
+            QT_TRANSLATE_NOOP("Actions", "Remove the other market and restore the previous price scale"),
             "",
             "close",
         ),
@@ -279,14 +277,14 @@ def _saved() -> tuple[ActionInfo, ...]:
         (
             ActionId.COPY_PICTURE,
             QT_TRANSLATE_NOOP("Actions", "C&opy picture"),
-            QT_TRANSLATE_NOOP("Actions", "Put the chart's picture into the clipboard"),
+            QT_TRANSLATE_NOOP("Actions", "Copy the chart to the clipboard as a picture"),
             "Ctrl+Shift+C",
             "camera",
         ),
         (
             ActionId.EXPORT_CSV,
             QT_TRANSLATE_NOOP("Actions", "&Export to CSV…"),
-            QT_TRANSLATE_NOOP("Actions", "Save the candles that are in view as a table"),
+            QT_TRANSLATE_NOOP("Actions", "Save the candles in view as a table"),
             "Ctrl+E",
             "file-delimited-outline",
         ),
@@ -299,7 +297,7 @@ def _past() -> tuple[ActionInfo, ...]:
         (
             ActionId.HINDSIGHT,
             QT_TRANSLATE_NOOP("Actions", "&Hindsight"),
-            QT_TRANSLATE_NOOP("Actions", "Lay what had been forecast over what came"),
+            QT_TRANSLATE_NOOP("Actions", "Overlay past forecasts on the candles they were made for"),
             "Alt+Shift+H",
             "ghost-outline",
         ),
@@ -307,7 +305,7 @@ def _past() -> tuple[ActionInfo, ...]:
             ActionId.HINDSIGHT_HORIZON,
             QT_TRANSLATE_NOOP("Actions", "Ne&xt hindsight horizon"),
             QT_TRANSLATE_NOOP(
-                "Actions", "Compare with forecasts made one candle earlier; after the earliest, one candle before"
+                "Actions", "Show forecasts made one candle earlier; after the earliest, start again at one candle"
             ),
             "Alt+Shift+X",
             "history",
@@ -315,7 +313,7 @@ def _past() -> tuple[ActionInfo, ...]:
         (
             ActionId.REGIMES,
             QT_TRANSLATE_NOOP("Actions", "Market &regime"),
-            QT_TRANSLATE_NOOP("Actions", "Shade the candles by what the market was like: calm, trending, volatile"),
+            QT_TRANSLATE_NOOP("Actions", "Shade the background by market regime: calm, trending, volatile"),
             "Alt+Shift+R",
             "weather-partly-lightning",
         ),
@@ -323,7 +321,7 @@ def _past() -> tuple[ActionInfo, ...]:
             ActionId.ERROR_STRIP,
             QT_TRANSLATE_NOOP("Actions", "Forecast &errors"),
             QT_TRANSLATE_NOOP(
-                "Actions", "The error of each past forecast, and whether its bands held, in a pane below the prices"
+                "Actions", "Error of each past forecast, and whether its bands held, in a pane below the prices"
             ),
             "Alt+Shift+E",
             "chart-histogram",

@@ -43,7 +43,7 @@ def _file_actions() -> tuple[ActionInfo, ...]:
         ActionInfo(
             ActionId.FIND,
             QT_TRANSLATE_NOOP("Actions", "&Find anything…"),
-            QT_TRANSLATE_NOOP("Actions", "Type a few letters of an action, a setting, a checkpoint or a market"),
+            QT_TRANSLATE_NOOP("Actions", "Search actions, settings, checkpoints and markets"),
             "Ctrl+K",
             "magnify",
             menu,
@@ -61,7 +61,7 @@ def _file_actions() -> tuple[ActionInfo, ...]:
         ActionInfo(
             ActionId.OPEN_DATA_FOLDER,
             QT_TRANSLATE_NOOP("Actions", "Open &data folder"),
-            QT_TRANSLATE_NOOP("Actions", "Show the folder that holds the database, the checkpoints and the logs"),
+            QT_TRANSLATE_NOOP("Actions", "Open the folder with the database, checkpoints and logs"),
             "Ctrl+Shift+O",
             "folder-open-outline",
             menu,
@@ -102,7 +102,7 @@ def _history_actions(menu: tuple[str, ...]) -> tuple[ActionInfo, ...]:
         (
             ActionId.FETCH_HISTORY,
             QT_TRANSLATE_NOOP("Actions", "Fetch &history…"),
-            QT_TRANSLATE_NOOP("Actions", "Fetch what is missing of a market's history from its exchange, as a job"),
+            QT_TRANSLATE_NOOP("Actions", "Fetch missing candles of a market from its exchange, as a job"),
             "Ctrl+Shift+H",
             "cloud-download-outline",
         ),
@@ -126,7 +126,7 @@ def _training_actions() -> tuple[ActionInfo, ...]:
         ActionInfo(
             ActionId.PAUSE,
             QT_TRANSLATE_NOOP("Actions", "&Pause"),
-            QT_TRANSLATE_NOOP("Actions", "Pause: candles are still forecast and scored, but not learned from"),
+            QT_TRANSLATE_NOOP("Actions", "Pause learning; candles are still forecast and scored"),
             "F6",
             "pause",
             menu,
@@ -135,7 +135,7 @@ def _training_actions() -> tuple[ActionInfo, ...]:
         ActionInfo(
             ActionId.STEP_ONCE,
             QT_TRANSLATE_NOOP("Actions", "Step &once"),
-            QT_TRANSLATE_NOOP("Actions", "One extra training step on older candles, also while paused"),
+            QT_TRANSLATE_NOOP("Actions", "Take one extra training step on older candles, also while paused"),
             "F7",
             "step-forward",
             menu,
@@ -154,7 +154,7 @@ def _training_actions() -> tuple[ActionInfo, ...]:
         ActionInfo(
             ActionId.SAVE_CHECKPOINT,
             QT_TRANSLATE_NOOP("Actions", "Save &checkpoint"),
-            QT_TRANSLATE_NOOP("Actions", "Save the model as it is now"),
+            QT_TRANSLATE_NOOP("Actions", "Save the current model"),
             "Ctrl+S",
             "content-save",
             menu,
@@ -171,7 +171,7 @@ def _model_actions(menu: tuple[str, ...]) -> tuple[ActionInfo, ...]:
         ActionInfo(
             ActionId.PRETRAIN,
             QT_TRANSLATE_NOOP("Actions", "P&retrain…"),
-            QT_TRANSLATE_NOOP("Actions", "Let a new model learn from candle files before a run, as a job"),
+            QT_TRANSLATE_NOOP("Actions", "Train a new model on candle files before a run, as a job"),
             "Ctrl+Shift+P",
             "school-outline",
             menu,
@@ -198,8 +198,8 @@ def _break_actions() -> tuple[ActionInfo, ...]:
             QT_TRANSLATE_NOOP("Actions", "For 15 &minutes"),
             QT_TRANSLATE_NOOP(
                 "Actions",
-                "Save a checkpoint and give the GPU's memory back for 15 minutes; "
-                "candles go on being stored, and are caught up with",
+                "Save a checkpoint and release the GPU's memory for 15 minutes; candles are still stored, and caught "
+                "up on",
             ),
             "Ctrl+F8",
             "timer-outline",
@@ -209,25 +209,25 @@ def _break_actions() -> tuple[ActionInfo, ...]:
             QT_TRANSLATE_NOOP("Actions", "For an &hour"),
             QT_TRANSLATE_NOOP(
                 "Actions",
-                "Save a checkpoint and give the GPU's memory back for an hour; "
-                "candles go on being stored, and are caught up with",
+                "Save a checkpoint and release the GPU's memory for an hour; candles are still stored, and caught up "
+                "on",
             ),
             "Ctrl+Shift+F8",
             "timer-sand",
         ),
         (
             ActionId.FREE_DEVICE,
-            QT_TRANSLATE_NOOP("Actions", "&Until it is started again"),
+            QT_TRANSLATE_NOOP("Actions", "&Until training is started"),
             QT_TRANSLATE_NOOP(
                 "Actions",
-                "Save a checkpoint and give the GPU's memory back until training is started again; "
-                "candles go on being stored, and are caught up with",
+                "Save a checkpoint and release the GPU's memory until training is started again; candles are still "
+                "stored, and caught up on",
             ),
             "",
             "coffee-outline",
         ),
     )
-    menu = (_TRAINING, QT_TRANSLATE_NOOP("Actions", "&Free the device"))
+    menu = (_TRAINING, QT_TRANSLATE_NOOP("Actions", "&Release GPU"))
     return tuple(ActionInfo(*row, menu, section=2) for row in rows)
 
 
@@ -237,7 +237,7 @@ def _help_actions() -> tuple[ActionInfo, ...]:
         ActionInfo(
             ActionId.SHORTCUTS,
             QT_TRANSLATE_NOOP("Actions", "&Keyboard shortcuts"),
-            QT_TRANSLATE_NOOP("Actions", "All actions and their keys"),
+            QT_TRANSLATE_NOOP("Actions", "All actions and their shortcuts"),
             "F1",
             "keyboard-outline",
             menu,
@@ -245,7 +245,7 @@ def _help_actions() -> tuple[ActionInfo, ...]:
         ActionInfo(
             ActionId.DOCUMENTATION,
             QT_TRANSLATE_NOOP("Actions", "&Documentation"),
-            QT_TRANSLATE_NOOP("Actions", "All pages about the program; they are on this computer"),
+            QT_TRANSLATE_NOOP("Actions", "Documentation of the program, stored on this computer"),
             "Ctrl+F1",
             "book-open-page-variant-outline",
             menu,
@@ -253,7 +253,7 @@ def _help_actions() -> tuple[ActionInfo, ...]:
         ActionInfo(
             ActionId.ABOUT,
             QT_TRANSLATE_NOOP("Actions", "&About Ghostcandle"),
-            QT_TRANSLATE_NOOP("Actions", "Version, parts and licences"),
+            QT_TRANSLATE_NOOP("Actions", "Version, components and licences"),
             "",
             "information-outline",
             menu,

@@ -11,13 +11,13 @@ CHART_PLACE = QT_TRANSLATE_NOOP("Actions", "Chart")
 or an interval."""
 PAUSE_WORDS = (
     QT_TRANSLATE_NOOP("Actions", "&Pause"),
-    QT_TRANSLATE_NOOP("Actions", "Stand still at the candle that is shown"),
+    QT_TRANSLATE_NOOP("Actions", "Pause at the candle shown"),
     "pause",
 )
 """What `Play` says while candles come: text, tooltip and icon."""
 PLAY_WORDS = (
     QT_TRANSLATE_NOOP("Actions", "&Play"),
-    QT_TRANSLATE_NOOP("Actions", "Go on candle by candle: from a past one until now, then with the replay"),
+    QT_TRANSLATE_NOOP("Actions", "Play candle by candle: from the past up to now, then with the replay"),
     "play",
 )
 _LINE_TOOLS = (
@@ -25,7 +25,7 @@ _LINE_TOOLS = (
         ActionId.ADD_ALERT,
         QT_TRANSLATE_NOOP("Actions", "&Alert…"),
         QT_TRANSLATE_NOOP(
-            "Actions", "Set a price alert: click where; by keys alone at the crosshair or the last price"
+            "Actions", "Set a price alert: click the price; with the keyboard, at the crosshair or the last price"
         ),
         "Alt+Shift+A",
         "bell-plus-outline",
@@ -33,14 +33,14 @@ _LINE_TOOLS = (
     (
         ActionId.ADD_NOTE,
         QT_TRANSLATE_NOOP("Actions", "&Note…"),
-        QT_TRANSLATE_NOOP("Actions", "Write a note at a price: click where"),
+        QT_TRANSLATE_NOOP("Actions", "Write a note at a price: click to place it"),
         "Alt+Shift+N",
         "note-plus-outline",
     ),
     (
         ActionId.MEASURE,
         QT_TRANSLATE_NOOP("Actions", "M&easure"),
-        QT_TRANSLATE_NOOP("Actions", "Drag over change, percent, candles, time and volume; or Shift and drag"),
+        QT_TRANSLATE_NOOP("Actions", "Drag to measure change, percent, candles, time and volume; or Shift+drag"),
         "Alt+Shift+M",
         "ruler-square",
     ),
@@ -56,28 +56,28 @@ _LINE_TOOLS = (
     (
         ActionId.EDIT_LINE,
         QT_TRANSLATE_NOOP("Actions", "Edit &price and text…"),
-        QT_TRANSLATE_NOOP("Actions", "Type another price or other words; colour and width of a drawing"),
+        QT_TRANSLATE_NOOP("Actions", "Change the price or the label; colour and width of a drawing"),
         "F2",
         "pencil-outline",
     ),
     (
         ActionId.DELETE_LINE,
         QT_TRANSLATE_NOOP("Actions", "&Remove line"),
-        QT_TRANSLATE_NOOP("Actions", "Take the selected line or drawing away"),
+        QT_TRANSLATE_NOOP("Actions", "Remove the selected line or drawing"),
         "Del",
         "delete-outline",
     ),
     (
         ActionId.UNDO_LINE,
         QT_TRANSLATE_NOOP("Actions", "&Undo line change"),
-        QT_TRANSLATE_NOOP("Actions", "Take the last change of a line or a drawing back"),
+        QT_TRANSLATE_NOOP("Actions", "Undo the last change to a line or drawing"),
         "Ctrl+Z",
         "undo",
     ),
     (
         ActionId.REDO_LINE,
         QT_TRANSLATE_NOOP("Actions", "R&edo line change"),
-        QT_TRANSLATE_NOOP("Actions", "Do again what was taken back last"),
+        QT_TRANSLATE_NOOP("Actions", "Redo the last undone change"),
         "Ctrl+Shift+Z",
         "redo",
     ),
@@ -86,42 +86,42 @@ _DRAWINGS = (
     (
         ActionId.DRAW_TREND_LINE,
         QT_TRANSLATE_NOOP("Actions", "&Trend line"),
-        QT_TRANSLATE_NOOP("Actions", "Draw a line from one place to another: drag, or click twice"),
+        QT_TRANSLATE_NOOP("Actions", "Draw a line between two points: drag, or click twice"),
         "Alt+Shift+T",
         "vector-line",
     ),
     (
         ActionId.DRAW_RAY,
         QT_TRANSLATE_NOOP("Actions", "Ra&y"),
-        QT_TRANSLATE_NOOP("Actions", "Draw a line that goes on beyond its second place"),
+        QT_TRANSLATE_NOOP("Actions", "Draw a line that extends beyond its second point"),
         "Alt+Shift+Y",
         "ray-start-arrow",
     ),
     (
         ActionId.DRAW_HORIZONTAL,
         QT_TRANSLATE_NOOP("Actions", "&Horizontal line"),
-        QT_TRANSLATE_NOOP("Actions", "Draw a line at a price, which is not watched: click where"),
+        QT_TRANSLATE_NOOP("Actions", "Draw a line at a price, without an alert: click to place it"),
         "Alt+Shift+P",
         "minus",
     ),
     (
         ActionId.DRAW_RECTANGLE,
         QT_TRANSLATE_NOOP("Actions", "Recta&ngle"),
-        QT_TRANSLATE_NOOP("Actions", "Draw a box over times and prices"),
+        QT_TRANSLATE_NOOP("Actions", "Draw a box over a range of times and prices"),
         "Alt+Shift+B",
         "rectangle-outline",
     ),
     (
         ActionId.DRAW_FIBONACCI,
         QT_TRANSLATE_NOOP("Actions", "&Fibonacci retracement"),
-        QT_TRANSLATE_NOOP("Actions", "Draw the levels of the way back from the second place to the first"),
+        QT_TRANSLATE_NOOP("Actions", "Draw retracement levels between two points"),
         "Alt+Shift+F",
         "format-align-justify",
     ),
     (
         ActionId.DRAW_TEXT,
         QT_TRANSLATE_NOOP("Actions", "Te&xt…"),
-        QT_TRANSLATE_NOOP("Actions", "Write on the chart: click where"),
+        QT_TRANSLATE_NOOP("Actions", "Write on the chart: click to place the text"),
         "Alt+Shift+W",
         "format-text",
     ),
@@ -146,7 +146,7 @@ def travel_actions() -> tuple[ActionInfo, ...]:
         (
             ActionId.TRAVEL_BACK,
             QT_TRANSLATE_NOOP("Actions", "Step &back"),
-            QT_TRANSLATE_NOOP("Actions", "Show the chart as it stood a candle earlier, with the forecast of then"),
+            QT_TRANSLATE_NOOP("Actions", "Show the chart one candle earlier, with the forecast made then"),
             "Alt+Left",
             "step-backward",
         ),
@@ -154,14 +154,16 @@ def travel_actions() -> tuple[ActionInfo, ...]:
         (
             ActionId.TRAVEL_FORWARD,
             QT_TRANSLATE_NOOP("Actions", "Step &forward"),
-            QT_TRANSLATE_NOOP("Actions", "The next candle: of the past, or just one of the replay, which then waits"),
+            QT_TRANSLATE_NOOP(
+                "Actions", "Show the next candle: a past one, or a single one of the replay, which then pauses"
+            ),
             "Alt+Right",
             "step-forward",
         ),
         (
             ActionId.TRAVEL_NOW,
             QT_TRANSLATE_NOOP("Actions", "Back to &now"),
-            QT_TRANSLATE_NOOP("Actions", "Show all candles again; on the chart End and Esc do the same"),
+            QT_TRANSLATE_NOOP("Actions", "Show all candles again; on the chart also End and Esc"),
             "Shift+F9",
             "clock-end",
         ),

@@ -22,13 +22,13 @@ _DOCKS = (
     (
         ActionId.SHOW_GRADIENTS,
         QT_TRANSLATE_NOOP("Actions", "&Gradients"),
-        QT_TRANSLATE_NOOP("Actions", "What each step did to the gradients, and what is wrong"),
+        QT_TRANSLATE_NOOP("Actions", "Gradients of each step, and their diagnosis"),
         "stethoscope",
     ),
     (
         ActionId.SHOW_ACCURACY,
         QT_TRANSLATE_NOOP("Actions", "&Accuracy"),
-        QT_TRANSLATE_NOOP("Actions", "How good the forecasts have been, and how sure that is"),
+        QT_TRANSLATE_NOOP("Actions", "Accuracy of the forecasts, and how certain it is"),
         "target",
     ),
     (
@@ -40,19 +40,19 @@ _DOCKS = (
     (
         ActionId.SHOW_CHECKPOINTS,
         QT_TRANSLATE_NOOP("Actions", "&Checkpoints"),
-        QT_TRANSLATE_NOOP("Actions", "All checkpoints that are kept"),
+        QT_TRANSLATE_NOOP("Actions", "All stored checkpoints"),
         "history",
     ),
     (
         ActionId.SHOW_INCIDENTS,
         QT_TRANSLATE_NOOP("Actions", "&Incidents"),
-        QT_TRANSLATE_NOOP("Actions", "What went wrong, and what was done"),
+        QT_TRANSLATE_NOOP("Actions", "Faults in training, and how they were handled"),
         "alert-outline",
     ),
     (
         ActionId.SHOW_FEED,
         QT_TRANSLATE_NOOP("Actions", "&Feed"),
-        QT_TRANSLATE_NOOP("Actions", "How the connection to the exchange does, and what it told"),
+        QT_TRANSLATE_NOOP("Actions", "Connection status and events"),
         "lan-connect",
     ),
     (
@@ -64,13 +64,13 @@ _DOCKS = (
     (
         ActionId.SHOW_LOG,
         QT_TRANSLATE_NOOP("Actions", "L&og"),
-        QT_TRANSLATE_NOOP("Actions", "What the program wrote about its own work"),
+        QT_TRANSLATE_NOOP("Actions", "Log messages of the program"),
         "text-box-outline",
     ),
     (
         ActionId.SHOW_JOBS,
         QT_TRANSLATE_NOOP("Actions", "&Jobs"),
-        QT_TRANSLATE_NOOP("Actions", "Long work: how far it is, how long it takes yet, what came of it"),
+        QT_TRANSLATE_NOOP("Actions", "Background jobs: progress, time left, result"),
         "progress-clock",
     ),
 )
@@ -83,9 +83,7 @@ def view_actions() -> tuple[ActionInfo, ...]:
         ActionInfo(
             ActionId.FULL_SCREEN,
             QT_TRANSLATE_NOOP("Actions", "&Full screen"),
-            QT_TRANSLATE_NOOP(
-                "Actions", "Give the window the whole screen, or take it back; Esc takes it back as well"
-            ),
+            QT_TRANSLATE_NOOP("Actions", "Enter or leave full screen; Esc also leaves it"),
             "F11",
             "fullscreen",
             (_VIEW,),
@@ -97,8 +95,8 @@ def view_actions() -> tuple[ActionInfo, ...]:
             for id_, text, tooltip, name in (
                 (
                     ActionId.THEME_SYSTEM,
-                    QT_TRANSLATE_NOOP("Actions", "As the &system"),
-                    QT_TRANSLATE_NOOP("Actions", "Follow the desktop's dark or light setting"),
+                    QT_TRANSLATE_NOOP("Actions", "Follow &system"),
+                    QT_TRANSLATE_NOOP("Actions", "Use the desktop's dark or light setting"),
                     "monitor",
                 ),
                 (
@@ -128,7 +126,7 @@ def dock_actions() -> tuple[ActionInfo, ...]:
     reset = ActionInfo(
         ActionId.RESET_LAYOUT,
         QT_TRANSLATE_NOOP("Actions", "&Reset layout"),
-        QT_TRANSLATE_NOOP("Actions", "Put all panels back where they were at first"),
+        QT_TRANSLATE_NOOP("Actions", "Reset all panels to their default places"),
         "Ctrl+Shift+R",
         "view-dashboard-outline",
         (_VIEW,),
@@ -136,8 +134,8 @@ def dock_actions() -> tuple[ActionInfo, ...]:
     )
     afloat = ActionInfo(
         ActionId.FLOAT_PANEL,
-        QT_TRANSLATE_NOOP("Actions", "Let the panel &float"),
-        QT_TRANSLATE_NOOP("Actions", "Take the panel that has the keys out of the window, or put it back"),
+        QT_TRANSLATE_NOOP("Actions", "&Float panel"),
+        QT_TRANSLATE_NOOP("Actions", "Detach the panel with keyboard focus from the window, or dock it again"),
         "Ctrl+Shift+F",
         "dock-window",
         menu,
@@ -165,14 +163,14 @@ def _layout_actions() -> tuple[ActionInfo, ...]:
         (
             ActionId.LAYOUT_COMPARE,
             QT_TRANSLATE_NOOP("Actions", "&Compare"),
-            QT_TRANSLATE_NOOP("Actions", "Room for the checkpoints and their scores"),
+            QT_TRANSLATE_NOOP("Actions", "Checkpoints and their scores, enlarged"),
             "Ctrl+Alt+3",
             "compare-horizontal",
         ),
         (
             ActionId.KEEP_LAYOUT,
-            QT_TRANSLATE_NOOP("Actions", "&Keep this layout…"),
-            QT_TRANSLATE_NOOP("Actions", "Keep where the panels are now under a name"),
+            QT_TRANSLATE_NOOP("Actions", "Save &layout…"),
+            QT_TRANSLATE_NOOP("Actions", "Save the current places of the panels under a name"),
             "",
             "content-save-outline",
         ),

@@ -78,7 +78,7 @@ class DatabaseOpener(QThread):
             self.failed.emit(str(error))
         except Exception as error:
             _log.exception("The database could not be opened.")
-            words = translate("Window", "The database could not be opened ({0}: {1}). The log says more.")
+            words = translate("Window", "The database could not be opened ({0}: {1}). See the log for details.")
             self._report_end(is_done=False)
             self.failed.emit(words.format(type(error).__name__, error))
 

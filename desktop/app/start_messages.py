@@ -24,5 +24,5 @@ def show_start_notices(banner: Banner, context: Context, layout: LayoutStore | N
         banner.notify(text, Severity.INFO, key="settings")
     elif context.warnings:
         first, *others = context.warnings
-        words = translate("Window", "{0} And {1} more; the log names them.")
+        words = translate("Window", "{0} And {1} more; see the log.")
         banner.notify(words.format(first, len(others)) if others else first, Severity.WARNING, key="settings")

@@ -98,9 +98,10 @@ class CleanUpDialog(QDialog):
         always = Label(
             translate(
                 "Checkpoints",
-                "One reason is enough to stay. The best, the newest, the newest healthy ones, the one in use, the one "
-                "with the lowest loss, the one saved before the newest change of a setting, the one that a diverged "
-                "model can go back to, and those that are pinned, named, tagged, noted or saved by hand always stay.",
+                "A checkpoint is kept if any rule keeps it. Always kept: the best, the newest, the newest healthy "
+                "ones, the one in use, the one with the lowest loss, the one saved before the newest change of a "
+                "setting, the one that a diverged model can return to, and those pinned, named, tagged, noted or "
+                "saved manually.",
             )
         )
         always.setWordWrap(True)
@@ -138,9 +139,9 @@ class CleanUpDialog(QDialog):
     def _account(self, goes: Sequence[CheckpointInfo]) -> str:
         parts = [_goes_text(goes, len(self._infos))]
         if len(self._infos) > _MOST_LISTED:
-            parts.append(translate("Checkpoints", "The newest {0} are listed.").format(format_count(_MOST_LISTED)))
+            parts.append(translate("Checkpoints", "Listed: the newest {0}.").format(format_count(_MOST_LISTED)))
         if not self._is_training:
-            parts.append(translate("Checkpoints", "Training is stopped: rules are applied when it goes on."))
+            parts.append(translate("Checkpoints", "Training is stopped: the rules apply when it continues."))
         return " ".join(parts)
 
     def _accept(self, *, at_once: bool) -> None:
@@ -164,14 +165,14 @@ def _fate(held: Sequence[str]) -> str:
     """held: what keeps it, in core's words."""
     if not held:
         return translate("Checkpoints", "would be deleted")
-    return translate("Checkpoints", "stays: {0}").format(", ".join(held))
+    return translate("Checkpoints", "kept: {0}").format(", ".join(held))
 
 
 def _table() -> QTableWidget:
     table = QTableWidget(0, 5)
     table.setHorizontalHeaderLabels(
         [
-            translate("Checkpoints", "What happens"),
+            translate("Checkpoints", "Result"),
             translate("Checkpoints", "Step"),
             translate("Checkpoints", "Saved"),
             translate("Checkpoints", "Score"),
@@ -180,7 +181,7 @@ def _table() -> QTableWidget:
     )
     table.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
     table.verticalHeader().setDefaultSectionSize(table.fontMetrics().height() + 6)
-    dress_rows(table, translate("Checkpoints", "What a clean-up would delete"))
+    dress_rows(table, translate("Checkpoints", "Checkpoints that a clean-up would delete"))
     header = table.horizontalHeader()
     header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
     header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)

@@ -56,10 +56,10 @@ class ColumnDialog(QDialog):
         self.list.setDragDropMode(QAbstractItemView.DragDropMode.InternalMove)
         self.sort_by = QComboBox()
         name_box(self.sort_by, translate("Checkpoints", "Sort by"))
-        self.descending = QCheckBox(translate("Checkpoints", "The largest, the newest or the last letter first"))
+        self.descending = QCheckBox(translate("Checkpoints", "Descending"))
         self.up = QPushButton(translate("Checkpoints", "Move &up"))
         self.down = QPushButton(translate("Checkpoints", "Move &down"))
-        self.reset = QPushButton(translate("Checkpoints", "&As at first"))
+        self.reset = QPushButton(translate("Checkpoints", "&Reset"))
         self._build(shown)
         self._connect()
 

@@ -98,9 +98,9 @@ def evaluated_text(kept: CheckpointRow) -> str:
 
 def evaluation_lines(found: Evaluation) -> list[str]:
     """All that is kept of an evaluation."""
-    how = translate("Checkpoints", "went on learning") if found.learns else translate("Checkpoints", "weights frozen")
+    how = translate("Checkpoints", "kept learning") if found.learns else translate("Checkpoints", "weights frozen")
     return [
-        translate("Checkpoints", "Evaluated {0} on {1} ({2}): {3} of {4} candles judged").format(
+        translate("Checkpoints", "Evaluated {0} on {1} ({2}): {3} of {4} candles scored").format(
             format_time(found.at_ms), found.file, how, format_count(found.judged), format_count(found.candles)
         ),
         translate("Checkpoints", "Close skill {0}, range skill {1}").format(
@@ -132,8 +132,8 @@ def yes_or_no(holds: bool) -> str:
 
 EVALUATION_MEANING = QT_TRANSLATE_NOOP(
     "Checkpoints",
-    "Close skill of the newest evaluation on a candle file, one candle ahead, with its 95 % interval: there the live "
-    "session went over the file from this checkpoint",
+    "Close skill of the newest evaluation, one candle ahead, with its 95 % interval: the live session run over a "
+    "candle file from this checkpoint",
 )
 COLUMNS = (
     Column(
@@ -148,14 +148,14 @@ COLUMNS = (
     Column(
         "step",
         QT_TRANSLATE_NOOP("Checkpoints", "Step"),
-        QT_TRANSLATE_NOOP("Checkpoints", "Training steps taken when it was saved"),
+        QT_TRANSLATE_NOOP("Checkpoints", "Training steps when saved"),
         lambda k: format_count(k.info.step),
         "123,456",
     ),
     Column(
         "candle",
         QT_TRANSLATE_NOOP("Checkpoints", "Candle"),
-        QT_TRANSLATE_NOOP("Checkpoints", "The newest candle it had learned from"),
+        QT_TRANSLATE_NOOP("Checkpoints", "Newest candle learned from"),
         lambda k: format_time(k.info.candle_open_time_ms),
         "30 Nov 2026 00:00",
     ),
@@ -184,7 +184,7 @@ COLUMNS = (
     Column(
         "model_gain",
         QT_TRANSLATE_NOOP("Checkpoints", "Model adds"),
-        QT_TRANSLATE_NOOP("Checkpoints", "What the model added to the skill of the ghosts, over the same candles"),
+        QT_TRANSLATE_NOOP("Checkpoints", "What the model adds to the skill of the ghosts, over the same candles"),
         lambda k: format_percent(k.info.model_gain, 2, signed=True),
         "+10.00 %",
     ),
@@ -193,7 +193,7 @@ COLUMNS = (
         QT_TRANSLATE_NOOP("Checkpoints", "Shown"),
         QT_TRANSLATE_NOOP(
             "Checkpoints",
-            "Skill of the ghosts, which are mixed of the model's forecast and simpler ones, over the same candles",
+            "Skill of the ghosts, which combine the model's forecast with simpler ones, over the same candles",
         ),
         lambda k: format_percent(k.info.shown_skill, 1, signed=True),
         "+10.0 %",
@@ -208,7 +208,7 @@ COLUMNS = (
     Column(
         "evaluated_on",
         QT_TRANSLATE_NOOP("Checkpoints", "Evaluated on"),
-        QT_TRANSLATE_NOOP("Checkpoints", "The file of its newest evaluation"),
+        QT_TRANSLATE_NOOP("Checkpoints", "File of its newest evaluation"),
         lambda k: MISSING if k.evaluation is None else k.evaluation.file,
         "btcusdt-1m-2026.csv",
         is_number=False,
@@ -224,7 +224,7 @@ COLUMNS = (
         "coverage",
         QT_TRANSLATE_NOOP("Checkpoints", "Coverage"),
         QT_TRANSLATE_NOOP(
-            "Checkpoints", "Share of closes inside the 90 % band, over the candles of the score; 90 % is right"
+            "Checkpoints", "Share of closes inside the 90 % band, over the candles of the score; 90 % is ideal"
         ),
         lambda k: format_percent(k.info.coverage, 1),
         "100.0 %",
@@ -234,7 +234,8 @@ COLUMNS = (
         QT_TRANSLATE_NOOP("Checkpoints", "Direction"),
         QT_TRANSLATE_NOOP(
             "Checkpoints",
-            "Share of candles whose direction was forecast, over the candles of the score; flat ones are left out",
+            "Share of candles whose direction was forecast correctly, over the candles of the score; flat ones are "
+            "excluded",
         ),
         lambda k: format_percent(k.info.direction, 1),
         "100.0 %",
@@ -242,7 +243,7 @@ COLUMNS = (
     Column(
         "health",
         QT_TRANSLATE_NOOP("Checkpoints", "Gradients"),
-        QT_TRANSLATE_NOOP("Checkpoints", "What the gradient doctor had said last"),
+        QT_TRANSLATE_NOOP("Checkpoints", "Last diagnosis of the gradients"),
         lambda k: k.info.health or MISSING,
         "exploding gradients",
         is_number=False,
@@ -250,14 +251,14 @@ COLUMNS = (
     Column(
         "size",
         QT_TRANSLATE_NOOP("Checkpoints", "Size"),
-        QT_TRANSLATE_NOOP("Checkpoints", "On disk"),
+        QT_TRANSLATE_NOOP("Checkpoints", "Size on disk"),
         lambda k: format_bytes(k.info.size_bytes),
         "100.0 MB",
     ),
     Column(
         "run",
         QT_TRANSLATE_NOOP("Checkpoints", "Run"),
-        QT_TRANSLATE_NOOP("Checkpoints", "Which run it belongs to"),
+        QT_TRANSLATE_NOOP("Checkpoints", "Run it belongs to"),
         lambda k: k.info.run_id,
         "20261130-101530-ab12cd34",
         is_number=False,
@@ -265,7 +266,7 @@ COLUMNS = (
     Column(
         "symbol",
         QT_TRANSLATE_NOOP("Checkpoints", "Symbol"),
-        QT_TRANSLATE_NOOP("Checkpoints", "The market of its run"),
+        QT_TRANSLATE_NOOP("Checkpoints", "Market of its run"),
         lambda k: shown_symbol(k.venue, k.symbol),
         "BTC/USDT",
         is_number=False,
@@ -273,7 +274,7 @@ COLUMNS = (
     Column(
         "interval",
         QT_TRANSLATE_NOOP("Checkpoints", "Interval"),
-        QT_TRANSLATE_NOOP("Checkpoints", "How long a candle of its run lasts"),
+        QT_TRANSLATE_NOOP("Checkpoints", "Candle interval of its run"),
         lambda k: str(Interval(k.interval_ms)),
         "15m",
         is_number=False,
@@ -281,7 +282,7 @@ COLUMNS = (
     Column(
         "device",
         QT_TRANSLATE_NOOP("Checkpoints", "Device"),
-        QT_TRANSLATE_NOOP("Checkpoints", "Where it was trained"),
+        QT_TRANSLATE_NOOP("Checkpoints", "Device it was trained on"),
         lambda k: k.info.device or MISSING,
         "CPU, 16 threads",
         is_number=False,
@@ -289,7 +290,7 @@ COLUMNS = (
     Column(
         "parent",
         QT_TRANSLATE_NOOP("Checkpoints", "Parent"),
-        QT_TRANSLATE_NOOP("Checkpoints", "The checkpoint that it went on from"),
+        QT_TRANSLATE_NOOP("Checkpoints", "Checkpoint it continued from"),
         lambda k: k.info.parent_id or MISSING,
         "20261130-101530-ab12cd34-00001230-abcdef",
         is_number=False,
@@ -309,13 +310,13 @@ COLUMNS = (
     _flag(
         "known_good",
         QT_TRANSLATE_NOOP("Checkpoints", "Known good"),
-        QT_TRANSLATE_NOOP("Checkpoints", "All of its numbers were finite, and no step before it was being skipped"),
+        QT_TRANSLATE_NOOP("Checkpoints", "All numbers were finite, and no step before it was skipped"),
         lambda info: info.is_known_good,
     ),
     Column(
         "verified",
         QT_TRANSLATE_NOOP("Checkpoints", "Verified"),
-        QT_TRANSLATE_NOOP("Checkpoints", "When its file was last read and held to its sha256"),
+        QT_TRANSLATE_NOOP("Checkpoints", "Last check of its file against its sha256"),
         lambda k: verified_text(k.info),
         "30 Nov 2026 00:00",
         is_number=False,
@@ -324,7 +325,7 @@ COLUMNS = (
     Column(
         "name",
         QT_TRANSLATE_NOOP("Checkpoints", "Name"),
-        QT_TRANSLATE_NOOP("Checkpoints", "What you call it"),
+        QT_TRANSLATE_NOOP("Checkpoints", "Your name for it"),
         lambda k: k.info.name,
         "Before the halving",
         is_number=False,
@@ -332,7 +333,7 @@ COLUMNS = (
     Column(
         "tags",
         QT_TRANSLATE_NOOP("Checkpoints", "Tags"),
-        QT_TRANSLATE_NOOP("Checkpoints", "Your own words to find it by"),
+        QT_TRANSLATE_NOOP("Checkpoints", "Your tags, to find it by"),
         lambda k: ", ".join(k.info.tags),
         "one, two",
         is_number=False,
@@ -340,7 +341,7 @@ COLUMNS = (
     Column(
         "note",
         QT_TRANSLATE_NOOP("Checkpoints", "Note"),
-        QT_TRANSLATE_NOOP("Checkpoints", "Your own words"),
+        QT_TRANSLATE_NOOP("Checkpoints", "Your note"),
         lambda k: k.info.note,
         "Some words",
         is_number=False,
@@ -419,7 +420,7 @@ def _merit_lines(info: CheckpointInfo) -> list[str]:
     if not is_wrecked(info):
         return [translate("Checkpoints", BEST_MEANING)] if info.is_best else []
     why = why_wrecked(info)
-    below = translate("Checkpoints", "However its score is, it stands below all others where they are sorted by it.")
+    below = translate("Checkpoints", "It is always sorted below all others by score, whatever its score.")
     return [f"{why} {below}"]
 
 
@@ -427,7 +428,7 @@ def why_wrecked(info: CheckpointInfo) -> str:
     """What is wrong with a checkpoint that is wrecked, in a sentence."""
     if info.health == Disease.DIVERGED:
         return translate("Checkpoints", "The model had diverged when it was saved.")
-    return translate("Checkpoints", "It was saved while training skipped its steps.")
+    return translate("Checkpoints", "It was saved while training was skipping steps.")
 
 
 def _measured_lines(info: CheckpointInfo) -> list[str]:

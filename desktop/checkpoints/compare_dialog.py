@@ -78,9 +78,9 @@ class CompareDialog(QDialog):
         self.setWindowTitle(translate("Checkpoints", "Compare {0} checkpoints").format(len(kept)))
         self._kept, self._colours = kept, palette
         self._titles = [_title(each) for each in kept]
-        self.metrics = _table(self._titles, translate("Checkpoints", "Measured numbers"))
+        self.metrics = _table(self._titles, translate("Checkpoints", "Metrics"))
         self.settings = _table(self._titles, translate("Checkpoints", "Settings"))
-        self.only_different = QCheckBox(translate("Checkpoints", "&Only what differs"))
+        self.only_different = QCheckBox(translate("Checkpoints", "&Only differences"))
         self.only_different.setChecked(True)
         self.plot = plot_widget(translate("Checkpoints", "Loss curves of the runs"), NumberAxis)
         self._rows = settings_side_by_side(settings)
@@ -93,7 +93,7 @@ class CompareDialog(QDialog):
     def _build(self) -> None:
         self.only_different.toggled.connect(self._fill_settings)
         self.tabs = tabs = QTabWidget()
-        tabs.setAccessibleName(translate("Checkpoints", "What is compared"))
+        tabs.setAccessibleName(translate("Checkpoints", "Comparison"))
         tabs.addTab(self.metrics, translate("Checkpoints", "&Metrics"))
         tabs.addTab(self._settings_page(), translate("Checkpoints", "&Settings"))
         tabs.addTab(self._curves_page(), translate("Checkpoints", "&Curves"))
@@ -142,12 +142,12 @@ class CompareDialog(QDialog):
         words = (
             translate(
                 "Checkpoints",
-                "Training loss of one run, the mean of {0} steps; a mark stands at each checkpoint's step.",
+                "Training loss of one run, mean of {0} steps; marks show the checkpoints' steps.",
             )
             if runs == 1
             else translate(
                 "Checkpoints",
-                "Training loss of {1} runs, the mean of {0} steps; a mark stands at each checkpoint's step.",
+                "Training loss of {1} runs, mean of {0} steps; marks show the checkpoints' steps.",
             )
         )
         label = Label(words.format(_SMOOTHED_STEPS, runs))
@@ -182,7 +182,7 @@ class CompareDialog(QDialog):
             self._row(translate("Checkpoints", "Known good"), lambda each: yes_or_no(each.info.is_known_good)),
             self._row(translate("Checkpoints", "Evaluated on a file"), evaluated_text),
             self._row(
-                translate("Checkpoints", "That file"),
+                translate("Checkpoints", "Evaluation file"),
                 lambda each: MISSING if each.evaluation is None else each.evaluation.file,
             ),
             self._row(translate("Checkpoints", "Tags"), lambda each: ", ".join(each.info.tags)),
@@ -209,7 +209,7 @@ class CompareDialog(QDialog):
         if not rows:
             rows = [
                 (
-                    translate("Checkpoints", "They do not differ, as far as they are known."),
+                    translate("Checkpoints", "No known differences."),
                     [""] * len(self._kept),
                     None,
                 )

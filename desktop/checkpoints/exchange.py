@@ -169,7 +169,7 @@ class CheckpointExchange(QObject):
         """How far the file under way is. Raises BadFileError where it is no longer wanted."""
         work = self._work
         if work is None or work.isInterruptionRequested():
-            raise BadFileError(translate("Checkpoints", "It was cancelled."))
+            raise BadFileError(translate("Checkpoints", "Cancelled."))
         work.progressed.emit(_PERCENT * done // max(total, 1), _PERCENT)
 
     def _ask(self, title: str, on_folder: Callable[[Path], object]) -> QFileDialog:
@@ -205,7 +205,7 @@ class CheckpointExchange(QObject):
         self._work.start()
 
     def _say_busy(self) -> None:
-        words = translate("Checkpoints", "Files of checkpoints are still being read or written. Try again in a moment.")
+        words = translate("Checkpoints", "Checkpoint files are still being read or written. Try again in a moment.")
         self._tell(words, is_bad=True)
 
     def _release(self) -> None:
@@ -240,9 +240,9 @@ class CheckpointExchange(QObject):
         if bad:
             self._tell(_some(bad), is_bad=True)
         elif len(folders) == 1:
-            self._tell(translate("Checkpoints", "The checkpoint went to {0}.").format(folders[0]))
+            self._tell(translate("Checkpoints", "Exported to {0}.").format(folders[0]))
         else:
-            words = translate("Checkpoints", "{0} checkpoints went to {1}.")
+            words = translate("Checkpoints", "{0} checkpoints exported to {1}.")
             self._tell(words.format(format_count(len(folders)), Path(folders[0]).parent))
 
     def _on_imported(self, results: Sequence[Done]) -> None:
@@ -275,9 +275,9 @@ def settings_with(db: Database, info: CheckpointInfo) -> dict[str, Any] | None:
 
 def _whole_text(count: int) -> str:
     words = (
-        translate("Checkpoints", "{0} checkpoint is whole.")
+        translate("Checkpoints", "{0} checkpoint is intact.")
         if count == 1
-        else translate("Checkpoints", "{0} checkpoints are whole.")
+        else translate("Checkpoints", "{0} checkpoints are intact.")
     )
     return words.format(format_count(count))
 

@@ -16,11 +16,10 @@ from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
 PLACEHOLDER = QT_TRANSLATE_NOOP("Checkpoints", "Filter, such as score > 1 % and step > 500")
 _HELP = QT_TRANSLATE_NOOP(
     "Checkpoints",
-    "Plain words are looked for in reason, note, name, tags, run, symbol and device; also: best, in use, pinned.\n"
-    "Or compare columns: score > 0.01 (or skill > 1 %) and step > 500. There are and, or, not, parentheses; "
-    "= != < <= > >=; contains for texts; “= unknown” for what was not measured.\n"
-    "Times: when >= 2026-11-14, when = yesterday, when = last week (or only: last week), age < 7 d. "
-    "Sizes: size > 5 MB. Tags: tag = keep.",
+    "Words are searched in reason, note, name, tags, run, symbol and device; also: best, in use, pinned.\nOr compare "
+    "columns: score > 0.01 (or skill > 1 %) and step > 500. Use and, or, not, parentheses; = != < <= > >=; contains "
+    "for texts; “= unknown” for missing values.\nTimes: when >= 2026-11-14, when = yesterday, when = last week (or "
+    "only: last week), age < 7 d. Sizes: size > 5 MB. Tags: tag = keep.",
 )
 _SHORT_FILTER = "score > 1 % and best"
 """In the filter's own language, which is the same everywhere."""
@@ -42,7 +41,7 @@ class FilterLine(QLineEdit):
         self._fault: FilterError | None = None
         self.setPlaceholderText(translate("Checkpoints", PLACEHOLDER))
         self.setToolTip(paragraphs(translate("Checkpoints", _HELP)))
-        self.setAccessibleName(translate("Checkpoints", "Filter of checkpoints"))
+        self.setAccessibleName(translate("Checkpoints", "Checkpoint filter"))
         self.setClearButtonEnabled(True)
         self._words = QStringListModel(self)
         self._completer = QCompleter(self._words, self)

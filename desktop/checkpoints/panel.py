@@ -128,7 +128,7 @@ class CheckpointsPanel(Panel):
         return catalog.ordered(rows, *self.table.sorting)
 
     def _build_layout(self) -> None:
-        buttons = QToolBar(translate("Checkpoints", "Work on checkpoints"))
+        buttons = QToolBar(translate("Checkpoints", "Checkpoint actions"))
         buttons.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         enlarge_icons(buttons, _ICON_SIZE)
         all_runs = QToolButton()
@@ -140,7 +140,7 @@ class CheckpointsPanel(Panel):
         self.actions_of_panel.fill_tool_bar(buttons)
         self._more.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self._more.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        self._more.setAccessibleName(translate("Checkpoints", "More that can be done with checkpoints"))
+        self._more.setAccessibleName(translate("Checkpoints", "More checkpoint actions"))
         self._more.setToolTip(translate("Checkpoints", "More"))
         menu = QMenu(self._more)
         menu.setToolTipsVisible(True)
@@ -280,7 +280,7 @@ class CheckpointsPanel(Panel):
 
     def _present_pin(self, unpins: bool) -> None:
         texts = (
-            (translate("Actions", "Un&pin"), translate("Actions", "Let these checkpoints be cleaned up"))
+            (translate("Actions", "Un&pin"), translate("Actions", "Allow these checkpoints to be cleaned up"))
             if unpins
             else (
                 translate("Actions", "&Pin"),
@@ -293,9 +293,9 @@ class CheckpointsPanel(Panel):
     def _present_undo(self) -> None:
         stack = self._source.undo_stack
         tooltip = (
-            translate("Checkpoints", "Take back: {0}").format(stack.undoText())
+            translate("Checkpoints", "Undo: {0}").format(stack.undoText())
             if stack.canUndo()
-            else translate("Checkpoints", "There is nothing to take back")
+            else translate("Checkpoints", "Nothing to undo")
         )
         actions, words = self.actions_of_panel, translate("Actions", "&Undo")
         actions.present(ActionId.CHECKPOINT_UNDO, words, tooltip, "undo", self.palette_now)

@@ -165,8 +165,8 @@ def offer(info: CheckpointInfo) -> str:
     """What is on the chart, and what one should know of it before it is restored."""
     shown = translate(
         "Checkpoints",
-        "The chart shows what the checkpoint {0} would forecast, beside the forecast that stands. "
-        "Nothing has been changed yet.",
+        "The chart shows what the checkpoint {0} would forecast, beside the current forecast. Nothing has been "
+        "changed yet.",
     ).format(which(info))
     if not is_wrecked(info):
         return shown

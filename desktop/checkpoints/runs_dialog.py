@@ -95,7 +95,7 @@ class RunsDialog(QDialog):
         about = Label(
             translate(
                 "Checkpoints",
-                "Archived runs are left out of “All runs” until their checkpoints are asked for: archived = yes.",
+                "“All runs” excludes archived runs. To see their checkpoints, filter by: archived = yes.",
             )
         )
         about.setWordWrap(True)
@@ -138,9 +138,7 @@ class RunsDialog(QDialog):
         self.archive_button.setEnabled(bool(chosen))
         is_all_archived = bool(chosen) and all(line.is_archived for line in chosen)
         self.archive_button.setText(
-            translate("Checkpoints", "Take out of the &archive")
-            if is_all_archived
-            else translate("Checkpoints", "&Archive")
+            translate("Checkpoints", "Un&archive") if is_all_archived else translate("Checkpoints", "&Archive")
         )
 
     def _show(self) -> None:

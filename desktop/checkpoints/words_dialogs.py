@@ -18,7 +18,7 @@ _LONGEST_NAME = 60
 
 def open_name(parent: QWidget, info: CheckpointInfo, on_name: Callable[[str], object]) -> QDialog:
     """Ask what it shall be called."""
-    question = translate("Checkpoints", "What the checkpoint of step {0} is called:").format(format_count(info.step))
+    question = translate("Checkpoints", "Name of the checkpoint of step {0}:").format(format_count(info.step))
     title, hint = translate("Checkpoints", "Rename"), translate("Checkpoints", "Leave empty to remove the name")
     return _ask(parent, title, question, info.name, hint, _LONGEST_NAME, on_name)
 
@@ -33,15 +33,15 @@ def open_tags(
         wanted = list(dict.fromkeys(word for word in re.split(r"[\s,]+", text) if word))
         on_tags([tag for tag in wanted if tag not in common], [tag for tag in common if tag not in wanted])
 
-    title, hint = translate("Checkpoints", "Tags"), translate("Checkpoints", "Such as: keep, before-halving")
+    title, hint = translate("Checkpoints", "Tags"), translate("Checkpoints", "For example: keep, before-halving")
     return _ask(parent, title, _tags_question(infos), ", ".join(common), hint, LONGEST_NOTE, tell)
 
 
 def _tags_question(infos: Sequence[CheckpointInfo]) -> str:
     if len(infos) == 1:
-        words = translate("Checkpoints", "Tags of step {0}, with commas or blanks between them:")
+        words = translate("Checkpoints", "Tags of step {0}, separated by commas or spaces:")
         return words.format(format_count(infos[0].step))
-    words = translate("Checkpoints", "Tags of all {0}, with commas or blanks between them:")
+    words = translate("Checkpoints", "Tags of all {0}, separated by commas or spaces:")
     return words.format(format_count(len(infos)))
 
 

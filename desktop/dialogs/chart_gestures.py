@@ -12,7 +12,7 @@ _GESTURES = (
     (QT_TRANSLATE_NOOP("Chart", "Move by a page"), QT_TRANSLATE_NOOP("Chart", "PgUp, PgDown")),
     (
         QT_TRANSLATE_NOOP("Chart", "Read candle by candle"),
-        QT_TRANSLATE_NOOP("Chart", "Ctrl+Left, Ctrl+Right; tenth with Shift"),
+        QT_TRANSLATE_NOOP("Chart", "Ctrl+Left, Ctrl+Right; every tenth with Shift"),
     ),
     (
         QT_TRANSLATE_NOOP("Chart", "Crosshair to the pane above, below"),
@@ -20,16 +20,16 @@ _GESTURES = (
     ),
     (QT_TRANSLATE_NOOP("Chart", "Oldest, newest candle"), QT_TRANSLATE_NOOP("Chart", "Home, End")),
     (
-        QT_TRANSLATE_NOOP("Chart", "Stretch the prices"),
+        QT_TRANSLATE_NOOP("Chart", "Stretch the price axis"),
         QT_TRANSLATE_NOOP("Chart", "Drag their axis, Alt+Shift+Up, Down"),
     ),
-    (QT_TRANSLATE_NOOP("Chart", "Look at higher, lower prices"), QT_TRANSLATE_NOOP("Chart", "Alt+Up, Alt+Down")),
+    (QT_TRANSLATE_NOOP("Chart", "Move to higher, lower prices"), QT_TRANSLATE_NOOP("Chart", "Alt+Up, Alt+Down")),
     (QT_TRANSLATE_NOOP("Chart", "Fit the prices"), QT_TRANSLATE_NOOP("Chart", "Double click on the price axis")),
-    (QT_TRANSLATE_NOOP("Chart", "Zoom about the newest"), QT_TRANSLATE_NOOP("Chart", "Drag the time axis")),
+    (QT_TRANSLATE_NOOP("Chart", "Zoom around the newest candle"), QT_TRANSLATE_NOOP("Chart", "Drag the time axis")),
     (QT_TRANSLATE_NOOP("Chart", "Reset the zoom"), QT_TRANSLATE_NOOP("Chart", "Double click on the time axis")),
-    (QT_TRANSLATE_NOOP("Chart", "Everything as at first"), QT_TRANSLATE_NOOP("Chart", "Double click on the plot")),
+    (QT_TRANSLATE_NOOP("Chart", "Reset view"), QT_TRANSLATE_NOOP("Chart", "Double click on the plot")),
     (QT_TRANSLATE_NOOP("Chart", "Measure"), QT_TRANSLATE_NOOP("Chart", "Shift+Drag")),
-    (QT_TRANSLATE_NOOP("Chart", "Snap a line to a candle"), QT_TRANSLATE_NOOP("Chart", "Ctrl while setting it")),
+    (QT_TRANSLATE_NOOP("Chart", "Snap a line to a candle"), QT_TRANSLATE_NOOP("Chart", "Hold Ctrl while placing it")),
     (
         QT_TRANSLATE_NOOP("Chart", "Move the selected line"),
         QT_TRANSLATE_NOOP("Chart", "Up, Down; ten with Shift, least with Ctrl"),
@@ -40,10 +40,10 @@ _GESTURES = (
     ),
     (QT_TRANSLATE_NOOP("Chart", "Find a market"), QT_TRANSLATE_NOOP("Chart", "Type its letters, then Return")),
     (
-        QT_TRANSLATE_NOOP("Chart", "Another interval"),
+        QT_TRANSLATE_NOOP("Chart", "Change the interval"),
         QT_TRANSLATE_NOOP("Chart", "Type its minutes, or 4h or 1d, then Return"),
     ),
-    (QT_TRANSLATE_NOOP("Chart", "Let go"), QT_TRANSLATE_NOOP("Chart", "Esc")),
+    (QT_TRANSLATE_NOOP("Chart", "Deselect"), QT_TRANSLATE_NOOP("Chart", "Esc")),
 )
 
 

@@ -40,7 +40,7 @@ class ComparedMarketDialog(QDialog):
         self.buttons.accepted.connect(self.accept)
         self.buttons.rejected.connect(self.reject)
         layout = QVBoxLayout(self)
-        hint = Label(translate("Dialogs", "Markets of which candles are stored that fit those on the chart."))
+        hint = Label(translate("Dialogs", "Stored markets that can be compared with the one on the chart."))
         hint.setWordWrap(True)
         layout.addWidget(hint)
         layout.addWidget(self.list, 1)

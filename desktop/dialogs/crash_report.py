@@ -16,22 +16,22 @@ from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
 _SIZE = (860, 520)
 _WORDS = QT_TRANSLATE_NOOP(
     "Dialogs",
-    "Candles, checkpoints and scores up to then are stored. If you ask for help, this report says the most. "
-    "It names folders of this computer: look through it before you pass it on.",
+    "Candles, checkpoints and scores up to then are stored. Attach this report when you ask for help. It names "
+    "folders of this computer: read it before you share it.",
 )
 
 
 def open_crash_report(parent: QWidget, report: CrashReport) -> QDialog:
     """Show it; Copy puts the whole of it on the clipboard."""
     dialog = QDialog(parent)
-    dialog.setWindowTitle(translate("Dialogs", "How it ended"))
+    dialog.setWindowTitle(translate("Dialogs", "Crash report"))
     words = Label(translate("Dialogs", _WORDS))
     words.setWordWrap(True)
     text = QPlainTextEdit(report.text)
     text.setReadOnly(True)
     text.setFont(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont))
     text.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
-    text.setAccessibleName(translate("Dialogs", "The report"))
+    text.setAccessibleName(translate("Dialogs", "Report text"))
     layout = QVBoxLayout(dialog)
     layout.addWidget(words)
     layout.addWidget(text, 1)

@@ -45,7 +45,7 @@ class DateDialog(QDialog):
         if self._go(self.time_ms()):
             super().accept()
         else:
-            self.message.setText(translate("Dialogs", "No candle opens then or later. {0}").format(self._said))
+            self.message.setText(translate("Dialogs", "No candle at this time or later. {0}").format(self._said))
 
     def time_ms(self) -> int:
         """UTC milliseconds of what is entered. A time that daylight saving skips is the moment after the skip."""

@@ -64,7 +64,7 @@ class DocumentationDialog(QDialog):
         super().__init__(parent)
         self.setWindowTitle(translate("Dialogs", "Documentation"))
         self.search, self.pages, self.browser = QLineEdit(), QListWidget(), PageBrowser()
-        self.none = Label(translate("Dialogs", "No page has these words."))
+        self.none = Label(translate("Dialogs", "No page contains these words."))
         self._page: Path | None = None
         self._texts = {page: page.read_text(encoding="utf-8") for page in pages_of(folder)}
         self._split = QSplitter()

@@ -24,16 +24,16 @@ def read_price(text: str, decimals: int) -> float | str:
     """
     found = _DIGITS.fullmatch(text.strip().replace(" ", ""))
     if found is None or not (found["whole"] or found["part"]):
-        return translate(
-            "Dialogs", "“{0}” is not a price. Write digits with a point before decimals, such as 1250.5."
-        ).format(text.strip())
+        return translate("Dialogs", "“{0}” is not a price. Use digits and a decimal point, such as 1250.5.").format(
+            text.strip()
+        )
     whole, part = found["whole"].replace(",", "") or "0", (found["part"] or "").rstrip("0")
     price = float(f"{whole}.{part or 0}")
     if found["sign"] in ("-", "−") or price <= 0:
-        return translate("Dialogs", "A price is above zero.")
+        return translate("Dialogs", "A price must be above zero.")
     if len(part) > max(decimals, 0):
         smallest = formatting.format_price(10.0**-decimals, decimals)
-        return translate("Dialogs", "Prices of this market have steps of {0}. Write fewer decimals.").format(smallest)
+        return translate("Dialogs", "Prices of this market move in steps of {0}. Use fewer decimals.").format(smallest)
     return price
 
 
@@ -62,7 +62,7 @@ class LineTextDialog(QDialog):
         self.edit = QLineEdit(text)
         self.edit.setMaxLength(LONGEST_TEXT)
         self.edit.setMinimumWidth(360)
-        self.edit.setPlaceholderText(translate("Dialogs", "What it is for (may stay empty)"))
+        self.edit.setPlaceholderText(translate("Dialogs", "Optional"))
         self.message = Label()
         self.message.setWordWrap(True)
         self.message.hide()
@@ -94,7 +94,7 @@ class LineTextDialog(QDialog):
     def _lay_out(self) -> None:
         fields = QFormLayout()
         fields.addRow(translate("Dialogs", "&Price:"), self.price_edit)
-        fields.addRow(translate("Dialogs", "&Words on the line:"), self.edit)
+        fields.addRow(translate("Dialogs", "&Label:"), self.edit)
         layout = QVBoxLayout(self)
         layout.addLayout(fields)
         layout.addWidget(self.message)

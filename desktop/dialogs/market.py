@@ -40,7 +40,7 @@ from desktop.ui.problem import Problem
 from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
 
 _FEEDS = (
-    ("auto", QT_TRANSLATE_NOOP("Dialogs", "Automatic: live, else the sample")),
+    ("auto", QT_TRANSLATE_NOOP("Dialogs", "Automatic: live, otherwise the sample")),
     ("live", QT_TRANSLATE_NOOP("Dialogs", "Live from an exchange")),
     ("replay", QT_TRANSLATE_NOOP("Dialogs", "Replay a file")),
     ("stored", QT_TRANSLATE_NOOP("Dialogs", "Stored candles only")),
@@ -92,8 +92,8 @@ class MarketDialog(QDialog):
         self.finished.connect(lambda _result: self._end_checks())
         self._is_accepting = False
         """Watch was pressed, and the file is still being looked at."""
-        self.file.setAccessibleName(translate("Dialogs", "File of candles"))
-        self.file.setPlaceholderText(translate("Dialogs", "A file of candles: CSV, Feather, Parquet"))
+        self.file.setAccessibleName(translate("Dialogs", "Candle file"))
+        self.file.setPlaceholderText(translate("Dialogs", "Candle file: CSV, Feather or Parquet"))
         self.browse = QPushButton(translate("Dialogs", "Browse…"))
         self.browse.clicked.connect(self._choose_file)
         self.speed = _speed()
@@ -107,7 +107,7 @@ class MarketDialog(QDialog):
         self.catch_up.setGroupSeparatorShown(True)
         self.catch_up.setValue(market.catch_up_candles)
         self.fallback = QLineEdit(", ".join(market.fallback_venues))
-        self.fallback.setPlaceholderText(translate("Dialogs", "None is offered"))
+        self.fallback.setPlaceholderText(translate("Dialogs", "None"))
         self._message = Problem()
         kinds = QDialogButtonBox.StandardButton
         self.buttons = QDialogButtonBox(kinds.Ok | kinds.Cancel)
@@ -125,15 +125,15 @@ class MarketDialog(QDialog):
         if "interval" in used:
             Interval.parse(self.interval.currentText())
         if "venue" in used and not self.venue.currentText().strip():
-            raise ValueError(translate("Dialogs", "Name an exchange, for example binance."))
+            raise ValueError(translate("Dialogs", "Enter an exchange, for example binance."))
         is_stored = feed == "stored"  # a file's symbol is its name
         if "venue" in used and not is_stored and self._has_no_exchange():
             named = self.venue.currentText().strip()
             raise ValueError(
-                translate("Dialogs", "“{0}” is not an exchange. Name one, for example binance.").format(named)
+                translate("Dialogs", "“{0}” is not a known exchange. Enter one, for example binance.").format(named)
             )
         if "symbol" in used and not is_stored and "/" not in self.symbol.currentText().strip("/ "):
-            raise ValueError(translate("Dialogs", "Write the symbol as BASE/QUOTE, for example BTC/USDT."))
+            raise ValueError(translate("Dialogs", "Enter the symbol as BASE/QUOTE, for example BTC/USDT."))
         if "file" in used:
             self._require_file()
         return replace(
@@ -164,7 +164,7 @@ class MarketDialog(QDialog):
         """Raises ValueError where none is named, or where what is named is known to be of no use."""
         named = self.file.text().strip()
         if not named:
-            raise ValueError(translate("Dialogs", "Choose the file of candles to replay."))
+            raise ValueError(translate("Dialogs", "Choose a candle file to replay."))
         if problem := self._check.problem(named):
             raise ValueError(problem)
 
@@ -181,7 +181,7 @@ class MarketDialog(QDialog):
             raise ValueError(
                 translate(
                     "Dialogs",
-                    "Write each exchange to fall back to once, by its ccxt id, for example: binance, kraken, coinbase.",
+                    "List each fallback exchange once, by its ccxt id, for example: binance, kraken, coinbase.",
                 )
             ) from error
         return venues
@@ -293,8 +293,8 @@ class MarketDialog(QDialog):
             translate("Dialogs", "Interval"),
             translate("Dialogs", "File"),
             translate("Dialogs", "Speed"),
-            translate("Dialogs", "Learn first from"),
-            translate("Dialogs", "If it fails, offer"),
+            translate("Dialogs", "Warm up on"),
+            translate("Dialogs", "Fallback exchanges"),
         )
         infos = all_field_infos(MarketSettings)
         for title, (name, widget) in zip(titles, self._rows.items(), strict=True):
@@ -337,7 +337,7 @@ class MarketDialog(QDialog):
     def _show_speed(self) -> None:
         """A simulation without a speed runs in real time."""
         is_simulated = self.feed.currentData() == "simulate"
-        words = translate("Dialogs", "in real time") if is_simulated else translate("Dialogs", "as fast as it goes")
+        words = translate("Dialogs", "in real time") if is_simulated else translate("Dialogs", "as fast as possible")
         self.speed.setSpecialValueText(words)
         if not self._has_speed:
             with QSignalBlocker(self.speed):
@@ -345,7 +345,7 @@ class MarketDialog(QDialog):
 
     def _choose_file(self) -> None:
         dialog = QFileDialog(
-            self, translate("Dialogs", "Choose a file of candles"), str(Path(self.file.text().strip()).parent)
+            self, translate("Dialogs", "Choose a candle file"), str(Path(self.file.text().strip()).parent)
         )
         dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
         dialog.setNameFilters(
@@ -362,5 +362,5 @@ def _speed() -> QDoubleSpinBox:
     spin = QDoubleSpinBox()
     spin.setRange(0.0, 10_000.0)
     spin.setDecimals(1)
-    spin.setSuffix(translate("Dialogs", " candles a second"))
+    spin.setSuffix(translate("Dialogs", " candles per second"))
     return spin

@@ -69,7 +69,7 @@ def open_note(parent: QWidget, info: CheckpointInfo, on_note: Callable[[str], ob
     edit = QLineEdit(info.note)
     edit.setMaxLength(LONGEST_NOTE)
     edit.setMinimumWidth(360)
-    edit.setPlaceholderText(translate("Dialogs", "What is worth remembering about it"))
+    edit.setPlaceholderText(translate("Dialogs", "Your note"))
     layout = QVBoxLayout(dialog)
     question = translate("Dialogs", "Note on the checkpoint of step {0}:").format(format_count(info.step))
     edit.setAccessibleName(question)
@@ -93,11 +93,9 @@ def open_about(parent: QWidget, sign: QIcon, device: str) -> QDialog:
     box.setInformativeText(
         translate(
             "Dialogs",
-            "<p>Watch a model learn a market: live candles, its forecasts ahead of them as ghosts, "
-            "and an honest score.</p>"
-            "<p>It is an instrument for looking at forecasts, not advice to trade.</p>"
-            "<p>Training device: {0}.<br>Qt {1}, {2}.</p>"
-            "<p>MIT licence. Qt and PySide6 are used under the LGPL.</p>",
+            "<p>Watch a model learn a market: live candles, its forecasts ahead of them as ghosts, and an honest "
+            "score.</p><p>For studying forecasts; not trading advice.</p><p>Training device: {0}.<br>Qt {1}, "
+            "{2}.</p><p>MIT licence. Qt and PySide6 are used under the LGPL.</p>",
         ).format(html.escape(device), qVersion(), html.escape(parts))
     )
     box.addButton(MessageBox.StandardButton.Close)

@@ -44,13 +44,13 @@ class PreferencesDialog(QDialog):
         self._forms: dict[str, GroupForm[object]] = {}
         self._pages: dict[str, QScrollArea] = {}
         self.tabs = QTabWidget()
-        self.tabs.setAccessibleName(translate("Dialogs", "Groups of settings"))
+        self.tabs.setAccessibleName(translate("Dialogs", "Setting groups"))
         for field in fields(Settings):
             if field.name not in OWN_DIALOG_GROUPS:
                 self._add_page(field.name)
         self.search = self._make_search()
         self.nothing = Label(
-            translate("Dialogs", "No setting has all of these words."), alignment=Qt.AlignmentFlag.AlignCenter
+            translate("Dialogs", "No setting matches all of these words."), alignment=Qt.AlignmentFlag.AlignCenter
         )
         self.nothing.hide()
         self.message = Label()
@@ -164,7 +164,7 @@ class PreferencesDialog(QDialog):
         buttons.rejected.connect(self.reject)
         defaults = buttons.button(kinds.RestoreDefaults)
         defaults.setText(translate("Dialogs", "Restore this page's defaults"))
-        defaults.setToolTip(translate("Dialogs", "Put the defaults on the page that is open"))
+        defaults.setToolTip(translate("Dialogs", "Reset the open page to its defaults"))
         defaults.clicked.connect(self._restore_page)
         return buttons
 
@@ -219,13 +219,15 @@ def _note(group: str) -> str:
     first, *more = titles
     exception = effects[others[0]]  # no page has two
     if not more:
-        words = translate("Dialogs", "{0} takes effect {1}, all else {2}.")
+        words = translate("Dialogs", "{0} takes effect {1}, everything else {2}.")
         return words.format(first.capitalize(), exception, common)
     listed = translate("Dialogs", "{0} and {1}").format(", ".join(titles[:-1]), titles[-1])
-    return translate("Dialogs", "{0} take effect {1}, all else {2}.").format(listed.capitalize(), exception, common)
+    return translate("Dialogs", "{0} take effect {1}, everything else {2}.").format(
+        listed.capitalize(), exception, common
+    )
 
 
 def _waiting_text(changes: int) -> str:
     if changes == 1:
-        return translate("Dialogs", "1 change will take effect later: see what its page says.")
-    return translate("Dialogs", "{0} changes will take effect later: see what their pages say.").format(changes)
+        return translate("Dialogs", "1 change will take effect later; its page says when.")
+    return translate("Dialogs", "{0} changes will take effect later; their pages say when.").format(changes)

@@ -32,10 +32,10 @@ _SYMBOLS = ("BTC/USDT", "ETH/USDT", "SOL/USDT", "XRP/USDT")
 _CUDA = "cuda"
 _ABOUT = QT_TRANSLATE_NOOP(
     "Dialogs",
-    "Ghostcandle learns a market while you watch it. Ahead of the live candles it draws the next ones as it expects "
-    "them, and it keeps an honest score of how good that was.",
+    "Ghostcandle learns a market while you watch. It draws the candles it expects next ahead of the live ones, and "
+    "keeps an honest score of its forecasts.",
 )
-_LATER = QT_TRANSLATE_NOOP("Dialogs", "All of it can be changed later: File › Choose market, File › Preferences.")
+_LATER = QT_TRANSLATE_NOOP("Dialogs", "You can change all of this later: File › Choose market, File › Preferences.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,23 +51,23 @@ class Choice:
 _SOURCES = (
     Choice(
         QT_TRANSLATE_NOOP("Dialogs", "Live from Binance"),
-        QT_TRANSLATE_NOOP("Dialogs", "Its market data needs no account"),
+        QT_TRANSLATE_NOOP("Dialogs", "No account needed"),
         "binance",
     ),
     Choice(
         QT_TRANSLATE_NOOP("Dialogs", "Live from Kraken"),
-        QT_TRANSLATE_NOOP("Dialogs", "Its market data needs no account"),
+        QT_TRANSLATE_NOOP("Dialogs", "No account needed"),
         "kraken",
     ),
     Choice(
         QT_TRANSLATE_NOOP("Dialogs", "A file…"),
-        QT_TRANSLATE_NOOP("Dialogs", "Replay candles of your own: CSV, Feather or Parquet"),
+        QT_TRANSLATE_NOOP("Dialogs", "Replay your own candles: CSV, Feather or Parquet"),
         "file",
         has_symbol=False,
     ),
     Choice(
         QT_TRANSLATE_NOOP("Dialogs", "Simulated"),
-        QT_TRANSLATE_NOOP("Dialogs", "An invented market, to look around without a network"),
+        QT_TRANSLATE_NOOP("Dialogs", "An invented market, to look around offline"),
         "simulate",
         has_symbol=False,
     ),
@@ -75,7 +75,7 @@ _SOURCES = (
 _DEVICES = (
     Choice(
         QT_TRANSLATE_NOOP("Dialogs", "Automatic"),
-        QT_TRANSLATE_NOOP("Dialogs", "The GPU where there is one that answers, else the CPU"),
+        QT_TRANSLATE_NOOP("Dialogs", "GPU if one is usable, otherwise CPU"),
         "auto",
     ),
     Choice(
@@ -101,7 +101,7 @@ class WelcomeDialog(QDialog):
         symbols = (Choice(symbol, market.format(symbol), symbol) for symbol in _SYMBOLS)
         self.symbols = ChoiceRow(translate("Dialogs", "Watch"), symbols)
         self.sources = ChoiceRow(translate("Dialogs", "Candles"), map(_translated, _SOURCES))
-        self.devices = ChoiceRow(translate("Dialogs", "Compute on"), map(_translated, _DEVICES))
+        self.devices = ChoiceRow(translate("Dialogs", "Train on"), map(_translated, _DEVICES))
         self.devices.offer(_CUDA, is_offered=False)
         self.devices.tell(translate("Dialogs", "Looking for an NVIDIA GPU …"))
         buttons = QDialogButtonBox()
@@ -234,11 +234,11 @@ class ChoiceRow(QWidget):
 def _why_no_cuda(reading: MachineReading) -> str:
     """Nothing where it can be chosen."""
     if not reading.gpus:
-        return translate("Dialogs", "CUDA is not offered: no NVIDIA driver answers on this machine.")
+        return translate("Dialogs", "CUDA is not available: no NVIDIA driver answers on this computer.")
     if is_torch_for_cpu_only():
         return translate(
             "Dialogs",
-            "CUDA is not offered: there is {0}, but the torch that is installed was built for CPUs only.",
+            "CUDA is not available: {0} was found, but the installed torch is a build for CPUs only.",
         ).format(reading.gpus[0].name)
     return ""
 

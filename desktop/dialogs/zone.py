@@ -32,7 +32,7 @@ class ZoneDialog(QDialog):
         completer.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
         completer.setFilterMode(Qt.MatchFlag.MatchContains)
         self.box.setCompleter(completer)
-        self.message = Label(translate("Dialogs", "Type a part of a name, for example Berlin."))
+        self.message = Label(translate("Dialogs", "Type part of a name, for example Berlin."))
         self.message.setWordWrap(True)
         kinds = QDialogButtonBox.StandardButton
         self.buttons = QDialogButtonBox(kinds.Ok | kinds.Cancel)

@@ -56,12 +56,12 @@ class Question:
 ANYTHING = Question(
     QT_TRANSLATE_NOOP("Finder", "Find anything"),
     QT_TRANSLATE_NOOP("Finder", "An action, a setting, a checkpoint or a market"),
-    QT_TRANSLATE_NOOP("Finder", "Nothing has all of these words."),
+    QT_TRANSLATE_NOOP("Finder", "Nothing matches all of these words."),
 )
 MARKET = Question(
     QT_TRANSLATE_NOOP("Finder", "Find a market"),
     QT_TRANSLATE_NOOP("Finder", "A market, or an interval in minutes"),
-    QT_TRANSLATE_NOOP("Finder", "No market and no interval is called so. Ctrl+M names any."),
+    QT_TRANSLATE_NOOP("Finder", "No market or interval matches. Ctrl+M opens any market."),
 )
 
 
@@ -80,7 +80,7 @@ class FinderDialog(QDialog):
         self.line.setAccessibleName(name)
         self.line.setClearButtonEnabled(True)
         self.list = QListView()
-        self.list.setAccessibleName(translate("Finder", "What fits"))
+        self.list.setAccessibleName(translate("Finder", "Matches"))
         self.list.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.list.setUniformItemSizes(True)
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -151,7 +151,7 @@ class FinderDialog(QDialog):
         self.list.setVisible(bool(entries))
         self.empty.setVisible(not entries)
         is_other = bool(entries) and _is_another_market(typed, entries)
-        words = translate("Finder", "No market here is called {0}. Choose one of these.")
+        words = translate("Finder", "No market named {0} here. Choose one of these.")
         self.note.setText(words.format(typed.strip().upper()) if is_other else "")
         self.note.setVisible(is_other)
         if entries:

@@ -140,7 +140,7 @@ class ChildProcess(QObject):
     def _on_answer(self) -> None:
         self._answer += self._process.readAllStandardOutput().data()
         if len(self._answer) > _LARGEST_ANSWER:
-            self._words.append(translate("Jobs", "It printed more than anything that Ghostcandle prints."))
+            self._words.append(translate("Jobs", "It printed more output than expected."))
             self._process.kill()
 
     def _on_error(self, error: QProcess.ProcessError) -> None:
@@ -156,9 +156,7 @@ class ChildProcess(QObject):
         if self._was_asked:
             self._end(Ending(parsed if code == 0 else None, was_asked=True))
         elif status is QProcess.ExitStatus.CrashExit:
-            self._end(
-                Ending(None, self._with_words(translate("Jobs", "Its process was ended from outside, or crashed.")))
-            )
+            self._end(Ending(None, self._with_words(translate("Jobs", "Its process was killed or crashed."))))
         elif parsed is not None and "error" in parsed:
             self._end(Ending(None, str(parsed["error"])))
         elif parsed is not None and parsed.get("errors"):
@@ -166,7 +164,7 @@ class ChildProcess(QObject):
         elif code == 0 and parsed is not None:
             self._end(Ending(parsed))
         else:
-            self._end(Ending(None, self._with_words(translate("Jobs", "It ended with code {0}.").format(code))))
+            self._end(Ending(None, self._with_words(translate("Jobs", "It exited with code {0}.").format(code))))
 
     def _with_words(self, sentence: str) -> str:
         return f"{sentence} {self._words[-1]}" if self._words else sentence

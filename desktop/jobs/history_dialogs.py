@@ -37,40 +37,40 @@ class ImportDialog(JobDialog):
         """start_child: makes the process that looks at the files before; None: nobody looks. files: chosen already."""
         about = translate(
             "Jobs",
-            "Reads candles, or trades, from files into the database. What is stored already stays as it is; a "
-            "chart of their market shows the new candles at once.",
+            "Reads candles or trades from files into the database. Stored candles are not changed; a chart of the "
+            "market shows new ones immediately.",
         )
         super().__init__(translate("Jobs", "Import candles"), about, translate("Jobs", "Import"), parent)
         self.picker = FilePicker(several=True)
-        from_file = translate("Jobs", "As the file says")
+        from_file = translate("Jobs", "From the file")
         self.venue = editable(("", FILE_VENUE, *_VENUES), "", from_file)
         self.symbol = editable(("", *_SYMBOLS), "", from_file)
         self.interval = editable(("", *INTERVALS), "", from_file)
         self.zone = QLineEdit("UTC")
-        self.replaces = QCheckBox(translate("Jobs", "Put the file's candles in place of stored ones that differ"))
+        self.replaces = QCheckBox(translate("Jobs", "Overwrite stored candles that differ"))
         self.replaces.setAccessibleName(self.replaces.text())
-        self.add_row(translate("Jobs", "&Files"), self.picker, translate("Jobs", "One file, or several of one market"))
+        self.add_row(translate("Jobs", "&Files"), self.picker, translate("Jobs", "One file, or several for one market"))
         self.add_row(
             translate("Jobs", "&Exchange"),
             self.venue,
-            translate("Jobs", "The exchange by its ccxt id; “file” for candles of none"),
+            translate("Jobs", "ccxt id of the exchange; “file” for candles without one"),
         )
-        self.add_row(translate("Jobs", "&Symbol"), self.symbol, translate("Jobs", "As ccxt writes it, BTC/USDT"))
+        self.add_row(translate("Jobs", "&Symbol"), self.symbol, translate("Jobs", "In ccxt's form, BTC/USDT"))
         self.add_row(
             translate("Jobs", "&Interval"),
             self.interval,
-            translate("Jobs", "How long a candle lasts; trades become candles of it"),
+            translate("Jobs", "Candle length; trades are aggregated to it"),
         )
         self.add_row(
             translate("Jobs", "&Time zone"),
             self.zone,
-            translate("Jobs", "Of times in the file that name none: UTC, Europe/Berlin"),
+            translate("Jobs", "For times in the file without one: UTC, Europe/Berlin"),
         )
         self.form.addRow("", self.replaces)
         self.found = WrappedLabel()
         """What the files hold: rows, span and interval."""
         self._is_unreadable = False
-        self.form.addRow(translate("Jobs", "Found"), self.found)
+        self.form.addRow(translate("Jobs", "Contents"), self.found)
         self._preview = preview = None if start_child is None else ImportPreview(start_child, self)
         if preview is not None:
             preview.text_changed.connect(self._show_found)
@@ -106,13 +106,13 @@ class ImportDialog(JobDialog):
     def order(self) -> Order:
         files = self.picker.files()
         if self._is_unreadable:  # what its name does not tell is no matter then
-            raise ValueError(translate("Jobs", "Nothing of this can be imported. Choose another file."))
+            raise ValueError(translate("Jobs", "Nothing here can be imported. Choose another file."))
         interval = self.interval.currentText().strip()
         if interval:
             Interval.parse(interval)
         zone = self.zone.text().strip()
         if find(zone) is None:
-            raise ValueError(translate("Jobs", "Name the time zone, such as UTC or Europe/Berlin."))
+            raise ValueError(translate("Jobs", "Enter the time zone, such as UTC or Europe/Berlin."))
         venue = self.venue.currentText().strip().lower()
         if not venue:
             _require_telling_names(files)
@@ -151,8 +151,8 @@ class BackfillDialog(JobDialog):
     def __init__(self, market: MarketSettings, now_ms: int, parent: QWidget | None = None) -> None:
         about = translate(
             "Jobs",
-            "Asks the exchange for exactly the candles that are missing, holes inside included, and stores them page "
-            "by page. It may be cancelled at any moment, and goes on from there.",
+            "Fetches the missing candles from the exchange, gaps included, and stores them page by page. You can "
+            "cancel at any time and continue later.",
         )
         super().__init__(translate("Jobs", "Fetch history"), about, translate("Jobs", "Fetch"), parent)
         self._now_ms = now_ms
@@ -163,20 +163,20 @@ class BackfillDialog(JobDialog):
         self.since = QLineEdit(first.strftime("%Y-%m-%d"))
         self.until = QLineEdit()
         self.until.setPlaceholderText(translate("Jobs", "Now"))
-        self.asks_again = QCheckBox(translate("Jobs", "Ask also for candles that the exchange was found not to have"))
+        self.asks_again = QCheckBox(translate("Jobs", "Also retry candles that the exchange did not have"))
         self.asks_again.setAccessibleName(self.asks_again.text())
-        self.add_row(translate("Jobs", "&Exchange"), self.venue, translate("Jobs", "By its ccxt id: binance, kraken"))
-        self.add_row(translate("Jobs", "&Symbol"), self.symbol, translate("Jobs", "As ccxt writes it, BTC/USDT"))
-        self.add_row(translate("Jobs", "&Interval"), self.interval, translate("Jobs", "How long a candle lasts"))
+        self.add_row(translate("Jobs", "&Exchange"), self.venue, translate("Jobs", "ccxt id: binance, kraken"))
+        self.add_row(translate("Jobs", "&Symbol"), self.symbol, translate("Jobs", "In ccxt's form, BTC/USDT"))
+        self.add_row(translate("Jobs", "&Interval"), self.interval, translate("Jobs", "Candle length"))
         self.add_row(
             translate("Jobs", "S&ince"),
             self.since,
-            translate("Jobs", "The first candle opens then or later: 2024-01-31, UTC"),
+            translate("Jobs", "Opening time of the first candle or later: 2024-01-31, UTC"),
         )
         self.add_row(
             translate("Jobs", "&Until"),
             self.until,
-            translate("Jobs", "All candles open before; empty: the newest that is over"),
+            translate("Jobs", "Candles opening before this; empty: up to the newest closed one"),
         )
         self.form.addRow("", self.asks_again)
         for box in (self.venue, self.symbol, self.interval):
@@ -188,9 +188,9 @@ class BackfillDialog(JobDialog):
     def order(self) -> Order:
         venue, symbol = self.venue.currentText().strip().lower(), self.symbol.currentText().strip()
         if not venue or venue in (FILE_VENUE, SIMULATED_VENUE):
-            raise ValueError(translate("Jobs", "Name an exchange by its ccxt id, for example binance."))
+            raise ValueError(translate("Jobs", "Enter the ccxt id of an exchange, for example binance."))
         if "/" not in symbol.strip("/ "):
-            raise ValueError(translate("Jobs", "Write the symbol as BASE/QUOTE, for example BTC/USDT."))
+            raise ValueError(translate("Jobs", "Enter the symbol as BASE/QUOTE, for example BTC/USDT."))
         interval = self.interval.currentText().strip()
         Interval.parse(interval)
         since, until = self.since.text().strip(), self.until.text().strip()
@@ -204,6 +204,6 @@ class BackfillDialog(JobDialog):
         except HistoryError as error:
             raise ValueError(f"{error}.") from error
         if first_ms >= self._now_ms:
-            raise ValueError(translate("Jobs", "{0} is yet to come; name a day of the past.").format(since))
+            raise ValueError(translate("Jobs", "{0} is in the future; enter a past date.").format(since))
         if stop_ms <= first_ms:
             raise ValueError(translate("Jobs", "{0} is not after {1}.").format(until, since))

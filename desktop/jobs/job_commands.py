@@ -59,9 +59,7 @@ def import_order(
         title,
         ("import", *options, *(["--replace"] if replaces else []), "--", *map(str, files)),
         _summarise_import,
-        cancelled=translate(
-            "Jobs", "Whole candles that were stored by then stay; importing the file again adds the rest."
-        ),
+        cancelled=translate("Jobs", "Candles stored so far are kept; importing the file again adds the rest."),
         market_of=_imported_market,
     )
 
@@ -74,7 +72,7 @@ def backfill_order(venue: str, symbol: str, interval: str, since: str, until: st
         translate("Jobs", "Fetch {0} {1} of {2} since {3}").format(symbol, interval, venue, since),
         ("backfill", *market, *span, *(["--ask-again"] if asks_again else [])),
         _summarise_backfill,
-        cancelled=translate("Jobs", "The candles that had come are stored; the same job goes on from there."),
+        cancelled=translate("Jobs", "The candles fetched so far are stored; the same job continues from there."),
         market_of=lambda _summary: Market(venue, symbol, Interval.parse(interval)),
     )
 
@@ -92,7 +90,7 @@ def pretrain_order(
         translate("Jobs", "Pretrain on {0}").format(named),
         ("pretrain", *options, "--", *map(str, files)),
         _summarise_pretrain,
-        cancelled=translate("Jobs", "The best epoch by then is kept, where there was one."),
+        cancelled=translate("Jobs", "The best epoch so far, if any, is kept."),
     )
 
 
@@ -122,7 +120,7 @@ def evaluate_order(
         _summarise_evaluate,
         page,
         None if kept is None else kept.info.checkpoint_id,
-        translate("Jobs", "Nothing was judged, and nothing was kept."),
+        translate("Jobs", "Nothing was evaluated or stored."),
         works_aside=True,
     )
 
@@ -141,9 +139,9 @@ def in_fields(sentence: str) -> str:
         "--time-zone": translate("Jobs", "Time zone"),
         "--batch-size": translate("Jobs", "Batch size"),
         "--device": translate("Jobs", "Device"),
-        "--validation-share": translate("Jobs", "Held back"),
-        "--count-seen": translate("Jobs", "Judge also candles from before"),
-        "--replace": translate("Jobs", "Put the file's candles in place"),
+        "--validation-share": translate("Jobs", "Validation share"),
+        "--count-seen": translate("Jobs", "Also evaluate earlier candles"),
+        "--replace": translate("Jobs", "Overwrite stored candles"),
     }
     for option, field in fields.items():
         sentence = re.sub(rf"{option}\b", f"“{field}”", sentence)
@@ -174,7 +172,7 @@ def _summarise_import(summary: Mapping[str, Any]) -> str:
     else:
         parts = [translate("Jobs", "{0} candles stored.").format(format_count(stored))]
     if same:
-        parts.append(translate("Jobs", "{0} were there already.").format(format_count(same)))
+        parts.append(translate("Jobs", "{0} were already stored.").format(format_count(same)))
     if rejected:
         why = ", ".join(f"{format_count(count)} ({reason})" for reason, count in rejected.items())
         parts.append(translate("Jobs", "Rejected: {0}.").format(why))
@@ -191,7 +189,7 @@ def _summarise_backfill(summary: Mapping[str, Any]) -> str:
     ]
     if summary["all_absent"]:
         parts.append(
-            translate("Jobs", "The exchange does not have {0}; they stay holes.").format(
+            translate("Jobs", "The exchange does not have {0}; they remain gaps.").format(
                 format_count(summary["all_absent"])
             )
         )
@@ -205,8 +203,8 @@ def _summarise_pretrain(summary: Mapping[str, Any]) -> str:
     close, spread = (_held_back(best["validation"], name) for name in ("close", "range"))
     return translate(
         "Jobs",
-        "Epoch {0} of {1} was the best: skill on {4} held-back candles, with its 95 % interval, close {2}, range {3}. "
-        "The next new run of the same interval starts from it.",
+        "Epoch {0} of {1} was the best: skill on {4} validation candles, with its 95 % interval: close {2}, range "
+        "{3}. The next new run of the same interval starts from it.",
     ).format(summary["best_epoch"], len(summary["epochs"]), close, spread, format_count(int(best["validation"]["n"])))
 
 

@@ -130,9 +130,7 @@ class JobManager(QObject):
     def begin(self, order: Order) -> str | None:
         """Start it, and show it in the list. Returns its id, or None where it was not started; that was said then."""
         if self._is_closed or len(self._children) >= MOST_AT_ONCE:
-            words = translate(
-                "Jobs", "{0} jobs are under way. Wait for one of them, or cancel one, then start this again."
-            )
+            words = translate("Jobs", "{0} jobs are running. Wait for one or cancel one, then try again.")
             self._tell(words.format(len(self._children)), is_bad=True)
             return None
         self._number += 1
@@ -226,11 +224,11 @@ class JobManager(QObject):
     def _ask_to_close(self) -> None:
         box = MessageBox(self._shell.window)
         box.setIcon(MessageBox.Icon.Question)
-        box.setWindowTitle(translate("Jobs", "Jobs are under way"))
+        box.setWindowTitle(translate("Jobs", "Jobs are running"))
         titles = "\n".join(order.title for _child, order in self._children.values())
-        box.setText(translate("Jobs", "Close the window and end these?") + f"\n\n{titles}")
-        box.setInformativeText(translate("Jobs", "What is whole by then stays; nothing half-written is left behind."))
-        end = box.addButton(translate("Jobs", "&End and close"), MessageBox.ButtonRole.DestructiveRole)
+        box.setText(translate("Jobs", "Close the window and end the jobs?") + f"\n\n{titles}")
+        box.setInformativeText(translate("Jobs", "Completed parts are kept; nothing half-written is left behind."))
+        end = box.addButton(translate("Jobs", "&End jobs and close"), MessageBox.ButtonRole.DestructiveRole)
         stay = box.addButton(translate("Jobs", "&Keep open"), MessageBox.ButtonRole.RejectRole)
         box.setDefaultButton(stay)
         box.setEscapeButton(stay)
@@ -316,7 +314,9 @@ class JobManager(QObject):
             return state, order.summarise(ending.summary)
         except (KeyError, TypeError, ValueError, StopIteration):
             _log.exception("A job's answer is not of the form that was looked for.")
-            return JobState.FAILED, translate("Jobs", "It ended, but its answer could not be read; the log says more.")
+            return JobState.FAILED, translate(
+                "Jobs", "It finished, but its result could not be read; see the log for details."
+            )
 
     def _keep(self, summary: Mapping[str, Any], page: Path | None) -> str:
         """Store what was found with the checkpoint. Returns a sentence where that could not be done."""
@@ -329,9 +329,9 @@ class JobManager(QObject):
             found = evaluation_of(summary, self._state.clock.now_ms(), named)
             add_evaluation(self._database.db, found)
         except (StorageError, KeyError, TypeError, ValueError) as error:
-            return translate("Jobs", "It could not be kept with the checkpoint: {0}").format(error)
+            return translate("Jobs", "It could not be stored with the checkpoint: {0}").format(error)
         self._source.read_again([found.checkpoint_id])
-        return translate("Jobs", "It is kept with the checkpoint, in the column Evaluated.")
+        return translate("Jobs", "It is stored with the checkpoint, in the column Evaluated.")
 
     def _market(self, order: Order, summary: Mapping[str, Any] | None) -> Market | None:
         """What can be opened. An answer of another form was told of before."""

@@ -25,9 +25,9 @@ class PretrainDialog(JobDialog):
     def __init__(self, device: str, parent: QWidget | None = None) -> None:
         about = translate(
             "Jobs",
-            "A new model goes through the files several times, and is measured on a last part of each that it never "
-            "learns from. The next new run of the same interval starts from the best epoch; the model that is in use "
-            "now is left alone.",
+            "Trains a new model on the files for several epochs, and validates it on the last part of each, which it "
+            "never learns from. The next new run of the same interval starts from the best epoch; the model in use "
+            "is not changed.",
         )
         super().__init__(translate("Jobs", "Pretrain"), about, translate("Jobs", "Pretrain"), parent)
         self.picker = FilePicker(several=True)
@@ -37,25 +37,23 @@ class PretrainDialog(JobDialog):
         self.share = _whole(20, 5, 50)
         self.share.setSuffix(translate("Jobs", " % of each file"))
         self.device = chosen_device(device)
-        self.add_row(translate("Jobs", "&Files"), self.picker, translate("Jobs", "Candles, all of one interval"))
+        self.add_row(translate("Jobs", "&Files"), self.picker, translate("Jobs", "Candle files of one interval"))
+        self.add_row(translate("Jobs", "&Epochs"), self.epochs, translate("Jobs", "Most passes over the files"))
         self.add_row(
-            translate("Jobs", "&Epochs"), self.epochs, translate("Jobs", "Times to go through the files, at most")
-        )
-        self.add_row(
-            translate("Jobs", "&Held back"),
+            translate("Jobs", "&Validation share"),
             self.share,
-            translate("Jobs", "The last share: never learned from, only measured on"),
+            translate("Jobs", "Last part of each file: never learned from, only used to validate"),
         )
         self.add_row(
             translate("Jobs", "&Patience"),
             self.patience,
-            translate("Jobs", "End after so many epochs without a better skill"),
+            translate("Jobs", "Stop after this many epochs without a better skill"),
         )
-        self.add_row(translate("Jobs", "&Batch size"), self.batch_size, translate("Jobs", "Samples of a step"))
+        self.add_row(translate("Jobs", "&Batch size"), self.batch_size, translate("Jobs", "Samples per step"))
         self.add_row(
             translate("Jobs", "&Device"),
             self.device,
-            translate("Jobs", "Where it computes; training goes on beside it"),
+            translate("Jobs", "Device for this job; training continues in parallel"),
         )
         self.follow(self.picker)
         for box in (self.epochs, self.share, self.patience, self.batch_size):
@@ -90,35 +88,37 @@ class EvaluateDialog(JobDialog):
         """kept: those that are offered, in this order. chosen: an id. reports: the folder of its page."""
         about = translate(
             "Jobs",
-            "The live session goes through the file candle by candle: it forecasts each candle before it sees it, and "
-            "is scored against the baselines. From a checkpoint it begins with its weights, optimizer, expert weights "
-            "and calibration. The model that is in use now is left alone.",
+            "Runs the live session over the file candle by candle: it forecasts each candle before seeing it, and is "
+            "scored against the baselines. From a checkpoint it starts with its weights, optimizer, expert weights "
+            "and calibration. The model in use is not changed.",
         )
         super().__init__(translate("Jobs", "Evaluate on a file"), about, translate("Jobs", "Evaluate"), parent)
         self._kept, self._reports, self._now = tuple(kept), reports, now
         self.checkpoint = QComboBox()
-        self.checkpoint.addItem(translate("Jobs", "A new model, which has learned nothing"), None)
+        self.checkpoint.addItem(translate("Jobs", "A new, untrained model"), None)
         for each in self._kept:
             self.checkpoint.addItem(_title(each), each.info.checkpoint_id)
         self.picker = FilePicker(several=False, look=look_whether_replayable)
         self.learning = QComboBox()
-        self.learning.addItem(translate("Jobs", "It goes on learning from each candle, as it does live"), True)
-        self.learning.addItem(translate("Jobs", "Its weights stay as they are"), False)
+        self.learning.addItem(translate("Jobs", "Keeps learning from each candle, as live"), True)
+        self.learning.addItem(translate("Jobs", "Frozen weights"), False)
         self.counts_seen = QCheckBox()
         self.device = chosen_device(device)
         self.add_row(
-            translate("Jobs", "&Checkpoint"), self.checkpoint, translate("Jobs", "What the session begins with")
+            translate("Jobs", "&Checkpoint"), self.checkpoint, translate("Jobs", "Starting point of the session")
         )
-        self.add_row(translate("Jobs", "&File"), self.picker, translate("Jobs", "Candles of the checkpoint's interval"))
+        self.add_row(
+            translate("Jobs", "&File"), self.picker, translate("Jobs", "Candles with the checkpoint's interval")
+        )
         self.add_row(
             translate("Jobs", "&Learning"),
             self.learning,
-            translate("Jobs", "Frozen or not, how the model is mixed with the baselines goes on adapting"),
+            translate("Jobs", "Frozen or not, the weights of model and baselines keep adapting"),
         )
         self.add_row(
             translate("Jobs", "&Device"),
             self.device,
-            translate("Jobs", "Where it computes; training goes on beside it"),
+            translate("Jobs", "Device for this job; training continues in parallel"),
         )
         self.form.addRow("", self.counts_seen)
         self.follow(self.picker)
@@ -149,12 +149,12 @@ class EvaluateDialog(JobDialog):
             self.learning.setCurrentIndex(0)
             self.counts_seen.setChecked(False)
         until = "…" if kept is None else format_time(kept.info.candle_open_time_ms + kept.interval_ms)
-        self.counts_seen.setText(translate("Jobs", "Judge also candles from before {0}").format(until))
+        self.counts_seen.setText(translate("Jobs", "Also evaluate candles before {0}").format(until))
         self.counts_seen.setToolTip(
             translate(
                 "Jobs",
-                "Up to then the checkpoint has learned, so scores of candles from before say little, unless the file "
-                "is of another market than it has learned.",
+                "The checkpoint has learned up to then, so scores of earlier candles say little unless the file is "
+                "of another market.",
             )
         )
         self.counts_seen.setAccessibleName(self.counts_seen.text())

@@ -46,20 +46,20 @@ class JobsPanel(Panel):
         self.can_cancel: Callable[[str], bool] = lambda job_id: False
         """Whether somebody would answer a request to cancel this one."""
         self.model = JobsModel(theme, self)
-        self.table = make_table(self.model, theme, translate("Jobs", "Jobs, those under way first"))
+        self.table = make_table(self.model, theme, translate("Jobs", "Jobs, running ones first"))
         self.count = Label()
         self.start = QToolButton()
         self.details = QPlainTextEdit()
         self._shown_text = ""
         """In `details`, with usual spaces."""
         self.details.setReadOnly(True)
-        self.details.setAccessibleName(translate("Jobs", "The whole account of the chosen job"))
+        self.details.setAccessibleName(translate("Jobs", "Details of the selected job"))
         self.actions_of_panel = ActionRegistry(job_actions(), self.table)
         self._build_layout()
         nothing = translate(
             "Jobs",
-            "No long work yet. Importing, fetching history, pretraining and evaluating begin with “Start”, or in the "
-            "menus File and Training; learning from stored candles shows here too.",
+            "No jobs yet. Start an import, a download of history, pretraining or an evaluation with “Start”, or in "
+            "the menus File and Training; learning from stored candles appears here too.",
         )
         self._empty = EmptyState(nothing, self.table.viewport())
         self._connect()
@@ -93,7 +93,7 @@ class JobsPanel(Panel):
             if row is not None:
                 self.table.selectRow(row)
         running = len(self._state.jobs)
-        set_text(self.count, translate("Jobs", "{0} under way").format(format_count(running)) if running else "")
+        set_text(self.count, translate("Jobs", "{0} running").format(format_count(running)) if running else "")
         self._empty.tell(is_empty=not jobs, is_loading=False)
         self._update_actions()
 
@@ -110,7 +110,7 @@ class JobsPanel(Panel):
         self.model.show(self.model.jobs)
 
     def _build_layout(self) -> None:
-        buttons = QToolBar(translate("Jobs", "Work on the jobs"))
+        buttons = QToolBar(translate("Jobs", "Job actions"))
         buttons.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         enlarge_icons(buttons, 15)
         self.start.setText(translate("Jobs", "&Start"))
@@ -163,10 +163,10 @@ class JobsPanel(Panel):
         self.details.setVisible(job is not None)
 
     def _account(self, job: Job) -> str:
-        began = translate("Jobs", "Began {0}").format(format_time(job.started_at_ms, seconds=True))
+        began = translate("Jobs", "Started {0}").format(format_time(job.started_at_ms, seconds=True))
         until_ms = job.ended_at_ms or self._state.clock.now_ms()
         took = format_duration(max(until_ms - job.started_at_ms, 0) / 1000.0)
-        lasted = translate("Jobs", "took {0}") if job.state.is_over else translate("Jobs", "runs for {0}")
+        lasted = translate("Jobs", "took {0}") if job.state.is_over else translate("Jobs", "running for {0}")
         account = f"{job.report.title}\n{began}, {lasted.format(took)}\n\n{self.model.words(job)}"
         return account if job.state.is_over or not job.result else f"{account}\n{job.result}"
 
@@ -185,9 +185,9 @@ class JobsPanel(Panel):
     def open_page(self, page: Path) -> None:
         """Show a report in the browser."""
         if not page.is_file():
-            self.trouble.emit(translate("Jobs", "The report {0} is not there any more.").format(page))
+            self.trouble.emit(translate("Jobs", "The report {0} no longer exists.").format(page))
         elif not QDesktopServices.openUrl(QUrl.fromLocalFile(str(page))):
-            self.trouble.emit(translate("Jobs", "No browser answered. The report is {0}.").format(page))
+            self.trouble.emit(translate("Jobs", "No browser responded. The report is {0}.").format(page))
 
     def _clear(self) -> None:
         self._state.jobs.clear_over()

@@ -53,10 +53,10 @@ class JobsModel(QAbstractTableModel):
             translate("Jobs", "State"),
         )
         self._states = {
-            JobState.RUNNING: translate("Jobs", "Under way"),
-            JobState.CANCELLING: translate("Jobs", "Being cancelled …"),
+            JobState.RUNNING: translate("Jobs", "Running"),
+            JobState.CANCELLING: translate("Jobs", "Cancelling …"),
             JobState.DONE: translate("Jobs", "Done"),
-            JobState.ENDED: translate("Jobs", "Ended before its end"),
+            JobState.ENDED: translate("Jobs", "Interrupted"),
             JobState.CANCELLED: translate("Jobs", "Cancelled"),
             JobState.FAILED: translate("Jobs", "Failed"),
         }

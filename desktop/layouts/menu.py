@@ -25,7 +25,7 @@ class LayoutMenu(QObject):
         super().__init__(window)
         self._window, self._menu, self._store, self._tell = window, menu, store, tell
         self._own: list[QAction] = []
-        self._forget = QMenu(translate("Layouts", "&Forget"), window)
+        self._forget = QMenu(translate("Layouts", "&Delete"), window)
         menu.aboutToShow.connect(self.fill)
 
     def fill(self) -> None:
@@ -49,8 +49,8 @@ class LayoutMenu(QObject):
     def ask_name(self) -> None:
         """Ask what the layout as it is now is to be called, and keep it."""
         dialog = QInputDialog(self._window)
-        dialog.setWindowTitle(translate("Layouts", "Keep this layout"))
-        dialog.setLabelText(translate("Layouts", "Name of the layout\n(one that is kept already is replaced):"))
+        dialog.setWindowTitle(translate("Layouts", "Save layout"))
+        dialog.setLabelText(translate("Layouts", "Name of the layout\n(replaces one with the same name):"))
         dialog.textValueSelected.connect(self.keep)
         open_dialog(dialog)
 
@@ -58,11 +58,13 @@ class LayoutMenu(QObject):
         """Keep the docks as they are under this name."""
         name = " ".join(typed.split())[:_LONGEST_NAME]
         if not name:
-            self._tell(translate("Layouts", "A layout is kept under a name, and none was given; nothing was kept."))
+            self._tell(translate("Layouts", "The layout was not saved: it needs a name."))
         elif self._store is None:
-            self._tell(translate("Layouts", "In safe mode no layout is kept. Start without --safe-mode to keep one."))
+            self._tell(
+                translate("Layouts", "Layouts are not saved in safe mode. Start without --safe-mode to save one.")
+            )
         elif self._store.keep(self._window, name):
-            self._tell(translate("Layouts", "The layout is kept as “{0}”, in View, Layouts.").format(name))
+            self._tell(translate("Layouts", "The layout was saved as “{0}”, under View, Layouts.").format(name))
         else:
             self._tell(
                 translate(
@@ -76,13 +78,11 @@ class LayoutMenu(QObject):
         if self._store is not None and not self._store.apply(self._window, name):
             self._tell(
                 translate(
-                    "Layouts", "The layout “{0}” was kept by another version, with other panels; keep it anew."
+                    "Layouts", "The layout “{0}” was saved by another version, with other panels; save it again."
                 ).format(name)
             )
 
     def forget(self, name: str, *_args: object) -> None:
         """Drop a layout that is kept."""
         if self._store is not None and not self._store.drop(name):
-            self._tell(
-                translate("Layouts", "The layout “{0}” could not be taken out of the file of layouts.").format(name)
-            )
+            self._tell(translate("Layouts", "The layout “{0}” could not be deleted from the layout file.").format(name))

@@ -86,7 +86,7 @@ class LayoutStore:
             return False
         if layouts.version != LAYOUT_VERSION:
             self.notice = translate(
-                "Layouts", "The layout was kept by another version of Ghostcandle; the default one is shown."
+                "Layouts", "The layout was saved by another version of Ghostcandle; the default one is shown."
             )
             return False
         with self._marked():
@@ -97,7 +97,7 @@ class LayoutStore:
             is_taken = window.restoreState(docks, LAYOUT_VERSION)
         if is_taken:
             return True
-        self._set_aside(translate("Layouts", "what it says of the panels cannot be used"))
+        self._set_aside(translate("Layouts", "its panel data cannot be used"))
         return False
 
     def save(self, window: QMainWindow) -> bool:
@@ -146,7 +146,7 @@ class LayoutStore:
     def _leave_aside(self) -> None:
         """The program ended while it restored the file: what Qt crashed on once, it would crash on at every start."""
         if self._path.exists():
-            self._set_aside(translate("Layouts", "Ghostcandle ended unexpectedly while it restored it"))
+            self._set_aside(translate("Layouts", "Ghostcandle closed unexpectedly while restoring it"))
             self._write(_Layouts())
         with suppress(OSError):
             self._marker.unlink(missing_ok=True)
@@ -180,7 +180,7 @@ class LayoutStore:
         """The next layout is written over it, so a copy is kept: layouts with names may be in it."""
         kept = keep_copy(self._path, self._path.parent / "quarantine")
         told = translate("Layouts", "The layout in {0} cannot be read ({1}); the default one is shown.")
-        where = "" if kept is None else " " + translate("Layouts", "The file as it was is kept as {0}.").format(kept)
+        where = "" if kept is None else " " + translate("Layouts", "A copy of the file was saved as {0}.").format(kept)
         self.notice = told.format(self._path.name, fault) + where
 
 
@@ -194,7 +194,7 @@ def _fault(error: ValidationError) -> str:
     problem = error.errors()[0]
     place = shown_name([str(part) for part in problem["loc"]])
     if problem["type"] in UNKNOWN:
-        return translate("Layouts", "a layout has nothing that is called “{0}”").format(place)
+        return translate("Layouts", "a layout has no field “{0}”").format(place)
     return f"“{place}”: {sentence_of(problem)}" if place else sentence_of(problem)
 
 

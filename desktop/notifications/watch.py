@@ -48,9 +48,7 @@ class RunWatch(QObject):
         """A job of the user's has ended."""
         if self._wanted.jobs:
             is_done = job.state is JobState.DONE
-            title = (
-                translate("Notifications", "A job is done") if is_done else translate("Notifications", "A job failed")
-            )
+            title = translate("Notifications", "Job done") if is_done else translate("Notifications", "Job failed")
             self._send(title, f"{job.report.title}: {job.result}")
 
     def _send(self, title: str, text: str) -> None:
@@ -89,7 +87,7 @@ class RunWatch(QObject):
         elif feed.state in _FLOWING:
             self._patience.stop()
             if self._is_loss_reported and self._wanted.feed:
-                self._send(translate("Notifications", "The feed is back"), feed.sentence)
+                self._send(translate("Notifications", "Feed restored"), feed.sentence)
             self._is_loss_reported = False
             self._was_live = self._was_live or feed.state is FeedState.LIVE
         elif feed.state is FeedState.FAILED and self._was_live:
@@ -102,4 +100,4 @@ class RunWatch(QObject):
         feed = self._state.feed
         if feed is not None and not self._is_loss_reported and self._wanted.feed:
             self._is_loss_reported = True
-            self._send(translate("Notifications", "The feed is lost"), feed.sentence)
+            self._send(translate("Notifications", "Feed lost"), feed.sentence)

@@ -20,7 +20,7 @@ from desktop.ui.theme import Palette, Theme
 from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
 
 _NONE_SCORED = QT_TRANSLATE_NOOP(
-    "Panels", "No best checkpoint yet.\nIt appears when enough forecasts have been scored to give one a score."
+    "Panels", "No best checkpoint yet.\nIt appears once enough forecasts have been scored."
 )
 
 
@@ -40,7 +40,7 @@ class BestCheckpointPanel(Panel):
         self._trophy.setToolTip(paragraphs(translate("Checkpoints", BEST_MEANING)))
         self._restore = QPushButton(translate("Panels", "Restore"))
         self._restore.setToolTip(
-            translate("Panels", "Take the model back to this checkpoint. The record of forecasts and scores stays.")
+            translate("Panels", "Restore the model to this checkpoint. Recorded forecasts and scores are kept.")
         )
         self._restore.clicked.connect(self._on_restore)
         scale_text(self._step, 1.25, bold=True)
@@ -141,12 +141,12 @@ def _why_none(highest: CheckpointInfo | None, model: Found) -> str:
     if highest is None or highest.skill is None:
         return translate("Panels", _NONE_SCORED)
     if is_wrecked(highest):
-        why = translate("Panels", "it is of a model that had diverged, or was in trouble")
+        why = translate("Panels", "its model had diverged or was in trouble")
     elif highest.skill < 0.0:
         why = translate("Panels", "“no change” is better")
     else:
         why = (
-            translate("Panels", "the model takes {0} from the ghosts: the simple rules alone are better")
+            translate("Panels", "the model lowers the skill of the ghosts by {0}: the simple rules alone are better")
             if model is Found.NO
             else translate("Panels", "the model took {0} from the ghosts, which is not proven yet")
         ).format(format_percent(abs(highest.model_gain or 0.0), 2))
@@ -161,7 +161,7 @@ def _of_what(best: CheckpointInfo, model: Found) -> str:
         return translate("Panels", "against “no change”, without the simple rules")
     gain = format_percent(best.model_gain, 1, signed=True)
     text = (
-        translate("Panels", "against “no change”; to the simple rules it adds {0}")
+        translate("Panels", "against “no change”; adds {0} to the simple rules")
         if model is Found.YES
         else translate("Panels", "against “no change”; to the simple rules {0}, not proven yet")
     )

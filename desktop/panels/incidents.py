@@ -46,8 +46,8 @@ from desktop.ui.words import word
 _TITLES = (
     "",
     QT_TRANSLATE_NOOP("Panels", "When"),
-    QT_TRANSLATE_NOOP("Panels", "What happened"),
-    QT_TRANSLATE_NOOP("Panels", "What was done"),
+    QT_TRANSLATE_NOOP("Panels", "Event"),
+    QT_TRANSLATE_NOOP("Panels", "Action taken"),
 )
 _INCIDENT_ROLE = Qt.ItemDataRole.UserRole
 _DONE = 3
@@ -120,11 +120,11 @@ class IncidentsPanel(Panel):
         self.details = QPlainTextEdit()
         self.details.setReadOnly(True)
         self.details.setTabChangesFocus(True)
-        self.details.setAccessibleName(translate("Panels", "The whole text of the chosen incidents"))
-        self.details.setPlaceholderText(translate("Panels", "Choose an incident to read what happened."))
+        self.details.setAccessibleName(translate("Panels", "Full text of the selected incidents"))
+        self.details.setPlaceholderText(translate("Panels", "Select an incident to read about it."))
         self.actions_of_panel = ActionRegistry(incident_actions(), self.table)
         self._build_layout()
-        self._empty = EmptyState(translate("Panels", "Nothing has gone wrong."), self)
+        self._empty = EmptyState(translate("Panels", "No incidents."), self)
         state.incidents_changed.connect(self.mark_stale)
         state.run_changed.connect(self.mark_stale)
         self.table.selectionModel().selectionChanged.connect(self._show_details)
@@ -174,7 +174,7 @@ class IncidentsPanel(Panel):
         self.table.selectionModel().select(selection, flags.ClearAndSelect)
 
     def _build_layout(self) -> None:
-        buttons = QToolBar(translate("Panels", "Work on incidents"))
+        buttons = QToolBar(translate("Panels", "Incident actions"))
         buttons.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         enlarge_icons(buttons, 15)
         self.actions_of_panel.fill_tool_bar(buttons)
@@ -241,8 +241,8 @@ def _when(incident: Incident) -> str:
 def _sentences(incident: Incident) -> list[str]:
     labelled = (
         ("", incident.what_happened),
-        (translate("Panels", "What was done: "), incident.what_was_done),
-        (translate("Panels", "What it cost: "), incident.what_it_cost),
+        (translate("Panels", "Action taken: "), incident.what_was_done),
+        (translate("Panels", "Cost: "), incident.what_it_cost),
     )
     return [f"{label}{text}" for label, text in labelled if text]
 

@@ -46,8 +46,8 @@ _LEVELS = (
     (QT_TRANSLATE_NOOP("Panels", "Warnings and errors"), logging.WARNING),
     (QT_TRANSLATE_NOOP("Panels", "Errors"), logging.ERROR),
 )
-_NONE = QT_TRANSLATE_NOOP("Panels", "Nothing has been written to the log yet.")
-_NONE_MATCHES = QT_TRANSLATE_NOOP("Panels", "No line of the log is of this level and has these words.")
+_NONE = QT_TRANSLATE_NOOP("Panels", "The log is empty.")
+_NONE_MATCHES = QT_TRANSLATE_NOOP("Panels", "No log line matches the level and the words.")
 _ROOT = "ghostcandle"
 
 
@@ -56,7 +56,7 @@ class LogModel(NewestFirstModel[LogEntry]):
 
     def __init__(self, theme: Theme, now_ms: Callable[[], int], parent: QObject | None = None) -> None:
         super().__init__(
-            (translate("Panels", "When"), translate("Panels", "Part"), translate("Panels", "What was told")), parent
+            (translate("Panels", "When"), translate("Panels", "Source"), translate("Panels", "Message")), parent
         )
         self._theme, self._now_ms = theme, now_ms
 
@@ -102,7 +102,7 @@ class LogPanel(Panel):
         self.details = QPlainTextEdit()
         self.details.setReadOnly(True)
         self.details.setTabChangesFocus(True)
-        self.details.setAccessibleName(translate("Panels", "The whole text of the chosen lines"))
+        self.details.setAccessibleName(translate("Panels", "Full text of the selected lines"))
         self.actions_of_panel = ActionRegistry(log_actions(), self.table)
         self._build_layout()
         self._empty = EmptyState(translate("Panels", _NONE), self.table.viewport())
@@ -143,7 +143,7 @@ class LogPanel(Panel):
         return [entry for entry in reversed(entries) if entry.level >= least and _has(entry, words)]
 
     def _build_layout(self) -> None:
-        buttons = QToolBar(translate("Panels", "Work on the log"))
+        buttons = QToolBar(translate("Panels", "Log actions"))
         buttons.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         enlarge_icons(buttons, 15)
         self.actions_of_panel.fill_tool_bar(buttons)
@@ -188,7 +188,7 @@ class LogPanel(Panel):
     def _open_folder(self) -> None:
         if not QDesktopServices.openUrl(QUrl.fromLocalFile(str(self._book.folder))):
             self.trouble.emit(
-                translate("Panels", "No file manager answered. The log files are in {0}.").format(self._book.folder)
+                translate("Panels", "No file manager responded. The log files are in {0}.").format(self._book.folder)
             )
 
     def _open_menu(self, position: QPoint) -> None:

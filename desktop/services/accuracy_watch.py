@@ -85,7 +85,7 @@ class AccuracyReader(QThread):
             self.failed.emit(str(error))
         except Exception as error:
             _log.exception("The scores could not be read.")
-            words = translate("Window", "The scores could not be read ({0}: {1}). The log says more.")
+            words = translate("Window", "The scores could not be read ({0}: {1}). See the log for details.")
             self.failed.emit(words.format(type(error).__name__, error))
         self.answered.emit()
         return None

@@ -62,7 +62,7 @@ class BackupMaker(QThread):
             self.failed.emit(str(error))
         except Exception as error:
             _log.exception("The database could not be backed up.")
-            words = translate("Window", "No backup was made ({0}: {1}). The log says more.")
+            words = translate("Window", "No backup was made ({0}: {1}). See the log for details.")
             self.failed.emit(words.format(type(error).__name__, error))
         self.progressed.emit(JobProgress(_JOB_ID, self._title, 0, 0 if is_made else 1, is_over=True))
 

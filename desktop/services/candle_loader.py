@@ -60,15 +60,13 @@ class CandleLoader(QThread):
             series = self._read()
             holes = self._holes
         except CorruptDatabaseError as error:
-            words = translate(
-                "Window", "{0} Start Ghostcandle again: it checks the database, and sets a damaged one aside."
-            )
+            words = translate("Window", "{0} Restart Ghostcandle: it checks the database and sets a damaged one aside.")
             self._fail(words.format(error))
         except StorageError as error:
             self._fail(str(error))
         except Exception as error:
             _log.exception("The stored candles could not be read.")
-            words = translate("Window", "They could not be read ({0}: {1}). The log says more.")
+            words = translate("Window", "They could not be read ({0}: {1}). See the log for details.")
             self._fail(words.format(type(error).__name__, error))
         else:
             if series is not None and not self._cancelled.is_set():

@@ -57,7 +57,7 @@ class CsvWriter(QThread):
             self.told.emit(failed_words(self.path, error.strerror or str(error)), Severity.WARNING)
         except Exception as error:
             _log.exception("The candles could not be exported.")
-            words = translate("Chart", "{0}: {1}; the log says more").format(type(error).__name__, error)
+            words = translate("Chart", "{0}: {1}; see the log for details").format(type(error).__name__, error)
             self.told.emit(failed_words(self.path, words), Severity.WARNING)
         else:
             self.told.emit(written_words(self.path, format_candles(self.count)), Severity.INFO)
@@ -79,7 +79,7 @@ class CsvWriter(QThread):
 
 def written_words(path: Path, what: str) -> str:
     """That it is there now."""
-    return translate("Chart", "{0} went to {1}.").format(what, path)
+    return translate("Chart", "{0} saved to {1}.").format(what, path)
 
 
 def failed_words(path: Path, reason: str) -> str:

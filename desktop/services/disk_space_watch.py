@@ -97,12 +97,12 @@ class RoomWatch(QObject):
 
     def _tell(self, *, feed: bool, training: bool) -> None:
         if feed and training:
-            words = translate("Window", "The disk of {0} is full: no candle is stored, and training stands still.")
+            words = translate("Window", "The disk of {0} is full: storing candles and training are stopped.")
         elif feed:
-            words = translate("Window", "The disk of {0} is full: no candle is stored.")
+            words = translate("Window", "The disk of {0} is full: storing candles is stopped.")
         else:
-            words = translate("Window", "The disk of {0} is full: training stands still.")
-        advice = translate("Window", "Free some space: it goes on by itself, and catches up with what it missed.")
+            words = translate("Window", "The disk of {0} is full: training is stopped.")
+        advice = translate("Window", "Free some space: it continues automatically, and catches up.")
         text = f"{words.format(self._folder)} {advice}"
         if text != self._said:  # one that was dismissed stays away until there is something new to say
             self._said = text

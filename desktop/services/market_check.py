@@ -35,7 +35,7 @@ class MarketQuestion(QObject):
 
     def __init__(self, market: MarketSettings, parent: QObject) -> None:
         super().__init__(parent)
-        words = translate("Watch", "Asking {0} for {1} …")
+        words = translate("Watch", "Checking {0} for {1} …")
         self.words = words.format(venue_name(market.venue), market.symbol)
         self._thread: LoopThread | None = None
         self._is_answered = False
@@ -61,7 +61,7 @@ class MarketQuestion(QObject):
         """Nobody wants to know any more."""
         if self._thread is not None:
             self._thread.stop()
-        self._answer(Objection(translate("Watch", "That was cancelled."), is_certain=False))
+        self._answer(Objection(translate("Watch", "Cancelled."), is_certain=False))
 
     async def answer(self) -> Objection | None:
         """Wait for it."""
@@ -76,7 +76,7 @@ class MarketQuestion(QObject):
 
     @Slot(str)
     def _on_failed(self, words: str) -> None:
-        sentence = translate("Watch", "It could not be asked for ({0}).").format(words)
+        sentence = translate("Watch", "The check failed ({0}).").format(words)
         self._answer(Objection(sentence, is_certain=False))
 
     @Slot(object)

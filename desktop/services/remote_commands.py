@@ -128,7 +128,7 @@ class HistoryVisit(QObject):
         super().__init__(parent)
         self._socket, self._is_ready = socket, is_ready
         self._job_id = f"{VISIT_JOB} {number}"
-        self._title = translate("Window", "A command stores candles")
+        self._title = translate("Window", "A command is storing candles")
         self._unpacker = Unpacker()
         self._changed = 0
         self._told = JobProgress(self._job_id, self._title, 0, 0)

@@ -264,7 +264,7 @@ class RunController(QObject):
             self._give_up(settings, str(error), needs_room=isinstance(error, FullDiskError))
         except Exception as error:  # other people's code: the window must not go on looking for candles for ever
             _log.exception("the market could not be opened")
-            words = translate("Window", "The market could not be opened ({0}: {1}). The log says more.")
+            words = translate("Window", "The market could not be opened ({0}: {1}). See the log for details.")
             self._give_up(settings, words.format(type(error).__name__, error))
         return None
 
@@ -410,7 +410,7 @@ class RunController(QObject):
             _log.error("The feed ended with an error.", exc_info=error)
             self._say(
                 FeedState.FAILED,
-                translate("Window", "The feed ended: {0}. Choose the market again to go on.").format(error),
+                translate("Window", "The feed ended: {0}. Choose the market again to continue.").format(error),
             )
 
     def _say(self, state: FeedState, sentence: str, *, needs_room: bool = False) -> None:

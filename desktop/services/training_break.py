@@ -86,17 +86,17 @@ class TrainingBreak(QObject):
         if text != self._said:  # one that was dismissed stays away until there is something new to say
             self._said = text
             self._banner.tell(
-                Notice(_KEY, Severity.INFO, text, action=translate("Window", "Train again now"), on_action=self.end)
+                Notice(_KEY, Severity.INFO, text, action=translate("Window", "Resume training now"), on_action=self.end)
             )
 
     def _text(self, *, is_free: bool) -> str:
         if is_free and self._until_ms is None:
-            said = translate("Window", "Training is paused, and its device is free.")
+            said = translate("Window", "Training is paused, and its device released.")
         elif is_free:
-            said = translate("Window", "Training is paused, and its device is free, until {0}.")
+            said = translate("Window", "Training is paused, and its device released, until {0}.")
         elif self._until_ms is None:
-            said = translate("Window", "Training is ending, to free its device.")
+            said = translate("Window", "Training is stopping to release its device.")
         else:
-            said = translate("Window", "Training is ending, to free its device, until {0}.")
-        meanwhile = translate("Window", "Candles are stored meanwhile, and caught up with afterwards.")
+            said = translate("Window", "Training is stopping to release its device until {0}.")
+        meanwhile = translate("Window", "Candles are still stored, and training catches up afterwards.")
         return f"{said.format(format_clock(self._until_ms))} {meanwhile}"

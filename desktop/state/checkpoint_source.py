@@ -252,7 +252,7 @@ class CheckpointSource(QObject):
         words = (
             translate("Checkpoints", "archive {0} runs")
             if is_archived
-            else translate("Checkpoints", "take out of the archive {0} runs")
+            else translate("Checkpoints", "unarchive {0} runs")
         )
         after = dict.fromkeys(before, is_archived)
         self._do(words.format(format_count(len(run_ids))), [], partial(put_away, after), partial(put_away, before))
@@ -388,22 +388,21 @@ def _named(ids: Sequence[str]) -> str:
 
 def _lost_text(count: int) -> str:
     if count == 1:
-        return translate("Checkpoints", "A checkpoint had been deleted for good by then.")
-    return translate("Checkpoints", "{0} checkpoints had been deleted for good by then.").format(format_count(count))
+        return translate("Checkpoints", "A checkpoint had already been deleted permanently.")
+    return translate("Checkpoints", "{0} checkpoints had already been deleted permanently.").format(format_count(count))
 
 
 SCORE_MEANING = QT_TRANSLATE_NOOP(
     "Checkpoints",
-    "Score: the skill of the model alone, close and range in equal parts, over the newest 300 candles that had been "
-    "scored when it was saved, with its 95 % interval; or over the newest 100 with the weights as saved, where that is "
-    "lower. It compares checkpoints; it is not the skill of the ghosts, which are mixed of the model's forecast and "
-    "simpler ones.\n"
-    "0 % is no better than the reference, “no change”.",
+    "Score: skill of the model alone, close and range in equal parts, over the newest 300 candles scored when it was "
+    "saved, with its 95 % interval; or over the newest 100 with the weights as saved, if that is lower. It compares "
+    "checkpoints; it is not the skill of the ghosts, which combine the model's forecast with simpler ones.\n0 % is "
+    "no better than the reference, “no change”.",
 )
 BEST_MEANING = QT_TRANSLATE_NOOP(
     "Checkpoints",
-    "The highest score of its run, of those whose model does not make the ghosts worse. That proves no edge: Accuracy "
-    "says whether one is proven.",
+    "The highest score of its run among the checkpoints whose model does not make the ghosts worse. That proves no "
+    "edge: see Accuracy for a proof.",
 )
 
 

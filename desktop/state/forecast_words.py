@@ -43,11 +43,11 @@ def _behind_words(state: RunState, series: CandleSeries) -> str:
     forecast = state.shown_forecast
     if forecast is None:
         is_behind = state.trainer_state is TrainerState.CATCHING_UP
-        return translate("Chart", "Learning from stored candles: forecasts follow") if is_behind else ""
+        return translate("Chart", "Learning from stored candles: forecasts will follow") if is_behind else ""
     if not forecast.ghosts or forecast.ghosts[-1].open_time_ms > int(series.open_time_ms[-1]):
         return ""
     behind = len(series) - series.insertion_index(forecast.origin_open_time_ms + 1)
-    words = translate("Chart", "Training is {0} behind: forecasts of coming candles follow")
+    words = translate("Chart", "Training is {0} behind: forecasts of new candles will follow")
     return words.format(format_candles(behind))
 
 
@@ -56,7 +56,7 @@ def _ending_words(state: RunState) -> str:
     ending = ending_words(state)
     if not ending or state.shown_forecast is None:
         return ""
-    return translate("Chart", "{0}: whether this forecast is right stays open until more candles come").format(ending)
+    return translate("Chart", "{0}: this forecast cannot be scored until more candles arrive").format(ending)
 
 
 def _has_stopgap(state: RunState, series: CandleSeries) -> bool:
@@ -81,7 +81,7 @@ def _forecast_words(state: RunState, series: CandleSeries, time_zone: tzinfo | N
     if forecast is not None:
         words = translate("Chart", "the newest forecast is from {0}")
         return words.format(format_time(forecast.inputs_until_ms, time_zone))
-    return translate("Chart", "forecasts follow") if is_coming else translate("Chart", "there is no forecast")
+    return translate("Chart", "forecasts will follow") if is_coming else translate("Chart", "there is no forecast")
 
 
 def _catch_up_words(job: JobProgress, *, is_stopgap: bool) -> str:
@@ -91,6 +91,6 @@ def _catch_up_words(job: JobProgress, *, is_stopgap: bool) -> str:
             return words
         return translate("Chart", "{0} (about {1})").format(words, format_duration(job.seconds_left))
     if job.seconds_left is None:
-        return translate("Chart", "{0}: forecasts of coming candles begin when it is through").format(job.title)
-    words = translate("Chart", "{0}: forecasts of coming candles begin when it is through, in about {1}")
+        return translate("Chart", "{0}: forecasts of new candles start when it is done").format(job.title)
+    words = translate("Chart", "{0}: forecasts of new candles start when it is done, in about {1}")
     return words.format(job.title, format_duration(job.seconds_left))

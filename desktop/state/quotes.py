@@ -27,11 +27,11 @@ class QuoteState(StrEnum):
 
 
 _WORDS = {
-    QuoteState.FRESH: QT_TRANSLATE_NOOP("Watch", "fresh"),
-    QuoteState.OLD: QT_TRANSLATE_NOOP("Watch", "old"),
-    QuoteState.NO_ANSWER: QT_TRANSLATE_NOOP("Watch", "no answer"),
+    QuoteState.FRESH: QT_TRANSLATE_NOOP("Watch", "live"),
+    QuoteState.OLD: QT_TRANSLATE_NOOP("Watch", "outdated"),
+    QuoteState.NO_ANSWER: QT_TRANSLATE_NOOP("Watch", "offline"),
     QuoteState.WAITING: QT_TRANSLATE_NOOP("Watch", "waiting"),
-    QuoteState.NOT_ASKED: QT_TRANSLATE_NOOP("Watch", "not asked"),
+    QuoteState.NOT_ASKED: QT_TRANSLATE_NOOP("Watch", "paused"),
     QuoteState.NO_MARKET: QT_TRANSLATE_NOOP("Watch", "no such market"),
 }
 

@@ -13,8 +13,8 @@ def break_words(state: RunState) -> str:
     if not state.is_on_break:
         return ""
     if state.has_trainer:
-        return translate("Window", "Training is ending, to free its device")
-    return translate("Window", "Training is paused, and its device is free")
+        return translate("Window", "Training is stopping to release its device")
+    return translate("Window", "Training is paused, and its device released")
 
 
 def break_sentence(state: RunState) -> str:
@@ -25,17 +25,17 @@ def break_sentence(state: RunState) -> str:
 
 def cannot_go_back(state: RunState) -> str:
     """To a checkpoint, where no trainer answers."""
-    what = translate("Checkpoints", "Only a running trainer can go back to a checkpoint; nothing was changed.")
+    what = translate("Checkpoints", "Restoring a checkpoint needs a running trainer; nothing was changed.")
     return f"{what} {_when_it_can(state)}"
 
 
 def cannot_forecast(state: RunState) -> str:
     """With a checkpoint, where no trainer answers."""
-    what = translate("Checkpoints", "Only a running trainer can say what a checkpoint would forecast.")
+    what = translate("Checkpoints", "A checkpoint's forecast needs a running trainer.")
     return f"{what} {_when_it_can(state)}"
 
 
 def _when_it_can(state: RunState) -> str:
     if state.trainer_state in (TrainerState.STARTING, TrainerState.RESTARTING):
-        return translate("Checkpoints", "Training is starting: try again when it runs.")
+        return translate("Checkpoints", "Training is starting: try again once it is running.")
     return translate("Checkpoints", "Start training, then try again.")

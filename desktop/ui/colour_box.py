@@ -9,7 +9,7 @@ from desktop.ui.icons import icon
 from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
 
 COLOURS = (
-    (QT_TRANSLATE_NOOP("Dialogs", "As the theme"), ""),
+    (QT_TRANSLATE_NOOP("Dialogs", "Theme colour"), ""),
     (QT_TRANSLATE_NOOP("Dialogs", "Red"), "#e0454a"),
     (QT_TRANSLATE_NOOP("Dialogs", "Orange"), "#d9730d"),
     (QT_TRANSLATE_NOOP("Dialogs", "Yellow"), "#a98600"),

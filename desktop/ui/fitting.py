@@ -58,7 +58,7 @@ def _scroll(dialog: QDialog, room: QSize) -> None:
     area.setWidget(inside)
     area.setWidgetResizable(True)
     area.setFrameShape(QScrollArea.Shape.NoFrame)
-    area.setAccessibleName(translate("Dialogs", "All that is asked"))
+    area.setAccessibleName(translate("Dialogs", "All fields"))
     outer = QVBoxLayout(dialog)
     outer.setContentsMargins(margins)
     outer.addWidget(area, 1)

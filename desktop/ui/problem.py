@@ -19,7 +19,7 @@ class Problem(WrappedLabel):
         self._is_refusing = False
         self._refusal = ""
         """The sentence of the last refusal, until something else is typed."""
-        self.setAccessibleName(translate("Dialogs", "What is wrong"))
+        self.setAccessibleName(translate("Dialogs", "Problem"))
 
     def refuse(self, sentence: str, ask: Callable[[], object], buttons: QDialogButtonBox) -> None:
         """Say that what was typed cannot be and was given up for what was there before. The same key press must not

@@ -49,9 +49,8 @@ class TrainingInputs(QWidget):
         self.learning_rate.setToolTip(
             translate(
                 "Panels",
-                "Learning rate: how far one step moves the weights, before warm-up and schedule. "
-                "A rollback halves it.\n"
-                "Takes effect at the next step; 1e-4 may be typed.",
+                "Learning rate, before warm-up and schedule. A rollback halves it.\nTakes effect at the next step; "
+                "1e-4 may be typed.",
             )
         )
         self.clip_norm.setToolTip(
@@ -126,8 +125,8 @@ class TrainingInputs(QWidget):
         label.setToolTip(
             translate(
                 "Panels",
-                "The rate of the newest step. It is still warming up, or the schedule has changed it:\n"
-                "the adaptive one halves it where learning did harm.",
+                "Rate of the newest step: still warming up, or changed by the schedule,\nwhich halves it where "
+                "learning did harm if it is adaptive.",
             )
         )
         label.hide()
@@ -140,12 +139,12 @@ class TrainingInputs(QWidget):
         slider.setTracking(False)
         slider.setFixedWidth(_SLIDER_WIDTH)
         slider.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
-        slider.setAccessibleName(translate("Panels", "Share of the time for training"))
+        slider.setAccessibleName(translate("Panels", "Training share of time"))
         slider.setToolTip(
             translate(
                 "Panels",
-                "Share of the time that training may take. Less makes training slower and keeps the desktop fluid;\n"
-                "no candle is left out. Takes effect at the next step.",
+                "Share of the time that training may take. Less makes training slower and keeps the desktop "
+                "responsive;\nno candle is skipped. Takes effect at the next step.",
             )
         )
         return slider

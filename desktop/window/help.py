@@ -22,7 +22,7 @@ from desktop.ui.translation import translate
 def open_data_folder(banner: Banner, folder: Path) -> None:
     """In the desktop's file manager; without one the banner names the folder."""
     if not QDesktopServices.openUrl(QUrl.fromLocalFile(str(folder))):
-        words = translate("Window", "No file manager answered. The data folder is {0}.")
+        words = translate("Window", "No file manager responded. The data folder is {0}.")
         banner.notify(words.format(folder), key="data folder", is_answer=True)
 
 

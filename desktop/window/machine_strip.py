@@ -90,12 +90,12 @@ def _parts(reading: MachineReading) -> Iterator[tuple[str, str, bool]]:
         )
     yield (
         translate("Panels", "CPU {0}").format(format_percent(reading.cpu_percent / 100.0, 0)),
-        translate("Panels", "All cores of this machine, by all programs"),
+        translate("Panels", "CPU load of all programs, over all cores"),
         False,
     )
     used, total = reading.memory_used_bytes, reading.memory_total_bytes
     text = translate("Panels", "Memory {0} of {1} GB").format(_gigabytes(used), _gigabytes(total))
-    yield text, translate("Panels", "Memory of this machine that is not available to others"), used > _FULL * total
+    yield text, translate("Panels", "Memory in use by all programs"), used > _FULL * total
 
 
 def _of_gpu(gpu: GpuReading, title: str) -> tuple[str, str, bool]:
@@ -109,9 +109,7 @@ def _of_gpu(gpu: GpuReading, title: str) -> tuple[str, str, bool]:
     )
     is_hot = heat is not None and heat >= _HOT_C
     is_full = used is not None and total is not None and used > _FULL * total
-    meaning = translate(
-        "Panels", "{0}: how busy it is, how warm, and how much of its memory is taken, by all programs"
-    ).format(gpu.name)
+    meaning = translate("Panels", "{0}: load, temperature and memory in use, of all programs").format(gpu.name)
     return f"{title} {busy}  {warmth}  {memory}", meaning, is_hot or is_full
 
 

@@ -114,7 +114,7 @@ class NoticeWriter(QObject):
                     _GPU,
                     incident.severity,
                     text,
-                    action=translate("Panels", "Go back to the GPU"),
+                    action=translate("Panels", "Switch back to the GPU"),
                     on_action=self._on_use_gpu,
                 )
             )

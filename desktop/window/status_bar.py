@@ -35,8 +35,8 @@ _TRAINER_WORDS = {
     TrainerState.STOPPED: QT_TRANSLATE_NOOP("Panels", "Stopped"),
     TrainerState.FAILED: QT_TRANSLATE_NOOP("Panels", "Training failed"),
 }
-_FREEING = QT_TRANSLATE_NOOP("Panels", "Freeing the device")
-_FREED = QT_TRANSLATE_NOOP("Panels", "Paused, device is free")
+_FREEING = QT_TRANSLATE_NOOP("Panels", "Releasing the device")
+_FREED = QT_TRANSLATE_NOOP("Panels", "Paused, device released")
 _CAUGHT_UP = QT_TRANSLATE_NOOP("Panels", "Caught up")
 _FINISHED = QT_TRANSLATE_NOOP("Panels", "Training finished")
 _WAITING = QT_TRANSLATE_NOOP("Panels", "Waiting for candles")
@@ -84,7 +84,7 @@ class StatusPanel(Panel):
                 label.setFont(tabular(self.font()))
                 layout.addWidget(label)
         self.loss.setToolTip(translate("Panels", "Training loss, averaged over the newest 50 steps"))
-        self.device.setToolTip(translate("Panels", "Where the training runs"))
+        self.device.setToolTip(translate("Panels", "Training device"))
         signals = (state.feed_changed, state.status_changed, state.steps_changed, state.jobs_changed, state.run_changed)
         for signal in signals:
             signal.connect(self.mark_stale)

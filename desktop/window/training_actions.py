@@ -58,15 +58,15 @@ class TrainingOffer(QObject):
             return
         self._shown = shown
         texts = (
-            (translate("Actions", RESUME), translate("Actions", "Learn from candles again"), "play-pause")
+            (translate("Actions", RESUME), translate("Actions", "Resume learning"), "play-pause")
             if shown[0]
             else (
                 translate("Actions", "&Pause"),
-                translate("Actions", "Pause: candles are still forecast and scored, but not learned from"),
+                translate("Actions", "Pause learning; candles are still forecast and scored"),
                 "pause",
             )
         )
         if shown[1] is not None:
-            soon = translate("Actions", "The trainer does so when the step under way is over")
+            soon = translate("Actions", "Takes effect after the current step")
             texts = (translate("Actions", PAUSING if shown[1] else RESUMING), soon, texts[2])
         self._actions.present(ActionId.PAUSE, *texts, self._theme.palette)

@@ -134,7 +134,7 @@ def gradients(generator: np.random.Generator, norm: float | None, clip_norm: flo
 
 
 NEW_RUN = SettingChange("model", "initialisation", "by-activation")
-"""A change that takes effect when training is started again, as a new run."""
+"""A change that takes effect at the next start of training, as a new run."""
 
 
 def diagnosis(disease: Disease = Disease.ALWAYS_CLIPPING, **changes: object) -> Diagnosis:

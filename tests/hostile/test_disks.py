@@ -128,7 +128,7 @@ def test_a_window_whose_disk_fills_up_says_so_and_goes_on_by_itself_when_there_i
         said = opened.wait_for(lambda said: said["feed_needs_room"], "word of the disk")
         assert said["window"], "it is still there"
         (told,) = (text for text in said["banner"] if "is full" in text)
-        assert str(data) in told and "goes on by itself" in told
+        assert str(data) in told and "continues automatically" in told
         reached = said["step"]
         ballast.unlink()
         said = opened.wait_for(lambda said: said["step"] > reached + 40 and said["feed"] == "simulated", "going on")

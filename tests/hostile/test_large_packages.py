@@ -107,7 +107,7 @@ def test_one_that_is_cancelled_leaves_nothing(
         monkeypatch.setattr(exchange, "_watch", cancel_in_its_middle)
         exchange.import_from(given)
         await until(lambda: not exchange.is_busy, "the end of the import")
-        assert window.banner.text.text().startswith("It was cancelled. Nothing was imported.")
+        assert window.banner.text.text().startswith("Cancelled. Nothing was imported.")
         assert sorted(folder.models.rglob("*.safetensors")) == before
         assert not [info for info in application.source.checkpoints() if info.run_id.startswith("imported-")]
         assert not list(folder.models.rglob(".*.tmp"))

@@ -211,7 +211,7 @@ def test_a_start_that_died_while_it_restored_the_layout_is_the_last_one(tmp_path
         pytest.skip("this Qt survives all of them")
     content = path.read_bytes()
     after = a_start(path)
-    assert after.returncode == 0 and "Ghostcandle ended unexpectedly while it restored it" in after.stdout
+    assert after.returncode == 0 and "Ghostcandle closed unexpectedly while restoring it" in after.stdout
     assert [kept.read_bytes() for kept in tmp_path.glob("quarantine/*")] == [content]
     again = a_start(path)
     assert again.returncode == 0 and again.stdout.strip() == "None"

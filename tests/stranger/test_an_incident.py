@@ -49,7 +49,7 @@ async def read_why(hands: Hands) -> None:
     await hands.read("The trainer process", patience_s=120.0)
     await hands.picture("26-something-happened")
     await hands.click("Show incidents")
-    await hands.read("not finite", "What was done", "What it cost")
+    await hands.read("not finite", "Action taken", "Cost")
     await hands.until(has_ghosts_of_the_model, "training again", patience_s=120.0)
     await hands.picture("27-the-newest-incident")
     row = next(spot for spot in eyes.spots() if "Incidents" in spot.places and "in a row" in spot.text)

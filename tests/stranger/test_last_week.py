@@ -75,7 +75,7 @@ async def with_my_checkpoints(hands: Hands, gift: Path) -> None:
 async def find_the_best_of_last_week(hands: Hands) -> str:
     """Its step, as the table writes it."""
     await hands.menu("View", "Layouts", "Compare")
-    await hands.click("Filter of checkpoints", within="Checkpoints")
+    await hands.click("Checkpoint filter", within="Checkpoints")
     await hands.type("last week")
     await hands.read(" of ")
     await hands.picture("14-of-last-week")
@@ -90,7 +90,7 @@ async def find_the_best_of_last_week(hands: Hands) -> str:
 
 async def compare_with_todays(hands: Hands, best: str) -> None:
     """Today's is the one that the model has become."""
-    await hands.click("Filter of checkpoints", within="Checkpoints")
+    await hands.click("Checkpoint filter", within="Checkpoints")
     await hands.press("Ctrl+A")
     await hands.type(f"in_use or step = {best}")
     await hands.until(lambda: len(rows()) == 2, "the two")
@@ -118,18 +118,18 @@ async def restore(hands: Hands, best: str) -> None:
 
 async def export(hands: Hands, best: str, gift: Path) -> None:
     await hands.click(best, within="Checkpoints")
-    await hands.click("More that can be done with checkpoints", within="Checkpoints")
+    await hands.click("More checkpoint actions", within="Checkpoints")
     await hands.picture("21-more")
     await hands.click("Export")
     await hands.read("Export to a folder")
     await choose_folder(hands, gift, "22-where-to")
-    await hands.read("The checkpoint went to")
+    await hands.read("Exported to")
     await hands.picture("23-exported")
 
 
 async def with_a_gift(hands: Hands, given: Path) -> None:
     await hands.read("Live")
-    await hands.click("More that can be done with checkpoints", within="Checkpoints")
+    await hands.click("More checkpoint actions", within="Checkpoints")
     await hands.click("Import")
     await hands.read("Import an exported checkpoint")
     await choose_folder(hands, given, "24-which-folder")

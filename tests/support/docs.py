@@ -118,7 +118,7 @@ def _setting(group: str, name: str, info: FieldInfo) -> tuple[str, ...]:
 
 def _effect(group: str, name: str, info: FieldInfo) -> str:
     if info.json_schema_extra == OWN_DIALOG:
-        return "at once"
+        return "immediately"
     return "when a market is chosen" if group == "market" else effect(group, name)
 
 

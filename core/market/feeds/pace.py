@@ -14,7 +14,7 @@ class ReplayPace:
     """The pace of one feed. To be used on the thread of the feed's loop."""
 
     def __init__(self, speed: float, candles: Sequence[Candle] = ()) -> None:
-        """speed: candles a second, above 0. candles: all that are replayed, in order."""
+        """speed: candles per second, above 0. candles: all that are replayed, in order."""
         self._candles = candles
         self._speed, self._is_paused, self._steps = speed, False, 0
         self._changed = asyncio.Event()
@@ -36,7 +36,7 @@ class ReplayPace:
     def set_speed(self, speed: float) -> None:
         """Set the speed from the next candle on; its wait starts again."""
         if speed <= 0.0:
-            raise ValueError(f"a speed must be above 0 candles a second, was {speed}")
+            raise ValueError(f"a speed must be above 0 candles per second, was {speed}")
         self._speed = speed
         self._changed.set()
 

@@ -110,7 +110,7 @@ class ReplayFeed:
     def _pace_sentence(self, pace: ReplayPace) -> str:
         if pace.is_paused:
             return f"{self._shown} is paused."
-        return f"{self._shown} at {pace.speed:g} candle{'' if pace.speed == 1.0 else 's'} a second."
+        return f"{self._shown} at {pace.speed:g} candle{'' if pace.speed == 1.0 else 's'} per second."
 
     async def _is_due(self, pace: ReplayPace) -> bool:
         """Wait for the next candle. False if the pace changed or the feed was closed before it was due."""

@@ -67,7 +67,7 @@ class ChartAppearance(QObject):
             self._shell.banner.notify(_no_date_words(is_empty=model.is_empty), key="go to date", is_answer=True)
             return None
         first, last = (format_time(model.time_at(index), zone) for index in (0, newest))
-        said = translate("Dialogs", "Candles are here from {0} to {1}.").format(first, last)
+        said = translate("Dialogs", "Candles are available from {0} to {1}.").format(first, last)
         dialog = DateDialog(shown_ms, said, zone, self._chart.go_to_time, self._shell.window)
         open_dialog(dialog)
         return dialog
@@ -109,7 +109,7 @@ class ChartAppearance(QObject):
 
 def _no_date_words(*, is_empty: bool) -> str:
     if is_empty:
-        return translate("Dialogs", "There is no candle on the chart yet.")
+        return translate("Dialogs", "The chart has no candles yet.")
     return translate(
         "Dialogs",
         "No candle has closed on this chart yet, so there is no date to go to. Try again when the first one has.",

@@ -66,7 +66,7 @@ class ChartCandles(QObject):
     def preview(self, market: Market, stored: CandleSeries) -> None:
         """Stored candles to look at while the database is being checked: until `show_market`, and nothing but that."""
         if self._market is None:
-            title = translate("Chart", "{0} · stored; the database is being checked")
+            title = translate("Chart", "{0} · stored; checking the database")
             self._chart.set_series(stored, title.format(shown_market(market)))
 
     def reload(self, market: Market) -> None:
@@ -181,7 +181,7 @@ class ChartCandles(QObject):
         self._show_forming()
 
     def _on_history_failed(self, sentence: str) -> None:
-        shown = translate("Chart", "The chart shows the {0:,} newest candles, not those before.").format(SHOWN_AT_FIRST)
+        shown = translate("Chart", "The chart shows only the {0:,} newest candles.").format(SHOWN_AT_FIRST)
         self._shell.banner.notify(f"{shown} {sentence}", Severity.WARNING, _HISTORY_NOTICE)
 
 

@@ -95,7 +95,7 @@ class ChartComparison(QObject):
         markets = self._on_offer()
         if not markets and self._is_opening():
             self._is_asked = True
-            words = translate("Chart", "The markets to compare with are listed once the market is open.")
+            words = translate("Chart", "Markets to compare with are listed once the market is open.")
             self._shell.banner.notify(words, key=_NOTICE, is_answer=True)
             return None
         return self._offer(markets)
@@ -119,7 +119,7 @@ class ChartComparison(QObject):
 
     def _offer(self, markets: list[Market]) -> ComparedMarketDialog | None:
         if not markets:
-            words = translate("Chart", "No other market is stored whose candles fit those on the chart.")
+            words = translate("Chart", "No other stored market can be compared with the one on the chart.")
             self._shell.banner.notify(words, key=_NOTICE, is_answer=True)
             return None
         dialog = ComparedMarketDialog(markets, self.compared, self._shell.window)
@@ -162,7 +162,7 @@ class ChartComparison(QObject):
     def _show(self, wanted: Market, interval: Interval) -> None:
         series, words = None, ""
         if self._source is None:
-            words = translate("Chart", "nothing is stored that could be shown as {0}").format(interval)
+            words = translate("Chart", "nothing stored can be shown as {0}").format(interval)
         elif self._stored is None:
             words = translate("Chart", "reading …")
         else:
@@ -221,7 +221,7 @@ class ChartComparison(QObject):
 
     @Slot(str)
     def _on_failed(self, sentence: str) -> None:
-        wanted, words = self.compared, translate("Chart", "What was stored of {0} since cannot be read. {1}")
+        wanted, words = self.compared, translate("Chart", "Newer candles of {0} cannot be read. {1}")
         if wanted is not None and self._stored is None:
             words = translate("Chart", "{0} cannot be compared. {1}")
             self.layer.shown = Comparison(self._name_of(wanted), None, translate("Chart", "could not be read"))

@@ -78,8 +78,8 @@ class ChartDrawings(Placeable[Drawing]):
 
     def hint(self, kind: DrawingKind) -> str:
         if kind.anchors == 1:
-            return translate("Chart", "Click to draw  ·  Ctrl snaps to a candle  ·  Esc ends")
-        return translate("Chart", "Drag, or click twice, to draw  ·  Ctrl snaps to a candle  ·  Esc ends")
+            return translate("Chart", "Click to draw  ·  Ctrl snaps to a candle  ·  Esc cancels")
+        return translate("Chart", "Drag, or click twice, to draw  ·  Ctrl snaps to a candle  ·  Esc cancels")
 
     def made(self, kind: DrawingKind, anchors: tuple[Anchor, ...]) -> Drawing:
         text = translate("Chart", "Text") if kind is DrawingKind.TEXT else ""

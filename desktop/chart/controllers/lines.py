@@ -83,8 +83,8 @@ class ChartLines(Placeable[PriceLine]):
 
     def hint(self, kind: LineKind) -> str:
         if kind is LineKind.ALERT:
-            return translate("Chart", "Click to set the alert  ·  Ctrl snaps to a candle  ·  Esc ends")
-        return translate("Chart", "Click to set the note  ·  Ctrl snaps to a candle  ·  Esc ends")
+            return translate("Chart", "Click to set the alert  ·  Ctrl snaps to a candle  ·  Esc cancels")
+        return translate("Chart", "Click to set the note  ·  Ctrl snaps to a candle  ·  Esc cancels")
 
     def made(self, kind: LineKind, anchors: tuple[Anchor, ...]) -> PriceLine:
         is_alert = kind is LineKind.ALERT

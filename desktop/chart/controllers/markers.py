@@ -140,7 +140,7 @@ def _of_incident(incident: Incident, time_ms: int) -> Marker:
 
 
 def _of_best(info: CheckpointInfo) -> Marker:
-    sentence = translate("Chart", "The checkpoint of step {0} had the best score: {1}. That proves no edge.").format(
+    sentence = translate("Chart", "New best checkpoint at step {0}, score {1}. That proves no edge.").format(
         formatting.format_count(info.step), score_text(info)
     )
     return Marker(info.candle_open_time_ms, MarkerKind.BEST, sentence, info)

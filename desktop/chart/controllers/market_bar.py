@@ -58,7 +58,7 @@ class MarketBar(QWidget):
                 whole = translate("Chart", "Stored as {0}").format(plain(market.symbol))
         self.symbol.setText(text.replace("&", "&&"))
         self.symbol.setAccessibleName(name)
-        hint = translate("Chart", "Another market: click, or type its letters on the chart")
+        hint = translate("Chart", "Change the market: click, or type its letters on the chart")
         self.symbol.setToolTip(paragraphs("\n".join(filter(None, (name, whole, hint)))))
 
     def show_interval(self, interval: Interval | None) -> None:
@@ -75,7 +75,7 @@ class MarketBar(QWidget):
         self.interval.setMenu(menu)
         self.interval.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self.interval.setToolTip(
-            paragraphs(translate("Chart", "Another interval: click, or type its minutes on the chart"))
+            paragraphs(translate("Chart", "Change the interval: click, or type its minutes on the chart"))
         )
         self.symbol.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         strong = self.symbol.font()

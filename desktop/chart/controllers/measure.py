@@ -57,8 +57,8 @@ class ChartMeasure(Placeable[Measurement]):
 
     def hint(self, kind: str) -> str:
         if self.desk.start is None:
-            return translate("Chart", "Drag to measure, or move with the arrows  ·  Esc ends")
-        return translate("Chart", "Click or Enter ends the measure  ·  Esc takes it away")
+            return translate("Chart", "Drag to measure, or move with the arrows  ·  Esc cancels")
+        return translate("Chart", "Click or Enter ends the measurement  ·  Esc removes it")
 
     def made(self, kind: str, anchors: tuple[Anchor, ...]) -> Measurement:
         """Before the first candle nothing is measured."""

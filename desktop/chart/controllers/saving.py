@@ -62,15 +62,13 @@ class ChartSaving(QObject):
         """Put the picture into the clipboard."""
         if not self._is_empty():
             QGuiApplication.clipboard().setImage(image_of(self._chart))
-            self._tell(translate("Chart", "The chart's picture is in the clipboard."))
+            self._tell(translate("Chart", "Copied the chart to the clipboard."))
 
     def save_picture(self, path: Path) -> None:
         """Write the picture in the form that the name ends in; nothing where that is another than PNG or SVG."""
         form = path.suffix.lower()
         if form not in (".png", ".svg"):
-            words = translate(
-                "Chart", "{0} was not written: pictures are PNG or SVG. Let the name end in .png or .svg."
-            )
+            words = translate("Chart", "{0} was not written: end its name in .png or .svg.")
             self._tell(words.format(path.name), Severity.WARNING)
             return
         data = svg_of(self._chart) if form == ".svg" else _png(image_of(self._chart))
@@ -132,7 +130,7 @@ class ChartSaving(QObject):
     def _is_empty(self) -> bool:
         is_empty = self._chart.model.is_empty
         if is_empty:
-            self._tell(translate("Chart", "There is no candle on the chart yet."))
+            self._tell(translate("Chart", "The chart has no candles yet."))
         return is_empty
 
     def _has_no_closed(self) -> bool:
@@ -142,12 +140,11 @@ class ChartSaving(QObject):
             return False
         if self._is_empty():
             return True
-        nothing = translate("Chart", "There is no closed candle in view. Move the chart to some.")
+        nothing = translate("Chart", "No closed candle is in view. Move the chart to one.")
         if not self._chart.model.count:
             nothing = translate(
                 "Chart",
-                "There is no closed candle on the chart yet: the first one is still forming. "
-                "Export when it has closed.",
+                "No candle has closed on this chart yet. Export when the first one has.",
             )
         self._tell(nothing, Severity.WARNING)
         return True

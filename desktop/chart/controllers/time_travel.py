@@ -251,7 +251,9 @@ class TimeTravel(QObject):
         """With the forecast of the run that is watched; while no trainer stands, of the one that was trained last."""
         run_id, interval_ms = self._state.run_id or self._state.last_run_id, self._state.interval_ms
         if run_id is None or interval_ms is None:
-            return Moment(time_ms, note=translate("Chart", "No forecast is stored: nothing was trained on this market"))
+            return Moment(
+                time_ms, note=translate("Chart", "No forecast is stored: no model was trained on this market")
+            )
         try:
             return _read_moment(self._open_reader(run_id), time_ms, Interval(interval_ms))
         except StorageError as error:
@@ -265,5 +267,5 @@ def _read_moment(reader: RecordReader, time_ms: int, interval: Interval) -> Mome
         return Moment(time_ms, drawn_from_rows(rows, reader.run_id, interval, reader.conditions_of(origin_ms)))
     latest_ms = reader.latest_origin_ms()
     if latest_ms is not None and latest_ms < origin_ms:
-        return Moment(time_ms, note=translate("Chart", "Training has not come to this candle: no forecast yet"))
+        return Moment(time_ms, note=translate("Chart", "Training has not reached this candle: no forecast yet"))
     return Moment(time_ms, note=translate("Chart", "No forecast was stored with this candle"))

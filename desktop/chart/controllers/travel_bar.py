@@ -43,15 +43,15 @@ class TravelBar(QWidget):
         self.setAutoFillBackground(True)
         self.setAccessibleName(translate("Charting", "Time travel"))
         self.slider = SeekSlider()
-        self.slider.setAccessibleName(translate("Charting", "Candle that is shown"))
+        self.slider.setAccessibleName(translate("Charting", "Candle shown"))
         self.slider.setPageStep(_PAGE)
         self.slider.setMinimumWidth(_NARROWEST_SLIDER_PX)
         self.slider.valueChanged.connect(self.index_chosen)
         self.said = Label()
         self.said.setFont(tabular(self.font()))
         self.speed = QComboBox()
-        name_box(self.speed, translate("Charting", "Candles a second"))
-        self.speed.setToolTip(translate("Charting", "How many candles come in a second, while it plays"))
+        name_box(self.speed, translate("Charting", "Candles per second"))
+        self.speed.setToolTip(translate("Charting", "Playback speed in candles per second"))
         self.speed.activated.connect(lambda place: self.speed_chosen.emit(self.speed.itemData(place)))
         self._lay_out(actions)
         self.hide()
@@ -75,9 +75,9 @@ class TravelBar(QWidget):
         with QSignalBlocker(self.slider):
             self.slider.setRange(0, max(last, 0) + to_come)
             self.slider.setValue(index)
-        hint = translate("Charting", "Which candle is the newest that the chart shows")
+        hint = translate("Charting", "Newest candle shown on the chart")
         if to_come:
-            ahead = translate("Charting", "The last {0} of the slider have not been replayed yet: it goes no further.")
+            ahead = translate("Charting", "The last {0} of the slider have not been replayed yet.")
             hint = f"{hint}\n{ahead.format(format_candles(to_come))}"
         self.slider.setToolTip(paragraphs(hint))
         self.said.setText(words)
@@ -91,7 +91,7 @@ class TravelBar(QWidget):
         if [self.speed.itemData(place) for place in range(self.speed.count())] != offered:
             self.speed.clear()
             for each in offered:
-                self.speed.addItem(translate("Charting", "{0} a second").format(f"{each:g}"), each)
+                self.speed.addItem(translate("Charting", "{0} per second").format(f"{each:g}"), each)
         self.speed.setCurrentIndex(offered.index(speed))
 
     def changeEvent(self, event: QEvent) -> None:

@@ -75,7 +75,7 @@ def _sayings(model: ChartModel) -> tuple[str, str, str]:
     most = formatting.format_count(model.past.most_candles)
     return (
         translate("Chart", "forecasts made {0}: close, and 50 % and 90 % band").format(before),
-        translate("Chart", "zoom in: at most {0} candles are compared at once").format(most),
+        translate("Chart", "zoom in to compare at most {0} candles").format(most),
         translate("Chart", "nothing in view was forecast {0}").format(before),
     )
 

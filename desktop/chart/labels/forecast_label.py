@@ -27,10 +27,10 @@ def kind_words(model: ChartModel) -> str:
     """``forecast (replay)``. Only a live forecast goes without saying how it was made."""
     made = model.forecast
     if made is None or made.mode is ForecastMode.LIVE:
-        return translate("Chart", "forecast")
+        return translate("Chart", "Forecast")
     if made.is_by_simple_rules:
-        return translate("Chart", "forecast (simple rules, not scored)")
-    return translate("Chart", "forecast ({0})").format(word(made.mode))
+        return translate("Chart", "Forecast (simple rules, not scored)")
+    return translate("Chart", "Forecast ({0})").format(word(made.mode))
 
 
 def divider_x(frame: Frame, model: ChartModel) -> int:
@@ -70,7 +70,7 @@ def divider_row(frame: Frame, model: ChartModel) -> Row:
     old = _said(age_words(model), palette.warning)
     made = (Span(kind_words(model), palette.ghost_text), *old)
     after = _said(_lateness(frame, model), palette.muted_text)
-    unlike = translate("Chart", "dimmed: unlike any before ({0})").format(oddity)
+    unlike = translate("Chart", "dimmed: unusual input ({0})").format(oddity)
     why = _said(unlike if oddity else "", palette.warning)
     dimmed = _said(translate("Chart", "dimmed") if oddity else "", palette.warning)
     rows = (made + after + why, made + after + dimmed, made + why)
@@ -100,5 +100,5 @@ def _lateness(frame: Frame, model: ChartModel) -> str:
         return ""
     late = format_duration((made.made_at_ms - first_ms) / 1_000)
     form = format_clock if next_ms - first_ms < _DAY_MS else format_time
-    words = translate("Chart", "made {0} after its first candle had begun; a live one is due at {1}")
+    words = translate("Chart", "made {0} into its first candle; a live one is due at {1}")
     return words.format(late, form(next_ms, frame.time_zone))

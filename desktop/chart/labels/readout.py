@@ -87,9 +87,9 @@ def _title_row(title: str, fonts: Fonts, width: int, inks: tuple[QColor, QColor]
     market = (Span(title, inks[0], bold=True),) if title else ()
     if not is_held:
         return market
-    words = translate("Chart", "Prices are held by hand."), translate("Chart", "Alt+A fits them.")
+    words = translate("Chart", "Manual price scale."), translate("Chart", "Alt+A: auto-fit.")
     whole = (*market, *(Span(each, inks[1]) for each in words))
-    return whole if row_width(whole, fonts) <= width else (*market, Span(translate("Chart", "Held: Alt+A"), inks[1]))
+    return whole if row_width(whole, fonts) <= width else (*market, Span(translate("Chart", "Manual: Alt+A"), inks[1]))
 
 
 def _title_room(frame: Frame, candle: Candle | None, width: int, room: int) -> int:
@@ -204,10 +204,10 @@ def _ghost_rows(frame: Frame, model: ChartModel, index: int) -> list[Row]:
     if age := age_words(model):
         said.append((Span(translate("Chart", "Old forecast: {0}").format(age), palette.warning),))
     if made.is_by_simple_rules:
-        words = translate("Chart", "By the simple rules while the model catches up; not scored")
+        words = translate("Chart", "Simple rules while the model catches up; not scored")
         said.append((Span(words, palette.muted_text),))
     if model.forecast_oddity:
-        odd = translate("Chart", "Made of an input unlike any before: {0}").format(model.forecast_oddity)
+        odd = translate("Chart", "Made from unusual input: {0}").format(model.forecast_oddity)
         said.append((Span(odd, palette.warning),))
     return [row for row in said if row]
 

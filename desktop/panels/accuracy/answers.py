@@ -109,7 +109,7 @@ def _ghosts(accuracy: AccuracySummary, *, has_ended: bool) -> Answer:
         Found.YES: translate("Panels", "Ghosts beat “no change” {0}"),
         Found.NO: translate("Panels", "Ghosts are worse than “no change” {0}"),
         Found.OPEN: translate("Panels", "Ghosts are not proven better than “no change” {0}"),
-        Found.EARLY: translate("Panels", "Ghosts: open until more candles come")
+        Found.EARLY: translate("Panels", "Ghosts: undecided until more candles arrive")
         if has_ended
         else translate("Panels", "Ghosts: too early to tell {0}"),
     }
@@ -128,7 +128,7 @@ def _model(accuracy: AccuracySummary, *, has_ended: bool) -> Answer:
         Found.NO: translate("Panels", "The model does harm beside the simple rules: {0}").format(value),
         Found.OPEN: _open_words(accuracy.model_weight),
         Found.EARLY: (
-            translate("Panels", "Model: open until more candles come ({0} simple rules)")
+            translate("Panels", "Model: undecided until more candles arrive ({0} simple rules)")
             if has_ended
             else translate("Panels", "Model: too early to tell ({0} simple rules)")
         ).format(rules),
@@ -165,7 +165,7 @@ def _learning(online: OnlineGain | None, *, has_ended: bool) -> Answer | None:
         Found.NO: translate("Panels", "Learning does harm: {0}").format(value),
         Found.OPEN: translate("Panels", "Learning is not proven to help: {0}").format(value),
         Found.EARLY: (
-            translate("Panels", "Learning: open until more candles come ({0} of {1})")
+            translate("Panels", "Learning: undecided until more candles arrive ({0} of {1})")
             if has_ended
             else translate("Panels", "Learning: too early to tell ({0} of {1} candles)")
         ).format(format_count(min(have, needed)), format_count(needed)),
@@ -209,21 +209,20 @@ class AnswerLine(WrappedLabel):
 
 _GHOSTS = QT_TRANSLATE_NOOP(
     "Panels",
-    "The skill of the close over all of the run's own candles, against “no change”: the last price, with the spread "
-    "that prices lately had. The 95 % interval holds however often you look: where there is no edge, one is claimed at "
-    "any time in at most 5 % of runs. It takes {0} candles to say anything.\n"
-    "Green only where the model has a proven part in it; blue where it is the simple rules' alone, or was found in a "
-    "replay or a simulation.",
+    "Skill of the close over all of the run's own candles, against “no change”: the last price with the recent "
+    "spread of prices. The 95 % interval holds however often you look: without an edge, at most 5 % of runs ever "
+    "claim one. It needs {0} candles.\nGreen: the model has a proven part in it. Blue: the simple rules alone, or a "
+    "result of a replay or a simulation.",
 )
 _MODEL = QT_TRANSLATE_NOOP(
     "Panels",
-    "The ghosts are mixed of the model's forecast and of simple rules: “no change”, averages, regressions, GARCH. The "
-    "same mixture is also made without the model; what the ghosts have on it is what the model adds: close and range "
-    "in equal parts, one candle ahead, over all of the run's own candles.",
+    "The ghosts combine the model's forecast with simple rules: “no change”, averages, regressions, GARCH. The same "
+    "combination is also made without the model; the difference in skill is what the model adds: close and range in "
+    "equal parts, one candle ahead, over all of the run's own candles.",
 )
 _LEARNING = QT_TRANSLATE_NOOP(
     "Panels",
-    "Beside the model a frozen copy forecasts the same candles: the model as it was some {0} candles ago, which learns "
-    "nothing more. What the model spares of the copy's loss is what learning was worth since then: close and range in "
-    "equal parts, one candle ahead.",
+    "A reference model forecasts the same candles: a frozen copy of the model from some {0} candles ago, which no "
+    "longer learns. The share of its loss that the model avoids is what learning was worth since then: close and "
+    "range in equal parts, one candle ahead.",
 )

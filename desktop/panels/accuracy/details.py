@@ -30,11 +30,11 @@ PAGES: dict[str, type[Page]] = {
 """By the English name of their tab."""
 _GROUP_MEANING = QT_TRANSLATE_NOOP(
     "Panels",
-    "Which candles are judged: all of them, or those whose forecast was made while the market was in one regime. "
-    "A forecast belongs to the regime that was the likeliest one from the candles before. Candles after a gap or a "
-    "session break are a group of their own, and in no other: more time lies before them than the forecast is about.",
+    "Candles to evaluate: all of them, or those whose forecast was made in one market regime. A forecast belongs to "
+    "the likeliest regime given the candles before it. Candles after a gap or a session break are a separate group "
+    "and in no other, because they span more time than the forecast is for.",
 )
-_WAITING = QT_TRANSLATE_NOOP("Panels", "The scores are being read …")
+_WAITING = QT_TRANSLATE_NOOP("Panels", "Reading the scores …")
 
 
 class AccuracyDetails(QWidget):
@@ -128,10 +128,10 @@ class AccuracyDetails(QWidget):
     def _say_how_many(self, found: RunAccuracy) -> None:
         set_text(self._n, how_many(found.chosen.n))
         first = translate(
-            "Panels", "The first {0} candles are not judged: the reference looks back on as many."
+            "Panels", "The first {0} candles are not evaluated: the reference needs them as its past."
         ).format(format_count(found.left_out))
         every = translate(
-            "Panels", "All candles are judged while there are few; from 1,300 on, the first 1,000 are not."
+            "Panels", "All candles are evaluated while there are few; from 1,300 on, the first 1,000 are not."
         )
         self._n.setToolTip(paragraphs(f"{first if found.left_out else every}\n{_which(found)}"))
         short = translate("Panels", "Without the first {0} candles")
@@ -146,13 +146,11 @@ class AccuracyDetails(QWidget):
 
     def _build(self) -> None:
         self.horizon.addItem(ahead(1), 1)
-        self.horizon.setToolTip(
-            paragraphs(translate("Panels", "How many candles before its own the forecast was made."))
-        )
+        self.horizon.setToolTip(paragraphs(translate("Panels", "How many candles ahead the forecast was made.")))
         name_box(self.horizon, translate("Panels", "Candles ahead"))
         self.group.addItem(group_name(OVERALL), OVERALL)
         self.group.setToolTip(paragraphs(translate("Panels", _GROUP_MEANING)))
-        name_box(self.group, translate("Panels", "Candles that are judged"))
+        name_box(self.group, translate("Panels", "Evaluated candles"))
         for box in (self.horizon, self.group):  # what is offered is not known yet, and one may be longer than the first
             box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         self._n.setFont(tabular(self.font()))
@@ -178,13 +176,13 @@ def _which(found: RunAccuracy) -> str:
     """Which forecasts are looked at."""
     across = translate(
         "Panels",
-        "Of the run's own forecasts, those across a gap alone, at most the newest {0} of each horizon are looked at "
-        "here. Brackets hold 95 % intervals.",
+        "The run's own forecasts across a gap only, at most the newest {0} of each horizon. Brackets hold 95 % "
+        "intervals.",
     )
     without = translate(
         "Panels",
-        "Of the run's own forecasts, without those across a gap, at most the newest {0} of each horizon are looked at "
-        "here. Brackets hold 95 % intervals.",
+        "The run's own forecasts except those across a gap, at most the newest {0} of each horizon. Brackets hold 95 "
+        "% intervals.",
     )
     is_across = found.chosen.request.group == AFTER_GAP
     return (across if is_across else without).format(format_count(found.most))

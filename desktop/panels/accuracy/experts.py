@@ -180,10 +180,10 @@ class ExpertsPage(Page):
 
     def _show_weights(self, horizon: int, shares: ExpertShares | None) -> None:
         if shares is None or horizon > len(shares.shares):
-            set_text(self._weights_title, translate("Panels", "The weights are known while the trainer stands."))
+            set_text(self._weights_title, translate("Panels", "The weights are known while the trainer is running."))
             self.weights.show_rows((), ())
             return
-        title = translate("Panels", "Weights in what is shown now, {0}, %").format(ahead(horizon))
+        title = translate("Panels", "Weights in the current forecast, {0}, %").format(ahead(horizon))
         set_text(self._weights_title, title)
         of_horizon = shares.shares[horizon - 1]
         rows = []
@@ -198,17 +198,21 @@ class ExpertsPage(Page):
 
 def _title_of_losses(n: int, *, is_known: bool) -> str:
     if is_known:
-        return translate("Panels", "Loss of each alone, n = {0}; skill against “no change”").format(format_count(n))
-    title = translate("Panels", "Loss of each alone.")
+        return translate("Panels", "Loss of each expert alone, n = {0}; skill against “no change”").format(
+            format_count(n)
+        )
+    title = translate("Panels", "Loss of each expert alone.")
     return f"{title} {not_yet(n)}"
 
 
 def _weight(share: float, expert: str, quantity: str) -> Cell:
     name, of = expert_name(expert), quantity_name(quantity)
     if share == 0.0:
-        return Cell(MISSING, tooltip=translate("Panels", "{0} says nothing of its own on the {1}.").format(name, of))
+        return Cell(MISSING, tooltip=translate("Panels", "{0} does not forecast the {1}.").format(name, of))
     text = "<1" if share < 0.01 else f"{100.0 * share:.0f}"
-    tooltip = translate("Panels", "{0} has {1} of the shown {2}.").format(name, format_percent(share, 1), of)
+    tooltip = translate("Panels", "{0} has a weight of {1} in the {2} shown.").format(
+        name, format_percent(share, 1), of
+    )
     return Cell(text, round(share, 2), tooltip)
 
 

@@ -13,7 +13,7 @@ _KINDS = {
     "seen before": QT_TRANSLATE_NOOP("Panels", "seen-before"),
 }
 _EXPERTS = {
-    "what is shown": QT_TRANSLATE_NOOP("Panels", "what is shown"),
+    "what is shown": QT_TRANSLATE_NOOP("Panels", "combination"),
     "model": QT_TRANSLATE_NOOP("Panels", "model"),
     "reference": QT_TRANSLATE_NOOP("Panels", "reference"),
     "repeat last": QT_TRANSLATE_NOOP("Panels", "repeat last"),

@@ -47,51 +47,51 @@ class Page(QWidget):
 _MEANINGS = {
     QT_TRANSLATE_NOOP("Panels", "Against “no change”"): QT_TRANSLATE_NOOP(
         "Panels",
-        "The skill: the share of the loss of “no change” that what is shown spares. 0 is as good as “no change”, "
-        "100 would be to know the future. Loss: the pinball loss of seven quantiles, so the middle and the width both "
-        "count.",
+        "Skill: how much smaller the loss of the combination is than that of “no change”. 0 is as good as “no "
+        "change”; 100 would be knowing the future. Loss: the pinball loss of seven quantiles, so the middle and the "
+        "width both count.",
     ),
     QT_TRANSLATE_NOOP("Panels", "Against the best"): QT_TRANSLATE_NOOP(
         "Panels",
-        "The same against the best single baseline. Which one that is, is known in hindsight "
-        "only: nobody could have picked it beforehand. Its name stands below.",
+        "The same against the best single baseline, named below. Which one is best is known only in hindsight: it "
+        "could not have been picked beforehand.",
     ),
     QT_TRANSLATE_NOOP("Panels", "Without the model"): QT_TRANSLATE_NOOP(
-        "Panels", "The skill of a second combination that never sees the model."
+        "Panels", "Skill of a second combination that never sees the model."
     ),
     QT_TRANSLATE_NOOP("Panels", "The model adds"): QT_TRANSLATE_NOOP(
         "Panels",
-        "What the model adds to the skill of what is shown. While the interval includes 0, the model has "
-        "not been shown to help.",
+        "What the model adds to the skill of the combination. While the interval includes 0, the model has not been "
+        "shown to help.",
     ),
     QT_TRANSLATE_NOOP("Panels", "Direction"): QT_TRANSLATE_NOOP(
         "Panels",
-        "How often the close came on the side of the last close that the forecast named. Flat candles are "
-        "left out. Not proven while the interval includes 50 %, a coin.",
+        "How often the close was on the forecast side of the last close. Flat candles are excluded. Not proven while "
+        "the interval includes 50 %, a coin flip.",
     ),
     QT_TRANSLATE_NOOP("Panels", "“Reverse last”"): QT_TRANSLATE_NOOP(
         "Panels",
-        "How often the direction would have been right by always naming the opposite of the last one's."
-        " Candles after a flat one are left out too.",
+        "How often always forecasting the opposite of the last direction would have been right. Candles after a flat "
+        "one are excluded too.",
     ),
     QT_TRANSLATE_NOOP("Panels", "Majority"): QT_TRANSLATE_NOOP(
         "Panels",
-        "How often the more frequent direction came: always naming it would have been right as often. Known in "
-        "hindsight only.",
+        "How often the more frequent direction occurred: always forecasting it would have been right as often. Known "
+        "only in hindsight.",
     ),
     QT_TRANSLATE_NOOP("Panels", "90 % band"): QT_TRANSLATE_NOOP(
-        "Panels", "How often the close fell into the 90 % band; below it the worst and the best 500 candles in a row."
+        "Panels", "How often the close fell into the 90 % band; below, the worst and the best 500 candles in a row."
     ),
     QT_TRANSLATE_NOOP("Panels", "Body"): QT_TRANSLATE_NOOP(
-        "Panels", "The skill of the body: from open to close, of the candle itself."
+        "Panels", "Skill of the body: from the open to the close of the candle."
     ),
     QT_TRANSLATE_NOOP("Panels", "Upper wick"): QT_TRANSLATE_NOOP(
-        "Panels", "The skill of the upper wick: from the body to the high."
+        "Panels", "Skill of the upper wick: from the body to the high."
     ),
     QT_TRANSLATE_NOOP("Panels", "Lower wick"): QT_TRANSLATE_NOOP(
-        "Panels", "The skill of the lower wick: from the body to the low."
+        "Panels", "Skill of the lower wick: from the body to the low."
     ),
-    QT_TRANSLATE_NOOP("Panels", "Volume"): QT_TRANSLATE_NOOP("Panels", "The skill of the volume."),
+    QT_TRANSLATE_NOOP("Panels", "Volume"): QT_TRANSLATE_NOOP("Panels", "Skill of the volume."),
 }
 _OF_QUANTITIES = {"Against “no change”": 3, "Against the best": 3, "Without the model": 1, "The model adds": 3}
 """Rows with a column for the close and one for the range, and how many lines each has: the value, its interval, what
@@ -241,8 +241,8 @@ class SkillPage(Page):
             for label, text in zip(self.of_close[name], texts, strict=True):
                 set_text(label, text)
                 label.setToolTip(paragraphs(meaning))
-        better, worse = translate("Panels", "better than a coin"), translate("Panels", "worse than a coin")
-        neither = translate("Panels", "not proven better than a coin")
+        better, worse = translate("Panels", "better than a coin flip"), translate("Panels", "worse than a coin flip")
+        neither = translate("Panels", "not proven better than a coin flip")
         set_text(self.direction_proof, proof(chosen.direction, better, worse, neither, COIN))
         set_text(self._extremes, _extremes(chosen))
 
@@ -251,7 +251,7 @@ class SkillPage(Page):
         sentence = proof_in_full(of.skill, translate("Panels", "The skill"))
         if not of.is_stored:
             texts = translate("Panels", "not stored"), MISSING, MISSING
-            sentence = translate("Panels", "These scores are from before this was stored; new ones have it.")
+            sentence = translate("Panels", "Not stored with these scores; newer ones have it.")
         for label, text in zip(self.also_drawn[name], texts, strict=True):
             set_text(label, text)
             label.setToolTip(paragraphs(f"{translate('Panels', _MEANINGS[name])}\n{sentence}"))

@@ -28,12 +28,8 @@ from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
 
 _LIVE, _SEEN = "live", "seen before"
 _APART = (
-    QT_TRANSLATE_NOOP(
-        "Panels", "Made from the past alone, but after their candles had closed: good to know, and no proof."
-    ),
-    QT_TRANSLATE_NOOP(
-        "Panels", "The model had learned from these very candles before: what it seems to know of them proves nothing."
-    ),
+    QT_TRANSLATE_NOOP("Panels", "Backtest on past candles. Indicative only."),
+    QT_TRANSLATE_NOOP("Panels", "The model has been trained on these candles: the scores prove nothing."),
 )
 _NOW = QT_TRANSLATE_NOOP("Panels", "Now")
 """The tab that the trainer tells of with each candle."""
@@ -169,8 +165,8 @@ class AccuracyPanel(Panel):
         self.apart.setText(translate("Panels", "Show {0}").format(kind_word(other.group)))
         meaning = translate(
             "Panels",
-            "Show the scores of the {0} forecasts instead of the {1} ones. A forecast is live when it was committed "
-            "before anyone could know how its candle would close.",
+            "Show the scores of the {0} forecasts instead of the {1} ones. A forecast is live if it was committed "
+            "before the close of its candle could be known.",
         )
         self.apart.setToolTip(paragraphs(meaning.format(kind_word(other.group), kind_word(shown.group))))
 
@@ -179,12 +175,12 @@ class AccuracyPanel(Panel):
         if own.skill_close.value is None:
             reason = self._when_numbers_come(own, apart)
         elif ghosts.found is Found.EARLY:
-            of = translate("Panels", "A proof takes {0} candles ({1} so far).")
+            of = translate("Panels", "A proof needs {0} candles ({1} so far).")
             reason = of.format(FEWEST_FOR_A_PROOF, format_count(own.skill_close.n))
         else:
             reason = ""
         if reason and (ending := ending_words(self._state)):
-            stays = translate("Panels", "{0}: the answer stays open until more candles come. {1}")
+            stays = translate("Panels", "{0}: undecided until more candles arrive. {1}")
             reason = stays.format(ending, _with_capital(reason))
         colour = answers.colour(ghosts, palette)
         self._put_verdict(ghosts.text, _with_capital(reason), colour)
@@ -198,7 +194,7 @@ class AccuracyPanel(Panel):
         palette = self.palette_now
         for line in (self._model, self._learning):
             line.hide()
-        headline = translate("Panels", "{0} candles, scored apart").format(_with_capital(kind_word(apart.group)))
+        headline = translate("Panels", "{0} candles, scored separately").format(_with_capital(kind_word(apart.group)))
         reason = translate("Panels", _APART[apart.group == _SEEN])
         self._put_verdict(headline, reason, palette.text)
         self._verdict_icon.setPixmap(icon("history", palette.text).pixmap(18, 18))
@@ -223,7 +219,7 @@ class AccuracyPanel(Panel):
             words = words.format(kind_word(own.group), fewest, format_count(have))
         if apart is None:
             return words
-        others = translate("Panels", "{0} are scored apart.").format(_total_text(apart))
+        others = translate("Panels", "{0} are scored separately.").format(_total_text(apart))
         return f"{words} {others}"
 
     def _show_footer(self, own: AccuracySummary, shown: AccuracySummary) -> None:
@@ -234,9 +230,9 @@ class AccuracyPanel(Panel):
             text = translate("Panels", "Newest {0}").format(text)  # how many there were before is not counted
         meaning = translate(
             "Panels",
-            "Of all {0} scored forecasts of this run, {1} were live: committed before anyone could know how their "
-            "candle would close.\n"
-            "Candles after a gap or a session break are not among the newest: the other tabs show them as a group.",
+            "Of all {0} scored forecasts of this run, {1} were live: committed before the close of their candle "
+            "could be known.\nCandles after a gap or a session break are not among the newest: the other tabs show "
+            "them as a group.",
         ).format(format_count(own.scored), format_count(own.live_scored))
         share = own.model_weight
         if share is not None:
@@ -248,7 +244,7 @@ class AccuracyPanel(Panel):
         self._footer.setToolTip(paragraphs(meaning))
 
 
-_EMPTY = QT_TRANSLATE_NOOP("Panels", "No forecast has been scored yet.\nEach one is scored when its candle has closed.")
+_EMPTY = QT_TRANSLATE_NOOP("Panels", "No forecast has been scored yet.\nEach is scored when its candle closes.")
 
 
 def _total(shown: AccuracySummary) -> int:

@@ -126,8 +126,8 @@ class BandsPage(Page):
             TimeAxis,
             translate(
                 "Panels",
-                "How often the close fell into the 90 % band, over the {0} candles up to each. The dashed line is what "
-                "the band promises.",
+                "How often the close fell into the 90 % band, over the {0} candles up to each. Dashed: the promise "
+                "of the band.",
             ).format(COVERAGE_WINDOW),
         )
         self.reliability = _Plot(
@@ -136,8 +136,8 @@ class BandsPage(Page):
             PercentAxis,
             translate(
                 "Panels",
-                "How often the close came at or below each of the seven quantiles that were shown, with its 95 % "
-                "interval. On the dashed line each is met as often as it says.",
+                "How often the close was at or below each of the seven quantiles shown, with its 95 % interval. On "
+                "the dashed line, each quantile is perfectly calibrated.",
             ),
         )
         self._nominal = pg.InfiniteLine(NOMINAL_COVERAGE, angle=0)
@@ -222,19 +222,19 @@ class ErrorsPage(Page):
             TimeAxis,
             translate(
                 "Panels",
-                "How far the close lay from the forecast close, in percent of the price: the mean over the {0} candles "
-                "up to each. Beside it how far it lay from the last close, which is the error of “no change”.",
+                "Distance of the close from the forecast close, in percent of the price: the mean over the {0} "
+                "candles up to each. For comparison, its distance from the last close: the error of “no change”.",
             ).format(ERROR_WINDOW),
         )
         self.forecast, self.no_change = self.errors.plot.plot(), self.errors.plot.plot()
         self.spared = _Plot(
-            translate("Panels", "Loss that was spared"),
+            translate("Panels", "Loss avoided"),
             PercentAxis,
             TimeAxis,
             translate(
                 "Panels",
-                "What the forecasts spared of the loss of “no change”, added up over time, in percent of the whole. A "
-                "line that climbs forecasts better than “no change”; it ends at the skill.",
+                "Loss avoided by the forecasts against “no change”, added up over time, in percent of the total loss "
+                "of “no change”. A rising line forecasts better than “no change”; it ends at the skill.",
             ),
         )
         self._zero = pg.InfiniteLine(0.0, angle=0)
@@ -271,7 +271,7 @@ class ErrorsPage(Page):
     def _show_spared(self, chosen: HorizonAccuracy) -> None:
         curves = (chosen.spared_close, chosen.spared_range)
         known = [curve for curve in curves if len(curve)]
-        head = translate("Panels", "Loss spared against “no change”, {0}, n = {1}")
+        head = translate("Panels", "Loss avoided against “no change”, {0}, n = {1}")
         head = head.format(ahead(chosen.request.horizon), format_count(chosen.n))
         legend = self._legend((quantity_name("close"), quantity_name("range")), curves, 2) if known else ""
         self.spared.tell(head + legend, "" if known else _not_yet(chosen.n, FEWEST_FOR_AN_ESTIMATE))
@@ -313,7 +313,7 @@ def _stack(page: QWidget, parts: tuple[QWidget, ...]) -> None:
         layout.addWidget(part, 1)
     whole = QVBoxLayout(page)
     whole.setContentsMargins(0, 0, 0, 0)
-    whole.addWidget(DownScrolling(inside, translate("Panels", "Plots of the accuracy")))
+    whole.addWidget(DownScrolling(inside, translate("Panels", "Accuracy plots")))
 
 
 def _seconds(curve: Curve) -> tuple[np.ndarray, np.ndarray]:

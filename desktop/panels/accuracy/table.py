@@ -34,7 +34,7 @@ _HEADERS = (
     (
         QT_TRANSLATE_NOOP("Panels", "Against"),
         QT_TRANSLATE_NOOP(
-            "Panels", "What the value is measured against: a coin, “no change”, or what a band promises."
+            "Panels", "What the value is compared with: a coin flip, “no change”, or the promise of a band."
         ),
     ),
     ("n", QT_TRANSLATE_NOOP("Panels", "Candles")),
@@ -103,7 +103,7 @@ class Row:
         set_text(self._n, format_count(estimate.n))
         self.bar.show_estimate(estimate, against, self._colour(estimate, against, is_live))
         if estimate.value is None:
-            words = translate("Panels", "Not enough candles yet to say: {0} of {1}.")
+            words = translate("Panels", "Not enough candles yet: {0} of {1}.")
             words = words.format(format_count(estimate.n), FEWEST_FOR_AN_ESTIMATE)
         else:
             words = translate("Panels", "95 % interval: {0} %. n = {1}.").format(

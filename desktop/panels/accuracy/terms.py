@@ -41,7 +41,7 @@ class Term:
             others = translate("Panels", "Direction, candle accuracy and both bands have the same scale.")
         bar = translate(
             "Panels",
-            "The bar is the interval, from {0} points below to {0} points above what it is measured against, which is "
+            "The bar shows the interval, from {0} points below to {0} points above the value compared with, which is "
             "the mark in the middle.",
         )
         return f"{bar.format(round(self.reach * 100))} {others}"
@@ -52,26 +52,26 @@ TERMS = (
         QT_TRANSLATE_NOOP("Panels", "Direction"),
         QT_TRANSLATE_NOOP(
             "Panels",
-            "How often the next candle closed on the side of the last close that the forecast named.\n"
-            "Candles that closed flat are left out. Against: 50 %, a coin. Rules as simple as “the reverse of the last "
-            "candle” reach 54 % on some markets, so a little more than 50 % alone proves nothing.",
+            "How often the next candle closed on the forecast side of the last close.\nFlat candles are excluded. "
+            "Against: 50 %, a coin flip. Rules as simple as “the reverse of the last candle” reach 54 % on some "
+            "markets, so a little more than 50 % alone proves nothing.",
         ),
     ),
     Term(
         QT_TRANSLATE_NOOP("Panels", "Candle accuracy"),
         QT_TRANSLATE_NOOP(
             "Panels",
-            "How much the forecast candle and the real one overlap, from low to high: the length of what both cover, "
-            "divided by the length of what either covers. 100 % is the same candle.\n"
-            "Against: the same for the reference, “no change, with the usual width of this market”.",
+            "Overlap of the forecast candle and the real one, from low to high: the length that both cover, divided "
+            "by the length that either covers. 100 % is the same candle.\nAgainst: the same for the reference, “no "
+            "change, with the usual width of this market”.",
         ),
     ),
     Term(
         QT_TRANSLATE_NOOP("Panels", "50 % band"),
         QT_TRANSLATE_NOOP(
             "Panels",
-            "How many closes fell inside the inner band. Against: 50 %, what the band promises.\n"
-            "Less means that the band is too narrow, more that it is too wide.",
+            "Share of closes inside the inner band. Against: 50 %, the promise of the band.\nLess means that the "
+            "band is too narrow, more that it is too wide.",
         ),
         Kind.PROMISE,
     ),
@@ -79,8 +79,8 @@ TERMS = (
         QT_TRANSLATE_NOOP("Panels", "90 % band"),
         QT_TRANSLATE_NOOP(
             "Panels",
-            "How many closes fell inside the outer band. Against: 90 %, what the band promises.\n"
-            "Less means that the band is too narrow, more that it is too wide.",
+            "Share of closes inside the outer band. Against: 90 %, the promise of the band.\nLess means that the "
+            "band is too narrow, more that it is too wide.",
         ),
         Kind.PROMISE,
     ),
@@ -88,8 +88,9 @@ TERMS = (
         QT_TRANSLATE_NOOP("Panels", "Close skill"),
         QT_TRANSLATE_NOOP(
             "Panels",
-            "How much smaller the loss of the forecast closes is than that of the reference, “no change, with the "
-            "usual width of this market”. 0 % is no better, below is worse.\nSkill = 1 − loss / loss of the reference.",
+            "How much smaller the loss of the forecast close is than that of the reference, “no change, with the "
+            "usual width of this market”. 0 % is no better, below is worse.\nSkill = 1 − loss / loss of the "
+            "reference.",
         ),
         Kind.SKILL,
     ),
@@ -97,8 +98,8 @@ TERMS = (
         QT_TRANSLATE_NOOP("Panels", "Range skill"),
         QT_TRANSLATE_NOOP(
             "Panels",
-            "The same for the candle's height, from low to high. That a market is calm or wild is far easier to "
-            "foresee than where it goes, so this skill is usually the larger one; it is no edge.",
+            "The same for the candle's range, from low to high. Volatility is far easier to forecast than direction, "
+            "so this skill is usually the larger one; it is no edge.",
         ),
         Kind.SKILL,
     ),
@@ -106,15 +107,15 @@ TERMS = (
 
 INTERVAL_MEANING = QT_TRANSLATE_NOOP(
     "Panels",
-    "Were the same market to be watched again and again, intervals like this one would hold the true value 95 times "
-    "in 100. While it holds what the value is measured against, nothing is proven. Those of the skills hold however "
-    "often you look, over all of the run's own candles; the others are of one look at the newest ones.",
+    "If the same market could be watched again and again, 95 of 100 such intervals would contain the true value. "
+    "While the interval contains the value compared with, nothing is proven. The intervals of the skills hold "
+    "however often you look, over all of the run's own candles; the others hold for one look at the newest candles.",
 )
 SHARE_MEANING = QT_TRANSLATE_NOOP(
     "Panels",
-    "The ghosts are a mixture: {0} of the model's own forecast and {1} of simpler ones, made from the same "
-    "candles without it: “no change”, averages, regressions. What was worth more lately gets more; where the model's "
-    "share is small, the ghosts are those of the simpler forecasts.",
+    "The ghosts combine {0} of the model's forecast with {1} of simpler ones from the same candles: “no change”, "
+    "averages, regressions. The better recent ones weigh more; where the model's share is small, the ghosts are "
+    "those of the simpler forecasts.",
 )
 
 

@@ -43,7 +43,7 @@ def how_many(n: int) -> str:
 
 def not_yet(n: int) -> str:
     """Why there is no number."""
-    text = translate("Panels", "Not yet: {0} of the {1} candles that a number needs.")
+    text = translate("Panels", "Not yet: {0} of {1} candles needed.")
     return text.format(format_count(n), FEWEST_FOR_AN_ESTIMATE)
 
 
@@ -66,7 +66,7 @@ def proof_in_full(estimate: Estimate, name: str, against: float = 0.0) -> str:
     side = f"{format_number(100.0 * against, 0)} %" if against else "0"
     n = format_count(estimate.n)
     if estimate.low is None or estimate.high is None:
-        early = translate("Panels", "{0} is not proven: n = {1} of the {2} that a proof needs.")
+        early = translate("Panels", "{0} is not proven: n = {1}, a proof needs {2}.")
         return early.format(name, n, FEWEST_FOR_A_PROOF)
     if estimate.low <= against <= estimate.high:
         return translate("Panels", "{0} is not proven: the interval includes {1} (n = {2}).").format(name, side, n)

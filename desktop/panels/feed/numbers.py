@@ -12,38 +12,36 @@ from desktop.ui.number_grid import NumberGrid
 from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
 
 _TERMS = {
-    QT_TRANSLATE_NOOP("Panels", "Last message"): QT_TRANSLATE_NOOP(
-        "Panels", "When the exchange last sent anything over the stream."
-    ),
+    QT_TRANSLATE_NOOP("Panels", "Last message"): QT_TRANSLATE_NOOP("Panels", "Time of the last message on the stream."),
     QT_TRANSLATE_NOOP("Panels", "Last trade"): QT_TRANSLATE_NOOP(
-        "Panels", "When a trade of this market last came. A quiet market has none for minutes."
+        "Panels", "Time of the last trade of this market. A quiet market may have none for minutes."
     ),
     QT_TRANSLATE_NOOP("Panels", "Request time"): QT_TRANSLATE_NOOP(
-        "Panels", "How long the newest request that was answered took, there and back."
+        "Panels", "Round-trip time of the newest answered request."
     ),
     QT_TRANSLATE_NOOP("Panels", "Clock offset"): QT_TRANSLATE_NOOP(
-        "Panels", "The exchange's clock minus this computer's, when it was last asked. Candles close by the exchange's."
+        "Panels",
+        "The exchange's clock minus this computer's, at the last check. Candles close by the exchange's clock.",
     ),
     QT_TRANSLATE_NOOP("Panels", "Close delay"): QT_TRANSLATE_NOOP(
         "Panels", "From the end of the newest candle to its arrival here."
     ),
-    QT_TRANSLATE_NOOP("Panels", "Tries to reconnect"): QT_TRANSLATE_NOOP(
+    QT_TRANSLATE_NOOP("Panels", "Reconnect attempts"): QT_TRANSLATE_NOOP(
         "Panels",
-        "How often a new connection was begun after a break, since this market was chosen. Those "
-        "that failed count too.",
+        "Connection attempts after a break, since this market was chosen; failed ones included.",
     ),
     QT_TRANSLATE_NOOP("Panels", "Candles back-filled"): QT_TRANSLATE_NOOP(
-        "Panels", "Candles that were fetched after a break, since this market was chosen."
+        "Panels", "Candles fetched after a break, since this market was chosen."
     ),
     QT_TRANSLATE_NOOP("Panels", "Candles corrected"): QT_TRANSLATE_NOOP(
         "Panels",
-        "Candles that the exchange told differently later. They are stored and drawn anew, and not learned from again.",
+        "Candles that the exchange corrected later. They are stored and drawn again, but not learned from again.",
     ),
     QT_TRANSLATE_NOOP("Panels", "Candles missing"): QT_TRANSLATE_NOOP(
-        "Panels", "Candles that the exchange was asked for and does not have. They stay a hole."
+        "Panels", "Candles that the exchange does not have. They remain a gap."
     ),
     QT_TRANSLATE_NOOP("Panels", "Messages rejected"): QT_TRANSLATE_NOOP(
-        "Panels", "What came and was not believed. The list beside has the reasons and the newest messages."
+        "Panels", "Messages that failed validation. The list shows the reasons and the newest messages."
     ),
 }
 
@@ -65,7 +63,7 @@ class FeedNumbers(NumberGrid):
             "Request time": format_milliseconds(None if vitals is None else vitals.request_ms),
             "Clock offset": format_milliseconds(None if vitals is None else vitals.clock_offset_ms, signed=True),
             "Close delay": format_milliseconds(None if vitals is None else vitals.close_delay_ms),
-            "Tries to reconnect": format_count(record.tries),
+            "Reconnect attempts": format_count(record.tries),
             "Candles back-filled": format_count(None if vitals is None else vitals.back_filled),
             "Candles corrected": format_count(record.corrected_count),
             "Candles missing": format_count(record.missing_count),

@@ -67,15 +67,15 @@ class FeedPanel(Panel):
         self.numbers = FeedNumbers()
         self.changes = ChangesModel(theme, state.clock.now_ms, self)
         self.rejected = RejectedModel(state.clock.now_ms, self)
-        self.changes_table = feed_table(self.changes, translate("Panels", "What happened to the feed"))
+        self.changes_table = feed_table(self.changes, translate("Panels", "Feed events"))
         self.rejected_table = feed_table(self.rejected, translate("Panels", "Rejected messages"))
         self.raw = _raw_view()
         self.actions_of_panel = ActionRegistry(feed_actions(), self)
         self.lists = QTabWidget()
-        self.lists.setAccessibleName(translate("Panels", "What the feed told"))
+        self.lists.setAccessibleName(translate("Panels", "Feed events and rejected messages"))
         self._sides = QSplitter(Qt.Orientation.Horizontal)
         self._inside, self._page = QWidget(), QWidget()
-        self._left = DownScrolling(self._inside, translate("Panels", "State and numbers of the feed"))
+        self._left = DownScrolling(self._inside, translate("Panels", "Feed status and numbers"))
         self._body, self._right = QBoxLayout(QBoxLayout.Direction.LeftToRight), QVBoxLayout()
         self._build_layout()
         self._connect()
@@ -168,8 +168,8 @@ class FeedPanel(Panel):
                 paragraphs(
                     translate(
                         "Panels",
-                        "Watch the same symbol at {0}. The order is set in “Choose market…”; nothing is switched by "
-                        "itself.",
+                        "Watch the same symbol at {0}. Set the order in “Choose market…”; Ghostcandle never switches "
+                        "by itself.",
                     ).format(venue_name(venue))
                 )
             )
@@ -269,7 +269,7 @@ class FeedPanel(Panel):
 
     def _buttons(self) -> QHBoxLayout:
         self.try_again.setToolTip(
-            translate("Panels", "Connect anew at once, without waiting for the next try. Training goes on.")
+            translate("Panels", "Reconnect now instead of waiting for the next attempt. Training continues.")
         )
         row = QHBoxLayout()
         row.setSpacing(6)
@@ -315,7 +315,7 @@ def _reasons_in_words(record: FeedRecord) -> str:
     told = ((other.get(reason, reason), many) for reason, many in record.rejected_by_reason)
     reasons = ", ".join(f"{reason} {format_count(many)}×" for reason, many in told)
     if not reasons:
-        return translate("Panels", "Nothing that came was rejected.")
+        return translate("Panels", "No message was rejected.")
     return translate("Panels", "By reason: {0}").format(reasons)
 
 
@@ -323,7 +323,7 @@ def _raw_view() -> QPlainTextEdit:
     view = QPlainTextEdit()
     view.setReadOnly(True)
     view.setTabChangesFocus(True)
-    view.setAccessibleName(translate("Panels", "The rejected messages that are selected, as they came"))
-    view.setPlaceholderText(translate("Panels", "Choose a message to read it as it came."))
+    view.setAccessibleName(translate("Panels", "Selected rejected messages, as received"))
+    view.setPlaceholderText(translate("Panels", "Select a message to read it as received."))
     view.setFont(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont))
     return view

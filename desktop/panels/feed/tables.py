@@ -79,7 +79,7 @@ class ChangesModel(NewestFirstModel[Line]):
     """When, and what happened."""
 
     def __init__(self, theme: Theme, now_ms: Callable[[], int], parent: QObject | None = None) -> None:
-        super().__init__((translate("Panels", "When"), translate("Panels", "What happened")), parent)
+        super().__init__((translate("Panels", "When"), translate("Panels", "Event")), parent)
         self._theme = theme
         self._now_ms = now_ms
 

@@ -85,9 +85,9 @@ def _of_change(change: FeedChange) -> Line:
 def _of_hole(hole: Hole, name: str) -> Line:
     count, since = hole.missing.count, format_time(hole.missing.first_ms)
     if count == 1:
-        one = translate("Panels", "{0} has no candle of {1}. It stays a hole; nothing is invented.")
+        one = translate("Panels", "{0} has no candle of {1}. It remains a gap; nothing is invented.")
         return hole.at_ms, None, one.format(name, since)
-    text = translate("Panels", "{0} has none of the {1} candles from {2} on. They stay a hole; nothing is invented.")
+    text = translate("Panels", "{0} has none of the {1} candles from {2} on. They remain a gap; nothing is invented.")
     return hole.at_ms, None, text.format(name, format_count(count), since)
 
 
@@ -95,6 +95,6 @@ def _of_correction(correction: Correction) -> Line:
     candle = correction.candle
     text = translate(
         "Panels",
-        "The candle of {0} was corrected; it closed at {1}. It is stored and drawn anew, and not learned from again.",
+        "The candle of {0} was corrected; it closed at {1}. It is stored and drawn again, but not learned from again.",
     )
     return correction.at_ms, None, text.format(format_time(candle.open_time_ms), format_price(candle.close))

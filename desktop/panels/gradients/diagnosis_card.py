@@ -40,12 +40,12 @@ _GRAVE = frozenset({Disease.DIVERGED, Disease.EXPLODING, Disease.NOT_FINITE})
 _FINE = frozenset({Disease.UNKNOWN, Disease.HEALTHY})
 _RATIOS = {
     0.5: QT_TRANSLATE_NOOP("Panels", "Halve the {0} to {1}"),
-    0.1: QT_TRANSLATE_NOOP("Panels", "Take a tenth of the {0} to {1}"),
+    0.1: QT_TRANSLATE_NOOP("Panels", "Lower the {0} to a tenth: {1}"),
     2.0: QT_TRANSLATE_NOOP("Panels", "Double the {0} to {1}"),
 }
 _SET = QT_TRANSLATE_NOOP("Panels", "Set the {0} to {1}")
 _RATE = ("training", "learning_rate")
-_NO_CHANGE = QT_TRANSLATE_NOOP("Panels", "No setting mends this")
+_NO_CHANGE = QT_TRANSLATE_NOOP("Panels", "No setting fixes this")
 _TINT = 26
 _STRIPE = 3
 _SMALLEST_PLAIN = 1e-9
@@ -157,7 +157,7 @@ class DiagnosisCard(QWidget):
         set_text(
             self.step, "" if diagnosis is None else translate("Panels", "step {0}").format(format_count(diagnosis.step))
         )
-        evidence = translate("Panels", "The first verdict comes when enough steps have been measured.")
+        evidence = translate("Panels", "The first diagnosis appears after enough steps.")
         set_text(self.evidence, evidence if diagnosis is None else with_titles(diagnosis.evidence))
         set_text(self.advice, "" if diagnosis is None else with_titles(diagnosis.advice))
         for label in (self.step, self.evidence, self.advice):

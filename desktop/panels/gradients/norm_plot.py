@@ -161,10 +161,10 @@ class NormPlot(QWidget):
             paragraphs(
                 translate(
                     "Panels",
-                    "The length of all gradients together (their 2-norm), on a logarithmic axis: each step "
-                    "faint, the geometric mean of {0} steps bold.\nWhere only one line is seen, nothing was "
-                    "clipped. A skipped step changed nothing.\nThe threshold bounds this norm; in the clip modes "
-                    "value and layer it bounds each number and each layer instead.",
+                    "2-norm of all gradients together, on a logarithmic axis: each step faint, the geometric mean of "
+                    "{0} steps bold.\nWhere only one line is visible, nothing was clipped. A skipped step changed "
+                    "nothing.\nThe threshold limits this norm; in the clip modes value and layer it limits each "
+                    "number and each layer instead.",
                 ).format(_SMOOTHING_STEPS)
             )
         )

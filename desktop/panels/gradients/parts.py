@@ -29,44 +29,44 @@ _MOST_IN_A_ROW = 3
 _TERMS = {
     QT_TRANSLATE_NOOP("Panels", "Clip rate"): QT_TRANSLATE_NOOP(
         "Panels",
-        "How many of the newest {0} steps were clipped. Some are well; all, or none, say that the "
+        "Share of the newest {0} steps that were clipped. Some clipping is normal; all or none means that the "
         "threshold does not fit.",
     ),
     QT_TRANSLATE_NOOP("Panels", "Median norm"): QT_TRANSLATE_NOOP(
-        "Panels", "Half of the newest {0} steps had a smaller gradient norm, before clipping."
+        "Panels", "Median gradient norm of the newest {0} steps, before clipping."
     ),
     QT_TRANSLATE_NOOP("Panels", "95th percentile"): QT_TRANSLATE_NOOP(
-        "Panels", "95 of 100 of the newest {0} steps had a smaller gradient norm, before clipping."
+        "Panels", "95th percentile of the gradient norm over the newest {0} steps, before clipping."
     ),
     QT_TRANSLATE_NOOP("Panels", "Update / parameter"): QT_TRANSLATE_NOOP(
         "Panels",
-        "How far a step moved the weights, as a share of their own length; the median of the "
-        "newest {0} steps. About 0.001 is usual, above 0.1 is too much.",
+        "Length of the weight update divided by the length of the weights; the median of the newest {0} steps. About "
+        "0.001 is usual, above 0.1 is too much.",
     ),
     QT_TRANSLATE_NOOP("Panels", "Learning rate"): QT_TRANSLATE_NOOP(
         "Panels",
-        "How far the newest step moved the weights: the tool bar's rate times what the warm-up and the "
-        "schedule make of it. Change it in the tool bar.",
+        "Learning rate of the newest step: the tool bar's rate times the factors of warm-up and schedule. Change it "
+        "in the tool bar.",
     ),
     QT_TRANSLATE_NOOP("Panels", "Loss scale"): QT_TRANSLATE_NOOP(
-        "Panels", "The factor that keeps small gradients representable in 16 bits. It follows by itself."
+        "Panels", "Factor that keeps small gradients representable in 16 bits. It adjusts automatically."
     ),
 }
 _MEASURES = {
     "norm": (
         QT_TRANSLATE_NOOP("Panels", "Gradient norm"),
-        QT_TRANSLATE_NOOP("Panels", "The length of the layer's gradient, before clipping."),
+        QT_TRANSLATE_NOOP("Panels", "2-norm of the layer's gradient, before clipping."),
     ),
     "gradient_ratio": (
         QT_TRANSLATE_NOOP("Panels", "Gradient / parameter"),
-        QT_TRANSLATE_NOOP("Panels", "The gradient's length as a share of that of the layer's weights."),
+        QT_TRANSLATE_NOOP("Panels", "2-norm of the layer's gradient divided by that of its weights."),
     ),
     "update_ratio": (
         QT_TRANSLATE_NOOP("Panels", "Update / parameter"),
-        QT_TRANSLATE_NOOP("Panels", "How far a step moved the layer's weights, as a share of their length."),
+        QT_TRANSLATE_NOOP("Panels", "2-norm of the layer's update divided by that of its weights."),
     ),
 }
-_NO_LAYERS = QT_TRANSLATE_NOOP("Panels", "The layers are shown with the next step.")
+_NO_LAYERS = QT_TRANSLATE_NOOP("Panels", "The layers appear with the next step.")
 
 
 class NumberTable(NumberGrid):
@@ -117,7 +117,7 @@ class LayerSection(QWidget):
         super().__init__(parent)
         self.bars = BarList(theme, is_log=True)
         self.measure = QComboBox()
-        name_box(self.measure, translate("Panels", "What the layers' bars show"))
+        name_box(self.measure, translate("Panels", "Quantity shown by the layers' bars"))
         for name, (words, meaning) in _MEASURES.items():
             self.measure.addItem(translate("Panels", words), name)
             self.measure.setItemData(
@@ -129,8 +129,8 @@ class LayerSection(QWidget):
             paragraphs(
                 translate(
                     "Panels",
-                    "The median of the newest {0} steps, from the input at the top to the output at the bottom; "
-                    "the upright mark is the newest step.",
+                    "Median of the newest {0} steps, from the input at the top to the output at the bottom; the "
+                    "vertical mark is the newest step.",
                 ).format(_NEWEST)
             )
         )
@@ -184,7 +184,7 @@ class PartSection(QWidget):
         title.setFont(tabular(self.font(), bold=True))
         title.setToolTip(
             paragraphs(
-                translate("Panels", "The mean of the newest {0} steps. The parts add up to the training loss.").format(
+                translate("Panels", "Mean of the newest {0} steps. The parts add up to the training loss.").format(
                     _NEWEST
                 )
             )
@@ -219,9 +219,9 @@ def _layer_bar(name: str, value: float, newest: LayerStatistics, measure: str, *
     lines.append(translate("Panels", "Gradient / parameter: {0}").format(format_significant(newest.gradient_ratio)))
     lines.append(translate("Panels", "Update / parameter: {0}").format(format_significant(newest.update_ratio)))
     if is_marked:
-        lines.append(translate("Panels", "The verdict is about this layer."))
+        lines.append(translate("Panels", "The diagnosis is about this layer."))
     lines.append(
-        translate("Panels", "All of the newest step; the bar is the median of the newest {0}.").format(_NEWEST)
+        translate("Panels", "Numbers of the newest step; the bar is the median of the newest {0}.").format(_NEWEST)
     )
     return Bar(
         title=layer_title(name),

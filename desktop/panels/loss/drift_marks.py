@@ -22,9 +22,9 @@ _RIGHT_OF_THE_LINE, _LEFT_OF_THE_LINE = (0.0, 0.0), (1.0, 0.0)
 """Which corner of the name lies at the upper end of the line: all of it is below."""
 MEANING = QT_TRANSLATE_NOOP(
     "Panels",
-    "The loss before learning rose for longer than chance explains: the market became harder to forecast, or other "
-    "than what the model has learned. It is no error. A typical loss is a geometric mean, in which a single candle "
-    "counts little.",
+    "The loss before learning rose for longer than chance explains: the market became harder to forecast, or differs "
+    "from what the model has learned. This is not an error. A typical loss is a geometric mean, in which a single "
+    "candle counts little.",
 )
 
 
@@ -91,5 +91,5 @@ def in_words(drift: DriftFound) -> str:
 
 
 def _at_length(drift: DriftFound) -> str:
-    text = translate("Panels", "{0} The higher loss was that of {1} candles.")
+    text = translate("Panels", "{0} The higher loss covers {1} candles.")
     return text.format(in_words(drift), format_count(drift.candles))

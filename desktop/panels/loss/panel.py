@@ -54,22 +54,20 @@ _DIVERGED = ("chart-line-variant", QT_TRANSLATE_NOOP("Panels", "diverged"))
 _TERMS = {
     QT_TRANSLATE_NOOP("Panels", "Current"): QT_TRANSLATE_NOOP(
         "Panels",
-        "Training loss, averaged over the newest 50 steps, or over those since it was taken back. Lower is better.",
+        "Training loss, averaged over the newest 50 steps, or over those since a rollback. Lower is better.",
     ),
     QT_TRANSLATE_NOOP("Panels", "Best"): QT_TRANSLATE_NOOP(
-        "Panels", "The lowest average of the run over 50 whole steps: of fewer steps, Current may be lower."
+        "Panels", "The run's lowest average over 50 full steps; Current may be lower while it covers fewer."
     ),
     QT_TRANSLATE_NOOP("Panels", "Trend"): QT_TRANSLATE_NOOP(
-        "Panels", "Where the averaged loss is going; “diverged” while the model has."
+        "Panels", "Trend of the averaged loss; “diverged” while the model has diverged."
     ),
-    QT_TRANSLATE_NOOP("Panels", "Steps"): QT_TRANSLATE_NOOP(
-        "Panels", "How often the model's weights were changed, and how many candles it has seen."
-    ),
+    QT_TRANSLATE_NOOP("Panels", "Steps"): QT_TRANSLATE_NOOP("Panels", "Number of weight updates, and of candles seen."),
     QT_TRANSLATE_NOOP("Panels", "Last step"): QT_TRANSLATE_NOOP(
-        "Panels", "How long ago the model last learned, and how long that step took."
+        "Panels", "Time since the last training step, and how long it took."
     ),
     QT_TRANSLATE_NOOP("Panels", "Speed"): QT_TRANSLATE_NOOP(
-        "Panels", "Training steps a second, now; none where the last step is more than ten seconds ago."
+        "Panels", "Current training steps per second; none if the last step is more than ten seconds ago."
     ),
 }
 
@@ -90,7 +88,7 @@ class LossPanel(Panel):
         self._legend = Label()
         self._legend.setTextFormat(Qt.TextFormat.RichText)
         layout.addWidget(self._legend)
-        self.plot = plot_widget(translate("Panels", "Curves of the loss"), NumberOrLogAxis)
+        self.plot = plot_widget(translate("Panels", "Loss curves"), NumberOrLogAxis)
         self._raw = self.plot.plot(connect="finite")
         self._prequential = self.plot.plot(connect="finite")
         self._mean = self.plot.plot(connect="finite")
@@ -98,10 +96,8 @@ class LossPanel(Panel):
         self.drifts = DriftMarks(self.plot, theme.palette)
         layout.addWidget(self.drifts)
         self._rate_label = Label()
-        self._rate_label.setToolTip(
-            translate("Panels", "How far one step moves the weights. Change it in the tool bar.")
-        )
-        self._rate_plot = plot_widget(translate("Panels", "Curve of the learning rate"), NumberAxis)
+        self._rate_label.setToolTip(translate("Panels", "Learning rate of each step. Change it in the tool bar."))
+        self._rate_plot = plot_widget(translate("Panels", "Learning rate curve"), NumberAxis)
         self._rate_plot.setFixedHeight(26)
         self._rate_plot.getAxis("left").setTicks([])
         self._rate_plot.hideAxis("bottom")
@@ -110,7 +106,7 @@ class LossPanel(Panel):
         layout.addWidget(self._rate_label)
         layout.addWidget(self._rate_plot)
         self._empty = EmptyState(
-            translate("Panels", "No training step yet.\nThe curves begin with the first one."), self.plot
+            translate("Panels", "No training step yet.\nThe curves begin with the first step."), self.plot
         )
         self.apply_palette(theme.palette)
         state.diagnosis_changed.connect(self.mark_stale)
@@ -154,9 +150,8 @@ class LossPanel(Panel):
         self._legend.setToolTip(
             translate(
                 "Panels",
-                "Training: the loss of the samples a step learned from, each step faint, their mean bold.\n"
-                "Before learning (prequential): the loss of the newest one-step forecast, "
-                "made before its candle was seen.",
+                "Training: loss of the samples in a step; each step faint, the mean bold.\nBefore learning "
+                "(prequential): loss of the newest one-step forecast, made before its candle was seen.",
             )
         )
         self.drifts.apply_palette(palette)

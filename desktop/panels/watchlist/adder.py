@@ -86,13 +86,11 @@ class MarketAdder(QWidget):
         for venue in VENUES:
             self.venue.addItem(venue_name(venue), venue)
         self.interval.addItems(list(INTERVALS))
-        self.venue.setToolTip(translate("Panels", "The exchange whose markets are searched"))
+        self.venue.setToolTip(translate("Panels", "Exchange to search"))
         name_box(self.venue, translate("Panels", "Exchange"))
         self.venue.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.venue.setMinimumContentsLength(7)
-        self.interval.setToolTip(
-            translate("Panels", "The interval of the candles that are shown when the market is opened")
-        )
+        self.interval.setToolTip(translate("Panels", "Candle interval of the market"))
         name_box(self.interval, translate("Panels", "Interval"))
         self.add.setToolTip(translate("Panels", "Add this market to the list (Enter)"))
         self.add.setAccessibleName(translate("Panels", "Add"))
@@ -101,9 +99,9 @@ class MarketAdder(QWidget):
 
     def _dress_search(self) -> None:
         self.search.setPlaceholderText(translate("Panels", "Add a symbol"))
-        self.search.setAccessibleName(translate("Panels", "Search for a symbol to add"))
+        self.search.setAccessibleName(translate("Panels", "Search a symbol to add"))
         self.search.setToolTip(
-            translate("Panels", "Type a few letters, such as eth or ethbtc; Enter adds what is marked")
+            translate("Panels", "Type a few letters, such as eth or ethbtc; Enter adds the selected market")
         )
         self.search.setClearButtonEnabled(True)
         self.search.setMinimumWidth(70)
@@ -145,7 +143,7 @@ class MarketAdder(QWidget):
         return no_match.format(venue_name(self.venue_id), text.strip())
 
     def _not_exactly(self, text: str) -> str:
-        words = translate("Panels", "{0} has no {1}. Choose one of the list.")
+        words = translate("Panels", "{0} has no {1}. Choose one from the list.")
         return words.format(venue_name(self.venue_id), text.strip().upper())
 
     def _on_return(self) -> None:

@@ -37,12 +37,10 @@ _TITLES = (
     QT_TRANSLATE_NOOP("Panels", "Change"),
 )
 _MEANINGS = (
-    QT_TRANSLATE_NOOP("Panels", "The symbol; below it the exchange, and the interval of its candles"),
-    QT_TRANSLATE_NOOP("Panels", "The closes of the last 24 hours; the faint line is the price of a day ago"),
-    QT_TRANSLATE_NOOP(
-        "Panels", "The last price, in the currency that the symbol is quoted in; below it how far to believe it"
-    ),
-    QT_TRANSLATE_NOOP("Panels", "The last price against that of a day ago, to a quarter of an hour"),
+    QT_TRANSLATE_NOOP("Panels", "Symbol; below it the exchange and the candle interval"),
+    QT_TRANSLATE_NOOP("Panels", "Closes of the last 24 hours; the faint line is the price a day ago"),
+    QT_TRANSLATE_NOOP("Panels", "Last price, in the quote currency; below it how current it is"),
+    QT_TRANSLATE_NOOP("Panels", "Change of the price from a day ago, to a quarter of an hour"),
 )
 _UNCERTAIN = frozenset({QuoteState.OLD, QuoteState.NO_ANSWER, QuoteState.NOT_ASKED})
 
@@ -207,7 +205,7 @@ def _tooltip(row: Row) -> str:
     if quote is not None:
         lines.append(translate("Panels", "{0} at {1}").format(row.price_text, format_time(quote.at_ms, seconds=True)))
     if row.day_ago is not None:
-        day_ago = translate("Panels", "{0} against a day ago, when it was {1}")
+        day_ago = translate("Panels", "{0} from a day ago, when it was {1}")
         lines.append(day_ago.format(row.change_text, format_price(row.day_ago, row.decimals)))
     if row.is_on_chart:
         lines.append(translate("Panels", "On the chart: {0}.").format(state_within(row.chart_state)))
@@ -219,7 +217,7 @@ def _spoken(row: Row, column: int) -> str:
         name = f"{row.market.symbol}, {row.where} · {row.state_words}"
         return translate("Panels", "{0}, on the chart").format(name) if row.is_on_chart else name
     if column == DAY and not row.closes:
-        return translate("Panels", "no prices of the last day")
+        return translate("Panels", "no prices for the last day")
     text = {
         DAY: translate("Panels", "{0} in 24 hours"),
         LAST: translate("Panels", "last price {0}"),

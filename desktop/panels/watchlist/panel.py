@@ -32,7 +32,7 @@ from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
 _CHANGES_KEPT = 50
 _TOLD_FOR_MS = 8_000
 _MINUTE_S = 60
-_EMPTY = QT_TRANSLATE_NOOP("Panels", "No market is watched.\nType a few letters of a symbol above, and press Enter.")
+_EMPTY = QT_TRANSLATE_NOOP("Panels", "The watchlist is empty.\nType a few letters of a symbol above and press Enter.")
 
 
 class WatchlistPanel(Panel):
@@ -89,16 +89,16 @@ class WatchlistPanel(Panel):
         """The markets of an exchange, for the search."""
         self.adder.take_symbols(listed)
         age = format_age(listed.fetched_at_ms, self._clock.now_ms())
-        text = translate("Panels", "{0} markets of {1}, asked {2}.")
+        text = translate("Panels", "{0} markets of {1}, updated {2}.")
         self._tell_search(text.format(format_count(len(listed.symbols)), venue_name(listed.venue), age))
 
     def show_fetching(self, venue: str) -> None:
         """The markets of an exchange are on their way."""
-        self._tell_search(translate("Panels", "Asking {0} for its markets …").format(venue_name(venue)))
+        self._tell_search(translate("Panels", "Loading the markets of {0} …").format(venue_name(venue)))
 
     def show_no_symbols(self, venue: str, sentence: str) -> None:
         """They cannot be had now."""
-        advice = translate("Panels", "A symbol may be typed in full, such as BTC/USDT.")
+        advice = translate("Panels", "You can also type a full symbol, such as BTC/USDT.")
         self._tell_search(f"{sentence} {advice}")
 
     def set_seen(self, is_seen: bool) -> None:
@@ -203,8 +203,8 @@ class WatchlistPanel(Panel):
         if not self._markets or self._record.is_exchange or self._record.market is None:
             return ""
         if self._record.market.is_simulated:
-            return translate("Panels", "Prices are not asked for while the chart shows a simulated market.")
-        return translate("Panels", "Prices are not asked for while the chart shows a replay.")
+            return translate("Panels", "Prices are paused while the chart shows a simulated market.")
+        return translate("Panels", "Prices are paused while the chart shows a replay.")
 
     def _tell(self, message: str) -> None:
         self._message, self._told_until_ms = message, self._clock.now_ms() + _TOLD_FOR_MS
@@ -220,7 +220,7 @@ class WatchlistPanel(Panel):
             market = WatchedMarket(venue, symbol, interval)
             markets = added(self._markets, market)
         except ValidationError:
-            self._tell(translate("Panels", "Write the symbol as BASE/QUOTE, for example BTC/USDT."))
+            self._tell(translate("Panels", "Enter the symbol as BASE/QUOTE, for example BTC/USDT."))
             return
         except ValueError as error:
             self._tell(str(error))
@@ -228,7 +228,7 @@ class WatchlistPanel(Panel):
         self.adder.search.clear()
         self.keep(markets)
         self._select(len(markets) - 1)
-        self._tell(translate("Panels", "{0} of {1} was added.").format(market.symbol, venue_name(venue)))
+        self._tell(translate("Panels", "Added {0} of {1}.").format(market.symbol, venue_name(venue)))
 
     def _remove(self) -> None:
         market = self.current()
@@ -238,7 +238,7 @@ class WatchlistPanel(Panel):
         self.keep(without(self._markets, market))
         self._select(min(row, len(self._markets) - 1))
         undo = self.actions_of_panel[ActionId.WATCH_UNDO].shortcut().toString()
-        text = translate("Panels", "{0} of {1} was taken off the list. {2} brings it back.")
+        text = translate("Panels", "Removed {0} of {1}. {2} restores it.")
         self._tell(text.format(market.symbol, venue_name(market.venue), undo))
 
     def _move(self, row: int, place: int) -> None:
@@ -254,7 +254,7 @@ class WatchlistPanel(Panel):
         if self._former:
             markets = self._former.pop()
             self._take(markets)
-            self._tell(translate("Panels", "The last change of the list was taken back."))
+            self._tell(translate("Panels", "The last change to the list was undone."))
 
     def keep(self, markets: Watchlist) -> None:
         """Another list; the former one can be had back."""
@@ -277,7 +277,7 @@ class WatchlistPanel(Panel):
         market = self._markets[row]
         standing = self._standing(market, self._clock.now_ms())
         if standing.state is QuoteState.NO_MARKET:
-            consequence = translate("Panels", "The row cannot be opened.")
+            consequence = translate("Panels", "The market cannot be opened.")
             self._tell(f"{standing.sentence} {consequence}")
         elif market.market not in (self._record.market, self._record.opening_market):
             self.market_requested.emit(market)
@@ -326,7 +326,7 @@ class WatchlistPanel(Panel):
 
     def _build_layout(self) -> None:
         self.note.setWordWrap(True)
-        buttons = QToolBar(translate("Panels", "Work on the watchlist"))
+        buttons = QToolBar(translate("Panels", "Watchlist actions"))
         enlarge_icons(buttons, 15)
         self.actions_of_panel.fill_tool_bar(buttons)
         foot = QHBoxLayout()
@@ -344,9 +344,9 @@ class WatchlistPanel(Panel):
 def _asked_again(seconds: int) -> str:
     """When: now, in 7 s, in 4 min."""
     if seconds <= 0:
-        return translate("Panels", "Asked again now.")
+        return translate("Panels", "Retrying now.")
     if seconds < _MINUTE_S:
         wait = translate("Units", "{0} s").format(seconds)  # without tenths
     else:
         wait = format_duration(seconds // _MINUTE_S * _MINUTE_S)
-    return translate("Panels", "Asked again in {0}.").format(wait)
+    return translate("Panels", "Retrying in {0}.").format(wait)

@@ -99,7 +99,7 @@ def test_no_wreck_ranks_above_a_healthy_one_that_was_not_scored_yet(name: str) -
         samples.kept(3, skill=0.05, shown_skill=0.04, loss=0.2, coverage=0.95, health="diverged"),
         samples.kept(4, skill=0.01, shown_skill=0.02, loss=0.4, coverage=0.8, health="always clipping"),
         samples.kept(5, skill=0.9, shown_skill=0.9, loss=0.1, coverage=1.0, is_known_good=False),
-        samples.kept(6, health="too early to say", reason="restore"),
+        samples.kept(6, health="too early to tell", reason="restore"),
         samples.kept(7),
     ]
     catalog = samples.catalog(*rows)

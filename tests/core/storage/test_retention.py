@@ -149,7 +149,7 @@ def test_what_is_offered_to_go_back_to_stays_as_long_as_it_is_offered() -> None:
 
 def test_a_healthy_one_is_kept_before_one_of_which_nothing_is_known_and_before_a_wreck() -> None:
     """The walk's: gone back to step 74, it went at the clean-up, and the wreck of step 80 stayed."""
-    healths = ["healthy", "too early to say", "too early to say", "diverged", "diverged", "too early to say"]
+    healths = ["healthy", "too early to tell", "too early to tell", "diverged", "diverged", "too early to tell"]
     table = [
         replace(checkpoint("run", number, skill=0.1 * number if health == "diverged" else None), health=health)
         for number, health in enumerate(healths)
@@ -166,7 +166,7 @@ def test_the_best_stays_though_others_that_harm_the_simple_rules_have_higher_sco
 
 
 def test_what_was_saved_before_the_newest_change_of_a_setting_stays() -> None:
-    table = [replace(checkpoint("run", number), health="too early to say") for number in range(9)]
+    table = [replace(checkpoint("run", number), health="too early to tell") for number in range(9)]
     table[2], table[4] = replace(table[2], reason="change"), replace(table[4], reason="change")
     assert checkpoints_to_delete(table[::-1], Rules(2, 1), 0) == ("run-0", "run-1", "run-2", "run-3", "run-5", "run-6")
 

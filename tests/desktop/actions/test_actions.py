@@ -99,7 +99,7 @@ def test_menus_hold_every_action_of_the_table_in_its_order(qtbot: QtBot) -> None
         "Log",
         "Jobs",
         "-",
-        "Let the panel float",
+        "Float panel",
     ]
 
 

@@ -1,4 +1,4 @@
-"""*Free the device* while the trainer is still being started, in the whole program."""
+"""*Release GPU* while the trainer is still being started, in the whole program."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from desktop.app.composition import Application
 from desktop.ui.panel_base import EmptyState
 from tests.desktop.whole_window import CandleGate, context, run_window, step_of, until
 
-FREE = "Training is paused, and its device is free"
+FREE = "Training is paused, and its device released"
 
 
 def said(application: Application) -> list[str]:
@@ -34,7 +34,7 @@ async def take_a_break(application: Application) -> None:
     assert not any("starting" in text for text in said(application))
     await until(lambda: not state.has_trainer, "the trainer's end")
     assert not application.runs.is_training and window.shell.actions[ActionId.START].isEnabled()
-    await until(lambda: window.status.trainer.text() == "Paused, device is free", "the status bar")
+    await until(lambda: window.status.trainer.text() == "Paused, device released", "the status bar")
     await until(lambda: sum(text.startswith(FREE) for text in empty_words(application)) >= 2, "the panels' words")
     assert application.chart.model.note.startswith(FREE) and window.banner.text.text().startswith(FREE)
     assert not any("starting" in text for text in said(application))

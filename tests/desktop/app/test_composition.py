@@ -326,11 +326,11 @@ def test_stored_candles_are_seen_while_the_database_is_being_checked(
         model = application.chart.model
         try:
             await until(lambda: model.count >= SHOWN_AT_FIRST, "stored candles")
-            assert "being checked" in model.title and application.series is None
+            assert "checking the database" in model.title and application.series is None
         finally:
             may_go_on.set()
         await until(lambda: application.series is not None and len(application.series) >= CATCH_UP, "the sample")
-        assert "being checked" not in model.title
+        assert "checking the database" not in model.title
 
     run_window(qapp, chosen, story)
 

@@ -280,7 +280,7 @@ def test_that_an_exchange_is_being_asked_is_said_until_it_has_answered(
         application.runs.asking.connect(lambda _sentence: said.append(window.banner.text.text()))
         application.market_choice.watch(WatchedMarket("binance", "SOL/USDT", "1m"))
         await until(lambda: len(feeds) == 2 and application.runs.is_training, "a market that is not in the kept list")
-        assert said == ["Asking Binance for SOL/USDT …"] and window.banner.shown is None
+        assert said == ["Checking Binance for SOL/USDT …"] and window.banner.shown is None
 
     run_window(qapp, chosen, story)
 

@@ -313,7 +313,7 @@ def test_what_was_deleted_for_good_meanwhile_is_told(
     with qtbot.waitSignal(panel._source.trouble) as told:
         panel.actions_of_panel[ActionId.CHECKPOINT_UNDO].trigger()
     panel.refresh()
-    assert "for good" in told.args[0] and 12_320 in steps(panel) and 12_330 not in steps(panel)
+    assert "permanently" in told.args[0] and 12_320 in steps(panel) and 12_330 not in steps(panel)
 
 
 def test_pins_notes_names_and_tags_are_undone_in_turn(

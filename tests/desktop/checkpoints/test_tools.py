@@ -107,7 +107,7 @@ def test_two_are_compared_on_the_chart_and_in_numbers(qapp: QApplication, tmp_pa
         titles = [dialog.metrics.item(row, 0).text() for row in range(dialog.metrics.rowCount())]
         losses = [dialog.metrics.item(titles.index("Gradients"), column).text() for column in (1, 2)]
         assert all(losses)
-        assert "do not differ" in dialog.settings.item(0, 0).text()
+        assert "No known differences" in dialog.settings.item(0, 0).text()
         QTest.mouseClick(
             dialog.only_different, Qt.MouseButton.LeftButton, pos=dialog.only_different.rect().center() * 0.1
         )
@@ -123,7 +123,7 @@ def test_two_are_compared_on_the_chart_and_in_numbers(qapp: QApplication, tmp_pa
 def test_what_is_exported_is_imported_again_and_verified(
     qapp: QApplication, tmp_path: Path, learned: Path, gate: CandleGate, idle_trainer: None
 ) -> None:
-    place = tmp_path / "given away"
+    place = tmp_path / "Export these"
     place.mkdir()
 
     async def export(application: Application) -> None:
@@ -149,7 +149,7 @@ def test_what_is_exported_is_imported_again_and_verified(
         assert window.shell.settings.current.browser.all_runs
         press(application, Qt.Key.Key_Y, CONTROL)
         await until(lambda: not exchange.is_busy, "the verification")
-        assert "whole" in window.banner.text.text()
+        assert "intact" in window.banner.text.text()
         file = application.browser.exchange._folder.absolute(info.file)
         file.write_bytes(file.read_bytes()[:-1])
         exchange.verify([info])
@@ -173,7 +173,7 @@ def test_a_checkpoint_that_is_cleaned_up_while_it_waits_to_be_exported_is_export
     idle_trainer: None,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    place, may_read = tmp_path / "given away", threading.Event()
+    place, may_read = tmp_path / "Export these", threading.Event()
     place.mkdir()
     export = package.export
 

@@ -50,7 +50,10 @@ def test_a_market_that_cannot_be_opened_leaves_the_last_run_in_the_browser(
         assert f"Step {oldest.step}" in found(application, oldest.step)
         assert window.panels.checkpoints.select(oldest.checkpoint_id)
         window.panels.checkpoints.actions_of_panel[ActionId.CHECKPOINT_RESTORE].trigger()
-        await until(lambda: "Only a running trainer can go back" in window.banner.text.text(), "why it is not restored")
+        await until(
+            lambda: "needs a running trainer" in window.banner.text.text(),
+            "why it is not restored",
+        )
         application.source.set_note(oldest.checkpoint_id, "kept without a trainer")
         assert application.source.checkpoints()[-1].note == "kept without a trainer"
 

@@ -87,7 +87,7 @@ def test_what_is_no_exchange_is_refused_before_the_market_that_runs_is_left(
     choose_feed(dialog, feed)
     type_into(qtbot, dialog.venue, venue)
     assert not dialog.buttons.button(OK).isEnabled()
-    with pytest.raises(ValueError, match="not an exchange"):
+    with pytest.raises(ValueError, match="not a known exchange"):
         dialog.market()
 
 
@@ -103,7 +103,7 @@ def test_after_an_imported_market_live_is_of_an_exchange(qtbot: QtBot) -> None:
 
 @pytest.mark.parametrize(
     ("field", "typed", "said"),
-    [("symbol", "BTCUSDT", "BASE/QUOTE"), ("interval", "soon", "not an interval"), ("venue", " ", "Name an exchange")],
+    [("symbol", "BTCUSDT", "BASE/QUOTE"), ("interval", "soon", "not an interval"), ("venue", " ", "Enter an exchange")],
 )
 def test_what_cannot_be_watched_is_refused_in_words(
     qtbot: QtBot, dialog: MarketDialog, field: str, typed: str, said: str
@@ -260,7 +260,7 @@ def test_a_replay_runs_at_a_speed_that_can_be_watched_unless_another_is_chosen(
     assert dialog.speed.text() == "in real time" and dialog.market().speed is None
     choose_feed(dialog, "replay")
     dialog.speed.setValue(0.0)
-    assert dialog.speed.text() == "as fast as it goes" and dialog.market().speed == 0.0
+    assert dialog.speed.text() == "as fast as possible" and dialog.market().speed == 0.0
 
 
 def test_browse_opens_a_chooser_without_blocking(qtbot: QtBot, dialog: MarketDialog, tmp_path: Path) -> None:

@@ -50,7 +50,7 @@ def test_a_symbol_that_the_exchange_does_not_have_is_refused_where_it_was_typed(
     chosen: list[MarketSettings] = []
     dialog.chosen.connect(chosen.append)
     watch(qtbot, dialog, "BTC/USD")
-    assert not dialog.buttons.button(OK).isEnabled() and dialog._message.text() == "Asking Binance for BTC/USD …"
+    assert not dialog.buttons.button(OK).isEnabled() and dialog._message.text() == "Checking Binance for BTC/USD …"
     said = "Binance has no spot market BTC/USD. Did you mean BTC/USDT?"
     qtbot.waitUntil(lambda: dialog._message.text() == said)
     assert dialog.isVisible() and not chosen and not dialog.buttons.button(OK).isEnabled()

@@ -168,12 +168,14 @@ def test_each_page_says_when_its_changes_take_effect(dialog: PreferencesDialog) 
     notes = {
         group: dialog.form(group).findChildren(QLabel)[0].text() for group in GROUPS if group not in OWN_DIALOG_GROUPS
     }
-    assert notes["gradients"] == "Clip threshold takes effect at once, all else when training is started again."
-    assert notes["training"].startswith("Learning rate and share of the time (%) take effect at once")
-    assert notes["appearance"] == (
-        "Interface size and font take effect when the program is started again, all else at once."
+    assert (
+        notes["gradients"] == "Clip threshold takes effect immediately, everything else at the next start of training."
     )
-    assert notes["notifications"] == "Changes take effect at once."
+    assert notes["training"].startswith("Learning rate and share of time (%) take effect immediately")
+    assert notes["appearance"] == (
+        "Interface size and font take effect at the next start of the program, everything else immediately."
+    )
+    assert notes["notifications"] == "Changes take effect immediately."
 
 
 def test_no_two_settings_of_a_page_share_a_title() -> None:
@@ -195,7 +197,7 @@ def test_defaults_come_back_for_the_page_that_is_open(qtbot: QtBot, dialog: Pref
 
 def test_a_click_on_the_name_of_a_switch_is_one_on_the_switch(qtbot: QtBot, dialog: PreferencesDialog) -> None:
     dialog.show_setting("notifications", "alert_sound")
-    (name,) = (label for label in dialog.findChildren(QLabel) if label.text() == "Sound of price alerts")
+    (name,) = (label for label in dialog.findChildren(QLabel) if label.text() == "Price alert sound")
     before = dialog.settings().notifications.alert_sound
     qtbot.mouseClick(name, Qt.MouseButton.LeftButton)
     assert dialog.settings().notifications.alert_sound is not before

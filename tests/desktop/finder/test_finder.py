@@ -183,7 +183,7 @@ def test_a_files_market_is_called_by_its_name_and_opened_as_it_is_stored(bench: 
 @pytest.mark.usefixtures("finder")
 def test_a_setting_opens_the_preferences_at_itself(bench: Bench, qtbot: QtBot) -> None:
     dialog = opened(bench, qtbot)
-    QTest.keyClicks(dialog.line, "decay of averaged")
+    QTest.keyClicks(dialog.line, "weight average")
     QTest.keyClick(dialog.line, KEYS.Key_Return)
     preferences = bench.window.findChild(PreferencesDialog)
     assert isinstance(preferences, PreferencesDialog)

@@ -84,7 +84,7 @@ def test_the_line_holds_all_letters_and_only_markets_and_intervals_are_offered(t
     press(typing.bench.chart, Qt.Key.Key_Backspace)
     press(typing.bench.chart, Qt.Key.Key_Backspace)
     assert box.line.text() == "s"
-    intervals = {"1 minute", "5 minutes", "15 minutes", "1 hour", "4 hours", "1 day", "As the market"}
+    intervals = {"1 minute", "5 minutes", "15 minutes", "1 hour", "4 hours", "1 day", "Market's interval"}
     assert all("/" in name or name in intervals for name in shown(box)) and "15 minutes" in shown(box)
     press(typing.bench.chart, Qt.Key.Key_Escape)
     assert QApplication.activePopupWidget() is None and not typing.chosen
@@ -157,7 +157,7 @@ def test_digits_offer_intervals_first_and_what_cannot_be_shown_is_not_done(typin
 def test_another_quote_than_the_typed_one_is_not_taken(typing: Typing) -> None:
     """ETH/USD became ETH/USDT by Return."""
     box = typing.type("eth/usd")
-    assert shown(box)[0] == "ETH/USDT" and "No market here is called ETH/USD." in box.note.text()
+    assert shown(box)[0] == "ETH/USDT" and "No market named ETH/USD here." in box.note.text()
     press(typing.bench.chart, Qt.Key.Key_Return)
     assert not typing.chosen and box.isVisible()
     press(typing.bench.chart, Qt.Key.Key_Down)

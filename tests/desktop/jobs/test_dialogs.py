@@ -189,7 +189,7 @@ def test_a_disk_that_does_not_answer_holds_no_dialog_up(
     ("name", "text", "words"),
     [
         ("batch_size", "70000", "Batch size: 70000 is out of range. Enter a number from 1 to 65,536."),
-        ("share", "90", "Held back: 90 is out of range. Enter a number from 5 to 50."),
+        ("share", "90", "Validation share: 90 is out of range. Enter a number from 5 to 50."),
         ("epochs", "0", "Epochs: 0 is out of range. Enter a number from 1 to 10,000."),
     ],
 )

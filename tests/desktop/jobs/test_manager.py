@@ -256,7 +256,7 @@ CANNOT = {
     "a crash": ("import os, sys; print('its last word', file=sys.stderr, flush=True); os.abort()", "its last word"),
     "a code": ("import sys; print('no object'); sys.exit(3)", "code 3"),
     "an odd answer": ("print('{\"other\": 1}')", "could not be read"),
-    "too much": ("print('x' * 17_000_000)", "more than anything"),
+    "too much": ("print('x' * 17_000_000)", "more output than"),
 }
 
 
@@ -292,10 +292,10 @@ def test_what_an_evaluation_found_is_kept_with_its_checkpoint(
     assert (found.file, found.judged, found.page) == ("later.csv", 480, "reports/found.html")
     assert read_again == [[kept.checkpoint_id]]
     unknown = done(qtbot, bench, desk, order(checkpoint_id="never heard of"))
-    assert unknown.state is JobState.DONE and "could not be kept" not in unknown.result
+    assert unknown.state is JobState.DONE and "could not be stored" not in unknown.result
     stub(answers({**summary("never heard of"), "words": "It is good."}))
     unknown = done(qtbot, bench, desk, order(checkpoint_id="never heard of"))
-    assert "It is good. It could not be kept" in unknown.result
+    assert "It is good. It could not be stored" in unknown.result
 
 
 def test_one_that_is_cancelled_ends_by_itself_and_leaves_nothing_aside(
@@ -330,7 +330,7 @@ def test_no_more_than_some_run_at_once(bench: Bench, desk: JobManager, stub: Stu
     stub(UNTIL_ASKED)
     begun = [desk.begin(order()) for _ in range(MOST_AT_ONCE + 1)]
     assert begun[-1] is None and len(set(begun)) == MOST_AT_ONCE + 1 == len(desk.process_ids) + 1
-    assert bench.window.banner.shown is not None and "are under way" in bench.window.banner.shown.text
+    assert bench.window.banner.shown is not None and "are running" in bench.window.banner.shown.text
 
 
 def test_a_window_with_jobs_asks_before_it_closes_and_ends_them(

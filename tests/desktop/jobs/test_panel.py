@@ -60,7 +60,7 @@ def test_it_says_what_there_is_and_how_far(panel: JobsPanel, state: RunState, cl
     state.apply(JobProgress("a", "Learning from stored candles", 250, 1_000))
     state.jobs.begin("own", "Pretrain on a.csv")
     panel.refresh()
-    assert texts(panel, 0) == ["Pretrain on a.csv", "–", "–", "Under way"]
+    assert texts(panel, 0) == ["Pretrain on a.csv", "–", "–", "Running"]
     assert texts(panel, 1) == ["Learning from stored candles", "25 %", "–", "250 of 1,000"]
     clock.advance_ms(10_000)
     state.apply(JobProgress("a", "Learning from stored candles", 500, 1_000))
@@ -68,7 +68,7 @@ def test_it_says_what_there_is_and_how_far(panel: JobsPanel, state: RunState, cl
     panel.refresh()
     assert texts(panel, 0)[1:] == ["10 %", "1 min 30 s", "Pretraining: 10 of 100"]
     assert texts(panel, 1)[1:3] == ["50 %", "20 s"]
-    assert panel.count.text() == "2 under way"
+    assert panel.count.text() == "2 running"
     state.jobs.finish("own", JobState.FAILED, "The file is empty.")
     panel.refresh()
     assert texts(panel, 1)[2:] == ["", "Failed. The file is empty."]

@@ -81,7 +81,7 @@ def test_one_of_the_same_name_is_replaced_and_one_that_is_dropped_is_gone(
 
 def test_a_layout_without_a_name_is_not_kept_and_that_is_said(window: MainWindow, store: LayoutStore) -> None:
     window.layouts.keep("  ")
-    assert store.names() == () and "none was given" in window.banner.text.text()
+    assert store.names() == () and "needs a name" in window.banner.text.text()
 
 
 def test_one_of_other_docks_changes_nothing_and_says_why(window: MainWindow, store: LayoutStore) -> None:

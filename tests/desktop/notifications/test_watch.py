@@ -62,10 +62,10 @@ def test_a_live_feed_that_stays_away_is_told_and_its_return_too(bench: Bench, to
     feed(bench, FeedState.RECONNECTING)
     assert told == [], "it may be back at once"
     fire_away_timer(watch)
-    assert told == ["The feed is lost"]
+    assert told == ["Feed lost"]
     feed(bench, FeedState.CONNECTING)
     feed(bench, FeedState.LIVE)
-    assert told == ["The feed is lost", "The feed is back"]
+    assert told == ["Feed lost", "Feed restored"]
 
 
 def test_a_feed_that_is_soon_back_is_not_worth_a_word(bench: Bench, told: list[str], watch: RunWatch) -> None:
@@ -82,7 +82,7 @@ def test_a_feed_that_fails_is_told_at_once_and_one_that_never_was_live_is_not(be
     assert told == [], "the banner says that it could not begin"
     feed(bench, FeedState.LIVE)
     feed(bench, FeedState.FAILED)
-    assert told == ["The feed is lost"]
+    assert told == ["Feed lost"]
 
 
 def test_another_market_is_no_loss(bench: Bench, told: list[str], watch: RunWatch) -> None:
@@ -128,7 +128,7 @@ def test_a_job_is_told_but_not_to_someone_who_uses_the_window(
     bench: Bench, watch: RunWatch, told: list[str], qtbot: QtBot
 ) -> None:
     watch.notify_of_job(finished(bench, JobState.FAILED))
-    assert told == ["A job failed"]
+    assert told == ["Job failed"]
     told.clear()
     job = finished(bench)
     bench.window.show()
@@ -138,7 +138,7 @@ def test_a_job_is_told_but_not_to_someone_who_uses_the_window(
     assert told == []
     change(bench, while_in_front=True)
     watch.notify_of_job(job)
-    assert told == ["A job is done"]
+    assert told == ["Job done"]
 
 
 def test_each_can_be_turned_off(bench: Bench, told: list[str], watch: RunWatch) -> None:

@@ -37,7 +37,7 @@ def click_row(qtbot: QtBot, panel: IncidentsPanel, row: int) -> None:
 
 
 def test_it_says_that_nothing_went_wrong(panel: IncidentsPanel) -> None:
-    assert "Nothing has gone wrong." in [label.text() for label in panel.findChildren(QLabel) if label.isVisible()]
+    assert "No incidents." in [label.text() for label in panel.findChildren(QLabel) if label.isVisible()]
 
 
 def test_the_newest_is_on_top_and_its_story_beside_it(panel: IncidentsPanel, state: RunState) -> None:
@@ -54,7 +54,7 @@ def test_a_title_that_is_cut_ends_with_an_ellipsis_and_is_whole_under_the_mouse(
     header = panel.table.horizontalHeader()
     assert header.textElideMode() is Qt.TextElideMode.ElideRight
     tips = [panel.model.headerData(column, Qt.Orientation.Horizontal, Qt.ItemDataRole.ToolTipRole) for column in (2, 3)]
-    assert tips == ["What happened", "What was done"]
+    assert tips == ["Event", "Action taken"]
 
 
 def test_a_row_that_is_cut_loses_whole_words_and_its_story_is_whole_beside_it(

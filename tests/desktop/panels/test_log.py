@@ -46,7 +46,7 @@ def texts(panel: LogPanel) -> list[str]:
 
 
 def test_it_says_that_there_is_nothing(panel: LogPanel) -> None:
-    assert any("Nothing has been written" in label.text() for label in panel.findChildren(QLabel) if label.isVisible())
+    assert any("The log is empty" in label.text() for label in panel.findChildren(QLabel) if label.isVisible())
 
 
 def test_the_newest_is_on_top_whichever_process_wrote_it(filled: LogPanel) -> None:
@@ -78,7 +78,7 @@ def test_level_and_words_choose(qtbot: QtBot, filled: LogPanel) -> None:
     qtbot.keyClicks(filled.filter, "xyz")
     filled.refresh_if_seen()
     assert texts(filled) == []
-    assert any("No line of the log" in label.text() for label in filled.findChildren(QLabel) if label.isVisible())
+    assert any("No log line matches" in label.text() for label in filled.findChildren(QLabel) if label.isVisible())
 
 
 def test_the_traceback_is_beside_it_and_is_copied(qtbot: QtBot, filled: LogPanel) -> None:

@@ -171,7 +171,7 @@ def failure(qtbot: QtBot, loading: HistoryLoading) -> str:
 def test_a_damaged_database_is_a_sentence(qtbot: QtBot, loading: HistoryLoading, folder: DataFolder) -> None:
     damage(folder.database)
     sentence = failure(qtbot, loading)
-    assert str(folder.database) in sentence and "damaged" in sentence and "Start Ghostcandle again" in sentence
+    assert str(folder.database) in sentence and "damaged" in sentence and "Restart Ghostcandle" in sentence
 
 
 def test_a_database_that_is_gone_is_a_sentence(qtbot: QtBot, loading: HistoryLoading, folder: DataFolder) -> None:

@@ -56,7 +56,7 @@ def test_what_waits_for_room_goes_on_and_the_notice_goes(room: RoomWatch, state:
     wanted = asked(room)
     state.apply(NO_ROOM_FOR_CANDLES)
     state.apply(NO_ROOM_FOR_STEPS)
-    assert banner.shown is not None and "stands still" in banner.shown.text
+    assert banner.shown is not None and "are stopped" in banner.shown.text
     look(room)
     assert wanted == [(True, True)]
     state.apply(FeedStatus(FeedState.CONNECTING, "Looking for candles.", 0))
@@ -135,7 +135,7 @@ def test_a_feed_goes_on_and_training_that_the_user_has_stopped_stays_so(
         gate.release(200)
         await until(lambda: state.feed is not None and state.feed.needs_room, "a full disk")
         banner = application.window.banner
-        assert banner.shown is not None and "no candle is stored" in banner.shown.text
+        assert banner.shown is not None and "storing candles" in banner.shown.text
         execute("PRAGMA max_page_count = 1000000")
         look(application.room)
         await until(lambda: state.feed is not None and state.feed.state is FeedState.REPLAYING, "the feed")

@@ -23,7 +23,9 @@ def test_a_replay_begins_with_candles_behind_it_and_candles_to_come(
 
     async def story(application: Application) -> None:
         chart = application.chart
-        await until(lambda: chart.model.count >= behind and "2 candles a second" in feed_words(application), "a start")
+        await until(
+            lambda: chart.model.count >= behind and "2 candles per second" in feed_words(application), "a start"
+        )
         assert chart.model.count == behind
         gate.release(3)
         await until(lambda: chart.model.count == behind + 3, "the next candles")

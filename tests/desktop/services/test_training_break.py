@@ -43,9 +43,9 @@ def test_training_stops_and_the_device_is_said_to_be_free_only_when_it_is(
 ) -> None:
     with qtbot.waitSignal(pause.stop_requested):
         pause.begin(None)
-    assert "is ending" in banner.text.text()
+    assert "is stopping" in banner.text.text()
     state.trainer_is_over()
-    assert "its device is free." in banner.text.text()
+    assert "its device released." in banner.text.text()
 
 
 def test_it_begins_again_by_itself_when_its_time_is_over(
@@ -78,9 +78,9 @@ def test_a_trainer_that_is_still_being_started_is_stopped_too_and_ends_no_break(
     state.trainer_starts(has_run=True)
     pause.begin(15)
     state.status_changed.emit()
-    assert pause.is_on and "is ending" in banner.text.text(), "it holds the device until it has ended"
+    assert pause.is_on and "is stopping" in banner.text.text(), "it holds the device until it has ended"
     state.trainer_is_over()
-    assert pause.is_on and "its device is free" in banner.text.text()
+    assert pause.is_on and "its device released" in banner.text.text()
     with qtbot.waitSignal(pause.start_requested):
         clock.advance_ms(15 * 60_000)
         look(pause)

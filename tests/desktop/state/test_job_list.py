@@ -110,9 +110,9 @@ def test_the_list_is_bounded(clock: ManualClock) -> None:
 def test_what_was_asked_to_end_and_ends_was_cancelled(clock: ManualClock) -> None:
     jobs = JobList(clock)
     jobs.apply(JobProgress("catch-up", "Learning", 1, 10))
-    jobs.cancelling("catch-up", "Start goes on from there.")
+    jobs.cancelling("catch-up", "Start continues from there.")
     jobs.apply(JobProgress("catch-up", "Learning", 2, 10, 8.0))
     assert jobs.running()[0].seconds_left is None, "nobody knows how soon it ends"
     jobs.apply(JobProgress("catch-up", "Learning", 2, 10, is_over=True))
     (job,) = jobs.jobs()
-    assert (job.state, job.result) == (JobState.CANCELLED, "Start goes on from there.")
+    assert (job.state, job.result) == (JobState.CANCELLED, "Start continues from there.")

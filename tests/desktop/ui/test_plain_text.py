@@ -48,7 +48,7 @@ def test_a_tooltip_escapes_what_may_be_markup(text: str) -> None:
 
 
 def test_a_short_tooltip_stays_as_it_is_and_a_long_one_is_cut() -> None:
-    assert paragraphs("Where the training runs") == "Where the training runs"
+    assert paragraphs("Training device") == "Training device"
     assert paragraphs("") == ""
     assert len(paragraphs("word " * 40_000)) < 4_100
 

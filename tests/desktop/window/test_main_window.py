@@ -268,7 +268,7 @@ def test_without_a_trainer_nothing_is_half_taken_back(qtbot: QtBot, bench: Bench
     state.apply(scenario.status(TrainerState.STOPPED))
     with qtbot.assertNotEmitted(window.command_requested), qtbot.assertNotEmitted(window.shell.settings.changed):
         window.panels.gradients.recovery_requested.emit(way)
-    assert window.banner.text.text().startswith("Only a running trainer can go back to a checkpoint")
+    assert window.banner.text.text().startswith("Restoring a checkpoint needs a running trainer")
     state.apply(scenario.status(TrainerState.PAUSED))
     sent: list[object] = []
     window.command_requested.connect(sent.append)

@@ -73,10 +73,10 @@ every_feed = pytest.mark.parametrize(
         pytest.param(partial(of_minutes, "kraken"), id="kraken"),
         pytest.param(partial(of_minutes, "coinbase"), id="coinbase"),
         pytest.param(partial(replay, 50.0), id="replay"),
-        pytest.param(partial(replay, 0.0), id="replay as fast as it goes"),
+        pytest.param(partial(replay, 0.0), id="replay as fast as possible"),
         pytest.param(sample, id="sample"),
         pytest.param(partial(simulated, 50.0), id="simulated"),
-        pytest.param(partial(simulated, 0.0), id="simulated as fast as it goes"),
+        pytest.param(partial(simulated, 0.0), id="simulated as fast as possible"),
     ],
 )
 

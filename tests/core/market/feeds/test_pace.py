@@ -66,7 +66,7 @@ def test_it_stands_still_while_it_is_paused_and_goes_on_after() -> None:
         assert replayed.come == 3 and replayed.said[-1] == "TEST is paused."
         replayed.pace.play()
         await asyncio.sleep(2.5)
-        assert replayed.come == 5 and replayed.said[-1] == "TEST at 1 candle a second."
+        assert replayed.come == 5 and replayed.said[-1] == "TEST at 1 candle per second."
 
     play(story)
 
@@ -93,7 +93,7 @@ def test_another_speed_holds_at_once() -> None:
     async def story(replayed: Replayed) -> None:
         replayed.pace.set_speed(0.001)
         await asyncio.sleep(100.0)
-        assert replayed.come == 3 and replayed.said[-1] == "TEST at 0.001 candles a second."
+        assert replayed.come == 3 and replayed.said[-1] == "TEST at 0.001 candles per second."
         replayed.pace.set_speed(10.0)
         await asyncio.sleep(1.05)
         assert replayed.come == 13

@@ -196,7 +196,7 @@ def test_the_doctor_puts_it_first_and_names_its_numbers() -> None:
     for number in range(1_301, 1_312):
         doctor.observe(beside(number, math.log(3.0)))
     found = doctor.diagnose()
-    assert found.disease is Disease.DIVERGED, "before it is too early to say anything else"
+    assert found.disease is Disease.DIVERGED, "before it is too early to tell anything else"
     assert "0.6, 3 times the 0.2" in found.evidence and "Before the change at step 1,300" in found.evidence
     assert found.change is not None and found.change.value == pytest.approx(0.03)
     doctor.forget(is_other_model=True)

@@ -22,7 +22,7 @@ def is_last(report: JobProgress | None) -> bool:
 
 
 def test_it_ends_in_step_with_a_feed_that_never_pauses() -> None:
-    """Six candles a second: one to three of them are always under way."""
+    """Six candles per second: one to three of them are always under way."""
     clock = ManualClock()
     meter = CatchUpMeter(clock)
     reports = []

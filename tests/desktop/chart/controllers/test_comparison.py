@@ -156,7 +156,7 @@ def test_candles_too_coarse_for_the_chart_are_told_not_drawn(shown: Shown, qtbot
     shown.choose(qtbot, "ETH/USDT · 5m")
     assert "ETH/USDT (Kraken)" in shown.told() and len(shown.closes() or ()) == len(shown.sources[COARSE])
     shown.trigger(ActionId.INTERVAL_MARKET)
-    assert shown.closes() is None and "nothing is stored that could be shown as 1m" in shown.told()
+    assert shown.closes() is None and "nothing stored can be shown as 1m" in shown.told()
 
 
 def test_it_is_kept_in_the_settings_and_read_when_a_market_is_shown(
@@ -227,7 +227,7 @@ def test_a_reading_that_fails_is_told_once_and_tried_again_with_the_next_candle(
     assert read_on() == "" and shown.closes()
     with monkeypatch.context() as broken:
         broken.setattr(candle_loader, "open_database", fails)
-        assert read_on().startswith("What was stored of ETH/USDT 1m (binance) since cannot be read.")
+        assert read_on().startswith("Newer candles of ETH/USDT 1m (binance) cannot be read.")
         assert read_on() == "" and shown.closes()
     assert "could not be read" not in shown.told()
 

@@ -91,7 +91,7 @@ def test_ghosts_that_are_all_past_do_not_vanish_without_a_word(
 def test_the_simple_rules_are_said_to_forecast_only_while_their_ghosts_are_drawn(
     chart: ChartWidget, state: RunState, clock: ManualClock, ahead: int
 ) -> None:
-    """A replay of 600 candles a second has run past them before the trainer is through."""
+    """A replay of 600 candles per second has run past them before the trainer is through."""
     candles = scenario.market()
     series = CandleSeries(scenario.MINUTE)
     series.extend(candles)
@@ -115,7 +115,7 @@ def test_before_the_first_forecast_a_catch_up_is_told_too(chart: ChartWidget, st
     chart.set_series(series, "")
     state.apply(scenario.ready())
     state.apply(scenario.status(TrainerState.CATCHING_UP))
-    assert "forecasts follow" in chart.model.note
+    assert "forecasts will follow" in chart.model.note
     state.apply(scenario.status(TrainerState.TRAINING))
     assert chart.model.note == ""
 
@@ -137,4 +137,4 @@ def test_the_forecast_at_the_end_of_a_file_says_that_no_candle_will_judge_it(
     state.apply(FeedStatus(FeedState.ENDED, "The end of walk was reached.", 0))
     assert "ended" not in chart.model.note
     state.apply(scenario.status(TrainerState.TRAINING))
-    assert chart.model.note == "The file has ended: whether this forecast is right stays open until more candles come"
+    assert chart.model.note == "The file has ended: this forecast cannot be scored until more candles arrive"

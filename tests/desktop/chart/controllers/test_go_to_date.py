@@ -75,7 +75,7 @@ def test_with_a_forming_candle_alone_it_says_that_none_has_closed(make_chart_ben
     ChartAppearance(bench.shell, bench.chart)
     bench.shell.actions[ActionId.GO_TO_DATE].trigger()
     shown = bench.window.banner.shown
-    assert shown is not None and "closed" in shown.text and "no candle on the chart" not in shown.text
+    assert shown is not None and "closed" in shown.text and "has no candles" not in shown.text
     assert bench.window.findChildren(DateDialog) == []
 
 

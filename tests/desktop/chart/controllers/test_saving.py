@@ -99,7 +99,7 @@ def test_a_form_that_is_not_offered_is_refused(bench: Bench, saving: ChartSaving
     """A PNG under another name is what no program that goes by names opens."""
     saving.save_picture(tmp_path / name)
     assert list(tmp_path.glob("chart*")) == []
-    assert told(bench) == f"{name} was not written: pictures are PNG or SVG. Let the name end in .png or .svg."
+    assert told(bench) == f"{name} was not written: end its name in .png or .svg."
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no modes")
@@ -194,7 +194,7 @@ def test_they_are_written_beside_the_window_as_they_were_when_asked_for(
     gate.set()
     written(qtbot, saving)
     assert path.read_text(encoding="utf-8") == before
-    assert "went to" in told(bench)
+    assert "saved to" in told(bench)
     assert [file.name for file in tmp_path.glob("*.csv")] == ["many.csv"]
 
 

@@ -147,19 +147,19 @@ def test_once_a_file_has_ended_the_answers_stay_open_and_nothing_is_said_to_be_e
 
     assert "early" in words() and "ended" not in words(), "stored candles are still being learned from"
     state.apply(scenario.status(TrainerState.TRAINING, accuracy=summary, online=online))
-    assert "early" not in words() and words().count("open until more candles come") == 7
-    assert "The file has ended: the answer stays open until more candles come. A proof takes" in panel._reason.text()
+    assert "early" not in words() and words().count("undecided until more candles arrive") == 7
+    assert "The file has ended: undecided until more candles arrive. A proof needs" in panel._reason.text()
     stored = JobProgress(JOB_ID, "Learning from stored candles", 159, 1_100)
     for learning in (stored, replace(stored, done=749)):
         state.apply(learning)
         assert "ended" not in words() and "early" in words(), "candles that are stored are still to be scored"
     state.apply(replace(stored, done=1_100))
-    assert words().count("open until more candles come") == 7
+    assert words().count("undecided until more candles arrive") == 7
     candles = scenario.market(40)
     state.feed_record.add_closed(candles)
     state.apply(scenario.status(accuracy=summary, online=online, position_ms=candles[-2].open_time_ms))
     assert "ended" not in words(), "the last candle is being learned from"
     state.apply(scenario.status(accuracy=summary, online=online, position_ms=candles[-1].open_time_ms))
-    assert words().count("open until more candles come") == 7
+    assert words().count("undecided until more candles arrive") == 7
     state.apply(FeedStatus(FeedState.REPLAYING, "walk at 1 candle a second.", 0))
     assert "ended" not in words()

@@ -137,7 +137,8 @@ def test_the_skill_has_interval_and_n_and_says_what_is_not_proven(dock: Dock, qt
     assert close.skill.value is not None and close.model_gain.low is None, "a proof takes more candles"
     value, interval, proof = page.cells["Against “no change”"][0]
     assert f"{abs(100 * close.skill.value):.2f}" in value.text() and interval.text() == "–"
-    assert proof.text() == "no proof: n < 750" and f"n = {JUDGED} of the 750" in with_usual_spaces(value.toolTip())
+    assert proof.text() == "no proof: n < 750"
+    assert f"n = {JUDGED}, a proof needs 750" in with_usual_spaces(value.toolTip())
     assert page.cells["Against the best"][0][2].text() == close.best_baseline
     gain = page.cells["The model adds"]
     for column in range(2):
@@ -173,7 +174,7 @@ def test_scores_from_before_it_was_stored_say_so(theme: Theme, qtbot: QtBot) -> 
     keep_picture(page, "accuracy-not-stored")
     for labels in page.also_drawn.values():
         assert [label.text() for label in labels] == ["not stored", "–", "–"]
-        assert "from before this was stored" in " ".join(labels[0].toolTip().split())
+        assert "Not stored with these scores" in " ".join(labels[0].toolTip().split())
     assert page.cells["Against “no change”"][0][0].text() == "+10.00"
     assert cut_texts(page) == []
 
@@ -229,7 +230,7 @@ def test_the_weights_of_the_chosen_horizon_add_up_and_each_expert_has_its_loss(d
         shares = [cells[column].share for _, cells in page.weights.rows if cells[column].share is not None]
         assert sum(shares) == pytest.approx(1.0, abs=0.05)
     names = [name for name, _ in page.losses.rows]
-    assert {"what is shown", "without the model", "model", "reference", "HAR", "reverse last"} <= set(names)
+    assert {"combination", "without the model", "model", "reference", "HAR", "reverse last"} <= set(names)
     reference = dict(page.losses.rows)["reference"]
     assert reference[1].text == "0.00" and reference[0].text != "–"
     assert dict(page.losses.rows)["reverse last"][2].text == "–"
@@ -315,14 +316,14 @@ def test_too_few_candles_say_so_on_every_page(tmp_path: Path, state: RunState, t
         skill, bands, errors = (dock.page(name) for name in ("Skill", "Bands", "Errors"))
         assert isinstance(skill, SkillPage) and isinstance(bands, BandsPage) and isinstance(errors, ErrorsPage)
         assert [line.text() for line in skill.cells["Against “no change”"][0]] == ["–", "–", "not yet"]
-        assert "11 of the 30 candles" in with_usual_spaces(skill.cells["Against “no change”"][0][0].toolTip())
+        assert "11 of 30 candles needed" in with_usual_spaces(skill.cells["Against “no change”"][0][0].toolTip())
         open_tab(qtbot, dock, "Bands")
         assert not bands.coverage.plot.isVisible() and "11 of 500" in bands.coverage.missing.text()
         assert "11 of 30" in bands.reliability.missing.text()
         open_tab(qtbot, dock, "Errors")
         assert "11 of 100" in errors.errors.missing.text()
         open_tab(qtbot, dock, "Experts")
-        assert any("11 of the 30" in text for text in shown_texts(dock))
+        assert any("11 of 30 candles" in text for text in shown_texts(dock))
 
 
 def test_regimes_can_be_chosen_only_where_the_scores_have_them(dock: Dock, qtbot: QtBot) -> None:

@@ -66,7 +66,7 @@ def test_the_definition_of_each_term_is_in_its_tooltip(panel: AccuracyPanel, sta
     state.apply(scenario.status())
     panel.refresh()
     tooltips = {label.text(): label.toolTip() for label in panel.findChildren(QLabel)}
-    assert "overlap" in tooltips["Candle accuracy"]
+    assert "Overlap" in tooltips["Candle accuracy"]
     assert "coin" in tooltips["Direction"]
     assert "1 − loss" in tooltips["Close skill"]
     assert all(tooltips[name] for name in ("50 % band", "90 % band", "Range skill"))
@@ -79,7 +79,7 @@ def test_a_live_run_without_live_scores_says_when_they_come_and_where_the_others
     state.apply(scenario.just_caught_up(live=12))
     panel.refresh()
     shown = " ".join(words(panel))
-    assert "821 caught-up candles are scored apart" in shown
+    assert "821 caught-up candles are scored separately" in shown
     assert "after 30 candles (12 so far)" in shown and "about 18 min" in shown
 
 
@@ -92,7 +92,9 @@ def test_scores_apart_are_shown_at_a_click_and_are_no_proof(
     qtbot.mouseClick(panel.apart, Qt.MouseButton.LeftButton)
     panel.refresh()
     assert row(panel, "Direction")[1] == "52.3 %"
-    assert "scored apart" in words(panel)[0] and panel._verdict.palette().windowText().color() == theme.palette.text
+    assert (
+        "scored separately" in words(panel)[0] and panel._verdict.palette().windowText().color() == theme.palette.text
+    )
     qtbot.mouseClick(panel.apart, Qt.MouseButton.LeftButton)
     panel.refresh()
     assert row(panel, "Direction")[1] == "–"
@@ -115,7 +117,7 @@ def test_what_the_model_had_learned_from_is_called_so_and_counted_apart(
     qtbot.mouseClick(panel.apart, Qt.MouseButton.LeftButton)
     panel.refresh()
     shown = " ".join(words(panel))
-    assert "had learned from these very candles" in shown and "Made from the past alone" not in shown
+    assert "has been trained on these candles" in shown and "Backtest on past candles" not in shown
     assert "30 seen-before candles" in shown
 
 

@@ -53,7 +53,7 @@ def test_a_live_feed_in_words_and_numbers_with_units(panel: FeedPanel, state: Ru
     shown = values(panel)
     assert (shown["Request time"], shown["Clock offset"], shown["Close delay"]) == ("84 ms", "−212 ms", "412 ms")
     assert (shown["Last message"], shown["Last trade"]) == ("just now", "7 s ago")
-    assert (shown["Tries to reconnect"], shown["Candles back-filled"], shown["Candles missing"]) == ("2", "14", "3")
+    assert (shown["Reconnect attempts"], shown["Candles back-filled"], shown["Candles missing"]) == ("2", "14", "3")
 
 
 def test_a_clock_that_is_ahead_has_a_plus(panel: FeedPanel, state: RunState) -> None:
@@ -92,7 +92,7 @@ def test_in_an_outage_the_count_of_tries_goes_up_beside_each_sentence(panel: Fee
     for _ in range(3):
         state.apply(FeedStatus(FeedState.RECONNECTING, feed_scenario.CANNOT_REACH, scenario.NOW_MS))
         panel.refresh()
-        shown.append(values(panel)["Tries to reconnect"])
+        shown.append(values(panel)["Reconnect attempts"])
     assert shown == ["0", "1", "2"], "the first try is yet to come when the break is told"
 
 

@@ -52,7 +52,7 @@ def test_every_disease_has_its_words_and_an_icon_that_the_font_holds(card: Diagn
 
 def test_before_the_first_verdict_it_says_so_and_offers_nothing(card: DiagnosisCard) -> None:
     card.show_diagnosis(None)
-    assert "first verdict" in card.evidence.text()
+    assert "first diagnosis" in card.evidence.text()
     assert not card.apply_button.isVisible() and not card.undo_button.isVisible()
 
 
@@ -61,12 +61,12 @@ def test_before_the_first_verdict_it_says_so_and_offers_nothing(card: DiagnosisC
     [
         (SettingChange("gradients", "clip_norm", 0.42), "Set the clip threshold to 0.42"),
         (SettingChange("training", "learning_rate", 1.5e-5), "Halve the learning rate to 0.000015"),
-        (SettingChange("training", "learning_rate", 3e-6), "Take a tenth of the learning rate to 0.000003"),
+        (SettingChange("training", "learning_rate", 3e-6), "Lower the learning rate to a tenth: 0.000003"),
         (SettingChange("gradients", "clip_norm", 2.0), "Double the clip threshold to 2"),
         (SettingChange("gradients", "clip_norm", 3e-11), "Set the clip threshold to 3.00×10⁻¹¹"),
         (SettingChange("model", "layers", 1), "Halve the number of layers to 1, from the next start"),
         (SettingChange("gradients", "clip_mode", "adaptive"), "Set the clip mode to adaptive, from the next start"),
-        (scenario.NEW_RUN, "Set the first weights to by-activation, from the next start"),
+        (scenario.NEW_RUN, "Set the initialisation to by-activation, from the next start"),
     ],
 )
 def test_the_button_says_what_it_does(card: DiagnosisCard, change: SettingChange, words: str) -> None:
@@ -89,7 +89,7 @@ def test_pressed_it_asks_for_the_change_and_undo_for_what_was(qtbot: QtBot, card
 
 def test_a_change_for_the_next_start_says_so_before_and_after(qtbot: QtBot, card: DiagnosisCard) -> None:
     card.show_diagnosis(scenario.diagnosis(change=scenario.NEW_RUN))
-    assert "when training is started again, as a new run" in card.note.text()
+    assert "at the next start of training, as a new run" in card.note.text()
     with qtbot.waitSignal(card.change_requested) as asked:
         press_apply(qtbot, card)
     assert asked.args == [scenario.NEW_RUN]
@@ -99,7 +99,7 @@ def test_a_change_for_the_next_start_says_so_before_and_after(qtbot: QtBot, card
 def test_where_no_setting_mends_it_the_button_is_off(card: DiagnosisCard) -> None:
     card.show_diagnosis(scenario.diagnosis(Disease.NOT_FINITE, change=None, advice="Look at the candles."))
     assert card.apply_button.isVisible() and not card.apply_button.isEnabled()
-    assert card.apply_button.text() == "No setting mends this"
+    assert card.apply_button.text() == "No setting fixes this"
     assert card.apply_button.toolTip() == "Look at the candles."
 
 
@@ -185,7 +185,7 @@ def test_after_rollbacks_the_rate_in_force_is_what_is_lowered_and_what_undo_brin
     card.show_rate_in_force(1.25e-5)
     lower = SettingChange("training", "learning_rate", 1.25e-6)
     card.show_diagnosis(scenario.diagnosis(Disease.NOT_FINITE, change=lower))
-    assert card.apply_button.text() == "Take a tenth of the learning rate to 0.00000125"
+    assert card.apply_button.text() == "Lower the learning rate to a tenth: 0.00000125"
     press_apply(qtbot, card)
     card.show_rate_in_force(1.25e-6)
     press_undo(qtbot, card)

@@ -188,7 +188,7 @@ def test_what_is_not_finite_is_a_dash_and_never_a_number(
 
 def test_steps_from_before_layers_were_measured_are_drawn_without_them(state: RunState, panel: GradientsPanel) -> None:
     feed(state, panel, *(replace(step, gradients=None) for step in scenario.steps(20)))
-    assert "The layers are shown with the next step." in words(panel)
+    assert "The layers appear with the next step." in words(panel)
     assert not panel.parts.isVisible() and not panel.layers.measure.isEnabled()
     assert panel.norms.isVisible()
 

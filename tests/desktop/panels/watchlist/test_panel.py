@@ -65,7 +65,7 @@ def click(qtbot: QtBot, panel: WatchlistPanel, row: int) -> None:
 def test_a_row_says_price_change_and_how_far_to_believe_them(panel: WatchlistPanel) -> None:
     assert (text(panel, 0, LAST), text(panel, 0, CHANGE)) == ("64,561.31", "+1.23 %")
     assert text(panel, 1, CHANGE) == "−3.41 %"
-    assert "fresh" in spoken(panel, 1) and "on the chart" in spoken(panel, 0) and "live" in spoken(panel, 0)
+    assert "live" in spoken(panel, 1) and "on the chart" in spoken(panel, 0) and "live" in spoken(panel, 0)
     assert "4 min ago" in spoken(panel, 3), "an old price is shown with its age"
     assert text(panel, 4, LAST) == text(panel, 4, CHANGE) == MISSING and "waiting" in spoken(panel, 4)
     assert "no such market" in spoken(panel, 5)
@@ -79,10 +79,10 @@ def test_a_change_has_the_colour_of_its_direction(panel: WatchlistPanel, theme: 
 
 
 def test_an_exchange_that_does_not_answer_is_named_with_the_next_try(panel: WatchlistPanel) -> None:
-    assert "Kraken cannot be reached" in panel.note.text() and "Asked again in 12 s." in panel.note.text()
+    assert "Kraken cannot be reached" in panel.note.text() and "Retrying in 12 s." in panel.note.text()
 
 
-@pytest.mark.parametrize(("passed_ms", "words"), [(11_000, "again in 1 s."), (13_000, "again now.")])
+@pytest.mark.parametrize(("passed_ms", "words"), [(11_000, "Retrying in 1 s."), (13_000, "Retrying now.")])
 def test_the_next_try_comes_nearer(panel: WatchlistPanel, clock: ManualClock, passed_ms: int, words: str) -> None:
     clock.advance_ms(passed_ms)
     panel.tick()
@@ -312,7 +312,7 @@ def test_a_symbol_is_searched_while_typing_and_added_by_enter(qtbot: QtBot, pane
         panel.adder.search.setFocus()
     assert wanted.args == ["binance"]
     panel.show_symbols(LISTED)
-    assert "5 markets of Binance, asked 2 h ago" in panel.note.text()
+    assert "5 markets of Binance, updated 2 h ago" in panel.note.text()
     qtbot.keyClicks(panel.adder.search, "eth")
     popup = popup_of(panel)
     assert popup.isVisible()  # type: ignore[attr-defined]
@@ -332,7 +332,7 @@ def test_enter_takes_the_marked_match_and_the_interval(qtbot: QtBot, panel: Watc
     panel.adder.search.setFocus()
     qtbot.keyClicks(panel.adder.search, "xrp")
     qtbot.keyClick(popup_of(panel), Qt.Key.Key_Return)
-    assert "was added" in panel.note.text()
+    assert "Added" in panel.note.text()
     assert panel.model.rows[-1].market == WatchedMarket("binance", "XRP/USDT", "15m")
 
 
@@ -347,7 +347,7 @@ def test_a_symbol_that_is_typed_whole_is_that_one_or_none(qtbot: QtBot, panel: W
     with qtbot.assertNotEmitted(panel.markets_changed):
         qtbot.keyClick(popup, Qt.Key.Key_Return)
         qtbot.keyClick(panel.adder.search, Qt.Key.Key_Return)
-    assert "Choose one of the list" in panel.note.text()
+    assert "Choose one from the list" in panel.note.text()
     qtbot.keyClicks(panel.adder.search, "c")
     qtbot.keyClick(popup, Qt.Key.Key_Return)
     assert panel.model.rows[-1].market.symbol == "SOL/USDC"
@@ -377,7 +377,7 @@ def test_without_a_list_a_symbol_is_taken_as_it_is_typed_in_full(
         panel.activateWindow()
     panel.adder.search.setFocus()
     panel.show_no_symbols("binance", "Binance did not answer in time.")
-    assert "typed in full" in panel.note.text()
+    assert "type a full symbol" in panel.note.text()
     qtbot.keyClicks(panel.adder.search, typed)
     qtbot.keyClick(panel.adder.search, Qt.Key.Key_Return)
     assert ("DOT/USDT" in symbols(panel)) is is_added
@@ -387,7 +387,7 @@ def test_without_a_list_a_symbol_is_taken_as_it_is_typed_in_full(
 def test_what_was_told_gives_way_to_what_is_wrong(qtbot: QtBot, panel: WatchlistPanel, clock: ManualClock) -> None:
     panel.table.selectRow(0)
     panel.actions_of_panel[ActionId.WATCH_REMOVE].trigger()
-    assert "taken off" in panel.note.text()
+    assert "Removed" in panel.note.text()
     clock.advance_ms(10_000)
     panel.tick()
     assert "Kraken cannot be reached" in panel.note.text()
