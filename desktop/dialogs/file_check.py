@@ -9,8 +9,10 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
+from core.domain.candle import Interval
 from core.market.history.errors import CandleFileError
 from core.market.history.files import read_candle_file
+from core.market.history.reading import interval_of
 from core.market.history.source import require_readable
 from desktop.ui.formatting import format_count
 from desktop.ui.translation import translate
@@ -36,9 +38,17 @@ def look_whether_readable(path: Path, _watch: Watch) -> str:
     return ""
 
 
-def look_whether_replayable(path: Path, watch: Watch) -> str:
-    """It begins as a file of candles does. Says how many rows are rejected of one that could be read to its end."""
+def look_whether_replayable(path: Path, watch: Watch, interval: Interval | None = None) -> str:
+    """It begins as a file of candles does. Says how many rows are rejected of one that could be read to its end.
+
+    interval: of the checkpoint that is to be evaluated on it.
+    """
     require_readable(path)
+    if interval is not None and (found := interval_of(path)) != interval:
+        other = translate(
+            "Dialogs", "The checkpoint has learned candles of {0}, and {1} holds candles of {2}. Give a file of {0}."
+        )
+        raise CandleFileError(other.format(interval, path.name, found))
     rejected = read_candle_file(path, watch).rejected
     count = sum(rejected.values())
     if not count:

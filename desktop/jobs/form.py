@@ -166,6 +166,10 @@ class FilePicker(QWidget):
         if self._check.problem(*map(str, self._named())):
             self._check.ask_again()
 
+    def look_for_another(self) -> None:
+        """At files that were of use for something else."""
+        self._check.ask_again()
+
     def end(self) -> None:
         """Look at nothing any more."""
         self._check.end()

@@ -94,11 +94,15 @@ class EvaluateDialog(JobDialog):
         )
         super().__init__(translate("Jobs", "Evaluate on a file"), about, translate("Jobs", "Evaluate"), parent)
         self._kept, self._reports, self._now = tuple(kept), reports, now
+        self._interval: Interval | None = None
+        """Of the checkpoint that is chosen: the look at a file, on another thread, is for this one."""
         self.checkpoint = QComboBox()
         self.checkpoint.addItem(translate("Jobs", "A new, untrained model"), None)
         for each in self._kept:
             self.checkpoint.addItem(_title(each), each.info.checkpoint_id)
-        self.picker = FilePicker(several=False, look=look_whether_replayable)
+        self.picker = FilePicker(
+            several=False, look=lambda path, watch: look_whether_replayable(path, watch, self._interval)
+        )
         self.learning = QComboBox()
         self.learning.addItem(translate("Jobs", "Keeps learning from each candle, as live"), True)
         self.learning.addItem(translate("Jobs", "Frozen weights"), False)
@@ -143,6 +147,10 @@ class EvaluateDialog(JobDialog):
 
     def _on_checkpoint(self) -> None:
         kept = self._chosen()
+        interval = None if kept is None else Interval(kept.interval_ms)
+        if interval != self._interval:
+            self._interval = interval
+            self.picker.look_for_another()
         for part in (self.learning, self.counts_seen):
             part.setEnabled(kept is not None)
         if kept is None:

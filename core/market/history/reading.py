@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, tzinfo
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -89,6 +90,15 @@ def read_candle_table(
         watch(table.bytes_read, path.stat().st_size)
         reader.take(chunk)
     return reader.finish()
+
+
+def interval_of(path: Path) -> Interval:
+    """How long the candles of a file last, from its first part alone. Raises CandleFileError."""
+    table = TableFile(path)
+    reader = _Reader(table, ReadOptions(is_strict=True))
+    for chunk in islice(table.chunks(), 1):
+        reader.take(chunk)
+    return reader.finish().interval
 
 
 @dataclass(slots=True)

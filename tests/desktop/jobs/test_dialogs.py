@@ -126,6 +126,29 @@ def test_a_file_without_candles_is_not_evaluated(qtbot: QtBot, tmp_path: Path) -
     assert not dialog.buttons.button(dialog.buttons.StandardButton.Ok).isEnabled()
 
 
+def test_a_file_of_another_interval_than_the_checkpoints_is_not_evaluated(qtbot: QtBot, tmp_path: Path) -> None:
+    """The job was started, and failed seconds later."""
+    five, one = (tmp_path / f"{minutes} minutes.csv" for minutes in (5, 1))
+    for path, minutes in ((five, 5), (one, 1)):
+        rows = (f"{NOW_MS + 60_000 * minutes * row},1,2,1,2,3\n" for row in range(40))
+        path.write_text("time,open,high,low,close,volume\n" + "".join(rows))
+    dialog = evaluate(tmp_path)
+    qtbot.addWidget(dialog)
+    start = dialog.buttons.button(dialog.buttons.StandardButton.Ok)
+    dialog.picker.line.setText(str(five))
+    sentence = f"The checkpoint has learned candles of 1m, and {five.name} holds candles of 5m. Give a file of 1m."
+    qtbot.waitUntil(lambda: dialog.message.text() == sentence)
+    assert not start.isEnabled()
+    chosen = dialog.checkpoint.currentIndex()
+    dialog.checkpoint.setCurrentIndex(0)
+    qtbot.waitUntil(lambda: dialog.picker.is_known)
+    assert start.isEnabled() and dialog.message.isHidden(), "a new model learns candles of any interval"
+    dialog.checkpoint.setCurrentIndex(chosen)
+    qtbot.waitUntil(lambda: dialog.message.text() == sentence)
+    dialog.picker.line.setText(str(one))
+    assert ordered(qtbot, dialog).checkpoint_id is not None
+
+
 MAKERS: dict[str, Callable[[Path], JobDialog]] = {
     "import": lambda _: ImportDialog(),
     "history": lambda _: BackfillDialog(MarketSettings(), NOW_MS),
