@@ -22,6 +22,10 @@ class ProgressLines:
     def progress(self, **fields: Any) -> None:
         self._write({"progress": fields})
 
+    def start_part(self, title: str) -> None:
+        """Another part of the work has begun; how long it takes is not known."""
+        self.progress(title=title, done=0, total=0, seconds_left=None)
+
     def say(self, sentence: str) -> None:
         self._write({"say": sentence})
 

@@ -11,7 +11,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextC
 
 from core.domain.events import EventBatch, Incident, JobProgress, TrainerReady, TrainerStatus
 from core.domain.plain import plain
-from core.market.feeds.base import FeedStatus
+from core.market.feeds.base import FeedState, FeedStatus
 from core.training.hosting.catch_up import JOB_ID as CATCH_UP
 from desktop.app.progress_lines import ProgressLines
 
@@ -26,6 +26,8 @@ class TerminalProgress:
         on; empty for a run that is not a copy."""
         self._lines = lines
         self._evaluated = evaluated
+        self._has_begun = False
+        """The trainer has loaded its model."""
         is_shown = is_shown and lines is None
         self._console = Console(stderr=True, markup=False)
         columns = (
@@ -57,8 +59,13 @@ class TerminalProgress:
             self._console.print(plain(sentence, _LONGEST_SENTENCE), highlight=False)
 
     def take_feed(self, status: FeedStatus) -> None:
-        """A change of the feed's state."""
-        self.say(status.sentence)
+        """A change of the feed's state. An evaluation has not ended with its file: it says what it does next."""
+        if not self._evaluated or status.state is not FeedState.ENDED:
+            self.say(status.sentence)
+        elif not self._has_begun:
+            self.say(f"{self._evaluated} was read. Its candles are evaluated once the model is loaded.")
+            if self._lines is not None:
+                self._lines.start_part("Loading the model")
 
     def take_batch(self, batch: EventBatch) -> None:
         """The events of one candle."""
@@ -69,6 +76,7 @@ class TerminalProgress:
     def _take(self, event: object) -> None:
         match event:
             case TrainerReady():
+                self._has_begun = True
                 self.say(self._beginning(event))
             case JobProgress():
                 self._show_job(event)

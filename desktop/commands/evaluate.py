@@ -71,6 +71,8 @@ def evaluate(
         replayed.folder.ensure()
         stopped = "Stopped before the end of the file; nothing was judged and nothing written."
         summary = {"file": candle_file.name, **beginning, **run_headless(replayed, stopped, evaluated=candle_file.name)}
+        if context.lines is not None:
+            context.lines.start_part("Judging the forecasts")
         found, course = _evaluated(replayed, summary["run_id"], has_course=report is not None)
     summary |= found
     print_json(summary) if context.as_json else print_evaluation(summary)

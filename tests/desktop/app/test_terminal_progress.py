@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from core.domain.clock import ManualClock
 from core.domain.events import EventBatch, JobProgress, TrainerReady
 from core.market.feeds.base import FeedState, FeedStatus
 from core.training.hosting.catch_up import CatchUpMeter
+from desktop.app.progress_lines import ProgressLines
 from desktop.app.terminal_progress import TerminalProgress
 
 
@@ -46,6 +49,30 @@ def test_an_evaluation_is_of_the_file_and_no_learning_from_stored_candles() -> N
     with TerminalProgress(is_shown=False, evaluated="mine.csv") as progress:
         progress.take_batch(EventBatch((report,)))
         assert [bar.description for bar in progress._progress.tasks] == ["Evaluating candles of mine.csv"]
+
+
+def test_an_evaluation_has_not_ended_with_its_file(capsys: pytest.CaptureFixture[str]) -> None:
+    """Its job said “Under way. The end of AAPL_1min was reached.” for as long as the model was loaded."""
+    ended = FeedStatus(FeedState.ENDED, "The end of mine was reached.", 0)
+    ready = TrainerReady("run", "CPU", 0, None, None, "run-7", 1)
+    report = CatchUpMeter(ManualClock()).report(800)
+    assert report is not None
+    told = []
+    with TerminalProgress(is_shown=False, lines=ProgressLines(), evaluated="mine.csv") as progress:
+        progress.take_feed(FeedStatus(FeedState.CATCHING_UP, "Reading mine.", 0))
+        progress.take_feed(ended)
+        told += [json.loads(line) for line in capsys.readouterr().err.splitlines()]
+        progress.take_batch(EventBatch((ready, report)))
+        progress.take_feed(ended)
+        told += [json.loads(line) for line in capsys.readouterr().err.splitlines()]
+    unknown = {"done": 0, "total": 0, "seconds_left": None}
+    assert told == [
+        {"say": "Reading mine."},
+        {"say": "mine.csv was read. Its candles are evaluated once the model is loaded."},
+        {"progress": {"title": "Loading the model", **unknown}},
+        {"say": "Evaluating the checkpoint on CPU."},
+        {"progress": {**unknown, "title": "Evaluating candles of mine.csv", "total": 800}},
+    ]
 
 
 @pytest.mark.parametrize(("step", "words"), [(0, "a new run"), (1200, "step 1,200")])

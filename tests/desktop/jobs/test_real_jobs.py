@@ -114,10 +114,12 @@ def test_a_checkpoint_is_evaluated_from_the_browser_and_what_was_found_stays_wit
         assert newest(application).state is JobState.RUNNING and not window.docks[ActionId.SHOW_JOBS].isHidden()
         told: set[str] = set()
         application.state.jobs_changed.connect(lambda: told.add(newest(application).doing))
+        application.state.jobs_changed.connect(lambda: told.add(newest(application).result))
         done = await until_over(application)
+        assert not any("was reached" in each for each in told), "it has not ended with its file"
+        assert {"Evaluating candles of later.csv", "Judging the forecasts"} <= told
         assert done.state is JobState.DONE, done.result
         assert f"step {info.step}" in done.result and "went on learning" in done.result
-        assert any(told), "it told what it was doing"
         assert done.page is not None and info.checkpoint_id in done.page.read_text(encoding="utf-8")
         row = application.source.catalog.row_of(info.checkpoint_id)
         assert row is not None
