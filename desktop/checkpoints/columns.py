@@ -373,7 +373,7 @@ FIRST_COLUMNS = (
     "size",
     "note",
 )
-"""Shown until others are chosen, in this order. What a user writes stands beside the step that it is about: further to
+"""Shown until others are chosen, in this order. What a user writes is beside the step that it is about: further to
 the right, the table would have to be scrolled, and the step with it."""
 LEADING = frozenset({"marks", "step", "name"})
 """What a row is known by."""

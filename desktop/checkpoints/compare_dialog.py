@@ -1,4 +1,4 @@
-"""Two or more checkpoints side by side: what was measured, which settings differ, and the curves of their runs."""
+"""Two or more checkpoints side by side: measurements, differing settings, and the curves of their runs."""
 
 from __future__ import annotations
 
@@ -56,11 +56,11 @@ _CURVE_STYLES = (Qt.PenStyle.SolidLine, Qt.PenStyle.DashLine, Qt.PenStyle.DotLin
 Steps = Callable[[str], Sequence[StepDone]]
 """The steps of a run, by its id, ascending."""
 Row = tuple[str, list[str], int | None]
-"""What it is, its text for each checkpoint, and which of them is the best, where that can be said."""
+"""Title, text for each checkpoint, and index of the best; None if there is no best."""
 
 
 class CompareDialog(QDialog):
-    """Reads once, when it is opened: it shows what was, while the run goes on."""
+    """Reads once, when it is opened: it does not follow the run."""
 
     def __init__(
         self,

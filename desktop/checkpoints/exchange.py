@@ -36,7 +36,7 @@ _NAMED_AT_MOST = 3
 _PERCENT = 100
 
 Done = tuple[str, object]
-"""A checkpoint's id or a folder's name, and what came of it."""
+"""A checkpoint's id or a folder's name, and the result."""
 
 
 class FileWork(QThread):
@@ -57,14 +57,14 @@ class FileWork(QThread):
                 result: object = task()
             except BadFileError as error:
                 result = error
-            except Exception as error:  # whatever it is, the window must hear that it is over
+            except Exception as error:  # the window must learn of the end in any case
                 result = BadFileError(f"{name}: {type(error).__name__}: {error}.")
             self.done.emit((name, result))
             self.progressed.emit(number, len(self._tasks))
 
 
 class CheckpointExchange(QObject):
-    """Asks for folders, tells what came of it. Before the window goes, `finish`."""
+    """Asks for folders and shows the result. Call `finish` before the window is deleted."""
 
     def __init__(
         self,
@@ -92,12 +92,12 @@ class CheckpointExchange(QObject):
         return self._work is not None
 
     def cancel(self) -> None:
-        """Let no other file begin; the one that is under way comes to its end."""
+        """Finish the current file and begin no other."""
         if self._work is not None:
             self._work.requestInterruption()
 
     def finish(self) -> bool:
-        """Let the file that is under way come to its end, and no other begin. False where that took too long."""
+        """Finish the current file and begin no other. False if that takes too long."""
         if self._work is None:
             return True
         self._work.requestInterruption()
@@ -105,7 +105,7 @@ class CheckpointExchange(QObject):
 
     @Slot(object)
     def verify(self, infos: Sequence[CheckpointInfo]) -> None:
-        """Read the files of these again and hold them to their sha256."""
+        """Read the files of these and compare their sha256."""
         tasks = [
             (info.checkpoint_id, partial(weight_file.verify, self._folder.absolute(info.file), info.sha256))
             for info in infos
@@ -114,7 +114,7 @@ class CheckpointExchange(QObject):
 
     @Slot(object)
     def ask_where_to(self, kept: Sequence[CheckpointRow]) -> QFileDialog:
-        """Ask for the folder that these are exported to, each into one of its own."""
+        """Ask for the folder that these are exported to, each into its own subfolder."""
         return self._ask(translate("Checkpoints", "Export to a folder"), lambda place: self.export(kept, place))
 
     @Slot()
@@ -135,8 +135,8 @@ class CheckpointExchange(QObject):
         self._begin(translate("Checkpoints", "Exporting checkpoints"), tasks, self._on_exported)
 
     def _held(self, file: Path) -> Path:
-        """A second name of the file: should clean-up delete the checkpoint before it was read, its bytes are still
-        there. Where the disk knows no second names, the file itself."""
+        """A hard link to the file, which keeps its bytes if clean-up deletes the checkpoint before it is read; without
+        support for hard links, the file itself."""
         held = self._folder.exporting / file.name
         try:
             held.parent.mkdir(exist_ok=True)
@@ -147,7 +147,7 @@ class CheckpointExchange(QObject):
         return held
 
     def import_from(self, place: Path) -> None:
-        """Check the folder `place`, and take its checkpoint in."""
+        """Check the folder `place`, and import its checkpoint."""
         tasks = [(place.name, partial(self._import, place))]
         self._begin(translate("Checkpoints", "Importing a checkpoint"), tasks, self._on_imported)
 
@@ -166,7 +166,7 @@ class CheckpointExchange(QObject):
             raise BadFileError(str(error)) from error
 
     def _watch(self, done: int, total: int) -> None:
-        """How far the file under way is. Raises BadFileError where it is no longer wanted."""
+        """Progress of the current file. Raises BadFileError once it is cancelled."""
         work = self._work
         if work is None or work.isInterruptionRequested():
             raise BadFileError(translate("Checkpoints", "Cancelled."))
@@ -209,7 +209,7 @@ class CheckpointExchange(QObject):
         self._tell(words, is_bad=True)
 
     def _release(self) -> None:
-        """No file is being exported any more; also of a window that did not end well."""
+        """Remove the hard links, also those of a window that crashed."""
         shutil.rmtree(self._folder.exporting, ignore_errors=True)
 
     def _on_finished(self, title: str, count: int, on_over: Callable[[Sequence[Done]], object]) -> None:
@@ -267,7 +267,7 @@ class CheckpointExchange(QObject):
 
 
 def settings_with(db: Database, info: CheckpointInfo) -> dict[str, Any] | None:
-    """The settings that were in force when it was saved; None where they were not stored. Raises StorageError."""
+    """The settings at the time it was saved; None if they were not stored. Raises StorageError."""
     from core.storage.setting_sets import settings_of  # noqa: PLC0415 - after the first paint
 
     return None if info.settings_id is None else settings_of(db, info.settings_id)

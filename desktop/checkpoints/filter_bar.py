@@ -67,7 +67,7 @@ class FilterLine(QLineEdit):
         return self._words.stringList() if self._completer.popup().isVisible() else []
 
     def apply_palette(self, palette: Palette) -> None:
-        """Mistakes are told in the palette's colour of them."""
+        """Errors are shown in the palette's error colour."""
         colour_text(self._message, palette.bad)
 
     def minimumSizeHint(self) -> QSize:

@@ -231,7 +231,7 @@ class CheckpointsPanel(Panel):
         self.arranged.emit(settings)
 
     def _on_arranged(self, settings: BrowserSettings) -> None:
-        """By the header itself: it stands as it is wanted already."""
+        """By the header itself, which shows it already."""
         self.refresh()
         self.arranged.emit(settings)
 
@@ -307,7 +307,7 @@ class CheckpointsPanel(Panel):
         return any(not info.is_in_use and info.checkpoint_id not in kept for info in infos)
 
     def _deletable(self) -> list[str]:
-        """The trainer keeps the newest of each run and the one in use, whoever asks."""
+        """The trainer keeps the newest of each run and the one in use, also on request."""
         kept = self._source.newest_ids()
         return [info.checkpoint_id for info in self.selected() if not info.is_in_use and info.checkpoint_id not in kept]
 
@@ -356,7 +356,7 @@ class CheckpointsPanel(Panel):
             row = self.table.selected_rows()[0]
             self._source.request_deletion(ids)
             self.refresh()
-            if self.model.rowCount() and not self.table.selected_rows():  # so that the keys go on from here
+            if self.model.rowCount() and not self.table.selected_rows():  # the keyboard continues from here
                 self.table.selectRow(min(row, self.model.rowCount() - 1))
 
     def _open_menu(self, position: QPoint) -> None:

@@ -1,4 +1,4 @@
-"""Ghosts of checkpoints on the chart, before one of them is taken; the trainer is asked with each closed candle."""
+"""Ghosts of checkpoints on the chart, before one is restored; requested again with each closed candle."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _KEY = "checkpoint preview"
 
 
 class CheckpointPreviews(QObject):
-    """Owns the layer. What is shown is no forecast: nothing of it is stored, scored or learned from."""
+    """Owns the layer. The ghosts are not forecasts: they are neither stored, scored nor learned from."""
 
     def __init__(
         self,
@@ -55,12 +55,12 @@ class CheckpointPreviews(QObject):
 
     @property
     def is_shown(self) -> bool:
-        """Whether ghosts of checkpoints are on the chart, or on their way there."""
+        """Whether ghosts of checkpoints are on the chart, or requested."""
         return bool(self._asked)
 
     @Slot(str)
     def ask_before_restore(self, checkpoint_id: str) -> None:
-        """Show what a checkpoint would forecast, and offer to take the model back to it."""
+        """Show the ghosts of a checkpoint, and offer to restore it."""
         catalog = self._source.catalog
         row = catalog.row_of(checkpoint_id)
         if row is not None:
@@ -68,14 +68,11 @@ class CheckpointPreviews(QObject):
 
     @Slot(object)
     def show(self, infos: Sequence[CheckpointInfo]) -> None:
-        """Show what these would forecast, on the same candles; none hides them."""
+        """Show the ghosts of these on the same candles; an empty list hides them."""
         self._begin(infos[:MOST_SHOWN], is_restore=False)
 
     def show_if_answered(self, infos: Sequence[CheckpointInfo]) -> bool:
-        """The same, where there is a trainer that can say it; nothing changes, and nothing is told, where there is not.
-
-        Returns whether they were asked for.
-        """
+        """The same if a trainer answers. Returns whether they were requested."""
         if not self._state.has_answering_trainer:
             return False
         self.show(infos)
@@ -98,7 +95,7 @@ class CheckpointPreviews(QObject):
         self._ask_again()
 
     def _refuse(self, *, is_restore: bool) -> None:
-        """No trainer answers. An error: behind a graver notice, nobody would see the answer to a click."""
+        """No trainer answers. An error, so that no graver notice hides the answer to a click."""
         sentence = cannot_go_back(self._state) if is_restore else cannot_forecast(self._state)
         self._shell.banner.notify(sentence, Severity.ERROR, key=_KEY, is_answer=True)
 
@@ -149,12 +146,12 @@ class CheckpointPreviews(QObject):
         self.hide()
         if self._state.has_answering_trainer:
             self._send(RestoreCheckpoint(checkpoint_id))
-        else:  # it has ended since the checkpoint's ghosts were shown
+        else:  # it has ended since then
             self._refuse(is_restore=True)
 
 
 def which(info: CheckpointInfo) -> str:
-    """For what follows “the checkpoint”: a name alone would read as whose it is, and two may have the same."""
+    """For the place after “the checkpoint”: the step too, since names may repeat."""
     step = format_count(info.step)
     if not info.name:
         return translate("Checkpoints", "of step {0}").format(step)
@@ -162,7 +159,7 @@ def which(info: CheckpointInfo) -> str:
 
 
 def offer(info: CheckpointInfo) -> str:
-    """What is on the chart, and what one should know of it before it is restored."""
+    """The notice that offers to restore it."""
     shown = translate(
         "Checkpoints",
         "The chart shows what the checkpoint {0} would forecast, beside the current forecast. Nothing has been "

@@ -50,7 +50,7 @@ class CheckpointTable(QTableView):
     given a width, and those beside a name that was given; the table scrolls."""
 
     arranged = Signal(object)
-    """BrowserSettings: columns, widths or sorting were changed by hand."""
+    """BrowserSettings: the user has changed columns, widths or sorting."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -113,7 +113,7 @@ class CheckpointTable(QTableView):
         return BY_NAME[name].sort_name, self._settings.is_descending
 
     def show_rows(self, catalog: Catalog, rows: Rows) -> None:
-        """Show these; what was selected stays so where it is still there."""
+        """Show these; rows that remain stay selected."""
         ids = self.selected_ids()
         current = self.rows.ids([self.currentIndex().row()]) if self.currentIndex().isValid() else []
         scrolled, sideways = self.verticalScrollBar().value(), self.horizontalScrollBar().value()
@@ -187,7 +187,7 @@ class CheckpointTable(QTableView):
         widths = {
             **self._widths.natural(self.fontMetrics()),
             **self._settings.widths,
-        }  # a hidden column has none of its own
+        }  # a hidden column has no width
         counted = [name for name in FIRST_COLUMNS if name not in WHERE_FILLED]  # a first name must not cost a column
         hidden = set[str]()
         for name in LEAST_FIRST:
@@ -202,7 +202,7 @@ class CheckpointTable(QTableView):
         self._is_arranging = False
 
     def size_columns(self) -> None:
-        """Widths that the font needs, or those that were given by hand."""
+        """Widths that the font needs, or those that the user has set."""
         metrics = self.fontMetrics()
         self.verticalHeader().setDefaultSectionSize(metrics.height() + 6)
         header = self.horizontalHeader()

@@ -1,4 +1,4 @@
-"""What the checkpoint browser needs of the program around it: previews, files, comparing, cleaning up."""
+"""The tools of the checkpoint browser: previews, files, comparing, cleaning up."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _WORKING = frozenset({TrainerState.TRAINING, TrainerState.PAUSED, TrainerState.C
 
 
 class CheckpointTools(QObject):
-    """Before the window goes, `finish`. read_steps: the newest steps of a run, by its id and their number."""
+    """Call `finish` before the window is deleted. read_steps: the newest steps of a run, by its id and their number."""
 
     def __init__(
         self,
@@ -56,12 +56,12 @@ class CheckpointTools(QObject):
         self._rules = shell.settings.current.checkpoints
 
     def finish(self) -> bool:
-        """Let the file that is under way come to its end. False where that took too long."""
+        """Finish the current file. False if that takes too long."""
         return self.exchange.finish()
 
     @Slot(object)
     def compare(self, kept: Sequence[CheckpointRow]) -> CompareDialog | None:
-        """Open these side by side. None where the database does not answer; that has been said then."""
+        """Open these side by side. None, with a notice, if the database cannot be read."""
         try:
             settings = [settings_with(self._database.db, each.info) for each in kept]
             run_ids = {each.info.run_id for each in kept}
@@ -77,7 +77,7 @@ class CheckpointTools(QObject):
 
     @Slot()
     def ask_for_rules(self) -> CleanUpDialog:
-        """Show what a clean-up of the watched run would delete, and by which rules."""
+        """Show the rules of a clean-up, and which checkpoints of the watched run it would delete."""
         diagnosis = self._state.diagnosis
         way = None if diagnosis is None else diagnosis.recovery
         dialog = CleanUpDialog(
@@ -99,7 +99,7 @@ class CheckpointTools(QObject):
             self._send(ApplyRetention(rules, at_once=True))
 
     def _on_settings(self) -> None:
-        """Rules that were changed hold at once, wherever that was done."""
+        """Changed rules hold at once."""
         rules = self._shell.settings.current.checkpoints
         if rules != self._rules:
             self._rules = rules

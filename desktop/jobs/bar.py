@@ -14,7 +14,7 @@ from desktop.ui.plain_text import Label, paragraphs
 from desktop.ui.translation import translate
 
 _LONGEST_TITLE = 60
-"""Characters: the feed's sentence stands beside it."""
+"""Characters: the feed's sentence is beside it."""
 
 
 class JobBar(QWidget):

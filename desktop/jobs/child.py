@@ -1,4 +1,4 @@
-"""One of our own commands as a child process: progress comes as lines, and closing its stdin ends it."""
+"""A command of the program as a child process: progress comes as lines, and closing its stdin ends it."""
 
 from __future__ import annotations
 
@@ -27,8 +27,7 @@ _ENDS_WITHIN_MS = 3_000
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """How a child ended. summary: its one object on stdout, where it did what it was told to do, or had done so much
-    of it by the time it was cancelled that it has something to tell."""
+    """How a child ended. summary: its one object on stdout, if it succeeded, or was cancelled with a partial result."""
 
     summary: Mapping[str, Any] | None
     sentence: str = ""

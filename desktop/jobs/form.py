@@ -162,7 +162,7 @@ class FilePicker(QWidget):
         return files
 
     def look_again(self) -> None:
-        """At what was of no use: it may have been mended meanwhile."""
+        """Check unusable files again: they may have been repaired."""
         if self._check.problem(*map(str, self._named())):
             self._check.ask_again()
 

@@ -34,7 +34,7 @@ class ImportDialog(JobDialog):
     def __init__(
         self, parent: QWidget | None = None, *, start_child: StartChild | None = None, files: Sequence[Path] = ()
     ) -> None:
-        """start_child: makes the process that looks at the files before; None: nobody looks. files: chosen already."""
+        """start_child: makes the process that looks at the files before; None: no preview. files: chosen already."""
         about = translate(
             "Jobs",
             "Reads candles or trades from files into the database. Stored candles are not changed; a chart of the "

@@ -1,4 +1,4 @@
-"""What can be ordered from the window: a command line of our own for each, and its account in words."""
+"""The jobs of the window: the command line of each, and its result as a sentence."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ class Order:
     page: Path | None = None
     """A report that it writes."""
     checkpoint_id: str | None = None
-    """What it finds is kept with this one."""
+    """The checkpoint that the result is stored with."""
     cancelled: str = ""
-    """What holds after it was cancelled."""
+    """The result once it was cancelled."""
     market_of: Callable[[Mapping[str, Any]], Market | None] = lambda _summary: None
-    """The market whose candles it stored, from its account, to be opened; None where there is none, or several."""
+    """The market whose candles it stored, by its summary; None for none or several."""
     works_aside: bool = False
     """It needs a temporary folder, and no window: where temporary files are, there is the window's socket too."""
 

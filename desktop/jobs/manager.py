@@ -1,4 +1,4 @@
-"""Where jobs are ordered and ended: dialogs, child processes, the list, and what is kept of an evaluation."""
+"""Starts and ends jobs: dialogs, child processes, the list, and the storage of evaluations."""
 
 from __future__ import annotations
 
@@ -53,14 +53,14 @@ Dialog = TypeVar("Dialog", bound=JobDialog)
 
 
 class JobManager(QObject):
-    """Owns the children that the window started. Before the window goes, `close`."""
+    """Owns the window's child processes. Call `close` before the window is deleted."""
 
     began = Signal()
     """A job of the user's was started: the list is to be shown."""
     finished = Signal(str, object)
     """A job's id and its JobState."""
     job_ended = Signal(object)
-    """Job: it is over by itself, done or failed, and was announced."""
+    """Job: done or failed, not cancelled."""
 
     def __init__(
         self,
@@ -104,7 +104,7 @@ class JobManager(QObject):
         return [child.process_id for child, _order in self._children.values()]
 
     def answer_cancel(self, prefix: str, cancel: Callable[[str], object], result: str) -> None:
-        """Jobs of others, whose ids begin so, are cancelled by this. result: what holds then, in a sentence."""
+        """Cancel jobs of other parts, whose ids begin with `prefix`. result: the sentence in the list."""
         self._cancellers.append((prefix, cancel, result))
 
     def can_cancel(self, job_id: str) -> bool:
@@ -113,7 +113,7 @@ class JobManager(QObject):
 
     @Slot(str)
     def cancel(self, job_id: str) -> None:
-        """Ask a job to end; what is whole by then stays."""
+        """Ask a job to end; complete results are kept."""
         if not self.can_cancel(job_id) or self._state.jobs.find(job_id) is None:
             return
         answers = self._answers(job_id)
@@ -128,7 +128,7 @@ class JobManager(QObject):
         return [(cancel, result) for prefix, cancel, result in self._cancellers if job_id.startswith(prefix)]
 
     def begin(self, order: Order) -> str | None:
-        """Start it, and show it in the list. Returns its id, or None where it was not started; that was said then."""
+        """Start it, and show it in the list. Returns its id, or None, with a notice, if it was not started."""
         if self._is_closed or len(self._children) >= MOST_AT_ONCE:
             words = translate("Jobs", "{0} jobs are running. Wait for one or cancel one, then try again.")
             self._tell(words.format(len(self._children)), is_bad=True)
@@ -155,29 +155,29 @@ class JobManager(QObject):
         return job_id
 
     def ask_import(self, files: Sequence[Path] = ()) -> ImportDialog:
-        """Which files? files: chosen already."""
+        """Ask for the files. files: already chosen."""
         return self._ask(ImportDialog(self._shell.window, start_child=self._aside, files=files))
 
     def _aside(self, arguments: Sequence[str], owner: QObject) -> ChildProcess:
-        """A child that looks at something and is in no list. It belongs to `owner`, who ends it."""
+        """A child that is not in the list. `owner` ends it."""
         command, *rest = arguments
         return ChildProcess([command, *self._common(), *rest], self._environment(None), owner)
 
     @Slot()
     def ask_backfill(self) -> BackfillDialog:
-        """Which market, since when?"""
+        """Ask for the market and the period."""
         return self._ask(
             BackfillDialog(self._shell.settings.current.market, self._state.clock.now_ms(), self._shell.window)
         )
 
     @Slot()
     def ask_pretraining(self) -> PretrainDialog:
-        """On which files, how long?"""
+        """Ask for the files and the duration."""
         return self._ask(PretrainDialog(self._shell.settings.current.training.device, self._shell.window))
 
     @Slot(object)
     def ask_evaluation(self, chosen: CheckpointRow | None) -> EvaluateDialog:
-        """Which checkpoint, on which file? chosen: the one that is meant; None: the best of the run is offered."""
+        """Ask for the checkpoint and the file. chosen: preselected; None: the best of the run."""
         offered = self._offered(chosen)
         first = offered[0].info.checkpoint_id if offered else None
         now = calendar_moment(self._state.clock.now_ms()).astimezone()
@@ -190,12 +190,12 @@ class JobManager(QObject):
         self.cancel_all()
 
     def cancel_all(self) -> None:
-        """Ask all children to end; jobs of others go on."""
+        """Ask all children to end; jobs of other parts continue."""
         for job_id in list(self._children):
             self.cancel(job_id)
 
     async def close(self) -> None:
-        """End all that still runs, politely at first, and wait for it. No child outlives this."""
+        """Ask all children to end, wait, and kill those that do not."""
         self.begin_to_close()
         try:
             await asyncio.wait_for(self._idle.wait(), _PATIENCE_S)
@@ -210,11 +210,11 @@ class JobManager(QObject):
             child.kill()
 
     def let_close(self) -> None:
-        """The next close of the window is not asked about: nobody is there to answer."""
+        """Close the window without the question, as there may be no user to answer it."""
         self._may_close = True
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """A window whose jobs are under way asks before it closes."""
+        """A window with running jobs asks before it closes."""
         if event.type() is QEvent.Type.Close and self._children and not self._may_close:
             event.ignore()
             self._ask_to_close()
@@ -254,9 +254,9 @@ class JobManager(QObject):
         return [catalog[row] for row in rows if row is not None]
 
     def _make_room(self, job_id: str, order: Order) -> Path:
-        """A folder for what the child writes aside, which goes with it however it ends. Raises OSError."""
+        """A folder for the child's temporary files, deleted when it ends. Raises OSError."""
         if not self._children:
-            shutil.rmtree(self._folder.jobs, ignore_errors=True)  # of a window that did not end well
+            shutil.rmtree(self._folder.jobs, ignore_errors=True)  # of a window that crashed
         scratch = self._folder.jobs / job_id.replace(" ", "-")
         scratch.mkdir(parents=True, exist_ok=True)
         if order.page is not None:
@@ -319,7 +319,7 @@ class JobManager(QObject):
             )
 
     def _keep(self, summary: Mapping[str, Any], page: Path | None) -> str:
-        """Store what was found with the checkpoint. Returns a sentence where that could not be done."""
+        """Store the evaluation with the checkpoint. Returns a sentence about the result."""
         from core.storage.evaluations import add_evaluation  # noqa: PLC0415 - after the first paint
 
         if not self._database.is_open:
@@ -334,7 +334,7 @@ class JobManager(QObject):
         return translate("Jobs", "It is stored with the checkpoint, in the column Evaluated.")
 
     def _market(self, order: Order, summary: Mapping[str, Any] | None) -> Market | None:
-        """What can be opened. An answer of another form was told of before."""
+        """The market to open. An unreadable summary was reported before."""
         try:
             return None if summary is None else order.market_of(summary)
         except (KeyError, TypeError, ValueError):

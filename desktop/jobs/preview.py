@@ -1,4 +1,4 @@
-"""What the chosen files hold, shown before they are imported. A child process reads them: the window stays fluid."""
+"""A preview of the chosen files before their import, read by a child process so that the window stays fluid."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from desktop.ui.translation import translate
 StartChild = Callable[[Sequence[str], QObject], ChildProcess]
 """Makes a child that runs our own command with these arguments; it is not started yet."""
 _PAUSE_MS = 500
-"""After the last key: a process a letter would help nobody."""
+"""After the last key, in place of a process a letter."""
 
 
 class ImportPreview(QObject):

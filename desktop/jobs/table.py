@@ -77,7 +77,7 @@ class JobsModel(QAbstractTableModel):
         self.endResetModel()
 
     def row_of(self, job: Job) -> int | None:
-        """Where the same job stands now."""
+        """The row of the same job."""
         return next((row for row, each in enumerate(self._jobs) if _key(each) == _key(job)), None)
 
     def words(self, job: Job) -> str:

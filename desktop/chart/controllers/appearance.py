@@ -33,7 +33,7 @@ _SWITCHES = {ActionId(setting): setting for setting in _OVERLAYS}
 
 
 class ChartAppearance(QObject):
-    """The settings are the owner; actions ask the window to change them, and what the window then shows comes here."""
+    """The settings store owns the values; actions change it, and its changes are shown here."""
 
     def __init__(self, shell: Shell, chart: ChartWidget) -> None:
         super().__init__(shell.window)
@@ -91,7 +91,7 @@ class ChartAppearance(QObject):
     def _show(self, settings: Settings) -> None:
         chosen = settings.chart
         actions = self._shell.actions
-        actions[ActionId.ZONE_OTHER].setChecked(True)  # unless it is one of its own
+        actions[ActionId.ZONE_OTHER].setChecked(True)  # unless another one is checked below
         for action_id, (setting, value) in _CHOICES.items():
             if str(getattr(chosen, setting)).lower() == value.lower():
                 actions[action_id].setChecked(True)

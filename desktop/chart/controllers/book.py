@@ -41,7 +41,7 @@ def key_of(kept: Kept | None) -> Key | None:
 
 
 class Book:
-    """What cannot be stored is told to `on_trouble` and left as it was."""
+    """A change that cannot be stored is reported to `on_trouble` and dropped."""
 
     def __init__(self, stores: Mapping[type[Kept], Callable[[], Store]], on_trouble: Callable[[str], object]) -> None:
         """stores: by the sort of thing that is kept there."""
@@ -124,7 +124,7 @@ class Book:
         return self._set(change.after, change.before, renewed)
 
     def redo(self, renewed: Callable[[Kept], Kept]) -> Kept | None:
-        """Do again what was taken back last; else as `undo`."""
+        """Redo the last undone change; else as `undo`."""
         if not self._undone:
             return None
         change = self._undone.pop()

@@ -70,7 +70,7 @@ class ChartCandles(QObject):
             self._chart.set_series(stored, title.format(shown_market(market)))
 
     def reload(self, market: Market) -> None:
-        """Stored candles of a market have changed anywhere: read them anew, beside the window, if they are shown."""
+        """Stored candles of a market have changed: read them again on a thread, if they are shown."""
         if market == self._market:
             self._history.start(market)
 
@@ -96,7 +96,7 @@ class ChartCandles(QObject):
         self._show_forming()
 
     def _show(self, *, is_same_market: bool = False) -> None:
-        """Everything anew, at the interval that is wanted where it can be had."""
+        """Show everything again, at the chosen interval if possible."""
         market = self._market
         if market is None:
             return
@@ -169,14 +169,14 @@ class ChartCandles(QObject):
         try:
             first_ms = int(stored.open_time_ms[0]) if len(stored) else 0
             return KnownHoles(self._database.holes.of_exchange_from(market, first_ms))
-        except StorageError:  # what was asked for just before has failed too, and was told
+        except StorageError:  # the read before has failed too, with a notice
             return KnownHoles()
 
     def _on_history(self, series: CandleSeries, holes: NDArray[np.int64]) -> None:
         known = self._chart.model.holes
         self.stored, self._shown = series, ResampledSeries(series, self._shown.series.interval)
         if known is not None:
-            self._chart.set_holes(known.joined(holes))  # more may have been told while it was read
+            self._chart.set_holes(known.joined(holes))  # more may have arrived while it was read
         self._chart.replace_series(self._shown.series)
         self._show_forming()
 

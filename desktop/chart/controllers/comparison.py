@@ -28,8 +28,8 @@ _NOTICE = "compare"
 
 
 class ChartComparison(QObject):
-    """Its candles are read beside the window, and joined where the chart's are coarser; what was stored since is
-    read whenever one of the chart's closes. Before the window goes, `history` must have ended (`cancel` and `wait`)."""
+    """Its candles are read on a thread, and joined if the chart's are coarser; new ones are read whenever a candle of
+    the chart closes. End `history` (`cancel` and `wait`) before the window is deleted."""
 
     def __init__(self, shell: Shell, chart: ChartWidget, database: WindowDatabase, history: HistoryLoading) -> None:
         super().__init__(shell.window)
@@ -41,7 +41,7 @@ class ChartComparison(QObject):
         self._shown: ResampledSeries | None = None
         self._wanted = ""
         self._has_failed = False
-        """The last reading did, and that was told."""
+        """The last reading failed, with a notice."""
         self._is_opening: Callable[[], bool] = lambda: False
         self._is_asked = False
         """The list is to open when the market that is being opened is there."""
@@ -86,7 +86,7 @@ class ChartComparison(QObject):
             self.history.start(source)
 
     def reload(self, market: Market) -> None:
-        """Stored candles of a market have changed anywhere: read them anew, if they are shown here."""
+        """Stored candles of a market have changed: read them again, if they are shown here."""
         if market == self._source:
             self.history.start(market)
 
@@ -139,11 +139,11 @@ class ChartComparison(QObject):
         """Another market or interval is shown, or another is wanted beside it: never a market beside itself."""
         wanted, interval = self.compared, self._chart.model.whole.interval
         if wanted is None or self._market is None or _name(wanted) == _name(self._market):
-            self._let_go()
+            self._clear()
             return
         source = self._source_of(wanted, interval)
         if source != self._source:
-            self._let_go()
+            self._clear()
             self._source = source
             if source is not None:
                 self.history.start(source)
@@ -153,7 +153,7 @@ class ChartComparison(QObject):
     def _ask_no_more(self) -> None:
         self._is_asked = False
 
-    def _let_go(self) -> None:
+    def _clear(self) -> None:
         self.history.cancel()
         self._source = self._stored = self._shown = None
         self._has_failed = False
@@ -173,7 +173,7 @@ class ChartComparison(QObject):
         self._chart.layers_changed()
 
     def _name_of(self, wanted: Market) -> str:
-        """With its venue where that is another one: also a simulated market is told as such."""
+        """With its venue if that is another one, such as the simulation."""
         own = self._market
         symbol = symbols_apart([wanted] if own is None else [own, wanted])[wanted]
         if own is not None and own.venue == wanted.venue:

@@ -1,4 +1,4 @@
-"""The chart's context menu: each part of the chart says what can be done at the place where it was opened."""
+"""The chart's context menu: each part of the chart adds entries for the place where it was opened."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ class ChartMenu(QObject):
 
 
 class PlaceMenu:
-    """What it offers at the axes, at an indicator, where a forecast stands, and where nothing does."""
+    """Its entries at the axes, at an indicator, at a forecast, and elsewhere."""
 
     def __init__(
         self,

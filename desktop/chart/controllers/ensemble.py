@@ -1,4 +1,4 @@
-"""All that stands between the chart and the rest of the window, composed once for program and tests."""
+"""The controllers between the chart and the rest of the window, composed for program and tests."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ from desktop.ui.theme import Theme
 
 
 class ChartEnsemble(QObject):
-    """Passes on what the feed says of the watched market; the rest its parts hear from the window and the state.
+    """Passes on the feed's candles of the watched market; its parts follow settings and state by themselves.
 
-    open_reader: the record of a run, by its id. What it makes belongs to the window. Before the window goes, what reads
-    candles must have ended (`cancel_reading` and `wait_for_reading`), and `saving` (`finish`).
+    open_reader: the record of a run, by its id. Its parts belong to the window. Before the window is deleted,
+    end the reading of candles (`cancel_reading` and `wait_for_reading`) and `saving` (`finish`).
     """
 
     incident_chosen = Signal(object)
@@ -88,7 +88,7 @@ class ChartEnsemble(QObject):
         self.comparison.show_market(market)
 
     def reload(self, market: Market) -> None:
-        """Stored candles of a market have changed anywhere: read them anew, if they are shown."""
+        """Stored candles of a market have changed: read them again, if they are shown."""
         self.candles.reload(market)
         self.comparison.reload(market)
 
@@ -118,12 +118,12 @@ class ChartEnsemble(QObject):
         self.candles.add((candle,))
 
     def take_report(self, report: FeedReport) -> None:
-        """What the feed says of itself; here, what the exchange does not have."""
+        """A report of the feed; shown are candles that the exchange does not have."""
         if isinstance(report, MissingCandles):
             self.candles.add_hole(report)
 
     def set_forming(self, candle: Candle) -> None:
-        """The candle that is still open, as it stands now."""
+        """The newest state of the candle that is still open."""
         self.candles.set_forming(candle)
         self.tools.lines.see((candle,))
 
@@ -137,7 +137,7 @@ class ChartEnsemble(QObject):
 
 
 class ForecastNote(QObject):
-    """Says beside the forecast why it is old, or why none comes."""
+    """Shows beside the forecast why it is old or missing."""
 
     def __init__(self, state: RunState, chart: ChartWidget) -> None:
         super().__init__(chart)

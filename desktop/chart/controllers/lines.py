@@ -97,7 +97,7 @@ class ChartLines(Placeable[PriceLine]):
         return None if thing.kind is LineKind.ALERT else self._ask(thing, put, is_new=True)
 
     def settled(self, thing: PriceLine) -> PriceLine:
-        """An alert is armed anew where it is put: what it went off at is not there any more."""
+        """A moved alert is armed again: it was triggered at another price."""
         there = replace(thing, price=max(thing.price, self._tick))
         return self._alerts.armed(there) if thing.kind is LineKind.ALERT else there
 
@@ -116,7 +116,7 @@ class ChartLines(Placeable[PriceLine]):
         return Qt.CursorShape.SizeVerCursor
 
     def stepped(self, thing: PriceLine, key: Qt.Key, modifiers: Qt.KeyboardModifier) -> PriceLine | None:
-        """By what can be told in this view, or with Ctrl by the market's smallest step."""
+        """By the smallest step visible in this view, or with Ctrl by the market's tick."""
         _candles, direction = ARROWS.get(key, (0, 0))
         is_least = modifiers == Qt.KeyboardModifier.ControlModifier
         if not direction or not (is_least or modifiers in TEN_AT_ONCE):

@@ -1,4 +1,4 @@
-"""What training had, as markers on the chart."""
+"""Incidents and best checkpoints as markers on the chart."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ class ChartMarkers(QObject, GripTool[Marker]):
         return markers
 
     def _on_series(self) -> None:
-        """Where an incident belongs is found anew: with more of the past there may be a candle for it now."""
+        """Place incidents again: with more history there may be a candle for them now."""
         self._placed.clear()
         self._gather_soon()
 

@@ -69,7 +69,7 @@ class ChartMeasure(Placeable[Measurement]):
     def keep(self, thing: Measurement) -> None:
         self._made = thing
 
-    def let_go(self) -> bool:
+    def clear(self) -> bool:
         was_shown, self._made = self._made is not None, None
         return was_shown
 

@@ -88,7 +88,7 @@ class Placeable(Generic[Thing]):
         """As it comes back once it had been taken away."""
         return thing
 
-    def let_go(self) -> bool:
+    def clear(self) -> bool:
         """Of what is shown until the next press alone; whether there was any."""
         return False
 

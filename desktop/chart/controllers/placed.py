@@ -61,7 +61,7 @@ class ChartPlaced(Tool):
 
     @property
     def selected(self) -> Kept | None:
-        """What the keys are for."""
+        """The one with keyboard focus."""
         return self._book.get(self._selected)
 
     @property
@@ -78,7 +78,7 @@ class ChartPlaced(Tool):
         ):
             dialog.reject()  # what it asks for belongs to the former one
         self.stop()
-        self._let_go()
+        self._clear()
         self._selected = self._hovered = None
         self._book.open(market.venue, market.symbol)
         self.show()
@@ -87,7 +87,7 @@ class ChartPlaced(Tool):
         """The next click sets one, or two of them, or a drag; by keys alone Enter does at the keys' crosshair. Whatever
         else waited for the mouse waits no more."""
         self.stop()
-        self._let_go()
+        self._clear()
         if self._chart.model.newest is not None and self._book.is_open and sort.may_begin():
             self._placing, self._selected = (sort, kind), None
             sort.begun(kind)
@@ -159,7 +159,7 @@ class ChartPlaced(Tool):
 
     def press(self, at: ChartPoint) -> bool:
         self._pressed_at, self._is_dragging, self._grip = at.position, False, None
-        self._let_go()
+        self._clear()
         begun = next((sort for sort in self._sorts if sort.is_begun_by(at)), None)
         if self._placing is None and begun is not None:
             self.begin(begun, next(iter(begun.kinds.values())))
@@ -342,7 +342,7 @@ class ChartPlaced(Tool):
             self._bring_into_view(everything[place % len(everything)])
 
     def _remove_seen(self, thing: Kept) -> None:
-        """What has gone out of view comes back into it first: nothing is removed that nobody sees."""
+        """A thing out of view is brought into view first: nothing invisible is removed."""
         if not self._bring_into_view(thing):
             self.remove(thing)
 
@@ -358,7 +358,7 @@ class ChartPlaced(Tool):
         """Ends what is under way, one thing at a time."""
         if self._placing is not None:
             self.stop()
-        elif self._let_go():
+        elif self._clear():
             self.show()
         elif self._selected is not None:
             self.select(None)
@@ -366,5 +366,5 @@ class ChartPlaced(Tool):
             return False
         return True
 
-    def _let_go(self) -> bool:
-        return any([sort.let_go() for sort in self._sorts])
+    def _clear(self) -> bool:
+        return any([sort.clear() for sort in self._sorts])

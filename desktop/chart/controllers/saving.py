@@ -25,7 +25,7 @@ _WRITTEN_WITHIN_MS = 30_000
 _CANCELLED_WITHIN_MS = 5_000
 _CLIP = re.compile(rb"(<clipPath\b[^>]*>\s*<path)\b")
 """What pyqtgraph cuts a pane to. Readers of SVG Tiny, such as Qt's, know no such thing, and would draw its outline with
-the pen of the group that it stands in: black."""
+the pen of its group: black."""
 
 
 class ChartSaving(QObject):
@@ -161,7 +161,7 @@ class ChartSaving(QObject):
 
 
 def image_of(chart: ChartWidget) -> QImage:
-    """The chart as it stands, without mouse and selection, in device pixels."""
+    """The current chart, without mouse and selection, in device pixels."""
     ratio = chart.devicePixelRatioF()
     image = QImage(chart.size() * ratio, QImage.Format.Format_RGB32)
     image.setDevicePixelRatio(ratio)

@@ -32,8 +32,8 @@ _MINUTE_MS = 60_000
 
 
 class TimeTravel(QObject):
-    """The one that says which moment the chart shows, and which pace a replay has; chart and feed keep them. The feed
-    goes on, or stands still, whatever moment is shown."""
+    """Sets the moment that the chart shows, and the pace of a replay. The feed continues, or pauses, independently of
+    that moment."""
 
     def __init__(
         self, shell: Shell, chart: ChartWidget, state: RunState, open_reader: Callable[[str], RecordReader]
@@ -70,7 +70,7 @@ class TimeTravel(QObject):
         return len(self._chart.model.whole) - 1
 
     def go_to(self, index: int) -> None:
-        """Show the chart as it stood when this candle had just closed; from the newest on, as it stands now."""
+        """Show the chart at the close of this candle; from the newest on, the present."""
         whole = self._chart.model.whole
         if not len(whole) or index >= self.newest:
             self.back_to_now()
@@ -102,7 +102,7 @@ class TimeTravel(QObject):
             self.present()
 
     def play(self) -> None:
-        """Go on candle by candle, until now and then with the replay; or stand still, where candles come already."""
+        """Play candle by candle until now, then the replay; pause if it plays already."""
         if self._walk.isActive():
             self._walk.stop()
         elif self.is_past:
@@ -220,7 +220,7 @@ class TimeTravel(QObject):
     @Slot()
     def _walk_on(self) -> None:
         self.go_to(self.shown + 1)
-        if not self.is_past and self._pace is not None:  # who plays wants to go on
+        if not self.is_past and self._pace is not None:  # playing continues with the replay
             self._pace.play()
             self.present()
 
@@ -248,7 +248,7 @@ class TimeTravel(QObject):
             self._chart.show_moment(found)
 
     def _stored(self, time_ms: int) -> Moment:
-        """With the forecast of the run that is watched; while no trainer stands, of the one that was trained last."""
+        """With the forecast of the run that is watched; without a trainer, of the run that was trained last."""
         run_id, interval_ms = self._state.run_id or self._state.last_run_id, self._state.interval_ms
         if run_id is None or interval_ms is None:
             return Moment(

@@ -1,4 +1,4 @@
-"""What is put on the chart by hand or about training: lines, drawings, a measure, markers, and their menu."""
+"""Lines, drawings, the measure and markers on the chart, and their menu."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ _TINT_SHARE = 0.15
 
 
 class TravelBar(QWidget):
-    """Shows what it is told, and says what was asked for."""
+    """Buttons, slider and label; the controller decides what they show."""
 
     index_chosen = Signal(int)
     """The candle that the slider is at."""
@@ -100,7 +100,7 @@ class TravelBar(QWidget):
             self._tint()
 
     def _tint(self) -> None:
-        """In the past, so that nobody takes the chart for that of now."""
+        """Tinted in the past, to distinguish it from the present."""
         palette = self._palette_now()
         colours = self.palette()
         ground = mixed(palette.warning, palette.panel, _TINT_SHARE) if self._is_past else palette.panel

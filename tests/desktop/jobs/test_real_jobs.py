@@ -119,7 +119,7 @@ def test_a_checkpoint_is_evaluated_from_the_browser_and_what_was_found_stays_wit
         assert not any("was reached" in each for each in told), "it has not ended with its file"
         assert {"Evaluating candles of later.csv", "Judging the forecasts"} <= told
         assert done.state is JobState.DONE, done.result
-        assert f"step {info.step}" in done.result and "went on learning" in done.result
+        assert f"step {info.step}" in done.result and "kept learning" in done.result
         assert done.page is not None and info.checkpoint_id in done.page.read_text(encoding="utf-8")
         row = application.source.catalog.row_of(info.checkpoint_id)
         assert row is not None
@@ -163,7 +163,7 @@ def test_a_file_is_imported_from_the_window_and_stands_once_in_the_list(qapp: QA
         dialog.picker.line.setText(str(file))
         dialog.venue.setCurrentText("binance")
         dialog.zone.setText("Middle/Earth")
-        assert "no time zone" in dialog.message.text() and not ok(dialog).isEnabled()
+        assert "not a time zone" in dialog.message.text() and not ok(dialog).isEnabled()
         dialog.zone.setText("UTC")
         ok(dialog).click()
         visits: list[str] = []
