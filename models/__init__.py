@@ -1,1 +1,1 @@
-"""Torch modules: the transformer, its heads, its losses, and the registry that names them."""
+"""Torch modules: the transformer, its heads, its losses, and the registry of models."""

@@ -1,4 +1,4 @@
-"""First weights by the non-linearity that follows: He's for those that cut a half off, Xavier's for those that do not.
+"""Initial weights by the following non-linearity: He's for those that cut off one half, Xavier's for the others.
 
 He et al., 2015 (Delving deep into rectifiers); Glorot and Bengio, 2010 (Understanding the difficulty of training).
 """
@@ -13,9 +13,9 @@ _CUTS_A_HALF = frozenset({"relu", "gelu", "silu"})
 
 
 def initialise_by_activation(model: CandleTransformer) -> None:
-    """Draw the weights of every matrix anew from torch's global generator; biases become zero. The head stays zero.
+    """Draw the weights of every matrix again from torch's global generator; biases become zero. The head stays zero.
 
-    What no non-linearity follows (embedding, attention, the way back to the stream) gets Xavier's, and the last
+    Layers without a following non-linearity (embedding, attention, the output projections) get Xavier's, and the last
     matrix of each branch is divided by the square root of the number of branches, so that the stream keeps its size.
     """
     branches = 2 * len(model.blocks)

@@ -7,7 +7,7 @@ from torch import Tensor
 
 
 def quantiles_of(reference: Tensor, corrections: Tensor) -> Tensor:
-    """The model's quantiles: reference plus corrections, put in ascending order. [..., L] each."""
+    """The model's quantiles: reference plus corrections, sorted in ascending order. [..., L] each."""
     return torch.sort(reference + corrections, dim=-1).values
 
 
@@ -21,9 +21,9 @@ def pinball(outcome: Tensor, quantiles: Tensor, levels: Tensor) -> Tensor:
 
 
 def weighted_parts(losses: Tensor, weights: Tensor, total_weight: Tensor) -> Tensor:
-    """Each quantity's part [Q] of the weighted mean of losses [B, H, Q]: they add up to it.
+    """Each quantity's part [Q] of the weighted mean of losses [B, H, Q]; the parts add up to it.
 
     total_weight: the sum of the whole batch's weights, of which these may be a part; above 0. The weights are divided
-    rather than the losses: nothing flows back through them.
+    rather than the losses, since no gradient flows through them.
     """
     return (losses * (weights / total_weight)).sum(dim=(0, 1))

@@ -1,4 +1,4 @@
-"""Names to models. A checkpoint stores the name, so that another architecture's weights are refused."""
+"""Models by name. A checkpoint stores the name, so that another architecture's weights are refused."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _MODELS = {"transformer": CandleTransformer}
 
 
 def build_model(name: str, shape: ModelShape, seed: int, initialisation: str = "torch") -> nn.Module:
-    """A new model whose first weights depend on `seed` alone; the global generator is left as it was.
+    """A new model whose initial weights depend on `seed` alone; the global generator is not changed.
 
     initialisation: "torch" (that of each torch module) or "by-activation" (see `models.initialise`).
 

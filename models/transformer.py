@@ -1,7 +1,7 @@
 """A small causal transformer over candles, and its quantile head.
 
-Pre-norm residual blocks (Xiong et al., 2020) with GELU. Each stage has its own name and nothing is changed in place,
-so autograd's saved tensors stay what they were.
+Pre-norm residual blocks (Xiong et al., 2020) with GELU. Every stage assigns a new name and nothing is changed in place,
+so autograd's saved tensors stay intact.
 
 Shapes: B batch, T context, F features, W width, H horizons, Q quantities, L levels.
 """
@@ -32,7 +32,7 @@ class ModelShape:
     levels: int
     activation: str = "gelu"
     recompute: bool = False
-    """Keep no activations of the blocks for the backward pass but compute them again (gradient checkpointing)."""
+    """Recompute the activations of the blocks in the backward pass instead of storing them (gradient checkpointing)."""
 
 
 class CausalSelfAttention(nn.Module):
@@ -46,19 +46,20 @@ class CausalSelfAttention(nn.Module):
         self.project_in = nn.Linear(width, 3 * width)
         self.project_out = nn.Linear(width, width)
 
-    def forward(self, states: Tensor, may_attend: Tensor, asked: int) -> Tensor:
-        """What the newest `asked` candles see: states [B, T, W], may_attend [B, 1, T, T] bool to [B, asked, W]."""
+    def forward(self, states: Tensor, may_attend: Tensor, outputs: int) -> Tensor:
+        """Attention output of the newest `outputs` candles: states [B, T, W], may_attend [B, 1, T, T] bool to
+        [B, outputs, W]."""
         batch, length, width = states.shape
         weight, bias = self.project_in.weight, self.project_in.bias
-        query = functional.linear(states[:, length - asked :], weight[:width], bias[:width])
+        query = functional.linear(states[:, length - outputs :], weight[:width], bias[:width])
         key, value = functional.linear(states, weight[width:], bias[width:]).chunk(2, dim=-1)
         attended = functional.scaled_dot_product_attention(
             self._by_head(query),
             self._by_head(key),
             self._by_head(value),
-            attn_mask=may_attend[:, :, length - asked :],
+            attn_mask=may_attend[:, :, length - outputs :],
         )
-        merged = attended.transpose(1, 2).reshape(batch, asked, width)
+        merged = attended.transpose(1, 2).reshape(batch, outputs, width)
         out: Tensor = self.project_out(merged)
         return out
 
@@ -80,19 +81,19 @@ class ResidualBlock(nn.Module):
         self.activation = _ACTIVATIONS[activation]()
         self.narrow = nn.Linear(4 * width, width)
 
-    def forward(self, states: Tensor, may_attend: Tensor, asked: int) -> Tensor:
-        """The newest `asked` candles' states: [B, T, W] to [B, asked, W]."""
-        newest = states[:, states.shape[1] - asked :]
-        attended = newest + self.attention(self.attention_norm(states), may_attend, asked)
+    def forward(self, states: Tensor, may_attend: Tensor, outputs: int) -> Tensor:
+        """The newest `outputs` candles' states: [B, T, W] to [B, outputs, W]."""
+        newest = states[:, states.shape[1] - outputs :]
+        attended = newest + self.attention(self.attention_norm(states), may_attend, outputs)
         widened = self.activation(self.widen(self.feed_forward_norm(attended)))
         transformed: Tensor = attended + self.narrow(widened)
         return transformed
 
 
 class CandleTransformer(nn.Module):
-    """Features of the last T candles to corrections of normalised quantiles that a cheap forecast gives.
+    """Features of the last T candles to corrections of the normalised quantiles of a cheap forecast.
 
-    The head starts at zero: an untrained model says exactly what that forecast says.
+    The head starts at zero: an untrained model returns exactly that forecast.
     """
 
     def __init__(self, shape: ModelShape) -> None:
@@ -117,18 +118,18 @@ class CandleTransformer(nn.Module):
         states: Tensor = embedded
         may_attend = self._may_attend(is_real)
         for index, block in enumerate(self.blocks, start=1):
-            asked = 1 if index == len(self.blocks) else self.shape.context  # the head reads the newest alone
+            outputs = 1 if index == len(self.blocks) else self.shape.context  # the head reads only the newest
             if self.shape.recompute and self.training:
-                states = checkpoint(block, states, may_attend, asked, use_reentrant=False)
+                states = checkpoint(block, states, may_attend, outputs, use_reentrant=False)
             else:
-                states = block(states, may_attend, asked)
+                states = block(states, may_attend, outputs)
         newest = self.final_norm(states[:, -1])
         shape = self.shape
         corrections: Tensor = self.head(newest)
         return corrections.view(-1, shape.horizons, shape.quantities, shape.levels)
 
     def _may_attend(self, is_real: Tensor) -> Tensor:
-        """[B, 1, T, T]. A padded position sees itself, so that no softmax runs over nothing (which is NaN)."""
+        """[B, 1, T, T]. A padded position sees itself, so that no softmax is empty (which would be NaN)."""
         causal, same = self.get_buffer("causal"), self.get_buffer("same")
         allowed = (causal & is_real[:, None, :]) | same
         return allowed[:, None]

@@ -1,1 +1,1 @@
-"""Benchmarks of training, its record and the history: what `ghostcandle bench` runs of core."""
+"""Benchmarks of training, the record and the history, for `ghostcandle bench`."""

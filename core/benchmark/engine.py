@@ -1,7 +1,7 @@
-"""How much the engine costs over a bare loop: both in one process, step about, so that the machine's mood cancels out.
+"""The engine's overhead over a bare loop: alternating steps in one process, so that changes of the machine cancel out.
 
-The bare loop is what anyone would write: forward, backward, `clip_grad_norm_`, fused AdamW. Ours is what the session
-runs: the recovery ladder around the engine with its guard, clipping and statistics, and the event that tells of it.
+The bare loop is the usual one: forward, backward, `clip_grad_norm_`, fused AdamW. Ours is that of the session: the
+recovery ladder around the engine with its guard, clipping and statistics, and the resulting event.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ from models.losses import pinball, quantiles_of
 _WARM_UP = 5
 _CLIP_REPEATS = 50
 _WANTED_SPEEDUP = 3.0
-"""Of a whole-step graph over the same engine without one, at the median."""
+"""Median speedup of a whole-step graph over the same engine without one."""
 _LOSS_TOLERANCE = 1e-2
-"""Relative, of a step from the same numbers: kernels add up in another order."""
+"""Relative, for a step from the same numbers: kernels add in another order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class Workload:
 
 
 def measure_training(settings: Settings, steps: int, clock: Clock) -> dict[str, Any]:
-    """All workloads on the device that the settings ask for. Raises DeviceError."""
+    """Measure all workloads on the configured device. Raises DeviceError."""
     prepare_thread()
     try:
         return _measure(settings, choose_device(settings.training.device), steps, clock)
@@ -80,8 +80,8 @@ def _measure(settings: Settings, device: Device, steps: int, clock: Clock) -> di
 
 
 def workloads(settings: Settings, is_cuda: bool) -> tuple[Workload, ...]:
-    """The model that the settings name and the common yardstick, which is the same one where nothing was set; on CUDA
-    also one that is worth a graphics card."""
+    """The configured model and a fixed one for comparison, unless they are equal; on CUDA also a model large enough for
+    a GPU."""
     yardstick = replace(ModelSettings(), width=64, layers=2, heads=4, context=64)
     own = Workload("default", settings.model, settings.training.replay_samples + 1)
     common = Workload("64 wide, 2 layers, 32x64", yardstick, 32)
@@ -94,10 +94,10 @@ def workloads(settings: Settings, is_cuda: bool) -> tuple[Workload, ...]:
 def compare_with_eager(
     workload: Workload, settings: Settings, device: torch.device, steps: int, clock: Clock
 ) -> dict[str, Any]:
-    """The same engine with and without CUDA graphs, step about, on the same batches.
+    """The same engine with and without CUDA graphs, in alternating steps on the same batches.
 
-    Each pair of steps begins with the same numbers: kernels that add up in another order are a rounding apart, and
-    hundreds of steps make any difference of it.
+    Each pair of steps starts from the same numbers: kernels that add in another order differ by rounding, which grows
+    over hundreds of steps.
     """
     chosen = replace(settings, model=workload.model)
     without = replace(chosen, training=replace(chosen.training, cuda_graphs=False))
@@ -110,7 +110,7 @@ def compare_with_eager(
         (one, fast_s), (other, slow_s) = (_timed_loss(engine, samples, reference, clock) for engine in (graphed, eager))
         pairs.append((fast_s, slow_s))
         losses.append((one, other))
-        take_numbers(graphed, eager)
+        copy_state(graphed, eager)
     speedup = _spread([slow / fast for fast, slow in pairs[_WARM_UP:]])
     return {
         "execution": graphed.execution,
@@ -120,9 +120,9 @@ def compare_with_eager(
     }
 
 
-def take_numbers(engine: TrainingEngine, other: TrainingEngine) -> None:
-    """Give `engine` all that steps change in another one of the same form that made as many steps. The tensors stay
-    where they are, so a captured step stays good."""
+def copy_state(engine: TrainingEngine, other: TrainingEngine) -> None:
+    """Copy all state that steps change from another engine of the same form and step count. The tensors keep their
+    addresses, so a captured step stays valid."""
     for own, given in zip(engine.live(), other.live(), strict=True):
         own.copy_(given)
 
@@ -130,9 +130,9 @@ def take_numbers(engine: TrainingEngine, other: TrainingEngine) -> None:
 def judge_graph(
     execution: str, losses: Sequence[tuple[float | None, float | None]], speedup: float
 ) -> dict[str, bool | float | int | None]:
-    """Whether a graph does what it is for. losses: with it and without, step by step; None where a step was not done.
+    """Whether a graph passes. losses: with and without it, step by step; None for a skipped step.
 
-    A step that was not done or whose loss is not a number leaves no largest difference, and is not within tolerance.
+    With a skipped step or a non-finite loss there is no largest difference, and the graph does not pass.
     """
     differences = [_relative_difference(one, other) for one, other in losses]
     known = [difference for difference in differences if difference is not None]
@@ -157,14 +157,14 @@ def _relative_difference(one: float | None, other: float | None) -> float | None
 def _timed_loss(
     engine: TrainingEngine, batch: Batch, reference: FloatArray, clock: Clock
 ) -> tuple[float | None, float]:
-    """The loss, None where the step was not done, and how long it took."""
+    """The loss, None for a skipped step, and the duration in seconds."""
     started_s = clock.monotonic_s()
     loss = engine.step(batch, reference).loss
     return loss, clock.monotonic_s() - started_s
 
 
 def compare(workload: Workload, settings: Settings, device: torch.device, steps: int, clock: Clock) -> dict[str, Any]:
-    """Time `steps` pairs of steps. Times in milliseconds; ratios are of the two steps of one pair."""
+    """Time `steps` pairs of steps. Times in milliseconds; ratios are within a pair."""
     chosen = replace(settings, model=workload.model)
     with tempfile.TemporaryDirectory(prefix="ghostcandle-") as folder:
         engine = build_engine(chosen, device, seed=0)
@@ -191,7 +191,7 @@ def compare(workload: Workload, settings: Settings, device: torch.device, steps:
 
 
 class _Ours:
-    """A step as the session does it, without the candles."""
+    """A step as in the session, without candles."""
 
     def __init__(self, engine: TrainingEngine, folder: Path) -> None:
         self._engine = engine
@@ -258,7 +258,7 @@ class _Bare:
 def _time_pairs(
     ours: Callable[[], object], theirs: Callable[[], object], pairs: int, clock: Clock
 ) -> list[tuple[float, float]]:
-    """Seconds of each. Which of the two goes first alternates."""
+    """Seconds of each. They alternate in going first."""
     timed: list[tuple[float, float]] = []
     for index in range(pairs + _WARM_UP):
         order = (ours, theirs) if index % 2 == 0 else (theirs, ours)
@@ -268,21 +268,21 @@ def _time_pairs(
 
 
 def _seconds(step: Callable[[], object], clock: Clock) -> float:
-    """Both kinds of step end with a number on the host, so nothing is left under way on a device."""
+    """Both kinds of step end with a number on the host, so no device work is pending."""
     started_s = clock.monotonic_s()
     step()
     return clock.monotonic_s() - started_s
 
 
 def _clip_time_s(engine: TrainingEngine, settings: Settings, clock: Clock) -> float:
-    """What clipping alone takes, on gradients of this model's shapes."""
+    """Time of clipping alone, on gradients of this model's shapes."""
     gradients = [torch.randn(engine.parameters, device=engine.device)]
     clipper = Clipper(settings.gradients, engine.device, [gradients])
-    norm, goes_on = nn.utils.get_total_norm(gradients), torch.zeros((), dtype=torch.bool, device=engine.device)
+    norm, not_skipped = nn.utils.get_total_norm(gradients), torch.zeros((), dtype=torch.bool, device=engine.device)
     factor = torch.ones((), device=engine.device)
     times = []
     for _ in range(_CLIP_REPEATS):
-        times.append(_seconds(lambda: _wait(clipper.clip(gradients, norm, goes_on, factor).norm_after), clock))
+        times.append(_seconds(lambda: _wait(clipper.clip(gradients, norm, not_skipped, factor).norm_after), clock))
     return statistics.median(times)
 
 

@@ -1,4 +1,4 @@
-"""How fast history goes in and comes out, in a folder of its own: for `ghostcandle bench history`."""
+"""Speed of importing, reading and exporting history, in a separate folder: for `ghostcandle bench history`."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ _MARKET = Market(FILE_VENUE, "BENCH", Interval(60_000))
 
 
 def measure_history(folder: Path, rows: int, clock: Clock) -> dict[str, Any]:
-    """Import `rows` candles from a CSV, read windows of them, export them. Seconds and milliseconds of the wall.
+    """Import `rows` candles from a CSV, read windows of them, export them. Wall time in seconds and milliseconds.
 
-    ratio_to_bare: the import over the least that it could be, which is pandas reading the file and sqlite3 inserting
-    rows, measured beside it.
+    ratio_to_bare: the import over a lower bound measured in the same run: pandas reading the file and sqlite3
+    inserting rows.
     """
     source = folder / "source.csv"
     _write_source(source, rows)
@@ -100,6 +100,6 @@ def _window(store: CandleStore, end_ms: int) -> StoredColumns:
 
 
 def _ends(rows: int) -> list[int]:
-    """Moments over the whole history, out of order, so that pages are not read one after the other."""
+    """Times over the whole history, in random order, so that pages are not read sequentially."""
     places = np.random.default_rng(1).integers(min(rows, WINDOW_ROWS), rows + 1, _WINDOWS)
     return [_START_MS + 60_000 * int(place) for place in places]

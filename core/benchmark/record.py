@@ -1,5 +1,5 @@
-"""A record of many scored candles, made up and thinned by the rules in force; what it takes on the disk, and how long
-reading it takes. No torch: nothing is trained."""
+"""A synthetic record of many scored candles, thinned by the current rules: its size on disk, and the time to read it.
+No torch: nothing is trained."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from core.domain.diagnosis import GradientStatistics, LayerStatistics
 from core.domain.events import ForecastMode
 from core.domain.quantities import LEVELS, QUANTITIES, FloatArray
 from core.evaluation.findings import Request
-from core.evaluation.running import AccuracyBook
+from core.evaluation.running import RunningAccuracy
 from core.evaluation.summary import summarise
 from core.forecast.experts import LOSS_ROWS, pack_losses
 from core.settings.tree import RecordSettings
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 _MARKET = Market("binance", "BTC/USDT", Interval.parse("1m"))
 _HORIZONS, _LAYERS, _PATTERNS, _AT_ONCE = 8, 29, 64, 1_000
 _THINNED_CANDLES = 10_000
-"""So many candles are stored with all detail, and then lose it. Those before them are stored as they would be then."""
+"""Number of candles stored with all details and then thinned. Earlier ones are stored as they would be after that."""
 _STEP_MS = _MARKET.interval.duration_ms
 _START_MS = 1_735_689_600_000
 
@@ -53,10 +53,10 @@ Progress = Callable[[int, int], object]
 def measure_record(
     root: Path, candles: int, rules: RecordSettings, clock: Clock, on_progress: Progress
 ) -> dict[str, Any]:
-    """Plain data, fit for JSON. Leaves the data folder, for whoever wants to open it. Raises StorageError."""
+    """Plain data, fit for JSON. Keeps the data folder, so that it can be opened. Raises StorageError."""
     folder = DataFolder(root)
     folder.ensure()
-    run_id = _made_up(folder, candles, rules, on_progress)
+    run_id = _write_record(folder, candles, rules, on_progress)
     size = folder.database.stat().st_size
     detailed = min(candles, max(rules.keep_detail_days * 86_400_000 // _STEP_MS, rules.keep_detail_candles) or candles)
     return {
@@ -69,7 +69,7 @@ def measure_record(
     }
 
 
-def _made_up(folder: DataFolder, candles: int, rules: RecordSettings, on_progress: Progress) -> str:
+def _write_record(folder: DataFolder, candles: int, rules: RecordSettings, on_progress: Progress) -> str:
     with closing(open_database(folder.database)) as db:
         runs = RunStore(db)
         run = runs.create(
@@ -95,7 +95,7 @@ def _made_up(folder: DataFolder, candles: int, rules: RecordSettings, on_progres
 
 
 class _Writer:
-    """Rows like those of a session, in bulk: a few patterns of numbers, with the times of each candle."""
+    """Writes rows like those of a session, in bulk: a few patterns of numbers, with the times of each candle."""
 
     def __init__(self, db: Database, run_id: str, detailed_from: int) -> None:
         self._db, self._run_id, self._detailed_from = db, run_id, detailed_from
@@ -108,7 +108,7 @@ class _Writer:
         self._numbers = draw.gamma(2.0, 1e-4, (_PATTERNS, len(NUMBERS)))
 
     def write(self, places: range) -> None:
-        """The next candles."""
+        """Write the next candles."""
         CandleStore(self._db).save(_MARKET, [self._candle(place) for place in places])
         rows: dict[SealedTable, list[Row]] = {}
         for place in places:
@@ -129,7 +129,7 @@ class _Writer:
             )
 
     def first_scores(self, places: range) -> Iterator[StoredScore]:
-        """Of forecasts one candle ahead."""
+        """Scores of forecasts one candle ahead."""
         return (self._score(place, 1, self.at(place), self.at(place + 1) + 250) for place in places if place)
 
     def _add(
@@ -140,7 +140,7 @@ class _Writer:
             rows.setdefault(DETAILS[table], []).append(DETAILS[table].seal(place + 1, (detail,)))
 
     def at(self, place: int) -> int:
-        """When this candle opens."""
+        """The candle's open time."""
         return _START_MS + place * _STEP_MS
 
     def _close(self, place: int) -> float:
@@ -206,15 +206,15 @@ def _gradients(draw: np.random.Generator) -> GradientStatistics:
 
 
 def _bytes_by_age(database: Path, candles: int, detailed: int) -> dict[str, Any]:
-    """What a candle takes that has all its detail, and what one takes that has not."""
+    """Bytes of a candle with all details, and of a thinned one."""
     with closing(open_database(database, readonly=True)) as db:
         sizes = dict(db.execute("SELECT name, SUM(pgsize) FROM dbstat GROUP BY name").fetchall())
         free, size = (int(db.execute(f"PRAGMA {name}").fetchone()[0]) for name in ("freelist_count", "page_size"))
-    beside = sum(sizes.pop(table.name) for table in DETAILS.values())
+    details = sum(sizes.pop(table.name) for table in DETAILS.values())
     thinned = sum(sizes.values()) / candles
     return {
         "bytes_a_thinned_candle": thinned,
-        "bytes_a_detailed_candle": thinned + beside / max(detailed, 1),
+        "bytes_a_detailed_candle": thinned + details / max(detailed, 1),
         "free_bytes": free * size,
         "bytes_by_table": sizes,
     }
@@ -224,13 +224,13 @@ def _times(database: Path, run_id: str, clock: Clock) -> dict[str, float]:
     """In seconds: the Accuracy dock's first figures and all of them, `metrics`."""
     started_s = clock.monotonic_s()
     with closing(open_database(database, readonly=True)) as db:
-        book = AccuracyBook(db, run_id, _HORIZONS)
-        _read(book, 1)
-        book.find(Request())
+        accuracy = RunningAccuracy(db, run_id, _HORIZONS)
+        _read(accuracy, 1)
+        accuracy.find(Request())
         first_s = clock.monotonic_s() - started_s
         for horizon in range(2, _HORIZONS + 1):
-            _read(book, horizon)
-        book.find(Request())
+            _read(accuracy, horizon)
+        accuracy.find(Request())
         all_s = clock.monotonic_s() - started_s
         started_s = clock.monotonic_s()
         summarise(db, RunStore(db).get(run_id))
@@ -238,6 +238,6 @@ def _times(database: Path, run_id: str, clock: Clock) -> dict[str, float]:
     return {"accuracy_first_s": first_s, "accuracy_s": all_s, "metrics_s": metrics_s}
 
 
-def _read(book: AccuracyBook, horizon: int) -> None:
-    for _ in book.read_on(horizon):
+def _read(accuracy: RunningAccuracy, horizon: int) -> None:
+    for _ in accuracy.read_more(horizon):
         pass

@@ -1,1 +1,1 @@
-"""How good a run's forecasts were: for `evaluate`, `metrics`, `headless` and the Accuracy dock. No Qt, no torch."""
+"""Evaluation of a run's forecasts: for `evaluate`, `metrics`, `headless` and the Accuracy dock. No Qt, no torch."""

@@ -1,6 +1,5 @@
-"""From columns of scores to what they prove. The values are those of `evaluate`. The intervals that a verdict rests on,
-of skills, gains and direction, hold at every moment, since this is looked at while the run is going on; so they are
-wider than those of a single look."""
+"""Statistics of scores, with the values of `evaluate`. The intervals of skills, gains and direction are valid at every
+moment, since they are watched while the run continues; so they are wider than those of a single test."""
 
 from __future__ import annotations
 
@@ -30,7 +29,7 @@ ERROR_WINDOW = 100
 MOST_POINTS = 400
 SHOWN = "what is shown"
 _FULLY = (Quantity.CLOSE, Quantity.RANGE)
-"""The quantities that everything is said of."""
+"""The quantities with full statistics."""
 _ALSO_DRAWN = (Quantity.BODY, Quantity.UPPER_WICK, Quantity.LOWER_WICK, Quantity.VOLUME)
 _ROW = {name: row for row, name in enumerate(LOSS_ROWS)}
 _WITHOUT_MODEL = 0
@@ -40,7 +39,7 @@ Rows = NDArray[np.bool_]
 
 
 def skill_at(columns: ScoreColumns, rows: Rows, horizon: int) -> HorizonSkill:
-    """One row of the table of horizons. rows: which of the columns' scores count."""
+    """One row of the table of horizons. rows: mask of the scores that count."""
     losses = columns.losses[rows]
     close, spread = (_quantity_losses(columns, losses, rows, quantity) for quantity in _FULLY)
     return HorizonSkill(
@@ -54,7 +53,7 @@ def skill_at(columns: ScoreColumns, rows: Rows, horizon: int) -> HorizonSkill:
 
 
 def assess(columns: ScoreColumns, origins: Origins, rows: Rows, request: Request) -> HorizonAccuracy:
-    """All that there is to say of one horizon. rows: which of its scores count."""
+    """All statistics of one horizon. rows: mask of its scores that count."""
     losses = columns.losses[rows]
     close, spread = (_quantity_losses(columns, losses, rows, quantity) for quantity in _FULLY)
     inside_90 = columns["inside_90"][rows]
@@ -83,24 +82,24 @@ def assess(columns: ScoreColumns, origins: Origins, rows: Rows, request: Request
         coverage_curve=_thinned(targets[COVERAGE_WINDOW - 1 :], rolling_shares(inside_90, COVERAGE_WINDOW)),
         error_curve=_errors(targets[known], outcome - quantiles[:, MEDIAN]),
         no_change_curve=_errors(targets[known], outcome),
-        spared_close=_spared(targets, close),
-        spared_range=_spared(targets, spread),
+        loss_reduction_close=_loss_reduction(targets, close),
+        loss_reduction_range=_loss_reduction(targets, spread),
     )
 
 
 class _Losses:
-    """Of one quantity, each [n] in time order."""
+    """Losses of one quantity, each [n] in time order."""
 
-    def __init__(self, shown: FloatArray, everyone: FloatArray, quantity: Quantity) -> None:
-        """everyone: [n, len(LOSS_ROWS)]"""
+    def __init__(self, shown: FloatArray, losses_by_expert: FloatArray, quantity: Quantity) -> None:
+        """losses_by_expert: [n, len(LOSS_ROWS)]"""
         self.shown = shown
         self.quantity = quantity
-        self.without = everyone[:, _WITHOUT_MODEL]
-        self.reference = everyone[:, _ROW[EXPERTS[REFERENCE]]]
-        self.everyone = everyone
+        self.without = losses_by_expert[:, _WITHOUT_MODEL]
+        self.reference = losses_by_expert[:, _ROW[EXPERTS[REFERENCE]]]
+        self.losses_by_expert = losses_by_expert
 
     def of(self, expert: int) -> FloatArray:
-        lost: FloatArray = self.everyone[:, _ROW[EXPERTS[expert]]]
+        lost: FloatArray = self.losses_by_expert[:, _ROW[EXPERTS[expert]]]
         return lost
 
     @property
@@ -139,7 +138,7 @@ def _drawn(
 
 
 def _experts(close: _Losses, spread: _Losses, losses: NDArray[np.float32]) -> tuple[ExpertLoss, ...]:
-    """What was shown, the same without the model, then each expert that speaks on one of the two."""
+    """The shown forecast, the same without the model, then each expert that forecasts at least one of the two."""
     if len(losses) < FEWEST_FOR_AN_ESTIMATE:
         return ()
     found = [
@@ -178,36 +177,36 @@ def _extremes(inside: NDArray[np.bool_]) -> tuple[float | None, float | None]:
 def _directions(
     columns: ScoreColumns, origins: Origins, rows: Rows, horizon: int
 ) -> tuple[Estimate, Estimate, Estimate]:
-    """Of the forecast, of "reverse last", and of the direction that was more frequent; flat ones left out.
+    """Of the forecast, of "reverse last", and of the more frequent direction; without flat candles.
 
-    A direction is that from the forecast's last close to the target's. "Reverse last" names the opposite of the last
-    candle that the forecast had seen.
+    A direction is from the forecast's last close to the target's. "Reverse last" is the opposite of the last candle
+    that the forecast had seen.
     """
     moved = rows.copy()
     moved[rows] = columns["direction_hit"][rows] >= 0
     places = np.searchsorted(origins.open_time_ms, columns["target_open_time_ms"][moved])
     places = places[(places > horizon) & (places < origins.open_time_ms.size)]
-    came = np.sign(origins.closes[places] - origins.closes[places - horizon])
+    actual = np.sign(origins.closes[places] - origins.closes[places - horizon])
     before = np.sign(origins.closes[places - horizon] - origins.closes[places - horizon - 1])
     was_moving = before != 0.0
-    frequent = 1.0 if (came > 0.0).sum() >= (came < 0.0).sum() else -1.0
+    frequent = 1.0 if (actual > 0.0).sum() >= (actual < 0.0).sum() else -1.0
     return (
         _share_sequence(columns["direction_hit"][moved] == 1, horizon),
-        _share_sequence(came[was_moving] == -before[was_moving], horizon),
-        _share_sequence(came == frequent, horizon),
+        _share_sequence(actual[was_moving] == -before[was_moving], horizon),
+        _share_sequence(actual == frequent, horizon),
     )
 
 
 def _outcomes(columns: ScoreColumns, origins: Origins, rows: Rows) -> tuple[FloatArray, Rows]:
-    """The close returns that came [k], and of which of the n scores that is known [n]: a target's close is that of the
-    forecast that was made from it, so the newest target may have none yet."""
+    """The actual close returns [k], and a mask of the n scores that have one [n]: a target's close is stored with the
+    forecast made from it, so the newest target may have none yet."""
     targets = columns["target_open_time_ms"][rows]
     places = np.searchsorted(origins.open_time_ms, targets)
     inside = places < origins.open_time_ms.size
     known: Rows = np.zeros(targets.size, dtype=np.bool_)
     known[inside] = origins.open_time_ms[places[inside]] == targets[inside]
-    came = np.log(origins.closes[places[known]] / columns["origin_close"][rows][known])
-    return came, known
+    actual = np.log(origins.closes[places[known]] / columns["origin_close"][rows][known])
+    return actual, known
 
 
 def _errors(targets: NDArray[np.int64], errors: FloatArray) -> Curve:
@@ -217,7 +216,7 @@ def _errors(targets: NDArray[np.int64], errors: FloatArray) -> Curve:
     return _thinned(targets[ERROR_WINDOW - 1 :], (sums[ERROR_WINDOW:] - sums[:-ERROR_WINDOW]) / ERROR_WINDOW)
 
 
-def _spared(targets: NDArray[np.int64], of: _Losses) -> Curve:
+def _loss_reduction(targets: NDArray[np.int64], of: _Losses) -> Curve:
     total = float(of.reference.sum())
     if of.shown.size < FEWEST_FOR_AN_ESTIMATE or total <= 0.0:
         return _thinned(targets[:0], of.shown[:0])
@@ -225,7 +224,7 @@ def _spared(targets: NDArray[np.int64], of: _Losses) -> Curve:
 
 
 def _thinned(targets: NDArray[np.int64], values: FloatArray) -> Curve:
-    """About one point for each pixel; the first and the last are among them."""
+    """About one point per pixel, including the first and the last."""
     if values.size > MOST_POINTS:
         kept = np.unique(np.linspace(0, values.size - 1, MOST_POINTS).astype(np.int64))
         targets, values = targets[kept], values[kept]
@@ -233,5 +232,5 @@ def _thinned(targets: NDArray[np.int64], values: FloatArray) -> Curve:
 
 
 def groups_of(regimes: NDArray[np.int8], names: Sequence[str]) -> tuple[str, ...]:
-    """The regimes that at least one score was made in."""
+    """The regimes that have at least one score."""
     return tuple(name for place, name in enumerate(names) if bool((regimes == place).any()))

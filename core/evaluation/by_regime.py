@@ -1,6 +1,6 @@
-"""Scores parted by the market's regime where each forecast was made: for `evaluate`, its report and the panels.
+"""Scores by the market's regime at each forecast: for `evaluate`, its report and the panels.
 
-No torch. What a regime was is known before the forecast's target opens, so nothing is chosen in hindsight.
+No torch. The regime is known before the forecast's target opens, so nothing is chosen in hindsight.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from core.forecast.score import share, skill
 from core.storage.records import StoredScore
 
 UNKNOWN = "unknown"
-"""The name of the group of scores whose forecast was made before regimes were kept."""
+"""The group of scores whose forecast was made before regimes were stored."""
 
 
 @dataclass(frozen=True, slots=True)
 class RegimeScores:
-    """How the forecasts made in one regime came out. name: of `Regime`, or `UNKNOWN`. share: of all scores."""
+    """Results of the forecasts made in one regime. name: of `Regime`, or `UNKNOWN`. share: of all scores."""
 
     name: str
     n: int
@@ -33,9 +33,9 @@ class RegimeScores:
 
 
 def by_regime(scores: Sequence[StoredScore]) -> tuple[RegimeScores, ...]:
-    """One row a regime, also where it has no score; then one of the scores whose regime is not known, if there are any.
+    """One row per regime, even without scores; then one for scores of unknown regime, if there are any.
 
-    scores: of one horizon, in time order, those that count. Each counts for the likeliest regime at its origin.
+    scores: those that count, of one horizon, in time order. Each counts for the likeliest regime at its origin.
     """
     groups: dict[str, list[StoredScore]] = {regime.value: [] for regime in Regime}
     for score in scores:
@@ -45,9 +45,9 @@ def by_regime(scores: Sequence[StoredScore]) -> tuple[RegimeScores, ...]:
 
 
 def of_group(name: str, scores: Sequence[StoredScore], total: int) -> RegimeScores:
-    """How these came out, of `total` scores.
+    """Results of these scores, out of `total`.
 
-    The bootstrap takes blocks of scores that follow each other in the group, though others lay between them.
+    The bootstrap takes blocks of consecutive scores of the group, even if others lay between them.
     """
     losses = ("loss", "reference_loss", "range_loss", "range_reference_loss")
     close, close_reference, spread, spread_reference = (

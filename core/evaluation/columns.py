@@ -1,4 +1,4 @@
-"""Scores of one horizon in arrays that grow."""
+"""Scores of one horizon in growing arrays."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ _SHAPES: dict[str, tuple[type, tuple[int, ...]]] = {
 
 
 class ScoreColumns:
-    """The newest scores, at least `capacity` of them once there are that many. Only those that say what every expert
-    lost: as `evaluate`, which judges no others."""
+    """The newest scores, at least `capacity` of them if available. Only those with the losses of every expert, as
+    `evaluate` judges no others."""
 
     def __init__(self, capacity: int) -> None:
         self._capacity = capacity
@@ -40,7 +40,7 @@ class ScoreColumns:
         }
         self._losses: NDArray[Any] = np.zeros((_ROOM, len(LOSS_ROWS), QUANTITIES), dtype=_LOSS)
         self.read_until_ms = -(2**63)
-        """The newest target that was taken, also one that does not count."""
+        """The newest target read, even if it does not count."""
 
     def __len__(self) -> int:
         return self._size
@@ -50,11 +50,11 @@ class ScoreColumns:
 
     @property
     def losses(self) -> NDArray[np.float32]:
-        """Everyone's: [n, len(LOSS_ROWS), Q]."""
+        """Losses of all experts: [n, len(LOSS_ROWS), Q]."""
         return self._losses[: self._size]
 
     def append(self, rows: ScoredRows) -> None:
-        """Take later scores."""
+        """Add later scores."""
         self.read_until_ms = rows.read_until_ms
         if not len(rows):
             return
@@ -86,16 +86,16 @@ def _moved(column: NDArray[Any], room: int) -> NDArray[Any]:
 
 
 class Origins:
-    """Candles from which a forecast was made: when each opened, and its close."""
+    """Candles from which a forecast was made: open time and close."""
 
     def __init__(self) -> None:
         self.read_until_ms = -(2**63)
-        """The newest that was taken, or that was passed over."""
+        """The newest one read or skipped."""
         self.open_time_ms: NDArray[np.int64] = np.empty(0, dtype=np.int64)
         self.closes: FloatArray = np.empty(0)
 
     def append(self, opened: NDArray[np.int64], closes: FloatArray) -> None:
-        """Take later ones."""
+        """Add later ones."""
         if not opened.size:
             return
         self.read_until_ms = int(opened[-1])

@@ -1,4 +1,4 @@
-"""What `evaluate` says of a whole run beside its summary: every expert, every horizon, coverage over time. No torch."""
+"""Details of `evaluate` in addition to its summary: every expert, every horizon, coverage over time. No torch."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sqlite_utils import Database
 from core.domain.events import Estimate
 from core.domain.quantities import FloatArray, Quantity
 from core.evaluation.by_regime import RegimeScores, by_regime, of_group
-from core.evaluation.judged_scores import ALSO_DRAWN, JUDGED_QUANTITIES, Judged, judged, judged_from
+from core.evaluation.judged_scores import ALSO_DRAWN, JUDGED_QUANTITIES, JudgedScores, judged, judged_from
 from core.forecast.confidence import gain_sequence, proven_after
 from core.forecast.experts import EXPERTS, MODEL, REFERENCE
 from core.forecast.score import (
@@ -49,18 +49,18 @@ def evaluate_run(db: Database, run: Run, horizons: int) -> dict[str, Any]:
         "drifts": _drifts(reader),
         "direction": _direction(first.scores, opened, closes),
         "coverage": _coverage(first.scores),
-        "diebold_mariano_p": diebold_mariano(first.shown(Quantity.CLOSE), first.lost_by(REFERENCE, Quantity.CLOSE)),
+        "diebold_mariano_p": diebold_mariano(first.shown(Quantity.CLOSE), first.losses_of(REFERENCE, Quantity.CLOSE)),
         "candles_per_s": _rate(made_at_ms),
     }
 
 
-def _anytime(own: Judged) -> dict[str, Any]:
-    """What the panel would have said of all of the run's own forecasts, one candle ahead, and since when: verdicts that
-    hold at every moment."""
+def _anytime(own: JudgedScores) -> dict[str, Any]:
+    """Verdicts that are valid at every moment, as in the panel, on all of the run's own forecasts one candle ahead; and
+    since when."""
     found: dict[str, Any] = {"n": len(own.scores)}
     for name, quantity in JUDGED_QUANTITIES.items():
-        shown, without = own.shown(quantity), own.lost_without_model(quantity)
-        reference = own.lost_by(REFERENCE, quantity)
+        shown, without = own.shown(quantity), own.losses_without_model(quantity)
+        reference = own.losses_of(REFERENCE, quantity)
         for key, against in (("skill", reference), ("model_gain", without)):
             estimate = gain_sequence(shown, against, reference)
             found[f"{name}_{key}"] = {
@@ -71,24 +71,24 @@ def _anytime(own: Judged) -> dict[str, Any]:
     return found
 
 
-def _pinball(those: Judged, horizon: int) -> dict[str, Any]:
-    _, *online = gains(those.beside_twin(), horizon)
+def _pinball(those: JudgedScores, horizon: int) -> dict[str, Any]:
+    _, *online = gains(those.model_and_reference_model(), horizon)
     found = {
         name: {**_pinball_of(those, quantity, horizon), **_online_gain(found)}
         for (name, quantity), found in zip(JUDGED_QUANTITIES.items(), online, strict=True)
     }
-    also = {name: _pinball_of(those.that_hold(of), of, horizon) for name, of in ALSO_DRAWN.items()}
+    also = {name: _pinball_of(those.with_quantity(of), of, horizon) for name, of in ALSO_DRAWN.items()}
     return found | also
 
 
 def _online_gain(found: Estimate) -> dict[str, Any]:
-    """What the model spares of its frozen twin's loss; n: candles that both forecast."""
+    """The model's gain over the reference model; n: candles that both forecast."""
     return {"online_gain": found.value, "online_gain_ci95": _interval(found), "online_gain_n": found.n}
 
 
-def _online(first: Judged, run: Run) -> dict[str, Any]:
-    """The same of close and range in equal parts, one candle ahead."""
-    both, *_ = gains(first.beside_twin())
+def _online(first: JudgedScores, run: Run) -> dict[str, Any]:
+    """The same for close and range in equal parts, one candle ahead."""
+    both, *_ = gains(first.model_and_reference_model())
     twin_age = json.loads(run.settings_json).get("online", {}).get("twin_age", 0)
     return {"gain": both.value, "ci95": _interval(both), "n": both.n, "twin_age": twin_age}
 
@@ -98,13 +98,13 @@ def _drifts(reader: RecordReader) -> list[dict[str, Any]]:
     return [{name: getattr(drift, name) for name in names} for drift in reader.drifts()]
 
 
-def _pinball_of(those: Judged, quantity: Quantity, horizon: int) -> dict[str, Any]:
-    """Mean losses, and what they say of each other; all None where nothing was judged."""
-    shown, reference = those.shown(quantity), those.lost_by(REFERENCE, quantity)
-    without, means, best = those.lost_without_model(quantity), those.means(quantity), those.best_baseline(quantity)
+def _pinball_of(those: JudgedScores, quantity: Quantity, horizon: int) -> dict[str, Any]:
+    """Mean losses and their comparison; all None without judged scores."""
+    shown, reference = those.shown(quantity), those.losses_of(REFERENCE, quantity)
+    without, means, best = those.losses_without_model(quantity), those.means(quantity), those.best_baseline(quantity)
     named = None if best is None else EXPERTS[best]
-    overall, spared = skill(shown, reference, horizon), gain(shown, without, reference, horizon)
-    against_best = skill(shown, those.lost_by(REFERENCE if best is None else best, quantity), horizon)
+    overall, model_gain = skill(shown, reference, horizon), gain(shown, without, reference, horizon)
+    against_best = skill(shown, those.losses_of(REFERENCE if best is None else best, quantity), horizon)
     quarters = _of_quarters(shown, reference, horizon)
     return {
         "n": len(those.scores),
@@ -118,8 +118,8 @@ def _pinball_of(those: Judged, quantity: Quantity, horizon: int) -> dict[str, An
         "skill_vs_best": against_best.value,
         "skill_vs_best_ci95": _interval(against_best),
         "skill_without_model": skill(without, reference).value,
-        "model_gain": spared.value,
-        "model_gain_ci95": _interval(spared),
+        "model_gain": model_gain.value,
+        "model_gain_ci95": _interval(model_gain),
         "skill_of_quarters": [quarter.value for quarter in quarters],
         "skill_of_quarters_ci95": [_interval(quarter) for quarter in quarters],
         "n_of_quarters": [quarter.n for quarter in quarters],
@@ -128,7 +128,7 @@ def _pinball_of(those: Judged, quantity: Quantity, horizon: int) -> dict[str, An
 
 
 def _regime(scores: RegimeScores) -> dict[str, Any]:
-    """One candle ahead, of the candles whose forecast was made in this regime."""
+    """One candle ahead, for candles whose forecast was made in this regime."""
     skills = {"close": scores.skill_close, "range": scores.skill_range}
     return {
         "n": scores.n,
@@ -142,8 +142,8 @@ def _regime(scores: RegimeScores) -> dict[str, Any]:
     }
 
 
-def _after_gap(those: Judged, others: int) -> dict[str, Any]:
-    """One candle ahead, of the candles after a hole or a session break, which no other figure holds."""
+def _after_gap(those: JudgedScores, others: int) -> dict[str, Any]:
+    """One candle ahead, for candles after a gap or a session break, which are in no other figure."""
     return _regime(of_group("after a gap", those.scores, others + len(those.scores)))
 
 
@@ -154,27 +154,27 @@ def _of_quarters(shown: FloatArray, reference: FloatArray, horizon: int) -> list
 
 
 def _direction(scores: list[StoredScore], opened: NDArray[np.int64], closes: FloatArray) -> dict[str, Any]:
-    """Without candles that closed flat. majority: of the direction that was more frequent, known in hindsight only."""
+    """Without candles that closed flat. majority: of the more frequent direction, known in hindsight only."""
     hits = [score.direction_hit for score in scores if score.direction_hit is not None]
     accuracy = share(sum(hits), len(hits))
     rows = np.searchsorted(opened, [score.target_open_time_ms for score in scores if score.direction_hit is not None])
     rows = rows[(rows >= 2) & (rows < opened.size)]
     moves = np.sign(np.diff(np.log(closes))) if closes.size else np.empty(0)
-    came, before = moves[rows - 1], moves[rows - 2]
+    actual, before = moves[rows - 1], moves[rows - 2]
     moved = before != 0.0
     return {
         "accuracy": accuracy.value,
         "ci95": _interval(accuracy),
         "n": accuracy.n,
-        "reverse_last": share(int((came[moved] == -before[moved]).sum()), int(moved.sum())).value,
+        "reverse_last": share(int((actual[moved] == -before[moved]).sum()), int(moved.sum())).value,
         "reverse_last_n": int(moved.sum()),
-        "majority": share(int(max((came > 0.0).sum(), (came < 0.0).sum())), int(came.size)).value,
-        "majority_n": int(came.size),
+        "majority": share(int(max((actual > 0.0).sum(), (actual < 0.0).sum())), int(actual.size)).value,
+        "majority_n": int(actual.size),
     }
 
 
 def _coverage(scores: list[StoredScore]) -> dict[str, Any]:
-    """Of the 90 % band of the close; worst and best over every 500 candles in a row, None where there are fewer."""
+    """Of the 90 % band of the close; worst and best over every 500 consecutive candles, None if there are fewer."""
     inside = np.array([score.inside_90 for score in scores], dtype=np.bool_)
     windows, overall = rolling_shares(inside, COVERAGE_WINDOW), share(int(inside.sum()), inside.size)
     return {
@@ -187,7 +187,7 @@ def _coverage(scores: list[StoredScore]) -> dict[str, Any]:
 
 
 def _rate(made_at_ms: NDArray[np.int64]) -> float | None:
-    """Candles a second from the first forecast to the last; None where they took no time."""
+    """Candles per second from the first forecast to the last; None if they took no time."""
     took_s = float(made_at_ms[-1] - made_at_ms[0]) / 1000.0 if made_at_ms.size else 0.0
     return (made_at_ms.size - 1) / took_s if took_s > 0.0 else None
 

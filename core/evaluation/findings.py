@@ -1,4 +1,4 @@
-"""What was found: frozen, so that a thread may hand it to another."""
+"""Results of an evaluation: frozen, to be passed between threads."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from core.domain.quantities import FloatArray, Quantity
 OVERALL = "overall"
 """The group of all candles that count."""
 AFTER_GAP = "after a gap"
-"""The group of those that count nowhere else: a hole or a session break lies between forecast and target."""
+"""The group of candles that count nowhere else: a gap or a session break lies between forecast and target."""
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What is to be looked at closely: a horizon, and which candles."""
+    """The selection to show in detail: a horizon, and a group of candles."""
 
     horizon: int = 1
     group: str = OVERALL
@@ -26,7 +26,7 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class ExpertLoss:
-    """Mean pinball losses of one expert alone, over the candles that count; NaN-free: None where it does not speak.
+    """Mean pinball losses of one expert alone, over the candles that count; None for what it does not forecast.
 
     skill: 1 - loss / loss of the reference.
     """
@@ -44,10 +44,10 @@ class QuantityAccuracy:
 
     n: int
     loss: float | None
-    """Mean pinball loss of what was shown."""
+    """Mean pinball loss of the shown forecast."""
     skill: Estimate
     best_baseline: str | None
-    """Of the single baselines the one that lost least; known in hindsight only."""
+    """The single baseline with the lowest loss; known in hindsight only."""
     skill_vs_best: Estimate
     skill_without_model: float | None
     model_gain: Estimate
@@ -55,9 +55,9 @@ class QuantityAccuracy:
 
 @dataclass(frozen=True, slots=True)
 class DrawnAccuracy:
-    """Something else that ghosts show: the skill of what was shown, over the candles whose score holds its loss.
+    """Another quantity of ghosts: the skill of the shown forecast, over the candles whose score has its loss.
 
-    is_stored: False where candles count, but their scores are from before it was stored.
+    is_stored: False if candles count, but their scores are older than this quantity.
     """
 
     quantity: Quantity
@@ -67,7 +67,7 @@ class DrawnAccuracy:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Curve:
-    """[k] points over time, thinned; empty where too few candles count."""
+    """[k] points over time, thinned; empty if too few candles count."""
 
     target_open_time_ms: NDArray[np.int64]
     values: FloatArray
@@ -78,7 +78,7 @@ class Curve:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class HorizonAccuracy:
-    """One horizon, one group of candles: all that there is to say."""
+    """All statistics of one horizon and one group of candles."""
 
     request: Request
     n: int
@@ -87,7 +87,7 @@ class HorizonAccuracy:
     also_drawn: tuple[DrawnAccuracy, ...]
     """Body, upper wick, lower wick and volume."""
     experts: tuple[ExpertLoss, ...]
-    """What was shown, the same without the model, then each expert."""
+    """The shown forecast, the same without the model, then each expert."""
     direction: Estimate
     reverse_last: Estimate
     majority: Estimate
@@ -96,16 +96,16 @@ class HorizonAccuracy:
     worst_500: float | None
     best_500: float | None
     reliability: tuple[Estimate, ...]
-    """How often the close came at or below each quantile that was shown, level by level."""
+    """How often the close was at or below each shown quantile, level by level."""
     coverage_curve: Curve
-    """Of the 90 % band, over `COVERAGE_WINDOW` candles up to each."""
+    """Of the 90 % band, over the `COVERAGE_WINDOW` candles up to each."""
     error_curve: Curve
-    """How far the close lay from its forecast, as a share of the price: the mean over `ERROR_WINDOW` candles."""
+    """Distance of the close from its forecast, as a share of the price: the mean over `ERROR_WINDOW` candles."""
     no_change_curve: Curve
-    """The same of "no change"."""
-    spared_close: Curve
-    """What each forecast spared of the reference's loss, added up, as a share of all of it: it ends at the skill."""
-    spared_range: Curve
+    """The same for "no change"."""
+    loss_reduction_close: Curve
+    """Cumulative reduction of the reference's loss, as a share of its total: it ends at the skill."""
+    loss_reduction_range: Curve
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,13 +126,13 @@ class RunAccuracy:
 
     run_id: str
     left_out: int
-    """Candles at the beginning that are not judged."""
+    """Candles at the start that are not judged."""
     most: int
-    """At most so many of the newest scores are looked at."""
+    """The largest number of newest scores that are read."""
     is_whole: bool
-    """Whether each horizon was read to its end; else those that were not have no candles here."""
+    """Whether each horizon was read to its end; the others have no candles here."""
     groups: tuple[str, ...]
-    """Which groups there are, `OVERALL` first."""
+    """The existing groups, `OVERALL` first."""
     horizons: tuple[HorizonSkill, ...]
-    """Of the group that was asked for."""
+    """Of the requested group."""
     chosen: HorizonAccuracy

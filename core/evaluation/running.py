@@ -1,4 +1,4 @@
-"""A run's scores, read on as it goes on, and what they say now. Used from one thread only."""
+"""The accuracy of a run in progress, updated from its scores. Used from one thread only."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
     from sqlite_utils import Database
 
 MOST_SCORES = 20_000
-"""Of each horizon: what is older is left to `evaluate`."""
+"""Per horizon; older scores are left to `evaluate`."""
 _log = logging.getLogger("ghostcandle")
 _AT_ONCE = 500
 _ORIGINS_BEFORE = 256
-"""More than a forecast reaches: directions are told from the closes before."""
+"""More than a forecast's range: directions need the closes before it."""
 
 
-class AccuracyBook:
+class RunningAccuracy:
     """All methods raise StorageError."""
 
     def __init__(self, db: Database, run_id: str, horizons: int, most: int = MOST_SCORES) -> None:
@@ -47,9 +47,9 @@ class AccuracyBook:
         """Whether each horizon was read to its end once."""
         return len(self._has_read) == len(self._columns)
 
-    def read_on(self, horizon: int) -> Iterable[None]:
-        """Take what was stored since, of this horizon and of those that are stored with it; a piece with each turn, so
-        that a reader that is let go of can end."""
+    def read_more(self, horizon: int) -> Iterable[None]:
+        """Read scores stored since the last call, of this horizon and of those stored with it; one piece per iteration,
+        so that a stopped reader can end."""
         together = [each for each in self._columns if (each == 1) == (horizon == 1)]
         columns = [self._columns[each] for each in together]
         if not any(len(column) for column in columns):
@@ -67,7 +67,7 @@ class AccuracyBook:
             yield
 
     def find(self, request: Request) -> RunAccuracy:
-        """What has been read says this. A horizon or a group that there is not is answered with no candle."""
+        """The statistics of the scores read so far. An unknown horizon or group has no candles."""
         chosen = self._columns.get(request.horizon, ScoreColumns(1))
         table = [
             skill_at(columns, self._counted(columns, request.group), horizon)
@@ -84,7 +84,7 @@ class AccuracyBook:
         )
 
     def _read_origins(self) -> Iterable[None]:
-        """Those that the newest scores are of, and a few before them."""
+        """Read the origins of the newest scores, and a few before them."""
         self._from_ms, self._left_out = judged_from_nth(self._reader.nth_origin)
         if not self._origins.open_time_ms.size:
             self._origins.read_until_ms = self._reader.start(self._most + _ORIGINS_BEFORE)
@@ -96,7 +96,7 @@ class AccuracyBook:
             yield
 
     def _counted(self, columns: ScoreColumns, group: str) -> Rows:
-        """Which of a horizon's scores `evaluate` would judge in this group, of the newest that are looked at: [n]."""
+        """Mask of a horizon's scores that `evaluate` would judge in this group, among the newest: [n]."""
         counts: Rows = columns["target_open_time_ms"] >= self._from_ms
         counts[: max(len(columns) - self._most, 0)] = False
         counts &= columns["after_gap"] if group == AFTER_GAP else ~columns["after_gap"]
@@ -105,11 +105,11 @@ class AccuracyBook:
         return counts
 
     def _groups(self, columns: ScoreColumns) -> tuple[str, ...]:
-        """Those that at least one score is in."""
+        """The groups that have at least one score."""
         regimes = groups_of(columns["regime"][self._counted(columns, OVERALL)], REGIMES)
         after_gap = (AFTER_GAP,) if bool(self._counted(columns, AFTER_GAP).any()) else ()
         return (OVERALL, *regimes, *after_gap)
 
 
 def _note_damage(table: SealedTable, id_: int) -> None:
-    _log.warning("Row %d of the table %s is damaged, and was left out.", id_, table.name)
+    _log.warning("Row %d of the table %s is damaged and was skipped.", id_, table.name)

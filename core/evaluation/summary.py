@@ -1,4 +1,4 @@
-"""A run in one object, from what is stored of it: for `headless`, `metrics` and `evaluate`. No torch."""
+"""A run in one object, from its stored data: for `headless`, `metrics` and `evaluate`. No torch."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def _loss(reader: RecordReader) -> dict[str, Any]:
     done, skipped = reader.step_losses()
     losses.take_all(done)
     went_back = [one.newest_at_ms for one in reader.incidents() if one.kind in (RESTORED, ROLLED_BACK)]
-    if went_back:  # what was lost before is another line's of weights
+    if went_back:  # earlier losses are of another line of weights
         losses.restore(losses.best, losses.newest, reader.losses_after(max(went_back)))
     summary = losses.summary()
     return {"current": summary.current, "best": summary.best, "trend": summary.trend.value, "skipped": skipped}

@@ -1,4 +1,4 @@
-"""How a run went over time: the series behind the figures that `evaluate` gives, for its report. No torch."""
+"""The series behind the figures of `evaluate`, over time, for its report. No torch."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sqlite_utils import Database
 
 from core.domain.events import Estimate
 from core.domain.quantities import FloatArray, Quantity
-from core.evaluation.judged_scores import JUDGED_QUANTITIES, Judged, judged, judged_from
+from core.evaluation.judged_scores import JUDGED_QUANTITIES, JudgedScores, judged, judged_from
 from core.forecast.experts import EXPERTS, MODEL, REFERENCE
 from core.forecast.score import mean
 from core.storage.reader import RecordReader
@@ -27,19 +27,19 @@ class Losses:
     reference: FloatArray
     best_baseline: FloatArray
     best_baseline_name: str
-    """Of the one that lost least over the whole; the reference's where nothing was judged."""
+    """The one with the lowest total loss; the reference if nothing was judged."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reliability:
-    """How often the close came at or below each quantile that was shown `horizon` candles before, level by level."""
+    """How often the close was at or below each quantile shown `horizon` candles before, level by level."""
 
     horizon: int
     observed: tuple[Estimate, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Course:
+class Timeline:
     """The judged forecasts of a run, one candle ahead, in time order: n of them.
 
     target_open_time_ms, inside_90: [n]. losses: by "close" and "range".
@@ -52,13 +52,13 @@ class Course:
     """Of the nearest and the farthest horizon."""
 
 
-def course_of(db: Database, run: Run, horizons: int) -> Course:
-    """Of the same scores that `evaluate_run` judges. Raises StorageError."""
+def timeline_of(db: Database, run: Run, horizons: int) -> Timeline:
+    """Of the scores that `evaluate_run` judges. Raises StorageError."""
     reader = RecordReader(db, run.run_id)
     opened, closes, _ = reader.origins()
     by_horizon = {horizon: judged(reader, run, horizon, judged_from(opened)) for horizon in sorted({1, horizons})}
     first = by_horizon[1]
-    return Course(
+    return Timeline(
         target_open_time_ms=_targets(first),
         inside_90=np.array([score.inside_90 for score in first.scores], dtype=np.bool_),
         losses={name: _losses(first, quantity) for name, quantity in JUDGED_QUANTITIES.items()},
@@ -69,29 +69,29 @@ def course_of(db: Database, run: Run, horizons: int) -> Course:
     )
 
 
-def _targets(those: Judged) -> NDArray[np.int64]:
+def _targets(those: JudgedScores) -> NDArray[np.int64]:
     return np.array([score.target_open_time_ms for score in those.scores], dtype=np.int64)
 
 
-def _losses(those: Judged, quantity: Quantity) -> Losses:
+def _losses(those: JudgedScores, quantity: Quantity) -> Losses:
     best = those.best_baseline(quantity)
     best = REFERENCE if best is None else best
     return Losses(
         combination=those.shown(quantity),
-        model=those.lost_by(MODEL, quantity),
-        reference=those.lost_by(REFERENCE, quantity),
-        best_baseline=those.lost_by(best, quantity),
+        model=those.losses_of(MODEL, quantity),
+        reference=those.losses_of(REFERENCE, quantity),
+        best_baseline=those.losses_of(best, quantity),
         best_baseline_name=EXPERTS[best],
     )
 
 
 def _observed(
-    reader: RecordReader, horizon: int, those: Judged, opened: NDArray[np.int64], closes: FloatArray
+    reader: RecordReader, horizon: int, those: JudgedScores, opened: NDArray[np.int64], closes: FloatArray
 ) -> tuple[Estimate, ...]:
     """A target's close is that of the forecast made from it, so the newest target has one too."""
     rows = reader.past_forecasts(horizon, 0, sys.maxsize, sys.maxsize)
     counts = np.isin(rows.target_open_time_ms, _targets(those)) & np.isin(rows.target_open_time_ms, opened)
-    came = closes[np.searchsorted(opened, rows.target_open_time_ms[counts])]
-    outcome = np.log(came / rows.origin_close[counts])
+    actual = closes[np.searchsorted(opened, rows.target_open_time_ms[counts])]
+    outcome = np.log(actual / rows.origin_close[counts])
     below = outcome[:, None] <= rows.quantiles[counts][:, Quantity.CLOSE]
     return tuple(mean(column, horizon) for column in below.astype(np.float64).T)

@@ -12,7 +12,7 @@ import click
 
 from core.evaluation.details import evaluate_run
 from core.evaluation.report.page import page
-from core.evaluation.timeline import Course, course_of
+from core.evaluation.timeline import Timeline, timeline_of
 from core.files.durable import write_durably
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
@@ -73,18 +73,18 @@ def evaluate(
         summary = {"file": candle_file.name, **beginning, **run_headless(replayed, stopped, evaluated=candle_file.name)}
         if context.lines is not None:
             context.lines.start_part("Judging the forecasts")
-        found, course = _evaluated(replayed, summary["run_id"], has_course=report is not None)
+        found, timeline = _evaluated(replayed, summary["run_id"], has_timeline=report is not None)
     summary |= found
     print_json(summary) if context.as_json else print_evaluation(summary)
-    if report is not None and course is not None:
-        _write_report(report, page(summary, course))
+    if report is not None and timeline is not None:
+        _write_report(report, page(summary, timeline))
 
 
-def _evaluated(context: Context, run_id: str, *, has_course: bool) -> tuple[dict[str, Any], Course | None]:
+def _evaluated(context: Context, run_id: str, *, has_timeline: bool) -> tuple[dict[str, Any], Timeline | None]:
     db = open_database(context.folder.database, readonly=True)
     try:
         run, horizons = RunStore(db).get(run_id), context.settings.model.horizons
-        return evaluate_run(db, run, horizons), course_of(db, run, horizons) if has_course else None
+        return evaluate_run(db, run, horizons), timeline_of(db, run, horizons) if has_timeline else None
     finally:
         db.close()
 

@@ -17,8 +17,8 @@ def print_evaluation(summary: dict[str, Any]) -> None:
     console = Console(markup=False)
     console.print(Text(words.heading(summary)))
     console.print(Text(words.circumstances(summary)))
-    if words.beginning(summary):
-        console.print(Text(words.beginning(summary)))
+    if words.start(summary):
+        console.print(Text(words.start(summary)))
     console.print()
     console.print(
         _table(("One candle ahead", *words.QUANTITIES), [(of.name, *of.values) for of in words.findings(summary)])

@@ -12,7 +12,7 @@ from PySide6.QtCore import QObject, QThread, QTimer, Signal, Slot
 
 from core.domain.events import ForecastScored
 from core.evaluation.findings import Request
-from core.evaluation.running import AccuracyBook
+from core.evaluation.running import RunningAccuracy
 from core.storage.database import open_database
 from core.storage.errors import StorageError
 from desktop.state.run_state import RunState
@@ -77,8 +77,8 @@ class AccuracyReader(QThread):
         try:
             db = open_database(self._database, readonly=True)
             try:
-                book = AccuracyBook(db, first.run_id, first.horizons)
-                return self._answer_all(book, first)
+                accuracy = RunningAccuracy(db, first.run_id, first.horizons)
+                return self._answer_all(accuracy, first)
             finally:
                 db.close()
         except StorageError as error:
@@ -90,10 +90,10 @@ class AccuracyReader(QThread):
         self.answered.emit()
         return None
 
-    def _answer_all(self, book: AccuracyBook, question: _Question) -> _Question | None:
+    def _answer_all(self, accuracy: RunningAccuracy, question: _Question) -> _Question | None:
         run = (question.run_id, question.horizons)
         while True:
-            self._answer(book, question.request)
+            self._answer(accuracy, question.request)
             self.answered.emit()
             following = self._questions.get()
             if following is None or self._is_ending:
@@ -102,16 +102,16 @@ class AccuracyReader(QThread):
                 return following
             question = following
 
-    def _answer(self, book: AccuracyBook, request: Request) -> None:
-        is_first = not book.has_read_all
-        for horizon in sorted(book.horizons, key=lambda each: each != request.horizon):
-            for _ in book.read_on(horizon):
+    def _answer(self, accuracy: RunningAccuracy, request: Request) -> None:
+        is_first = not accuracy.has_read_all
+        for horizon in sorted(accuracy.horizons, key=lambda each: each != request.horizon):
+            for _ in accuracy.read_more(horizon):
                 if self._is_ending:
                     return
                 self.msleep(1)  # the window's thread waits for the interpreter's lock no longer than for one piece
             if is_first and horizon == request.horizon:
-                self.found.emit(book.find(request))
-        self.found.emit(book.find(request))
+                self.found.emit(accuracy.find(request))
+        self.found.emit(accuracy.find(request))
 
 
 class AccuracyWatch(QObject):

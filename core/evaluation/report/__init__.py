@@ -1,1 +1,1 @@
-"""What `evaluate` found, in words and as a page with plots. No Qt, no torch, no network."""
+"""The results of `evaluate` as text and as a page with plots. No Qt, no torch, no network."""

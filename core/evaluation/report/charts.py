@@ -1,4 +1,4 @@
-"""The plots of the report, each as one SVG element, or None where too few candles were judged to draw it."""
+"""The plots of the report, each as one SVG element, or None if too few candles were judged."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from core.domain.dates import utc_text
 from core.domain.quantities import LEVELS, FloatArray
 from core.evaluation.report import svg
 from core.evaluation.report.words import between, percent, share
-from core.evaluation.timeline import Course
+from core.evaluation.timeline import Timeline
 from core.forecast.score import COVERAGE_WINDOW, FEWEST_FOR_AN_ESTIMATE, NOMINAL_COVERAGE, rolling_shares
 
 _MOST_POINTS = 700
-"""About one for each pixel; the last one is always among them."""
+"""About one per pixel; the last one is always included."""
 _DAY_MS = 86_400_000
 _TICKS = 6
 
 
-def spared_loss(course: Course, name: str) -> Element | None:
-    """What each forecast spared of the reference's loss, added up over time."""
-    losses = course.losses[name]
+def loss_reduction(timeline: Timeline, name: str) -> Element | None:
+    """Cumulative reduction of the reference's loss over time."""
+    losses = timeline.losses[name]
     n = losses.reference.size
     if n < FEWEST_FOR_AN_ESTIMATE or losses.reference.sum() <= 0.0:
         return None
@@ -31,19 +31,19 @@ def spared_loss(course: Course, name: str) -> Element | None:
         ("model alone", "model", losses.model),
         ("combination", "combination", losses.combination),
     ]
-    curves = [(label, kind, _cumulated(losses.reference, each)) for label, kind, each in lines]
-    kept = _kept(n)
+    curves = [(label, kind, _cumulative(losses.reference, each)) for label, kind, each in lines]
+    rows = _thinned_rows(n)
     across = svg.across(0.0, float(n - 1))
     upward = svg.upward([0.0, *(float(value) for _, _, values in curves for value in (values.min(), values.max()))])
     ends = "; ".join(f"{label} ends at {percent(float(values[-1]))}" for label, _, values in curves)
     drawn = [
         *svg.scale_left(upward, _signed, "of the reference’s whole loss"),
-        *_scale_of_time(course, across),
+        *_scale_of_time(timeline, across),
         svg.line(svg.LEFT, upward.at(0.0), svg.RIGHT, upward.at(0.0), "zero"),
-        *(svg.curve(_points(across, upward, kept, values), f"curve {kind}") for _, kind, values in curves),
+        *(svg.curve(_points(across, upward, rows, values), f"curve {kind}") for _, kind, values in curves),
         *svg.legend((label, f"curve {kind}") for label, kind, _ in curves),
     ]
-    return svg.chart(f"spared-{name}", f"Loss spared over time, {name}", f"{ends}; n = {n:,}.", drawn)
+    return svg.chart(f"reduction-{name}", f"Loss reduction over time, {name}", f"{ends}; n = {n:,}.", drawn)
 
 
 def skill_by_horizon(summary: dict[str, Any], name: str) -> Element | None:
@@ -63,9 +63,9 @@ def skill_by_quarter(summary: dict[str, Any], name: str) -> Element | None:
     return _intervals(f"quarters-{name}", f"Skill by quarter of the file, {name}", known, "in time order", described)
 
 
-def reliability(course: Course) -> Element | None:
-    """How often the close came at or below each quantile, beside how often it should have."""
-    known = [each for each in course.reliability if each.observed and each.observed[0].value is not None]
+def reliability(timeline: Timeline) -> Element | None:
+    """How often the close was at or below each quantile, against how often it should have been."""
+    known = [each for each in timeline.reliability if each.observed and each.observed[0].value is not None]
     if not known:
         return None
     across, upward = svg.across(0.0, 1.0), svg.Axis(0.0, 1.0, svg.BOTTOM, svg.TOP)
@@ -85,23 +85,23 @@ def reliability(course: Course) -> Element | None:
         drawn.append(svg.curve(points, f"curve {kind}"))
     names = [f"{_ahead(each.horizon)} (n = {each.observed[0].n:,})" for each in known]
     drawn += svg.legend(zip(names, ("curve combination", "curve model"), strict=False))
-    return svg.chart("reliability", "Quantiles shown and closes that came", "; ".join(described) + ".", drawn)
+    return svg.chart("reliability", "Quantiles shown and actual closes", "; ".join(described) + ".", drawn)
 
 
-def rolling_coverage(course: Course) -> Element | None:
-    """How often the close fell into its 90 % band, over the candles before each."""
-    shares = rolling_shares(course.inside_90, COVERAGE_WINDOW)
+def rolling_coverage(timeline: Timeline) -> Element | None:
+    """How often the close was inside its 90 % band, over the candles before each."""
+    shares = rolling_shares(timeline.inside_90, COVERAGE_WINDOW)
     if not shares.size:
         return None
-    n = course.inside_90.size
+    n = timeline.inside_90.size
     across = svg.across(0.0, float(n - 1))
     upward = svg.upward([NOMINAL_COVERAGE - 0.05, NOMINAL_COVERAGE + 0.05, float(shares.min()), float(shares.max())])
-    kept = _kept(shares.size)
-    points = [(across.at(float(row + COVERAGE_WINDOW - 1)), upward.at(float(shares[row]))) for row in kept]
+    rows = _thinned_rows(shares.size)
+    points = [(across.at(float(row + COVERAGE_WINDOW - 1)), upward.at(float(shares[row]))) for row in rows]
     nominal = upward.at(NOMINAL_COVERAGE)
     drawn = [
         *svg.scale_left(upward, _share, f"covered of the last {COVERAGE_WINDOW}"),
-        *_scale_of_time(course, across),
+        *_scale_of_time(timeline, across),
         svg.line(svg.LEFT, nominal, svg.RIGHT, nominal, "zero"),
         svg.curve(points, "curve combination"),
     ]
@@ -110,7 +110,7 @@ def rolling_coverage(course: Course) -> Element | None:
 
 
 def skill_of_experts(summary: dict[str, Any], name: str) -> Element | None:
-    """The skill of each expert alone, and of the combination. A bar that would not fit ends in an arrow."""
+    """The skill of each expert alone, and of the combination. A bar that does not fit ends in an arrow."""
     of = summary["pinball"][name]
     if of["skill"] is None or not of["reference"]:
         return None
@@ -143,7 +143,7 @@ def _expert(axis: svg.Axis, top: float, pitch: float, name: str, value: float) -
 def _intervals(
     key: str, title: str, rows: list[tuple[str, float, list[float]]], below: str, described: list[str]
 ) -> Element | None:
-    """One point with its interval for each row: name, value, interval."""
+    """One point with its interval per row: name, value, interval."""
     if not rows:
         return None
     across = svg.across(-0.5, len(rows) - 0.5)
@@ -162,31 +162,31 @@ def _intervals(
     return svg.chart(key, title, "; ".join(described) + ".", drawn)
 
 
-def _scale_of_time(course: Course, across: svg.Axis) -> list[Element]:
-    """Days, or days and hours where all of it lies within a few of them."""
-    targets = course.target_open_time_ms
+def _scale_of_time(timeline: Timeline, across: svg.Axis) -> list[Element]:
+    """Days, or days and hours for a short period."""
+    targets = timeline.target_open_time_ms
     form = "%d %b %Y" if targets[-1] - targets[0] > _TICKS * _DAY_MS else "%d %b %H:%M"
     rows = np.linspace(0, targets.size - 1, _TICKS).astype(np.int64)[1:-1]
     names = [(float(row), utc_text(int(targets[row]), form)) for row in rows]
     return svg.scale_below(across, names, f"candles in time order (UTC), n = {targets.size:,}")
 
 
-def _cumulated(reference: FloatArray, losses: FloatArray) -> FloatArray:
+def _cumulative(reference: FloatArray, losses: FloatArray) -> FloatArray:
     """Ends at the skill."""
-    spared: FloatArray = np.cumsum(reference - losses) / reference.sum()
-    return spared
+    reduction: FloatArray = np.cumsum(reference - losses) / reference.sum()
+    return reduction
 
 
-def _kept(n: int) -> list[int]:
+def _thinned_rows(n: int) -> list[int]:
     return [int(row) for row in np.unique(np.linspace(0, n - 1, min(n, _MOST_POINTS)).astype(np.int64))]
 
 
-def _points(across: svg.Axis, upward: svg.Axis, kept: list[int], values: FloatArray) -> svg.Points:
-    return [(across.at(float(row)), upward.at(float(values[row]))) for row in kept]
+def _points(across: svg.Axis, upward: svg.Axis, rows: list[int], values: FloatArray) -> svg.Points:
+    return [(across.at(float(row)), upward.at(float(values[row]))) for row in rows]
 
 
 def _signed(value: float) -> str:
-    """Of a round number: without digits that say nothing."""
+    """A round number without insignificant digits."""
     return "0 %" if abs(value) < 1e-9 else f"{round(100.0 * value, 6):+g} %"
 
 

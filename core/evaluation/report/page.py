@@ -9,11 +9,11 @@ from xml.etree.ElementTree import Element, tostring
 from core.evaluation.report import charts, words
 from core.evaluation.report.style import STYLE
 from core.evaluation.report.svg import node
-from core.evaluation.timeline import Course
+from core.evaluation.timeline import Timeline
 
 
-def page(summary: dict[str, Any], course: Course) -> str:
-    """The whole HTML file. summary: what `evaluate --json` prints of the same run."""
+def page(summary: dict[str, Any], timeline: Timeline) -> str:
+    """The whole HTML file. summary: the output of `evaluate --json` for the same run."""
     title = f"How good is it, really? {words.printable(summary['file'])}"
     policy = "default-src 'none'; style-src 'unsafe-inline'"
     head = node(
@@ -28,7 +28,7 @@ def page(summary: dict[str, Any], course: Course) -> str:
             node("style", STYLE),
         ],
     )
-    body = node("body", None, [node("main", None, [*_top(summary), *_tables(summary), *_plots(summary, course)])])
+    body = node("body", None, [node("main", None, [*_top(summary), *_tables(summary), *_plots(summary, timeline)])])
     html = node("html", None, [head, body], lang="en")
     return "<!doctype html>\n" + tostring(html, encoding="unicode", method="html") + "\n"
 
@@ -41,12 +41,12 @@ def _top(summary: dict[str, Any]) -> list[Element]:
         else "and forecast the next ones before it saw them."
     )
     ghost = f"Ghostcandle looked at each candle once, in order, {learned}"
-    beginning = words.beginning(summary)
+    start = words.start(summary)
     return [
         node("h1", "How good is it, really?"),
         node("p", None, [node("bdi", f"{words.heading(summary)}; {words.circumstances(summary)}.")], class_="lead"),
-        node("p", f"{ghost} What follows is how those forecasts came out."),
-        *([node("p", None, [node("bdi", beginning)])] if beginning else []),
+        node("p", f"{ghost} The results of those forecasts follow."),
+        *([node("p", None, [node("bdi", start)])] if start else []),
         node("ul", None, [node("li", words.in_a_sentence(summary, name)) for name in words.QUANTITIES]),
         node("p", words.online(summary)),
         node("p", words.EXPLAINED),
@@ -70,13 +70,13 @@ def _tables(summary: dict[str, Any]) -> list[Element]:
         _table(("candles ahead", *words.QUANTITIES, "n"), words.horizons(summary)),
         node("h2", "What the model adds further ahead"),
         _table(("candles ahead", *words.QUANTITIES, "n"), words.gains(summary)),
-        node("p", "Of so many intervals one or another lies beside 0 by chance: about one in 20.", class_="lead"),
+        node("p", "Out of so many intervals, about one in 20 misses 0 by chance.", class_="lead"),
         *_drifts(summary),
     ]
 
 
 def _drifts(summary: dict[str, Any]) -> list[Element]:
-    """Where the loss before learning rose for longer than chance explains."""
+    """The drifts: where the loss before learning rose for longer than chance explains."""
     rows = words.drifts(summary)
     heading = node("h2", "Drifts")
     if not rows:
@@ -84,33 +84,33 @@ def _drifts(summary: dict[str, Any]) -> list[Element]:
             heading,
             node("p", "No drift was found: the loss before learning never rose for longer than chance explains."),
         ]
-    return [heading, _table(("candle (UTC)", "loss before", "loss after", "what was done"), rows)]
+    return [heading, _table(("candle (UTC)", "loss before", "loss after", "response"), rows)]
 
 
-def _plots(summary: dict[str, Any], course: Course) -> list[Element]:
+def _plots(summary: dict[str, Any], timeline: Timeline) -> list[Element]:
     drawn = [node("h2", "Plots")]
     for name in words.QUANTITIES:
         drawn += _figure(
-            f"The {name}: loss spared against “no change”, added up",
-            "A line that climbs forecasts better than the reference; it ends at the skill.",
-            charts.spared_loss(course, name),
+            f"The {name}: cumulative loss reduction against “no change”",
+            "A line that rises forecasts better than the reference; it ends at the skill.",
+            charts.loss_reduction(timeline, name),
         )
     for name in words.QUANTITIES:
         drawn += _figure(f"The {name}: skill by candles ahead", "", charts.skill_by_horizon(summary, name))
     drawn += _figure(
-        "Does the close come as often as promised?",
-        "On the dashed line each quantile is met as often as it says. Bars are 95 % intervals.",
-        charts.reliability(course),
+        "Is the close inside as often as promised?",
+        "On the dashed line each quantile is reached as often as it should be. Bars are 95 % intervals.",
+        charts.reliability(timeline),
     )
     drawn += _figure(
         "Coverage of the 90 % band, over the 500 candles before each",
         "The dashed line is what the band promises.",
-        charts.rolling_coverage(course),
+        charts.rolling_coverage(timeline),
     )
     for name in words.QUANTITIES:
         drawn += _figure(
             f"The {name}: each expert alone, and their combination",
-            "Skill against “no change”. A bar with a tip goes on further; its number is the whole of it.",
+            "Skill against “no change”. A bar with an arrow is longer than drawn; its number is exact.",
             charts.skill_of_experts(summary, name),
         )
     for name in words.QUANTITIES:

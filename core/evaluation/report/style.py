@@ -1,4 +1,4 @@
-"""How the page looks, light and dark, on screen and on paper. Lines differ by their dashes as well as by colour."""
+"""The style of the page, light and dark, on screen and on paper. Lines differ by dashes as well as by colour."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The few shapes that a chart needs, as elements of an SVG that stands inside a page."""
+"""The few shapes that a chart needs, as elements of an inline SVG."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Points = Sequence[tuple[float, float]]
 
 
 def node(tag: str, text: str | None = None, children: Iterable[Element] = (), **attributes: object) -> Element:
-    """An element. In names of attributes, `_` stands for `-`, and is dropped at the end (class_)."""
+    """An element. In attribute names, `_` becomes `-`; a trailing one is dropped (class_)."""
     named = {name.rstrip("_").replace("_", "-"): _text(value) for name, value in attributes.items()}
     element = Element(tag, named)
     element.text = text
@@ -49,7 +49,7 @@ def across(low: float, high: float) -> Axis:
 
 
 def upward(values: Iterable[float], margin: float = 0.06) -> Axis:
-    """A vertical axis that shows all the values, and some room about them."""
+    """A vertical axis that shows all values, with a margin."""
     known = [value for value in values if math.isfinite(value)]
     low, high = min(known, default=0.0), max(known, default=1.0)
     room = margin * (high - low) or 0.01
@@ -57,7 +57,7 @@ def upward(values: Iterable[float], margin: float = 0.06) -> Axis:
 
 
 def chart(key: str, title: str, description: str, children: Iterable[Element]) -> Element:
-    """An SVG that a screen reader can name and describe. key: unique on the page."""
+    """An SVG with a name and a description for screen readers. key: unique on the page."""
     return node(
         "svg",
         None,
@@ -89,13 +89,13 @@ def area(points: Points, class_: str) -> Element:
 
 
 def whisker(x: float, low_y: float, high_y: float, class_: str) -> list[Element]:
-    """A vertical interval with its two ends."""
+    """A vertical interval with its end marks."""
     ends = [line(x - 4.0, y, x + 4.0, y, class_) for y in (low_y, high_y)]
     return [line(x, low_y, x, high_y, class_), *ends]
 
 
 def scale_left(axis: Axis, name: Callable[[float], str], title: str) -> list[Element]:
-    """Grid lines with their numbers, and what they count."""
+    """Grid lines with their numbers, and a title."""
     drawn = [label(LEFT, TOP - 22.0, title, "start", "axis")]
     for value in axis.ticks():
         y = axis.at(value)
@@ -104,7 +104,7 @@ def scale_left(axis: Axis, name: Callable[[float], str], title: str) -> list[Ele
 
 
 def scale_below(axis: Axis, names: Iterable[tuple[float, str]], title: str) -> list[Element]:
-    """Names under the chart, and what they count."""
+    """Names under the chart, and a title."""
     drawn = [label(axis.at(value), BOTTOM + 18.0, name) for value, name in names]
     return [*drawn, label((LEFT + RIGHT) / 2.0, BOTTOM + 38.0, title, class_="axis")]
 

@@ -1,4 +1,4 @@
-"""The figures of `evaluate` as text: what the terminal and the page both say. Takes the summary that --json prints."""
+"""The figures of `evaluate` as text, for the terminal and the page. Takes the summary that --json prints."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from core.forecast.score import FEWEST_FOR_AN_EDGE
 
 NOT_ENOUGH = "not enough candles"
 EXPLAINED = (
-    "Skill: the share of the loss that is spared against “no change”; brackets hold 95 % intervals. "
+    "Skill: the relative reduction of the loss against “no change”; brackets hold 95 % intervals. "
     "The best single baseline is named in hindsight."
 )
 QUANTITIES = ("close", "range")
@@ -18,14 +18,14 @@ ALSO_DRAWN = ("body", "upper_wick", "lower_wick", "volume")
 ALSO_DRAWN_HEADER = ("also drawn", "skill", "", "n")
 REGIME_HEADER = ("regime, share", *QUANTITIES, "90 % band", "n")
 REGIMES_EXPLAINED = (
-    "The regime is that of the candle from which the forecast was made, from what had closed by then; volatile is so "
-    "beside what the market has been. Each forecast counts for the likeliest."
+    "The regime is that of the candle from which the forecast was made, known at its close; volatile is relative to "
+    "the market's past. Each forecast counts for the likeliest regime."
 )
 _COIN = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class TableRow:
     """A row of the table. values: one for each of QUANTITIES."""
 
     name: str
@@ -33,7 +33,7 @@ class Finding:
 
 
 def printable(name: str) -> str:
-    """A name that anyone may have chosen, without characters that steer a terminal or turn text about."""
+    """A user-chosen name, without characters that control a terminal or reverse text."""
     return "".join(letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in name)
 
 
@@ -58,7 +58,8 @@ def measured(value: float | None, ci95: list[float] | None, digits: int = 2) -> 
 
 
 def verdict(ci95: list[float] | None, n: int, better: str, worse: str) -> str:
-    """What an interval of a difference proves: one side of 0, on enough candles, or nothing."""
+    """The conclusion from the interval of a difference: significant on one side of 0, on enough candles, or not
+    proven."""
     if ci95 is None:
         return NOT_ENOUGH
     if ci95[0] <= 0.0 <= ci95[1]:
@@ -69,7 +70,7 @@ def verdict(ci95: list[float] | None, n: int, better: str, worse: str) -> str:
 
 
 def heading(summary: dict[str, Any]) -> str:
-    """What was run, on what, and how much of it counts."""
+    """The run's file, size, and number of judged candles."""
     return (
         f"{printable(summary['file'])}: {summary['candles']:,} candles of {summary['interval']}, "
         f"{summary['scored']:,} scored, {summary['judged']:,} judged"
@@ -83,38 +84,39 @@ def circumstances(summary: dict[str, Any]) -> str:
     return f"seed {summary['seed']}, {printable(summary['device'])}, {speed}"
 
 
-def beginning(summary: dict[str, Any]) -> str:
-    """What it began with, in sentences; nothing where that was a new model."""
-    told = summary.get("checkpoint")
-    if told is None:
+def start(summary: dict[str, Any]) -> str:
+    """The checkpoint that the run started from, in sentences; empty for a new model."""
+    checkpoint = summary.get("checkpoint")
+    if checkpoint is None:
         return ""
-    until = utc_text(told["learned_until_ms"], "%Y-%m-%d %H:%M")
+    until = utc_text(checkpoint["learned_until_ms"], "%Y-%m-%d %H:%M")
     learning = (
-        "The model went on learning from each candle, as it does live."
-        if told["learns"]
-        else "Its weights stayed as they were; how it is mixed with the baselines, and the band, went on adapting."
+        "The model kept learning from each candle, as it does live."
+        if checkpoint["learns"]
+        else "Its weights stayed fixed; its mix with the baselines, and the band, kept adapting."
     )
     return (
-        f"It began with the checkpoint of step {told['step']:,} ({printable(told['id'])}), which had learned "
-        f"{printable(told['market'])} up to {until} UTC. {learning} {_seen(told)}"
+        f"The run started from the checkpoint of step {checkpoint['step']:,} ({printable(checkpoint['id'])}), trained "
+        f"on {printable(checkpoint['market'])} up to {until} UTC. {learning} {_seen(checkpoint)}"
     )
 
 
-def _seen(told: dict[str, Any]) -> str:
-    """Candles of the file that are no news to the checkpoint, and what became of them."""
-    if not told["seen"]:
+def _seen(checkpoint: dict[str, Any]) -> str:
+    """Candles of the file that the checkpoint may know, and whether they count."""
+    if not checkpoint["seen"]:
         return "All candles of the file are later than that."
-    if told["counts_seen"]:
-        return f"{told['seen']:,} candles of the file are earlier; they count: it is said to be of another market."
-    return f"{told['seen']:,} candles of the file are earlier, so it may have learned from them; they do not count."
+    seen = f"{checkpoint['seen']:,} candles of the file"
+    if checkpoint["counts_seen"]:
+        return f"{seen} are earlier; they count, since the checkpoint is declared to be of another market."
+    return f"{seen} are earlier, so it may have learned from them; they do not count."
 
 
-def findings(summary: dict[str, Any]) -> list[Finding]:
-    """One candle ahead: skill, the best baseline, the model; each followed by what it proves."""
+def findings(summary: dict[str, Any]) -> list[TableRow]:
+    """One candle ahead: skill, the best baseline, the model; each followed by its verdict."""
     found = [summary["pinball"][name] for name in QUANTITIES]
     return [
-        Finding("Skill", tuple(measured(of["skill"], of["skill_ci95"]) for of in found)),
-        Finding(
+        TableRow("Skill", tuple(measured(of["skill"], of["skill_ci95"]) for of in found)),
+        TableRow(
             "",
             tuple(
                 verdict(
@@ -123,23 +125,23 @@ def findings(summary: dict[str, Any]) -> list[Finding]:
                 for of in found
             ),
         ),
-        Finding("Against the best", tuple(map(_against_best, found))),
-        Finding("", tuple(map(_best_verdict, found))),
-        Finding("What the model adds", tuple(map(_gain, found))),
-        Finding("", tuple(map(_model_verdict, found))),
-        Finding("Online training", tuple(map(_online_gain, found))),
-        Finding("", tuple(_online_verdict(of["online_gain_ci95"], of["online_gain_n"]) for of in found)),
-        Finding("Judged candles (n)", tuple(f"{of['n']:,}" for of in found)),
+        TableRow("Against the best", tuple(map(_against_best, found))),
+        TableRow("", tuple(map(_best_verdict, found))),
+        TableRow("What the model adds", tuple(map(_gain, found))),
+        TableRow("", tuple(map(_model_verdict, found))),
+        TableRow("Online training", tuple(map(_online_gain, found))),
+        TableRow("", tuple(_online_verdict(of["online_gain_ci95"], of["online_gain_n"]) for of in found)),
+        TableRow("JudgedScores candles (n)", tuple(f"{of['n']:,}" for of in found)),
     ]
 
 
 def also_drawn(summary: dict[str, Any]) -> list[tuple[str, ...]]:
-    """A row for each quantity that is drawn beside close and range, one candle ahead: skill, what it proves, n."""
+    """A row for each other drawn quantity, one candle ahead: skill, verdict, n."""
     return [_drawn(name.replace("_", " "), summary["pinball"][name]) for name in ALSO_DRAWN]
 
 
 def direction(summary: dict[str, Any]) -> list[tuple[str, str]]:
-    """How often the direction was right, beside what needs no model. Flat candles are left out."""
+    """How often the direction was right, compared with rules without a model. Flat candles are left out."""
     of = summary["direction"]
     hits = _with_n(of["accuracy"], of["n"], of["ci95"])
     return [
@@ -150,7 +152,7 @@ def direction(summary: dict[str, Any]) -> list[tuple[str, str]]:
 
 
 def coverage(summary: dict[str, Any]) -> list[tuple[str, str]]:
-    """How often the close fell into its 90 % band."""
+    """How often the close was inside its 90 % band."""
     of, n = summary["coverage"], summary["judged"]
     return [
         (f"{share(of['nominal'], 0)} band covers", _with_n(of["overall"], n, of["overall_ci95"])),
@@ -160,14 +162,14 @@ def coverage(summary: dict[str, Any]) -> list[tuple[str, str]]:
 
 
 def difference(summary: dict[str, Any]) -> list[tuple[str, str]]:
-    """Whether chance alone explains how the close's losses differ from the reference's."""
+    """Whether chance alone explains the difference between the close's losses and the reference's."""
     chance, n = summary["diebold_mariano_p"], summary["judged"]
     if chance is None:
         return [("Diebold-Mariano, close", f"{NOT_ENOUGH} (n = {n:,})")]
-    told = "p below 0.0001" if chance < 1e-4 else f"p = {chance:.4f}"
+    p_value = "p below 0.0001" if chance < 1e-4 else f"p = {chance:.4f}"
     is_proven = chance < 0.05 and n >= FEWEST_FOR_AN_EDGE
     proves = "the losses differ from those of “no change”" if is_proven else "not proven that the losses differ"
-    return [("Diebold-Mariano, close", f"{told} (n = {n:,}); {proves}")]
+    return [("Diebold-Mariano, close", f"{p_value} (n = {n:,}); {proves}")]
 
 
 def horizons(summary: dict[str, Any]) -> list[tuple[str, ...]]:
@@ -196,13 +198,13 @@ def regimes(summary: dict[str, Any]) -> list[tuple[str, ...]]:
 
 
 def after_gap(summary: dict[str, Any]) -> str:
-    """How the candles after a hole came out, which no other figure holds, in a sentence."""
+    """The results for candles after a gap, which are in no other figure, in a sentence."""
     of = summary["after_gap"]
     if not of["n"]:
-        return "No judged candle came after a gap or a session break."
+        return "No judged candle actual after a gap or a session break."
     head = f"Candles after a gap or a session break: {of['n']:,}, in none of the other figures"
     if of["coverage_90"] is None:
-        return f"{head}; {NOT_ENOUGH} to say how they came out."
+        return f"{head}; {NOT_ENOUGH} to judge them."
     skills = "; ".join(
         f"skill of the {name} {measured(of[name]['skill'], of[name]['skill_ci95'])}" for name in QUANTITIES
     )
@@ -220,21 +222,21 @@ def gains(summary: dict[str, Any]) -> list[tuple[str, ...]]:
 
 
 def online(summary: dict[str, Any]) -> str:
-    """Whether learning went on helping, in a sentence."""
+    """Whether online learning helped, in a sentence."""
     of = summary["online"]
     if not of["twin_age"]:
-        return "Whether online training helped was not measured: no frozen twin was kept."
-    twin = f"the model as it was {of['twin_age']:,} candles before, which learned nothing more"
+        return "Whether online training helped was not measured: no reference model was stored."
+    frozen = f"the model of {of['twin_age']:,} candles earlier, which learned nothing more"
     if of["gain"] is None:
-        return f"Whether online training helped: {NOT_ENOUGH} beside its frozen twin, {twin} (n = {of['n']:,})."
+        return f"Whether online training helped: {NOT_ENOUGH} with a reference model, {frozen} (n = {of['n']:,})."
     return (
-        f"Online training: {measured(of['gain'], of['ci95'])} against its frozen twin, {twin}; close and range in "
-        f"equal parts, n = {of['n']:,}: {_online_verdict(of['ci95'], of['n'])}."
+        f"Online training: {measured(of['gain'], of['ci95'])} against the reference model, {frozen}; close and range "
+        f"in equal parts, n = {of['n']:,}: {_online_verdict(of['ci95'], of['n'])}."
     )
 
 
 def drifts(summary: dict[str, Any]) -> list[tuple[str, ...]]:
-    """A row for each time that the loss had risen for good: when, loss before, loss after, what was done."""
+    """A row for each drift: time, loss before, loss after, response."""
     return [
         (
             utc_text(of["candle_open_time_ms"], "%Y-%m-%d %H:%M"),
@@ -247,10 +249,10 @@ def drifts(summary: dict[str, Any]) -> list[tuple[str, ...]]:
 
 
 def in_a_sentence(summary: dict[str, Any], name: str) -> str:
-    """What was found of one quantity, one candle ahead."""
+    """The results for one quantity, one candle ahead."""
     of = summary["pinball"][name]
     if of["skill"] is None:
-        return f"The {name}: {NOT_ENOUGH} to say anything (n = {of['n']:,})."
+        return f"The {name}: {NOT_ENOUGH} for a result (n = {of['n']:,})."
     skill = verdict(of["skill_ci95"], of["n"], "better than “no change”", "worse than “no change”")
     gain = _model_verdict(of)
     return (
@@ -263,7 +265,7 @@ def in_a_sentence(summary: dict[str, Any], name: str) -> str:
 
 def _drawn(name: str, of: dict[str, Any]) -> tuple[str, ...]:
     proves = verdict(of["skill_ci95"], of["n"], "better: the interval lies above 0", "worse: the interval lies below 0")
-    # Where there is no interval both would say the same.
+    # Without an interval both would be the same text.
     return name, measured(of["skill"], of["skill_ci95"]), proves if of["skill_ci95"] else "", f"{of['n']:,}"
 
 
@@ -273,7 +275,7 @@ def _against_best(of: dict[str, Any]) -> str:
 
 
 def _gain(of: dict[str, Any]) -> str:
-    """With a digit more: it is small."""
+    """With one more digit, since it is small."""
     return measured(of["model_gain"], of["model_gain_ci95"], 3)
 
 
@@ -290,7 +292,7 @@ def _model_verdict(of: dict[str, Any]) -> str:
 
 
 def _online_gain(of: dict[str, Any]) -> str:
-    """Against the frozen twin; with its own n, since there is none at first."""
+    """Against the reference model; with its own n, since there is none at the start."""
     gain = measured(of["online_gain"], of["online_gain_ci95"])
     return gain if of["online_gain"] is None else f"{gain}, n = {of['online_gain_n']:,}"
 
@@ -318,7 +320,7 @@ def _with_n(value: float | None, n: int, ci95: list[float] | None = None) -> str
 
 
 def _covered(value: float | None, ci95: list[float] | None) -> str:
-    """A share with its interval, where n stands beside it."""
+    """A share with its interval, shown with n."""
     if value is None or ci95 is None:
         return NOT_ENOUGH
     return f"{share(value)} ({100.0 * ci95[0]:.0f} to {100.0 * ci95[1]:.0f})"

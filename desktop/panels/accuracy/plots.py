@@ -239,7 +239,7 @@ class ErrorsPage(Page):
         )
         self._zero = pg.InfiniteLine(0.0, angle=0)
         self.spared.plot.addItem(self._zero)
-        self.spared_close, self.spared_range = self.spared.plot.plot(), self.spared.plot.plot()
+        self.loss_reduction_close, self.loss_reduction_range = self.spared.plot.plot(), self.spared.plot.plot()
         self._curves: tuple[QColor, QColor] = theme.palette.curves[0], theme.palette.curves[1]
         _stack(self, (self.spared, self.errors))
 
@@ -265,11 +265,11 @@ class ErrorsPage(Page):
         self._curves = palette.curves[0], palette.curves[1]
         self.forecast.setPen(pg.mkPen(self._curves[0], width=1))
         self.no_change.setPen(pg.mkPen(self._curves[1], width=1))
-        self.spared_close.setPen(pg.mkPen(self._curves[0], width=2))
-        self.spared_range.setPen(pg.mkPen(self._curves[1], width=2))
+        self.loss_reduction_close.setPen(pg.mkPen(self._curves[0], width=2))
+        self.loss_reduction_range.setPen(pg.mkPen(self._curves[1], width=2))
 
     def _show_spared(self, chosen: HorizonAccuracy) -> None:
-        curves = (chosen.spared_close, chosen.spared_range)
+        curves = (chosen.loss_reduction_close, chosen.loss_reduction_range)
         known = [curve for curve in curves if len(curve)]
         head = translate("Panels", "Loss avoided against “no change”, {0}, n = {1}")
         head = head.format(ahead(chosen.request.horizon), format_count(chosen.n))
@@ -277,7 +277,7 @@ class ErrorsPage(Page):
         self.spared.tell(head + legend, "" if known else _not_yet(chosen.n, FEWEST_FOR_AN_ESTIMATE))
         if not known:
             return
-        for item, curve in zip((self.spared_close, self.spared_range), curves, strict=True):
+        for item, curve in zip((self.loss_reduction_close, self.loss_reduction_range), curves, strict=True):
             item.setData(*_seconds(curve))
         _show_time(self.spared.plot, known[0])
         ends = [0.0, *(float(end) for curve in known for end in (curve.values.min(), curve.values.max()))]

@@ -12,7 +12,7 @@ from sqlite_utils import Database
 from core.domain.quantities import LEVELS, QUANTITIES
 from core.evaluation.columns import Origins, ScoreColumns
 from core.evaluation.findings import Request, RunAccuracy
-from core.evaluation.running import AccuracyBook
+from core.evaluation.running import RunningAccuracy
 from core.forecast.experts import EXPERTS, LOSS_ROWS, REFERENCE, pack_losses
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
@@ -32,11 +32,11 @@ def database(root: Path) -> Iterator[Database]:
         db.close()
 
 
-def read_all(book: AccuracyBook, request: Request | None = None) -> RunAccuracy:
-    for horizon in book.horizons:
-        for _ in book.read_on(horizon):
+def read_all(accuracy: RunningAccuracy, request: Request | None = None) -> RunAccuracy:
+    for horizon in accuracy.horizons:
+        for _ in accuracy.read_more(horizon):
             pass
-    return book.find(request or Request())
+    return accuracy.find(request or Request())
 
 
 def scored(n: int, seed: int = 0, first: int = 1) -> ScoredRows:

@@ -20,10 +20,16 @@ def test_what_is_drawn_does_not_grow_with_the_run_and_keeps_its_ends() -> None:
     n = 20_000
     columns = filled(scored(n))
     found = assess(columns, origins(n), np.ones(n, dtype=np.bool_), Request())
-    curves = (found.coverage_curve, found.error_curve, found.no_change_curve, found.spared_close, found.spared_range)
+    curves = (
+        found.coverage_curve,
+        found.error_curve,
+        found.no_change_curve,
+        found.loss_reduction_close,
+        found.loss_reduction_range,
+    )
     assert all(0 < len(curve) <= MOST_POINTS for curve in curves)
     assert all(curve.target_open_time_ms[-1] == MINUTE_MS * n for curve in curves)
-    assert found.spared_close.values[-1] == pytest.approx(0.1, abs=1e-6)
+    assert found.loss_reduction_close.values[-1] == pytest.approx(0.1, abs=1e-6)
     assert found.close.skill.value == pytest.approx(0.1, abs=1e-6)
     assert found.worst_500 is not None and found.best_500 is not None and found.worst_500 < 0.9 < found.best_500
 
@@ -32,12 +38,12 @@ def test_the_table_says_what_skill_and_gain_say_of_the_same_losses() -> None:
     rows = scored(800, seed=3)
     columns = filled(rows)
     counts = np.arange(800) >= 200
-    everyone = columns.losses[counts].astype(np.float64)
-    reference = everyone[:, LOSS_ROWS.index(EXPERTS[REFERENCE]), Quantity.RANGE]
+    losses = columns.losses[counts].astype(np.float64)
+    reference = losses[:, LOSS_ROWS.index(EXPERTS[REFERENCE]), Quantity.RANGE]
     row = skill_at(columns, counts, 1)
     assert row.n == 600
     assert row.range == skill_sequence(rows.range_loss[200:], reference)
-    assert row.model_gain_range == gain_sequence(rows.range_loss[200:], everyone[:, 0, Quantity.RANGE], reference)
+    assert row.model_gain_range == gain_sequence(rows.range_loss[200:], losses[:, 0, Quantity.RANGE], reference)
 
 
 def test_everything_else_that_is_drawn_has_a_skill_from_the_scores_that_hold_it() -> None:

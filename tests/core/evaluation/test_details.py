@@ -13,7 +13,7 @@ import pytest
 from core.domain.candle import Candle
 from core.domain.quantities import Quantity
 from core.evaluation.details import evaluate_run
-from core.evaluation.judged_scores import Judged
+from core.evaluation.judged_scores import JudgedScores
 from core.forecast.experts import EXPERTS, LOSS_ROWS, unpack_losses
 from core.forecast.score import pinball, skill
 from core.market.history.files import read_candle_file
@@ -135,8 +135,8 @@ def test_everything_that_is_drawn_is_judged_by_what_the_session_showed(tmp_path:
     np.testing.assert_allclose([score.body_loss for score in scores], lost, rtol=1e-6)
     for name, quantity in DRAWN.items():
         shown = np.array([getattr(score, SHOWN_LOSSES[quantity]) for score in scores])
-        everyone = np.stack([unpack_losses(score.expert_losses) for score in scores])[..., quantity]  # type: ignore[arg-type]
-        expected = skill(shown, everyone[:, LOSS_ROWS.index("reference")])
+        losses = np.stack([unpack_losses(score.expert_losses) for score in scores])[..., quantity]  # type: ignore[arg-type]
+        expected = skill(shown, losses[:, LOSS_ROWS.index("reference")])
         of = found["pinball"][name]
         assert of["n"] == 89 and of["skill"] == pytest.approx(expected.value)
         assert of["skill_ci95"] == pytest.approx([expected.low, expected.high])
@@ -144,12 +144,19 @@ def test_everything_that_is_drawn_is_judged_by_what_the_session_showed(tmp_path:
 
 
 def test_a_record_from_before_wicks_were_stored_is_judged_without_them() -> None:
-    whole = Judged([replace(score(place), volume_loss=0.5) for place in range(40)], np.ones((40, len(LOSS_ROWS), 6)))
-    mixed = Judged(
+    whole = JudgedScores(
+        [replace(score(place), volume_loss=0.5) for place in range(40)], np.ones((40, len(LOSS_ROWS), 6))
+    )
+    mixed = JudgedScores(
         [replace(of, body_loss=None if place < 10 else 0.5) for place, of in enumerate(whole.scores)], whole.losses
     )
-    assert len(mixed.that_hold(Quantity.BODY).scores) == 30 and mixed.that_hold(Quantity.BODY).losses.shape[0] == 30
-    assert not mixed.that_hold(Quantity.LOWER_WICK).scores and len(mixed.that_hold(Quantity.VOLUME).scores) == 40
+    assert (
+        len(mixed.with_quantity(Quantity.BODY).scores) == 30
+        and mixed.with_quantity(Quantity.BODY).losses.shape[0] == 30
+    )
+    assert (
+        not mixed.with_quantity(Quantity.LOWER_WICK).scores and len(mixed.with_quantity(Quantity.VOLUME).scores) == 40
+    )
 
 
 @pytest.mark.slow

@@ -10,8 +10,8 @@ from core.domain.events import QUANTILE_LEVELS
 from core.evaluation.assess import ERROR_WINDOW
 from core.evaluation.details import evaluate_run
 from core.evaluation.findings import AFTER_GAP, OVERALL, QuantityAccuracy, Request
-from core.evaluation.running import AccuracyBook
-from core.evaluation.timeline import course_of
+from core.evaluation.running import RunningAccuracy
+from core.evaluation.timeline import timeline_of
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
 from core.storage.reader import RecordReader
@@ -52,8 +52,8 @@ def as_evaluated(of: QuantityAccuracy) -> dict[str, Any]:
 def test_it_says_what_evaluate_says(run: tuple[Path, str], evaluated: dict[str, Any], horizon: int) -> None:
     root, run_id = run
     with database(root) as db:
-        found = read_all(AccuracyBook(db, run_id, HORIZONS), Request(horizon))
-        course = course_of(db, RunStore(db).get(run_id), HORIZONS)
+        found = read_all(RunningAccuracy(db, run_id, HORIZONS), Request(horizon))
+        timeline = timeline_of(db, RunStore(db).get(run_id), HORIZONS)
     chosen, row = found.chosen, found.horizons[horizon - 1]
     for name, of in (("close", chosen.close), ("range", chosen.range)):
         expected = evaluated["horizons"][str(horizon)][name]
@@ -73,7 +73,7 @@ def test_it_says_what_evaluate_says(run: tuple[Path, str], evaluated: dict[str, 
         )
         assert (chosen.majority.value, chosen.majority.n) == (direction["majority"], direction["majority_n"])
         assert chosen.coverage_90.value == pytest.approx(evaluated["coverage"]["overall"])
-        observed = [each.value for each in course.reliability[0].observed]
+        observed = [each.value for each in timeline.reliability[0].observed]
         assert [each.value for each in chosen.reliability] == pytest.approx(observed)
         assert len(chosen.reliability) == len(QUANTILE_LEVELS)
 
@@ -82,9 +82,9 @@ def test_each_regime_says_what_evaluate_says_of_it(run: tuple[Path, str], evalua
     root, run_id = run
     regimes = evaluated["regimes"]
     with database(root) as db:
-        book = AccuracyBook(db, run_id, HORIZONS)
-        groups = [group for group in read_all(book).groups[1:] if group != AFTER_GAP]
-        found = {group: book.find(Request(1, group)).chosen for group in groups}
+        accuracy = RunningAccuracy(db, run_id, HORIZONS)
+        groups = [group for group in read_all(accuracy).groups[1:] if group != AFTER_GAP]
+        found = {group: accuracy.find(Request(1, group)).chosen for group in groups}
     assert set(groups) == {name for name, of in regimes.items() if of["n"]} and len(groups) > 1
     for name, of in found.items():
         expected = regimes[name]
@@ -100,10 +100,10 @@ def test_candles_after_a_gap_are_told_apart_as_evaluate_does_and_count_nowhere_e
     run_id = made_up(tmp_path, without(random_walk(240, seed=6), *range(4, 236, 6)))
     with database(tmp_path) as db:
         evaluated = evaluate_run(db, RunStore(db).get(run_id), HORIZONS)
-        book = AccuracyBook(db, run_id, HORIZONS)
-        found = read_all(book, Request(1, AFTER_GAP))
-        nearly_all = book.find(Request(3, AFTER_GAP))
-        others = book.find(Request())
+        accuracy = RunningAccuracy(db, run_id, HORIZONS)
+        found = read_all(accuracy, Request(1, AFTER_GAP))
+        nearly_all = accuracy.find(Request(3, AFTER_GAP))
+        others = accuracy.find(Request())
     apart, expected = found.chosen, evaluated["after_gap"]
     assert AFTER_GAP in found.groups and apart.n == expected["n"] == 39
     assert apart.n + others.chosen.n == 200 and others.chosen.n == evaluated["judged"]
@@ -120,7 +120,7 @@ def test_candles_after_a_gap_are_told_apart_as_evaluate_does_and_count_nowhere_e
 def test_without_a_gap_there_is_no_such_group(tmp_path: Path) -> None:
     run_id = made_up(tmp_path, random_walk(50))
     with database(tmp_path) as db:
-        assert AFTER_GAP not in read_all(AccuracyBook(db, run_id, HORIZONS)).groups
+        assert AFTER_GAP not in read_all(RunningAccuracy(db, run_id, HORIZONS)).groups
         assert evaluate_run(db, RunStore(db).get(run_id), HORIZONS)["after_gap"]["n"] == 0
 
 
@@ -129,13 +129,13 @@ def test_reading_on_gives_the_same_as_reading_at_once(tmp_path: Path) -> None:
     run = SyntheticRun(tmp_path)
     run.write(candles[:60])
     with database(tmp_path) as db:
-        book = AccuracyBook(db, run.run_id, HORIZONS)
-        early = read_all(book)
+        accuracy = RunningAccuracy(db, run.run_id, HORIZONS)
+        early = read_all(accuracy)
         assert early.chosen.n == 59 and early.left_out == 0
         for first in range(60, 140, 7):
             run.write(candles[first : first + 7])
-            later = read_all(book)
-        whole = read_all(AccuracyBook(db, run.run_id, HORIZONS))
+            later = read_all(accuracy)
+        whole = read_all(RunningAccuracy(db, run.run_id, HORIZONS))
     run.close()
     assert later.chosen.n == 139 and later.horizons == whole.horizons
     assert later.chosen.experts == whole.chosen.experts and later.chosen.reliability == whole.chosen.reliability
@@ -145,7 +145,7 @@ def test_reading_on_gives_the_same_as_reading_at_once(tmp_path: Path) -> None:
 def test_only_the_newest_are_looked_at_and_memory_is_bounded(tmp_path: Path) -> None:
     run_id = made_up(tmp_path, random_walk(150, seed=2))
     with database(tmp_path) as db:
-        found = read_all(AccuracyBook(db, run_id, HORIZONS, most=40))
+        found = read_all(RunningAccuracy(db, run_id, HORIZONS, most=40))
     assert found.most == 40 and [row.n for row in found.horizons] == [40, 40, 40]
 
 
@@ -153,14 +153,14 @@ def test_of_a_long_run_no_more_is_read_than_is_looked_at(run: tuple[Path, str]) 
     """A year of one minute is 525,600 scores, of which the dock shows 20,000."""
     root, run_id = run
     with database(root) as db:
-        book = AccuracyBook(db, run_id, HORIZONS, most=100)
-        assert list(book.read_on(1)) == [], "one piece, not three"
+        accuracy = RunningAccuracy(db, run_id, HORIZONS, most=100)
+        assert list(accuracy.read_more(1)) == [], "one piece, not three"
 
 
 def test_too_few_candles_give_no_number(tmp_path: Path) -> None:
     run_id = made_up(tmp_path, random_walk(12))
     with database(tmp_path) as db:
-        chosen = read_all(AccuracyBook(db, run_id, HORIZONS)).chosen
+        chosen = read_all(RunningAccuracy(db, run_id, HORIZONS)).chosen
     assert chosen.n == 11
     estimates = (chosen.direction, chosen.coverage_90, chosen.close.skill, chosen.range.model_gain, *chosen.reliability)
     assert all(each.value is None and each.low is None for each in estimates)
@@ -171,14 +171,14 @@ def test_too_few_candles_give_no_number(tmp_path: Path) -> None:
 def test_a_run_without_scores_is_no_trouble(tmp_path: Path) -> None:
     run_id = made_up(tmp_path, [])
     with database(tmp_path) as db:
-        found = read_all(AccuracyBook(db, run_id, HORIZONS), Request(2))
+        found = read_all(RunningAccuracy(db, run_id, HORIZONS), Request(2))
     assert found.chosen.n == 0 and found.groups == (OVERALL,) and [row.n for row in found.horizons] == [0, 0, 0]
 
 
 def test_the_error_is_that_of_the_median_against_the_close_that_came(run: tuple[Path, str]) -> None:
     root, run_id = run
     with database(root) as db:
-        found = read_all(AccuracyBook(db, run_id, HORIZONS))
+        found = read_all(RunningAccuracy(db, run_id, HORIZONS))
         rows = RecordReader(db, run_id).past_forecasts(1, 0, 2**62, 2**62)
         opened, closes, _ = RecordReader(db, run_id).origins()
     counts = ~rows.after_gap & (rows.target_open_time_ms >= opened[1000])
@@ -195,9 +195,9 @@ def test_scores_are_grouped_by_the_regime_that_was_likeliest_where_they_were_mad
     run_id = made_up(tmp_path, random_walk(100, seed=6))
     db = open_database(DataFolder(tmp_path).database)
     _give_regimes(db, run_id)
-    book = AccuracyBook(db, run_id, HORIZONS)
-    overall = read_all(book)
-    parts = {name: book.find(Request(1, name)) for name in ("calm", "trending", "volatile")}
+    accuracy = RunningAccuracy(db, run_id, HORIZONS)
+    overall = read_all(accuracy)
+    parts = {name: accuracy.find(Request(1, name)) for name in ("calm", "trending", "volatile")}
     db.close()
     assert overall.groups == (OVERALL, "calm", "volatile")
     assert parts["trending"].chosen.n == 0
@@ -227,9 +227,9 @@ def _give_regimes(db: Any, run_id: str) -> None:
 def test_a_corrected_score_counts_once_in_its_newest_version(run: tuple[Path, str], tmp_path: Path) -> None:
     run_id = made_up(tmp_path, random_walk(60, seed=3))
     db = open_database(DataFolder(tmp_path).database)
-    before = read_all(AccuracyBook(db, run_id, HORIZONS)).chosen
+    before = read_all(RunningAccuracy(db, run_id, HORIZONS)).chosen
     correct_newest(db, run_id)
-    after = read_all(AccuracyBook(db, run_id, HORIZONS)).chosen
+    after = read_all(RunningAccuracy(db, run_id, HORIZONS)).chosen
     db.close()
     assert after.n == before.n == 59
     assert after.close.loss is not None and before.close.loss is not None

@@ -12,7 +12,7 @@ import pytest
 
 from core.domain.events import Estimate
 from core.evaluation.findings import Request
-from core.evaluation.running import AccuracyBook
+from core.evaluation.running import RunningAccuracy
 from core.forecast.score import FEWEST_FOR_AN_EDGE
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
@@ -56,7 +56,7 @@ def _judged(root: Path) -> Estimate:
     """The skill of the close as `evaluate` judges it: after the first 1,000 candles."""
     db = open_database(DataFolder(root).database, readonly=True)
     try:
-        book = AccuracyBook(db, newest_run(db), 1)
+        book = RunningAccuracy(db, newest_run(db), 1)
         for _ in book.read_on(1):
             pass
         return book.find(Request()).chosen.close.skill

@@ -75,7 +75,7 @@ def test_an_exported_checkpoint_is_evaluated_frozen_and_its_folder_stays_as_it_i
         "counts_seen": False,
     }
     page = report.read_text(encoding="utf-8")
-    assert "Its weights stayed as they were" in page and info.checkpoint_id in page
+    assert "Its weights stayed fixed" in page and info.checkpoint_id in page
     assert {path.name: path.read_bytes() for path in place.iterdir()} == before
 
 

@@ -15,7 +15,7 @@ from core.domain.quantities import LEVELS
 from core.evaluation.details import evaluate_run
 from core.evaluation.report import charts, svg, words
 from core.evaluation.report.page import page
-from core.evaluation.timeline import Course, course_of
+from core.evaluation.timeline import Timeline, timeline_of
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
 from core.storage.runs import RunStore
@@ -29,7 +29,7 @@ _VOID = {"meta"}
 @dataclass(frozen=True)
 class Recorded:
     summary: dict[str, Any]
-    course: Course
+    timeline: Timeline
 
 
 def recorded(root: Path, count: int) -> Recorded:
@@ -37,10 +37,10 @@ def recorded(root: Path, count: int) -> Recorded:
     db = open_database(DataFolder(root).database, readonly=True)
     try:
         run = RunStore(db).get(run_id)
-        found, course = evaluate_run(db, run, 3), course_of(db, run, 3)
+        found, timeline = evaluate_run(db, run, 3), timeline_of(db, run, 3)
     finally:
         db.close()
-    return Recorded({**ABOUT, "candles": count, "scored": count - 1, **found}, course)
+    return Recorded({**ABOUT, "candles": count, "scored": count - 1, **found}, timeline)
 
 
 @pytest.fixture(scope="module")
@@ -80,11 +80,11 @@ class Tree(HTMLParser):
 
 
 def test_the_course_ends_where_the_summary_does(run: Recorded) -> None:
-    course = run.course
-    assert course.target_open_time_ms.size == run.summary["judged"] == 119
-    assert bool((np.diff(course.target_open_time_ms) > 0).all())
-    assert course.inside_90.mean() == pytest.approx(run.summary["coverage"]["overall"])
-    for name, losses in course.losses.items():
+    timeline = run.timeline
+    assert timeline.target_open_time_ms.size == run.summary["judged"] == 119
+    assert bool((np.diff(timeline.target_open_time_ms) > 0).all())
+    assert timeline.inside_90.mean() == pytest.approx(run.summary["coverage"]["overall"])
+    for name, losses in timeline.losses.items():
         of = run.summary["pinball"][name]
         assert losses.best_baseline_name == of["best_baseline_name"]
         for kind in ("combination", "model", "reference", "best_baseline"):
@@ -93,7 +93,7 @@ def test_the_course_ends_where_the_summary_does(run: Recorded) -> None:
 
 def test_reliability_counts_what_coverage_counts(run: Recorded) -> None:
     """The share inside the 90 % band is that at or below its upper end, less that below its lower end."""
-    near, far = run.course.reliability
+    near, far = run.timeline.reliability
     assert (near.horizon, far.horizon) == (1, 3) and len(near.observed) == len(LEVELS)
     values = [each.value for each in near.observed if each.value is not None]
     assert values == sorted(values) and near.observed[0].n == 119
@@ -104,7 +104,7 @@ def test_reliability_counts_what_coverage_counts(run: Recorded) -> None:
 @pytest.mark.parametrize("name", words.QUANTITIES)
 def test_words_and_page_have_the_numbers_of_the_json(run: Recorded, name: str) -> None:
     of = run.summary["pinball"][name]
-    seen = Tree(page(run.summary, run.course)).text
+    seen = Tree(page(run.summary, run.timeline)).text
     for key in ("skill", "skill_vs_best", "model_gain", "online_gain"):
         digits = 3 if key == "model_gain" else 2
         wanted = words.measured(of[key], of[f"{key}_ci95"], digits)
@@ -117,7 +117,7 @@ def test_words_and_page_have_the_numbers_of_the_json(run: Recorded, name: str) -
 
 
 def test_everything_else_that_is_drawn_has_its_row(run: Recorded, short: Recorded) -> None:
-    seen = Tree(page(run.summary, run.course)).text
+    seen = Tree(page(run.summary, run.timeline)).text
     rows = words.also_drawn(run.summary)
     assert [row[0] for row in rows] == ["body", "upper wick", "lower wick", "volume"]
     for row, key in zip(rows, words.ALSO_DRAWN, strict=True):
@@ -130,7 +130,7 @@ def test_everything_else_that_is_drawn_has_its_row(run: Recorded, short: Recorde
 def test_online_training_is_told_with_its_interval_and_what_that_proves(run: Recorded) -> None:
     of, told = run.summary["online"], words.online(run.summary)
     assert words.measured(of["gain"], of["ci95"]) in told and f"n = {of['n']}" in told and of["n"] == 99
-    assert told in Tree(page(run.summary, run.course)).text
+    assert told in Tree(page(run.summary, run.timeline)).text
     proven = {**run.summary, "online": {**of, "gain": 0.02, "ci95": [0.01, 0.03], "n": 4_000}}
     assert "+2.00 % (+1.00 to +3.00)" in words.online(proven) and "helped" in words.online(proven)
     harmed = {**run.summary, "online": {**of, "gain": -0.02, "ci95": [-0.03, -0.01], "n": 4_000}}
@@ -142,11 +142,11 @@ def test_online_training_is_told_with_its_interval_and_what_that_proves(run: Rec
 
 def test_candles_after_a_gap_are_told_apart_with_n_and_intervals(run: Recorded) -> None:
     assert run.summary["after_gap"]["n"] == 0
-    assert "No judged candle came after a gap" in Tree(page(run.summary, run.course)).text
+    assert "No judged candle came after a gap" in Tree(page(run.summary, run.timeline)).text
     found = {"skill": -0.02, "skill_ci95": [-0.05, 0.01]}
     of = run.summary["after_gap"] | {"n": 48, "close": found, "range": {**found, "skill": 0.1}}
     of |= {"coverage_90": 0.5, "coverage_90_ci95": [0.36, 0.64], "direction": 0.52, "direction_ci95": [0.4, 0.65]}
-    told = Tree(page({**run.summary, "after_gap": of | {"direction_n": 44}}, run.course)).text
+    told = Tree(page({**run.summary, "after_gap": of | {"direction_n": 44}}, run.timeline)).text
     for text in ("48, in none of the other figures", "-2.00 % (-5.00 to +1.00)", "50.0 % (95 %: 36.0 to 64.0, n = 48)"):
         assert text in told
     assert "n = 44" in told and "skill of the range +10.00 %" in told
@@ -155,17 +155,17 @@ def test_candles_after_a_gap_are_told_apart_with_n_and_intervals(run: Recorded) 
 
 
 def test_drifts_are_listed_or_said_to_be_none(run: Recorded) -> None:
-    assert run.summary["drifts"] == [] and "No drift was found" in page(run.summary, run.course)
+    assert run.summary["drifts"] == [] and "No drift was found" in page(run.summary, run.timeline)
     drift = {"candle_open_time_ms": 1_584_000_000_000, "step": 900, "candles": 37, "loss_before": 0.1234}
     found = {**run.summary, "drifts": [{**drift, "loss_after": 0.25, "what_was_done": "Nothing <b>much</b>."}]}
-    seen = Tree(page(found, run.course)).text
+    seen = Tree(page(found, run.timeline)).text
     for text in ("2020-03-12 08:00", "0.123", "0.25 over 37 candles", "Nothing <b>much</b>."):
         assert text in seen
 
 
 def test_every_chart_ends_at_the_number_that_it_draws(run: Recorded) -> None:
     for name in words.QUANTITIES:
-        drawn = charts.spared_loss(run.course, name)
+        drawn = charts.loss_reduction(run.timeline, name)
         described = drawn.findtext("desc") if drawn is not None else None
         assert described is not None
         assert f"combination ends at {words.percent(run.summary['pinball'][name]['skill'])}" in described
@@ -195,12 +195,12 @@ def test_direction_and_coverage_are_told_with_n(run: Recorded) -> None:
 def test_what_chance_explains_is_told_in_words(run: Recorded, chance: float | None, n: int, said: str) -> None:
     summary = {**run.summary, "diebold_mariano_p": chance, "judged": n}
     assert said in dict(words.difference(summary))["Diebold-Mariano, close"]
-    assert said in Tree(page(summary, run.course)).text
+    assert said in Tree(page(summary, run.timeline)).text
 
 
 def test_too_few_candles_are_said_and_nothing_is_made_up(short: Recorded) -> None:
     json.dumps(short.summary, allow_nan=False)
-    tree = Tree(page(short.summary, short.course))
+    tree = Tree(page(short.summary, short.timeline))
     assert words.NOT_ENOUGH in tree.text and "Not enough candles to draw this." in tree.text
     assert "svg" not in tree.tags and "nan" not in tree.text.lower() and "None" not in tree.text
     assert all(words.NOT_ENOUGH in value for row in words.findings(short.summary)[:-1] for value in row.values)
@@ -208,7 +208,7 @@ def test_too_few_candles_are_said_and_nothing_is_made_up(short: Recorded) -> Non
 
 def test_one_candle_is_no_trouble(tmp_path: Path) -> None:
     only = recorded(tmp_path, 1)
-    assert words.NOT_ENOUGH in page(only.summary, only.course)
+    assert words.NOT_ENOUGH in page(only.summary, only.timeline)
 
 
 @pytest.mark.parametrize(
@@ -236,18 +236,18 @@ def test_only_an_interval_beside_zero_on_enough_candles_proves(ci95: list[float]
     ],
 )
 def test_a_hostile_file_name_is_text(run: Recorded, name: str) -> None:
-    text = page({**run.summary, "file": name}, run.course)
+    text = page({**run.summary, "file": name}, run.timeline)
     text.encode()
-    plain, tree = Tree(page(run.summary, run.course)), Tree(text)
+    plain, tree = Tree(page(run.summary, run.timeline)), Tree(text)
     assert tree.tags == plain.tags and tree.attributes == plain.attributes
     assert words.printable(name) in tree.text
     assert "\x1b" not in text and "\u202e" not in text
 
 
 def test_the_page_needs_nothing_but_itself_and_repeats(run: Recorded) -> None:
-    text = page(run.summary, run.course)
+    text = page(run.summary, run.timeline)
     tree = Tree(text)
-    assert text == page(run.summary, run.course)
+    assert text == page(run.summary, run.timeline)
     assert not {"script", "link", "img", "iframe", "object"} & set(tree.tags)
     assert not {"src", "href", "style"} & {name for name, _ in tree.attributes}
     assert "http" not in text.replace("http-equiv", "") and "@import" not in text and "url(" not in text
@@ -256,9 +256,9 @@ def test_the_page_needs_nothing_but_itself_and_repeats(run: Recorded) -> None:
 
 
 def test_coverage_over_time_is_drawn_once_a_window_is_full(run: Recorded) -> None:
-    assert charts.rolling_coverage(run.course) is None
+    assert charts.rolling_coverage(run.timeline) is None
     generator = np.random.default_rng(3)
-    longer = replace(run.course, target_open_time_ms=np.arange(1200) * 60_000, inside_90=generator.random(1200) < 0.9)
+    longer = replace(run.timeline, target_open_time_ms=np.arange(1200) * 60_000, inside_90=generator.random(1200) < 0.9)
     drawn = charts.rolling_coverage(longer)
     assert drawn is not None
     shares = np.convolve(longer.inside_90, np.full(500, 1 / 500), "valid")
