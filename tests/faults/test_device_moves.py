@@ -122,7 +122,7 @@ def test_an_odd_pretrained_model_is_passed_over_and_leaves_no_trace(tmp_path: Pa
 def test_a_gpu_that_is_gone_is_left_for_the_cpu_with_the_checkpoints_that_it_wrote(
     tmp_path: Path, knows_kind: bool
 ) -> None:
-    """Here ``auto`` stands for the GPU; all that it left is made to look like CUDA's before the next trainer starts."""
+    """Here ``auto`` means the GPU; its files are made to look like CUDA's before the next trainer starts."""
     records = []
     for root, kinds in ((tmp_path / "calm", ()), (tmp_path / "gone", (FaultKind.GONE,))):
         driven.store_candles(root, rigs.CANDLES[:35])

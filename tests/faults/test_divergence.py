@@ -93,7 +93,7 @@ def test_a_healthy_run_is_not_accused(tmp_path: Path, seed: int) -> None:
     run = Run(tmp_path, seed)
     run.train(HEALTHY_STEPS)
     run.service.close()
-    told = {event.disease for event in run.events if isinstance(event, Diagnosis)}
-    assert told == {Disease.UNKNOWN, Disease.HEALTHY}
+    diseases = {event.disease for event in run.events if isinstance(event, Diagnosis)}
+    assert diseases == {Disease.UNKNOWN, Disease.HEALTHY}
     kinds = {event.kind for event in run.events if isinstance(event, Incident)}
     assert kinds <= {DRIFT}, "the market may change"

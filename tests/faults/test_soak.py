@@ -106,7 +106,7 @@ def memory_of(run: Driven) -> float:
 
 
 LOOKS = ("", "range_", "model_", "range_model_")
-"""What was shown, of the close and of the range; and the model alone, which cheap experts hide in what is shown."""
+"""The shown forecast, for close and range; and the model alone, which cheap experts hide in the combination."""
 
 
 @dataclass(frozen=True)

@@ -132,8 +132,8 @@ def test_the_run_goes_on_and_its_record_is_whole(sound: Path, tmp_path: Path, ho
     case = CASES[name]
     run = run_with(sound, tmp_path, case, host)
     assert run.deaths == [] and run.failures == []
-    told = [incident.kind for incident in run.incidents if incident.kind != "gradient doctor"]
-    assert told == list(case.incidents)
+    kinds = [incident.kind for incident in run.incidents if incident.kind != "gradient doctor"]
+    assert kinds == list(case.incidents)
     record = driven.record_of(tmp_path)
     times = tuple(candle.open_time_ms for candle in CANDLES)
     assert record.origins_ms == times and record.scored_targets_ms == times[1:]
@@ -141,7 +141,7 @@ def test_the_run_goes_on_and_its_record_is_whole(sound: Path, tmp_path: Path, ho
     assert_stored(tmp_path, run, case)
     states = {event.state for event in run.events if isinstance(event, TrainerStatus)}
     assert (TrainerState.PAUSED in states) is case.is_paused
-    assert bool(PAUSES & {*told}) is case.is_paused, "the window knows a pause by these kinds"
+    assert bool(PAUSES & {*kinds}) is case.is_paused, "the window knows a pause by these kinds"
 
 
 def assert_steps(run: Driven, case: Case) -> None:
@@ -158,7 +158,7 @@ def assert_steps(run: Driven, case: Case) -> None:
 
 
 def assert_stored(root: Path, run: Driven, case: Case) -> None:
-    """The database says what the window was told, and the newest checkpoint is finite and known good."""
+    """The database has what the window received, and the newest checkpoint is finite and known good."""
     db = open_database(DataFolder(root).database, readonly=True)
     try:
         run_id = RunStore(db).list()[0].run_id
@@ -167,8 +167,8 @@ def assert_stored(root: Path, run: Driven, case: Case) -> None:
         assert stored == list(case.incidents)
         newest = CheckpointRows(db).newest(run_id)
         assert newest is not None and newest.is_known_good
-        told = {event.step: event.loss for event in run.events if isinstance(event, StepDone)}
-        assert {step.step: step.loss for step in reader.steps() if step.step >= BEFORE} == told
+        losses = {event.step: event.loss for event in run.events if isinstance(event, StepDone)}
+        assert {step.step: step.loss for step in reader.steps() if step.step >= BEFORE} == losses
     finally:
         db.close()
     tensors, metadata = read_weights(DataFolder(root).absolute(newest.file), newest.sha256)

@@ -56,7 +56,7 @@ def calm(tmp_path_factory: pytest.TempPathFactory) -> Record:
     times = tuple(candle.open_time_ms for candle in CANDLES)
     assert record.origins_ms == times and record.scored_targets_ms == times[1:]
     assert record.steps == tuple(range(1, len(CANDLES)))
-    assert record.twin_losses[0] == (None, None) and None not in record.twin_losses[-1]
+    assert record.reference_losses[0] == (None, None) and None not in record.reference_losses[-1]
     assert faulty_trainer.passes_so_far(root) == len(record.steps), "the faults' steps are not the run's"
     return record
 
@@ -188,7 +188,7 @@ class FastClock:
 def test_a_gpu_that_answers_again_is_offered_and_gone_back_to(
     tmp_path: Path, calm: Record, wanted: str, devices: list[str]
 ) -> None:
-    """Here ``auto`` stands for a GPU that works again, and ``cuda`` for one that is lost once more."""
+    """Here ``auto`` means a GPU that works again, and ``cuda`` one that is lost once more."""
     looks: list[int] = []
     steps: list[int] = [0]
     driven.store_candles(tmp_path, CANDLES)
@@ -211,13 +211,13 @@ def test_a_gpu_that_answers_again_is_offered_and_gone_back_to(
 
     run.run(accept, is_whole=False)
     assert run.devices == ["auto", "cpu", *devices] and not run.failures
-    assert run.readies[-1].step == len(CANDLES) - 1, "it went on where it was"
+    assert run.readies[-1].step == len(CANDLES) - 1, "it continued where it was"
     assert driven.record_of(tmp_path) == calm
     assert_gone(run)
 
 
 @pytest.mark.slow
-def test_three_crashes_pause_training_in_the_process_host_and_a_new_start_counts_anew(
+def test_three_crashes_pause_training_in_the_process_host_and_a_new_start_counts_from_zero(
     tmp_path: Path, calm: Record
 ) -> None:
     run = faulty(tmp_path, [Fault(step, FaultKind.KILL) for step in (5, 9, 14)])
@@ -234,7 +234,7 @@ def test_three_crashes_pause_training_in_the_process_host_and_a_new_start_counts
     assert driven.stored_incidents(tmp_path) == whole_story
 
 
-def test_three_crashes_pause_training_in_the_thread_host_and_a_new_start_counts_anew(
+def test_three_crashes_pause_training_in_the_thread_host_and_a_new_start_counts_from_zero(
     tmp_path: Path, calm: Record
 ) -> None:
     run = faulty(tmp_path, [Fault(step, FaultKind.GONE) for step in (5, 9, 14)], AUTO, kind="thread")

@@ -40,8 +40,8 @@ class Record:
     origins_ms: tuple[int, ...]
     scored_targets_ms: tuple[int, ...]
     """Of one-step forecasts."""
-    twin_losses: tuple[tuple[float | None, float | None], ...]
-    """Of the frozen twin, in the close and in the range, for each of them."""
+    reference_losses: tuple[tuple[float | None, float | None], ...]
+    """Of the reference model, for close and range, for each of them."""
     steps: tuple[int, ...]
     runs: int
 

@@ -1,4 +1,4 @@
-"""What the Accuracy dock is told: sessions whose scores are read, and scores that were made up."""
+"""Scores for the Accuracy dock: of real sessions, and synthetic ones."""
 
 from __future__ import annotations
 

@@ -85,7 +85,7 @@ def test_an_expert_that_is_silent_has_no_loss() -> None:
 
 
 def test_directions_further_ahead_are_those_of_all_candles_until_the_target() -> None:
-    """By hand, candle by candle: from the last close that the forecast knew to the target's, and what it had seen."""
+    """Computed candle by candle: from the last close that the forecast knew to the target's."""
     n, horizon = 400, 3
     rows, known = scored(n, seed=8), origins(n)
     known.closes[50:60] = known.closes[49]  # flat candles name no direction

@@ -61,13 +61,13 @@ def test_without_scores_of_before_there_is_no_row_for_them() -> None:
     assert [each.n for each in by_regime([])] == [0, 0, 0]
 
 
-def test_conditions_are_told_stored_read_in_blocks_and_stand_beside_scores(tmp_path: Path) -> None:
+def test_conditions_are_emitted_stored_read_in_blocks_and_joined_with_scores(tmp_path: Path) -> None:
     session = rigs.service(tmp_path)
     events = rigs.feed(session, rigs.CANDLES[:30])
     run_id = session.status().run_id
     session.close()
-    told = [event.conditions for event in events if isinstance(event, ForecastMade) and event.conditions is not None]
-    assert len(told) == 30
+    emitted = [event.conditions for event in events if isinstance(event, ForecastMade) and event.conditions is not None]
+    assert len(emitted) == 30
     db = open_database(DataFolder(tmp_path).database, readonly=True)
     reader = RecordReader(db, run_id)
     stored = [reader.conditions_of(candle.open_time_ms) for candle in rigs.CANDLES[:30]]
@@ -75,10 +75,10 @@ def test_conditions_are_told_stored_read_in_blocks_and_stand_beside_scores(tmp_p
     nothing = reader.conditions(rigs.CANDLES[0].open_time_ms, 20)
     scores = reader.scores()
     db.close()
-    assert stored == told
-    assert [score.regime for score in scores] == [each.regime for each in told[:-1]]
+    assert stored == emitted
+    assert [score.regime for score in scores] == [each.regime for each in emitted[:-1]]
     assert block.open_time_ms.tolist() == [candle.open_time_ms for candle in rigs.CANDLES[5:25]]
-    assert block.regimes.tolist() == [[each.regime.of(regime) for regime in Regime] for each in told[5:25]]
+    assert block.regimes.tolist() == [[each.regime.of(regime) for regime in Regime] for each in emitted[5:25]]
     assert len(nothing) == 0 and nothing.regimes.shape[0] == 0
 
 

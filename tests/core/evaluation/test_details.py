@@ -122,7 +122,7 @@ DRAWN = {
 
 
 def test_everything_that_is_drawn_is_judged_by_what_the_session_showed(tmp_path: Path) -> None:
-    """A real session: what was stored of each forecast is what its own quantiles lost."""
+    """A real session: the stored losses of each forecast are those of its quantiles."""
     candles = random_walk(90, seed=2)
     found = evaluated(tmp_path, candles)
     db = open_database(DataFolder(tmp_path).database, readonly=True)

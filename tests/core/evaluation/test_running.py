@@ -96,7 +96,7 @@ def test_each_regime_says_what_evaluate_says_of_it(run: tuple[Path, str], evalua
         assert of.direction.value == pytest.approx(expected["direction"]) and of.direction.n == expected["direction_n"]
 
 
-def test_candles_after_a_gap_are_told_apart_as_evaluate_does_and_count_nowhere_else(tmp_path: Path) -> None:
+def test_candles_after_a_gap_are_separate_as_in_evaluate_and_count_nowhere_else(tmp_path: Path) -> None:
     run_id = made_up(tmp_path, without(random_walk(240, seed=6), *range(4, 236, 6)))
     with database(tmp_path) as db:
         evaluated = evaluate_run(db, RunStore(db).get(run_id), HORIZONS)

@@ -109,7 +109,7 @@ def switching(count: int, seed: int) -> KnownMarket:
 
 
 def seasonal_volume(count: int, seed: int) -> KnownMarket:
-    """The volume has a course of its own over each day; all else is a random walk."""
+    """The volume has a daily pattern; all else is a random walk."""
     draws, _ = _draws(count, seed)
     angle = 2.0 * np.pi * np.arange(count) / CANDLES_OF_A_DAY
     usual = math.log(50.0) + 0.7 * np.sin(angle) + 0.4 * np.cos(2.0 * angle)
@@ -120,7 +120,7 @@ def seasonal_volume(count: int, seed: int) -> KnownMarket:
 
 
 def volume_turns(count: int, seed: int) -> KnownMarket:
-    """After a candle of high volume the return goes on, after one of low volume it turns; high and low are a coin's.
+    """After a candle of high volume the return continues, after one of low volume it reverses; high and low are random.
 
     No rule without the volume's product with the return knows anything: whatever the returns were, the next one rises
     as often as it falls, and its size never changes.
@@ -200,7 +200,7 @@ def _unit_range() -> FloatArray:
     # Three distributions in one, by their Fourier transforms: a thousand times as fast as one after the other.
     size = 3 * edges.size
     total = np.fft.irfft(np.fft.rfft(masses(1.0), size) * np.fft.rfft(masses(WICK), size) ** 2, size)
-    # Each mass stands for the middle of its step, so three of them together for a step and a half more.
+    # Each mass is at the middle of its step, so three of them together cover a step and a half more.
     places = (np.arange(total.size) + 1.5) * step
     cumulated = np.cumsum(total) - 0.5 * total
     known: FloatArray = np.interp(_GRID, places, cumulated)

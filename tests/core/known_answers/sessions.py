@@ -128,7 +128,7 @@ def of_baselines(known: KnownMarket) -> Lost:
 def _learned(
     history: History, combination: Combination, experts: FloatArray, shown: FloatArray, quantity: Quantity
 ) -> FloatArray:
-    """Take the newest candle as the outcome of what was said of it; what was lost by what was shown and the reference.
+    """Take the newest candle as the outcome of its forecast. Returns the losses of forecast and reference.
 
     experts: [E, Q, L], shown: [Q, L], normalised.
     """

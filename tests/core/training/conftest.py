@@ -23,7 +23,7 @@ def one_thread() -> None:
 def session_after(tmp_path_factory: pytest.TempPathFactory) -> SessionAfter:
     """A session that has taken the first candles of `rigs.CANDLES`, in a copy of a folder that is made once.
 
-    It goes on from its newest checkpoint: after 21, 31, 41 ... candles that holds all of them.
+    It continues from its newest checkpoint: after 21, 31, 41 ... candles that holds all of them.
     """
     made: dict[int, Path] = {0: tmp_path_factory.mktemp("run")}
 

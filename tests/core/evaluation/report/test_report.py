@@ -127,10 +127,10 @@ def test_everything_else_that_is_drawn_has_its_row(run: Recorded, short: Recorde
     assert {row[1:] for row in words.also_drawn(short.summary)} == {(words.NOT_ENOUGH, "", "11")}
 
 
-def test_online_training_is_told_with_its_interval_and_what_that_proves(run: Recorded) -> None:
-    of, told = run.summary["online"], words.online(run.summary)
-    assert words.measured(of["gain"], of["ci95"]) in told and f"n = {of['n']}" in told and of["n"] == 99
-    assert told in Tree(page(run.summary, run.timeline)).text
+def test_online_training_has_its_interval_and_verdict(run: Recorded) -> None:
+    of, shown = run.summary["online"], words.online(run.summary)
+    assert words.measured(of["gain"], of["ci95"]) in shown and f"n = {of['n']}" in shown and of["n"] == 99
+    assert shown in Tree(page(run.summary, run.timeline)).text
     proven = {**run.summary, "online": {**of, "gain": 0.02, "ci95": [0.01, 0.03], "n": 4_000}}
     assert "+2.00 % (+1.00 to +3.00)" in words.online(proven) and "helped" in words.online(proven)
     harmed = {**run.summary, "online": {**of, "gain": -0.02, "ci95": [-0.03, -0.01], "n": 4_000}}
@@ -140,16 +140,16 @@ def test_online_training_is_told_with_its_interval_and_what_that_proves(run: Rec
     assert "not measured" in words.online({**run.summary, "online": {**of, "gain": None, "twin_age": 0}})
 
 
-def test_candles_after_a_gap_are_told_apart_with_n_and_intervals(run: Recorded) -> None:
+def test_candles_after_a_gap_are_separate_with_n_and_intervals(run: Recorded) -> None:
     assert run.summary["after_gap"]["n"] == 0
     assert "No judged candle came after a gap" in Tree(page(run.summary, run.timeline)).text
     found = {"skill": -0.02, "skill_ci95": [-0.05, 0.01]}
     of = run.summary["after_gap"] | {"n": 48, "close": found, "range": {**found, "skill": 0.1}}
     of |= {"coverage_90": 0.5, "coverage_90_ci95": [0.36, 0.64], "direction": 0.52, "direction_ci95": [0.4, 0.65]}
-    told = Tree(page({**run.summary, "after_gap": of | {"direction_n": 44}}, run.timeline)).text
+    shown = Tree(page({**run.summary, "after_gap": of | {"direction_n": 44}}, run.timeline)).text
     for text in ("48, in none of the other figures", "-2.00 % (-5.00 to +1.00)", "50.0 % (95 %: 36.0 to 64.0, n = 48)"):
-        assert text in told
-    assert "n = 44" in told and "skill of the range +10.00 %" in told
+        assert text in shown
+    assert "n = 44" in shown and "skill of the range +10.00 %" in shown
     few = words.after_gap({**run.summary, "after_gap": {**run.summary["after_gap"], "n": 5}})
     assert "session break: 5" in few and words.NOT_ENOUGH in few
 
@@ -171,15 +171,16 @@ def test_every_chart_ends_at_the_number_that_it_draws(run: Recorded) -> None:
         assert f"combination ends at {words.percent(run.summary['pinball'][name]['skill'])}" in described
 
 
-def test_direction_and_coverage_are_told_with_n(run: Recorded) -> None:
-    told = dict([*words.direction(run.summary), *words.coverage(run.summary)])
+def test_direction_and_coverage_have_n(run: Recorded) -> None:
+    shown = dict([*words.direction(run.summary), *words.coverage(run.summary)])
     of = run.summary["direction"]
-    assert f"{100.0 * of['accuracy']:.1f} %" in told["Direction right"] and f"n = {of['n']}" in told["Direction right"]
-    assert f"n = {of['majority_n']}" in told["Majority, in hindsight"]
-    assert words.NOT_ENOUGH in told["Worst 500 in a row"]
+    right = shown["Direction right"]
+    assert f"{100.0 * of['accuracy']:.1f} %" in right and f"n = {of['n']}" in right
+    assert f"n = {of['majority_n']}" in shown["Majority, in hindsight"]
+    assert words.NOT_ENOUGH in shown["Worst 500 in a row"]
     low, high = run.summary["coverage"]["overall_ci95"]
     assert low < run.summary["coverage"]["overall"] < high
-    assert f"(95 %: {100.0 * low:.1f} to {100.0 * high:.1f}, n = {run.summary['judged']})" in told["90 % band covers"]
+    assert f"(95 %: {100.0 * low:.1f} to {100.0 * high:.1f}, n = {run.summary['judged']})" in shown["90 % band covers"]
 
 
 @pytest.mark.parametrize(
@@ -192,7 +193,7 @@ def test_direction_and_coverage_are_told_with_n(run: Recorded) -> None:
         (None, 12, words.NOT_ENOUGH),
     ],
 )
-def test_what_chance_explains_is_told_in_words(run: Recorded, chance: float | None, n: int, said: str) -> None:
+def test_the_probability_of_chance_is_explained(run: Recorded, chance: float | None, n: int, said: str) -> None:
     summary = {**run.summary, "diebold_mariano_p": chance, "judged": n}
     assert said in dict(words.difference(summary))["Diebold-Mariano, close"]
     assert said in Tree(page(summary, run.timeline)).text

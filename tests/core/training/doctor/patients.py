@@ -348,7 +348,7 @@ def _quantiles(draw: Draw) -> Patient:
 
 
 def _market(draw: Draw) -> Patient:
-    """Nothing can be learned: the loss stands still from the first step to the last, with heavy tails."""
+    """Nothing can be learned: the loss is constant from the first step to the last, with heavy tails."""
     model = network(draw, draw.whole(1, 4), ACTIVATIONS[draw.one_of(*ACTIVATIONS)], 0.7)
 
     def sample(step: int) -> Sample:

@@ -1,4 +1,4 @@
-"""Steps with numbers chosen by hand, for the rules that no training reaches on order."""
+"""Steps with chosen numbers, for rules that real training does not reach reliably."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ def noisy(level: float, count: int, spread: float = 0.01, seed: int = 0) -> list
 
 
 def watch_of(excesses: Iterable[float], changes: Iterable[int] = ()) -> tuple[DivergenceWatch, list[Divergence | None]]:
-    """changes: the steps after which a setting was changed. Returns what was found after each step, too."""
+    """changes: the steps after which a setting was changed. Returns the findings after each step, too."""
     watch, changed, found = DivergenceWatch(), set(changes), []
     for number, excess in enumerate(excesses, 1):
         watch.observe(beside(number, excess))
@@ -58,7 +58,7 @@ def test_a_model_that_does_worse_than_no_correction_is_named_within_ten_steps() 
 
 
 def test_one_that_begins_diverged_is_named_too() -> None:
-    """After a restart nothing of what was is known."""
+    """After a restart nothing of the past is known."""
     watch, found = watch_of(noisy(1.5, 12, 0.3))
     assert first(found) == RECENT
     assert watch.found is not None and watch.found.sound_until is None

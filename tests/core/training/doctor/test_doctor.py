@@ -1,4 +1,4 @@
-"""The rules at their edges, with steps chosen by hand."""
+"""The rules at their limits, with chosen steps."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ def test_what_is_left_out_at_the_start_is_said_before_and_after_it_is_too_early(
 
 
 def test_steps_without_a_norm_do_not_count_towards_the_50() -> None:
-    """Stored before statistics were taken, or skipped for a reason that is not told."""
+    """Stored before statistics were taken, or skipped for an unknown reason."""
     bare = replace(step(1), loss=None, gradient_norm=None, gradients=None, skipped_because="a spike")
     assert verdict(lambda number: replace(bare, step=number), 200).disease is Disease.UNKNOWN
 
 
-def test_a_number_that_is_not_finite_is_told_at_once() -> None:
+def test_a_number_that_is_not_finite_is_reported_at_once() -> None:
     found = verdict(lambda number: step(number, origin=NonFiniteOrigin.LOSS), 1)
     assert found.disease is Disease.NOT_FINITE
     assert (found.run_id, found.step) == ("run", 1)
@@ -66,7 +66,7 @@ def test_other_numbers_that_are_not_finite_come_first_however_rare() -> None:
     assert found.disease is Disease.NOT_FINITE
 
 
-def test_each_number_is_told_with_the_steps_that_it_was_measured_over() -> None:
+def test_each_number_comes_with_the_steps_that_it_was_measured_over() -> None:
     """The norm over the newest hundred steps, the loss over the window: of 300, the first 20 are left out."""
     found = verdict(lambda number: step(number, 1.0, falling(number)), 300)
     assert "over the last 100 steps, nine of ten" in found.evidence
@@ -155,7 +155,7 @@ def test_a_loss_that_was_learned_to_the_end_is_not_stuck() -> None:
 
 
 @pytest.mark.parametrize("small", [0.0, 1e-12, 9e-7])
-def test_gradients_that_vanish_after_a_part_was_learned_are_told(small: float) -> None:
+def test_gradients_that_vanish_after_some_learning_are_reported(small: float) -> None:
     """A quarter was learned, then nothing more comes: the run's first norms tell that from small ones that teach."""
 
     def lost(number: int) -> StepDone:
@@ -273,7 +273,7 @@ def test_a_threshold_beyond_the_usual_and_far_above_the_norms_is_too_high(norm: 
 
 
 @pytest.mark.parametrize("mode", ["norm", "layer"])
-def test_a_threshold_far_below_or_far_above_the_norms_is_told_with_a_fitting_one(mode: str) -> None:
+def test_a_threshold_far_below_or_far_above_the_norms_is_reported_with_a_fitting_one(mode: str) -> None:
     for threshold, disease in ((1e-3, Disease.ALWAYS_CLIPPING), (1e4, Disease.NEVER_CLIPPING)):
         found = verdict(lambda number, t=threshold: step(number, NOISE[number], clip_norm=t), chosen=settings(mode))  # type: ignore[misc]
         assert found.disease is disease

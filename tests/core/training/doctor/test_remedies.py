@@ -253,7 +253,7 @@ def test_a_schedule_that_changes_nothing_yet_is_not_spoken_of(schedule: str) -> 
 
 
 def test_after_rollbacks_the_rate_in_force_is_lowered_and_not_the_one_before_them() -> None:
-    """It used to be told from the highest rate in the window: the button then raised it."""
+    """It used to be derived from the highest rate in the window: the button then raised it."""
     in_force = 1e-4 / 16
 
     def rolled_back(number: int) -> StepDone:

@@ -1,4 +1,4 @@
-"""A trend is told against the series' own noise."""
+"""A trend is judged against the series' own noise."""
 
 from __future__ import annotations
 

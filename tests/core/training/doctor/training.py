@@ -53,7 +53,7 @@ class Patient:
 
 
 def layers_of(model: nn.Module) -> list[tuple[str, list[nn.Parameter]]]:
-    """A module with parameters of its own is a layer; in the order in which they were registered."""
+    """Modules with parameters are layers, in the order of registration."""
     layers: dict[str, list[nn.Parameter]] = {}
     for name, parameter in model.named_parameters():
         layers.setdefault(name.rpartition(".")[0] or name, []).append(parameter)

@@ -77,7 +77,7 @@ def plain_optimizer(plain: nn.Module) -> torch.optim.AdamW:
 
 
 def gradients_of(trained: TrainingEngine, samples: Batch) -> list[Tensor]:
-    """What reaches the optimizer in one step, copied at its door."""
+    """The gradients that reach the optimizer in one step, copied just before it."""
     seen: list[Tensor] = []
 
     def look(optimizer: torch.optim.Optimizer, *_: object) -> None:

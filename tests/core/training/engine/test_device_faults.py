@@ -1,4 +1,4 @@
-"""Device errors are told apart by their number, real ones where this machine can make them."""
+"""Device errors are distinguished by their number; with real errors if this machine can raise them."""
 
 from __future__ import annotations
 

@@ -94,7 +94,7 @@ def test_a_first_step_that_is_not_finite_leaves_the_first_weights(poison: float,
 
 @pytest.mark.faults
 @pytest.mark.parametrize("poison", [np.nan, np.inf])
-def test_gradients_that_are_not_finite_are_told_from_a_loss_that_is_not(poison: float) -> None:
+def test_gradients_that_are_not_finite_are_distinguished_from_a_loss_that_is_not(poison: float) -> None:
     """The loss can be finite where a gradient is not: a square root at zero has an infinite slope."""
     trained = engine()
     trained.step(batch(), REFERENCE)
@@ -426,7 +426,7 @@ def test_no_step_waits_for_the_gpu_until_it_is_read(precision: str) -> None:
     assert bool(torch.isfinite(packed[0]))
 
 
-def test_a_spike_is_told_by_the_limit_of_its_own_step() -> None:
+def test_a_spike_is_judged_by_the_limit_of_its_own_step() -> None:
     trained = engine()
     trained.expect_loss_below(1e-6)
     pending = trained.begin(batch(), REFERENCE)

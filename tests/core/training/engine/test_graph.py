@@ -82,7 +82,7 @@ class FrozenAverage(Frozen):
 
 
 class DeafToItsInputs(Recorder):
-    """It goes on reading what the batch was when it was captured."""
+    """It keeps reading the batch of the capture."""
 
     def capture(self, run: Callable[[], Tensor]) -> Callable[[], Tensor]:
         replay = super().capture(run)

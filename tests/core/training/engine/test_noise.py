@@ -32,7 +32,7 @@ class CudaLike:
         self.seed = seed
 
 
-def test_the_state_of_a_cpu_has_the_size_that_older_checkpoints_are_told_by() -> None:
+def test_the_state_of_a_cpu_has_the_size_that_identifies_older_checkpoints() -> None:
     assert torch.Generator().get_state().numel() == CPU_BYTES
 
 

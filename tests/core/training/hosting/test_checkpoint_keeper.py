@@ -43,7 +43,7 @@ CANDLES = rigs.CANDLES
 
 
 def files(root: Path) -> list[Path]:
-    """Of checkpoints; the twin has its own."""
+    """Files of checkpoints; the reference model has others."""
     return sorted(path for path in (root / "models").rglob("*.safetensors") if path.parent.name != "twins")
 
 
@@ -233,11 +233,11 @@ def test_a_preview_is_what_a_restore_forecasts_and_changes_nothing(tmp_path: Pat
     assert unknown.forecast is None and "nonsense" in unknown.why_not
     assert seen.forecast is not None and seen.forecast.step == 10 and len(seen.forecast.ghosts) == 3
     rigs.feed(session, CANDLES[41:46])
-    assert rigs.digest(tmp_path / "seen", run_id) == expected, "the run goes on as if nobody had looked"
+    assert rigs.digest(tmp_path / "seen", run_id) == expected, "the run continues as if there had been no preview"
     session.close()
 
 
-def test_a_preview_of_what_is_in_use_is_the_forecast_that_stands(tmp_path: Path, session_after: SessionAfter) -> None:
+def test_a_preview_of_the_model_in_use_is_the_stored_forecast(tmp_path: Path, session_after: SessionAfter) -> None:
     session = session_after(tmp_path, 21)
     (made,) = (event for event in rigs.feed(session, CANDLES[21:22]) if isinstance(event, ForecastMade))
     events = session.handle(SaveCheckpoint())
@@ -247,7 +247,7 @@ def test_a_preview_of_what_is_in_use_is_the_forecast_that_stands(tmp_path: Path,
     assert seen.forecast is not None and seen.forecast.ghosts == made.ghosts
 
 
-def test_rules_hold_from_when_they_are_told(tmp_path: Path, session_after: SessionAfter) -> None:
+def test_retention_rules_hold_from_the_command_on(tmp_path: Path, session_after: SessionAfter) -> None:
     session = session_after(tmp_path, 121)
     run_id = session.status().run_id
     before = len(rows(tmp_path, run_id))

@@ -27,11 +27,11 @@ def test_what_is_written_to_the_descriptor_and_the_stack_of_a_crash_are_read_bac
     words.mark()
     done = in_child(file, "import os\nos.write(2, b'from the C library\\n')\ndef here(): os.abort()\nhere()\n")
     assert done.stderr == "" and done.returncode == -6
-    told = words.read()
-    assert "from the C library" in told and "Aborted" in told and "in here" in told
+    tail = words.read()
+    assert "from the C library" in tail and "Aborted" in tail and "in here" in tail
 
 
-def test_only_what_came_since_the_mark_is_told(tmp_path: Path) -> None:
+def test_only_output_since_the_mark_is_reported(tmp_path: Path) -> None:
     file = tmp_path / "words"
     words = StderrTail(file)
     assert words.read() == ""

@@ -43,7 +43,7 @@ HEALTHY = 75
 
 
 _KEPT = 71
-"""Candles of the folder that all begin with: a session goes on from its newest checkpoint, that of step 70."""
+"""Candles of the folder that all begin with: a session continues from its newest checkpoint, that of step 70."""
 
 
 @pytest.fixture(scope="module")
@@ -118,7 +118,7 @@ def test_a_change_that_wrecks_the_model_is_named_and_can_be_taken_back(
     step, before = session.status().step, weights(session)
     answers = [event for order in orders for event in session.handle(order)]
     (kept,) = saved(answers)
-    assert (kept.step, kept.reason) == (step, "change"), "what was is saved before the change"
+    assert (kept.step, kept.reason) == (step, "change"), "the state is saved before the change"
     found = named(fed(session, HEALTHY + 20))
     assert found.step <= step + 20 and found.recovery is not None
     assert {change.name: change.value for change in found.recovery.changes} == taken_back
@@ -136,7 +136,7 @@ def test_a_change_that_wrecks_the_model_is_named_and_can_be_taken_back(
         "clip_norm": " The clip threshold was set back to 1.",
     }
     also = "".join(words for name, words in parts.items() if name in taken_back)
-    assert told(answers) == f"The checkpoint of step {step} was restored on request.{also}"
+    assert restore_sentence(answers) == f"The checkpoint of step {step} was restored on request.{also}"
     assert verdicts(answers)[-1].disease is Disease.UNKNOWN, "at once, not at the next tenth step"
     assert is_same(before, weights(session))
     status = session.status()
@@ -155,17 +155,19 @@ def go_back(way: DivergenceRecovery) -> list[TrainerCommand]:
     return [*orders, RestoreCheckpoint(way.checkpoint_id, way.changes)]
 
 
-def told(events: Iterable[TrainerEvent]) -> str:
-    """What is said of the restore."""
+def restore_sentence(events: Iterable[TrainerEvent]) -> str:
+    """The incident of the restore."""
     return next(event.what_happened for event in events if isinstance(event, Incident) and event.kind == RESTORED)
 
 
-def test_a_rate_that_rollbacks_had_lowered_is_told_where_a_restore_sets_it_back(place: Path) -> None:
+def test_a_rate_that_rollbacks_had_lowered_is_reported_where_a_restore_sets_it_back(place: Path) -> None:
     session = well(place)
     (whole,) = saved(session.handle(SaveCheckpoint()))
-    assert told(session.handle(RestoreCheckpoint(whole.checkpoint_id))).endswith(f"of step {whole.step}, as asked.")
+    assert restore_sentence(session.handle(RestoreCheckpoint(whole.checkpoint_id))).endswith(
+        f"of step {whole.step} was restored on request."
+    )
     session._session.engine.rate_factor = 0.25  # as the recovery ladder lowers it
-    sentence = told(session.handle(RestoreCheckpoint(whole.checkpoint_id)))
+    sentence = restore_sentence(session.handle(RestoreCheckpoint(whole.checkpoint_id)))
     assert sentence.endswith(f"of step {whole.step}, as asked. The learning rate was set back to 0.001.")
     session.close()
 
@@ -180,8 +182,8 @@ def test_a_diverged_run_never_counts_as_healthy_again_by_another_change(place: P
     assert named(answers).recovery == DivergenceRecovery(
         (SettingChange("training", "learning_rate", RATE),), kept.checkpoint_id, kept.step
     )
-    told = verdicts(fed(session, HEALTHY + 150))
-    assert {one.disease for one in told} == {Disease.DIVERGED}
+    found = verdicts(fed(session, HEALTHY + 150))
+    assert {one.disease for one in found} == {Disease.DIVERGED}
     assert saved(session.handle(SaveCheckpoint()))[0].health == Disease.DIVERGED
     session.close()
 
@@ -286,8 +288,8 @@ def test_a_diverged_run_makes_one_incident_that_says_what_it_costs_and_its_spike
     stored = session._record.reader.incidents()
     assert [one for one in stored if one.kind == "loss spike"] == [spikes[-1]]
     assert any(isinstance(event, StepDone) for event in events)
-    told = [one for one in summarise(session._db, session._run)["incidents"] if one["kind"] == "loss spike"]
-    assert [(one["count"], one["at_ms"] <= one["last_at_ms"]) for one in told] == [(len(spikes), True)]
+    spikes_stored = [one for one in summarise(session._db, session._run)["incidents"] if one["kind"] == "loss spike"]
+    assert [(one["count"], one["at_ms"] <= one["last_at_ms"]) for one in spikes_stored] == [(len(spikes), True)]
     session.close()
 
 

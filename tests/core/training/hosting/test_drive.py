@@ -1,4 +1,4 @@
-"""The loop that drives a run, with a host that answers late: what was asked for meanwhile must hold."""
+"""The loop that drives a run, with a host that answers late: requests made meanwhile must hold."""
 
 from __future__ import annotations
 
@@ -77,13 +77,13 @@ def test_a_pause_that_was_asked_for_outlives_a_trainer_that_dies_before_it_answe
     TrainingDriver(rigs.spec(tmp_path), make_host, CandleStore(db), inbox, emit, SystemClock()).run()
     db.close()
     assert not failures and len(hosts) == 2
-    told_first = next(command for command in hosts[1].asked if isinstance(command, SetPaused | ObserveCandle))
-    assert told_first == SetPaused(True)
+    first_command = next(command for command in hosts[1].asked if isinstance(command, SetPaused | ObserveCandle))
+    assert first_command == SetPaused(True)
     assert steps_by_host[0] > 15 and steps_by_host[1] == 0
 
 
 def test_a_command_is_answered_while_the_driver_rests(tmp_path: Path) -> None:
-    """The driver's clock stands still, so the rest after the first step never ends; commands go through all the same,
+    """The driver's clock does not advance, so the rest after the first step never ends; commands still go through,
     and the whole time for training ends the rest at once."""
     store_candles(tmp_path, random_walk(30))
     training = replace(rigs.SMALL.training, duty_percent=5)

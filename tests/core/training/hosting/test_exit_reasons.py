@@ -26,6 +26,6 @@ def test_an_exit_code_has_a_cause(code: int | None, cause: DeathCause) -> None:
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="POSIX signals")
-def test_a_kill_that_was_not_ours_is_laid_at_the_door_of_the_system() -> None:
+def test_a_kill_from_outside_is_attributed_to_the_system() -> None:
     ending = exit_reason(-signal.SIGKILL)
     assert ending.cause is DeathCause.KILLED and "out-of-memory" in ending.words

@@ -38,7 +38,7 @@ def found_after_s(watch: DeviceWatch, clock: ManualClock, most_s: int) -> int | 
 def test_it_looks_once_a_minute_until_the_device_answers() -> None:
     clock, probe = ManualClock(), ScriptedProbe([False, None, False, True])
     watch = DeviceWatch(clock, lambda: probe)
-    assert found_after_s(watch, clock, 100) is None and not probe.log, "it looks only when told to"
+    assert found_after_s(watch, clock, 100) is None and not probe.log, "it checks only after `begin`"
     watch.begin()
     found = found_after_s(watch, clock, 1000)
     assert found is not None and 180 <= found <= 190

@@ -99,8 +99,8 @@ def test_what_a_checkpoint_would_forecast_comes_back(host: Host) -> None:
         made = ask(host, ObserveCandle(candle, ForecastMode.REPLAY))
     (saved,) = (event.saved for event in ask(host, SetPaused(True)).events if isinstance(event, CheckpointsChanged))
     assert saved is not None
-    told = ask(host, ForecastWith((saved.checkpoint_id, "nonsense")))
-    seen, unknown = (event for event in told.events if isinstance(event, CheckpointForecast))
+    batch = ask(host, ForecastWith((saved.checkpoint_id, "nonsense")))
+    seen, unknown = (event for event in batch.events if isinstance(event, CheckpointForecast))
     (standing,) = (event for event in made.events if isinstance(event, ForecastMade))
     assert seen.forecast is not None and seen.forecast.origin_open_time_ms == standing.origin_open_time_ms
     assert unknown.forecast is None and "nonsense" in unknown.why_not
@@ -156,8 +156,8 @@ def run_id_of(events: list[TrainerEvent]) -> str:
     return next(event.run_id for event in events if isinstance(event, TrainerReady))
 
 
-def twins_of(root: Path) -> list[tuple[float | None, float | None]]:
-    """What the frozen twin lost, candle by candle; the newest were forecast by one."""
+def reference_losses(root: Path) -> list[tuple[float | None, float | None]]:
+    """Losses of the reference model, candle by candle; the newest candles have them."""
     lost = [(score.twin_loss, score.range_twin_loss) for score in scores_of(root)]
     assert lost[0] == (None, None) and None not in lost[-1]
     return lost
@@ -167,7 +167,7 @@ def twins_of(root: Path) -> list[tuple[float | None, float | None]]:
 def test_both_hosts_give_the_same_bytes_also_for_a_corrected_candle(tmp_path: Path) -> None:
     """The one test of these that starts a real process."""
     right = dataclasses.replace(CANDLES[20], low=CANDLES[20].low * 0.99)
-    digests, twins, rescored = set(), list[object](), list[object]()
+    digests, reference, rescored = set(), list[object](), list[object]()
     for kind in ("thread", "process"):
         root = tmp_path / kind
         store_candles(root, CANDLES)
@@ -180,14 +180,14 @@ def test_both_hosts_give_the_same_bytes_also_for_a_corrected_candle(tmp_path: Pa
         batch = ask(host, RescoreCandle(right.open_time_ms))
         host.close()
         digests.add(rigs.digest(root, run_id))
-        twins.append(twins_of(root))
+        reference.append(reference_losses(root))
         scored = [event for event in batch.events if isinstance(event, ForecastScored)]
         assert [event.version for event in scored] == [2] * rigs.SMALL.model.horizons
         assert [score.version for score in scores_of(root)] == [1] * 19 + [2] + [1] * 9
         rescored.append(
             [dataclasses.replace(event, run_id="", made_at_ms=None, checkpoint_id=None) for event in scored]
         )
-    assert len(digests) == 1 and twins[0] == twins[1] and rescored[0] == rescored[1]
+    assert len(digests) == 1 and reference[0] == reference[1] and rescored[0] == rescored[1]
 
 
 def test_the_parent_never_imports_torch_for_a_process_host() -> None:

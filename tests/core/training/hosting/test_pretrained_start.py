@@ -88,8 +88,8 @@ def test_weights_and_moments_are_taken_and_the_rest_is_new(tmp_path: Path, pretr
         assert part_of(tensors, part)
         for name, tensor in part_of(tensors, part).items():
             assert torch.equal(part_of(taken, part)[name], tensor)
-    told = ready(session)
-    assert told.resumed_from == pretrained and told.step == 0 and told.position_ms is None
+    started = ready(session)
+    assert started.resumed_from == pretrained and started.step == 0 and started.position_ms is None
     assert session._session.engine.rate_now == rigs.SMALL.training.learning_rate
     (said,) = incidents(session)
     assert said.severity is Severity.INFO and pretrained in said.what_happened
@@ -129,7 +129,7 @@ def test_it_still_knows_what_it_has_seen_after_a_restart(tmp_path: Path, pretrai
     own = session._session.checkpoint_id
     session.close()
     resumed = service(tmp_path)
-    assert ready(resumed).resumed_from == own != pretrained, "a run goes on from its own checkpoint"
+    assert ready(resumed).resumed_from == own != pretrained, "a run continues from its own checkpoint"
     assert incidents(resumed) == []
     assert {one.mode for one in forecasts(resumed, CANDLES[110:115])} == {ForecastMode.SEEN}
     resumed.close()

@@ -133,7 +133,7 @@ def test_who_takes_no_hint_is_killed(host: ProcessHost, child: Child) -> None:
 
 
 def test_a_parent_that_stood_still_does_not_end_a_child_that_has_answered(host: ProcessHost, child: Child) -> None:
-    """As a laptop that was suspended: the clock has gone on by hours when the answer is looked for."""
+    """As a laptop that was suspended: the clock has advanced by hours when the answer is polled."""
     child.answers.append(BATCH)
     child.clock.advance_ms(36_000_000)
     assert host.receive(1.0) is BATCH

@@ -22,7 +22,7 @@ from tests.core.training import rigs
 DAY_CANDLES = 1440
 
 
-def test_what_a_pause_mends_is_told_with_the_next_answer(tmp_path: Path) -> None:
+def test_repairs_made_while_idle_are_reported_with_the_next_answer(tmp_path: Path) -> None:
     folder = DataFolder(tmp_path)
     session = rigs.service(tmp_path)
     rigs.feed(session, rigs.CANDLES[:30])
@@ -31,8 +31,8 @@ def test_what_a_pause_mends_is_told_with_the_next_answer(tmp_path: Path) -> None
         db.conn.execute("UPDATE forecast_details SET arrays = X'00' WHERE id = 5")
     leave_list(folder.backups, [("forecast_details", 5)])
     assert session.do_deferred_work() is False
-    told = [event for event in session.handle(StepOnce()) if isinstance(event, Incident)]
-    assert [event.kind for event in told] == ["damaged rows"]
+    incidents = [event for event in session.handle(StepOnce()) if isinstance(event, Incident)]
+    assert [event.kind for event in incidents] == ["damaged rows"]
     assert not [event for event in session.handle(StepOnce()) if isinstance(event, Incident)], "once"
     with closing(open_database(folder.database)) as db:
         assert find_damaged(db.conn) == []

@@ -122,7 +122,7 @@ def test_a_gpu_that_is_gone_leaves_the_cpu_until_it_is_gone_back_to(restarts: Re
     assert restarts.ready(ready("CUDA: a card")) is None and not restarts.can_look_for_gpu
 
 
-def test_auto_that_comes_out_on_the_cpu_after_a_crash_is_told(restarts: Restarts) -> None:
+def test_auto_that_chooses_the_cpu_after_a_crash_is_reported(restarts: Restarts) -> None:
     restarts.ready(ready("CUDA: a card"))
     restarts.after(HostDiedError("Sticky.", cause=DeathCause.STICKY), ())
     assert restarts.spec.settings.training.device == "auto", "the same device again"

@@ -1,4 +1,4 @@
-"""Commands to a session, and what a next start makes of what was asked for."""
+"""Commands to a session, and their effect on the next start."""
 
 from __future__ import annotations
 
@@ -143,7 +143,7 @@ def test_what_is_kept_by_hand_is_written_although_the_start_found_the_same(tmp_p
     assert [reason for _, reason in kept(tmp_path, session)][-2:] == ["exit", "manual"]
 
 
-def test_a_speed_is_told_only_while_steps_come(tmp_path: Path) -> None:
+def test_a_speed_is_reported_only_while_steps_are_made(tmp_path: Path) -> None:
     clock = ManualClock(now_ms=1_000)
     session = rigs.service(tmp_path, clock=clock)
     for candle in CANDLES[:20]:
@@ -174,7 +174,7 @@ def test_a_speed_is_told_only_while_steps_come(tmp_path: Path) -> None:
 def test_a_value_out_of_range_is_refused_with_the_range_and_the_former_stays(
     tmp_path: Path, command: SetLearningRate | SetClipNorm, words: str
 ) -> None:
-    """Whoever sends it: the engine took any number."""
+    """The engine itself accepted any number."""
     session = rigs.service(tmp_path)
     before = session.status()
     events = session.handle(command)

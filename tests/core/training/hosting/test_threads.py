@@ -48,7 +48,7 @@ def test_it_is_measured_once_and_for_each_model(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("content", ["", "[]", '{"a": "many"}', "{", '{"a": 0}'])
-def test_a_broken_cache_is_measured_anew(tmp_path: Path, content: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_broken_cache_is_measured_again(tmp_path: Path, content: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(threads, "fastest", lambda counts, _seconds_of: counts[0])
     cache = tmp_path / "threads.json"
     cache.write_text(content)

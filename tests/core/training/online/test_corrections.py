@@ -75,8 +75,8 @@ def begin(session_after: SessionAfter) -> SessionAfter:
 
 
 def comparable(score: StoredScore) -> StoredScore:
-    """Without when and how often it was scored, what experts and twin lost, whose forecasts are not kept, and the
-    volume's loss, whose units are not."""
+    """Without version, time, the volume's loss and the losses of experts and reference model, which cannot be
+    computed again."""
     plain = dataclasses.replace(score, twin_loss=None, range_twin_loss=None, volume_loss=None)
     return dataclasses.replace(plain, scored_at_ms=0, version=1, expert_losses=b"")
 
@@ -100,9 +100,9 @@ def test_the_new_version_is_what_the_right_candle_would_have_scored_at_once(
         assert versions[1].twin_loss is None and versions[1].range_twin_loss is None, "nor here"
         assert versions[0].volume_loss is not None and versions[1].volume_loss is None, "nor here"
         assert versions[0].body_loss != versions[1].body_loss
-    told = rescored(events)
-    assert [(event.horizon, event.version) for event in told] == [(horizon, 2) for horizon in range(1, HORIZONS + 1)]
-    assert all(event.actual_close == RIGHT.close for event in told)
+    found = rescored(events)
+    assert [(event.horizon, event.version) for event in found] == [(horizon, 2) for horizon in range(1, HORIZONS + 1)]
+    assert all(event.actual_close == RIGHT.close for event in found)
 
 
 def test_a_candle_that_was_not_corrected_or_not_scored_yet_gives_no_new_version(
@@ -117,18 +117,18 @@ def test_a_candle_that_was_not_corrected_or_not_scored_yet_gives_no_new_version(
 
 
 def test_nothing_is_learned_from_a_correction(tmp_path: Path, session_after: SessionAfter, begin: SessionAfter) -> None:
-    """The forecasts after it are the same bytes as where the trainer was never told."""
-    untold = session_after(tmp_path / "untold", 36)
-    session = begin(tmp_path / "told", 31)
-    correct(tmp_path / "told")
+    """The forecasts after it are the same bytes as without the correction's command."""
+    other = session_after(tmp_path / "unnotified", 36)
+    session = begin(tmp_path / "notified", 31)
+    correct(tmp_path / "notified")
     assert rescored(session.handle(RescoreCandle(RIGHT.open_time_ms)))
     rigs.feed(session, CANDLES[31:36])
-    told, expected = (
-        rigs.digest(tmp_path / name, of.status().run_id) for name, of in (("told", session), ("untold", untold))
+    found, expected = (
+        rigs.digest(tmp_path / name, of.status().run_id) for name, of in (("notified", session), ("unnotified", other))
     )
     session.close()
-    untold.close()
-    assert told == expected
+    other.close()
+    assert found == expected
 
 
 def test_it_counts_once_now_and_after_a_restart_and_in_the_summary(tmp_path: Path, begin: SessionAfter) -> None:
@@ -149,9 +149,9 @@ def test_it_counts_once_now_and_after_a_restart_and_in_the_summary(tmp_path: Pat
     assert again._session.scores.usual_loss == session._session.scores.usual_loss
     again.close()
     db = open_database(DataFolder(tmp_path).database, readonly=True)
-    told = summarise(db, RunStore(db).list()[0])
+    found = summarise(db, RunStore(db).list()[0])
     db.close()
-    assert told["scored"] == 40 and told["skill"]["close"]["value"] == now.skill_close.value
+    assert found["scored"] == 40 and found["skill"]["close"]["value"] == now.skill_close.value
 
 
 def test_a_correction_while_no_trainer_ran_is_taken_at_the_next_start_and_once(
@@ -221,7 +221,7 @@ def test_a_forecast_is_scored_from_the_close_that_it_was_committed_from(tmp_path
 def test_more_corrections_than_are_taken_at_the_start_go_along_with_the_candles(
     tmp_path: Path, begin: SessionAfter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As after a file was imported over what the feed had told."""
+    """As after a file was imported over the candles of the feed."""
     monkeypatch.setattr("core.training.hosting.service._CORRECTIONS_AT_OPENING", 10)
     begin(tmp_path, 31).close()
     store_candles(tmp_path, [corrected(candle) for candle in CANDLES[:31]])

@@ -108,7 +108,7 @@ def test_a_detector_that_was_stored_goes_on_as_if_it_had_not_been(seed: int, cut
     assert second.state() == whole.state()
 
 
-def test_from_an_older_checkpoint_it_begins_anew() -> None:
+def test_from_an_older_checkpoint_it_starts_empty() -> None:
     detector = DriftDetector()
     rises(noise("gamma", 1, 300), detector)
     detector.restore(None)

@@ -1,4 +1,4 @@
-"""A drift in a whole session: it is told once, stored, and the same after a restart."""
+"""A drift in a whole session: it is reported once, stored, and the same after a restart."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def calm(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def root(tmp_path: Path, calm: Path) -> Path:
-    """One to go on in."""
+    """A folder to continue in."""
     shutil.copytree(calm, tmp_path, dirs_exist_ok=True)
     return tmp_path
 
@@ -78,20 +78,21 @@ def stored(root: Path) -> tuple[list[DriftFound], list[Incident]]:
         db.close()
 
 
-def test_a_drift_is_told_stored_and_listed_once_also_where_it_is_gone_through_again(root: Path) -> None:
+def test_a_drift_is_reported_stored_and_listed_once_even_if_replayed(root: Path) -> None:
     wanted = settings(drift="mark")
     second = rigs.service(root, replace(wanted, checkpoints=replace(wanted.checkpoints, every_steps=1_000)))
     (found, *more) = of(events := rigs.feed(second, candles()[CALM:]))
     second.close()  # as after a kill: the newest checkpoint is from before the drift
-    told = [event for event in events if isinstance(event, Incident) and event.kind == DRIFT]
+    incidents = [event for event in events if isinstance(event, Incident) and event.kind == DRIFT]
     assert not more and found.loss_after > 1.4 * found.loss_before and found.candles <= WILD
-    assert len(told) == 1 and told[0].severity is Severity.INFO and told[0].what_was_done == found.what_was_done
+    (incident,) = incidents
+    assert incident.severity is Severity.INFO and incident.what_was_done == found.what_was_done
     assert candles()[CALM].open_time_ms < found.candle_open_time_ms
     third = rigs.service(root, wanted)
     (again,) = of(rigs.feed(third, candles()[CALM:]))
     third.close()
     assert replace(again, at_ms=0) == replace(found, at_ms=0)
-    assert stored(root) == ([found], told)
+    assert stored(root) == ([found], incidents)
 
 
 def test_switched_off_it_is_not_looked_for(root: Path) -> None:

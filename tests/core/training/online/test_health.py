@@ -1,4 +1,4 @@
-"""When a verdict is told, when it makes an incident, and what a rollback leaves of it."""
+"""When a verdict is reported, when it makes an incident, and its fate after a rollback."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ def health() -> GradientHealth:
 
 
 def observe(health: GradientHealth, first: int, last: int, norm: float = 1.0) -> list[Diagnosis]:
-    """Steps one by one, as a session does them. Returns all that was told."""
-    return [told for number in range(first, last + 1) for told in health.observe([step(number, norm)])]
+    """Steps one by one, as a session does them. Returns all reported verdicts."""
+    return [verdicts for number in range(first, last + 1) for verdicts in health.observe([step(number, norm)])]
 
 
-def test_a_verdict_is_told_when_it_changes_and_every_hundred_steps(health: GradientHealth) -> None:
-    told = observe(health, 1, 300)
-    assert [(one.step, one.disease) for one in told] == [
+def test_a_verdict_is_reported_when_it_changes_and_every_hundred_steps(health: GradientHealth) -> None:
+    verdicts = observe(health, 1, 300)
+    assert [(one.step, one.disease) for one in verdicts] == [
         *((number, Disease.UNKNOWN) for number in (10, 20, 30, 40)),
         (50, Disease.HEALTHY),
         (150, Disease.HEALTHY),
@@ -45,9 +45,9 @@ def test_what_the_record_holds_is_taken_up(health: GradientHealth) -> None:
     assert observe(health, 100, 120, 1e4) == [], "it says the same"
 
 
-def reported(health: GradientHealth, told: list[Diagnosis]) -> list[int]:
+def reported(health: GradientHealth, verdicts: list[Diagnosis]) -> list[int]:
     """The steps of the verdicts that made an incident."""
-    return [one.step for one in told if health.incident(one) is not None]
+    return [one.step for one in verdicts if health.incident(one) is not None]
 
 
 def test_an_episode_is_one_incident_however_long_it_is(health: GradientHealth) -> None:
@@ -66,16 +66,16 @@ def test_what_another_model_has_is_another_episode(health: GradientHealth) -> No
 
 def test_an_incident_stays_true_once_its_advice_is_taken(health: GradientHealth) -> None:
     """Its row is still there after the button was pressed."""
-    told = observe(health, 1, 100, 1e4)
-    incident = health.incident(told[-1])
+    verdicts = observe(health, 1, 100, 1e4)
+    incident = health.incident(verdicts[-1])
     assert incident is not None
-    assert incident.done == f"Nothing was changed automatically. Advice at the time: {told[-1].advice}"
+    assert incident.done == f"Nothing was changed automatically. Advice at the time: {verdicts[-1].advice}"
 
 
 def test_a_rollback_is_asked_about_at_once_and_the_steps_before_it_speak_no_more(health: GradientHealth) -> None:
     observe(health, 1, 102, 1e4)
-    (told,) = health.observe([step(103, 1e4)], went_back=True)
-    assert told.disease is Disease.UNKNOWN and told.step == 103
+    (verdicts,) = health.observe([step(103, 1e4)], went_back=True)
+    assert verdicts.disease is Disease.UNKNOWN and verdicts.step == 103
     assert [one.disease for one in observe(health, 104, 200)] == [*[Disease.UNKNOWN] * 5, Disease.HEALTHY]
 
 
@@ -86,9 +86,9 @@ def spoiled(number: int, norm: float = 1.0) -> StepDone:
 def test_a_rollback_does_not_hide_the_numbers_that_led_to_it(health: GradientHealth) -> None:
     """Training may pause right there, and the banner sends people to the verdict."""
     observe(health, 1, 112)
-    (told,) = health.observe([spoiled(113)], went_back=True)
-    assert told.disease is Disease.NOT_FINITE and "began at step 113" in told.evidence
-    assert told.change is not None and told.change.name == "learning_rate"
+    (verdicts,) = health.observe([spoiled(113)], went_back=True)
+    assert verdicts.disease is Disease.NOT_FINITE and "began at step 113" in verdicts.evidence
+    assert verdicts.change is not None and verdicts.change.name == "learning_rate"
     assert observe(health, 114, 212) == [], "it says the same within a hundred steps"
     assert [one.disease for one in observe(health, 213, 240)] == [Disease.HEALTHY]
 
@@ -97,11 +97,11 @@ def test_a_rollback_keeps_what_led_to_the_bad_number(health: GradientHealth) -> 
     """Norms that had exploded before it under clipping: the advice rests on them, though they count no more."""
     observe(health, 1, 60)
     observe(health, 61, 112, 1e4)
-    (told,) = health.observe([spoiled(113)], went_back=True)
-    assert told.disease is Disease.NOT_FINITE and "Clipping is active" in told.advice
+    (verdicts,) = health.observe([spoiled(113)], went_back=True)
+    assert verdicts.disease is Disease.NOT_FINITE and "Clipping is active" in verdicts.advice
 
 
-def test_changed_settings_begin_anew(health: GradientHealth) -> None:
+def test_changed_settings_start_a_new_window(health: GradientHealth) -> None:
     observe(health, 1, 112, 1e4)
     health.observe([spoiled(113)])
     assert health.forget().disease is Disease.UNKNOWN
@@ -112,6 +112,6 @@ def test_it_counts_on_until_it_can_say_something(health: GradientHealth, is_othe
     """43 steps after a restore the card still said that there were none."""
     observe(health, 1, 112)
     assert health.forget(is_other_model=is_other_model).evidence.startswith("0 steps with")
-    told = observe(health, 113, 155)
-    assert [one.evidence.split(" with")[0] for one in told] == ["8 steps", "18 steps", "28 steps", "38 steps"]
+    verdicts = observe(health, 113, 155)
+    assert [one.evidence.split(" with")[0] for one in verdicts] == ["8 steps", "18 steps", "28 steps", "38 steps"]
     assert health.observe([]) == () and observe(health, 156, 159) == []

@@ -108,7 +108,7 @@ def test_losses_of_another_line_are_in_no_mean_and_no_trend() -> None:
     assert losses.summary().trend is Trend.FLAT
     again = LossLedger()
     again.restore(losses.best, losses.newest, losses.of_line)
-    assert again.summary() == losses.summary() and len(losses.newest) == 100, "spikes are told from all of them"
+    assert again.summary() == losses.summary() and len(losses.newest) == 100, "spikes are detected from all of them"
 
 
 def test_the_current_loss_is_a_mean_and_never_below_the_best_of_full_windows() -> None:

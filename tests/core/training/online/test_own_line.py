@@ -28,10 +28,10 @@ HEALTHY = 123
 WRECKED = 153
 MINUTE_MS = 60_000
 WENT_ON_UNTIL = WRECKED + 110
-"""Candles, where a run goes on after a restore: more than a window, up to past a checkpoint's."""
+"""Candles after a restore: more than a window, up to past a checkpoint's."""
 OTHER = Market("file", "other", Interval(MINUTE_MS))
 WINDOW = 100
-"""Scores of its own that a checkpoint needs."""
+"""Own scores that a checkpoint needs."""
 LOSSES = 50
 """The same of losses."""
 SETTINGS = dataclasses.replace(
@@ -67,7 +67,7 @@ def figures(info: CheckpointInfo) -> tuple[float | None, ...]:
 
 
 _KEPT = 121
-"""Candles of the folder that the others begin with: a session goes on from its newest checkpoint, that of step 120."""
+"""Candles of the folder that the others start from: a session continues from its newest checkpoint, of step 120."""
 
 
 @pytest.fixture(scope="module")
@@ -82,7 +82,7 @@ def healthy_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def well(healthy_folder: Path, root: Path) -> TrainingService:
-    """A copy of the run that is well, after HEALTHY candles; by hand it saved one checkpoint, of step 11."""
+    """A copy of the healthy run, after HEALTHY candles; it has one manual checkpoint, of step 11."""
     shutil.copytree(healthy_folder, root, dirs_exist_ok=True)
     session = rigs.service(root, SETTINGS)
     fed(session, HEALTHY)
@@ -131,7 +131,7 @@ class WentOn:
     wreck: CheckpointInfo
     back: CheckpointInfo
     later: list[CheckpointInfo]
-    """Saved as it went on; the last one by hand."""
+    """Saved while it continued; the last one manually."""
 
 
 @pytest.fixture(scope="module")
@@ -194,14 +194,14 @@ def test_a_restore_can_be_undone_and_each_keeps_what_is_its_own(place: Path) -> 
     assert figures(undone) == figures(wreck)
     fed(session, WRECKED + 4)
     again = restored(session, undone.checkpoint_id)
-    assert figures(again) == figures(wreck), "what was written after a restore can be restored too"
+    assert figures(again) == figures(wreck), "a checkpoint written after a restore can be restored too"
     fed(session, WRECKED + 5)
     assert by_hand(session).skill is None
     session.close()
 
 
 def test_a_start_goes_on_with_the_same_line(went_on: WentOn, tmp_path: Path) -> None:
-    """Closed as by a crash, in the midst of it: the same figures as of a run that went on."""
+    """Closed by a crash: the same figures as of a run that continued."""
     again = rigs.service(Path(shutil.copytree(went_on.midway, tmp_path / "copy")), SETTINGS)
     fed(again, WENT_ON_UNTIL)
     ends = went_on.later[-1], by_hand(again)
@@ -259,9 +259,9 @@ def test_a_loss_says_where_it_goes_only_within_a_line(place: Path) -> None:
     restored(session, healthy.checkpoint_id)
     assert session.status().loss.current is None
     fed(session, WRECKED + 30)
-    now, told = session.status().loss, summarise(session._db, session._run)["loss"]
+    now, stored = session.status().loss, summarise(session._db, session._run)["loss"]
     assert now.trend is Trend.UNKNOWN and now.current is not None and now.current < 1.0
-    assert told["trend"] == Trend.UNKNOWN.value and told["current"] == pytest.approx(now.current)
+    assert stored["trend"] == Trend.UNKNOWN.value and stored["current"] == pytest.approx(now.current)
     session.close()
 
 

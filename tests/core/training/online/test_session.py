@@ -43,9 +43,9 @@ class Record:
 
     digest: str
     forecasts: list[tuple[int, int, bytes, bytes, object]]
-    """Origin, horizon, quantiles of what was shown and of the experts, conditions."""
+    """Origin, horizon, quantiles of the shown forecast and of the experts, conditions."""
     scores: list[StoredScore]
-    """One step ahead, with what the frozen twin lost."""
+    """One step ahead, with the losses of the reference model."""
 
 
 def record_of(root: Path, run_id: str) -> Record:
@@ -100,10 +100,10 @@ def test_it_tells_how_the_forecast_is_mixed(tmp_path: Path) -> None:
     before = session.status().shares
     rigs.feed(session, CANDLES[:15])
     clock.advance_ms(60_000)
-    told = [event for event in rigs.feed(session, CANDLES[15:16]) if isinstance(event, TrainerStatus)]
+    statuses = [event for event in rigs.feed(session, CANDLES[15:16]) if isinstance(event, TrainerStatus)]
     shares, weight = session.status().shares, session.status().accuracy.model_weight
     session.close()
-    assert before is not None and shares is not None and told[-1].shares is not None
+    assert before is not None and shares is not None and statuses[-1].shares is not None
     assert shares.experts == EXPERTS and len(shares.quantities) == QUANTITIES and len(shares.shares) == 3
     for of_horizon in shares.shares:
         for quantity, of_quantity in enumerate(of_horizon):
@@ -189,8 +189,8 @@ def test_stopping_and_starting_goes_on_where_it_was(tmp_path: Path, session_afte
     assert again.online == before.online and before.online is not None and before.online.gain.value is not None
 
 
-def test_what_stands_in_the_record_is_never_rewritten(tmp_path: Path, session_after: SessionAfter) -> None:
-    """A second trainer forecasts otherwise (another learning rate): what was committed stays and is what is scored."""
+def test_stored_forecasts_are_never_rewritten(tmp_path: Path, session_after: SessionAfter) -> None:
+    """A second trainer forecasts differently (another learning rate): the committed forecast stays and is scored."""
     session = session_after(tmp_path, 26)
     run_id = session.status().run_id
     session.close()

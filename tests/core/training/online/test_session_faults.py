@@ -56,7 +56,7 @@ def test_a_model_that_goes_bad_while_paused_still_leads_to_forecasts(
     session.close()
 
 
-def test_a_forecast_that_is_not_finite_is_told_by_the_step_before_it(tmp_path: Path) -> None:
+def test_a_forecast_that_is_not_finite_is_reported_with_the_step_before_it(tmp_path: Path) -> None:
     """The step's own numbers are sound: the average of the weights, which forecasts, is not."""
     averaged = dataclasses.replace(rigs.SMALL, training=dataclasses.replace(rigs.SMALL.training, ema_decay=0.9))
     session = rigs.service(tmp_path, averaged)

@@ -29,7 +29,7 @@ PRECISIONS = ("float32", "bfloat16")
 STEPS = 3
 SIZE = 14
 CLIP_NORM = 0.01
-"""Below every norm that comes up: clipping takes part in each step."""
+"""Below every norm: clipping takes part in each step."""
 
 
 def build(precision: str, accumulation: int, team: Team | None) -> TrainingEngine:

@@ -6,14 +6,14 @@ from core.training.pretraining.meter import Meter
 
 
 def test_parts_have_one_count_and_a_pace_each() -> None:
-    clock, told = ManualClock(), list[JobProgress]()
-    meter = Meter("job", "Reading", 100, clock, told.append, rest=90, pace_of_rest=9.0)
+    clock, reports = ManualClock(), list[JobProgress]()
+    meter = Meter("job", "Reading", 100, clock, reports.append, rest=90, pace_of_rest=9.0)
     clock.advance_ms(5_000)
     meter.at(5)
     meter.next_part("Learning", 10, 100)
     clock.advance_ms(1_000)
     meter.at(9)
-    assert [(job.title, job.done, job.total, job.seconds_left) for job in told] == [
+    assert [(job.title, job.done, job.total, job.seconds_left) for job in reports] == [
         ("Reading", 5, 100, 15.0),
         ("Learning", 19, 100, 9.0),
     ]

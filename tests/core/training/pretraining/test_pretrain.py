@@ -73,8 +73,8 @@ def test_it_learns_what_is_there_to_be_learned(tmp_path: Path, candles: Path) ->
     assert account["world_size"] == 1 and not account["stopped_early"] and not account["interrupted"]
     job = listener.jobs[-1]
     assert job.done == job.total == 240 + 8 * (189 + 47) and job.seconds_left == 0.0
-    told = [job.done / job.total for job in listener.jobs]
-    assert told == sorted(told), "its parts have one progress"
+    shares = [job.done / job.total for job in listener.jobs]
+    assert shares == sorted(shares), "its parts have one progress"
     assert len(listener.sentences) == 8 and all(" to " in sentence for sentence in listener.sentences)
 
 
@@ -117,7 +117,7 @@ def test_the_same_seed_gives_the_same_bytes(tmp_path: Path, candles: Path, monke
     assert one == other
 
 
-def told(skills: list[float | None]) -> object:
+def validations(skills: list[float | None]) -> object:
     """Validation that gives these skills, one an epoch."""
     left = iter(skills)
 
@@ -149,7 +149,7 @@ def test_the_best_epoch_is_kept_and_a_nan_is_never_best(
     is_early: bool,
 ) -> None:
     """Which skill an epoch has is given here, because real ones cannot be had at will; all else is real."""
-    monkeypatch.setattr(loop, "validate", told(skills))
+    monkeypatch.setattr(loop, "validate", validations(skills))
     states: list[dict[str, torch.Tensor]] = []
     judge = loop.Pretraining._judge
 

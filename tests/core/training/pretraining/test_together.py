@@ -56,10 +56,10 @@ def spawn(command: Sequence[str]) -> list[subprocess.CompletedProcess[str]]:
             for rank in range(WORLD)
         ]
         with ended(running):
-            told = [process.communicate(timeout=60.0) for process in running]
+            outcome = [process.communicate(timeout=60.0) for process in running]
     return [
         subprocess.CompletedProcess(process.args, process.returncode, *texts)
-        for process, texts in zip(running, told, strict=True)
+        for process, texts in zip(running, outcome, strict=True)
     ]
 
 
@@ -206,22 +206,22 @@ def test_a_process_without_a_sample_takes_part_with_no_weight(found: list[dict[s
 @pytest.mark.faults
 @pytest.mark.parametrize("precision", replica.PRECISIONS)
 def test_what_is_not_finite_in_one_is_skipped_by_both(found: list[dict[str, Tensor]], precision: str) -> None:
-    for told in found:
-        assert bool(told[f"{precision}.is_skipped"])
-        assert torch.equal(told[f"{precision}.weights"], told[f"{precision}.weights after"])
+    for outcome in found:
+        assert bool(outcome[f"{precision}.is_skipped"])
+        assert torch.equal(outcome[f"{precision}.weights"], outcome[f"{precision}.weights after"])
 
 
 @pytest.mark.slow
 def test_gradients_are_exchanged_once_a_step(found: list[dict[str, Tensor]]) -> None:
-    assert [int(told["exchanges"]) for told in found] == [1, 1]
+    assert [int(outcome["exchanges"]) for outcome in found] == [1, 1]
 
 
 @pytest.mark.slow
 def test_what_is_decided_is_decided_by_all(found: list[dict[str, Tensor]]) -> None:
-    for told in found:
-        assert bool(told["agreed"]), "one wants to skip, so both do"
-        assert told["any"].tolist() == [True, False]
-        assert told["total"].tolist() == [3.0] and int(told["first"]) == 100
+    for outcome in found:
+        assert bool(outcome["agreed"]), "one wants to skip, so both do"
+        assert outcome["any"].tolist() == [True, False]
+        assert outcome["total"].tolist() == [3.0] and int(outcome["first"]) == 100
 
 
 @pytest.mark.slow

@@ -306,10 +306,10 @@ def test_any_other_exception_goes_back_and_tries_once_more(tmp_path: Path) -> No
         done = bench.train()
     assert bench.kinds(done) == ["step failed"] and not done.must_pause
     assert "ValueError: no such thing" in done.incidents[0].details and "fail_once" in done.incidents[0].details
-    twin = Bench(tmp_path)
-    twin.train(batch(bench.step))
+    other = Bench(tmp_path)
+    other.train(batch(bench.step))
     assert done.result.loss is not None
-    assert_same(state(twin.engine), state(bench.engine))
+    assert_same(state(other.engine), state(bench.engine))
 
 
 def test_an_exception_that_comes_again_pauses_with_the_known_good_state(tmp_path: Path) -> None:
@@ -449,7 +449,7 @@ def test_memory_that_never_suffices_pauses(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("action", ["mark", "clip", "skip"])
-def test_a_loss_spike_is_told_kept_aside_and_answered_as_set(tmp_path: Path, action: str) -> None:
+def test_a_loss_spike_is_reported_quarantined_and_answered_as_configured(tmp_path: Path, action: str) -> None:
     bench = Bench(tmp_path / "kept", RecoverySettings(spike_action=action), spike_action=action)  # type: ignore[arg-type]
     while len(bench.losses) < 25:
         assert bench.kinds(bench.train()) == []
@@ -592,7 +592,7 @@ def scale_of(done: TrainedStep) -> float:
     return done.result.gradients.loss_scale
 
 
-def test_gradients_that_stay_not_finite_under_loss_scaling_are_told_and_lead_back(tmp_path: Path) -> None:
+def test_gradients_that_stay_not_finite_under_loss_scaling_are_reported_and_rolled_back(tmp_path: Path) -> None:
     """Each halved the scale without a word, from 65,536 down to 1: sixteen of them."""
     bench = Bench(tmp_path, training=FP16)
     good = bench.engine.scalars()["scaler"]
