@@ -70,15 +70,15 @@ def test_a_signal_ends_it_with_the_best_so_far(
     data: Path, candles: Path, monkeypatch: pytest.MonkeyPatch, number: int
 ) -> None:
     """Sent while an epoch after the first is under way."""
-    passed_on, sent = command._Audience.show, []
+    passed_on, sent = command._Listener.show, []
 
-    def show(audience: command._Audience, job: JobProgress) -> None:
-        passed_on(audience, job)
+    def show(listener: command._Listener, job: JobProgress) -> None:
+        passed_on(listener, job)
         if not sent and job.done > 0 and list(data.rglob("pretrained-*.json")):
             sent.append(number)
             signal.raise_signal(number)
 
-    monkeypatch.setattr(command._Audience, "show", show)
+    monkeypatch.setattr(command._Listener, "show", show)
     endless = ("--epochs", "1000", "--patience", "1000")
     told = commands.invoke_json("pretrain", str(candles), *endless, "--data-dir", str(data))
     assert told["interrupted"] and not told["stopped_early"] and len(told["epochs"]) < 1000

@@ -12,7 +12,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from core.benchmark.engine import take_numbers
+from core.benchmark.engine import copy_state
 from core.settings.tree import GradientSettings, TrainingSettings
 from core.training.engine.engine import TrainingEngine
 from core.training.engine.graph import CudaGraphs
@@ -268,7 +268,7 @@ def test_an_engine_that_takes_the_numbers_of_another_goes_on_as_that_one_and_kee
     for seed in range(8):
         ours.step(batch(seed), REFERENCE)
         other.step(batch(100 + seed), REFERENCE)
-    take_numbers(ours, other)
+    copy_state(ours, other)
     for seed in range(4):
         assert ours.step(batch(seed), REFERENCE) == other.step(batch(seed), REFERENCE)
     assert_same(state(other), state(ours))
@@ -315,5 +315,5 @@ def test_a_real_graph_agrees_with_eager_steps_on_the_gpu() -> None:
     for seed in range(500):  # each from the same numbers: roundings would grow to any difference over the steps
         one, other = (trained.step(batch(seed), REFERENCE).loss for trained in (ours, eager))
         assert one == pytest.approx(other, rel=1e-3)
-        take_numbers(ours, eager)
+        copy_state(ours, eager)
     assert ours.execution == "CUDA graph"
