@@ -57,7 +57,7 @@ def _judged(root: Path) -> Estimate:
     db = open_database(DataFolder(root).database, readonly=True)
     try:
         book = RunningAccuracy(db, newest_run(db), 1)
-        for _ in book.read_on(1):
+        for _ in book.read_more(1):
             pass
         return book.find(Request()).chosen.close.skill
     finally:
