@@ -9,7 +9,6 @@ TO_DO = (
     "resources", "desktop/actions", "desktop/app", "desktop/chart", "desktop/checkpoints", "desktop/commands",
     "desktop/dialogs", "desktop/finder", "desktop/jobs", "desktop/layouts", "desktop/notifications", "desktop/panels",
     "desktop/services", "desktop/state", "desktop/ui", "desktop/window", "desktop/__init__.py", "docs/commands.md",
-    "docs/keys.md", "docs/settings.md",
     "tests/benchmarks", "tests/conftest.py", "tests/core/checkpoints", "tests/core/domain", "tests/core/forecast",
     "tests/core/logs", "tests/core/market", "tests/core/settings", "tests/core/storage", "tests/core/test_machine.py",
     "tests/desktop", "tests/golden", "tests/hostile", "tests/sabotage", "tests/simulation", "tests/stranger",

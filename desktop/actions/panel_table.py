@@ -276,7 +276,7 @@ def watchlist_actions() -> tuple[ActionInfo, ...]:
         (
             ActionId.WATCH_REMOVE,
             QT_TRANSLATE_NOOP("Actions", "&Remove"),
-            QT_TRANSLATE_NOOP("Actions", "Remove this market from the list; what was learned is kept"),
+            QT_TRANSLATE_NOOP("Actions", "Remove this market from the list; its run and candles are kept"),
             "Del",
             "close",
         ),
