@@ -1,4 +1,4 @@
-"""The newest picture of a chart: its geometry, its labels, and what may be kept from one to the next."""
+"""A chart's current picture: geometry, labels, and caches."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from desktop.chart.style import Style
 
 
 class Picture(Surface):
-    """Built when it is asked for, kept until something dirties it. Items read it while they are painted."""
+    """Built on demand and cached until marked dirty. Items read it while they are painted."""
 
     def __init__(
         self, model: ChartModel, scale: TimeScale, held: HeldRange, layers: LayerSet, heights: PaneHeights
@@ -35,7 +35,7 @@ class Picture(Surface):
         self._builder = FrameBuilder(model, scale, held, layers, heights)
         self._overlay: Overlay | None = None
         self._before_tick: Overlay | None = None
-        """The labels that still hold while a tick, and nothing else, is brought up to date."""
+        """The labels to reuse during an update for a tick only."""
         self._patches: tuple[Patch, ...] = ()
         self._live = QRect()
         self._ahead: tuple[object, ...] = ()
@@ -44,23 +44,23 @@ class Picture(Surface):
 
     @property
     def style(self) -> Style | None:
-        """How the newest frame is to look; it has one also while there is no candle."""
+        """The style of the newest frame; set even without candles."""
         return None if self._frame is None else self._frame.style
 
     @property
     def overlay(self) -> Overlay | None:
-        """The labels as they were laid out last."""
+        """The labels of the last layout."""
         return self._overlay
 
     @property
     def labels_key(self) -> object:
-        """What the labels of the axes depend on."""
-        # Times ahead of the closed candles go on from the forming one.
+        """Cache key of the axis labels."""
+        # Times ahead of the closed candles continue from the forming one.
         model = self.model
         return None if self._frame is None else (self._frame, model.version, model.time_at(model.count))
 
     def time_marks(self, frame: Frame) -> Sequence[TimeMark]:
-        """Found once for the grids of all panes and the axis below them."""
+        """Computed once for the grids of all panes and the axis below them."""
         model = self.model
         key = (frame, model.series, model.version, model.time_at(model.count))
         if key != self._time_marks_key:
@@ -69,18 +69,18 @@ class Picture(Surface):
 
     @property
     def kept_key(self) -> object:
-        """What the picture that is kept depends on."""
+        """Cache key of the closed candles' picture."""
         model = self.model
         return (self.labels_key, id(model.series), model.holes, self._layers.key(model))
 
     @property
     def forecast_key(self) -> object:
-        """What the ghosts' picture depends on. The forecast itself, not its id: a later one may get the same."""
+        """Cache key of the ghosts' picture. The forecast itself, not its id(), which may be reused."""
         return (self.labels_key, self.model.forecast, self.model.other_interval, self._ahead_now())
 
     def _ahead_now(self) -> tuple[object, ...]:
-        """What lies ahead of the closed candles: times go on from the forming one, each that begins to form, or is
-        taken away, widens or narrows the frame of its ghost, and joined ghosts change with it."""
+        """State ahead of the closed candles: times continue from the forming candle, which also widens or narrows its
+        ghost's frame and changes merged ghosts."""
         return (self.model.time_at(self.model.count), self.model.forming is not None, self.model.ghosts())
 
     def build_frame(self, size: QSize, ratio: float, style: Style) -> Frame:
@@ -100,12 +100,12 @@ class Picture(Surface):
         return self._overlay
 
     def forget(self) -> None:
-        """Another series, style or font: measure everything anew."""
+        """Drop all caches, for another series, style or font."""
         self._builder.forget()
         self.dirty()
 
     def dirty(self) -> None:
-        """Build frame and labels anew."""
+        """Rebuild frame and labels on the next use."""
         self._frame = self._overlay = None
 
     def renewed(self, dirty: Dirty, build: Callable[[], Frame], overlay: Callable[[], Overlay]) -> QRegion | None:
@@ -128,7 +128,7 @@ class Picture(Surface):
 
     @contextmanager
     def alone(self, frame: Frame, countdown: str | None) -> Iterator[None]:
-        """As if the mouse were elsewhere and nothing selected; nothing of it is kept."""
+        """Context without mouse and selection; nothing from it is cached."""
         kept = self._overlay
         with self._layers.at_rest():
             self._overlay = Overlay.of(frame, self.model, self._layers, None, countdown)

@@ -1,4 +1,4 @@
-"""Puts the views, axes and items of a chart into its scene, and keeps them where the newest frame has them."""
+"""Adds the views, axes and items of a chart to its scene, and positions them for the newest frame."""
 
 from __future__ import annotations
 
@@ -39,20 +39,20 @@ class Stage:
             self._put(item)
         self._time_axis = TimeAxis(picture, "bottom")
         scene.addItem(self._time_axis)
-        # Few items, as large as the view: an index of where they were would be wrong after each resize.
+        # Few items, as large as the view: a spatial index would be wrong after each resize.
         scene.setItemIndexMethod(QGraphicsScene.ItemIndexMethod.NoIndex)
 
     def box(self, pane_name: str = PRICE_PANE) -> PaneBox:
-        """The view of a pane, to which any pyqtgraph item can be added. Raises KeyError where there is no such pane."""
+        """The view of a pane, to which any pyqtgraph item can be added. Raises KeyError if there is no such pane."""
         return self._views[pane_name][0]
 
     @property
     def has_guests(self) -> bool:
-        """Whether a view holds items that are not the chart's own."""
+        """Whether a view holds items from outside the chart."""
         return any(box.guests for box, _ in self._views.values())
 
     def forget(self) -> None:
-        """Another series, style or font: measure and paint everything anew."""
+        """Drop all caches, for another series, style or font."""
         self._placed_key = None
         self.ground.pixels.forget()
         self._forecast.pixels.forget()
@@ -60,9 +60,9 @@ class Stage:
             axis.forget()
 
     def place(self, frame: Frame) -> None:
-        """Bring views, axes and items to where this frame has them."""
+        """Position views, axes and items for this frame."""
         key = (frame, tuple(self._layers))
-        if key == self._placed_key:  # as with nearly every tick
+        if key == self._placed_key:  # the usual case for a tick
             return
         self._placed_key = key
         panes = {pane.name: pane for pane in (frame.price_pane, *frame.panes)}
@@ -107,7 +107,7 @@ class Stage:
             return
         item.box = self.box(item.pane)
         item.box.put_own(item)
-        item.setZValue(item.z)  # a view raises what would lie below itself
+        item.setZValue(item.z)  # a view raises items that would be below it
 
     def _take_away(self, items: Iterable[ChartItem]) -> None:
         for item in tuple(items):
@@ -115,12 +115,12 @@ class Stage:
             self._scene.removeItem(item)
 
     def _kept(self) -> list[ChartItem]:
-        """From back to front; layers of one height in the order in which they were added."""
+        """From back to front; layers of one height in the order they were added."""
         return sorted((item for item in self._items if item.is_kept), key=lambda item: item.z)
 
 
 def _beside(frame: Frame, pane: Pane) -> QRectF:
-    """The part of the value axis that is a pane's, in logical pixels."""
+    """A pane's part of the value axis, in logical pixels."""
     return _logical(QRect(pane.right, pane.top, frame.layout.width - pane.right, pane.rect.height()), frame.ratio)
 
 

@@ -1,4 +1,4 @@
-"""How the chart is to look: what a user chooses."""
+"""The chart's appearance, as selected by the user."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from desktop.ui.theme import Palette
 
 
 class CandleStyle(StrEnum):
-    """The shape in which candles are drawn. Ghosts are always candles."""
+    """The shape of candles. Ghosts are always candles."""
 
     CANDLES = "candles"
     HOLLOW = "hollow"
-    """A rising body is an outline; the colour says whether the close rose against the one before."""
+    """A rising body is an outline; the colour shows whether the close rose against the previous one."""
     BARS = "bars"
     LINE = "line"
     HEIKIN_ASHI = "heikin_ashi"
@@ -25,12 +25,12 @@ class CandleStyle(StrEnum):
 
 @dataclass(frozen=True)
 class Style:
-    """Compared by identity of palette and font: both are replaced as a whole."""
+    """Palette and font are compared by identity: both are replaced as a whole."""
 
     palette: Palette
     font: QFont
     time_zone: tzinfo | None = None
-    """None is the machine's."""
+    """None: the machine's."""
     candles: CandleStyle = CandleStyle.CANDLES
     scale: ScaleKind = ScaleKind.LINEAR
     shows_volume: bool = True

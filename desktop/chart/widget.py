@@ -1,4 +1,4 @@
-"""The candle chart: series, forming candle and forecast in; a picture and its handling out."""
+"""The candle chart: takes series, forming candle and forecast; paints them and handles input."""
 
 from __future__ import annotations
 
@@ -50,26 +50,26 @@ class ChartWidget(HandledView):
     """A candle chart in one pyqtgraph view. Times are UTC milliseconds, prices the market's.
 
     The series is the caller's and is read in place: after changing it, call `refresh`. Setters are cheap and may be
-    called at any rate: a frame clock merges them into at most one picture in 16 ms, in which the latest value shows.
+    called at any rate: a frame clock merges them into at most one picture per 16 ms, which shows the latest values.
     """
 
     series_changed = Signal()
-    """Other candles are shown: of another market or interval, or all where some were."""
+    """Other candles are shown: of another market or interval, or a replaced series."""
 
     candles_changed = Signal()
-    """What `model` says of a candle index is no longer what it was: with `series_changed`, when a moment is shown or
-    left, when a candle closed, came late or was corrected. What stands at indices is to be placed anew."""
+    """The candles behind `model`'s indices changed: with `series_changed`, when a past moment is shown or left, and
+    when a candle closed, arrived late or was corrected. Items placed by index must be repositioned."""
 
     style_changed = Signal()
-    """`style_shown` is another: colours, font, scale, or shape of the candles."""
+    """`style_shown` changed: colours, font, scale, or candle style."""
 
     def __init__(self, theme: Theme, clock: Clock) -> None:
         super().__init__(clock)
-        self.setCacheMode(self.CacheModeFlag.CacheNone)  # the ground is an item
+        self.setCacheMode(self.CacheModeFlag.CacheNone)  # the background is an item
         self.viewport().setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
         self._theme = theme
         self.style_shown = Style(theme.palette, self.font())
-        """How it is shown. To be read."""
+        """The current style. Read only."""
         self._layers = LayerSet()
         self._picture = Picture(self.model, self.scale, self._held, self._layers, self.heights)
         self._stage = Stage(self.scene(), self._picture, self._layers)
@@ -86,7 +86,7 @@ class ChartWidget(HandledView):
 
     @property
     def closed_paints(self) -> int:
-        """How often the closed candles have been painted."""
+        """Number of paints of the closed candles."""
         return self._stage.ground.paints
 
     @property
@@ -105,32 +105,32 @@ class ChartWidget(HandledView):
         return self._picture.lay_out(frame, self.crosshair_at(frame), self._countdown.text(self.model))
 
     def in_words(self) -> str:
-        """What the chart shows, for those who do not see it."""
+        """A description of the chart for screen readers."""
         return spoken_chart(self.model, self.style_shown.time_zone, self._index_at_keys())
 
     def add_layer(self, layer: Layer) -> None:
-        """Lay something over the candles, or into a pane of its own below them."""
+        """Add a layer over the candles, or in a separate pane below them."""
         self._layers.add(layer)
         self.layers_changed()
 
     def remove_layer(self, layer: Layer) -> None:
-        """Take it away again."""
+        """Remove a layer."""
         self._layers.remove(layer)
         self.layers_changed()
 
     def show_layer(self, layer: Layer, *, is_shown: bool) -> None:
-        """Add it or remove it, where it is not so already."""
+        """Add or remove a layer unless already done."""
         if is_shown != (layer in self._layers):
             (self.add_layer if is_shown else self.remove_layer)(layer)
 
     def box(self, pane: str = PRICE_PANE) -> PaneBox:
         """The pyqtgraph view of a pane: items that are added to it scroll and zoom with the candles. x is a candle's
-        index (`model.index_of` finds it by time), y the value. Raises KeyError where there is no such pane."""
+        index (`model.index_of` finds it by time), y the value. Raises KeyError if there is no such pane."""
         return self._stage.box(pane)
 
     def add_pane(self, name: str) -> PaneBox:
-        """A pane of its own below the others, for pyqtgraph items; its scale fits those in view. Who gives an item
-        other data while the chart shows the same calls `layers_changed`; `remove_pane` takes the pane away."""
+        """Add a pane below the others for pyqtgraph items; its scale fits the visible ones. After changing an item's
+        data, call `layers_changed`; `remove_pane` removes the pane."""
         self.add_layer(OpenPane(name))
         self.fresh_frame()
         box = self.box(name)
@@ -138,7 +138,7 @@ class ChartWidget(HandledView):
         return box
 
     def remove_pane(self, name: str) -> None:
-        """Take a pane of `add_pane` away, with the items in it. Raises KeyError where there is no such pane."""
+        """Remove a pane of `add_pane` with its items. Raises KeyError if there is no such pane."""
         opened = [layer for layer in self._layers.of_pane(name) if isinstance(layer, OpenPane)]
         if not opened:
             raise KeyError(name)
@@ -147,17 +147,17 @@ class ChartWidget(HandledView):
         self.fresh_frame()
 
     def hush(self, *, is_hushed: bool) -> None:
-        """No tooltip while something else is open over the chart."""
+        """Suppress tooltips while something else is open over the chart."""
         self._layers.is_hushed = is_hushed
         self._frame_clock.request(Dirty.CURSOR)
 
     def layers_changed(self) -> None:
-        """What a layer shows, or the height of a pane, is no longer what it was."""
-        self._picture.dirty()  # a paint that Qt asks for before the next frame must know of the new pane
+        """A layer's contents or a pane's height changed."""
+        self._picture.dirty()  # Qt may paint before the next frame, and needs the new pane
         self._frame_clock.request(Dirty.VIEW)
 
     def overlay_changed(self) -> None:
-        """What a layer draws live, or the readout says, is no longer what it was."""
+        """A layer's live drawing or the readout changed."""
         self._frame_clock.request(Dirty.TICK | Dirty.CURSOR)
 
     def point_at(self, position: QPointF, modifiers: Qt.KeyboardModifier = _NO_MODIFIER) -> ChartPoint:
@@ -165,13 +165,13 @@ class ChartWidget(HandledView):
         return ChartPoint.of(position, to_px(position, frame), modifiers, frame)
 
     def set_series(self, series: CandleSeries, market_title: str = "", *, is_same_market: bool = False) -> None:
-        """Show another market; forming candle and forecasts of the former one go, the view starts anew."""
+        """Show another market; resets forming candle, forecasts and view."""
         self.model.set_series(series, market_title, is_same_market=is_same_market)
         self.let_go(keeps_crosshair=is_same_market)
         self._anchor.forget()
         self.scale.set_count(0)
         self.scale.set_count(self.model.count)
-        if is_same_market:  # at another interval: zoom and a held range still mean something
+        if is_same_market:  # at another interval, zoom and manual range stay valid
             self.scale.go_to_newest()
         else:
             self._held.release()
@@ -182,9 +182,9 @@ class ChartWidget(HandledView):
         self._tell_candles()
 
     def replace_series(self, series: CandleSeries) -> None:
-        """The same market with more candles: what is in view stays in its place, and so do forming and forecast."""
+        """The same market with more candles: the visible ones stay in place, as do forming candle and forecast."""
         self.model.replace_series(series)
-        # Now, not with the next frame: a paint before it would show the new candles at the old places.
+        # Now rather than with the next frame: a paint before it would show the new candles at the old positions.
         self._sync()
         self._anchor.drop()
         self._picture.dirty()
@@ -193,7 +193,7 @@ class ChartWidget(HandledView):
         self._tell_candles()
 
     def show_moment(self, moment: Moment | None) -> None:
-        """The market as it stood at a moment, with the forecast of then and nothing later; None: as it stands now."""
+        """Show the market at a past moment with the forecast of that time and nothing later; None: now."""
         self.model.show_moment(moment)
         self._kinetic.stop()
         self.scale.show_end(self.model.count, self.model.room_ahead(self.scale.margin))
@@ -207,7 +207,7 @@ class ChartWidget(HandledView):
         self._frame_clock.request(Dirty.DATA)
 
     def set_forming(self, candle: Candle | None) -> None:
-        """The candle that is still open, as it stands now. One that is no newer than the closed ones is let go."""
+        """Set the open candle. One that is no newer than the closed ones is ignored."""
         self.model.set_forming(candle)
         self._frame_clock.request(Dirty.TICK)
 
@@ -218,22 +218,22 @@ class ChartWidget(HandledView):
         self._frame_clock.request(Dirty.VIEW)
 
     def set_holes(self, holes: KnownHoles | None) -> None:
-        """What the exchange is known not to have of the market that is shown; None where none can be asked."""
+        """Candles the exchange is known to lack; None if no exchange can be asked."""
         self.model.holes = holes
         self._frame_clock.request(Dirty.DATA)
 
     def set_note(self, text: str) -> None:
-        """What a user has to know of the forecast, near where it stands; nothing for an empty text."""
+        """A remark beside the forecast; hidden if empty."""
         if self.model.set_note(plain(text, LONGEST_TEXT)):
             self._frame_clock.request(Dirty.VIEW)  # it may need room above the candles
 
     def set_live(self, is_live: bool) -> None:
-        """Whether ticks come from a market that is open now: only then is there a countdown to the close."""
+        """Whether ticks come from a market that is open now, which enables the countdown to the close."""
         self._countdown.set_live(is_live)
         self._frame_clock.request(Dirty.TICK)
 
     def restyle(self, **changes: Any) -> None:
-        """Look otherwise: fields of `Style` by name. Another scale lets go of a price range that was held by hand."""
+        """Change fields of `Style` by name. Another scale drops a manual price range."""
         style = replace(self.style_shown, **changes)
         if style == self.style_shown:
             return
@@ -244,20 +244,20 @@ class ChartWidget(HandledView):
         self.style_changed.emit()
 
     def set_empty_text(self, text: str) -> None:
-        """The sentence that stands where there is no candle yet."""
+        """Set the text shown without candles."""
         self._stage.ground.say(plain(text, LONGEST_TEXT))
 
     def flush(self) -> None:
-        """Bring geometry and labels up to date now rather than at the next frame. Qt still paints when it likes."""
+        """Update geometry and labels now rather than at the next frame. Qt still paints at its own time."""
         self._frame_clock.flush()
 
     def at_rest(self) -> AbstractContextManager[None]:
-        """Meanwhile it is painted without mouse and selection, and nothing of that is kept."""
+        """Context in which it is painted without mouse and selection, and nothing of that is cached."""
         self.flush()
         return self._picture.alone(self.frame, self._countdown.text(self.model))
 
     def close(self) -> bool:
-        """Close the window. pyqtgraph's own empties the scene as well, and a chart may be shown again."""
+        """Close the window. pyqtgraph's implementation also clears the scene, but a chart may be shown again."""
         return QWidget.close(self)
 
     def sizeHint(self) -> QSize:
@@ -274,7 +274,7 @@ class ChartWidget(HandledView):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        if hasattr(self, "_picture"):  # pyqtgraph's view asks for a first one while it is made
+        if hasattr(self, "_picture"):  # pyqtgraph's constructor triggers the first one
             self._picture.dirty()
             self._frame_clock.request(Dirty.VIEW)
 
@@ -343,7 +343,7 @@ class ChartWidget(HandledView):
 
 
 class NewestButton(QToolButton):
-    """The way back to the newest candle, while that is out of view: in the lower right corner of the prices."""
+    """Scrolls to the newest candle while it is out of view; in the lower right corner of the prices."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)

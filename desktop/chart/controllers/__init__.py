@@ -1,1 +1,1 @@
-"""What menus, stored data and the window have to do with the chart; `ensemble` makes them."""
+"""Connects menus, stored data and the window with the chart; `ensemble` composes the parts."""

@@ -1,4 +1,4 @@
-"""Chart settings, the Chart menu and the chart itself: makes the three agree."""
+"""Keeps chart settings, the Chart menu and the chart itself consistent."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ _CHOICES = {
     **{ActionId(f"zone_{name.lower()}"): ("time_zone", name) for name in time_zones.OWN_NAMES},
     **{ActionId(f"scale_{kind.value}"): ("scale", kind.value) for kind in ScaleKind},
 }
-"""The setting that each of these actions chooses, and its value."""
+"""The setting that each of these actions selects, and its value."""
 _OVERLAYS = ("show_volume", "show_bands", "show_markers", "volume_profile", "hindsight", "error_strip", "regimes")
 _SWITCHES = {ActionId(setting): setting for setting in _OVERLAYS}
-"""The setting that each of these actions switches on and off."""
+"""The setting that each of these actions toggles."""
 
 
 class ChartAppearance(QObject):
@@ -45,12 +45,12 @@ class ChartAppearance(QObject):
         self._show(shell.settings.current)
 
     def set_venue(self, venue: str) -> None:
-        """Another market: what "exchange" means as a time zone follows."""
+        """Set the market's exchange, for the exchange's time zone."""
         self._venue = venue
         self._show(self._shell.settings.current)
 
     def open_zones(self) -> ZoneDialog:
-        """Ask for a zone by its name."""
+        """Open the dialog for a time zone by name."""
         dialog = ZoneDialog(self._shell.settings.current.chart.time_zone, self._shell.window)
         dialog.chosen.connect(lambda name: self._shell.settings.change_chart(time_zone=name))
         dialog.finished.connect(lambda _result: self._show(self._shell.settings.current))
@@ -58,7 +58,8 @@ class ChartAppearance(QObject):
         return dialog
 
     def open_date(self) -> DateDialog | None:
-        """Ask for a date to go to, at first that in the middle of the view. None where no candle has closed."""
+        """Open the dialog for a date to go to, initially the date in the middle of the view. None without a closed
+        candle."""
         model, scale, zone = self._chart.model, self._chart.scale, self._chart.style_shown.time_zone
         newest = model.count - 1
         middle = min(max(round((scale.left + scale.right) / 2), 0), newest)

@@ -1,4 +1,4 @@
-"""What a user keeps on the watched symbol: stored in SQLite, changed here, and every change can be taken back."""
+"""Objects that the user places on the watched symbol: stored in SQLite, with undo and redo of every change."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from core.storage.errors import StorageError
 
 Kept = PriceLine | Drawing
 Key = tuple[type[Kept], int]
-"""Numbers are given out by sort."""
+"""Type and number: each type has its own numbers."""
 OfSort = TypeVar("OfSort")
 One = TypeVar("One", PriceLine, Drawing)
 _CHANGES_KEPT = 50
 
 
 class Store(Protocol):
-    """Where things of one sort are kept. All methods raise StorageError."""
+    """Storage of one type of object. All methods raise StorageError."""
 
     def list(self, venue: str, symbol: str) -> list[Any]: ...
 
@@ -29,14 +29,14 @@ class Store(Protocol):
 
 
 class Change(NamedTuple):
-    """None before: it was added; None after: it was removed."""
+    """before is None: added; after is None: removed."""
 
     before: Kept | None
     after: Kept | None
 
 
 def key_of(kept: Kept | None) -> Key | None:
-    """None for what is not stored yet."""
+    """None for an object that is not stored yet."""
     return None if kept is None or kept.number is None else (type(kept), kept.number)
 
 
@@ -44,7 +44,7 @@ class Book:
     """A change that cannot be stored is reported to `on_trouble` and dropped."""
 
     def __init__(self, stores: Mapping[type[Kept], Callable[[], Store]], on_trouble: Callable[[str], object]) -> None:
-        """stores: by the sort of thing that is kept there."""
+        """stores: by type of object."""
         self._stores, self._on_trouble = stores, on_trouble
         self._market: tuple[str, str] | None = None
         self._kept: dict[Key, Kept] = {}
@@ -53,12 +53,12 @@ class Book:
         self._merges_with: Key | None = None
 
     def all(self, sort: type[OfSort]) -> tuple[OfSort, ...]:
-        """In the order in which they were drawn."""
+        """In drawing order."""
         return tuple(each for each in self._kept.values() if isinstance(each, sort))
 
     @property
     def is_open(self) -> bool:
-        """Whether there is a symbol on which these are."""
+        """Whether a symbol is open."""
         return self._market is not None
 
     @property
@@ -67,11 +67,11 @@ class Book:
 
     @property
     def can_redo(self) -> bool:
-        """Nothing is done again over a newer change."""
+        """A new change clears the redo list."""
         return bool(self._undone)
 
     def open(self, venue: str, symbol: str) -> None:
-        """Show another symbol's."""
+        """Open another symbol's objects."""
         self._market = (venue, symbol)
         self._changes.clear()
         self._undone.clear()
@@ -87,14 +87,14 @@ class Book:
         return None if key is None else self._kept.get(key)
 
     def now(self, kept: One) -> One | None:
-        """The same as it is now; None where it has been removed."""
+        """The current version of an object; None if it was removed."""
         found = self.get(key_of(kept))
         return found if isinstance(found, type(kept)) else None
 
     def put(self, kept: Kept, *, merges: bool = False) -> Kept | None:
-        """Add or change one. None where it could not be stored.
+        """Add or change one object. None if it could not be stored.
 
-        merges: one of many small changes, which are taken back together.
+        merges: one of many small changes that are undone together.
         """
         before = self.get(key_of(kept))
         stored = self._store(kept)
@@ -107,15 +107,15 @@ class Book:
         return stored
 
     def remove(self, kept: Kept) -> None:
-        """Take one away."""
+        """Remove an object."""
         before = self.get(key_of(kept))
         if before is not None and self._delete(before):
             self._remember(Change(before, None), None)
 
     def undo(self, renewed: Callable[[Kept], Kept]) -> Kept | None:
-        """Take the last change back. `renewed` says how one that comes back is.
+        """Undo the last change. `renewed` adapts an object that is restored.
 
-        Returns what is there again, None where nothing is.
+        Returns the restored object, or None.
         """
         if not self._changes:
             return None
@@ -132,8 +132,7 @@ class Book:
         return self._set(change.before, change.after, renewed)
 
     def note(self, line: PriceLine) -> None:
-        """Take over what the market did to a line, also where it cannot be stored: it has happened. Nobody can take
-        that back."""
+        """Apply what the market did to a line, even if it cannot be stored: it has happened. It cannot be undone."""
         self._keep(line)
         for changes in (self._changes, self._undone):
             changes[:] = [Change(_fated(each.before, line), _fated(each.after, line)) for each in changes]
@@ -179,7 +178,7 @@ class Book:
 
 
 def _fated(kept: Kept | None, line: PriceLine) -> Kept | None:
-    """What is kept for undoing, with what the market has done to the line since."""
+    """An object in the undo history, with the market's changes to the line since."""
     if not isinstance(kept, PriceLine) or kept.number != line.number:
         return kept
     return replace(

@@ -1,4 +1,4 @@
-"""The watched market's candles on the chart: the newest at once, all soon, at the interval that is asked for."""
+"""The watched market's candles: the newest immediately, the full history soon after, at the selected interval."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ _ACTIONS: dict[ActionId, ChartInterval] = {ActionId(f"interval_{name}"): name fo
 
 
 class ChartCandles(QObject):
-    """Owns the stored series and what is shown of it, at a coarser interval joined. The settings own the interval."""
+    """Owns the stored series and the shown one, merged for a coarser interval. The settings own the interval."""
 
     def __init__(self, shell: Shell, chart: ChartWidget, database: WindowDatabase, history: HistoryLoading) -> None:
         super().__init__(shell.window)
         self._shell, self._chart, self._database, self._history = shell, chart, database, history
         self._market: Market | None = None
         self.stored = chart.model.whole
-        """The candles of the market's own interval; none before there is one."""
+        """The candles at the market's own interval; None before a market is shown."""
         self._shown = ResampledSeries(self.stored, self.stored.interval)
         self._forming: Candle | None = None
         self._wanted = shell.settings.current.chart.interval
@@ -53,7 +53,7 @@ class ChartCandles(QObject):
         self._present_actions()
 
     def show_market(self, market: Market) -> None:
-        """Put this market's stored candles on the chart; what came before is gone."""
+        """Show this market's stored candles, and drop those of the previous one."""
         self._market, self._forming = market, None
         self._history.cancel()
         self._shell.banner.withdraw(_HISTORY_NOTICE)
@@ -64,7 +64,7 @@ class ChartCandles(QObject):
             self._history.start(market)
 
     def preview(self, market: Market, stored: CandleSeries) -> None:
-        """Stored candles to look at while the database is being checked: until `show_market`, and nothing but that."""
+        """Show stored candles while the database is being checked, until `show_market`."""
         if self._market is None:
             title = translate("Chart", "{0} · stored; checking the database")
             self._chart.set_series(stored, title.format(shown_market(market)))
@@ -75,7 +75,7 @@ class ChartCandles(QObject):
             self._history.start(market)
 
     def add(self, candles: Sequence[Candle]) -> None:
-        """These were stored just now."""
+        """Append candles that were stored just now."""
         self.stored.extend(candles)
         self._history.add(candles)
         self._shown.sync()
@@ -83,7 +83,7 @@ class ChartCandles(QObject):
         self._chart.refresh()
 
     def add_hole(self, hole: MissingCandles) -> None:
-        """The exchange was asked for these just now, and has none."""
+        """Add a hole that the exchange has just confirmed."""
         known = self._chart.model.holes
         if known is None or self._market is None:
             return
@@ -91,7 +91,7 @@ class ChartCandles(QObject):
         self._chart.set_holes(known.joined(np.array([[hole.first_ms, stop_ms]])))
 
     def set_forming(self, candle: Candle) -> None:
-        """The stored interval's candle that is still open."""
+        """Set the open candle of the stored interval."""
         self._forming = candle
         self._show_forming()
 
@@ -112,7 +112,7 @@ class ChartCandles(QObject):
     def _show_forming(self) -> None:
         before = self._shown.series.version
         self._chart.set_forming(self._shown.forming(self._forming))
-        if self._shown.series.version != before:  # it has closed the one before it
+        if self._shown.series.version != before:  # it closed the candle before it
             self._chart.refresh()
 
     def _open_at(self, time_ms: int) -> Candle | None:
@@ -133,13 +133,13 @@ class ChartCandles(QObject):
             self._chart.go_to_time(mark.time_ms)
 
     def _is_crosshair_in_view(self) -> bool:
-        """Whether the keys' crosshair can be seen."""
+        """Whether the keyboard crosshair is visible."""
         scale, mark = self._chart.scale, self._chart.key_mark
         index = None if mark is None else self._chart.model.index_from(mark.time_ms)
         return index is not None and scale.left <= index <= scale.right
 
     def _present_actions(self) -> None:
-        """Offer what can be made of the market's candles, and mark what is shown."""
+        """Enable the intervals that the market's candles can be merged to, and check the shown one."""
         own = None if self._market is None else self._market.interval
         is_possible = {name: own is not None and _coarser(own, name) is not None for name in _ACTIONS.values()}
         shown = self._wanted if is_possible[self._wanted] else _AS_STORED
@@ -150,11 +150,11 @@ class ChartCandles(QObject):
             action.setChecked(name == shown)
 
     def _newest(self, market: Market) -> CandleSeries:
-        """What is shown until the whole history is there; empty where the database cannot be read."""
+        """Shown until the full history is loaded; empty if the database cannot be read."""
         try:
             stored = self._database.candles.columns_before(market, None, SHOWN_AT_FIRST)
             return CandleSeries.from_columns(market.interval, stored.open_time_ms, stored.values)
-        except (StorageError, ValueError) as error:  # a value that no candle can have: another program wrote it
+        except (StorageError, ValueError) as error:  # an impossible value: another program wrote it
             self._shell.banner.notify(
                 translate("Chart", "The stored candles cannot be shown: {0}").format(error),
                 Severity.ERROR,
@@ -163,7 +163,7 @@ class ChartCandles(QObject):
             return CandleSeries(market.interval)
 
     def _known_holes(self, market: Market, stored: CandleSeries) -> KnownHoles | None:
-        """Of the time that is shown; None for candles that come from no exchange."""
+        """Within the shown time; None for candles that come from no exchange."""
         if market.venue in (FILE_VENUE, SIMULATED_VENUE):
             return None
         try:
@@ -186,7 +186,7 @@ class ChartCandles(QObject):
 
 
 def _coarser(own: Interval, name: str) -> Interval | None:
-    """The interval of this name, where candles of the market's own can be joined to it."""
+    """The interval of this name, if the market's candles can be merged to it."""
     if name == _AS_STORED:
         return None
     wanted = Interval.parse(name)

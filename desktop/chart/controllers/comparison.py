@@ -1,4 +1,4 @@
-"""Another stored market beside the one that is shown: the settings own which."""
+"""Compares the shown market with another stored one, selected in the settings."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class ChartComparison(QObject):
         """The last reading failed, with a notice."""
         self._is_opening: Callable[[], bool] = lambda: False
         self._is_asked = False
-        """The list is to open when the market that is being opened is there."""
+        """Open the list as soon as the market being opened is shown."""
         history.loaded.connect(self._on_loaded)
         history.later_loaded.connect(self._on_later)
         history.failed.connect(self._on_failed)
@@ -55,14 +55,14 @@ class ChartComparison(QObject):
 
     @property
     def compared(self) -> Market | None:
-        """The other market, as it was chosen."""
+        """The selected market."""
         return Market.parse(self._wanted) if self._wanted else None
 
     def show_market(self, market: Market) -> None:
-        """This one is shown from now on. The database is open."""
+        """Set the shown market. The database is open."""
         former, self._market = self._market, market
         self._follow()
-        if former is not None and former == self._source:  # its feed may have mended more than what came last
+        if former is not None and former == self._source:  # its feed may have repaired older candles too
             self.history.start(former)
         self.read_on()
         if self._is_asked:
@@ -70,13 +70,14 @@ class ChartComparison(QObject):
             self._offer(self._on_offer())
 
     def wait_for(self, is_opening: Callable[[], bool], refused: SignalInstance) -> None:
-        """While a market is being opened, what fits the one before is no answer."""
+        """Set how to find out whether a market is being opened: markets that fit the previous one are then not
+        offered."""
         self._is_opening = is_opening
         refused.connect(self._ask_no_more)
 
     def read_on(self) -> None:
-        """Read what has been stored of the other market since, or all where that failed before. Where it is under way
-        already, the next call does."""
+        """Read the other market's new candles, or all if the last read failed. While a read is running, the next call
+        does it."""
         source, stored = self._source, self._stored
         if source is None or self.history.is_loading:
             return
@@ -91,7 +92,7 @@ class ChartComparison(QObject):
             self.history.start(market)
 
     def open(self) -> ComparedMarketDialog | None:
-        """Ask with which. None where there is none to choose, or not yet."""
+        """Open the list of markets. None if it is empty, or not ready yet."""
         markets = self._on_offer()
         if not markets and self._is_opening():
             self._is_asked = True
@@ -102,7 +103,7 @@ class ChartComparison(QObject):
 
     @Slot(object)
     def choose(self, market: Market) -> None:
-        """Compare with this one, in percent; chosen again it goes."""
+        """Compare with this market in percent; choosing it again removes it."""
         shown = self._shell.settings.current.chart
         if str(market) == shown.compare:
             self.stop()
@@ -111,7 +112,7 @@ class ChartComparison(QObject):
         self._shell.settings.change_chart(compare=str(market), scale="percent", scale_before_compare=before)
 
     def stop(self) -> None:
-        """Take it away; the price scale is that of before, unless another was chosen meanwhile."""
+        """Remove the comparison; restores the previous price scale unless another was chosen since."""
         shown = self._shell.settings.current.chart
         if shown.compare:
             scale = shown.scale_before_compare if shown.scale == "percent" else shown.scale
@@ -136,7 +137,7 @@ class ChartComparison(QObject):
 
     @Slot()
     def _follow(self) -> None:
-        """Another market or interval is shown, or another is wanted beside it: never a market beside itself."""
+        """Apply a change of market, interval or selection; a market is never compared with itself."""
         wanted, interval = self.compared, self._chart.model.whole.interval
         if wanted is None or self._market is None or _name(wanted) == _name(self._market):
             self._clear()
@@ -181,13 +182,14 @@ class ChartComparison(QObject):
         return f"{symbol} ({venue_name(wanted.venue)})"
 
     def _source_of(self, wanted: Market, interval: Interval) -> Market | None:
-        """Its candles as they were chosen, or those of another interval, where they fit the chart's."""
+        """Its candles as selected, or those of another interval that fit the chart's."""
         if _fits(wanted, interval):
             return wanted
         return next((market for market in self._fitting(interval) if _name(market) == _name(wanted)), None)
 
     def _on_offer(self) -> list[Market]:
-        """One of each market but the one that is shown: the one that is compared, or that with the longest candles."""
+        """One entry per market other than the shown one: the one being compared, or the one with the longest
+        candles."""
         own, interval = self._market, self._chart.model.whole.interval
         if own is None:
             return []
@@ -197,7 +199,7 @@ class ChartComparison(QObject):
         return sorted(found.values(), key=lambda market: (market.venue != own.venue, market))
 
     def _fitting(self, interval: Interval) -> list[Market]:
-        """All that are stored, those with the longest candles first."""
+        """All stored ones, those with the longest candles first."""
         try:
             stored = self._database.stored_markets()
         except StorageError as error:
@@ -226,7 +228,7 @@ class ChartComparison(QObject):
             words = translate("Chart", "{0} cannot be compared. {1}")
             self.layer.shown = Comparison(self._name_of(wanted), None, translate("Chart", "could not be read"))
             self._chart.layers_changed()
-        if not self._has_failed and self._source is not None:  # the next candle's reading may fail as well
+        if not self._has_failed and self._source is not None:  # the next candle's read may fail too
             self._shell.banner.notify(words.format(shown_market(self._source), sentence), Severity.WARNING, _NOTICE)
         self._has_failed = True
 
@@ -236,5 +238,5 @@ def _name(market: Market) -> tuple[str, str]:
 
 
 def _fits(market: Market, interval: Interval) -> bool:
-    """Whether its candles are of that interval, or can be joined to it."""
+    """Whether its candles have that interval, or can be merged to it."""
     return interval.duration_ms % market.interval.duration_ms == 0

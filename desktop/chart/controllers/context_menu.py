@@ -27,7 +27,7 @@ _OF_TIMES = (ActionId.GO_TO_NEWEST, ActionId.GO_TO_DATE)
 _OF_ZONES = (ActionId.ZONE_LOCAL, ActionId.ZONE_UTC, ActionId.ZONE_EXCHANGE, ActionId.ZONE_OTHER)
 
 MenuPart = Callable[[QMenu, ChartPoint], None]
-"""Adds its entries for a place; none where it has nothing to say of it."""
+"""Adds its entries for a place, or none."""
 
 
 class ChartMenu(QObject):
@@ -37,20 +37,20 @@ class ChartMenu(QObject):
         super().__init__(chart)
         self._chart = chart
         self._parts: list[MenuPart] = []
-        for source in (chart, chart.viewport()):  # the menu key comes to the one, the mouse to the other
+        for source in (chart, chart.viewport()):  # the menu key goes to the first, the mouse to the second
             source.installEventFilter(self)
 
     def add(self, part: MenuPart) -> None:
-        """Below the parts that are there, with a line between."""
+        """Append a part below a separator."""
         self._parts.append(part)
 
     def dismiss(self) -> None:
-        """Close the one that is open: what it offers is of a market that is not shown any more."""
+        """Close the open menu when its market is no longer shown."""
         for menu in self._chart.findChildren(QMenu):
             menu.close()
 
     def build(self, at: ChartPoint) -> QMenu:
-        """The menu for a place; empty where nothing can be done."""
+        """The menu for a place; empty if nothing applies."""
         menu = QMenu(self._chart)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         for part in self._parts:
@@ -78,8 +78,8 @@ class ChartMenu(QObject):
         return True
 
     def _place_of_keys(self) -> ChartPoint:
-        """Where a candle closes, exactly: that of the keys' crosshair, or the newest. The middle of the plot while
-        neither is in view."""
+        """The exact close of the candle at the keyboard crosshair, or of the newest one. The middle of the plot if
+        neither is visible."""
         frame, model = self._chart.frame, self._chart.model
         newest, pointed_at = model.newest, self._chart.key_mark
         if pointed_at is None and newest is not None:
@@ -87,7 +87,7 @@ class ChartMenu(QObject):
         index = None if pointed_at is None else model.index_from(pointed_at.time_ms)
         if pointed_at is not None and index is not None and frame.left <= index <= frame.right:
             place = QPointF(frame.x(index) / frame.ratio, frame.y(pointed_at.price) / frame.ratio)
-            return self._chart.point_at(place, Qt.KeyboardModifier.ControlModifier)  # as a hand snaps to a candle
+            return self._chart.point_at(place, Qt.KeyboardModifier.ControlModifier)  # snap to the candle
         middle = frame.layout.plot.center()
         return self._chart.point_at(QPointF(middle.x() / frame.ratio, middle.y() / frame.ratio))
 
@@ -108,7 +108,7 @@ class PlaceMenu:
         self._source, self._reveal = source, reveal_checkpoint
 
     def add_axis(self, menu: QMenu, at: ChartPoint) -> None:
-        """Of the axis under the pointer: how it is divided, and what it shows."""
+        """Entries for the axis under the pointer: scale and contents."""
         actions = self._shell.actions
         if at.area is Area.PRICE_AXIS and at.pane is at.frame.price_pane:
             menu.addActions([actions[action_id] for action_id in _OF_PRICES])
@@ -119,8 +119,7 @@ class PlaceMenu:
             menu.addActions([actions[action_id] for action_id in _OF_ZONES])
 
     def add_plot(self, menu: QMenu, at: ChartPoint) -> None:
-        """Of a place of the prices where nothing lies: the volume bars away, the view as it was, what can be drawn
-        and added."""
+        """Entries for empty space among the prices: hide volume, reset the view, draw and add."""
         is_placed = self._placed is not None and self._placed.grip_at(at) is not None
         if not at.is_on_prices or is_placed or self._studies.study_at(at) is not None:
             return
@@ -138,7 +137,7 @@ class PlaceMenu:
         menu.addAction(actions[ActionId.SAVE_PICTURE])
 
     def add_indicator(self, menu: QMenu, at: ChartPoint) -> None:
-        """Of the indicator under the pointer: its settings, and off with it."""
+        """Entries for the indicator under the pointer: settings and removal."""
         if at.area in (Area.PLOT, Area.PRICE_AXIS) and at.pane.name == ERROR_PANE:
             menu.addAction(self._shell.actions[ActionId.ERROR_STRIP])
         study = self._studies.study_at(at)
@@ -151,7 +150,7 @@ class PlaceMenu:
         remove.triggered.connect(lambda: self._studies.remove(study))
 
     def add_checkpoint(self, menu: QMenu, at: ChartPoint) -> None:
-        """Of the ghost or the past candle under the pointer: the checkpoint that its forecast comes from."""
+        """Entry for the ghost or past candle under the pointer: the checkpoint of its forecast."""
         found = self._checkpoint_at(round(at.index)) if at.is_on_prices else None
         if found is None:
             return
@@ -160,7 +159,7 @@ class PlaceMenu:
         menu.addAction(icon("history", ink), words).triggered.connect(lambda: self._reveal(checkpoint_id))
 
     def _checkpoint_at(self, index: int) -> tuple[str, str] | None:
-        """What the entry says, and the checkpoint's id; None where no checkpoint that is kept has to do with it."""
+        """Entry text and checkpoint id; None if no saved checkpoint applies."""
         model = self._chart.model
         own, nearest = translate("Chart", "&Checkpoint of this forecast: step {0}"), None
         past = model.past_forecast(index)

@@ -1,4 +1,4 @@
-"""Drawings on the chart: what they do that no other thing placed there does."""
+"""Behaviour specific to drawings."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ DRAWING_KINDS = {
 
 
 class ChartDrawings(Placeable[Drawing]):
-    """What is drawn by its ends, formed by its handles and moved by the rest of it."""
+    """Drawings are placed by their ends, shaped by their handles and dragged by the rest."""
 
     layer: DrawingsLayer
     sort = Drawing
@@ -51,7 +51,7 @@ class ChartDrawings(Placeable[Drawing]):
         self._clock = clock
 
     def restyle(self, drawing: Drawing, colour: str, width_px: int, text: str = "") -> None:
-        """Let it look otherwise; it may have been moved or removed since it was looked at."""
+        """Change its style; it may have been moved or removed since it was read."""
         now = self._book.now(drawing)
         if now is not None:
             changed = replace(now, colour=colour, width_px=width_px, text=text or now.text)
@@ -59,7 +59,7 @@ class ChartDrawings(Placeable[Drawing]):
                 self.desk.change(changed)
 
     def is_seen(self, thing: Drawing) -> bool:
-        frame = self._chart.fresh_frame()  # the view may have moved since the last picture
+        frame = self._chart.fresh_frame()  # the view may have moved since the last frame
         area = shape_of(frame, self._model, thing).area
         return area is not None and area.intersects(frame.price_pane.rect)
 
@@ -112,7 +112,7 @@ class ChartDrawings(Placeable[Drawing]):
         return moved_by(thing, self._model, shown, candles, rise)
 
     def edit(self, thing: Drawing) -> QDialog:
-        """Ask for its style, and for a text's words."""
+        """Open the dialog for its style and a text's content."""
         return self._ask(thing, lambda asked: self.restyle(thing, asked.colour, asked.width_px, asked.text))
 
     def add_to_menu(self, menu: QMenu, thing: Drawing) -> None:

@@ -42,7 +42,7 @@ class ChartEnsemble(QObject):
     incident_chosen = Signal(object)
     """Incident: its marker was clicked."""
     checkpoint_chosen = Signal(str)
-    """A checkpoint's id: its marker was clicked, or it was asked for in the menu."""
+    """A checkpoint's id: its marker was clicked or its menu entry chosen."""
 
     def __init__(
         self,
@@ -79,7 +79,7 @@ class ChartEnsemble(QObject):
         chart.series_changed.connect(self._on_series)
 
     def show_market(self, market: Market) -> None:
-        """Put this market's stored candles and lines on the chart; what came before is gone. The database is open."""
+        """Show this market's stored candles and lines instead of the previous one's. The database is open."""
         self._appearance.set_venue(market.venue)
         self.candles.show_market(market)
         self.bar.show_market(market)
@@ -98,23 +98,23 @@ class ChartEnsemble(QObject):
         self.tools.markers.stop()
 
     def cancel_reading(self) -> None:
-        """Cancel the reading of stored candles. Does not wait."""
+        """Cancel the read of stored candles. Does not wait."""
         self.history.cancel()
         self.comparison.history.cancel()
 
     def wait_for_reading(self) -> bool:
-        """Wait until no thread reads candles any more. False where one takes too long."""
+        """Wait until no thread reads candles. False on a timeout."""
         return all([self.history.wait(), self.comparison.history.wait()])
 
     def add_closed(self, candles: Sequence[Candle]) -> None:
-        """These have closed and are stored, in ascending time."""
+        """Append candles that have closed and are stored, in ascending time."""
         self.candles.add(candles)
         self.comparison.read_on()
         self.tools.lines.see(candles)
         self.travel.present()
 
     def correct(self, candle: Candle) -> None:
-        """A stored candle has other numbers now; prices that it had are history, which sets no alert off."""
+        """Replace a stored candle's values; its former prices are history and trigger no alert."""
         self.candles.add((candle,))
 
     def take_report(self, report: FeedReport) -> None:

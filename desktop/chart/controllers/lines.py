@@ -1,4 +1,4 @@
-"""Alerts and notes on the chart: what they do that no other thing placed there does."""
+"""Behaviour specific to alerts and notes."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _KINDS = {ActionId.ADD_ALERT: LineKind.ALERT, ActionId.ADD_NOTE: LineKind.NOTE}
 
 
 class ChartLines(Placeable[PriceLine]):
-    """A line at a price, which is watched where it is an alert."""
+    """A line at a price; an alert is watched."""
 
     layer: PriceLinesLayer
     sort = PriceLine
@@ -53,17 +53,17 @@ class ChartLines(Placeable[PriceLine]):
         self._alerts.open(market, newest)
 
     def see(self, candles: Sequence[Candle]) -> None:
-        """Candles of the watched market, forming or closed, as they come."""
+        """Check candles of the watched market, forming or closed, as they arrive."""
         if self._alerts.update(candles, self._tick):
             self.desk.show()
 
     def add(self, kind: LineKind, price: float) -> None:
-        """Set a line; a note is asked for its words first."""
+        """Place a line; a note's text is asked for first."""
         self.desk.set(self, kind, (Anchor(0, price),))
 
     def arm(self, line: PriceLine, *, is_armed: bool) -> None:
-        """Watch an alert again, or no longer."""
-        now = self._book.now(line)  # a menu may be older than what the market, a drag or a key has done since
+        """Arm or disarm an alert."""
+        now = self._book.now(line)  # the market, a drag or a key may have changed it since the menu opened
         if now is not None and now.is_armed is not is_armed:
             self.desk.change(self._alerts.armed(now, is_again=True) if is_armed else replace(now, is_armed=False))
 
@@ -71,8 +71,8 @@ class ChartLines(Placeable[PriceLine]):
         return sorted(self.things, key=lambda line: -line.price)
 
     def begun(self, kind: LineKind) -> None:
-        """At the keys' crosshair one is set at once, and so it is at the last price while the mouse is elsewhere, for
-        the arrows to move."""
+        """With the keyboard crosshair, place the line there immediately; with the mouse off the chart, at the last
+        price, for the arrow keys to move."""
         at_keys, at_mouse, newest = self._chart.key_mark, self.desk.at_mouse, self._model.newest
         if at_keys is not None:
             self.desk.put(at_keys)
@@ -140,7 +140,7 @@ class ChartLines(Placeable[PriceLine]):
         self.offer(menu, "delete-outline", translate("Chart", "&Remove"), lambda: self.desk.remove(thing))
 
     def add_new_to_menu(self, menu: QMenu, at: ChartPoint) -> None:
-        """Those that can be set at a place where none is."""
+        """Entries for lines to add at an empty place."""
         if not at.is_on_prices or not self._book.is_open or self.grip_at(at) is not None:
             return
         price = anchor_at(at, self._model).price
@@ -162,7 +162,7 @@ class ChartLines(Placeable[PriceLine]):
         )
 
     def _rewrite(self, line: PriceLine, typed: float | None, text: str) -> None:
-        """Other words, and another price where one was `typed`: as one change."""
+        """Change its text, and its price if one was `typed`, as one change."""
         now = self._book.now(line)
         if now is None:
             return

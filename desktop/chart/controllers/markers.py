@@ -29,8 +29,8 @@ _SEVERITIES = {
 
 
 class ChartMarkers(QObject, GripTool[Marker]):
-    """Gathers them when the state has changed, many changes at once; the chart only draws. A click on one chooses it;
-    a press that is released elsewhere does not."""
+    """Collects markers after state changes, merging many changes; the chart only draws them. A click selects one; a
+    press released elsewhere does not."""
 
     shape = Qt.CursorShape.PointingHandCursor
     incident_chosen = Signal(object)
@@ -57,7 +57,7 @@ class ChartMarkers(QObject, GripTool[Marker]):
         self._show_settings(shell.settings.current)
 
     def gather(self) -> None:
-        """Look through what is known now. Of one series, incidents keep the candle that they were first put on."""
+        """Collect the markers. Within one series, an incident stays at its first candle."""
         series = self._chart.model.whole
         if not len(series):
             return
@@ -65,7 +65,7 @@ class ChartMarkers(QObject, GripTool[Marker]):
         self._show(MarkerTrack([*self._of_incidents(series), *bests]))
 
     def stop(self) -> None:
-        """Gather no more: the window is closing."""
+        """Stop collecting, because the window is closing."""
         self._timer.stop()
 
     def part_at(self, at: ChartPoint) -> Marker | None:
@@ -117,10 +117,10 @@ class ChartMarkers(QObject, GripTool[Marker]):
 
 
 def candle_time(at_ms: int, steps: StepHistory, series: CandleSeries) -> int | None:
-    """A moment of the candle that training was at, at this wall time; None where nothing tells.
+    """The candle that training had reached at this wall time; None if unknown.
 
-    While it catches up or replays, training is at candles of long ago: the newest step before says which. Where the
-    last step is more than a candle's length ago, as in a pause, the clock says it, if the chart has that time.
+    During catch-up and replay, training is at old candles, given by the newest step before that time. If that step is
+    more than a candle's length old, as in a pause, the wall time is used, if the chart covers it.
     """
     interval = series.interval
     first, last = int(series.open_time_ms[0]), int(series.open_time_ms[-1])

@@ -1,4 +1,4 @@
-"""The bar over the chart: which market is shown and at which interval, each a button to choose another."""
+"""The bar above the chart: buttons with the shown market and interval that open their choosers."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ _MARGINS = (4, 1, 4, 1)
 
 
 class MarketBar(QWidget):
-    """Lies in the window right over what shows the market."""
+    """Placed directly above the market's view."""
 
     market_wanted = Signal()
-    """Another market is to be chosen."""
+    """The user asks for another market."""
 
     def __init__(self, actions: ActionRegistry, below: QWidget, theme: Theme) -> None:
         super().__init__(below.parentWidget())
@@ -47,7 +47,7 @@ class MarketBar(QWidget):
         self.show_interval(None)
 
     def show_market(self, market: Market | None) -> None:
-        """This market's candles are on the chart; None: not yet any."""
+        """Show this market's name; None: no market yet."""
         whole = ""
         if market is None:
             text, name = translate("Chart", "Market"), translate("Chart", "Choose a market")
@@ -62,7 +62,7 @@ class MarketBar(QWidget):
         self.symbol.setToolTip(paragraphs("\n".join(filter(None, (name, whole, hint)))))
 
     def show_interval(self, interval: Interval | None) -> None:
-        """That of the candles that are shown, also where they are joined of the market's; None: there are none."""
+        """Show the interval of the shown candles, which may be merged; None: no candles."""
         self.interval.setVisible(interval is not None)
         if interval is not None:
             self.interval.setText(str(interval))
@@ -83,7 +83,7 @@ class MarketBar(QWidget):
         self.symbol.setFont(strong)
         for button in (self.symbol, self.interval):
             button.setAutoRaise(True)
-            button.setFocusPolicy(Qt.FocusPolicy.TabFocus)  # a click leaves the keys to the chart
+            button.setFocusPolicy(Qt.FocusPolicy.TabFocus)  # a click leaves keyboard focus on the chart
 
     def _lay_out(self, below: QWidget) -> None:
         row = QHBoxLayout(self)

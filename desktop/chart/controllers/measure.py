@@ -1,4 +1,4 @@
-"""Measuring: drag with Shift, or begin it and drag, click twice, or move the end with the arrows."""
+"""Measuring: Shift+drag, or start it and drag, click twice, or move the end with the arrow keys."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _STEPS_IN_VIEW = 100.0
 
 
 class ChartMeasure(Placeable[Measurement]):
-    """One measurement at a time, to be looked at until the next press."""
+    """One measurement at a time, shown until the next press."""
 
     sort = Measurement
     kinds = _KINDS
@@ -46,7 +46,7 @@ class ChartMeasure(Placeable[Measurement]):
         return 2
 
     def begun(self, kind: str) -> None:
-        """Arrows begin at the crosshair, or at the newest close while there is none."""
+        """Arrow keys start at the crosshair, or at the newest close if there is none."""
         newest = self._model.newest
         self._origin = self._chart.key_mark or self.desk.at_mouse
         if self._origin is None and newest is not None:
@@ -61,7 +61,7 @@ class ChartMeasure(Placeable[Measurement]):
         return translate("Chart", "Click or Enter ends the measurement  ·  Esc removes it")
 
     def made(self, kind: str, anchors: tuple[Anchor, ...]) -> Measurement:
-        """Before the first candle nothing is measured."""
+        """Nothing is measured before the first candle."""
         first = time_at(self._model, 0)
         start, end = (replace(anchor, time_ms=max(anchor.time_ms, first)) for anchor in anchors)
         return Measurement(start, end)
@@ -74,7 +74,7 @@ class ChartMeasure(Placeable[Measurement]):
         return was_shown
 
     def stretched(self, key: Qt.Key, modifiers: Qt.KeyboardModifier) -> bool:
-        """By candles, and by hundredths of the height of the prices in view."""
+        """By candles, and by hundredths of the visible price range's height."""
         if key not in ARROWS or modifiers not in TEN_AT_ONCE or self._origin is None:
             return False
         if self.desk.start is None:
@@ -87,7 +87,7 @@ class ChartMeasure(Placeable[Measurement]):
         return True
 
     def add_new_to_menu(self, menu: QMenu, at: ChartPoint) -> None:
-        """Measuring from a place."""
+        """Entry to measure from a place."""
         if at.is_on_prices:
             start = anchor_at(at, self._model)
             self.offer(menu, "ruler-square", translate("Chart", "&Measure from here"), lambda: self.follow(start))

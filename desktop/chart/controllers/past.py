@@ -1,4 +1,4 @@
-"""What the record of the watched run says of the past: its forecasts, their errors and the market's regimes."""
+"""The watched run's record on the chart: past forecasts, their errors and market regimes."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from desktop.state.shell import Shell
 from desktop.ui.translation import translate
 
 _TURN_S = 0.004
-"""How long one turn of the event loop may read: painting keeps the rest of its 16 ms."""
+"""Longest read per event-loop turn: painting keeps the rest of its 16 ms."""
 _ERRORS = "error_strip"
 
 
 class ChartPast(QObject):
-    """Feeds the chart from events, and reads what it asks for beside them in small pieces, between frames. The settings
-    own what is shown."""
+    """Feeds the chart from events, and reads requested blocks in small pieces between frames. The settings own what is
+    shown."""
 
     def __init__(
         self, shell: Shell, chart: ChartWidget, state: RunState, open_reader: Callable[[str], RecordReader]
@@ -41,7 +41,7 @@ class ChartPast(QObject):
             _ERRORS: ErrorStripLayer(),
             "regimes": RegimeLayer(),
         }
-        """By the setting that shows it."""
+        """Layers by the setting that shows them."""
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
         self._timer.timeout.connect(self._read)
@@ -61,7 +61,7 @@ class ChartPast(QObject):
         self._chart.series_changed.connect(self._show_layers)
 
     def _next_horizon(self) -> None:
-        """Also shows what it changes, where nothing was shown yet."""
+        """Also shows past forecasts if none were shown."""
         chosen, horizons = self._shell.settings.current.chart, self._shell.settings.current.model.horizons
         is_shown = chosen.hindsight or chosen.error_strip
         following = self._past.horizon % horizons + 1 if is_shown else self._past.horizon
@@ -75,7 +75,7 @@ class ChartPast(QObject):
 
     @Slot()
     def _show_layers(self) -> None:
-        """At another interval there are no errors: the strip's room is the candles', and the chart says why."""
+        """Update the layers. At another interval there are no errors: the strip is hidden, and the chart says why."""
         chosen, is_own = self._shell.settings.current.chart, self._chart.model.other_interval is None
         for name, layer in self._layers.items():
             self._chart.show_layer(layer, is_shown=getattr(chosen, name) and (is_own or name != _ERRORS))
@@ -113,7 +113,7 @@ class ChartPast(QObject):
 
     @Slot()
     def _read(self) -> None:
-        """Called outside of painting and of the mouse; what it finds comes with the next frame."""
+        """Read outside of painting and mouse handling; results appear with the next frame."""
         clock = self._state.clock
         until = clock.monotonic_s() + _TURN_S
         try:

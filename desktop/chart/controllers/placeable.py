@@ -1,4 +1,4 @@
-"""One sort of what a user can place on the chart: what is its own. What is done with all alike does `placed`."""
+"""The interface of one kind of placeable object; `placed` handles what all kinds share."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 
 
 class Placeable(Generic[Thing]):
-    """Asked by the one who has mouse and keys. `kinds` are what can be set of it, by the actions that begin it."""
+    """Called by `ChartPlaced`, which handles mouse and keys. `kinds` maps actions to what they place."""
 
     sort: type[Thing]
     kinds: Mapping[ActionId, Any]
     desk: ChartPlaced
     is_level = False
-    """Whether it goes up and down alone."""
+    """Whether it moves only vertically."""
 
     def __init__(self, shell: Shell, chart: ChartWidget, book: Book, layer: PlacedLayer[Thing]) -> None:
         self._shell, self._chart, self._model, self._book = shell, chart, chart.model, book
@@ -36,56 +36,56 @@ class Placeable(Generic[Thing]):
 
     @property
     def things(self) -> tuple[Thing, ...]:
-        """Those that are there."""
+        """The objects that are present."""
         return self._book.all(self.sort)
 
     def in_turn(self) -> list[Thing]:
-        """As the keys select one after the other."""
+        """In keyboard selection order."""
         return list(self.things)
 
     def is_seen(self, thing: Thing) -> bool:
-        """Whether some part of it is in view, or the readout tells where it is."""
+        """Whether part of it is visible, or the readout shows its position."""
         return True
 
     def bring_into_view(self, thing: Thing) -> None:
-        """Let it be seen, where it is not."""
+        """Scroll it into view if necessary."""
 
     def may_begin(self) -> bool:
-        """Whether there is room for one more."""
+        """Whether another one may be added."""
         return True
 
     def begun(self, kind: Any) -> None:
-        """One is set from now on."""
+        """Placing has started."""
 
     def is_begun_by(self, at: ChartPoint) -> bool:
-        """Whether a press begins one of its first kind by itself."""
+        """Whether a press by itself starts placing one of its first kind."""
         return False
 
     def ends(self, kind: Any) -> int:
-        """At how many places one is set."""
+        """Number of points that one needs."""
         return 1
 
     def hint(self, kind: Any) -> str:
-        """What the readout says while one is set."""
+        """Readout text while one is being placed."""
         raise NotImplementedError
 
     def made(self, kind: Any, anchors: tuple[Anchor, ...]) -> Thing:
         raise NotImplementedError
 
     def ask(self, thing: Thing, on_done: Callable[[Thing], object]) -> QDialog | None:
-        """Ask what has to be known before it is kept; None where that is nothing."""
+        """Ask for details before it is stored; None if there are none."""
         return None
 
     def keep(self, thing: Any) -> Kept | None:
-        """Returns it as it was stored; None where it was not."""
+        """Returns the stored object; None on failure."""
         return self._book.put(thing)
 
     def settled(self, thing: Thing) -> Thing:
-        """As it is kept where it has been put."""
+        """Adapts an object to its new place before it is stored."""
         return thing
 
     def renewed(self, thing: Thing) -> Thing:
-        """As it comes back once it had been taken away."""
+        """Adapts an object that is restored after removal."""
         return thing
 
     def clear(self) -> bool:
@@ -96,30 +96,30 @@ class Placeable(Generic[Thing]):
         return None
 
     def dragged(self, grip: Grip[Thing], at: ChartPoint, grabbed: Anchor) -> Thing:
-        """As the mouse forms or moves it, which took hold of it at `grabbed`."""
+        """The object after a drag by a grip that was grabbed at `grabbed`."""
         raise NotImplementedError
 
     def shape(self, grip: Grip[Thing]) -> Qt.CursorShape:
-        """The mouse's shape over it."""
+        """The cursor shape over it."""
         raise NotImplementedError
 
     def stepped(self, thing: Thing, key: Qt.Key, modifiers: Qt.KeyboardModifier) -> Thing | None:
-        """As a key moves it; None for a key that does not."""
+        """The object after a key press; None if the key does not move it."""
         raise NotImplementedError
 
     def stretched(self, key: Qt.Key, modifiers: Qt.KeyboardModifier) -> bool:
-        """Whether a key moves the end of what is being set."""
+        """Whether a key moves the end of the object being placed."""
         return False
 
     def edit(self, thing: Thing) -> object:
-        """Ask for all that can be changed of it."""
+        """Open its edit dialog."""
         raise NotImplementedError
 
     def add_to_menu(self, menu: QMenu, thing: Thing) -> None:
-        """What can be done with it."""
+        """Add its entries."""
         raise NotImplementedError
 
     def offer(self, menu: QMenu, icon_name: str, text: str, slot: Callable[[], object]) -> None:
-        """One entry of a menu."""
+        """Add one entry to a menu."""
         entry = menu.addAction(icon(icon_name, self._chart.style_shown.palette.text), text)
         entry.triggered.connect(lambda _checked=False: slot())

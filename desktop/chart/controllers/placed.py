@@ -1,4 +1,4 @@
-"""What a user places on the chart: set, selected, dragged, moved and removed by mouse and keys, whatever sort it is."""
+"""Placing, selecting, dragging, moving and removing of objects on the chart by mouse and keys, for all kinds."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _DRAG_THRESHOLD_PX = 3.0
 
 
 class ChartPlaced(Tool):
-    """The owner of what is being set and of what is selected: one thing at a time. Asked before the tools that move the
+    """Owns the object being placed and the selection: one object at a time. It comes before the tools that move the
     view."""
 
     def __init__(self, shell: Shell, chart: ChartWidget, book: Book, sorts: Sequence[Placeable[Any]]) -> None:
@@ -35,9 +35,9 @@ class ChartPlaced(Tool):
         self._shell, self._chart, self._book, self._sorts = shell, chart, book, sorts
         self._placing: tuple[Placeable[Any], Any] | None = None
         self.start: Anchor | None = None
-        """Where what is being set begins, once that is known."""
+        """First point of the object being placed, once known."""
         self.end: Anchor | None = None
-        """Where it would end by now."""
+        """Its current end point."""
         self._asked: Kept | None = None
         self._dragged: Kept | None = None
         self._selected: Key | None = None
@@ -56,7 +56,7 @@ class ChartPlaced(Tool):
 
     @property
     def placing(self) -> Any:
-        """The kind of what is being set; None while nothing is."""
+        """The kind of the object being placed, or None."""
         return None if self._placing is None else self._placing[1]
 
     @property
@@ -66,17 +66,17 @@ class ChartPlaced(Tool):
 
     @property
     def at_mouse(self) -> Anchor | None:
-        """The place under the mouse; None where that is not over the prices."""
+        """The place under the mouse; None if it is not over the prices."""
         at = None if self._mouse is None else self._chart.point_at(self._mouse)
         return anchor_at(at, self._chart.model) if at is not None and at.is_on_prices else None
 
     def open(self, market: Market) -> None:
-        """Another market's."""
+        """Open another market's objects."""
         for dialog in (
             *self._shell.window.findChildren(LineTextDialog),
             *self._shell.window.findChildren(DrawingDialog),
         ):
-            dialog.reject()  # what it asks for belongs to the former one
+            dialog.reject()  # it belongs to the previous market
         self.stop()
         self._clear()
         self._selected = self._hovered = None
@@ -84,8 +84,8 @@ class ChartPlaced(Tool):
         self.show()
 
     def begin(self, sort: Placeable[Any], kind: Any) -> None:
-        """The next click sets one, or two of them, or a drag; by keys alone Enter does at the keys' crosshair. Whatever
-        else waited for the mouse waits no more."""
+        """Start placing: by a click, two clicks or a drag, or by Enter at the keyboard crosshair. Cancels anything else
+        that waited for the mouse."""
         self.stop()
         self._clear()
         if self._chart.model.newest is not None and self._book.is_open and sort.may_begin():
@@ -94,12 +94,12 @@ class ChartPlaced(Tool):
         self.show()
 
     def stop(self) -> None:
-        """Nothing is being set any more."""
+        """Stop placing."""
         self._placing = self.start = self.end = self._asked = None
         self.show()
 
     def put(self, anchor: Anchor) -> None:
-        """The next place of what is being set."""
+        """Add the next point of the object being placed."""
         if self._placing is None:
             return
         sort, kind = self._placing
@@ -112,13 +112,13 @@ class ChartPlaced(Tool):
             self.set(sort, kind, (self.start, anchor))
 
     def stretch(self, end: Anchor) -> None:
-        """Show what is being set with its end there."""
+        """Show the object being placed with its end there."""
         if self._placing is not None and (self.start is not None or self._placing[0].ends(self._placing[1]) == 1):
             self.end = end
             self.show()
 
     def set(self, sort: Placeable[Any], kind: Any, anchors: tuple[Anchor, ...]) -> None:
-        """Set one; what needs words is asked for them first."""
+        """Place one; required text is asked for first."""
         self.stop()
         self._asked = sort.made(kind, anchors)
         self.show()
@@ -129,7 +129,7 @@ class ChartPlaced(Tool):
             dialog.rejected.connect(self._end_asking)
 
     def change(self, thing: Kept, *, merges: bool = False) -> None:
-        """Keep it as it is now. merges: as of `Book.put`."""
+        """Store its current state. merges: see `Book.put`."""
         self._book.put(thing, merges=merges)
         self.show()
 
@@ -138,23 +138,23 @@ class ChartPlaced(Tool):
         self.show()
 
     def edit(self, thing: Kept) -> None:
-        """Ask for all that can be changed of it."""
+        """Open its edit dialog."""
         self._sort_of(thing).edit(thing)
 
     def remove(self, thing: Kept) -> None:
-        """Take it away; Ctrl+Z brings it back."""
+        """Remove it; Ctrl+Z restores it."""
         self._book.remove(thing)
         self.show()
 
     def add_to_menu(self, menu: QMenu, at: ChartPoint) -> None:
-        """What can be done with what lies at a place."""
+        """Add entries for the object at a place."""
         grip = self.grip_at(at)
         if grip is not None:
             self.select(grip.thing)
             self._sort_of(grip.thing).add_to_menu(menu, grip.thing)
 
     def grip_at(self, at: ChartPoint) -> Grip[Any] | None:
-        """What lies topmost at a place."""
+        """The topmost object's grip at a place."""
         return next((grip for sort in self._sorts if (grip := sort.grip_at(at)) is not None), None)
 
     def press(self, at: ChartPoint) -> bool:
@@ -185,7 +185,7 @@ class ChartPlaced(Tool):
         dragged, was_held = self._dragged, self._grip is not None
         self._dragged = self._grip = None
         if dragged is not None:
-            if self._book.get(key_of(dragged)) is not None:  # it may have been taken away in the hand
+            if self._book.get(key_of(dragged)) is not None:  # it may have been removed during the drag
                 self._book.put(self._sort_of(dragged).settled(dragged))
             self.show()
         elif not was_held and (self._is_dragging or not self._is_first_press):
@@ -201,7 +201,7 @@ class ChartPlaced(Tool):
 
     def double_click(self, at: ChartPoint) -> bool:
         if self._placing is not None:
-            return True  # two clicks at one place are no line
+            return True  # two clicks at one place make no line
         grip = self.grip_at(at)
         if grip is not None:
             self.edit(grip.thing)
@@ -253,7 +253,7 @@ class ChartPlaced(Tool):
         return moved is not None
 
     def show(self) -> None:
-        """Let the chart and the actions agree with what is kept here."""
+        """Update chart and actions."""
         self._selected = key_of(self.selected)
         for sort in self._sorts:
             things = tuple(
@@ -309,13 +309,13 @@ class ChartPlaced(Tool):
         self.select(sort.keep(sort.settled(thing)))
 
     def _end_asking(self) -> None:
-        """The words were not given. Something else may be being set by now."""
+        """The dialog was cancelled. Something else may be in placement by now."""
         if self._placing is None:
             self.stop()
 
     def _press_placing(self, at: ChartPoint, sort: Placeable[Any], kind: Any) -> bool:
-        """A first place is put at once where another is to come; the last one when the button goes up, because a
-        dialog over the chart would keep that to itself."""
+        """A first point of several is placed on the press, the last one on the release: a dialog over the chart would
+        swallow the release."""
         if not at.is_on_prices:
             return False
         self._is_first_press = self.start is None and sort.ends(kind) > 1
@@ -334,7 +334,7 @@ class ChartPlaced(Tool):
             act(self.selected)
 
     def _select_next(self) -> None:
-        """Lines from the highest to the lowest, drawings as they were drawn, and around."""
+        """Lines from the highest to the lowest, drawings in drawing order, and around."""
         everything = [each for sort in reversed(self._sorts) for each in sort.in_turn()]
         place = everything.index(self.selected) + 1 if self.selected in everything else 0
         if everything:
@@ -347,7 +347,7 @@ class ChartPlaced(Tool):
             self.remove(thing)
 
     def _bring_into_view(self, thing: Kept) -> bool:
-        """Whether it was out of view."""
+        """Returns whether it was out of view."""
         sort = self._sort_of(thing)
         is_hidden = not sort.is_seen(thing)
         if is_hidden:
@@ -355,7 +355,7 @@ class ChartPlaced(Tool):
         return is_hidden
 
     def _on_escape(self) -> bool:
-        """Ends what is under way, one thing at a time."""
+        """End what is in progress, one thing at a time."""
         if self._placing is not None:
             self.stop()
         elif self._clear():

@@ -1,4 +1,4 @@
-"""The chart as a picture, in a file or in the clipboard, and what is in view as CSV, written on a thread."""
+"""Saves the chart as a picture (file or clipboard) and the visible candles as CSV, written by a thread."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ the pen of its group: black."""
 
 
 class ChartSaving(QObject):
-    """Asks for a place, writes in one piece, and says where it went or why it did not."""
+    """Asks for a file name, writes atomically, and reports the result."""
 
     def __init__(self, shell: Shell, chart: ChartWidget, clock: Clock) -> None:
         super().__init__(shell.window)
@@ -45,27 +45,27 @@ class ChartSaving(QObject):
         )
 
     def ask_for_picture(self) -> QFileDialog | None:
-        """Ask where the picture goes. None where there is nothing to see."""
+        """Open the dialog for a picture file. None if there is nothing to show."""
         if self._is_empty():
             return None
         kinds = (translate("Chart", "PNG pictures (*.png)"), translate("Chart", "SVG drawings (*.svg)"))
         return self._ask(translate("Chart", "Save picture"), ";;".join(kinds), ".png", self.save_picture)
 
     def ask_for_csv(self) -> QFileDialog | None:
-        """Ask where the candles in view go. None where there are none."""
+        """Open the dialog for a CSV file. None without visible candles."""
         if self._has_no_closed():
             return None
         title, kind = translate("Chart", "Export candles in view"), translate("Chart", "CSV tables (*.csv)")
         return self._ask(title, kind, ".csv", self.save_csv)
 
     def copy_picture(self) -> None:
-        """Put the picture into the clipboard."""
+        """Copy the picture to the clipboard."""
         if not self._is_empty():
             QGuiApplication.clipboard().setImage(image_of(self._chart))
             self._tell(translate("Chart", "Copied the chart to the clipboard."))
 
     def save_picture(self, path: Path) -> None:
-        """Write the picture in the form that the name ends in; nothing where that is another than PNG or SVG."""
+        """Write the picture in the format of the file name's suffix; nothing unless it is PNG or SVG."""
         form = path.suffix.lower()
         if form not in (".png", ".svg"):
             words = translate("Chart", "{0} was not written: end its name in .png or .svg.")
@@ -80,7 +80,7 @@ class ChartSaving(QObject):
             self._tell(written_words(path, translate("Chart", "The chart's picture")))
 
     def save_csv(self, path: Path) -> None:
-        """Write the closed candles in view, as they are now. Returns at once: a thread writes."""
+        """Write the visible closed candles. Returns immediately: a thread writes."""
         if self._writer is not None:
             words = translate("Chart", "{0} is still being written. Export again when it is done.")
             self._tell(words.format(self._writer.path.name), Severity.WARNING)
@@ -97,8 +97,7 @@ class ChartSaving(QObject):
         self._tell(words.format(formatting.format_candles(self._writer.count), path.name))
 
     def finish(self) -> bool:
-        """Wait until what is being written has been: the last thing before the window goes. False where it took too
-        long; then the file is as it was before."""
+        """Wait for the writer, last before the window closes. False on a timeout; then the file is unchanged."""
         writer = self._writer
         if writer is None or writer.wait(_WRITTEN_WITHIN_MS):
             return True
@@ -134,7 +133,7 @@ class ChartSaving(QObject):
         return is_empty
 
     def _has_no_closed(self) -> bool:
-        """Whether a table would have no row; what to do is said then."""
+        """Whether the table would have no rows; if so, the user is told what to do."""
         frame = self._chart.frame
         if frame.first < frame.stop:
             return False
@@ -150,7 +149,7 @@ class ChartSaving(QObject):
         return True
 
     def _suggested_name(self) -> str:
-        """The market and the moment, in characters that every file system takes."""
+        """The market and the time, in characters that every file system accepts."""
         moment = formatting.format_time(self._clock.now_ms(), self._chart.style_shown.time_zone, seconds=True)
         title = re.sub(r"[\W_]+", "-", self._chart.model.title).strip("-")
         return title + "_" + re.sub(r"[\W_]", "-", moment)
@@ -165,14 +164,14 @@ def image_of(chart: ChartWidget) -> QImage:
     ratio = chart.devicePixelRatioF()
     image = QImage(chart.size() * ratio, QImage.Format.Format_RGB32)
     image.setDevicePixelRatio(ratio)
-    with chart.at_rest():  # the viewport alone, without the button over it
+    with chart.at_rest():  # only the viewport, without the button over it
         chart.viewport().render(image, QPoint(), QRegion(), QWidget.RenderFlag(0))
     return image
 
 
 def svg_of(chart: ChartWidget) -> bytes:
-    """The same as a drawing, by pyqtgraph's exporter, which has each item draw itself."""
-    from pyqtgraph.exporters import SVGExporter  # noqa: PLC0415 - seldom wanted, and it brings all exporters
+    """The same as an SVG drawing, by pyqtgraph's exporter, which has each item draw itself."""
+    from pyqtgraph.exporters import SVGExporter  # noqa: PLC0415 - rarely needed, and it imports all exporters
 
     with chart.at_rest():
         drawing = bytes(SVGExporter(chart.scene()).export(toBytes=True))
@@ -182,6 +181,6 @@ def svg_of(chart: ChartWidget) -> bytes:
 def _png(image: QImage) -> bytes:
     buffer = QBuffer()
     buffer.open(QIODevice.OpenModeFlag.WriteOnly)
-    # PySide 6.9's stub wants the format as bytes; Qt takes a string.
+    # PySide 6.9's stub requires bytes for the format; Qt takes a string.
     image.save(buffer, "PNG")  # type: ignore[call-overload]
     return bytes(buffer.data().data())

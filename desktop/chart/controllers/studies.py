@@ -1,4 +1,4 @@
-"""The indicators on the chart: as the settings list them, changed in their dialog."""
+"""The indicators on the chart, as listed in the settings and edited in their dialog."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from desktop.state.shell import Shell
 
 _HEIGHTS_SETTLE_MS = 500
 _REACH_PX = 6
-"""How far from a line a pointer may be and still mean it."""
+"""How close to a line a pointer counts as on it."""
 
 
 class ChartStudies(QObject):
-    """The settings are the owner; layers are added and removed as they say."""
+    """The settings own the list; layers are added and removed to match."""
 
     def __init__(self, shell: Shell, chart: ChartWidget) -> None:
         super().__init__(shell.window)
         self._shell, self._chart = shell, chart
         self.shown: tuple[ShownIndicator, ...] = ()
-        """What is on the chart, and how it looks."""
+        """The indicators shown, with their looks."""
         self.layers: list[StudyLayer] = []
         """Their layers."""
         self._settling = QTimer(self)
@@ -43,24 +43,24 @@ class ChartStudies(QObject):
         self._show(shell.settings.current)
 
     def open(self) -> IndicatorsDialog:
-        """Let the user add, change and remove; the chart follows at once."""
+        """Open the list to add, change and remove; the chart follows immediately."""
         dialog = IndicatorsDialog(self.shown, self._chart.style_shown.palette, self._shell.window)
         dialog.changed.connect(self._change)
         open_dialog(dialog)
         return dialog
 
     def set_up(self, study: StudyLayer) -> None:
-        """Open the list at this one."""
+        """Open the list at this indicator."""
         if study in self.layers:
             self.open().list.setCurrentRow(self.layers.index(study))
 
     def remove(self, study: StudyLayer) -> None:
-        """Take it off the chart."""
+        """Remove it from the chart."""
         if study in self.layers:
             self._change(without(self.shown, self.layers.index(study)))
 
     def study_at(self, at: ChartPoint) -> StudyLayer | None:
-        """The one whose pane this is, or of those over the candles the nearest whose line runs here."""
+        """The indicator whose pane this is, or the nearest one whose line runs here over the candles."""
         if at.area is Area.CORNER or at.area is Area.TIME_AXIS:
             return None
         if at.pane.name != PRICE_PANE:
@@ -95,7 +95,7 @@ class ChartStudies(QObject):
 
 
 def _placed(shown: ShownIndicator, number: int, ordinal: int, former: list[StudyLayer]) -> StudyLayer:
-    """The layer of this indicator: the one of `former` where there is one, for its values are worked out already."""
+    """The layer of this indicator: the one in `former` if present, because its values are computed already."""
     kept = next((layer for layer in former if layer.spec == shown.spec), None)
     if kept is None:
         return StudyLayer(shown.spec, number, ordinal, shown.look)

@@ -1,4 +1,4 @@
-"""The chart at a past candle: a step back or on, by slider, menu and keys, playing until now; and a replay's pace."""
+"""The chart at a past candle: steps by slider, menu and keys, playback until now; and a replay's speed."""
 
 from __future__ import annotations
 
@@ -61,12 +61,12 @@ class TimeTravel(QObject):
 
     @property
     def shown(self) -> int:
-        """The index of the newest closed candle that is shown; -1 where there is none."""
+        """The index of the newest closed candle shown; -1 if there is none."""
         return self._chart.model.count - 1
 
     @property
     def newest(self) -> int:
-        """That of the newest there is."""
+        """The index of the newest closed candle there is."""
         return len(self._chart.model.whole) - 1
 
     def go_to(self, index: int) -> None:
@@ -77,24 +77,24 @@ class TimeTravel(QObject):
             return
         opened_ms = int(whole.open_time_ms[max(index, 0)])
         self._chart.show_moment(Moment(whole.interval.close_time_ms(opened_ms)))
-        self._reading.start(0)  # several steps at once read once
+        self._reading.start(0)  # several quick steps share one read
         self.present()
         announce(self.bar, self.bar.said.text())
 
     @Slot()
     def back_to_now(self) -> None:
-        """Show all there is."""
+        """Show everything up to now."""
         self._walk.stop()
         if self.is_past:
             self._chart.show_moment(None)
         self.present()
 
     def step_back(self) -> None:
-        """A candle earlier; who plays stops."""
+        """Go one candle back; stops playback."""
         self._jump(self.shown - 1)
 
     def step_forward(self) -> None:
-        """A candle on; who plays stops."""
+        """Go one candle forward; stops playback."""
         if self.is_past:
             self._jump(self.shown + 1)
         elif self._pace is not None:
@@ -113,7 +113,7 @@ class TimeTravel(QObject):
 
     @Slot(object)
     def set_pace(self, pace: ReplayPace | None) -> None:
-        """Of the feed that runs now; None where there is none to be set."""
+        """Set the running feed's pace; None if it has none."""
         self._pace = pace
         if pace is not None:
             self._speed = pace.speed
@@ -121,12 +121,12 @@ class TimeTravel(QObject):
         self.present()
 
     def stop(self) -> None:
-        """Read and play no more: the window is closing."""
+        """Stop reading and playing, because the window is closing."""
         self._reading.stop()
         self._walk.stop()
 
     def add_to_menu(self, menu: QMenu, at: ChartPoint) -> None:
-        """Going back to a place, and to now."""
+        """Entries to go back to a place, and to now."""
         ink, index = self._chart.style_shown.palette.text, round(at.index)
         is_candle = at.area in (Area.PLOT, Area.TIME_AXIS) and 0 <= index <= self.shown and index < self.newest
         if is_candle:
@@ -137,7 +137,7 @@ class TimeTravel(QObject):
             now.triggered.connect(self.back_to_now)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """End and Esc lead back, where nothing else on the chart is to be ended first."""
+        """End and Esc return to now, if nothing else on the chart uses them first."""
         if event.type() != QEvent.Type.KeyPress or not isinstance(event, QKeyEvent) or not self.is_past:
             return False
         is_free = self._chart.key_mark is None and QGuiApplication.mouseButtons() == Qt.MouseButton.NoButton
@@ -149,7 +149,7 @@ class TimeTravel(QObject):
 
     @Slot()
     def present(self) -> None:
-        """Let bar and actions agree with what is shown."""
+        """Update bar and actions."""
         words = self._words()
         self.bar.show_place(self.shown, self.newest, words, to_come=self._to_come(), is_past=self.is_past)
         can_play = self.is_past or self._pace is not None
@@ -180,14 +180,14 @@ class TimeTravel(QObject):
         self._chart.series_changed.connect(self._on_series)
         for changed in (state.run_changed, state.ready, state.forecast_changed):
             changed.connect(self._read_again)
-        self._shell.settings.changed.connect(lambda _settings: self.present())  # the time zone may be another
+        self._shell.settings.changed.connect(lambda _settings: self.present())  # the time zone may have changed
 
     def _is_playing(self) -> bool:
         is_replaying = self._pace is not None and not self._pace.is_paused
         return self._walk.isActive() or (is_replaying and not self.is_past)
 
     def _to_come(self) -> int:
-        """Candles of the interval that is shown which the replay has not given yet."""
+        """Candles of the shown interval that the replay has yet to deliver."""
         whole, interval_ms = self._chart.model.whole, self._state.interval_ms
         if self._pace is None or interval_ms is None or not len(whole):
             return 0
@@ -226,7 +226,7 @@ class TimeTravel(QObject):
 
     @Slot()
     def _on_series(self) -> None:
-        """Another market, whose past nobody has asked for; or the same one at another interval."""
+        """Stop playing at another market, and update bar and actions."""
         if not self.is_past:
             self._walk.stop()
         self.present()
@@ -239,7 +239,7 @@ class TimeTravel(QObject):
 
     @Slot()
     def _read(self) -> None:
-        """Between frames: the picture of a step waits for its ghosts only where SQLite is slow."""
+        """Read between frames: ghosts come later than their step only if SQLite is slow."""
         moment = self._chart.model.moment
         if moment is None:
             return

@@ -24,7 +24,7 @@ from desktop.state.shell import Shell
 
 
 class ChartTools(QObject):
-    """Makes them."""
+    """Creates and connects them."""
 
     def __init__(
         self,
@@ -37,7 +37,7 @@ class ChartTools(QObject):
     ) -> None:
         super().__init__(chart)
         for info in shell.actions.infos():
-            if info.place == CHART_PLACE:  # its keys are the chart's while that has the focus: tables have their own
+            if info.place == CHART_PLACE:  # active only with the chart focused: tables use the same keys
                 shell.window.removeAction(shell.actions[info.id])
                 chart.addAction(shell.actions[info.id])
         clock = state.clock
@@ -55,7 +55,7 @@ class ChartTools(QObject):
             self.menu.add(part)
 
     def show_market(self, market: Market, newest: Candle | None) -> None:
-        """Another market; `newest` is its newest stored candle."""
+        """Show another market; `newest` is its newest stored candle."""
         self.menu.dismiss()
         self.placed.open(market)
         self.lines.show_market(market, newest)

@@ -1,4 +1,4 @@
-"""The bar below the chart while it shows a past moment, or a replay: buttons, a slider, and what is shown."""
+"""The bar below the chart for a past moment or a replay: buttons, a slider, and the shown time."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from desktop.ui.theme import Palette, mixed
 from desktop.ui.translation import translate
 
 SPEEDS = (0.5, 1.0, 2.0, 5.0, 10.0, 30.0)
-"""Candles a second that are offered."""
+"""Candles a second to choose from."""
 _STEPS = (ActionId.TRAVEL_BACK, ActionId.TRAVEL_PLAY, ActionId.TRAVEL_FORWARD)
 _ICON_PX = 16
 _PAGE = 10
@@ -30,7 +30,7 @@ class TravelBar(QWidget):
     """Buttons, slider and label; the controller decides what they show."""
 
     index_chosen = Signal(int)
-    """The candle that the slider is at."""
+    """The candle at the slider."""
     speed_chosen = Signal(float)
     """Candles a second."""
 
@@ -70,8 +70,8 @@ class TravelBar(QWidget):
         layout.addWidget(self.now)
 
     def show_place(self, index: int, last: int, words: str, *, to_come: int, is_past: bool) -> None:
-        """The newest candle that is shown, of so many; words: what is shown. to_come: candles that the replay has after
-        the last."""
+        """Show the newest visible candle out of so many; words: the description. to_come: candles that the replay has
+        after the last."""
         with QSignalBlocker(self.slider):
             self.slider.setRange(0, max(last, 0) + to_come)
             self.slider.setValue(index)
@@ -86,7 +86,7 @@ class TravelBar(QWidget):
         self._tint()
 
     def show_speed(self, speed: float) -> None:
-        """The one that holds; one that is not offered is added."""
+        """Show the speed in force; one that is not in the list is added."""
         offered = sorted({*SPEEDS, speed})
         if [self.speed.itemData(place) for place in range(self.speed.count())] != offered:
             self.speed.clear()
@@ -96,7 +96,7 @@ class TravelBar(QWidget):
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
-        if event.type() is QEvent.Type.PaletteChange and hasattr(self, "_is_past"):  # the theme has changed under it
+        if event.type() is QEvent.Type.PaletteChange and hasattr(self, "_is_past"):  # the theme changed
             self._tint()
 
     def _tint(self) -> None:

@@ -1,1 +1,1 @@
-"""What the chart says in words: readout, tooltip, labels on the plot and on the axes."""
+"""The chart's text: readout, tooltip, and labels on the plot and the axes."""

@@ -1,4 +1,4 @@
-"""The axes: which values and times get a mark, their labels, and those of the crosshair."""
+"""Axis marks and their labels, and the crosshair's labels."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Label:
 def paint_labels(
     painter: QPainter, frame: Frame, labels: Sequence[Label], taken: Sequence[QRect], wanted: QRegion
 ) -> None:
-    """Paint those that touch the `wanted` pixels; one under a label that is `taken` is left out rather than half
+    """Paint the labels that touch the `wanted` pixels; those covered by a `taken` one are skipped rather than half
     hidden."""
     for label in labels:
         if not wanted.intersects(label.area) or any(label.area.intersects(other) for other in taken):
@@ -49,7 +49,7 @@ def paint_labels(
 
 
 def value_marks(frame: Frame, pane: Pane) -> list[float]:
-    """Values of a pane that get a grid line and a label; none while it shows no value."""
+    """Values of a pane that get a grid line and a label; none without data."""
     if pane is frame.price_pane:
         most = int(frame.layout.price_bottom / (frame.fonts.line * _PRICE_LABEL_LINES))
         top = (frame.layout.price_bottom - 1) / pane.height
@@ -63,8 +63,8 @@ def value_marks(frame: Frame, pane: Pane) -> list[float]:
 
 
 def _with_room(frame: Frame, pane: Pane) -> list[float]:
-    """Its levels, without those whose label would stand in another's: zero has the first right, then the highest."""
-    apart = frame.fonts.metrics.ascent()  # digits have nothing below their line
+    """Its levels without those whose labels would overlap another: zero takes precedence, then the highest."""
+    apart = frame.fonts.metrics.ascent()  # digits have no descenders
     kept: list[float] = []
     for level in sorted(pane.levels, key=lambda level: (level != 0.0, -level)):
         is_in_view = pane.shown.low <= level <= pane.shown.high
@@ -74,8 +74,8 @@ def _with_room(frame: Frame, pane: Pane) -> list[float]:
 
 
 def time_marks(frame: Frame, model: ChartModel) -> Sequence[TimeMark]:
-    """Indices that get a grid line and a label, with the round moment each stands for. Where gaps press moments
-    together, the larger ones stay."""
+    """Indices that get a grid line and a label, each with its round moment. If gaps bring moments too close together,
+    the larger units win."""
     start, end = model.time_at(max(0, int(frame.left))), model.time_at(max(0, int(frame.right)))
     if start is None or end is None:
         return []
@@ -92,7 +92,7 @@ def time_marks(frame: Frame, model: ChartModel) -> Sequence[TimeMark]:
 
 
 def value_labels(frame: Frame, pane: Pane) -> list[Label]:
-    """Of a pane's values; under the prices of the volume as well."""
+    """Labels of a pane's values; below the prices, also of the volume."""
     line, axis, colour = frame.fonts.line, frame.layout.price_axis, frame.palette.muted_text
     left, is_price = axis.left() + frame.pixel + padding_px(frame.fonts), pane is frame.price_pane
     first, stop = (0, frame.layout.price_bottom) if is_price else (pane.top + 1, pane.bottom)
@@ -105,7 +105,7 @@ def value_labels(frame: Frame, pane: Pane) -> list[Label]:
 
 
 def time_labels(frame: Frame, model: ChartModel, marks: Sequence[TimeMark]) -> list[Label]:
-    """Of the candles in view and ahead of them, and in the corner under the price axis which zone they are in."""
+    """Labels of the candles in view and ahead of them, and the time zone in the corner below the price axis."""
     axis, fonts, palette = frame.layout.time_axis, frame.fonts, frame.palette
     labels = []
     for index, moment in marks:
@@ -127,8 +127,8 @@ def time_labels(frame: Frame, model: ChartModel, marks: Sequence[TimeMark]) -> l
 
 
 def crosshair_labels(frame: Frame, model: ChartModel, index: int, row: int) -> tuple[Box | None, Box]:
-    """The value at a pixel row, None where there is none, and the time. Of the prices that share a row the candle's or
-    the ghost's close comes first: keys put the crosshair there, to be read to the last digit."""
+    """The value at a pixel row (None if undefined) and the time. Of the prices that share a row, the close of candle or
+    ghost wins: the keyboard crosshair is there, to be read to the last digit."""
     palette, pane, axis = frame.palette, frame.pane_at(row), frame.layout.time_axis
     time = formatting.format_time(model.time_at(index), frame.time_zone, seconds=_has_seconds(model), weekday=True)
     rows: tuple[Row, ...] = ((Span(time, palette.text),),)

@@ -1,5 +1,4 @@
-"""Labels in a column beside each other: where each would hide another it stands aside; on the price axis so that the
-higher price is above, or the axis would read wrongly."""
+"""Avoids overlaps of labels in a column; on the price axis the higher price stays on top."""
 
 from __future__ import annotations
 
@@ -12,8 +11,8 @@ from desktop.chart.painting.text import Box
 
 
 def stand_aside(tags: Sequence[Box], axis_height: int, taken: Sequence[Box]) -> None:
-    """Move tags of one height, each with its price, apart and off what is `taken`. Where one has no room on its own
-    side of all of these, its side of the first counts."""
+    """Move tags of one height, each with its price, apart and away from `taken`. If one has no room on its own side of
+    all of these, its side of the first one counts."""
     if not tags:
         return
     tags = sorted(tags, key=lambda tag: -_price(tag))
@@ -25,7 +24,7 @@ def stand_aside(tags: Sequence[Box], axis_height: int, taken: Sequence[Box]) -> 
 
 
 def leaving_room(last_price: Box, tags: Sequence[Box], axis_height: int) -> Box:
-    """The last price's label; off the axis' end where prices beyond it need the room, while there is as much."""
+    """The last price's label, moved from the axis' end if prices beyond it need the room and there is enough."""
     higher = sum(tag.rect.height() for tag in tags if _price(tag) > _price(last_price))
     lower = sum(tag.rect.height() for tag in tags) - higher
     lowest = axis_height - lower - last_price.rect.height()
@@ -34,8 +33,8 @@ def leaving_room(last_price: Box, tags: Sequence[Box], axis_height: int) -> Box:
 
 
 def beside_crosshair(last_price: Box, crosshair: Box, axis_height: int) -> Box:
-    """The last price's label, above or below the crosshair's where that would hide it, on the side of its price, or on
-    the other where the axis ends. It stays where there is room on neither."""
+    """The last price's label, above or below the crosshair's if they overlap, on the side of its price, or on the other
+    at the axis' end. It stays if there is room on neither."""
     rect, other = last_price.rect, crosshair.rect
     if not rect.intersects(other):
         return last_price
@@ -56,16 +55,16 @@ def _at(box: Box, top: int) -> Box:
 
 
 def spread(wanted: Sequence[int], height: int, first: int, stop: int) -> list[int]:
-    """Tops for boxes that would like to begin at the `wanted` pixel rows, within rows first..stop - 1.
+    """Tops for boxes whose preferred tops are the `wanted` pixel rows, within rows first..stop - 1.
 
-    Boxes that touch move by as little as they can together, and the order of the wanted rows stays. Where there are
-    more than there is room for, they overlap evenly.
+    Overlapping boxes move by as little as possible in total and keep their order. If there is not enough room for all,
+    they overlap evenly.
     """
     count = len(wanted)
     order = sorted(range(count), key=lambda place: wanted[place])
     step = height if count * height <= stop - first else max((stop - first - height) / max(count - 1, 1), 0.0)
     last = max(stop - height - (count - 1) * step, first)
-    groups: list[tuple[float, int]] = []  # each with the mean of where its first box would lie, and how many it has
+    groups: list[tuple[float, int]] = []  # mean preferred top of the first box, and the number of boxes
     for place, box in enumerate(order):
         mean, size = float(wanted[box] - place * step), 1
         while groups and groups[-1][0] > mean:
@@ -87,11 +86,11 @@ def spread_around(
     taken: Sequence[tuple[int, int]],
     above: Sequence[int | None] = (),
 ) -> list[int]:
-    """`spread` that keeps out of the `taken` rows too, each pair a first row and the one after its last.
+    """`spread` that also avoids the `taken` rows, each a pair of the first row and the one after its last.
 
-    above: how many boxes belong above each of the taken, None where that does not matter; what comes first in `taken`
-    comes first. A box goes to the nearest room on its side of them, or to the next where that is full; where they leave
-    none at all, as if nothing were taken.
+    above: how many boxes belong above each of the taken, None if that does not matter; earlier entries of `taken` take
+    precedence. A box goes to the nearest room on its side of them, or to the next if that is full; without any room,
+    `taken` is ignored.
     """
     rooms = [(top, bottom) for top, bottom in _rooms(first, stop, taken) if bottom - top >= height]
     if not rooms:
@@ -103,7 +102,7 @@ def spread_around(
         filled[misfits.index(min(misfits))].append(box)
     most = [(bottom - top) // height for top, bottom in rooms]
     parting = sum(bottom <= sides[0][0] for _, bottom in rooms) if sides else 0
-    for part in (slice(parting), slice(parting, None), slice(None)):  # first among the rooms of a side
+    for part in (slice(parting), slice(parting, None), slice(None)):  # first within each side
         _even_out(filled[part], most[part])
     tops = [0] * len(wanted)
     for boxes, (top, bottom) in zip(filled, rooms, strict=True):
@@ -113,7 +112,7 @@ def spread_around(
 
 
 def _rooms(first: int, stop: int, taken: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """What is left of first..stop - 1 between the taken rows."""
+    """The free parts of first..stop - 1 between the taken rows."""
     rooms, top = [], first
     for taken_top, taken_stop in sorted(taken):
         rooms.append((top, min(taken_top, stop)))
@@ -124,14 +123,13 @@ def _rooms(first: int, stop: int, taken: Sequence[tuple[int, int]]) -> list[tupl
 def _misfit(
     room: tuple[int, int], wanted: int, height: int, rank: int, sides: Sequence[tuple[int, int]]
 ) -> tuple[tuple[bool, ...], int]:
-    """For a box that has `rank` others above it: of which of the taken rows the room is on the wrong side, and how far
-    it is away."""
+    """For a box below `rank` others: on which sides of the taken rows the room is wrong, and its distance."""
     wrong = tuple((room[1] <= top) != (rank < count) for top, count in sides)
     return wrong, abs(min(max(wanted, room[0]), room[1] - height) - wanted)
 
 
 def _even_out(filled: list[list[int]], most: list[int]) -> None:
-    """Hand what is too much on downwards, then upwards; the order stays."""
+    """Move surplus boxes downwards, then upwards; the order stays."""
     for place in range(len(filled) - 1):
         filled[place + 1][:0] = filled[place][most[place] :]
         del filled[place][most[place] :]

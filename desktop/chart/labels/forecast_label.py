@@ -1,4 +1,4 @@
-"""How the shown forecast was made, and how long ago: the words over it on the chart."""
+"""The label over the forecast: its mode and age."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from desktop.ui.words import word
 _FIRST_AND_NEXT = 2
 _DAY_MS = 86_400_000
 _LONG_INTERVAL_MS = 10 * 60_000
-"""On shorter ones the next forecast is there before this has been read."""
+"""At shorter intervals the next forecast arrives before this can be read."""
 
 
 def kind_words(model: ChartModel) -> str:
-    """``forecast (replay)``. Only a live forecast goes without saying how it was made."""
+    """``forecast (replay)``. The mode is omitted for a live forecast."""
     made = model.forecast
     if made is None or made.mode is ForecastMode.LIVE:
         return translate("Chart", "Forecast")
@@ -34,26 +34,26 @@ def kind_words(model: ChartModel) -> str:
 
 
 def divider_x(frame: Frame, model: ChartModel) -> int:
-    """The pixel column between the newest closed candle and what is ahead of it."""
+    """The pixel column between the newest closed candle and the first one ahead."""
     return (frame.x(model.count - 1) + frame.x(model.count)) // 2
 
 
 def forecast_label(frame: Frame, model: ChartModel) -> Box | None:
-    """How the ghosts were made, at the divider before them; None where there are none, or no room."""
+    """The ghosts' label at the divider; None without ghosts or room."""
     x = divider_x(frame, model)
     if not model.ghosts() or not 0 <= x < frame.layout.plot_right or not has_label(frame):
         return None
     row = divider_row(frame, model)
     size = box_size((row,), frame.fonts)
-    # Over the candles before the divider rather than cut: how a forecast was made is part of what it says.
+    # Over the candles before the divider rather than cut: the mode must be readable.
     column = min(x + frame.scaled(4), frame.layout.plot_right - size.width())
     corner = QPoint(max(column, 0), frame.layout.price_top - size.height())
     return Box(QRect(corner, size), (row,), frame.palette.background)
 
 
 def clear_of(frame: Frame, label: Box | None, readout: QRect) -> Box | None:
-    """The label in its place, or below a readout that has come to say more than there is room for above it. Their
-    edges may overlap, their words may not."""
+    """The label in its place, or below a readout that has grown into it. Their edges may overlap, their text may
+    not."""
     if label is None:
         return None
     rect = QRect(label.rect)
@@ -64,8 +64,8 @@ def clear_of(frame: Frame, label: Box | None, readout: QRect) -> Box | None:
 
 
 def divider_row(frame: Frame, model: ChartModel) -> Row:
-    """How the forecast was made and how long ago, why it is no live one, and why it is dimmed: as much as there is room
-    for. That it is old is said in any case."""
+    """Mode, age, why it is not live, and why it is dimmed, as far as there is room. The age of an old forecast is
+    always included."""
     palette, oddity = frame.palette, model.forecast_oddity
     old = _said(age_words(model), palette.warning)
     made = (Span(kind_words(model), palette.ghost_text), *old)
@@ -83,14 +83,14 @@ def _said(text: str, colour: QColor) -> Row:
 
 
 def usual_width(model: ChartModel, fonts: Fonts) -> int:
-    """Of the label while it says no more than how the forecast was made and how long ago; 0 where there is none."""
+    """Width of the label with only mode and age; 0 without a forecast."""
     row = (*_said(kind_words(model), QColor()), *_said(age_words(model), QColor()))
     return box_size((row,), fonts).width() if model.ghosts() else 0
 
 
 def _lateness(frame: Frame, model: ChartModel) -> str:
-    """Of a forecast that was made within its first candle, as after a start: on a long interval it stands for hours.
-    Empty where there is nothing to say."""
+    """For a forecast made within its first candle, as after a start: at a long interval it is shown for hours. Empty if
+    not applicable."""
     made, series = model.forecast, model.series
     if made is None or made.mode is not ForecastMode.CATCH_UP or len(made.ghosts) < _FIRST_AND_NEXT:
         return ""

@@ -1,4 +1,4 @@
-"""What moves with each tick: the last price, its label, and the time left until the forming candle closes under it."""
+"""What changes with each tick: the last price, its label, and the countdown to the forming candle's close."""
 
 from __future__ import annotations
 
@@ -22,26 +22,26 @@ _SECOND_MS = 1000
 
 @dataclass(frozen=True)
 class LastPriceLine:
-    """Laid out with the labels: a paint between two frames must not draw it where the next does not look for it."""
+    """Laid out with the labels, so that paints between two frames draw it at the same place as the next frame."""
 
     row: int
     colour: QColor
 
 
 def forming_area(frame: Frame, model: ChartModel, *, has_lines: bool) -> QRect:
-    """The columns that change with a tick. has_lines: something is joined to the candle before."""
+    """The columns that change with a tick. has_lines: a line joins the forming candle to the one before."""
     if model.forming is None:
         return QRect()
     left = frame.x(model.count) - frame.widths.body // 2 - 1
     right = left + frame.widths.body + 3
-    if has_lines or frame.style.candles is CandleStyle.LINE:  # the newest stretch of a line, and the dot at its end
+    if has_lines or frame.style.candles is CandleStyle.LINE:  # the newest segment of a line, and the dot at its end
         reach = frame.scaled(_LINE_REACH_PX)
         left, right = min(left, frame.x(model.count - 1) - reach), max(right, frame.x(model.count) + reach)
     return QRect(left, 0, right - left, frame.layout.plot_bottom).intersected(frame.layout.plot)
 
 
 def last_price_line(frame: Frame, model: ChartModel) -> LastPriceLine | None:
-    """Where the last price is now, in the newest candle's colour; None where it lies out of view."""
+    """The last price's row, in the newest candle's colour; None if out of view."""
     newest = model.newest
     if newest is None or not frame.prices.low <= newest.close <= frame.prices.high:
         return None
@@ -49,7 +49,7 @@ def last_price_line(frame: Frame, model: ChartModel) -> LastPriceLine | None:
 
 
 def last_price_box(frame: Frame, model: ChartModel, countdown: str | None) -> Box | None:
-    """The price on the axis, the time to the candle's close under it while there is one."""
+    """The price on the axis, with the time to the candle's close below it if known."""
     line, newest = last_price_line(frame, model), model.newest
     if line is None or newest is None:
         return None
@@ -61,7 +61,7 @@ def last_price_box(frame: Frame, model: ChartModel, countdown: str | None) -> Bo
 
 
 class Countdown(QObject):
-    """Calls `on_second` as each second of the clock begins, while the market is live and the chart is seen."""
+    """Calls `on_second` at the start of each second, while the market is live and the chart is visible."""
 
     def __init__(self, on_second: Callable[[], None], clock: Clock, parent: QObject) -> None:
         super().__init__(parent)
@@ -73,17 +73,17 @@ class Countdown(QObject):
         self._timer.timeout.connect(self._tick)
 
     def set_live(self, is_live: bool) -> None:
-        """Whether ticks come from a market that is open now."""
+        """Set whether ticks come from a market that is open now."""
         self._is_live = is_live
         self._run()
 
     def set_seen(self, is_seen: bool) -> None:
-        """Whether the chart is on the screen."""
+        """Set whether the chart is visible."""
         self._is_seen = is_seen
         self._run()
 
     def text(self, model: ChartModel) -> str | None:
-        """``00:45``; None without a live market or a forming candle, or where that should be over for long."""
+        """``00:45``; None without a live market or a forming candle, or if it should have closed long ago."""
         forming, interval = model.forming, model.series.interval
         if not self._is_live or forming is None:
             return None
@@ -91,7 +91,7 @@ class Countdown(QObject):
         return None if left_ms < -interval.duration_ms else formatting.format_countdown(left_ms)
 
     def _run(self) -> None:
-        """A market that ticks often repaints by itself; a quiet one needs this."""
+        """A busy market repaints by itself; a quiet one needs this timer."""
         if self._is_live and self._is_seen:
             self._timer.start(_SECOND_MS - self._clock.now_ms() % _SECOND_MS)
         else:

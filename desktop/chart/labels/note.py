@@ -1,4 +1,4 @@
-"""The words beside the forecast: why it is old, or does not come, and which candles it is of."""
+"""The remark beside the forecast: why it is old or missing, and which candles it covers."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from desktop.ui.translation import translate
 
 _MARGIN_PX = 6
 _FEWEST_LETTERS = 8
-"""Of a note that is cut: fewer tell nothing."""
+"""Minimum characters of a shortened remark."""
 
 
 def note_words(model: ChartModel) -> str:
-    """All that a note says; empty where there is nothing to say."""
+    """The complete remark; may be empty."""
     return " · ".join(words for words in (model.note, _interval_words(model)) if words)
 
 
 def _interval_words(model: ChartModel) -> str:
-    """Where the candles are not those that the run learns from: why there are no ghosts, or what they are joined of."""
+    """At an interval other than the run's: why there are no ghosts, or what they are merged from."""
     other = model.other_interval
     if other is None:
         return ""
@@ -36,9 +36,9 @@ def _interval_words(model: ChartModel) -> str:
 
 
 def note_box(frame: Frame, text: str, readout: Box, label: QRect | None) -> Box | None:
-    """Over the candles' highest prices, in the row of the forecast's label or above it; beside a readout that has grown
-    into these, in the row of its title or in narrower lines; where none of it has room, cut to one line. It hides no
-    candle: None where there is no room for that line either, or the text is empty."""
+    """Above the candles' highest prices, in the row of the forecast's label or above it; beside a readout that has
+    grown into these, in the row of its title or in narrower lines; otherwise shortened to one line. It covers no
+    candle: None if that line does not fit either, or the text is empty."""
     if not text:
         return None
     main, taken = frame.layout.main, [readout.rect, *([] if label is None else [label])]
@@ -53,7 +53,7 @@ def note_box(frame: Frame, text: str, readout: Box, label: QRect | None) -> Box 
 
 
 def note_tooltip(frame: Frame, text: str, note: Box | None, cursor: QPoint) -> Box | None:
-    """All words of a note under the cursor that is cut."""
+    """The full text of a shortened remark under the cursor."""
     if note is None or not note.rect.contains(cursor):
         return None
     shown = " ".join(span.text for row in note.rows for span in row)
@@ -61,8 +61,8 @@ def note_tooltip(frame: Frame, text: str, note: Box | None, cursor: QPoint) -> B
 
 
 def note_room(text: str, label_width: int, fonts: Fonts, ratio: float, plot_right: int) -> int:
-    """The height that it needs above the candles besides the row of the forecast's label, which is so wide: hardly any
-    where both fit into that. All in device pixels."""
+    """Height needed above the candles besides the row of the forecast's label, whose width is given: almost none if
+    both fit that row. All in device pixels."""
     if not text:
         return 0
     rows, margin = _rows(text, fonts, ratio, plot_right, QColor()), round(_MARGIN_PX * ratio)
@@ -72,7 +72,7 @@ def note_room(text: str, label_width: int, fonts: Fonts, ratio: float, plot_righ
 
 
 def _corners(frame: Frame, size: QSize, label: QRect | None) -> Iterator[QPoint]:
-    """Of the places where it hides no candle: to the right of the label, to its left, above it."""
+    """Places that cover no candle: to the right of the label, to its left, above it."""
     margin, top = frame.scaled(_MARGIN_PX), frame.layout.price_top - size.height()
     right = frame.layout.plot_right - margin - size.width()
     yield QPoint(right, top)
@@ -82,7 +82,7 @@ def _corners(frame: Frame, size: QSize, label: QRect | None) -> Iterator[QPoint]
 
 
 def _beside_title(frame: Frame, size: QSize, readout: Box, label: QRect | None) -> QRect | None:
-    """Above the readout's second line, where the first leaves so much."""
+    """Above the readout's second line, if the first leaves enough room."""
     if len(readout.rows) < 2:
         return None
     second = readout.rect.top() + (readout.rect.height() - (len(readout.rows) - 2) * frame.fonts.line) // 2
@@ -94,8 +94,8 @@ def _beside_title(frame: Frame, size: QSize, readout: Box, label: QRect | None) 
 
 
 def _in_short(frame: Frame, text: str, taken: Sequence[QRect], label: QRect | None) -> Box | None:
-    """One line of it where most of that fits: to either side of what is there, and no higher than its letters, which
-    is all that a readout at its longest leaves."""
+    """One line of it if most of that fits: beside what is there, and no higher than its letters, which is all that the
+    longest readout leaves."""
     fonts, margin = frame.fonts, frame.scaled(_MARGIN_PX)
     gap = max(_gaps(frame, taken, label), key=QRect.width, default=QRect())
     room = gap.width() - 2 * margin - 2 * padding_px(fonts)
@@ -109,7 +109,7 @@ def _in_short(frame: Frame, text: str, taken: Sequence[QRect], label: QRect | No
 
 
 def _gaps(frame: Frame, taken: Sequence[QRect], label: QRect | None) -> Iterator[QRect]:
-    """What is free of the row over the candles and of the one above the label."""
+    """The free parts of the row above the candles and of the one above the label."""
     height = frame.fonts.line
     bottoms = [frame.layout.price_top, *([] if label is None else [label.top() - frame.pixel])]
     for row in (QRect(0, bottom - height, frame.layout.plot_right, height) for bottom in bottoms):

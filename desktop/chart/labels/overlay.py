@@ -1,4 +1,4 @@
-"""What lies over the candles at one moment: where each label stands, and which pixels that touches."""
+"""Everything over the candles: the position of each label, and the pixels that it covers."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from desktop.chart.panes.layer import LayerSet, PlotLabel
 
 @dataclass(frozen=True)
 class Patch:
-    """A part of what lies over the candles: what it shows, and the device pixels that it touches."""
+    """A part of the overlay: its content, and the device pixels that it covers."""
 
     shows: object
     areas: Sequence[QRect]
@@ -45,10 +45,10 @@ class Overlay:
     forecast_label: Box | None
     last_price_line: LastPriceLine | None
     taken: tuple[QRect, ...]
-    """What labels of layers keep out of: the readout's places, the note."""
+    """Areas that layers' labels avoid: the readout's places and the remark."""
     plot_labels: tuple[PlotLabel, ...]
     cursor: QPoint | None
-    """Where it was while these were laid out, in device pixels; None: not over the plot."""
+    """The cursor for this layout, in device pixels; None: not over the plot."""
 
     @classmethod
     def of(
@@ -60,9 +60,10 @@ class Overlay:
         countdown: str | None,
         former: Overlay | None = None,
     ) -> Overlay:
-        """Lay the boxes out for a cursor in device pixels, None when it is elsewhere.
+        """Lay out the boxes for a cursor in device pixels, None if it is elsewhere.
 
-        former: the labels before a tick that changed nothing else: the forecast's and those of a closed candle hold.
+        former: the labels before a tick that changed nothing else; those of the forecast and of a closed candle are
+        reused.
         """
         at = cursor if cursor is not None and frame.layout.plot.contains(cursor) else None
         index = None if at is None else max(frame.index_at(at.x()), 0)
@@ -74,7 +75,7 @@ class Overlay:
         words = note_words(model)
         note = note_box(frame, words, readout, None if label is None else label.rect)
         taken = _taken(frame, readout.rect, note)
-        plot_labels = tuple(layers.plot_labels(frame, model, taken))  # first: a label that is cut has a tooltip
+        plot_labels = tuple(layers.plot_labels(frame, model, taken))  # first: a shortened label has a tooltip
         price_label = time_label = tooltip = None
         if former is not None:
             price_label, time_label, tooltip = former.price_label, former.time_label, former.tooltip
@@ -102,17 +103,17 @@ class Overlay:
 
     @property
     def taken_of_axis(self) -> tuple[Box, ...]:
-        """What prices of layers keep off on the axis while the crosshair is elsewhere."""
+        """Tags that layers avoid on the price axis while the crosshair is elsewhere."""
         return _some(self.last_price)
 
     @property
     def on_axes(self) -> tuple[Box, ...]:
-        """The labels on the axes, in the order in which they are painted."""
+        """The labels on the axes, in paint order."""
         return _some(*self.axis_tags, self.last_price, self.price_label, self.time_label)
 
     def patches(self, frame: Frame) -> tuple[Patch, ...]:
-        """What lies over the candles, part by part and always in the same order, without the forecast, which only a
-        new view moves. A label on an axis hides those of the axis that it touches, so it owns their pixels as well."""
+        """The parts of the overlay in a fixed order, without the forecast, which only a new view moves. A label on an
+        axis hides the axis labels that it touches, so it includes their pixels."""
         layout, pixel, line = frame.layout, frame.pixel, frame.fonts.line
         last, cross = self.last_price_line, self.cross
         row = [] if last is None else [QRect(0, last.row - pixel, layout.plot_right, 3 * pixel)]
@@ -132,9 +133,9 @@ class Overlay:
 
 
 def changed_region(before: Sequence[Patch], after: Sequence[Patch], live: Sequence[QRect], ratio: float) -> QRegion:
-    """The logical pixels of the patches that differ, where they were and where they are, and of `live`.
+    """The logical pixels of the patches that differ, in both places, and of `live`.
 
-    live: device pixels that may have changed without a patch that says so.
+    live: device pixels that may have changed without a changed patch.
     """
     areas = list(live)
     for old, new in zip(before, after, strict=True):
@@ -149,7 +150,7 @@ def changed_region(before: Sequence[Patch], after: Sequence[Patch], live: Sequen
 def _on_axis(
     frame: Frame, model: ChartModel, layers: LayerSet, countdown: str | None, crosshair: Box | None
 ) -> tuple[Box | None, tuple[Box, ...]]:
-    """The last price, and what layers mark beside it. One that the crosshair's would hide stands beside that."""
+    """The last price and the layers' tags, moved away from the crosshair's label."""
     height, last = frame.layout.price_axis.height(), last_price_box(frame, model, countdown)
     tags = layers.axis_tags(frame, model, _some(last))
     if last is not None and (aside := leaving_room(last, tags, height)) is not last:
@@ -163,13 +164,14 @@ def _on_axis(
 
 
 def _tip(frame: Frame, model: ChartModel, layers: LayerSet, index: int, at: QPoint) -> Box | None:
-    """What a layer says of what lies there, or else the candle's forecast: not over what the mouse is on."""
+    """A layer's tooltip, otherwise that of the candle's forecast; not while the mouse is on a placed object."""
     said = layers.tooltip(frame, model, at)
     return tooltip_box(frame, model, index, at) if said is None and not layers.are_in_hand else said
 
 
 def _taken(frame: Frame, readout: QRect, note: Box | None) -> tuple[QRect, ...]:
-    """The readout's usual place counts too while it dodges the cursor: labels must not run from a hand that comes."""
+    """The readout's usual place is included while it avoids the cursor: labels must not move as the mouse
+    approaches."""
     margin = frame.scaled(READOUT_MARGIN_PX)
     usual = QRect(QPoint(margin, margin), readout.size())
     places = (readout,) if usual == readout else (readout, usual)
@@ -177,12 +179,12 @@ def _taken(frame: Frame, readout: QRect, note: Box | None) -> tuple[QRect, ...]:
 
 
 def _some(*boxes: Box | None) -> tuple[Box, ...]:
-    """Those that there are."""
+    """The boxes that are not None."""
     return tuple(box for box in boxes if box is not None)
 
 
 def _logical(area: QRect, ratio: float) -> QRect:
-    """Device pixels to the logical rectangle around them, with a pixel to spare."""
+    """Device pixels to the enclosing logical rectangle, with one pixel of margin."""
     if area.isEmpty():
         return QRect()
     left, top = math.floor(area.left() / ratio) - 1, math.floor(area.top() / ratio) - 1

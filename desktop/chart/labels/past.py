@@ -1,4 +1,4 @@
-"""What is said of a past forecast: what it was, how it came out, and who made it when."""
+"""The text about a past forecast: values, outcome and origin."""
 
 from __future__ import annotations
 
@@ -18,8 +18,7 @@ from desktop.ui.words import word
 
 
 def past_rows(forecast: PastForecast, frame: Frame, regime: RegimeProbabilities | None = None) -> list[Row]:
-    """The rows of the tooltip: what was forecast, how it came out, and who made it when. regime: the market's then,
-    where it is known."""
+    """The rows of the tooltip: values, outcome and origin. regime: the market's at that time, if known."""
     palette, decimals = frame.palette, frame.decimals
     facts = [
         (translate("Chart", "Forecast close"), formatting.format_price(forecast.close, decimals), palette.ghost_text),
@@ -48,8 +47,8 @@ def candles_before(horizon: int) -> str:
 
 
 def _origin(forecast: PastForecast, frame: Frame) -> Iterator[tuple[str, str]]:
-    """Who made it, and when: by the model as it was then, not as a checkpoint has it. Where its own is not kept, which
-    one to open instead."""
+    """Origin and time of the forecast: the model as it was then, which no checkpoint may hold. If its checkpoint is not
+    saved, the nearest saved one is named."""
     made = _mode_words(forecast.mode)
     if forecast.made_at_ms is not None:
         made = f"{made}, {formatting.format_time(forecast.made_at_ms, frame.time_zone, seconds=True)}"
@@ -75,7 +74,7 @@ def _mode_words(mode: ForecastMode) -> str:
 
 
 def _checkpoint_words(checkpoint_id: str) -> str:
-    """``step 1,230``, as in the browser: the trainer's ids hold it. Of any other id, its last part."""
+    """``step 1,230`` from the trainer's ids, as in the browser; the last part of any other id."""
     *_run, step, last = ["", "", *checkpoint_id.split("-")]
     return _step_words(int(step)) if step.isdecimal() else last
 

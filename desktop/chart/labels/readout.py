@@ -1,5 +1,4 @@
-"""What the chart says about the candle under the cursor: the readout in a corner, the room that it needs, and the
-tooltip of the candle's forecast."""
+"""The readout of the candle under the cursor, the room that it needs, and the tooltip of the candle's forecast."""
 
 from __future__ import annotations
 
@@ -23,13 +22,13 @@ from desktop.ui.translation import translate
 READOUT_MARGIN_PX = 6
 """Between the readout and the edges of its pane."""
 _GROUND_ALPHA = 250
-"""Lets a hint of the candles through; any more, and coloured numbers over a candle are below 4.5 to 1."""
+"""Slightly transparent; any more, and coloured numbers over a candle fall below a contrast of 4.5:1."""
 _REACH_PX = 14
 _SPANS_EACH = 2
-"""A number is read out as its name and its digits."""
+"""A number consists of its name and its digits."""
 _TOOLTIP_PX = 320
 _WIDE_DIGITS = str.maketrans(dict.fromkeys("012345679", "8"))
-"""Room is left for a price of so many digits, whichever: it must not come and go with each tick."""
+"""Room is reserved for a price of this many digits, so that the layout does not change with each tick."""
 _USUAL_CHANGE = 0.001
 _VOLUME = 888.8
 _MARGIN_PX = 24
@@ -37,9 +36,9 @@ _MOST_SHARE = 0.5
 
 
 def readout_box(frame: Frame, model: ChartModel, layers: LayerSet, index: int | None, cursor: QPoint | None) -> Box:
-    """The readout of the candle at `index` (None: the newest), in the top left corner, or in the right one while the
-    cursor is near. Where both are near it says less, on the side that has more room: above the candles there is some,
-    over them there is none. Without rows where there is no room at all."""
+    """The readout of the candle at `index` (None: the newest), in the top left corner, or in the right one if the
+    cursor is near. If the cursor is near both, it is shortened on the side with more room, because there is room above
+    the candles but not over them. Empty if there is no room at all."""
     width = readout_width(frame.layout.plot_right, frame.ratio)
     lines = _lines(frame, model, layers, index, width, _most_lines(frame))
     at_rest = _corner(frame, lines, is_left=True)
@@ -63,7 +62,7 @@ def _box(frame: Frame, rect: QRect, lines: tuple[Row, ...]) -> Box:
 def _lines(
     frame: Frame, model: ChartModel, layers: LayerSet, index: int | None, width: int, room: int
 ) -> tuple[Row, ...]:
-    """What is read out in at most `room` lines of `width` pixels."""
+    """The text in at most `room` lines of `width` pixels."""
     shown, fonts = model.newest_index if index is None else index, frame.fonts
     candle, before = model.candle(shown), model.candle(shown - 1)
     inks = (frame.palette.text, frame.palette.muted_text)
@@ -83,7 +82,7 @@ def _lines(
 
 
 def _title_row(title: str, fonts: Fonts, width: int, inks: tuple[QColor, QColor], *, is_held: bool) -> Row:
-    """The market, and that the prices are held by hand: in a whole sentence where a line has room."""
+    """The market, and that the price scale is manual: as a full sentence if a line has room."""
     market = (Span(title, inks[0], bold=True),) if title else ()
     if not is_held:
         return market
@@ -93,7 +92,7 @@ def _title_row(title: str, fonts: Fonts, width: int, inks: tuple[QColor, QColor]
 
 
 def _title_room(frame: Frame, candle: Candle | None, width: int, room: int) -> int:
-    """The lines that its prices leave it: the market's name stands over the chart too, they nowhere else."""
+    """Lines left beside the prices: the market's name is shown above the chart too, the prices only here."""
     if candle is None:
         return max(room - 1, 1)
     prices = _prices(frame, candle, frame.palette.text)[:-_SPANS_EACH]
@@ -110,14 +109,14 @@ def _corner(frame: Frame, lines: Sequence[Row], *, is_left: bool) -> QRect:
 
 
 def _is_near(frame: Frame, rect: QRect, cursor: QPoint, *, is_left: bool) -> bool:
-    """Whether it would hide what the cursor points at, or is about to point at."""
+    """Whether it would cover what the cursor points at or is approaching."""
     near = frame.scaled(READOUT_MARGIN_PX)
     far = 4 * near
     return rect.adjusted(-near if is_left else -far, -near, far if is_left else near, far).contains(cursor)
 
 
 def pane_readouts(frame: Frame, model: ChartModel, layers: LayerSet, index: int | None) -> tuple[Box, ...]:
-    """What each pane below the prices says of the candle at `index`, in its top left corner."""
+    """The readout of each pane below the prices for the candle at `index`, in its top left corner."""
     boxes = []
     for pane in frame.panes:
         rows = [row for layer in layers.of_pane(pane.name) for row in layer.rows(frame, model, index)]
@@ -136,7 +135,7 @@ def _ground(frame: Frame) -> QColor:
 
 
 def _hole_rows(frame: Frame, model: ChartModel, index: int) -> list[Row]:
-    """That candles are missing, and whether they are still to be had."""
+    """Reports missing candles, and whether they can still be loaded."""
     missing, absent, ink = model.missing_before(index), model.absent_before(index), frame.palette.warning
     if not missing:
         return []
@@ -155,8 +154,8 @@ def _hole_rows(frame: Frame, model: ChartModel, index: int) -> list[Row]:
 
 
 def _candle_rows(frame: Frame, candle: Candle, close_before: float | None) -> tuple[Row, ...]:
-    """Its numbers, and fewer of them: the range is the first to go where there is no room, then the change in price,
-    the volume, the change in percent, and all but the close."""
+    """Its numbers, in variants with ever fewer: without room the range is dropped first, then the change in price, the
+    volume, the change in percent, and all but the close."""
     base = candle.open if close_before is None else close_before
     colour = frame.palette.candle(candle.close >= candle.open)
     change = candle.close - base
@@ -182,7 +181,7 @@ def _numbers(prices: Iterable[str], volume: float, names: QColor, ink: QColor) -
 
 
 def _named(texts: Iterable[tuple[str, str]], names: QColor, ink: QColor) -> Row:
-    """Each text after its name, and on its line."""
+    """Each text after its name, on the same line."""
     return tuple(span for name, text in texts for span in (Span(name, names), Span(f" {text}", ink, glue=True)))
 
 
@@ -213,14 +212,13 @@ def _ghost_rows(frame: Frame, model: ChartModel, index: int) -> list[Row]:
 
 
 def age_words(model: ChartModel) -> str:
-    """``made 3 candles ago``; empty for a forecast that has seen the newest closed candle."""
+    """``made 3 candles ago``; empty for a forecast that includes the newest closed candle."""
     age = model.forecast_age
     return translate("Chart", "made {0} ago").format(formatting.format_candles(age)) if age else ""
 
 
 def tooltip_box(frame: Frame, model: ChartModel, index: int, cursor: QPoint) -> Box | None:
-    """What was forecast for the closed candle under the cursor, or nearly under it, and how it came out; None where
-    nothing is known."""
+    """Forecast and outcome of the closed candle under or near the cursor; None if unknown."""
     candle = model.candle(index) if index < model.count else None
     reach = frame.scaled(_REACH_PX)
     if candle is None or not frame.y(candle.high) - reach <= cursor.y() <= frame.y(candle.low) + reach:
@@ -232,12 +230,12 @@ def tooltip_box(frame: Frame, model: ChartModel, index: int, cursor: QPoint) -> 
 
 
 def text_tip(frame: Frame, cursor: QPoint, text: str) -> Box:
-    """All words of a label that has no room for them."""
+    """The full text of a shortened label."""
     return tip(frame, cursor, wrapped((Span(text, frame.palette.text),), frame.fonts, frame.scaled(_TOOLTIP_PX)))
 
 
 def tip(frame: Frame, cursor: QPoint, rows: Sequence[Row], *, is_table: bool = False) -> Box:
-    """A box to the lower right of the cursor, or on whichever side there is room."""
+    """A box to the lower right of the cursor, or on another side with more room."""
     size, away = box_size(rows, frame.fonts, is_table=is_table), frame.scaled(16)
     x, y = cursor.x() + away, cursor.y() + away
     if x + size.width() > frame.layout.plot_right:
@@ -249,26 +247,26 @@ def tip(frame: Frame, cursor: QPoint, rows: Sequence[Row], *, is_table: bool = F
 
 
 def readout_width(plot_right: int, ratio: float) -> int:
-    """How wide its lines may get, in device pixels."""
+    """Maximum width of its lines, in device pixels."""
     return max(plot_right - round(_MARGIN_PX * ratio), 1)
 
 
 def readout_lines(model: ChartModel, layers: LayerSet, fonts: Fonts, width: int) -> int:
-    """The lines that it takes while nothing is pointed at, whatever the digits of the moment: candles and the
-    forecast's label keep out of them."""
+    """Lines it needs while nothing is pointed at, whatever the current digits: candles and the forecast's label avoid
+    them."""
     title = fonts.kept(("title", model.title, width), lambda: _title_lines(model.title, fonts, width))
     further = sum(len(wrapped(row, fonts, width)) for row in layers.readout_samples(model))
     return title + further + _candle_lines(model, fonts, width)
 
 
 def has_label(frame: Frame) -> bool:
-    """Whether the forecast's label has a line of the readout's room: where no other is left it stands aside, or half of
-    it would be hidden."""
+    """Whether the forecast's label gets a line of the readout's room: without another free line it moves, or half of it
+    would be hidden."""
     return _most_height(frame) >= 2 * frame.fonts.line
 
 
 def _most_lines(frame: Frame) -> int:
-    """How many lines it may take at most, or nothing would be left of the candles."""
+    """Maximum number of lines, so that the candles keep some room."""
     return max(int(_most_height(frame) / frame.fonts.line) - (1 if has_label(frame) else 0), 0)
 
 
@@ -277,7 +275,7 @@ def _most_height(frame: Frame) -> float:
 
 
 def _cut(lines: Sequence[Row], most: int, fonts: Fonts, width: int) -> list[Row]:
-    """The first lines; what is left out is marked at the end of the last."""
+    """The first lines; omissions are marked at the end of the last."""
     if len(lines) <= most or most < 1:
         return list(lines[:most])
     last = lines[most - 1]
@@ -293,7 +291,7 @@ def _title_lines(title: str, fonts: Fonts, width: int) -> int:
 
 
 def _candle_lines(model: ChartModel, fonts: Fonts, width: int) -> int:
-    """The lines that there are for a candle's numbers: for the fewest of them, and more are told where they fit in."""
+    """Lines reserved for a candle's numbers: enough for the shortest variant; a longer one is used if it fits."""
     newest = model.newest
     if newest is None:
         return 0

@@ -1,4 +1,4 @@
-"""The chart in words, for those who do not see it."""
+"""A description of the chart for screen readers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from desktop.ui import formatting
 
 
 def spoken_chart(model: ChartModel, time_zone: tzinfo | None, pointed_at: int | None) -> str:
-    """Market, last price, what the forecast says, and the candle under the keys' crosshair (None: there is none)."""
+    """Market, last price, forecast, and the candle at the keyboard crosshair (None: there is none)."""
     newest = model.newest
     if newest is None:
         return "There are no candles yet."
@@ -24,7 +24,7 @@ def spoken_chart(model: ChartModel, time_zone: tzinfo | None, pointed_at: int | 
 
 
 def spoken_candle(model: ChartModel, time_zone: tzinfo | None, index: int) -> str:
-    """The numbers of one candle, or of one that is forecast. Empty where there is none."""
+    """The numbers of a closed or forecast candle. Empty if there is none."""
     candle, placed = model.candle(index), model.ghost(index)
     when = formatting.format_time(model.time_at(index), time_zone)
     if candle is not None:
@@ -57,7 +57,7 @@ def _forecast(model: ChartModel) -> str:
 
 
 def _made(model: ChartModel) -> str:
-    """That it is old, and that no model had a part in it."""
+    """Whether it is old, and whether no model took part in it."""
     by = "by the simple rules" if model.forecast is not None and model.forecast.is_by_simple_rules else ""
     return "".join(f", {each}" for each in (by, age_words(model)) if each)
 

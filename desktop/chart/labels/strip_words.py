@@ -1,4 +1,4 @@
-"""What stands over the error strip: the candle under the mouse, and numbers of what is in view, as there is room."""
+"""The text above the error strip: the candle under the mouse and statistics of the view, as there is room."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Colours = tuple[QColor, QColor, QColor]
 
 @dataclass(frozen=True)
 class _Numbers:
-    """Counted over the forecasts in view."""
+    """Statistics of the visible forecasts."""
 
     count: int
     later: int
@@ -54,13 +54,13 @@ _WIDEST = _Numbers(888, 88, 888, 888, 888, 888, 0.888)
 
 
 def title(model: ChartModel, palette: Palette) -> Row:
-    """What the strip is."""
+    """The strip's title."""
     ahead = translate("Chart", "{0} ahead").format(formatting.format_candles(model.past.horizon))
     return Span(translate("Chart", "Forecast error"), palette.ghost_text, bold=True), Span(ahead, palette.muted_text)
 
 
 def lines_needed(model: ChartModel, palette: Palette, fonts: Fonts, width: int) -> int:
-    """How many lines to leave: for the most that can be said in so few, whatever the digits of the moment."""
+    """Lines to reserve: for the longest text in so few lines, whatever the current digits."""
     ink = palette.muted_text
     rows = ((*title(model, palette), *way) for way in _ways(_WIDEST, (ink, ink, ink), ink))
     found = (len(wrapped(row, fonts, width)) for row in rows)
@@ -70,8 +70,8 @@ def lines_needed(model: ChartModel, palette: Palette, fonts: Fonts, width: int) 
 def ways_to_say(
     model: ChartModel, view: PastView, under: PastForecast | None, palette: Palette, colours: Colours
 ) -> list[Row]:
-    """Everything, and then the same in fewer words. The squares say what the `colours` of the bars mean, and all three
-    are always there; where not even that has room, what is under the mouse goes first."""
+    """The full text, then ever shorter variants. The squares explain the bars' `colours` and all three are always
+    present; if even that does not fit, the candle under the mouse is dropped first."""
     head, told = title(model, palette), _of_candle(under, palette)
     ways: list[Row] = [(*head, *told, *spans) for spans in _in_view(view, palette, colours, model.past.most_candles)]
     if told:
@@ -108,7 +108,7 @@ def _in_view(view: PastView, palette: Palette, colours: Colours, most: int) -> l
 
 
 def _ways(numbers: _Numbers, colours: Colours, muted: QColor) -> list[Row]:
-    """From all there is to say, each with what it was counted over, to no more than what the colours mean."""
+    """From the full text with the counts to no more than the colours' meaning."""
     counted = f"n {formatting.format_count(numbers.count)}{_how_made(numbers.later, numbers.count)}"
     mean, count = formatting.format_number(numbers.mean_size, 3), Span(counted, muted)
     hits = Span(translate("Chart", "direction hit: {0}").format(_of(numbers.hits, numbers.counted)), muted)

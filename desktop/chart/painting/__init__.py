@@ -1,1 +1,1 @@
-"""Shapes, fonts and text as a painter draws them, in device pixels."""
+"""Shapes, fonts and text in device pixels."""

@@ -1,4 +1,4 @@
-"""The widget's font as the chart draws with it."""
+"""The widget's font, scaled for the chart."""
 
 from __future__ import annotations
 
@@ -38,16 +38,16 @@ class Fonts:
 
     @cached_property
     def gap(self) -> int:
-        """The room between two spans of text."""
+        """The space between two spans of text."""
         return round(self.metrics.averageCharWidth() * 1.2)
 
     def width(self, text: str, *, bold: bool = False) -> int:
-        """The width of a text. Measuring is dear, and most texts of a frame were in the one before."""
+        """The width of a text, cached: measuring is expensive, and most texts were in the previous frame."""
         metrics = self.bold_metrics if bold else self.metrics
         return self.kept((text, bold), lambda: metrics.horizontalAdvance(text))
 
     def kept(self, key: tuple[object, ...], measure: Callable[[], int]) -> int:
-        """What is measured with these fonts, once for each key: much of it is asked for with every tick."""
+        """A measurement with these fonts, cached by key: most are needed with every tick."""
         found = self._kept.get(key)
         if found is None:
             if len(self._kept) >= _MOST_KEPT:

@@ -1,4 +1,4 @@
-"""Candles and volume bars as device-pixel rectangles. Pure arithmetic on arrays, no loop over candles."""
+"""Candles and volume bars as device-pixel rectangles. Array arithmetic only, no loop over candles."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from desktop.chart.painting.primitives import Rects, rects
 
 _BODY_SHARE = 0.72
 _NARROWEST_BODY_PX = 3
-"""Beside a wick of one pixel. Where candles are that close their bodies touch, as TradingView's do at this zoom."""
+"""For candles with a wick of one pixel. At this zoom the bodies touch, as in TradingView."""
 
 Positions = NDArray[np.int64]
 ToPixels = Callable[[NDArray[np.float64]], Positions]
@@ -24,17 +24,17 @@ Place = TypeVar("Place", int, Positions)
 
 @dataclass(frozen=True, slots=True)
 class CandleWidths:
-    """Device pixels. Body and wick are both odd or both even, so that the wick stands in the body's middle."""
+    """Device pixels. Body and wick are both odd or both even, so that the wick is in the body's middle."""
 
     body: int
     wick: int
 
     def body_left(self, centre: Place) -> Place:
-        """The first column of a candle's body from that of its centre."""
+        """The first column of a candle's body, from its centre column."""
         return centre - self.wick // 2 - (self.body - self.wick) // 2
 
     def bodies(self, centre: Positions, one: Any, other: Any) -> Rects:
-        """Rectangles as wide as candles' bodies, from one row to the other."""
+        """Rectangles as wide as candle bodies, from one row to the other."""
         left = self.body_left(centre)
         return rects(left, np.minimum(one, other), left + self.body - 1, np.maximum(one, other))
 
@@ -44,7 +44,7 @@ def candle_widths(slot_px: float, ratio: float) -> CandleWidths:
     wick = max(1, int(ratio))
     if slot_px < 4 * wick:
         wick = 1
-    # A pixel between neighbours, while there is room for one.
+    # A pixel between neighbours, if there is room.
     widest = max(int(slot_px) - 1, 1)
     body = min(round_to_parity(slot_px * _BODY_SHARE, wick), widest)
     if (body - wick) % 2:
@@ -53,13 +53,13 @@ def candle_widths(slot_px: float, ratio: float) -> CandleWidths:
 
 
 def round_to_parity(width: float, like: int) -> int:
-    """The whole number nearest to `width` that is odd or even as `like` is."""
+    """The whole number nearest to `width` with the parity of `like`."""
     return 2 * round((width - like) / 2) + like
 
 
 def candle_rects(drawn: CandleColumns, widths: CandleWidths, to_x: ToPixels, to_y: ToPixels) -> tuple[Rects, Rects]:
-    """Wicks and then bodies of these candles, by colour, rising first; one that closes where it opened counts as rising
-    and is a pixel high."""
+    """Wicks, then bodies, by colour, rising first; a candle that closes at its open counts as rising and is a pixel
+    high."""
     centre = to_x(drawn.index)
     wick_left = centre - widths.wick // 2
     wicks = rects(wick_left, to_y(drawn.high), wick_left + widths.wick - 1, to_y(drawn.low))
@@ -71,7 +71,7 @@ def candle_rects(drawn: CandleColumns, widths: CandleWidths, to_x: ToPixels, to_
 def candle_rect(
     centre: int, open_y: int, high_y: int, low_y: int, close_y: int, widths: CandleWidths
 ) -> tuple[QRect, QRect]:
-    """Wick and body of one candle from its device pixels, as `candle_rects` finds them for many."""
+    """Wick and body of one candle from its device pixels, identical to `candle_rects`."""
     wick_left = centre - widths.wick // 2
     top, bottom = min(open_y, close_y), max(open_y, close_y)
     wick = QRect(wick_left, high_y, widths.wick, low_y - high_y + 1)
@@ -79,7 +79,7 @@ def candle_rect(
 
 
 def volume_rect(centre: int, top: int, bottom: int, widths: CandleWidths) -> QRect:
-    """The bar of one candle, as `volume_rects` finds them for many."""
+    """The bar of one candle, identical to `volume_rects`."""
     top = min(top, bottom)
     return QRect(widths.body_left(centre), top, widths.body, bottom - top + 1)
 
@@ -87,8 +87,8 @@ def volume_rect(centre: int, top: int, bottom: int, widths: CandleWidths) -> QRe
 def hollow_rects(
     drawn: CandleColumns, widths: CandleWidths, to_x: ToPixels, to_y: ToPixels, close_before: float | None
 ) -> tuple[Rects, Rects]:
-    """Rectangles of two colours, by the close against the one before; bodies that rose are outlines with the wick
-    outside them only."""
+    """Rectangles of two colours, by the close against the previous one; rising bodies are outlines, with the wick only
+    outside them."""
     centre = to_x(drawn.index)
     open_y, close_y = to_y(drawn.open), to_y(drawn.close)
     left, body_left = centre - widths.wick // 2, widths.body_left(centre)
@@ -133,14 +133,14 @@ def bar_rects(drawn: CandleColumns, widths: CandleWidths, to_x: ToPixels, to_y: 
 
 
 def _with_height(parts: Rects) -> Rects:
-    """Without those whose bottom lies above their top: a wick that does not reach out of its body."""
+    """Drops those whose bottom is above their top: wicks that do not extend beyond the body."""
     return parts[parts[..., 3] >= parts[..., 1]]
 
 
 def volume_rects(
     drawn: CandleColumns, widths: CandleWidths, to_x: ToPixels, to_y: ToPixels, bottom: int
 ) -> tuple[Rects, Rects]:
-    """Bars of rising and of falling candles, standing on pixel row `bottom`; a volume of zero has none."""
+    """Bars of rising and of falling candles above pixel row `bottom`; zero volume has none."""
     bars = widths.bodies(to_x(drawn.index), np.minimum(to_y(drawn.volume), bottom), bottom)
     rising, traded = drawn.close >= drawn.open, drawn.volume > 0
     return bars[rising & traded], bars[~rising & traded]

@@ -1,4 +1,4 @@
-"""Many rectangles or lines in one call: QPainter reads them straight out of a numpy buffer.
+"""Many rectangles or lines in one call: QPainter reads them directly from a numpy buffer.
 
 PySide has no overload of drawRects that takes an array, but its wrapper of the pointer overload takes the address of
 the first rectangle and a count; pyqtgraph draws its bars that way.
@@ -22,10 +22,10 @@ Rects = NDArray[np.int32]
 """Shape (n, 4), or (n, parts, 4)."""
 
 Rows = NDArray[np.int64] | NDArray[np.float64]
-"""Of pixels, one for each column; whole numbers."""
+"""Pixel coordinates, one per column; whole numbers."""
 
 _PIXELS_A_ROW = 8
-"""Where a row would hold fewer, columns cost less."""
+"""With fewer columns than this per row, filling columns is cheaper."""
 
 
 def rects(left: Any, top: Any, right: Any, bottom: Any) -> Rects:
@@ -41,15 +41,15 @@ def fill_rects(painter: QPainter, areas: Rects, colour: QColor) -> None:
         return
     painter.setPen(Qt.PenStyle.NoPen)
     painter.setBrush(colour)
-    # The buffer outlives the wrapper: it is held by this frame until drawRects returns.
+    # The buffer outlives the wrapper: this stack frame references it until drawRects returns.
     held = np.ascontiguousarray(areas, dtype=np.int32)
     first = cast(Any, Shiboken.wrapInstance(held.ctypes.data, QRect))
     cast(Any, painter).drawRects(first, held.size // FIELDS)
 
 
 def rects_between(left: int, width: int, top: Rows, bottom: Rows) -> Rects:
-    """The pixels of columns side by side, `width` wide each, from `top` to `bottom`, both inclusive. As rows where few
-    are enough: a colour that lets through is blended several times faster along rows than down columns."""
+    """The pixels of adjacent columns, `width` wide each, from `top` to `bottom`, both inclusive. As rows if few are
+    enough: translucent colours are blended several times faster along rows than down columns."""
     heights = np.maximum(bottom - top + 1, 0)
     rows_needed = (np.abs(np.diff(top)).sum() + np.abs(np.diff(bottom)).sum()) / 2
     if heights.sum() >= rows_needed * _PIXELS_A_ROW:
@@ -61,7 +61,7 @@ def rects_between(left: int, width: int, top: Rows, bottom: Rows) -> Rects:
 def _rows_between(left: int, width: int, top: Rows, bottom: Rows) -> Rects:
     low, high = int(np.min(top)), int(np.max(bottom))
     rows = np.arange(low, high + 1, dtype=np.int32)[:, None]
-    is_filled = np.zeros((rows.size + 1, len(top) + 1), np.bool_)  # the first of each row is not: there rows end
+    is_filled = np.zeros((rows.size + 1, len(top) + 1), np.bool_)  # the first column stays empty, to end each row
     np.logical_and(rows >= top.astype(np.int32), rows <= bottom.astype(np.int32), out=is_filled[:-1, 1:])
     flat = is_filled.ravel()
     edges = np.flatnonzero(flat[1:] != flat[:-1])
@@ -71,8 +71,8 @@ def _rows_between(left: int, width: int, top: Rows, bottom: Rows) -> Rects:
 
 
 def outline(area: QRect, width: int) -> Rects:
-    """The four sides of a rectangle, `width` pixels inwards, each pixel once: a pen that lets through what is under it
-    draws corners twice, or not, by how it is clipped."""
+    """The four sides of a rectangle, `width` pixels inwards, each pixel once: a translucent pen draws corners twice, or
+    not, depending on clipping."""
     left, top, right, bottom = area.left(), area.top(), area.right(), area.bottom()
     if min(area.width(), area.height()) <= 2 * width:
         return rects(left, top, right, bottom)
@@ -100,7 +100,7 @@ def draw_polyline(painter: QPainter, xs: Any, ys: Any, pen: QPen) -> None:
 
 
 def dashed_pen(colour: QColor, width: float, pattern: Sequence[float]) -> QPen:
-    """Of dashes that end where they say."""
+    """A pen whose dashes have exact ends."""
     pen = QPen(colour, width)
     pen.setCapStyle(Qt.PenCapStyle.FlatCap)
     pen.setDashPattern(pattern)
@@ -108,29 +108,29 @@ def dashed_pen(colour: QColor, width: float, pattern: Sequence[float]) -> QPen:
 
 
 def dashes(line: QLineF, length: float) -> list[QLineF]:
-    """Parts of a line of this length, and as far from each other. Qt's own dashes of a line that begins out of the
-    device begin where the device does: they would be others in a window, in a file, and beside another dock."""
+    """Dashes of this length with gaps as long. Qt starts its own dashes at the device's edge if a line begins outside,
+    so they would differ between a window, a file, and another dock layout."""
     whole = line.length()
     starts = np.arange(0.0, whole, 2.0 * length).tolist()
     return [QLineF(line.pointAt(start / whole), line.pointAt(min(start + length, whole) / whole)) for start in starts]
 
 
 class KeptPixels:
-    """Painted once, and drawn until what they depend on changes."""
+    """Painted once, and drawn until its key changes."""
 
     def __init__(self) -> None:
         self._pixmap, self._corner = QPixmap(), QPoint()
         self._key: object = None
 
     def forget(self) -> None:
-        """Paint anew next time."""
+        """Drop the cached pixels."""
         self._key = None
 
     def is_of(self, key: object) -> bool:
         return self._key is not None and self._key == key
 
     def renew(self, key: object, area: QRect, ground: QColor, paint: Callable[[QPainter], None]) -> None:
-        """Paint this area, all of it `ground` first, with what depends on `key`."""
+        """Paint this area for `key`, on a `ground` background."""
         self._key, self._corner = key, area.topLeft()
         if self._pixmap.size() != area.size():
             self._pixmap = QPixmap(area.size())
@@ -143,9 +143,8 @@ class KeptPixels:
         painter.end()
 
     def draw(self, painter: QPainter, wanted: QRegion) -> None:
-        """Draw the parts that lie in `wanted`, each clipped to itself: where the painter's clip is one rectangle Qt
-        copies rows of pixels, where it is a region it goes span by span, at several times the cost. Leaves the painter
-        without a clip of its own."""
+        """Draw the parts in `wanted`, each clipped to itself: with a single clip rectangle Qt copies rows of pixels,
+        with a region it goes span by span at several times the cost. Leaves the painter without a clip."""
         covered = QRect(self._corner, self._pixmap.size())
         for part in cast("Iterable[QRect]", wanted.intersected(covered)):
             painter.setClipRect(part)

@@ -1,4 +1,4 @@
-"""Blocks of coloured text on the chart: measured, wrapped, painted in device pixels."""
+"""Blocks of coloured text on the chart: measured, wrapped and painted in device pixels."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from desktop.ui.plain_text import words_with_whole_figures
 
 @dataclass(frozen=True)
 class Span:
-    """A run of text in one colour. `glue` keeps it on the line of the span before it, without a gap."""
+    """A run of text in one colour. `glue` keeps it on the line of the previous span, without a gap."""
 
     text: str
     colour: QColor
@@ -30,8 +30,8 @@ Row = tuple[Span, ...]
 
 @dataclass(frozen=True)
 class Box:
-    """Text on a ground of its own. `rect` includes the padding. In a table the last span of each row of several
-    stands at the right edge. `price` is what one on the price axis stands for."""
+    """Text on a background. `rect` includes the padding. In a table the last span of each row with several is
+    right-aligned. `price` is the value of a box on the price axis."""
 
     rect: QRect
     rows: tuple[Row, ...]
@@ -42,7 +42,7 @@ class Box:
 
 
 def padding_px(fonts: Fonts) -> int:
-    """The room between a box's text and its edge."""
+    """The space between a box's text and its edge."""
     return max(2, fonts.line // 3)
 
 
@@ -53,9 +53,9 @@ def row_width(row: Sequence[Span], fonts: Fonts) -> int:
 
 
 def wrapped(row: Sequence[Span], fonts: Fonts, width: int) -> list[Row]:
-    """Break a row so that each part fits `width`: before a glued span only where it has to be, and between the words of
-    a span that is too long by itself."""
-    if row_width(row, fonts) <= width:  # nearly always, and asked for with every tick
+    """Break a row so that each part fits `width`: before a glued span only if necessary, and between the words of a
+    span that is too long by itself."""
+    if row_width(row, fonts) <= width:  # the usual case, on every tick
         return [tuple(row)] if row else []
     lines: list[Row] = []
     filled = 0
@@ -74,19 +74,20 @@ def wrapped(row: Sequence[Span], fonts: Fonts, width: int) -> list[Row]:
 
 
 def fitting_row(ways: Sequence[Row], fonts: Fonts, width: int, lines: int) -> Row:
-    """The first of these that fits into so many lines, else the last."""
+    """The first variant that fits into so many lines, otherwise the last."""
     return next((way for way in ways if len(wrapped(way, fonts, width)) <= lines), ways[-1])
 
 
 def _loosened(piece: Row, fonts: Fonts, width: int) -> list[Row]:
-    """The piece, or each of its spans by itself where it is too wide."""
+    """The piece, or each of its spans separately if it is too wide."""
     if row_width(piece, fonts) <= width:
         return [piece]
     return [(replace(span, text=span.text.strip(), glue=False),) for span in piece]
 
 
 def _broken(piece: Row, fonts: Fonts, width: int, left: int) -> list[Row]:
-    """The piece, or parts of whole words of a span that is too wide, the first of which may go where `left` is left."""
+    """The piece, or, of a span that is too wide, parts of whole words; the first part may use the remaining `left`
+    pixels."""
     if len(piece) > 1 or row_width(piece, fonts) <= width:
         return [piece]
     parts: list[Span] = []
@@ -121,7 +122,7 @@ def box_size(rows: Sequence[Row], fonts: Fonts, *, is_table: bool = False) -> QS
 
 
 def paint_box(painter: QPainter, box: Box, fonts: Fonts) -> None:
-    """Paint ground, border and text."""
+    """Paint background, border and text."""
     painter.fillRect(box.rect, box.ground)
     if box.border is not None:
         painter.setBrush(Qt.BrushStyle.NoBrush)

@@ -1,1 +1,1 @@
-"""Where everything is in a picture: its panes, their views, and what lies in them."""
+"""The geometry of a frame: panes, their views, and the layers in them."""

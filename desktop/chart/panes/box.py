@@ -1,4 +1,4 @@
-"""A pane as pyqtgraph knows it: a view whose x are candle indices and whose y are the pane's values."""
+"""A pane's pyqtgraph view: x are candle indices, y the pane's values."""
 
 from __future__ import annotations
 
@@ -13,30 +13,30 @@ from desktop.chart.panes.frame import Frame
 from desktop.chart.panes.pane import Pane
 
 _HALF_PX = 0.5
-"""The middle of a device pixel from its edge: whole indices and prices lie there."""
+"""Offset of a device pixel's middle from its edge: whole indices and prices are there."""
 
 
 class PaneBox(pyqtgraph.ViewBox):  # type: ignore[misc]  # pyqtgraph has no types
     """Any pyqtgraph item that is added scrolls and zooms with the chart. On a logarithmic scale y is the base-10
-    logarithm of the value, as everywhere in pyqtgraph. Items that have `setLogMode`, as `PlotDataItem` has, are told of
-    it, and are given values on every scale; who adds another places it anew on the chart's `style_changed`, at the
-    logarithm while the chart's `style_shown.scale` is one."""
+    logarithm of the value, as everywhere in pyqtgraph. Items with `setLogMode`, such as `PlotDataItem`, are notified
+    and take plain values on every scale; the owner of any other item must reposition it on the chart's `style_changed`,
+    at the logarithm while the chart's `style_shown.scale` is logarithmic."""
 
     items_changed = Signal()
-    """An item was added or taken away."""
+    """An item was added or removed."""
 
     def __init__(self) -> None:
         super().__init__(enableMouse=False, enableMenu=False, defaultPadding=0.0)
         self.disableAutoRange()
         self.guests: list[Any] = []
-        """The items that were added to it and are not the chart's own. To be read."""
+        """Items added from outside the chart. Read only."""
 
     @property
     def is_log(self) -> bool:
         """Whether y is the logarithm of a value."""
         return bool(self.state["logMode"][1])
 
-    def addItem(self, item: Any, ignoreBounds: bool = False) -> None:  # noqa: N803 - as pyqtgraph has it
+    def addItem(self, item: Any, ignoreBounds: bool = False) -> None:  # noqa: N803 - pyqtgraph's name
         self.guests.append(item)
         _tell_scale(item, is_log=self.is_log)
         super().addItem(item, ignoreBounds)
@@ -47,11 +47,11 @@ class PaneBox(pyqtgraph.ViewBox):  # type: ignore[misc]  # pyqtgraph has no type
         super().removeItem(item)
 
     def put_own(self, item: Any) -> None:
-        """Add an item of the chart, which asks for no place of its own."""
+        """Add an item of the chart, which is excluded from automatic ranges."""
         super().addItem(item, ignoreBounds=True)
 
     def set_log(self, *, is_log: bool) -> None:
-        """Whether y is the logarithm of a value from now on."""
+        """Set whether y is the logarithm of a value."""
         if is_log == self.is_log:
             return
         self.setLogMode("y", is_log)
@@ -59,7 +59,7 @@ class PaneBox(pyqtgraph.ViewBox):  # type: ignore[misc]  # pyqtgraph has no type
             _tell_scale(item, is_log=is_log)
 
     def close(self) -> None:
-        for item in tuple(self.guests):  # they belong to whoever added them, and outlive it
+        for item in tuple(self.guests):  # their owners keep them beyond the view
             self.removeItem(item)
         super().close()
 
@@ -68,7 +68,7 @@ class PaneBox(pyqtgraph.ViewBox):  # type: ignore[misc]  # pyqtgraph has no type
         self.items_changed.emit()
 
     def place(self, frame: Frame, pane: Pane) -> None:
-        """Take the place and the ranges that this frame gives the pane."""
+        """Take the geometry and ranges that this frame gives the pane."""
         ratio = frame.ratio
         area = QRectF(0.0, pane.top / ratio, pane.right / ratio, max(pane.bottom - pane.top, 1) / ratio)
         if area != self.geometry():
@@ -76,7 +76,7 @@ class PaneBox(pyqtgraph.ViewBox):  # type: ignore[misc]  # pyqtgraph has no type
         self.set_log(is_log=pane.shown.kind is ScaleKind.LOG)
         half = _HALF_PX / frame.spacing
         self.setRange(xRange=(frame.left - half, frame.right - half), yRange=_edges(pane), padding=0.0)
-        self.updateMatrix()  # now: what is painted next asks for it
+        self.updateMatrix()  # now: the next paint needs it
 
 
 def _tell_scale(item: Any, *, is_log: bool) -> None:

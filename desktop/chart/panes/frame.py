@@ -1,4 +1,4 @@
-"""One frame's geometry: areas, scales and fonts in device pixels. Layers read it and change nothing."""
+"""One frame's geometry: areas, scales and fonts in device pixels. Layers only read it."""
 
 from __future__ import annotations
 
@@ -30,10 +30,11 @@ class Layout:
     plot_right: int
     plot_bottom: int
     main_bottom: int
-    """Where the pane of the prices ends; those below it go down to plot_bottom."""
+    """The bottom of the price pane; the panes below it reach down to plot_bottom."""
     price_top: int
     price_bottom: int
-    """The prices in view lie between the two: volume below, down to main_bottom; above, room for the readout."""
+    """The visible prices lie between the two: below them volume down to main_bottom, above them room for the
+    readout."""
 
     @property
     def plot(self) -> QRect:
@@ -41,7 +42,7 @@ class Layout:
 
     @property
     def main(self) -> QRect:
-        """The pane of the prices."""
+        """The price pane."""
         return QRect(0, 0, self.plot_right, self.main_bottom)
 
     @property
@@ -55,8 +56,8 @@ class Layout:
 
 @dataclass(frozen=True)
 class Frame:
-    """All that placing something on the chart needs. Lengths are device pixels. While a frame equals the one before,
-    and no candle has changed, what is painted can be kept."""
+    """All geometry for placing something on the chart. Lengths are device pixels. While a frame equals the previous one
+    and no candle has changed, cached pictures are valid."""
 
     layout: Layout
     ratio: float
@@ -65,21 +66,21 @@ class Frame:
     """The index at the plot's right edge."""
     first: int
     stop: int
-    """The closed candles in view are first..stop - 1."""
+    """The visible closed candles are first..stop - 1."""
     group: int
     drawn: CandleColumns | None = field(compare=False)
-    """Those candles as the style draws them, grouped where they are too narrow; None where there are none."""
+    """Those candles in the selected style, grouped if too narrow; None if there are none."""
     price_pane: Pane
     panes: tuple[Pane, ...]
-    """Those below the prices, from top to bottom."""
+    """The panes below the prices, from top to bottom."""
     top_volume: float
-    """The volume that reaches the top of its area; 0 where nothing was traded."""
+    """The volume that reaches the top of its area; 0 without volume."""
     decimals: int
     widths: CandleWidths
     fonts: Fonts
     style: Style
     is_held: bool = False
-    """Whether the range of prices is held by hand."""
+    """Whether the price range is manual."""
 
     @property
     def palette(self) -> Palette:
@@ -87,7 +88,7 @@ class Frame:
 
     @property
     def time_zone(self) -> tzinfo | None:
-        """None is the machine's."""
+        """None: the machine's."""
         return self.style.time_zone
 
     @property
@@ -111,7 +112,7 @@ class Frame:
 
     @property
     def prices(self) -> PriceRange:
-        """The range of prices in view."""
+        """The visible price range."""
         return self.price_pane.shown
 
     def y(self, price: float) -> int:
@@ -119,7 +120,7 @@ class Frame:
         return self.price_pane.y(price)
 
     def xs(self, index: NDArray[np.float64]) -> Positions:
-        """Pixel columns of candles' centres."""
+        """Pixel columns of candle centres."""
         exact = self.layout.plot_right - (self.right - index) * self.spacing
         return np.floor(np.clip(exact, -FAR_PX, FAR_PX) + 0.5).astype(np.int64)
 
@@ -129,23 +130,23 @@ class Frame:
 
     @cached_property
     def volumes(self) -> Pane:
-        """The foot of the pane of the prices, where volumes stand."""
+        """The bottom of the price pane, for volumes."""
         top, bottom = self.layout.price_bottom + self.scaled(4), self.layout.main_bottom
         shown = PriceRange(0.0, self.top_volume if self.top_volume > 0 else 1.0)
         return Pane("volume", top, bottom, top, bottom, self.layout.plot_right, shown)
 
     def widths_around(self, reach: int) -> CandleWidths:
-        """Of what is so many pixels wider than a candle's body on both sides, with a pixel left between neighbours."""
+        """Widths of a body with this many pixels more on both sides, leaving a pixel between neighbours."""
         body, wick = self.widths.body, self.widths.wick
         wider = min(body + 2 * reach, max(int(self.spacing) - self.pixel, body))
         return CandleWidths(wider - (wider - wick) % 2, wick)
 
     def pane_at(self, y: float) -> Pane:
-        """The pane at a pixel row; above and below the plot the nearest one."""
+        """The pane at a pixel row; beyond the plot the nearest one."""
         return next((pane for pane in reversed(self.panes) if pane.top <= y), self.price_pane)
 
     def pane(self, name: str) -> Pane:
-        """A pane by its name. Raises KeyError where there is none of it."""
+        """A pane by its name. Raises KeyError if there is none."""
         if name == PRICE_PANE:
             return self.price_pane
         for pane in self.panes:
@@ -154,7 +155,7 @@ class Frame:
         raise KeyError(name)
 
     def price_text(self, price: float) -> str:
-        """A price as the axis writes it: in percent where the scale is."""
+        """A price as on the axis: in percent on a percent scale."""
         if self.prices.kind is ScaleKind.PERCENT:
             return (
                 f"{formatting.format_level(self.prices.percent(price), percent_decimals(self.prices), signed=True)} %"

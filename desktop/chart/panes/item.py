@@ -1,4 +1,4 @@
-"""What all of the chart's own items share: they lie in a pyqtgraph view, and draw on whole device pixels."""
+"""The base of the chart's items: they lie in a pyqtgraph view and draw on whole device pixels."""
 
 from __future__ import annotations
 
@@ -19,25 +19,25 @@ from desktop.chart.panes.pane import Pane
 
 
 class Surface:
-    """What items are painted on, and what they may know of it meanwhile."""
+    """The target that items are painted on, and its state during a paint."""
 
     def __init__(self, model: ChartModel) -> None:
         self.model = model
         self.wanted = QRegion()
-        """The device pixels that are painted now: text costs as much where the painter clips it away."""
+        """The device pixels being painted: clipped text costs as much as visible text."""
         self.is_kept = False
-        """Whether what closed candles, grid and studies look like is taken from the picture that was kept of them."""
+        """Whether closed candles, grid and studies come from the cached picture."""
         self._frame: Frame | None = None
         self._transform: QTransform | None = None
 
     @property
     def frame(self) -> Frame | None:
-        """The geometry as it was built last; None while there is no candle."""
+        """The geometry of the last build; None without candles."""
         return None if self.model.is_empty else self._frame
 
     @contextmanager
     def painted_in(self, areas: QRegion, ratio: float) -> Iterator[None]:
-        """While these logical areas are painted on the screen, by one painter: what is kept is used."""
+        """Context for painting these logical areas on the screen with one painter; cached pictures are used."""
         self.wanted, self.is_kept, self._transform = _device_region(areas, ratio), True, None
         try:
             yield
@@ -45,8 +45,8 @@ class Surface:
             self.is_kept, self._transform = False, None
 
     def use_device_pixels(self, painter: QPainter, item: QGraphicsItem, ratio: float) -> None:
-        """Give the painter those units, with edges between pixels at any zoom and on any screen. Found once for all
-        items that one painter paints."""
+        """Switch the painter to device pixels, exact at any zoom and on any screen. Computed once per painter for all
+        items."""
         if self._transform is not None:
             painter.setWorldTransform(self._transform)
             return
@@ -69,14 +69,14 @@ def _device_region(areas: QRegion, ratio: float) -> QRegion:
 
 
 class ChartItem(pyqtgraph.GraphicsObject):  # type: ignore[misc]  # pyqtgraph has no types
-    """Draws in its pane, or over the whole chart where it has none. Subclasses implement `draw`."""
+    """Draws in its pane, or over the whole chart without one. Subclasses implement `draw`."""
 
     pane: str | None = None
     z = 0.0
-    """What is higher is painted over what is lower."""
+    """Higher values are painted over lower ones."""
     is_kept = False
-    """Whether only a new view or a closed candle changes it: then it is drawn into the picture that is kept of all of
-    its kind, and by itself only where none is, as in an exported file."""
+    """Whether only a new view or a closed candle changes it: then it is drawn into the shared cached picture, and
+    separately only without one, as in an exported file."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -85,7 +85,7 @@ class ChartItem(pyqtgraph.GraphicsObject):  # type: ignore[misc]  # pyqtgraph ha
         self.setZValue(self.z)
 
     def area(self, frame: Frame) -> QRect:
-        """Where it draws, in device pixels."""
+        """Its area in device pixels."""
         return QRect(0, 0, frame.layout.width, frame.layout.height) if self.pane is None else frame.pane(self.pane).rect
 
     def boundingRect(self) -> QRectF:
@@ -105,7 +105,7 @@ class ChartItem(pyqtgraph.GraphicsObject):  # type: ignore[misc]  # pyqtgraph ha
             return
         painter.save()
         surface.use_device_pixels(painter, self, frame.ratio)
-        if self.pane is not None:  # whose view clips to half a logical pixel more
+        if self.pane is not None:  # its view clips half a logical pixel wider
             painter.setClipRect(self.area(frame), Qt.ClipOperation.IntersectClip)
         self.draw_in(painter, frame)
         painter.restore()

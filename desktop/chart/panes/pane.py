@@ -1,4 +1,4 @@
-"""A pane: a strip across the plot with a scale of its own. The prices are in one, each other study below it."""
+"""A pane: a strip across the plot with its own scale. The prices are in one, each further study below it."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Pane:
     """Values that get a line and a label instead of round ones."""
     decimals: int = 2
     has_scale: bool = True
-    """False while it shows no value: then `shown` means nothing."""
+    """False while it shows no value: then `shown` is meaningless."""
 
     @property
     def rect(self) -> QRect:

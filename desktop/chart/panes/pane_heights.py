@@ -1,4 +1,4 @@
-"""How high the panes below the prices are: each has a share of the plot, which the user may change."""
+"""Heights of the panes below the prices: shares of the plot that the user can change."""
 
 from __future__ import annotations
 
@@ -9,26 +9,26 @@ _SMALLEST_SHARE = 0.06
 _MOST_FOR_ALL, _MOST_FOR_MANY = 0.55, 0.7
 """The prices keep the rest, however many panes there are."""
 _READABLE_SHARE = 0.09
-"""In a window of 1280x720 a line of words and a curve below it: many panes get so much each as long as that goes."""
+"""In a window of 1280x720 this is a line of text and a curve below it; many panes get this much each while possible."""
 
 
 class PaneHeights:
-    """The owner of the shares. What a pane was given is remembered while it is away."""
+    """Owns the shares. A hidden pane's share is remembered."""
 
     def __init__(self, chosen: Mapping[str, float] | None = None) -> None:
         self.chosen: Mapping[str, float] = chosen or {}
-        """What was changed by hand, to be stored; another with each change."""
+        """Shares changed by the user, to be stored; replaced on each change."""
 
     def shares(self, names: Sequence[str]) -> dict[str, float]:
-        """The panes' shares of the plot's height, in the order of `names`; pressed together where they ask too much."""
+        """The panes' shares of the plot's height, in the order of `names`; scaled down if they exceed the limit."""
         wanted = {name: self.chosen.get(name, _FIRST_SHARE) for name in names}
         total = sum(wanted.values())
         pressed = min(1.0, _most_for_all(len(names)) / total) if total > 0 else 1.0
         return {name: share * pressed for name, share in wanted.items()}
 
     def drag(self, names: Sequence[str], name: str, change: float) -> None:
-        """Make a pane higher by a share of the plot (lower where it is negative): its upper edge is what moves, so the
-        pane above it gives way, and of the topmost one the prices."""
+        """Make a pane higher by a share of the plot (negative: lower). Its upper edge moves, so the pane above it
+        shrinks; above the topmost one, the prices do."""
         now = self.shares(names)
         if name not in now:
             return
@@ -41,7 +41,7 @@ class PaneHeights:
         self.chosen = {**self.chosen, **now}
 
     def reset(self, name: str) -> None:
-        """Back to the height that a new pane has."""
+        """Restore the height of a new pane."""
         self.chosen = {other: share for other, share in self.chosen.items() if other != name}
 
 

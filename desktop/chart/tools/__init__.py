@@ -1,1 +1,1 @@
-"""What the mouse and the keys do on the chart."""
+"""Mouse and keyboard interaction with the chart."""

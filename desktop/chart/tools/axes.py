@@ -1,4 +1,4 @@
-"""Hands on the axes, by mouse and by keys: the price axis is stretched, the time axis zoomed, a pane made higher."""
+"""Axis interaction by mouse and keyboard: stretch the price axis, zoom the time axis, resize a pane."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from desktop.chart.panes.pane_heights import PaneHeights
 from desktop.chart.tools.tool import Area, ChartPoint, GripTool, modifiers_of
 
 _STRETCH_PER_HEIGHT = 3.0
-"""A drag over the whole height shows e to this power times as much."""
+"""A drag over the whole height scales the range by e to this power."""
 _ZOOM_PER_WIDTH = 3.0
 _EDGE_REACH_PX = 3
 _MOST_POWER = 20.0
-"""Of e: beyond what any range or zoom goes to, and far below what a float holds. A chart that is pressed to a few
-pixels during a drag sees travels of hundreds of its heights."""
+"""Exponent limit: beyond any range or zoom, and far below float overflow. A chart shrunk to a few pixels during a drag
+reports movements of hundreds of its heights."""
 _DIRECTIONS = {Qt.Key.Key_Up: 1, Qt.Key.Key_Down: -1}
 _MOVE = Qt.KeyboardModifier.AltModifier
 _SPREAD = Qt.KeyboardModifier.AltModifier | Qt.KeyboardModifier.ShiftModifier
@@ -32,13 +32,13 @@ _HIGHER_SHARE = 0.02
 
 
 class PriceAxisTool(GripTool[tuple[float, PriceRange]]):
-    """Up presses the prices together, down spreads them; a double click fits them again. By keys, Up and Down with Alt
-    look at higher and lower prices, and with Shift too they spread them and press them together."""
+    """Dragging up compresses the prices, down spreads them; a double click fits them. Alt+Up and Alt+Down scroll to
+    higher and lower prices; with Shift they spread and compress them."""
 
     shape = Qt.CursorShape.SizeVerCursor
 
     def __init__(self, held_range: HeldRange, frame: Callable[[], Frame]) -> None:
-        """frame: gives the geometry as the scales have it now."""
+        """frame: gives the current geometry."""
         self._range, self._frame = held_range, frame
 
     def part_at(self, at: ChartPoint) -> tuple[float, PriceRange] | None:
@@ -68,7 +68,7 @@ class PriceAxisTool(GripTool[tuple[float, PriceRange]]):
 
 
 class TimeAxisTool(GripTool[float]):
-    """Left presses the candles together, right spreads them; a double click is the default zoom."""
+    """Dragging left compresses the candles, right spreads them; a double click restores the default zoom."""
 
     shape = Qt.CursorShape.SizeHorCursor
 
@@ -88,9 +88,9 @@ class TimeAxisTool(GripTool[float]):
 
 
 class PaneEdgeTool(GripTool[tuple[str, float]]):
-    """The upper edge of each pane below the prices; a double click gives it the height of a new pane. By keys, Up and
-    Down with Ctrl and Shift make the pane under the crosshair higher and lower, or the first one below the prices while
-    it is over those."""
+    """The upper edge of each pane below the prices; a double click restores a new pane's height. Ctrl+Shift+Up and
+    Ctrl+Shift+Down make the pane under the crosshair higher and lower, or the first one below the prices while the
+    crosshair is over those."""
 
     shape = Qt.CursorShape.SplitVCursor
 
@@ -101,7 +101,7 @@ class PaneEdgeTool(GripTool[tuple[str, float]]):
         cursor: Callable[[Frame], QPointF | None],
         on_resized: Callable[[], object],
     ) -> None:
-        """cursor: where the crosshair is in a frame, in logical pixels."""
+        """cursor: the crosshair in a frame, in logical pixels."""
         self._heights, self._frame, self._cursor, self._on_resized = heights, frame, cursor, on_resized
 
     def part_at(self, at: ChartPoint) -> tuple[str, float] | None:

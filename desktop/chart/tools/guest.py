@@ -1,4 +1,4 @@
-"""Items that are not the chart's own and that a hand can move: pyqtgraph asks them, and gives them the mouse."""
+"""Passes mouse events to movable pyqtgraph items from outside the chart."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ _LEFT = Qt.MouseButton.LeftButton
 
 
 class GuestTool(Tool):
-    """Takes a press where an item says, when the mouse is over it, that it would take a drag or a click: as all of
-    pyqtgraph's own do that can be moved. The view gives pyqtgraph the events meanwhile."""
+    """Takes a press if an item accepts drags or clicks on hover, as all movable pyqtgraph items do. Meanwhile the view
+    passes the events to pyqtgraph."""
 
     def __init__(self, scene: Any, is_needed: Callable[[], bool]) -> None:
-        """is_needed: whether there is such an item at all. Asking each what the mouse is over takes its time."""
+        """is_needed: whether there is such an item at all, because asking each on hover takes time."""
         self._scene, self._is_needed = scene, is_needed
         self._is_over, self._position = False, QPointF()
 
@@ -33,11 +33,11 @@ class GuestTool(Tool):
         return
 
     def cancel(self) -> None:
-        """The button counts as let go, where the mouse was last."""
+        """Treat the button as released at the last mouse position."""
         self._scene.mouseReleaseEvent(_event(QEvent.Type.GraphicsSceneMouseRelease, self._position, _LEFT))
 
     def double_click(self, at: ChartPoint) -> bool:
-        """Nothing, but the view stays."""
+        """Ignored, but the view does not reset."""
         return self._is_over
 
     def shape_at(self, at: ChartPoint) -> Qt.CursorShape | None:
@@ -59,7 +59,7 @@ class GuestTool(Tool):
 def _event(
     kind: QEvent.Type, position: QPointF, button: Qt.MouseButton = Qt.MouseButton.NoButton
 ) -> QGraphicsSceneMouseEvent:
-    """One that pyqtgraph's scene would get at a logical position of the view, which is the scene's."""
+    """An event for pyqtgraph's scene at a logical position of the view, which is the scene's."""
     event = QGraphicsSceneMouseEvent(kind)
     event.setScenePos(QPointF(position.toPoint()))
     event.setButton(button)

@@ -1,4 +1,4 @@
-"""All that mouse and keys do on the chart, from Qt's events to moves of its scales."""
+"""All mouse and keyboard interaction with the chart, from Qt's events to scale changes."""
 
 from __future__ import annotations
 
@@ -28,23 +28,23 @@ _NOT_TYPED = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifi
 
 
 class HandledView(pyqtgraph.GraphicsView):  # type: ignore[misc]  # pyqtgraph has no types
-    """A view of candles in a user's hands: owns its scales, the tools, what the mouse has hold of, and the motion. What
-    is seen is a subclass's."""
+    """An interactive view of candles: owns its scales, the tools, the active tool, and the kinetic motion. Subclasses
+    paint it."""
 
     panes_resized = Signal()
-    """The height of a pane was changed by hand."""
+    """The user changed the height of a pane."""
 
     typed = Signal(str)
-    """A letter or a digit, which means nothing to the chart itself."""
+    """A letter or digit that the chart itself does not use."""
 
     def __init__(self, clock: Clock) -> None:
         super().__init__(background=None)
         self.model = ChartModel()
-        """What is shown. To be read."""
+        """The shown data. Read only."""
         self.scale = TimeScale()
-        """Which candles are in view. To be read; moves go through this view."""
+        """The visible candles. Read only; movements go through this view."""
         self.heights = PaneHeights()
-        """How high the panes below the prices are. After changing it, call `layers_changed`."""
+        """Heights of the panes below the prices. After a change, call `layers_changed`."""
         self._held = HeldRange()
         self._anchor = ViewAnchor(self.model, self.scale)
         self._position: QPointF | None = None
@@ -62,73 +62,73 @@ class HandledView(pyqtgraph.GraphicsView):  # type: ignore[misc]  # pyqtgraph ha
         ]
 
     def point_at(self, position: QPointF, modifiers: Qt.KeyboardModifier = _NO_MODIFIER) -> ChartPoint:
-        """What lies at a logical position of this view."""
+        """The place at a logical position of this view."""
         raise NotImplementedError
 
     def fresh_frame(self) -> Frame:
-        """The geometry as scales and model have it now, though no picture of it has been asked for yet."""
+        """The geometry of the current scales and model, even before the next frame."""
         raise NotImplementedError
 
     def view_moved(self) -> None:
-        """A scale was moved: a new picture is needed."""
+        """A scale moved: a new picture is needed."""
         raise NotImplementedError
 
     def cursor_moved(self) -> None:
-        """The crosshair is somewhere else."""
+        """The crosshair moved."""
         raise NotImplementedError
 
     @property
     def is_moving(self) -> bool:
-        """Whether the view is in a hand, or runs on after a throw: then nothing else may move it."""
+        """Whether the user drags the view, or it still moves after a throw: then nothing else may move it."""
         return self._holder is not None or self._kinetic.is_running
 
     @property
     def key_mark(self) -> Anchor | None:
-        """The candle and the close that the keys' crosshair is at; None while the crosshair is the mouse's."""
+        """The candle and the close at the keyboard crosshair; None while the crosshair follows the mouse."""
         return self._key_cursor.mark()
 
     def crosshair_at(self, frame: Frame) -> QPointF | None:
-        """Where the crosshair belongs in this frame, in logical pixels: at the mouse, or at the keys' candle."""
+        """The crosshair's position in this frame, in logical pixels: at the mouse, or at the keyboard's candle."""
         at_keys = self._key_cursor.position(frame)
         return self._position if at_keys is None else at_keys
 
     def add_tool(self, tool: Tool) -> None:
-        """Ask this tool before those that are there."""
+        """Add a tool before the present ones."""
         self._tools.insert(0, tool)
 
     def add_guest_tool(self, is_needed: Callable[[], bool]) -> None:
-        """Let items that are not the chart's own have the mouse, before a press moves the view."""
+        """Let items from outside the chart take the mouse before a press moves the view."""
         self._guest = GuestTool(self.scene(), is_needed)
         self._tools.insert(self._tools.index(self._pan), self._guest)
 
     def let_go(self, *, keeps_crosshair: bool = False) -> None:
-        """Of everything: another market, or the view goes elsewhere. keeps_crosshair: the same market at another
-        interval, at which the keys' crosshair stays at its time."""
+        """End all interaction, for another market or view. keeps_crosshair: at another interval of the same market the
+        keyboard crosshair stays at its time."""
         self._cancel()
         if not keeps_crosshair:
             self._key_cursor.let_go()
         self._kinetic.stop()
 
     def hold_prices(self, shown: PriceRange) -> None:
-        """Keep this range in view, whatever comes."""
+        """Fix the price scale at this range."""
         self._held.hold(shown)
         self.view_moved()
 
     def fit_prices(self) -> None:
-        """Let go of a price range that was held by hand."""
+        """Return to the automatic price scale."""
         self._held.release()
         self.view_moved()
 
     @Slot()
     def go_to_newest(self) -> None:
-        """Bring the newest candle into view, at the zoom that holds."""
+        """Scroll to the newest candle, at the same zoom."""
         self._kinetic.stop()
         self.scale.go_to_newest()
         self.view_moved()
 
     @Slot()
     def go_to_oldest(self) -> None:
-        """Bring the oldest candle into view, at the zoom that holds."""
+        """Scroll to the oldest candle, at the same zoom."""
         self._kinetic.stop()
         self.scale.go_to_oldest()
         self.view_moved()
@@ -142,13 +142,13 @@ class HandledView(pyqtgraph.GraphicsView):  # type: ignore[misc]  # pyqtgraph ha
         self.view_moved()
 
     def zoom(self, factor: float) -> None:
-        """Spread the candles (factor > 1) or press them together."""
+        """Zoom in (factor > 1) or out."""
         self._kinetic.stop()
         self.scale.zoom(factor)
         self.view_moved()
 
     def go_to_time(self, time_ms: int) -> bool:
-        """Bring the candle that opens at or after a time into the middle. False where there is none."""
+        """Centre the candle that opens at or after a time. False if there is none."""
         index = self.model.index_from(time_ms)
         if index is None or index >= self.model.count:
             return False
@@ -158,8 +158,8 @@ class HandledView(pyqtgraph.GraphicsView):  # type: ignore[misc]  # pyqtgraph ha
         return True
 
     def bring_into_view(self, anchors: Sequence[Anchor], *, has_time: bool = True) -> None:
-        """Let these places be seen: all of them, or the last alone where they lie too far apart for one view. has_time:
-        False where they are prices at any time."""
+        """Scroll these places into view: all of them, or only the last if they are too far apart. has_time: False for
+        prices without a time."""
         self._kinetic.stop()
         frame = self.fresh_frame()
         places = sorted((index_at(self.model, anchor.time_ms), anchor.price) for anchor in anchors)
@@ -241,7 +241,7 @@ class HandledView(pyqtgraph.GraphicsView):  # type: ignore[misc]  # pyqtgraph ha
         self.cursor_moved()
 
     def _key(self, event: QKeyEvent) -> bool:
-        """Whether the key meant anything."""
+        """Returns whether the key was used."""
         before = self.key_mark
         if event.key() == Qt.Key.Key_Escape and self._holder is not None:
             self._cancel()
@@ -255,7 +255,7 @@ class HandledView(pyqtgraph.GraphicsView):  # type: ignore[misc]  # pyqtgraph ha
         return True
 
     def _sync(self) -> None:
-        """Take over the series' new length. Candles that came late must not push what is in view aside."""
+        """Take over the series' new length. Late candles must not move the visible ones."""
         self.model.follow()
         shifted = self._anchor.shifted()
         self.scale.set_count(self.model.count, shifted, may_follow=not self.is_moving)
@@ -263,11 +263,11 @@ class HandledView(pyqtgraph.GraphicsView):  # type: ignore[misc]  # pyqtgraph ha
 
     @property
     def _is_guests(self) -> bool:
-        """Whether the mouse's events are for pyqtgraph, whose item has it."""
+        """Whether pyqtgraph gets the mouse events, because one of its items holds the mouse."""
         return self._holder is not None and self._holder is self._guest
 
     def _cancel(self) -> None:
-        """Whoever has the mouse lets go."""
+        """Cancel the active tool."""
         holder, self._holder = self._holder, None
         if holder is not None:
             holder.cancel()
@@ -289,24 +289,24 @@ class HandledView(pyqtgraph.GraphicsView):  # type: ignore[misc]  # pyqtgraph ha
 
 
 class ViewAnchor:
-    """One candle in view, known by its time: candles that come late must not push what is in view aside."""
+    """Identifies one visible candle by its time: late candles must not move the visible ones."""
 
     def __init__(self, model: ChartModel, scale: TimeScale) -> None:
         self._model, self._scale = model, scale
         self._held: tuple[int, int] | None = None
 
     def forget(self) -> None:
-        """Another market."""
+        """Reset, for another market."""
         self._held = None
 
     def drop(self) -> None:
-        """Remember the candle at the right edge, or the newest one where that lies further right."""
+        """Remember the candle at the right edge, or the newest one if the edge is beyond it."""
         index = min(max(round(self._scale.right), 0), self._model.count - 1)
         time_ms = self._model.time_at(index)
         self._held = None if time_ms is None or index >= self._model.count else (index, time_ms)
 
     def shifted(self) -> int:
-        """How many candles were inserted before it since."""
+        """Number of candles inserted before it since."""
         if self._held is None:
             return 0
         index, time_ms = self._held

@@ -1,4 +1,4 @@
-"""The crosshair by keys: candle by candle, so that each can be read without a mouse."""
+"""The keyboard crosshair: candle by candle, so that each can be read without a mouse."""
 
 from __future__ import annotations
 
@@ -23,29 +23,29 @@ _DIRECTIONS = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}
 
 class KeyCursor(Tool):
     """Ctrl+Left and Ctrl+Right, with Shift by ten; Ctrl+PgUp and Ctrl+PgDown to the pane above or below. It stays at
-    its candle, whatever closes, comes late or moves; the view is moved along where a step leads out of it."""
+    its candle when candles close, arrive late or move; a step out of the view scrolls it."""
 
     def __init__(
         self, model: ChartModel, scale: TimeScale, frame: Callable[[], Frame], mouse: Callable[[], QPointF | None]
     ) -> None:
-        """frame: gives the geometry as the scale has it now. mouse: where that is, in logical pixels."""
+        """frame: gives the current geometry. mouse: its position in logical pixels."""
         self._model, self._scale, self._frame, self._mouse = model, scale, frame, mouse
         self._time_ms: int | None = None
         self._pane = PRICE_PANE
 
     def let_go(self) -> None:
-        """The mouse points now, or another market is shown."""
+        """Hide it, because the mouse takes over or another market is shown."""
         self._time_ms, self._pane = None, PRICE_PANE
 
     def mark(self) -> Anchor | None:
-        """The candle or ghost that it is at, and its close. None while it points at none."""
+        """The candle or ghost at the crosshair, and its close; None while hidden."""
         index = self._pointed_at()
         time_ms, price = (None, None) if index is None else (self._model.time_at(index), self._model.close_at(index))
         return None if time_ms is None or price is None else bounded(time_ms, price)
 
     def position(self, shown: Frame) -> QPointF | None:
-        """Where it is in this frame, in logical pixels: at its candle's close, or in the middle of a lower pane. None
-        while it points at none."""
+        """Its position in this frame, in logical pixels: at its candle's close, or in the middle of a lower pane. None
+        while hidden."""
         index = self._pointed_at()
         if index is None:
             return None
@@ -80,7 +80,7 @@ class KeyCursor(Tool):
             self._go_to(min(self._model.newest_index, math.floor(shown.right)))
 
     def _go_down(self, shown: Frame, panes: int) -> None:
-        """At the candle where it is, or where reading begins."""
+        """Starts at its candle, or at the default starting candle."""
         if self._pointed_at() is None:
             self._walk(shown, 0)
         names = [pane.name for pane in (shown.price_pane, *shown.panes)]
@@ -88,11 +88,11 @@ class KeyCursor(Tool):
         self._pane = names[min(max(place, 0), len(names) - 1)]
 
     def _pane_of(self, shown: Frame) -> Pane:
-        """Where its row is; the prices' where the pane has been taken away."""
+        """The pane of its row; the prices' if the pane was removed."""
         return next((pane for pane in shown.panes if pane.name == self._pane), shown.price_pane)
 
     def _pointed_at(self) -> int | None:
-        """The candle of its time, also at an interval at which that is within a longer candle."""
+        """The candle of its time, including at an interval where that lies within a longer candle."""
         return None if self._time_ms is None else self._model.index_around(self._time_ms)
 
     def _last(self) -> int:

@@ -1,4 +1,4 @@
-"""The plot in one's hand: drag to pan, let go in motion and it runs out; wheel and keys move and zoom it."""
+"""Panning by mouse drag with kinetic scrolling; wheel and keys scroll and zoom."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from desktop.chart.tools.tool import Area, ChartPoint, GripTool
 
 _DRAG_THRESHOLD_PX = 3.0
 _WATCHED_S = 0.08
-"""How much of the hand's last motion counts for its speed."""
+"""Weight of the last mouse movement in the speed."""
 _SLOWEST_PX_PER_S = 120.0
 _FASTEST_PX_PER_S = 6_000.0
 _HALF_LIFE_S = 0.12
@@ -33,7 +33,7 @@ _MODIFIERS_OF_OTHERS = (
 
 
 class _Hold(NamedTuple):
-    """Where the hand is, and what was in view when it took hold."""
+    """The mouse position, and the view when the drag began."""
 
     position: QPointF
     right: float
@@ -41,7 +41,7 @@ class _Hold(NamedTuple):
 
 
 class PanTool(GripTool[_Hold]):
-    """Drags the time scale, and the prices too where they are held by hand; a double click resets both."""
+    """Drags the time scale, and a manual price range too; a double click resets both."""
 
     shape = Qt.CursorShape.CrossCursor
 
@@ -58,7 +58,7 @@ class PanTool(GripTool[_Hold]):
         return super().press(at)
 
     def move(self, at: ChartPoint) -> None:
-        """Drag what is held along. A trembling click does not count as a drag."""
+        """Drag the view along. A small tremble of a click is not a drag."""
         if self.held is None:
             return
         way = at.position - self.held.position
@@ -87,7 +87,7 @@ class PanTool(GripTool[_Hold]):
         return Qt.CursorShape.ClosedHandCursor if self.held is not None else super().shape_at(at)
 
     def wheel(self, event: QWheelEvent) -> bool:
-        """Zoom about the cursor; sideways, or with Shift, pan. Whether the view changed."""
+        """Zoom about the cursor; sideways, or with Shift, pan. Returns whether the view changed."""
         before = (self._scale.right, self._scale.spacing)
         turned = event.angleDelta()
         if event.modifiers() & Qt.KeyboardModifier.ShiftModifier or abs(turned.x()) > abs(turned.y()):
@@ -95,7 +95,7 @@ class PanTool(GripTool[_Hold]):
         else:
             x = min(max(event.position().x(), 0.0), self._scale.width)
             self._scale.zoom_at(_ZOOM_PER_DEGREE ** turned.y(), x)
-        if self.held is not None:  # go on from there
+        if self.held is not None:  # continue from there
             self.held = self._hold(event.position())
         return (self._scale.right, self._scale.spacing) != before
 
@@ -126,7 +126,7 @@ class PanTool(GripTool[_Hold]):
         return True
 
     def candles_shifted(self, count: int) -> None:
-        """Candles were inserted before the view: what is held got other indices."""
+        """Candles were inserted before the view: shift the drag's indices."""
         if self.held is not None:
             self.held = self.held._replace(right=self.held.right + count)
 
@@ -137,7 +137,7 @@ class PanTool(GripTool[_Hold]):
         return _Hold(position, self._scale.right, self._range.range)
 
     def _speed(self) -> float:
-        """Pixels a second at the end of the drag; 0 where the hand had come to rest."""
+        """Pixels a second at the end of the drag; 0 if the mouse was at rest."""
         now = self._clock.monotonic_s()
         recent = [(when, x) for when, x in self._trail if now - when <= _WATCHED_S]
         if len(recent) < 2 or now <= recent[0][0]:
@@ -146,7 +146,7 @@ class PanTool(GripTool[_Hold]):
 
 
 class Kinetic(QObject):
-    """Lets the view run on and slow down after a throw."""
+    """Lets the view continue and slow down after a throw."""
 
     def __init__(self, scale: TimeScale, on_moved: Callable[[], None], clock: Clock, parent: QObject) -> None:
         super().__init__(parent)
@@ -163,7 +163,7 @@ class Kinetic(QObject):
         return self._timer.isActive()
 
     def start(self, speed_px_per_s: float) -> None:
-        """Go on at this speed; positive goes back in time. One that is too slow is none."""
+        """Start at this speed; positive moves back in time. Too low a speed is ignored."""
         if abs(speed_px_per_s) < _SLOWEST_PX_PER_S:
             return
         self._speed = math.copysign(min(abs(speed_px_per_s), _FASTEST_PX_PER_S), speed_px_per_s)

@@ -1,4 +1,4 @@
-"""Places for what is put on the chart: the candle and the price under the mouse, and how far an arrow moves one."""
+"""Places for objects on the chart: the candle and price under the mouse, and the step of an arrow key."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ARROWS = {
     Qt.Key.Key_Up: (0, 1),
     Qt.Key.Key_Down: (0, -1),
 }
-"""By how many candles and steps of the price."""
+"""Candles and price steps per arrow key."""
 TEN_AT_ONCE = {Qt.KeyboardModifier.NoModifier: 1, Qt.KeyboardModifier.ShiftModifier: 10}
 _STEPS_IN_VIEW = 200
 
@@ -30,9 +30,9 @@ def tick_of(model: ChartModel) -> float:
 
 
 def price_step(shown: PriceRange, price: float, tick: float) -> float:
-    """A round step, about a 200th of the height of what is in view; at least `tick`, the market's smallest.
+    """A round step, about a 200th of the visible height; at least `tick`, the market's smallest.
 
-    On a logarithmic scale it grows with the price. Of a price out of view it is that at the nearer edge.
+    On a logarithmic scale it grows with the price. For a price out of view it is that at the nearer edge.
     """
     share = min(max(shown.share(price), 0.0), 1.0)
     half = 0.5 / _STEPS_IN_VIEW
@@ -51,8 +51,8 @@ def raw_anchor(at: ChartPoint, model: ChartModel) -> Anchor:
 
 
 def moved_by(drawing: Drawing, model: ChartModel, shown: PriceRange, candles: int, rise: float) -> Drawing:
-    """By candles, and by a share of the height of the prices in view, so that it keeps its form on a logarithmic scale
-    as well; as far as no end comes to zero or out of all bounds."""
+    """The drawing moved by candles, and by a share of the visible price range's height, so that it keeps its shape on a
+    logarithmic scale too; limited so that no end reaches zero or exceeds the bounds."""
     prices, decimals = [anchor.price for anchor in drawing.anchors], model.decimals()
     tick = max(tick_of(model), LOWEST_PRICE)
     rise = min(rise, shown.share(HIGHEST_PRICE) - shown.share(max(prices)))
@@ -68,12 +68,12 @@ def moved_by(drawing: Drawing, model: ChartModel, shown: PriceRange, candles: in
 
 
 def _snapped_price(at: ChartPoint, model: ChartModel) -> float:
-    """In the market's decimals. A place above or below the prices counts as their edge, and one at zero or below as the
-    smallest step."""
+    """In the market's decimals. Places above or below the prices count as their edge, and prices at or below zero as
+    the smallest step."""
     pane = at.frame.price_pane
     row = min(max(at.pixel.y(), pane.top), pane.inner_bottom - 1)
     candle = model.candle(round(at.index)) if at.modifiers & Qt.KeyboardModifier.ControlModifier else None
     if candle is not None and at.area is not Area.PRICE_AXIS:
-        # Of those in one row the close.
+        # In one row, the close wins.
         return min((candle.close, candle.open, candle.high, candle.low), key=lambda price: abs(pane.y(price) - row))
     return max(round(pane.value_at(row), model.decimals()), tick_of(model))

@@ -1,4 +1,4 @@
-"""What mouse and keys can take hold of, and where on the chart that is."""
+"""The base of mouse and keyboard tools, and places on the chart."""
 
 from __future__ import annotations
 
@@ -32,20 +32,20 @@ class ChartPoint:
     area: Area
     pane: Pane
     index: float
-    """The candle's index, with the share of the way to the next."""
+    """The candle's index, with the fraction to the next one."""
     modifiers: Qt.KeyboardModifier
     frame: Frame
 
     @classmethod
     def of(cls, position: QPointF, pixel: QPoint, modifiers: Qt.KeyboardModifier, frame: Frame) -> ChartPoint:
-        """What lies at a position of this frame."""
+        """The place at a position of this frame."""
         pane = frame.pane_at(pixel.y())
         index = frame.right - (frame.layout.plot_right - pixel.x()) / frame.spacing
         return cls(position, pixel, _area(pixel, frame), pane, index, modifiers, frame)
 
     @property
     def is_on_prices(self) -> bool:
-        """Whether it lies in the plot's pane of prices."""
+        """Whether it lies in the price pane."""
         return self.area is Area.PLOT and self.pane is self.frame.price_pane
 
 
@@ -57,65 +57,65 @@ def _area(pixel: QPoint, frame: Frame) -> Area:
 
 
 def modifiers_of(event: QKeyEvent) -> Qt.KeyboardModifier:
-    """The same for a key of the number pad as for its like."""
+    """Treats number-pad keys as their main-keyboard equivalents."""
     return event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
 
 
 class Tool:
-    """Asked in turn, by mouse and by keys; the first that takes a press has the mouse until the button is let go. A
-    subclass says what it makes of which."""
+    """Called in order, by mouse and keyboard; the first that takes a press has the mouse until the button is released.
+    Subclasses override what they use."""
 
     def press(self, at: ChartPoint) -> bool:
         """Whether it takes the mouse."""
         return False
 
     def move(self, at: ChartPoint) -> None:
-        """The mouse moved while it has it."""
+        """The mouse moved while captured."""
 
     def release(self, at: ChartPoint) -> None:
-        """The button was let go."""
+        """The button was released."""
         self.cancel()
 
     def cancel(self) -> None:
-        """Let go at once: the market changed, or Escape was pressed."""
+        """Cancel immediately: the market changed, or Escape was pressed."""
 
     def double_click(self, at: ChartPoint) -> bool:
-        """Whether it makes something of a double click."""
+        """Whether it uses a double click."""
         return False
 
     def shape_at(self, at: ChartPoint) -> Qt.CursorShape | None:
-        """The mouse's shape where it would take a press; None where it would not."""
+        """The cursor shape if it would take a press; None otherwise."""
         return None
 
     def hover(self, at: ChartPoint) -> None:
-        """The mouse moved with no button down, or has come in."""
+        """The mouse moved with no button down, or entered."""
 
     def leave(self) -> None:
-        """The mouse is elsewhere."""
+        """The mouse left."""
 
     def key(self, event: QKeyEvent) -> bool:
-        """Whether it makes something of a key. Not asked while there is no candle, or while the mouse has hold."""
+        """Whether it uses a key. Not called without candles, or during a drag."""
         return False
 
     def crosshair_moved(self, to: Anchor) -> None:
-        """The keys' crosshair is at this candle and its close now."""
+        """The keyboard crosshair moved to this candle and its close."""
 
 
 Part = TypeVar("Part")
 
 
 class GripTool(Tool, Generic[Part]):
-    """Takes hold of one part of the chart."""
+    """A tool that grabs one part of the chart."""
 
     shape: Qt.CursorShape
     held: Part | None = None
 
     def part_at(self, at: ChartPoint) -> Part | None:
-        """What of it a press takes hold of; None where it takes none."""
+        """The part that a press would grab, or None."""
         raise NotImplementedError
 
     def reset(self, part: Part) -> None:
-        """A double click has met it."""
+        """The part was double-clicked."""
 
     def press(self, at: ChartPoint) -> bool:
         self.held = self.part_at(at)
