@@ -12,7 +12,7 @@ from PySide6.QtGui import QFont
 from core.domain.candle import Candle
 from core.domain.events import Ghost
 from desktop.chart.axes import price_scale
-from desktop.chart.axes.held_range import HeldRange
+from desktop.chart.axes.manual_range import ManualRange
 from desktop.chart.axes.price_scale import PriceRange, ScaleKind
 from desktop.chart.axes.time_scale import TimeScale
 from desktop.chart.data.columns import CandleColumns, Extent, extent, group_size
@@ -20,7 +20,7 @@ from desktop.chart.data.ghosts import band
 from desktop.chart.data.model import ChartModel
 from desktop.chart.data.shapes import shaped
 from desktop.chart.labels.forecast_label import usual_width
-from desktop.chart.labels.note import note_room, note_words
+from desktop.chart.labels.note import note_room, note_text
 from desktop.chart.labels.readout import readout_lines, readout_width
 from desktop.chart.painting.fonts import Fonts
 from desktop.chart.painting.geometry import candle_widths
@@ -54,7 +54,7 @@ class FrameBuilder:
     """Caches what is expensive to recompute: fonts, visible candles, the axis width."""
 
     def __init__(
-        self, model: ChartModel, scale: TimeScale, held: HeldRange, layers: LayerSet, heights: PaneHeights
+        self, model: ChartModel, scale: TimeScale, held: ManualRange, layers: LayerSet, heights: PaneHeights
     ) -> None:
         self._model, self._scale, self._held, self._layers, self._heights = model, scale, held, layers, heights
         self._axis_width = self._releases = 0
@@ -111,14 +111,14 @@ class FrameBuilder:
             widths=candle_widths(spacing * group, ratio),
             fonts=fonts,
             style=style,
-            is_held=self._held.range is not None,
+            is_manual=self._held.range is not None,
         )
 
     def _layout(self, size: QSize, ratio: float, fonts: Fonts, style: Style) -> Layout:
         """Divide the widget into areas, each at least one pixel."""
         width, height = round(size.width() * ratio), round(size.height() * ratio)
         axis = min(round(self._axis_width * ratio), round(width * _WIDEST_AXIS))
-        note = note_room(note_words(self._model), usual_width(self._model, fonts), fonts, ratio, width - axis)
+        note = note_room(note_text(self._model), usual_width(self._model, fonts), fonts, ratio, width - axis)
         lines = readout_lines(self._model, self._layers, fonts, readout_width(width - axis, ratio))
         plot_bottom = max(2, height - fonts.line - fonts.line // 2)
         main_bottom = max(2, plot_bottom - sum(self._pane_heights(plot_bottom).values()))

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from PySide6.QtCore import QPoint, QPointF, QRect, QSize
 from PySide6.QtGui import QRegion
 
-from desktop.chart.axes.held_range import HeldRange
+from desktop.chart.axes.manual_range import ManualRange
 from desktop.chart.axes.time_scale import TimeScale
 from desktop.chart.data.model import ChartModel
 from desktop.chart.frame_builder import FrameBuilder
@@ -28,7 +28,7 @@ class Picture(Surface):
     """Built on demand and cached until marked dirty. Items read it while they are painted."""
 
     def __init__(
-        self, model: ChartModel, scale: TimeScale, held: HeldRange, layers: LayerSet, heights: PaneHeights
+        self, model: ChartModel, scale: TimeScale, held: ManualRange, layers: LayerSet, heights: PaneHeights
     ) -> None:
         super().__init__(model)
         self._layers = layers
@@ -68,7 +68,7 @@ class Picture(Surface):
         return self._time_marks
 
     @property
-    def kept_key(self) -> object:
+    def cached_key(self) -> object:
         """Cache key of the closed candles' picture."""
         model = self.model
         return (self.labels_key, id(model.series), model.holes, self._layers.key(model))
@@ -108,7 +108,7 @@ class Picture(Surface):
         """Rebuild frame and labels on the next use."""
         self._frame = self._overlay = None
 
-    def renewed(self, dirty: Dirty, build: Callable[[], Frame], overlay: Callable[[], Overlay]) -> QRegion | None:
+    def updated(self, dirty: Dirty, build: Callable[[], Frame], overlay: Callable[[], Overlay]) -> QRegion | None:
         """Bring everything up to date. Returns the logical pixels that changed; None: all of them."""
         former, patches, live = self._frame, self._patches, self._live
         ahead, self._ahead = self._ahead, self._ahead_now()

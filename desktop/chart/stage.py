@@ -8,11 +8,11 @@ from PySide6.QtCore import QRect, QRectF
 from PySide6.QtWidgets import QGraphicsScene
 
 from desktop.chart.items.axis import TimeAxis, ValueAxis
+from desktop.chart.items.background import Background
 from desktop.chart.items.candles import ClosedCandlesItem, FormingCandleItem
 from desktop.chart.items.forecast import ForecastItem
 from desktop.chart.items.grid import BordersItem, GapsItem, GridItem
-from desktop.chart.items.kept import Ground
-from desktop.chart.items.live import CrosshairItem, LastPriceItem, PlotLabelsItem, WordsItem
+from desktop.chart.items.live import CrosshairItem, LastPriceItem, PlotLabelsItem, TextItem
 from desktop.chart.panes.box import PaneBox
 from desktop.chart.panes.frame import Frame
 from desktop.chart.panes.item import ChartItem
@@ -31,11 +31,11 @@ class Stage:
         self._of_layers: list[ChartItem] = []
         self._placed_key: object = None
         self._add_view(PRICE_PANE)
-        self.ground = Ground(picture, self._kept)
-        labels = (LastPriceItem(picture), PlotLabelsItem(picture), CrosshairItem(picture), WordsItem(picture))
+        self.background = Background(picture, self._kept)
+        labels = (LastPriceItem(picture), PlotLabelsItem(picture), CrosshairItem(picture), TextItem(picture))
         self._forecast = ForecastItem(picture)
         candles = (GapsItem(), ClosedCandlesItem(), self._forecast, FormingCandleItem())
-        for item in (self.ground, BordersItem(), *candles, *labels):
+        for item in (self.background, BordersItem(), *candles, *labels):
             self._put(item)
         self._time_axis = TimeAxis(picture, "bottom")
         scene.addItem(self._time_axis)
@@ -47,14 +47,14 @@ class Stage:
         return self._views[pane_name][0]
 
     @property
-    def has_guests(self) -> bool:
+    def has_foreign_items(self) -> bool:
         """Whether a view holds items from outside the chart."""
-        return any(box.guests for box, _ in self._views.values())
+        return any(box.foreign_items for box, _ in self._views.values())
 
     def forget(self) -> None:
         """Drop all caches, for another series, style or font."""
         self._placed_key = None
-        self.ground.pixels.forget()
+        self.background.pixels.forget()
         self._forecast.pixels.forget()
         for axis in (self._time_axis, *(axis for _, axis in self._views.values())):
             axis.forget()
@@ -106,7 +106,7 @@ class Stage:
             self._scene.addItem(item)
             return
         item.box = self.box(item.pane)
-        item.box.put_own(item)
+        item.box.add_own(item)
         item.setZValue(item.z)  # a view raises items that would be below it
 
     def _take_away(self, items: Iterable[ChartItem]) -> None:
@@ -116,7 +116,7 @@ class Stage:
 
     def _kept(self) -> list[ChartItem]:
         """From back to front; layers of one height in the order they were added."""
-        return sorted((item for item in self._items if item.is_kept), key=lambda item: item.z)
+        return sorted((item for item in self._items if item.is_cached), key=lambda item: item.z)
 
 
 def _beside(frame: Frame, pane: Pane) -> QRectF:

@@ -25,9 +25,9 @@ from core.market.known_holes import KnownHoles
 from desktop.chart.data.model import Moment
 from desktop.chart.frame_clock import Dirty, FrameClock
 from desktop.chart.idle_work import IdleWork
+from desktop.chart.labels.description import describe_candle, describe_chart
 from desktop.chart.labels.last_price import Countdown
 from desktop.chart.labels.overlay import Overlay
-from desktop.chart.labels.spoken import spoken_candle, spoken_chart
 from desktop.chart.panes.box import PaneBox
 from desktop.chart.panes.frame import Frame
 from desktop.chart.panes.layer import Layer, LayerSet, OpenPane
@@ -35,7 +35,7 @@ from desktop.chart.panes.pane import PRICE_PANE
 from desktop.chart.picture import Picture, to_px
 from desktop.chart.stage import Stage
 from desktop.chart.style import Style
-from desktop.chart.tools.hands import HandledView
+from desktop.chart.tools.interactive_view import InteractiveView
 from desktop.chart.tools.tool import ChartPoint
 from desktop.ui.accessible import announce
 from desktop.ui.plain_text import LONGEST_TEXT
@@ -46,7 +46,7 @@ _MARGIN_PX = 10
 _NO_MODIFIER = Qt.KeyboardModifier.NoModifier
 
 
-class ChartWidget(HandledView):
+class ChartWidget(InteractiveView):
     """A candle chart in one pyqtgraph view. Times are UTC milliseconds, prices the market's.
 
     The series is the caller's and is read in place: after changing it, call `refresh`. Setters are cheap and may be
@@ -76,8 +76,8 @@ class ChartWidget(HandledView):
         self._frame_clock = FrameClock(self._on_frame, self)
         self._idle_work = IdleWork(self._layers, self.model, self.layers_changed, self)
         self.set_empty_text(translate("Chart", "Waiting for candles …"))
-        self._candles_told: object = None
-        self.add_guest_tool(lambda: self._stage.has_guests)
+        self._notified_candles: object = None
+        self.add_foreign_item_tool(lambda: self._stage.has_foreign_items)
         self._countdown = Countdown(self.overlay_changed, clock, self)
         self._newest_button = NewestButton(self.viewport())
         self._newest_button.clicked.connect(self.go_to_newest)
@@ -87,7 +87,7 @@ class ChartWidget(HandledView):
     @property
     def closed_paints(self) -> int:
         """Number of paints of the closed candles."""
-        return self._stage.ground.paints
+        return self._stage.background.paints
 
     @property
     def frame(self) -> Frame:
@@ -106,7 +106,7 @@ class ChartWidget(HandledView):
 
     def in_words(self) -> str:
         """A description of the chart for screen readers."""
-        return spoken_chart(self.model, self.style_shown.time_zone, self._index_at_keys())
+        return describe_chart(self.model, self.style_shown.time_zone, self._index_at_keys())
 
     def add_layer(self, layer: Layer) -> None:
         """Add a layer over the candles, or in a separate pane below them."""
@@ -146,9 +146,9 @@ class ChartWidget(HandledView):
             self.remove_layer(layer)
         self.fresh_frame()
 
-    def hush(self, *, is_hushed: bool) -> None:
+    def suppress_tooltips(self, *, is_suppressed: bool) -> None:
         """Suppress tooltips while something else is open over the chart."""
-        self._layers.is_hushed = is_hushed
+        self._layers.are_tooltips_suppressed = is_suppressed
         self._frame_clock.request(Dirty.CURSOR)
 
     def layers_changed(self) -> None:
@@ -167,7 +167,7 @@ class ChartWidget(HandledView):
     def set_series(self, series: CandleSeries, market_title: str = "", *, is_same_market: bool = False) -> None:
         """Show another market; resets forming candle, forecasts and view."""
         self.model.set_series(series, market_title, is_same_market=is_same_market)
-        self.let_go(keeps_crosshair=is_same_market)
+        self.end_interaction(keeps_crosshair=is_same_market)
         self._anchor.forget()
         self.scale.set_count(0)
         self.scale.set_count(self.model.count)
@@ -179,7 +179,7 @@ class ChartWidget(HandledView):
         self._anchor.drop()
         self._forget_pictures()
         self.series_changed.emit()
-        self._tell_candles()
+        self._notify_candles_changed()
 
     def replace_series(self, series: CandleSeries) -> None:
         """The same market with more candles: the visible ones stay in place, as do forming candle and forecast."""
@@ -190,7 +190,7 @@ class ChartWidget(HandledView):
         self._picture.dirty()
         self._frame_clock.request(Dirty.DATA)
         self.series_changed.emit()
-        self._tell_candles()
+        self._notify_candles_changed()
 
     def show_moment(self, moment: Moment | None) -> None:
         """Show the market at a past moment with the forecast of that time and nothing later; None: now."""
@@ -200,7 +200,7 @@ class ChartWidget(HandledView):
         self._anchor.drop()
         self._picture.dirty()
         self._frame_clock.request(Dirty.DATA)
-        self._tell_candles()
+        self._notify_candles_changed()
 
     def refresh(self) -> None:
         """The series has changed: candles were appended, inserted or replaced."""
@@ -245,7 +245,7 @@ class ChartWidget(HandledView):
 
     def set_empty_text(self, text: str) -> None:
         """Set the text shown without candles."""
-        self._stage.ground.say(plain(text, LONGEST_TEXT))
+        self._stage.background.set_text(plain(text, LONGEST_TEXT))
 
     def flush(self) -> None:
         """Update geometry and labels now rather than at the next frame. Qt still paints at its own time."""
@@ -297,7 +297,7 @@ class ChartWidget(HandledView):
         super().keyPressEvent(event)
         index = self._index_at_keys()
         if index is not None and index != before:
-            announce(self, spoken_candle(self.model, self.style_shown.time_zone, index))
+            announce(self, describe_candle(self.model, self.style_shown.time_zone, index))
 
     def _index_at_keys(self) -> int | None:
         return None if self.key_mark is None else self.model.index_of(self.key_mark.time_ms)
@@ -316,10 +316,10 @@ class ChartWidget(HandledView):
     def _on_theme(self, palette: Palette) -> None:
         self.restyle(palette=palette)
 
-    def _tell_candles(self) -> None:
-        told = (self.model.series, self.model.version)
-        if told != self._candles_told:
-            self._candles_told = told
+    def _notify_candles_changed(self) -> None:
+        notified = (self.model.series, self.model.version)
+        if notified != self._notified_candles:
+            self._notified_candles = notified
             self.candles_changed.emit()
 
     def _forget_pictures(self) -> None:
@@ -330,11 +330,11 @@ class ChartWidget(HandledView):
     def _on_frame(self, dirty: Dirty) -> None:
         if dirty & Dirty.DATA:
             self._sync()
-            self._tell_candles()
+            self._notify_candles_changed()
         self._anchor.drop()
         if dirty & (Dirty.DATA | Dirty.VIEW):
             self._idle_work.look()
-        changed = self._picture.renewed(dirty, lambda: self.frame, lambda: self.overlay)
+        changed = self._picture.updated(dirty, lambda: self.frame, lambda: self.overlay)
         self._newest_button.place(self.frame, is_needed=not self.model.is_empty and not self.scale.is_newest_in_view)
         if changed is None or self.model.is_empty:
             self.viewport().update()

@@ -1,4 +1,4 @@
-"""What a trade costs on its way into a candle: as a ratio, which a busy machine moves little."""
+"""The cost of a trade on its way into a candle, as a ratio, which a busy machine changes little."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ START_MS = 1_700_000_040_000
 TRADES = 20_000
 _REPEATS = 3
 _ASKED_EVERY = 100
-"""The chart wants the forming candle fifty times a second: at 5,000 trades a second, after so many."""
+"""The chart takes the forming candle fifty times a second: at 5,000 trades a second, after this many."""
 
 
 def seconds_per_trade(per_candle: int) -> float:

@@ -1,4 +1,4 @@
-"""What saving and loading candles costs, beside the bare statements that it comes down to."""
+"""The cost of saving and loading candles, relative to the bare SQL statements."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.benchmark
 
 COUNT, ROUNDS = 1_000, 5
 MOST_BARE = 12.0
-"""Saving looks first which candles are new or differ, and loading makes objects of rows: 2 to 6 were seen."""
+"""Saving first compares candles, and loading creates objects from rows: 2 to 6 were measured."""
 
 
 def _best_s(work: Callable[[int], object]) -> float:

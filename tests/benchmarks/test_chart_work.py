@@ -1,4 +1,4 @@
-"""How much work the chart does, counted and never timed: a busy machine cannot fail these."""
+"""The chart's work, counted and never timed: a busy machine cannot fail these tests."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def rigs(qapp: object) -> Iterator[Rigs]:
 
 
 def work_of(measure: Measure, rig: Rig) -> Counter[str]:
-    """The calls of some turns, after the same ones and others have filled what is kept."""
+    """The calls of some turns, after the same turns and others have filled the caches."""
     measure.prepare(rig)
     for turn in range(2 * TURNS):
         measure.sample_ms(rig, turn)
@@ -85,7 +85,7 @@ def test_a_tick_allocates_as_much_over_a_hundred_thousand_candles_as_over_a_thou
 
 
 def _peak_bytes(rig: Rig, measure: Measure) -> int:
-    """The most memory that Python and NumPy hold at once because of some turns."""
+    """The most memory that Python and NumPy hold at once during some turns."""
     measure.prepare(rig)
     for turn in range(TURNS):
         measure.sample_ms(rig, turn)

@@ -1,4 +1,4 @@
-"""History's speed as ratios of what is measured side by side, so that a busy machine cannot fail them."""
+"""History's speed as ratios of two measurements side by side, so that a busy machine cannot fail them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MARKET = Market("file", "MANY", MINUTE)
 
 @pytest.mark.benchmark
 def test_an_import_costs_a_few_times_what_pandas_and_sqlite_cost_alone(tmp_path: Path) -> None:
-    for turn in range(3):  # an unlucky one is tried again
+    for turn in range(3):  # retries an unlucky run
         folder = tmp_path / str(turn)
         folder.mkdir()
         ratio = measure_history(folder, 60_000, SystemClock())["ratio_to_bare"]
@@ -29,7 +29,7 @@ def test_an_import_costs_a_few_times_what_pandas_and_sqlite_cost_alone(tmp_path:
 
 
 def test_a_window_costs_the_same_among_many(tmp_path: Path) -> None:
-    """Counted in steps of SQLite's machine, not timed."""
+    """Counted in steps of SQLite's virtual machine, not timed."""
     steps = [_steps_of_a_window(tmp_path / f"{count}.sqlite3", count) for count in (3_000, 60_000)]
     assert 0 < steps[1] <= 1.05 * steps[0] < sys.maxsize
 

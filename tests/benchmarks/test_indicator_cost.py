@@ -1,4 +1,4 @@
-"""An indicator over a million candles, in sorts of as many numbers on the same core; and what a tick takes."""
+"""An indicator over a million candles, relative to sorting as many numbers on the same core; and the cost of a tick."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from tests.core.indicators.support import START_MS, USUAL
 pytestmark = pytest.mark.benchmark
 
 MOST_SORTS = 12.0
-"""Up to six were seen; a loop over candles takes hundreds."""
+"""Up to six were measured; a loop over candles takes hundreds."""
 TICKS = 2_000
 MOST_FOR_A_MILLION = 1.5
-"""A tick after a million candles takes at most so many times that after a thousand; 0.9 to 1.1 were seen."""
+"""A tick after a million candles takes at most this many times that after a thousand; 0.9 to 1.1 were measured."""
 
 
 def _candles(count: int, interval: str) -> CandleSeries:
@@ -66,7 +66,7 @@ def _ticks_s(indicator: IndicatorSeries) -> float:
 
 
 def _core_s(work: Callable[[], object]) -> float:
-    """Of a core's time, because other work may go on beside it."""
+    """CPU time, because other work may run at the same time."""
     began = time.thread_time()
     work()
     return time.thread_time() - began

@@ -1,4 +1,4 @@
-"""What joining, storing and finding cost: as ratios of one run, which a busy machine moves little."""
+"""The cost of joining, storing and finding, as ratios within one run, which a busy machine changes little."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _REPEATS = 5
 
 
 def best_s(work: Callable[[], object]) -> float:
-    """Of a few runs: what disturbs one of them only makes it longer."""
+    """The best of a few runs: disturbances only make a run longer."""
     spent = []
     for _ in range(_REPEATS):
         began_s = time.perf_counter()

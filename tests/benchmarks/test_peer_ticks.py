@@ -1,4 +1,4 @@
-"""Our tick beside finplot's, by turns on the same machine."""
+"""Our tick against finplot's, alternating on the same machine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What training costs beside a bare loop, and what the doctor costs beside training."""
+"""The cost of training relative to a bare loop, and of the doctor relative to training."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.core.training.engine.rigs import REFERENCE, batch, engine
 pytestmark = pytest.mark.benchmark
 
 LOOSE = 1.5
-"""The bar of `ghostcandle bench train` is 1.05, on a machine that does nothing else."""
+"""The limit of `ghostcandle bench train` is 1.05, on an otherwise idle machine."""
 LAYERS = 40
 
 

@@ -1,6 +1,6 @@
-"""How much two pictures differ, and how much is let pass.
+"""How much two pictures differ, and the tolerance.
 
-What is let pass covers text and slanted lines: another rasteriser, or another processor's arithmetic, gives edges that
+The tolerance covers text and slanted lines: another rasteriser, or another processor's arithmetic, gives edges that
 differ by a few levels of 255. (FreeType 2.12, 2.13 and 2.14 gave the same bytes for all scenes.) Everything else is
 rectangles on whole device pixels, where the slightest move changes whole pixels from one colour to another: a tick of a
 wick, or a faint grid line. So the level is small and the share of pixels beyond it next to none: at 640x400 not one, at
@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 from PySide6.QtGui import QImage
 
 TOLERATED_LEVEL = 8
-"""Of 255, in any of red, green and blue. The faintest line, the grid on a dark ground, stands out by 12."""
+"""Of 255, in any of red, green and blue. The faintest line, the grid on a dark background, differs by 12."""
 TOLERATED_SHARE = 3e-6
-"""Of the pixels, may differ by more than that."""
+"""Share of the pixels that may differ by more than that."""
 
 Pixels = NDArray[np.uint8]
 """Shape (height, width, 3)."""
@@ -27,8 +27,8 @@ Pixels = NDArray[np.uint8]
 
 @dataclass(frozen=True)
 class Difference:
-    """pixels: how many differ by more than the tolerated level; share: of all; largest: the largest difference of a
-    channel. Pictures of two sizes differ in every pixel."""
+    """pixels: number of pixels beyond the tolerated level; share: of all; largest: the largest difference of a channel.
+    Pictures of two sizes differ in every pixel."""
 
     pixels: int
     share: float
@@ -43,7 +43,7 @@ class Difference:
 
 
 def read(path: Path) -> Pixels:
-    """A picture from its file. Raises FileNotFoundError, or ValueError for what is no picture."""
+    """A picture from its file. Raises FileNotFoundError, or ValueError for an invalid file."""
     if not path.exists():
         raise FileNotFoundError(f"{path} is not there")
     image = QImage(str(path))
@@ -60,7 +60,7 @@ def pixels_of(image: QImage) -> Pixels:
 
 
 def compare(expected: Pixels, actual: Pixels) -> Difference:
-    """By how much the one picture is not the other."""
+    """The difference between two pictures."""
     if expected.shape != actual.shape:
         return Difference(max(expected.size, actual.size) // 3, 1.0, 255)
     apart = distance(expected, actual)
@@ -74,8 +74,8 @@ def distance(expected: Pixels, actual: Pixels) -> NDArray[np.int16]:
 
 
 def difference_picture(expected: Pixels, actual: Pixels) -> Pixels:
-    """The actual picture, faint, with what differs beyond the tolerated level in magenta and the rest in yellow. Of
-    pictures of two sizes: the part that they share."""
+    """The actual picture, faint, with differences beyond the tolerated level in magenta and the others in yellow. For
+    pictures of two sizes: their common part."""
     height, width = (min(expected.shape[side], actual.shape[side]) for side in (0, 1))
     expected, actual = expected[:height, :width], actual[:height, :width]
     apart = distance(expected, actual)

@@ -1,4 +1,4 @@
-"""Scenes of what the market was like: regimes behind the candles, a forecast of an odd input."""
+"""Scenes of market conditions: regimes behind the candles, a forecast from unusual input."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.golden.stage import Stage
 
 
 def regimes(stage: Stage, factor: float = 1.0, count: int = 120) -> None:
-    """Sure and unsure stretches of each regime; of the first candles none is known."""
+    """Certain and uncertain stretches of each regime; unknown for the first candles."""
     series = random_series(count)
     stage.chart.set_series(series, "BTC/USDT · 1m · test")
     stage.chart.set_forecast(forecast_after(series))
@@ -29,13 +29,13 @@ def regimes(stage: Stage, factor: float = 1.0, count: int = 120) -> None:
 
 
 def profile(stage: Stage) -> None:
-    """The volume at each price, over the regimes, which were switched on last."""
+    """The volume at each price over the regimes, which were switched on last."""
     stage.chart.add_layer(VolumeProfileLayer())
     regimes(stage)
 
 
 def dimmed(stage: Stage) -> None:
-    """A forecast that was made of an odd input."""
+    """A forecast made from unusual input."""
     series = random_series(120)
     stage.chart.set_series(series, "BTC/USDT · 1m · test")
     odd = MarketConditions(RegimeProbabilities(0.1, 0.1, 0.8), 1.6, "range 9.0 times its usual")

@@ -1,4 +1,4 @@
-"""Scenes of what a user draws."""
+"""Scenes of drawings."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _LINE, _RAY, _LEVEL, _BOX, _FIBONACCI, _TEXT = DrawingKind
 
 
 def drawings(stage: Stage) -> None:
-    """One of each kind: in the theme's colour and in their own, thin and wide. The rectangle is selected."""
+    """One of each kind, thin and wide, in the theme's colour and in other colours. The rectangle is selected."""
     series = random_series(COUNT)
     stage.chart.set_series(series, "BTC/USDT · 1m · test")
     stage.chart.set_forming(forming_after(series))

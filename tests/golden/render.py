@@ -1,4 +1,4 @@
-"""Paints scenes into a folder, in a process per scale, because a scale factor holds for a process.
+"""Paints scenes into a folder, in a process per scale, because a scale factor applies to a whole process.
 
 python -m tests.golden.render FOLDER SCALE [SCENE …]    (the scale also as QT_SCALE_FACTOR)
 """
@@ -16,7 +16,7 @@ _MOST_S = 120
 
 
 class RenderError(RuntimeError):
-    """A process that paints scenes failed; the message has what it said."""
+    """A process that paints scenes failed; the message contains its output."""
 
 
 def file_name(scene: str, scale: float) -> str:
@@ -25,10 +25,10 @@ def file_name(scene: str, scale: float) -> str:
 
 
 def render(folder: Path, scale: float, scenes: Sequence[str] = ()) -> None:
-    """Paint the scenes of one scale, all or those named, in a process of its own. Raises RenderError."""
+    """Paint the scenes of one scale, all or those named, in a separate process. Raises RenderError."""
     folder.mkdir(parents=True, exist_ok=True)
     command = [sys.executable, "-m", "tests.golden.render", str(folder), f"{scale:g}", *scenes]
-    # What a desktop sets for its screens must not reach the pictures.
+    # The desktop's screen settings must not affect the pictures.
     kept = {name: value for name, value in os.environ.items() if not name.startswith("QT_")}
     environment = kept | {"QT_QPA_PLATFORM": "offscreen", "QT_SCALE_FACTOR": f"{scale:g}", "QT_FONT_DPI": "96"}
     try:
@@ -61,7 +61,7 @@ def main(arguments: Sequence[str]) -> int:
         if scale not in scene.scales or (names and scene.name not in names):
             continue
         path = folder / file_name(scene.name, scale)
-        # PNG loses nothing at any quality; at 0 the file is a twentieth smaller, and takes five times as long.
+        # PNG is lossless at any quality; at 0 the file is a twentieth smaller, but takes five times as long.
         if not shoot(scene, application, font).save(str(path), quality=50):
             print(f"{path} could not be written", file=sys.stderr)
             return 1

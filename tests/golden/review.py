@@ -38,7 +38,7 @@ a { color: inherit } figcaption { margin-top: 4px }
 
 
 class Verdict(StrEnum):
-    """What became of a picture, the most telling first."""
+    """Result for a picture, the most important first."""
 
     CHANGED = "changed"
     NEW = "new"
@@ -48,7 +48,7 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True)
 class Finding:
-    """One picture of the review. `difference` is None where there are no two pictures to compare."""
+    """One picture of the review. `difference` is None if there are not two pictures to compare."""
 
     name: str
     verdict: Verdict
@@ -56,7 +56,7 @@ class Finding:
 
 
 def find(expected: Path, actual: Path) -> list[Finding]:
-    """Compare two folders of pictures; those that want a look come first."""
+    """Compare two folders of pictures; those that need review come first."""
     names = {path.name for folder in (expected, actual) for path in folder.glob("*.png")}
     found = [_finding(name, expected / name, actual / name) for name in names]
     return sorted(found, key=lambda each: (list(Verdict).index(each.verdict), each.name))
@@ -72,7 +72,7 @@ def _finding(name: str, expected: Path, actual: Path) -> Finding:
 
 
 def write_page(folder: Path, expected: Path = EXPECTED) -> list[Finding]:
-    """Write index.html over the pictures in folder/actual. The folder holds all that the page shows."""
+    """Write index.html over the pictures in folder/actual. The folder contains all that the page shows."""
     actual = folder / "actual"
     for name in ("expected", "difference"):
         shutil.rmtree(folder / name, ignore_errors=True)
@@ -111,10 +111,10 @@ def _section(folder: Path, finding: Finding) -> str:
 
 
 def approve(folder: Path, expected: Path = EXPECTED) -> list[Finding]:
-    """Take over what the newest review shows: changed and new pictures come, those without a scene go.
+    """Accept the newest review: changed and new pictures are copied, those without a scene deleted.
 
-    Pictures that are the same within the tolerance stay as they are, so that history does not fill with noise.
-    Raises FileNotFoundError where nothing was reviewed.
+    Pictures that are the same within the tolerance stay unchanged, to keep noise out of the history. Raises
+    FileNotFoundError if nothing was reviewed.
     """
     actual = folder / "actual"
     if not (folder / "index.html").exists():

@@ -1,4 +1,4 @@
-"""The scenes of the golden images. A new one is a row in `SCENES`, and a function where none of these fits."""
+"""The scenes of the golden images. A new one is a row in `SCENES`, and a function if none of these fits."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ _IN_PANES = ("rsi", "macd", "atr")
 
 
 def candles(stage: Stage, style: CandleStyle = CandleStyle.CANDLES, scale: ScaleKind = ScaleKind.LINEAR) -> None:
-    """Closed candles and one that forms."""
+    """Closed candles and a forming one."""
     series = random_series(COUNT)
     stage.chart.restyle(candles=style, scale=scale)
     stage.chart.set_series(series, TITLE)
@@ -75,7 +75,7 @@ def gaps(stage: Stage) -> None:
 
 
 def holes(stage: Stage) -> None:
-    """Of two gaps the exchange is known to have no candle in the first."""
+    """The exchange is known to have no candle in the first of two gaps."""
     gaps(stage)
     model = stage.chart.model
     after = next(index for index in range(1, model.count) if model.missing_before(index))
@@ -93,7 +93,7 @@ def absent_told(stage: Stage) -> None:
 
 
 def ghosts(stage: Stage, mode: ForecastMode = ForecastMode.LIVE, *, is_forming: bool = True) -> None:
-    """A forecast with its bands; the first ghost lies behind the candle that forms."""
+    """A forecast with its bands; the first ghost lies behind the forming candle."""
     series = random_series(COUNT)
     stage.chart.set_series(series, TITLE)
     stage.chart.set_forecast(forecast_after(series, mode=mode))
@@ -113,7 +113,7 @@ def plain(stage: Stage) -> None:
 
 
 def million(stage: Stage, style: CandleStyle = CandleStyle.CANDLES) -> None:
-    """All of a million candles in view."""
+    """A million candles, all in view."""
     stage.chart.restyle(candles=style)
     stage.chart.set_series(scenario.series(1_000_000), TITLE)
     stage.settle()
@@ -142,7 +142,7 @@ def no_candles(stage: Stage) -> None:
 
 
 def flat(stage: Stage, price: float = 1.0) -> None:
-    """Nothing ever happens."""
+    """A market whose price never changes."""
     series = CandleSeries(Interval.parse("1m"))
     series.extend(Candle(START_MS + i * MINUTE_MS, price, price, price, price, 0.0) for i in range(COUNT))
     stage.chart.set_series(series, "FLAT/USDT · 1m · test")
@@ -177,7 +177,7 @@ def _forecast_at(series: CandleSeries, factor: float) -> ForecastMade:
 
 
 def crosshair(stage: Stage) -> None:
-    """Over a candle of the past, of which nothing is known but itself."""
+    """Over a past candle without a past forecast."""
     ghosts(stage)
     stage.point_at(92, stage_price(stage, 0.7))
 
@@ -188,14 +188,14 @@ def crosshair_over_ghost(stage: Stage) -> None:
 
 
 def dodged(stage: Stage) -> None:
-    """The cursor is where the readout stands otherwise."""
+    """The cursor is at the readout's usual place."""
     ghosts(stage)
     stage.settle()
     stage.move_mouse(60, 20)
 
 
 def outcome(stage: Stage) -> None:
-    """Over a candle that had been forecast."""
+    """Over a candle with a past forecast."""
     ghosts(stage)
     series = stage.chart.model.series
     assert series is not None
@@ -216,7 +216,7 @@ def stage_price(stage: Stage, share: float) -> float:
 
 
 def countdown(stage: Stage) -> None:
-    """A market that is open: 43 s until the candle closes."""
+    """An open market: 43 s until the candle closes."""
     candles(stage)
     forming = stage.chart.model.forming
     assert forming is not None
@@ -225,14 +225,14 @@ def countdown(stage: Stage) -> None:
 
 
 def panned_back(stage: Stage) -> None:
-    """The newest candle is out of view, and the button offers it."""
+    """The newest candle is out of view, and the button leads to it."""
     ghosts(stage)
     stage.settle()
     QTest.keyClick(stage.chart, Qt.Key.Key_Home)
 
 
 def held_prices(stage: Stage) -> None:
-    """The price range was stretched by hand: candles leave it above and below."""
+    """A manual price range: candles extend beyond it above and below."""
     ghosts(stage)
     stage.settle()
     stage.chart.hold_prices(stage.chart.frame.prices.between(0.35, 0.7))
@@ -261,7 +261,7 @@ def _each_style() -> tuple[Scene, ...]:
 
 
 def hindsight(stage: Stage, factor: float = 1.0, *, has_strip: bool = True) -> None:
-    """Past forecasts over what came, and their errors below; every fifth was made while catching up."""
+    """Past forecasts over the outcome, and their errors below; every fifth was made during catch-up."""
     series = random_series(COUNT)
     stage.chart.set_series(series, TITLE)
     stage.chart.set_forecast(forecast_after(series))
@@ -279,7 +279,7 @@ def hindsight(stage: Stage, factor: float = 1.0, *, has_strip: bool = True) -> N
 
 
 def narrow(stage: Stage) -> None:
-    """Indicators, hindsight and its errors where a line has no room for what they say, with the prices held by hand."""
+    """Indicators, hindsight and its errors without room for their full text, with a manual price scale."""
     hindsight(stage)
     for number, kind in enumerate(_OVER_PRICES):
         stage.chart.add_layer(StudyLayer(IndicatorSpec.of(kind), number))
@@ -288,7 +288,7 @@ def narrow(stage: Stage) -> None:
 
 
 def lines(stage: Stage) -> None:
-    """An alert, one that was crossed, a note that is selected, a measurement and marks of what training had."""
+    """An alert, a triggered one, a selected note, a measurement and training markers."""
     series = random_series(COUNT)
     stage.chart.set_series(series, TITLE)
     newest = series[-1]
@@ -312,7 +312,7 @@ def lines(stage: Stage) -> None:
 
 
 def lines_together(stage: Stage, scale: ScaleKind = ScaleKind.LINEAR) -> None:
-    """Lines at nearly the same price, and one that is selected out of view."""
+    """Lines at nearly the same price, and a selected one out of view."""
     series = random_series(COUNT)
     stage.chart.restyle(scale=scale)
     stage.chart.set_series(series, TITLE)
@@ -329,7 +329,7 @@ def lines_together(stage: Stage, scale: ScaleKind = ScaleKind.LINEAR) -> None:
 
 
 def lines_aside(stage: Stage) -> None:
-    """Lines where the readout and the last price stand, and a measure whose numbers would lie under the readout."""
+    """Lines at the readout and the last price, and a measurement whose numbers would be under the readout."""
     series = random_series(COUNT)
     stage.chart.set_series(series, TITLE)
     stage.settle()

@@ -1,4 +1,4 @@
-"""Where a scene is built: a shown chart whose font, clock, time zone and style are the same everywhere."""
+"""The setup of a scene: a shown chart with fixed font, clock, time zone and style."""
 
 from __future__ import annotations
 
@@ -25,14 +25,15 @@ FONT_PX = 13
 
 @dataclass(frozen=True)
 class Stage:
-    """What a scene may touch. The chart is shown and has its size; the clock moves only by hand."""
+    """The parts that a scene may change. The chart is shown and has its size; the clock moves only when a scene sets
+    it."""
 
     chart: ChartWidget
     clock: ManualClock
     theme: Theme
 
     def settle(self) -> None:
-        """Let the chart catch up with what it was told."""
+        """Let the chart process its changes."""
         self.chart.flush()
         QApplication.processEvents()
 
@@ -43,7 +44,8 @@ class Stage:
         self.move_mouse(round(frame.x(index) / frame.ratio), round(frame.y(price) / frame.ratio))
 
     def move_mouse(self, x: int, y: int) -> None:
-        """Put the mouse at a logical pixel. Sent by hand: QTest moves no mouse that an earlier scene left there."""
+        """Put the mouse at a logical pixel. The event is sent directly: QTest does not move a mouse that is already
+        there."""
         at, none = QPointF(x, y), Qt.MouseButton.NoButton
         kind, plain = QMouseEvent.Type.MouseMove, Qt.KeyboardModifier.NoModifier
         QApplication.sendEvent(
@@ -54,7 +56,7 @@ class Stage:
 
 @dataclass(frozen=True)
 class Scene:
-    """One picture. `build` puts the chart into the state that is to be seen; `size` is in logical pixels."""
+    """One picture. `build` puts the chart into the pictured state; `size` is in logical pixels."""
 
     name: str
     build: Callable[[Stage], object]
@@ -66,9 +68,9 @@ class Scene:
 
 
 def golden_font() -> QFont:
-    """The shipped font. Without hinting and subpixels its glyphs depend on nothing that a machine is set to.
+    """The shipped font. Without hinting and subpixels its glyphs do not depend on the machine's settings.
 
-    Raises FileNotFoundError where a file of it cannot be read.
+    Raises FileNotFoundError if a font file cannot be read.
     """
     for path in sorted(FONTS.glob("*.ttf")):
         if QFontDatabase.addApplicationFont(str(path)) < 0:

@@ -1,4 +1,4 @@
-"""The tolerance lets a rasteriser's noise pass, and nothing that moved by a pixel."""
+"""The tolerance accepts rasteriser noise, but no move by a pixel."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tests.golden.review import EXPECTED, SCALES
 
 PALETTE = build_palette(True, "green-red")
 _SHORTEST_PX = 2
-"""Logical pixels of a wick beyond its body: what is shorter is hardly one."""
+"""Logical pixels of a wick beyond its body; shorter ones hardly count."""
 
 
 def candles(scale: float) -> Pixels:
@@ -45,13 +45,14 @@ def wicks(picture: Pixels, colour: QColor, width: int) -> list[tuple[int, slice]
 
 
 def runs(marked: NDArray[np.bool_]) -> list[slice]:
-    """The stretches in which all are marked."""
+    """The ranges in which all are marked."""
     edges = np.flatnonzero(np.diff(np.concatenate([[False], marked, [False]]).astype(np.int8)))
     return [slice(int(start), int(stop)) for start, stop in edges.reshape(-1, 2)]
 
 
 def moved_right(picture: Pixels, column: int, rows: slice, width: int) -> tuple[Pixels, Pixels]:
-    """The line and its ground, and both with the line one pixel further right; what was left of it fills its place."""
+    """The line and its background, and both with the line one pixel further right, with the background in its former
+    place."""
     around = picture[rows, column - 1 : column + width + 1]
     moved = around.copy()
     moved[:, width + 1] = around[:, 1]
@@ -70,7 +71,7 @@ def test_no_wick_may_move_by_one_pixel(scale: float, colour: QColor) -> None:
     ]
     assert len(found) > 15
     size = picture.shape[0] * picture.shape[1]
-    for column, rows in found:  # compared alone: the rest of the picture is the same
+    for column, rows in found:  # compared separately: the rest of the picture is the same
         differing = compare(*moved_right(picture, column, rows, width)).pixels
         assert differing / size > TOLERATED_SHARE, (column, rows)
 

@@ -1,4 +1,4 @@
-"""Each scene is painted as it was approved."""
+"""Each scene equals its approved picture."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Painted = Callable[[float], Path]
 
 @pytest.fixture(scope="module")
 def painted(tmp_path_factory: pytest.TempPathFactory) -> Painted:
-    """The folder with all pictures of a scale, painted when first asked for."""
+    """The folder with all pictures of a scale, painted on first use."""
     folders: dict[float, Path] = {}
 
     def of_scale(scale: float) -> Path:
@@ -57,7 +57,7 @@ def test_the_approved_pictures_stay_small() -> None:
 
 
 def test_a_scene_does_not_depend_on_those_before_it(painted: Painted, tmp_path: Path) -> None:
-    """Painted alone, and so without an earlier mouse, theme or font."""
+    """Painted alone, without the mouse, theme or font of an earlier scene."""
     render(tmp_path, 1.0, ["crosshair-light"])
     (alone,) = tmp_path.iterdir()
     assert compare(read(alone), read(painted(1.0) / alone.name)).largest == 0

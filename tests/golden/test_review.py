@@ -1,4 +1,4 @@
-"""What is reviewed is what is approved."""
+"""Approval accepts exactly the reviewed pictures."""
 
 from __future__ import annotations
 

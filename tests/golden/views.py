@@ -15,7 +15,7 @@ TITLE = "BTC/USDT · 1m · test"
 
 
 def joined_ghosts(stage: Stage) -> None:
-    """Forecasts of minutes on candles of five: one goes on from the candle that forms, the other is all forecast."""
+    """Forecasts of minutes on five-minute candles: one continues the forming candle, the other is all forecast."""
     series = random_series(602)
     coarse = ResampledSeries(series, Interval.parse("5m"))
     stage.chart.set_series(coarse.series, f"{TITLE} · shown as 5m")
@@ -26,7 +26,7 @@ def joined_ghosts(stage: Stage) -> None:
 
 
 def compared(stage: Stage) -> None:
-    """Another market's line, in percent; candles that it lacks break it."""
+    """Another market's line, in percent; missing candles break it."""
     series = random_series(120)
     stage.chart.restyle(scale=ScaleKind.PERCENT)
     stage.chart.set_series(series, TITLE)
@@ -41,7 +41,7 @@ def compared(stage: Stage) -> None:
 
 
 def past_moment(stage: Stage) -> None:
-    """The ghosts of a past candle, and nothing that came later: neither candles nor the one that forms now."""
+    """The ghosts of a past candle, and nothing later: neither candles nor the forming one."""
     series = random_series(120)
     stage.chart.set_series(series, TITLE)
     stage.chart.set_forming(forming_after(series))

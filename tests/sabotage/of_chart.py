@@ -26,8 +26,8 @@ FAULTS = (
     Fault(
         "kept-items-left-out-of-an-export",
         "desktop/chart/panes/item.py",
-        "or (self.is_kept and surface.is_kept)",
-        "or self.is_kept",
+        "or (self.is_cached and surface.is_cached)",
+        "or self.is_cached",
     ),
     Fault(
         "grouped-candle-at-its-left-edge",
@@ -115,7 +115,7 @@ FAULTS = (
     ),
     Fault(
         "late-candles-push-the-view",
-        "desktop/chart/tools/hands.py",
+        "desktop/chart/tools/interactive_view.py",
         "return 0 if found is None else found - index",
         "return 0 if found is None else index - found",
     ),
@@ -157,7 +157,7 @@ FAULTS = (
     ),
     Fault(
         "prices-below-zero",
-        "desktop/chart/axes/held_range.py",
+        "desktop/chart/axes/manual_range.py",
         "low, high = max(low, lowest), min(high, highest)",
         "low, high = min(low, lowest), min(high, highest)",
     ),
@@ -242,8 +242,8 @@ FAULTS = (
     Fault(
         "old-forecast-drawn-as-new",
         "desktop/chart/items/forecast.py",
-        "if model.forecast_age or model.forecast_oddity:",
-        "if model.forecast_oddity:",
+        "if model.forecast_age or model.dimming_reason:",
+        "if model.dimming_reason:",
     ),
     Fault(
         "forming-candle-in-the-past",

@@ -1,4 +1,5 @@
-"""Seeded torture of the chart and of the whole window: ticks, candles in any order, mouse, keys, sizes, settings.
+"""Seeded random testing of the chart and the complete window: ticks, candles in any order, mouse, keys, sizes,
+settings.
 
-GHOSTCANDLE_TORTURE=SEED replays the inputs of a run whose seed a failure has told.
+GHOSTCANDLE_TORTURE=SEED replays the inputs of a failed run, whose message contains the seed.
 """

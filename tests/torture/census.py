@@ -1,4 +1,4 @@
-"""What is alive: counted at rest, before and after, so that whatever was left behind shows."""
+"""Counts live objects at rest, before and after, to find leaks."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from PySide6.QtWidgets import QApplication, QWidget
 _OURS = ("core.", "desktop.")
 _PICTURES = ("QPixmap", "QImage", "QPicture", "QPainter")
 _SIGNAL = "2"
-"""What Qt's SIGNAL() puts before a signature."""
+"""Prefix of signatures from Qt's SIGNAL()."""
 
 
 @dataclass(frozen=True)
@@ -30,8 +30,8 @@ class Census:
     """objects: of our types, of Qt's pictures, and our functions, by name (a connected lambda is one); connections: by
     class and signal, of objects of our classes and those below the widget; qobjects: below the widget, by class;
     timers: those of them that are QTimers; widgets: of the whole application; none: references to None; blocks: of
-    memory that Python's objects have; heap_mb: what C and C++ hold, pictures among it, not a number where the C library
-    does not say; memory_mb: of the process, with what is only kept for later."""
+    memory of Python objects; heap_mb: held by C and C++, including pictures, NaN if the C library does not report it;
+    memory_mb: of the process, including freed memory kept for reuse."""
 
     objects: Counter[str]
     connections: Counter[str]
@@ -44,8 +44,8 @@ class Census:
     memory_mb: float
 
     def grown_since(self, before: Census, slack: int) -> dict[str, int]:
-        """What there are more than `slack` more of now than then. Of what `core` keeps thousands of, candles and
-        forecasts, a tenth more: those that closed since."""
+        """Counts that grew by more than `slack`. Candles and forecasts, of which `core` keeps thousands, may grow by a
+        tenth: those that closed since."""
         now, then = self._all(), before._all()
         grown = {name: now[name] - then[name] for name in now}
         kept = {name: then[name] // 10 if name.startswith("core.") else 0 for name in grown}
@@ -58,13 +58,13 @@ class Census:
 
 
 def take(root: QWidget) -> Census:
-    """Count, after all that is garbage has gone."""
+    """Count after a full garbage collection."""
     for _ in range(2):
         QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
         QApplication.processEvents()
         gc.collect()
     QPixmapCache.clear()
-    # type(), because isinstance() would ask lazy objects of other libraries for their class
+    # type(), because isinstance() would trigger lazy objects of other libraries
     items = [(item, type(item)) for item in gc.get_objects()]
     ours = Counter(name for item, kind in items if (name := _name(item, kind)) is not None)
     own = [item for item, kind in items if issubclass(kind, QObject) and kind.__module__.startswith(_OURS)]
@@ -81,7 +81,7 @@ def take(root: QWidget) -> Census:
 
 
 class _HeapInfo(ctypes.Structure):
-    """glibc's `struct mallinfo2`; hblkhd and uordblks: bytes in use, in mappings of their own and in the arenas."""
+    """glibc's `struct mallinfo2`; hblkhd and uordblks: bytes in use, in separate mappings and in the arenas."""
 
     _fields_: ClassVar = [
         (name, ctypes.c_size_t)
@@ -93,7 +93,7 @@ class _HeapInfo(ctypes.Structure):
 
 
 def heap_mb() -> float:
-    """What the C library has handed out and not got back."""
+    """Memory allocated through the C library and not freed."""
     try:
         ask = ctypes.CDLL(None).mallinfo2
     except (OSError, TypeError, AttributeError):  # no glibc, or one before 2.33
@@ -104,8 +104,8 @@ def heap_mb() -> float:
 
 
 def _name(item: Any, kind: type) -> str | None:
-    """What it is counted as; None: it is not ours, or PySide keeps each one that was ever made until the process ends:
-    what describes a widget to a screen reader (`PySideAccessibleFactory::m_objects` in PySide's glue/qtgui.cpp)."""
+    """The name it is counted under; None: not ours, or PySide keeps every instance until the process ends: accessible
+    interfaces of widgets (`PySideAccessibleFactory::m_objects` in PySide's glue/qtgui.cpp)."""
     if issubclass(kind, QAccessibleInterface):
         return None
     if kind is FunctionType and str(item.__module__).startswith(_OURS):
@@ -131,20 +131,21 @@ def _signals(meta: QMetaObject) -> list[str]:
 
 
 MOST_NONE = 300
-"""References to None that may come or go; between two rests of the window 60 were seen, most of them of pyqtgraph, of
-which each change of a plot's size keeps one. A stretch of ten minutes has tens of thousands of frames: one that each
-frame gains or loses shows. For `make test` another test counts them."""
+"""Tolerated change of the references to None: 60 were measured between two rests of the window, most of them in
+pyqtgraph, which keeps one at each change of a plot's size. Ten minutes have tens of thousands of frames, so a reference
+gained or lost per frame shows. For `make test` another test counts them."""
 MOST_HEAP_MB = 8.0
-"""Megabytes that C and C++ may hold more; 2.5 were seen. A picture of the chart is two: four that are left show."""
+"""Tolerated growth of C and C++ memory in megabytes; 2.5 were measured. A picture of the chart is two: four leaked ones
+show."""
 MOST_MB = 64.0
-"""Megabytes that the process may have grown where the C library does not tell what of it is in use: with fragments and
-what is kept for later it goes up and down by forty."""
+"""Tolerated growth of the process in megabytes if the C library does not report memory in use: fragmentation and memory
+kept for reuse vary by forty."""
 MOST_OF_A_KIND = 50
-"""More of one kind of object: a view needs a few labels more, a panel that is in front now a few dozen bars."""
+"""Tolerated growth of one kind of object: a view needs a few more labels, a panel shown now a few dozen bars."""
 
 
 def assert_nothing_is_left(before: Census, after: Census, bounds: Mapping[str, int] = MappingProxyType({})) -> None:
-    """Compare two moments of rest. bounds: how many there may be of a type that is kept up to a bound."""
+    """Compare two counts at rest. bounds: limits for types that are kept up to a limit."""
     assert_no_objects_are_left(before, after, bounds)
     told = _told(before, after)
     assert abs(after.none - before.none) < MOST_NONE, told
@@ -152,7 +153,7 @@ def assert_nothing_is_left(before: Census, after: Census, bounds: Mapping[str, i
 
 
 def assert_no_objects_are_left(before: Census, after: Census, bounds: Mapping[str, int] = MappingProxyType({})) -> None:
-    """Compare two moments of rest by what has a name."""
+    """Compare the named counts."""
     print(_told(before, after))
     grown = after.grown_since(before, MOST_OF_A_KIND)
     for name, most in bounds.items():
@@ -163,8 +164,7 @@ def assert_no_objects_are_left(before: Census, after: Census, bounds: Mapping[st
 
 
 def assert_does_not_go_on_growing(rests: Sequence[Census]) -> None:
-    """What is met for the first time may leave something once, in one stretch between two rests; what leaks leaves it
-    in each."""
+    """A first use may leave something once, in one stretch between two rests; a leak grows in each."""
     stretches = list(pairwise(rests))
     told = [_told(*stretch) for stretch in stretches]
     for sign in (1, -1):
@@ -173,7 +173,7 @@ def assert_does_not_go_on_growing(rests: Sequence[Census]) -> None:
 
 
 def _memory_growth(before: Census, after: Census) -> float:
-    """As a share of what is let pass."""
+    """As a share of the tolerance."""
     if math.isnan(after.heap_mb):
         return (after.memory_mb - before.memory_mb) / MOST_MB
     return (after.heap_mb - before.heap_mb) / MOST_HEAP_MB

@@ -1,4 +1,4 @@
-"""What can be done to a chart from outside, at random."""
+"""Random actions on a chart from outside."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _COLOURS: tuple[Colours, ...] = ("green-red", "blue-orange")
 
 
 class ChartActs:
-    """Feeds a chart from a market and lets hands at it. Each act says what it did."""
+    """Feeds a chart from a market and passes it user input. Each act returns its description."""
 
     def __init__(self, chart: ChartWidget, theme: Theme, clock: ManualClock, random: np.random.Generator) -> None:
         self.chart, self.theme, self.clock, self._random = chart, theme, clock, random
@@ -42,7 +42,7 @@ class ChartActs:
         self.chart.set_series(self.market.series, self.market.title)
 
     def tick(self) -> None:
-        """One trade; the chart is told of the candle that it closed, if any."""
+        """One trade; the chart is notified of the candle that it closed, if any."""
         self.chart.set_forming(self.market.tick())
         if self.market.take_news():
             self.chart.refresh()
@@ -62,7 +62,7 @@ class ChartActs:
         }
 
     def look_acts(self) -> dict[Act, float]:
-        """Those that a window makes of its settings."""
+        """Changes that a window makes through its settings."""
         return {
             self.hands.key: 0.08,
             self.resize: 0.004,
@@ -104,7 +104,7 @@ class ChartActs:
             self.chart.model.past.add(scored)
 
     def sleep(self) -> str:
-        """The machine was away: a hole."""
+        """The machine was asleep: a hole."""
         seconds = int(self._random.integers(2, 500))
         self.clock.advance_ms(1_000 * seconds)
         return f"{seconds} s"
@@ -153,7 +153,7 @@ class ChartActs:
         return kind
 
     def shade(self) -> str:
-        """The regimes behind the candles, or not."""
+        """Toggle the regimes behind the candles."""
         shown = [layer for layer in self.chart._layers if isinstance(layer, RegimeLayer)]
         if shown:
             self.chart.remove_layer(shown[0])
@@ -176,7 +176,7 @@ class ChartActs:
             self.chart.go_to_time(int(self._random.integers(first - 10_000, last + 10_000)))
 
     def rest(self) -> None:
-        """Let go of all; the same small market as at every rest, and no more than that."""
+        """Release everything; the same small market as at every rest, and nothing else."""
         self.hands.rest()
         self.hands.leave()
         for layer in list(self.chart._layers):
@@ -190,7 +190,7 @@ class ChartActs:
 
 
 def stop_running_on(chart: ChartWidget, clock: ManualClock) -> None:
-    """A throw runs out within a second of the clock."""
+    """A throw ends within a second of clock time."""
     thrown = chart.findChild(Kinetic)
     assert thrown is not None
     for _ in range(50):

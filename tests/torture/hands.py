@@ -1,4 +1,4 @@
-"""A hand at the mouse and one at the keys, both seeded and without any sense."""
+"""A random user of mouse and keyboard, seeded."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ LEFT, PLAIN = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
 
 
 def move_mouse(widget: QWidget, to: QPoint, held: Qt.MouseButton | None = None) -> None:
-    """Sent by hand: QTest moves no mouse that is there already as far as it knows, in whichever window."""
+    """Sends the event directly: QTest does not move a mouse that it believes to be there already, in any window."""
     at, none, plain = QPointF(to), Qt.MouseButton.NoButton, Qt.KeyboardModifier.NoModifier
     kind, there = QMouseEvent.Type.MouseMove, QPointF(widget.mapToGlobal(to))
     QApplication.sendEvent(widget, QMouseEvent(kind, at, there, none, held or none, plain))
 
 
 class Hands:
-    """Acts on one widget. Each method says what it did, for the log of a failure."""
+    """Acts on one widget. Each method returns its description, for the log of a failure."""
 
     def __init__(self, random: np.random.Generator, widget: QWidget) -> None:
         self._random = random
@@ -48,7 +48,7 @@ class Hands:
         self._held: Qt.MouseButton | None = None
 
     def move(self) -> str:
-        """Anywhere, also outside while a button is held."""
+        """Anywhere, including outside while a button is held."""
         at = self._place(_BEYOND_PX if self._held is not None else 0)
         move_mouse(self._widget, at, self._held)
         return f"move to {at.x()},{at.y()}"
@@ -62,7 +62,7 @@ class Hands:
         return f"press {self._held.name} at {at.x()},{at.y()}"
 
     def release(self) -> str:
-        """Where the mouse happens to be; outside as well."""
+        """At a random place, including outside."""
         if self._held is None:
             return "nothing to release"
         held, self._held = self._held, None
@@ -71,12 +71,12 @@ class Hands:
         return f"release {held.name} at {at.x()},{at.y()}"
 
     def drag(self) -> str:
-        """A whole drag, in a few moves."""
+        """A complete drag in a few moves."""
         self.release()
         return self.drag_between(self._place(), self._place(_BEYOND_PX))
 
     def drag_between(self, start: QPoint, stop: QPoint) -> str:
-        """Now and then with Shift, which measures."""
+        """Sometimes with Shift, which measures."""
         QTest.mousePress(self._widget, Qt.MouseButton.LeftButton, self._modifier(), start)
         for share in (0.2, 0.5, 0.8, 1.0):
             if not shiboken6.isValid(self._widget):
@@ -113,7 +113,7 @@ class Hands:
         return "leave"
 
     def key(self, target: Callable[[], QWidget] | None = None) -> str:
-        """To this widget, or to whichever `target` finds."""
+        """To this widget, or to the one that `target` returns."""
         key, modifier = KEYS[int(self._random.integers(len(KEYS)))], self._modifier()
         receiver = self._keys if target is None else target()
         name = type(receiver).__name__
@@ -121,7 +121,7 @@ class Hands:
         return f"{modifier.name}+{key.name} to {name}"
 
     def acts(self) -> dict[Act, float]:
-        """What the mouse does, and how often."""
+        """Mouse actions with their weights."""
         return {
             self.move: 0.25,
             self.press: 0.06,
@@ -134,7 +134,7 @@ class Hands:
         }
 
     def rest(self) -> None:
-        """Nothing is held."""
+        """Release the button."""
         self.release()
 
     def _place(self, beyond: int = 0) -> QPoint:

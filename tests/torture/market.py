@@ -1,4 +1,4 @@
-"""A market that does what markets do to a chart: it ticks, closes candles, forgets some and sends them later."""
+"""A market as charts meet it: it ticks, closes candles, omits some and sends them later."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from tests.desktop.chart.support import ghost, outcome_of
 
 SECOND = Interval.parse("1s")
 TICKS_PER_CANDLE = 100
-"""On candles of a second: a hundred ticks a second, on the clock that is handed in."""
+"""Candles of a second: a hundred ticks a second, on the given clock."""
 FIRST_COUNT = 400
 _PRICES = (1e-8, 0.5, 100.0, 64_250.0, 1e9)
 
 
 class Market:
-    """One series, its forming candle, and what is still to come late."""
+    """One series, its forming candle, and the late candles still to come."""
 
     def __init__(
         self, random: np.random.Generator, clock: ManualClock, count: int = FIRST_COUNT, interval: Interval = SECOND
@@ -43,12 +43,12 @@ class Market:
         return f"TORTURE/{self.price:.3g} · {self._interval} · test"
 
     def take_news(self) -> list[Candle]:
-        """What came into the series since the last call, in ascending time: what a feed would hand on."""
+        """The candles added since the last call, in ascending time, as a feed would report them."""
         news, self._news = self._news, []
         return sorted(news, key=lambda candle: candle.open_time_ms)
 
     def tick(self) -> Candle:
-        """The forming candle after one more trade. Where its second is over, it has closed."""
+        """The forming candle after one more trade, which closes it if its second is over."""
         self._clock.advance_ms(self._tick_ms)
         opened_ms = self._interval.open_time_ms(self._clock.now_ms())
         if self.forming is not None and opened_ms > self.forming.open_time_ms:
@@ -68,18 +68,18 @@ class Market:
         return self.forming
 
     def close(self) -> None:
-        """The forming candle closes; now and then it goes missing, to come later or never."""
+        """The forming candle closes; sometimes it is missing, to arrive later or never."""
         if self.forming is not None:
             self._append(self.forming)
         self.forming = None
 
     def come_late(self) -> None:
-        """A candle that was missing is there."""
+        """A missing candle arrives."""
         if self._late:
             self._take(self._late.pop(int(self._random.integers(len(self._late)))))
 
     def correct(self) -> None:
-        """The venue sends a closed candle again, with other numbers."""
+        """The venue sends a closed candle again, with other values."""
         if len(self.series):
             index = int(self._random.integers(len(self.series)))
             self._take(self._made(self.series[index].open_time_ms))
@@ -93,7 +93,7 @@ class Market:
             self._take(self._made(oldest - back * self._interval.duration_ms))
 
     def forecast(self) -> ForecastMade | None:
-        """Ghosts after the newest closed candle; at times ones that lie in the past by now, or beyond a gap."""
+        """Ghosts after the newest closed candle; sometimes in the past already, or beyond a gap."""
         if not len(self.series):
             return None
         back = int(self._random.integers(0, 4))
@@ -112,7 +112,7 @@ class Market:
         return ForecastMade("torture", *made_at, mode, 1, None, origin.close, tuple(ghosts), conditions)
 
     def outcome(self) -> ForecastScored | None:
-        """How a forecast of some candle came out."""
+        """A score of some candle's forecast."""
         if not len(self.series):
             return None
         return outcome_of(self.series[int(self._random.integers(len(self.series)))])

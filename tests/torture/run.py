@@ -1,4 +1,4 @@
-"""The loop: a tick, at random something else, at random a frame; now and then everything is held to account."""
+"""The loop: a tick, sometimes another act, sometimes a frame, and occasional checks of everything."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from pytestqt.exceptions import capture_exceptions
 SEED_VARIABLE = "GHOSTCANDLE_TORTURE"
 _REMEMBERED = 40
 _FRAME_SHARE = 0.4
-"""Of the ticks, are followed by a frame: a hundred ticks a second make about sixty frames of 16 ms."""
+"""Share of the ticks followed by a frame: a hundred ticks a second make about sixty frames of 16 ms."""
 
 Act = Callable[[], str | None]
-"""Does something and says what. None: there was nothing to be done."""
+"""Acts and returns its description. None: there was nothing to do."""
 
 
 def chosen_seed(default: int) -> int:
-    """The seed of the environment, so that a run can be replayed; in a soak without one: another each time."""
+    """The seed from the environment, to replay a run; otherwise a random one in a soak test."""
     if SEED_VARIABLE in os.environ:
         return int(os.environ[SEED_VARIABLE])
     return int.from_bytes(os.urandom(4)) if "GHOSTCANDLE_SOAK" in os.environ else default
@@ -32,10 +32,10 @@ def chosen_seed(default: int) -> int:
 
 @dataclass
 class Torture:
-    """What is done, how often, and what is looked at.
+    """The acts, how often they run, and the checks.
 
     acts: with their weights; tick: done each step; frame: brings the picture up to date, as the frame clock does;
-    check: raises AssertionError where something is wrong.
+    check: raises AssertionError on a fault.
     """
 
     seed: int
@@ -44,13 +44,13 @@ class Torture:
     frame: Callable[[], object]
     check: Callable[[], object]
     part: int = 0
-    """Tells the stretches of one test apart, which all have its seed."""
+    """Distinguishes the stretches of one test, which share its seed."""
     check_every: int = 400
     steps: int = 0
     log: deque[str] = field(default_factory=lambda: deque(maxlen=_REMEMBERED))
 
     def run(self, qtlog: Any, steps: int | None = None, seconds: float | None = None) -> None:
-        """For so many steps, or so long. Raises AssertionError with the seed and the last acts."""
+        """Run for this many steps, or this long. Raises AssertionError with the seed and the last acts."""
         random = np.random.default_rng([self.seed, self.part])
         acts, weights = list(self.acts), np.array(list(self.acts.values()))
         bounds = np.cumsum(weights)
@@ -79,7 +79,7 @@ class Torture:
 
     @contextmanager
     def _told(self) -> Iterator[None]:
-        """Whatever goes wrong is told with the seed."""
+        """Adds the seed to any failure."""
         try:
             yield
         except Exception as error:
@@ -93,8 +93,8 @@ def _nothing_raised(exceptions: list[tuple[type[BaseException], BaseException, o
         raise exceptions[0][1]
     told = [record.message for record in qtlog.records if not record.ignored and record.type_name != "QtDebugMsg"]
     assert not told, f"Qt said: {told}"
-    qtlog._records.clear()  # a message that is ignored would else be kept to the end, and be counted as a leak
+    qtlog._records.clear()  # ignored messages would otherwise be kept to the end and counted as a leak
 
 
 LONG_SECONDS = 600.0 if "GHOSTCANDLE_SOAK" in os.environ else 40.0
-"""Of the tests marked slow: ten minutes in a soak."""
+"""Duration of the tests marked slow: ten minutes in a soak."""

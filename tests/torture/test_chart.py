@@ -1,4 +1,4 @@
-"""The chart under ticks, hands and candles in any order: nothing is raised, nothing is left, nothing is drawn wrong."""
+"""The chart under ticks, user input and candles in any order: no exceptions, no leaks, no drawing errors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The whole window under ticks, hands, actions and what the trainer says."""
+"""The complete window under ticks, user input, actions and trainer messages."""
 
 from __future__ import annotations
 
@@ -44,18 +44,18 @@ SHORT = 600
 CHECK_EVERY = 200
 STRETCHES = 4
 ENOUGH_SECONDS = 300.0
-"""For the hands to meet all that there is, also on a machine that is busy."""
+"""For the random user to meet everything, also on a busy machine."""
 TO_BE_MET = {
     *("lines", "crossed lines", "markers", "a measure", "hindsight", "errors", "regimes", "ghosts", "a held range"),
     *("another interval", "a whole history", "a coarse whole history", "interrupted loads", "a comparison"),
 }
 BOUNDS = {"core.domain.events.Incident": 2 * INCIDENTS_KEPT + 50}
-"""The record, a hidden panel's copy of how it was, and those of notices."""
+"""The record, a hidden panel's copy of it, and those of notices."""
 
 
 @pytest.fixture
 def theme(qapp: QApplication) -> Iterator[Theme]:
-    """Dresses the application, as the program does."""
+    """Styles the application, as the program does."""
     with restored_style(qapp):
         theme = Theme("dark")
         theme.apply_to(qapp)
@@ -72,7 +72,7 @@ def acts(qtbot: QtBot, theme: Theme, tmp_path: Path) -> Iterator[WindowActs]:
     with qtbot.waitExposed(made.window):
         made.window.show()
     for panel in made.window.findChildren(AccuracyPanel):
-        for page in range(panel.tabs.count()):  # made when they are first opened: not a leak of the stretch that does
+        for page in range(panel.tabs.count()):  # created on first opening: not a leak
             panel.tabs.setCurrentIndex(page)
         panel.tabs.setCurrentIndex(0)
     yield made
@@ -91,59 +91,59 @@ def torture(acts: WindowActs, qtbot: QtBot, part: int) -> Torture:
         differs = difference(acts.chart, acts.theme, acts.clock)
         assert not differs, f"the chart is not what a fresh one shows: {differs}"
 
-    acts.switch_market()  # the one of the rest is left as it is
+    acts.switch_market()  # the market used at rest stays unchanged
     return Torture(chosen_seed(SEED), acts.acts(), acts.tick, acts.chart.flush, check, part, CHECK_EVERY)
 
 
 def come_to_rest(acts: WindowActs, qtbot: QtBot) -> None:
-    """Nothing is held, nothing moves, and all that is being read is there."""
+    """Nothing is held, nothing moves, and all reads are complete."""
     chart = acts.chart
     acts.close_popups()
     acts.hands.rest()
     stop_running_on(chart, acts.clock)
     load_all(acts, qtbot)
-    acts.tick()  # a market that was just opened has no forming candle yet
+    acts.tick()  # a market just opened has no forming candle yet
     settle(chart)
-    load_all(acts, qtbot)  # the candle that it closed lets more of a compared market be read
+    load_all(acts, qtbot)  # a closed candle triggers a read of the compared market
     settle(chart)
-    chart.overlay  # noqa: B018 - asks for the past forecasts that are in view and under the mouse
+    chart.overlay  # noqa: B018 - requests the past forecasts in view and under the mouse
     read_all(acts, qtbot)
-    acts.charting.tools.markers.gather()  # what waits to be merged comes now, not between two pictures
+    acts.charting.tools.markers.gather()  # pending merges run now, not between two pictures
     settle(chart)
 
 
 def load_all(acts: WindowActs, qtbot: QtBot) -> None:
-    """No candles are being read, of the market or of the one that it is compared with."""
+    """No candles are being read, for the market or the compared one."""
     charting = acts.charting
     qtbot.waitUntil(lambda: not (charting.history.is_loading or charting.comparison.history.is_loading))
 
 
 def read_all(acts: WindowActs, qtbot: QtBot) -> None:
-    """What is read of the run between frames, past forecasts and regimes, is there."""
+    """Reads between frames (past forecasts and regimes) are complete."""
     model = acts.chart.model
     qtbot.waitUntil(lambda: not (model.past.is_waiting or model.regimes.is_waiting))
 
 
 def on_screen(chart: ChartWidget) -> NDArray[np.uint32]:
-    """The chart's part of what is on the screen, as partial repaints left it."""
+    """The chart's part of the screen after partial repaints."""
     window = chart.window()
     area = QRect(chart.mapTo(window, QPoint(0, 0)), chart.size())
     return pixels(window.screen().grabWindow(window.winId()).toImage().copy(area))
 
 
 def seen(chart: ChartWidget, whole: NDArray[np.uint32]) -> NDArray[np.uint32]:
-    """The part of its pixels that its window shows: one at its least size cuts the last row off."""
+    """The part of its pixels that its window shows: a window at its minimum size cuts off the last row."""
     area = chart.geometry().intersected(chart.parentWidget().rect()).translated(-chart.pos())
     return whole[area.top() : area.bottom() + 1, area.left() : area.right() + 1]
 
 
 def assert_shows_what_is_stored(acts: WindowActs) -> None:
-    """The market knows what it has sent; database, series, coarse series and lines must agree with it."""
+    """The market knows what it sent; database, series, coarse series and lines must agree with it."""
     watched, candles = acts.watched, acts.charting.candles
     assert candles.stored is not None and acts.chart.model.whole is not None
     assert_alike(candles.stored, watched.walk.series)
     assert acts.database.candles.load(watched.name) == list(watched.walk.series)
-    shown = acts.chart.model.whole  # also while a past moment is looked at
+    shown = acts.chart.model.whole  # also while a past moment is shown
     if shown is not candles.stored:
         coarse = ResampledSeries(watched.walk.series, shown.interval)
         coarse.forming(watched.walk.forming)
@@ -153,7 +153,7 @@ def assert_shows_what_is_stored(acts: WindowActs) -> None:
 
 
 def assert_alike(series: CandleSeries, wanted: CandleSeries) -> None:
-    """Volumes are sums, whose last bit depends on the order of adding."""
+    """Volumes are sums, whose last bit depends on the order of addition."""
     assert np.array_equal(series.open_time_ms, wanted.open_time_ms)
     for name in ("open", "high", "low", "close"):
         assert np.array_equal(getattr(series, name), getattr(wanted, name)), name
@@ -167,7 +167,7 @@ def at_rest(acts: WindowActs, qtbot: QtBot) -> Census:
     settle(acts.chart)
     for made in (past_support.stored, past_support.issued):
         made.cache_clear()
-    acts.database.db.conn.execute("PRAGMA shrink_memory")  # pages that SQLite keeps for later
+    acts.database.db.conn.execute("PRAGMA shrink_memory")  # pages that SQLite keeps for reuse
     return take(acts.window)
 
 
@@ -183,7 +183,7 @@ def test_nothing_breaks_and_nothing_is_left(acts: WindowActs, qtbot: QtBot, qtlo
 @pytest.mark.slow
 @pytest.mark.timeout(1_800)
 def test_nothing_grows_over_minutes(acts: WindowActs, qtbot: QtBot, qtlog: Any) -> None:
-    """Each stretch by itself: what warms up does so once, what leaks goes on."""
+    """Separate stretches: warm-up happens once, leaks continue."""
     rests: list[Census] = []
     for part in range(STRETCHES):
         torture(acts, qtbot, part).run(qtlog, seconds=LONG_SECONDS / STRETCHES)

@@ -1,4 +1,4 @@
-"""A fresh chart that is told at once what a tortured one was told in a thousand pieces."""
+"""A fresh chart that receives at once what a tortured one received in a thousand pieces."""
 
 from __future__ import annotations
 
@@ -32,15 +32,15 @@ from tests.desktop.chart.test_painting import picture
 from tests.torture.hands import move_mouse
 
 _ROUNDING = 6
-"""Of 255: an antialiased line is blended up to six steps lighter or darker where a clip cuts it elsewhere. Measured on
+"""Of 255: an antialiased line is blended up to six steps lighter or darker at a different clip edge. Measured on
 thousands of white lines of 1.5 to 4 pixels on black, painted as a whole and in parts."""
 
 
 def twin_of(chart: ChartWidget, theme: Theme, clock: ManualClock) -> ChartWidget:
     """Shows the same candles in the same view and style. The caller deletes it.
 
-    Taken over as they are: the view, which is what hands have made of it, and what is remembered on purpose so that
-    labels and plot stay still, the decimals of the prices and the width of their axis.
+    Copied unchanged: the view, which depends on user input, and values remembered on purpose to keep labels and plot
+    still, the decimals of the prices and the width of their axis.
     """
     model, style = chart.model, chart.style_shown
     twin = ChartWidget(theme, clock)
@@ -58,7 +58,7 @@ def twin_of(chart: ChartWidget, theme: Theme, clock: ManualClock) -> ChartWidget
         twin.set_holes(model.holes)
     twin.set_note(model.note)
     twin.set_live(chart._countdown._is_live)
-    twin.set_empty_text(chart._stage.ground.sentence)
+    twin.set_empty_text(chart._stage.background.sentence)
     twin.show()
     QTest.qWaitForWindowExposed(twin)
     twin.flush()
@@ -74,12 +74,12 @@ def twin_of(chart: ChartWidget, theme: Theme, clock: ManualClock) -> ChartWidget
 
 
 def _like(layer: Layer) -> Layer:
-    """A fresh layer that was told at once what this one shows by now. Raises TypeError for a kind not known here."""
+    """A fresh layer with the same final content. Raises TypeError for an unknown kind."""
     match layer:
         case StudyLayer():
             return StudyLayer(layer.spec, layer.number, layer.ordinal)
         case HindsightLayer() | ErrorStripLayer() | RegimeLayer() | VolumeProfileLayer():
-            return type(layer)()  # what they show is the model's
+            return type(layer)()  # their content is the model's
         case ComparisonLayer():
             comparison = ComparisonLayer()
             comparison.shown = layer.shown
@@ -109,13 +109,13 @@ def _like(layer: Layer) -> Layer:
 
 
 def settle(chart: ChartWidget) -> None:
-    """Serve what waits, and paint it."""
+    """Run pending updates, and paint them."""
     chart.flush()
     QApplication.processEvents()
 
 
 def keep(pictures: list[NDArray[np.uint32]]) -> None:
-    """Where GHOSTCANDLE_PICTURES names a folder: the chart's picture and the one that it should be, to be looked at."""
+    """If GHOSTCANDLE_PICTURES names a folder: saves the chart's picture and the expected one there."""
     if folder := os.environ.get("GHOSTCANDLE_PICTURES"):
         Path(folder).mkdir(parents=True, exist_ok=True)
         for name, pixels in zip(("chart", "twin"), pictures, strict=True):
@@ -126,8 +126,9 @@ def keep(pictures: list[NDArray[np.uint32]]) -> None:
 
 
 def difference(chart: ChartWidget, theme: Theme, clock: ManualClock) -> str:
-    """Where the chart's picture is not its twin's; empty where it is. The mouse goes to the middle of both."""
-    _point_at_middle(chart)  # first: what is under the mouse is part of what its layers show
+    """Where the chart's picture differs from its reference's; empty if nowhere. The mouse goes to the middle of
+    both."""
+    _point_at_middle(chart)  # first: the mouse position changes what layers show
     twin = twin_of(chart, theme, clock)
     try:
         _point_at_middle(twin)
@@ -140,13 +141,13 @@ def difference(chart: ChartWidget, theme: Theme, clock: ManualClock) -> str:
 
 def _point_at_middle(chart: ChartWidget) -> None:
     for button in chart.findChildren(QAbstractButton):
-        button.setAttribute(Qt.WidgetAttribute.WA_UnderMouse, False)  # lit by a mouse that was elsewhere
+        button.setAttribute(Qt.WidgetAttribute.WA_UnderMouse, False)  # highlighted by an earlier mouse position
     move_mouse(chart.viewport(), QPoint(chart.width() // 2, chart.height() // 2))
     settle(chart)
 
 
 def where(pictures: list[NDArray[np.uint32]]) -> str:
-    """Where two pictures differ; empty where they do not."""
+    """Where two pictures differ; empty if nowhere."""
     if pictures[0].shape != pictures[1].shape:
         return f"sizes {pictures[0].shape} and {pictures[1].shape}"
     one, other = (each.view(np.uint8).reshape(*each.shape, 4).astype(np.int16) for each in pictures)

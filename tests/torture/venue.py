@@ -1,4 +1,4 @@
-"""Markets as feed and trainer leave them: candles stored in SQLite, forecasts and scores recorded, a run for each."""
+"""Markets as feed and trainer leave them: stored candles, recorded forecasts and scores, a run for each."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from tests.torture.market import SECOND, Market
 
 VENUE = "torture"
 _RECORDED = 250
-"""Newest candles whose forecasts are in the record from the beginning."""
+"""Newest candles with forecasts in the record from the start."""
 _REST_COUNT = 300
 
 
 class WatchedMarket:
-    """One market with its run. `walk` knows all candles; what of them is stored, `keep` has stored."""
+    """One market with its run. `walk` has all candles; `keep` stores some of them."""
 
     def __init__(self, walk: Market, symbol: str, database: WindowDatabase) -> None:
         self.walk, self._database = walk, database
@@ -42,11 +42,11 @@ class WatchedMarket:
                 self._record.add_checkpoint(own)
 
     def keep(self, candles: list[Candle]) -> None:
-        """Store them, as the pipeline of a feed does before it tells anyone."""
+        """Store them, as a feed's pipeline does before reporting them."""
         self._database.candles.save(self.name, candles)
 
     def record(self, candle: Candle) -> tuple[list[ForecastScored], ForecastMade]:
-        """Score what was forecast for a candle that has closed, and forecast those after it."""
+        """Score the forecasts for a closed candle, and forecast the next ones."""
         index = self.walk.series.index_at(candle.open_time_ms)
         assert index is not None, "it came into the series"
         series, interval = self.walk.series, self.walk.series.interval
@@ -73,7 +73,7 @@ class WatchedMarket:
 
 
 class Venue:
-    """A few markets: an empty one, small ones, and two whose history is longer than what is shown at first."""
+    """A few markets: an empty one, small ones, and two whose history is longer than the part shown initially."""
 
     def __init__(self, random: np.random.Generator, clock: ManualClock, database: WindowDatabase) -> None:
         minute = Interval.parse("1m")
@@ -85,4 +85,4 @@ class Venue:
         ]
         self.large = self.markets[-2:]
         self.at_rest = WatchedMarket(Market(np.random.default_rng(1), clock, _REST_COUNT), "REST/TEST", database)
-        """Nothing is done to it: it is the same at each rest."""
+        """Not changed by any act: it is the same at each rest."""

@@ -1,4 +1,4 @@
-"""What can be done to the whole window, at random: its actions, menus, dialogs and docks, and what the trainer says."""
+"""Random actions on the complete window: its actions, menus, dialogs and docks, and trainer messages."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ LEFT_ALONE = (
     ActionId.EXPORT_CSV,
     ActionId.FULL_SCREEN,
 )
-"""They end the window, start a file manager, open a dialog that reads the disk, or make the window larger than the
+"""They close the window, start a file manager, open a dialog that reads the disk, or make the window larger than the
 offscreen platform's screen, which paints no more than that."""
 _MOST_DIALOGS = 3
 _MOST_LINES = 12
@@ -56,7 +56,7 @@ _LOOKS_BACK = (
     ActionId.VOLUME_PROFILE,
 )
 _ON_CHART = 0.5
-"""Of the keys, are for the chart, wherever the focus is."""
+"""Share of the keys sent to the chart, wherever the focus is."""
 
 
 class WindowActs:
@@ -83,19 +83,19 @@ class WindowActs:
         self.hands, self._everywhere = Hands(random, self.chart), Hands(random, self.window)
         self._statuses = list(TrainerState)
         self.met: Counter[str] = Counter()
-        """What the hands have got the window into: torture that meets nothing proves nothing."""
+        """What the random user reached in the window: a torture test that reaches nothing proves nothing."""
         self.venue = Venue(random, clock, self.database)
         self.watched = self.venue.at_rest
         self.watch(self.venue.markets[2])
 
     def close(self) -> None:
-        """Before the window goes."""
+        """Before the window closes."""
         self.charting.cancel_reading()
         assert self.charting.wait_for_reading()
         self.database.close()
 
     def watch(self, watched: WatchedMarket) -> None:
-        """Another market, in the order in which the application learns of it and its run."""
+        """Another market, in the application's order of events for market and run."""
         self.watched = watched
         watched.walk.forming = None
         self.state.begin(None, watched.name.interval.duration_ms)
@@ -111,7 +111,7 @@ class WindowActs:
             self.state.apply(forecast)
 
     def tick(self) -> None:
-        """One trade; with what has closed goes what feed and trainer do of it."""
+        """One trade; a closed candle is passed to feed and trainer."""
         forming = self.watched.walk.tick()
         self._tell()
         self.charting.set_forming(forming)
@@ -151,7 +151,7 @@ class WindowActs:
         }
 
     def notice(self) -> None:
-        """Count what is there to be seen now."""
+        """Count what is visible now."""
         tools, model, frame = self.charting.tools, self.chart.model, self.chart.frame
         lines, shown = tools.lines.things, self.window.shell.settings.current.chart
         is_own_interval = model.whole is self.charting.candles.stored
@@ -176,12 +176,12 @@ class WindowActs:
         self.met.update(name for name, is_met in seen.items() if is_met)
 
     def come_late(self) -> None:
-        """A candle that was missing is there."""
+        """A missing candle arrives."""
         self.watched.walk.come_late()
         self._tell()
 
     def correct(self) -> None:
-        """The venue sends other numbers of a candle that is stored."""
+        """The venue corrects a stored candle."""
         self.watched.walk.correct()
         for candle in self.watched.walk.take_news():
             self.watched.keep([candle])
@@ -195,7 +195,7 @@ class WindowActs:
         return f"{count} candles"
 
     def sleep(self) -> str:
-        """The machine was away: a hole."""
+        """The machine was asleep: a hole."""
         seconds = int(self._random.integers(2, 500))
         self.clock.advance_ms(1_000 * seconds)
         return f"{seconds} s"
@@ -206,7 +206,7 @@ class WindowActs:
         return str(self.watched.name)
 
     def switch_while_loading(self) -> str:
-        """To one that takes a while to read, in which candles close; then, at times, to the other one."""
+        """Switch to a market that takes a while to read, in which candles close; then, sometimes, to the other one."""
         large = self.venue.large[int(self._random.integers(2))]
         self.watch(large)
         was_loading = self.charting.history.is_loading
@@ -223,25 +223,25 @@ class WindowActs:
         self.chart.set_live(bool(self._random.integers(2)))
 
     def look_back(self) -> str:
-        """Past forecasts laid over the candles, or at another horizon, or their errors below."""
+        """Toggle past forecasts over the candles, their horizon, or their errors below."""
         name = _one_of(self._random, _LOOKS_BACK)
         self.window.shell.actions[name].trigger()
         return name.value
 
     def choose_interval(self) -> str:
-        """Mostly that of the market, to which keys seldom lead back."""
+        """Mostly the market's own interval, to which keys seldom return."""
         name = _one_of(self._random, (ActionId.INTERVAL_MARKET,) * 4 + (ActionId.INTERVAL_1M, ActionId.INTERVAL_5M))
         self.window.shell.actions[name].trigger()
         return name.value
 
     def compare(self) -> str:
-        """With any of the markets, also the one that is shown; with the one that is compared, to be rid of it."""
+        """Compare with any market, including the shown one, or the compared one, which removes it."""
         markets = self.venue.markets
         self.charting.comparison.choose(markets[int(self._random.integers(len(markets)))].name)
         return self.window.shell.settings.current.chart.compare or "stopped"
 
     def set_line(self) -> str:
-        """An alert or a note where the mouse is, as a hand does it: a key, then a click."""
+        """An alert or a note at the mouse, as a user adds it: a key, then a click."""
         kind = ActionId.ADD_ALERT if self._random.random() < 0.8 else ActionId.ADD_NOTE
         at = self._on_prices()
         move_mouse(self.chart.viewport(), at)
@@ -251,7 +251,7 @@ class WindowActs:
         return f"{kind.value} at {at.x()},{at.y()}"
 
     def drag_line(self) -> str:
-        """One that is there, from where it is drawn to anywhere."""
+        """Drag an existing line from its place to anywhere."""
         lines = self.charting.tools.lines.things
         if not lines:
             return "there is none"
@@ -260,14 +260,14 @@ class WindowActs:
         return self.hands.drag_between(start, self._on_prices())
 
     def thin_lines(self) -> str:
-        """So that there is something to be seen between them."""
+        """Remove lines beyond a limit, so that the space between them stays visible."""
         lines, placed = self.charting.tools.lines, self.charting.tools.placed
         while len(lines.things) > _MOST_LINES:
             placed.remove(lines.things[int(self._random.integers(len(lines.things)))])
         return f"{len(lines.things)} left"
 
     def choose_from_menu(self) -> str:
-        """What the open menu offers; where there is none, the chart's is opened."""
+        """Choose from the open menu; if there is none, open the chart's."""
         menu = QApplication.activePopupWidget()
         if not isinstance(menu, QMenu):
             return self.hands.context_menu()
@@ -281,15 +281,15 @@ class WindowActs:
         return text
 
     def key(self) -> str:
-        """To the chart, or to whatever has the focus."""
+        """To the chart, or to the focused widget."""
         if self._random.random() < _ON_CHART and self._top() is self.window:
             self.chart.setFocus()
             return self.hands.key()
         return self._everywhere.key(self._focus)
 
     def click_somewhere(self) -> str:
-        """On some button or box that is shown, with the wheel as well."""
-        # PySide may hand out the wrapper of a popup's list that is gone already.
+        """On a visible button or box, including the wheel."""
+        # PySide may return the wrapper of a popup's list that is deleted already.
         found = [child for child in self._top().findChildren(QWidget) if shiboken6.isValid(child)]
         shown = [child for child in found if child.isVisible() and child.isEnabled()]
         shown = [child for child in shown if child is not self.chart and not _nests(child)]
@@ -301,7 +301,7 @@ class WindowActs:
         return f"{done} on {name}"
 
     def trigger(self) -> str:
-        """An action, as its menu or key does; only what is offered."""
+        """An enabled action, as by its menu or key."""
         actions = self.window.shell.actions
         names = [name for name in (info.id for info in actions.infos()) if name not in LEFT_ALONE]
         name = names[int(self._random.integers(len(names)))]
@@ -322,7 +322,7 @@ class WindowActs:
         return f"reject {type(dialog).__name__}"
 
     def answer(self) -> str:
-        """What the banner and the gradient doctor offer."""
+        """Buttons of the banner and the gradient doctor."""
         button = self.window.banner.action
         if button.isVisible():
             button.click()
@@ -331,7 +331,7 @@ class WindowActs:
         return "dismissed the banner"
 
     def choose_settings(self) -> str:
-        """A time zone, theme and colours, by way of the settings."""
+        """A time zone, theme and colours, through the settings."""
         settings = self.window.shell.settings.current
         zone = str(self._random.choice(ZONES))
         theme = str(self._random.choice(["dark", "light", "system"]))
@@ -342,7 +342,7 @@ class WindowActs:
         return f"{zone}, {theme}, {colours}"
 
     def choose_indicators(self) -> str:
-        """Any few, by way of the settings."""
+        """A few random indicators, through the settings."""
         count = int(self._random.integers(0, 4))
         kinds = [str(kind) for kind in self._random.choice(list(INDICATORS), count)]
         chosen = tuple(IndicatorSpec.of(kind).to_json() for kind in kinds)
@@ -351,7 +351,7 @@ class WindowActs:
         return ", ".join(kinds)
 
     def hear_from_trainer(self) -> str:
-        """A status, a step, an incident, or that there are other checkpoints."""
+        """A status, a step, an incident, or a change of checkpoints."""
         kind, run_id = int(self._random.integers(4)), self.watched.run_id
         if kind == 0:
             state = self._statuses[int(self._random.integers(len(self._statuses)))]
@@ -373,7 +373,7 @@ class WindowActs:
         return f"{width} x {height}"
 
     def move_dock(self) -> str:
-        """Afloat, back, hidden or shown."""
+        """Float, dock, hide or show."""
         docks = list(self.window.docks.values())
         dock = docks[int(self._random.integers(len(docks)))]
         if self._random.random() < 0.5:
@@ -383,7 +383,7 @@ class WindowActs:
         return dock.objectName()
 
     def rest(self) -> None:
-        """No dialog, the layout and settings of the first start, an empty banner, the market that is kept for it."""
+        """No dialog, the layout and settings of the first start, an empty banner, the market reserved for it."""
         self.close_popups()
         self.hands.rest()
         self.hands.leave()
@@ -398,20 +398,20 @@ class WindowActs:
             self.window.banner.dismiss()
 
     def close_popups(self) -> None:
-        """Menus and dialogs."""
+        """Close menus and dialogs."""
         while (popup := QApplication.activePopupWidget()) is not None and popup.isVisible():
             popup.close()
         for dialog in self._dialogs():
             dialog.reject()
 
     def _tell(self) -> None:
-        """What came into the market's series is stored and told; the trainer goes on with the newest of it."""
+        """Candles added to the market are stored and reported; the trainer continues with the newest."""
         news = self.watched.walk.take_news()
         if not news:
             return
         self.watched.keep(news)
         self.charting.add_closed(news)
-        if self._random.random() < 0.1:  # training is behind; this one it will never see
+        if self._random.random() < 0.1:  # training is behind and never receives this candle
             return
         scores, forecast = self.watched.record(news[-1])
         for score in scores:
@@ -419,7 +419,7 @@ class WindowActs:
         self.state.apply(forecast)
 
     def _on_prices(self) -> QPoint:
-        """Somewhere over the candles."""
+        """A random place over the candles."""
         layout, ratio = self.chart.frame.layout, self.chart.frame.ratio
         x = self._random.integers(0, max(round(layout.plot_right / ratio), 1))
         y = self._random.integers(0, max(round(layout.price_bottom / ratio), 1))
@@ -442,6 +442,6 @@ def _one_of(random: np.random.Generator, names: tuple[ActionId, ...]) -> ActionI
 
 
 def _nests(widget: QWidget) -> bool:
-    """Whether a press lets Qt open a menu in an event loop of its own, which would wait for hands that wait for it:
-    the button of a tool bar that is too narrow does."""
+    """Whether a press makes Qt open a menu in a nested event loop, which would wait for input that waits for it: the
+    extension button of a narrow tool bar does."""
     return isinstance(widget, QToolButton) and widget.menu() is not None

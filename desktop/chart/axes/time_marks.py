@@ -38,12 +38,12 @@ def round_times(start_ms: int, end_ms: int, most: int, time_zone: tzinfo | None 
     if first is None or last is None:
         return []
     rough = (end_ms - start_ms) / most
-    walls = _walls(first.replace(tzinfo=None), last.replace(tzinfo=None), rough)
+    walls = _wall_times(first.replace(tzinfo=None), last.replace(tzinfo=None), rough)
     found = {_utc_ms(wall, time_zone): _rank(wall) for wall in walls}
     return [RoundTime(time, rank) for time, rank in sorted(found.items()) if start_ms <= time <= end_ms]
 
 
-def _walls(first: datetime, last: datetime, rough_ms: float) -> list[datetime]:
+def _wall_times(first: datetime, last: datetime, rough_ms: float) -> list[datetime]:
     """Round wall-clock times from `first` to `last`, at least `rough_ms` apart."""
     midnight = first.replace(hour=0, minute=0, second=0, microsecond=0)
     index = bisect_left(_STEPS_MS, rough_ms)

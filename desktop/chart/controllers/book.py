@@ -112,8 +112,8 @@ class Book:
         if before is not None and self._delete(before):
             self._remember(Change(before, None), None)
 
-    def undo(self, renewed: Callable[[Kept], Kept]) -> Kept | None:
-        """Undo the last change. `renewed` adapts an object that is restored.
+    def undo(self, restored: Callable[[Kept], Kept]) -> Kept | None:
+        """Undo the last change. `restored` adapts an object that is restored.
 
         Returns the restored object, or None.
         """
@@ -121,27 +121,30 @@ class Book:
             return None
         change = self._changes.pop()
         self._undone.append(change)
-        return self._set(change.after, change.before, renewed)
+        return self._set(change.after, change.before, restored)
 
-    def redo(self, renewed: Callable[[Kept], Kept]) -> Kept | None:
-        """Redo the last undone change; else as `undo`."""
+    def redo(self, restored: Callable[[Kept], Kept]) -> Kept | None:
+        """Redo the last undone change; otherwise as `undo`."""
         if not self._undone:
             return None
         change = self._undone.pop()
         self._changes.append(change)
-        return self._set(change.before, change.after, renewed)
+        return self._set(change.before, change.after, restored)
 
     def note(self, line: PriceLine) -> None:
         """Apply what the market did to a line, even if it cannot be stored: it has happened. It cannot be undone."""
         self._keep(line)
         for changes in (self._changes, self._undone):
-            changes[:] = [Change(_fated(each.before, line), _fated(each.after, line)) for each in changes]
+            changes[:] = [
+                Change(_with_market_changes(each.before, line), _with_market_changes(each.after, line))
+                for each in changes
+            ]
         self._store(line)
 
-    def _set(self, there: Kept | None, wanted: Kept | None, renewed: Callable[[Kept], Kept]) -> Kept | None:
+    def _set(self, there: Kept | None, wanted: Kept | None, restored: Callable[[Kept], Kept]) -> Kept | None:
         self._merges_with = None
         if wanted is not None:
-            return self._store(renewed(wanted))
+            return self._store(restored(wanted))
         if there is not None:
             self._delete(there)
         return None
@@ -177,7 +180,7 @@ class Book:
         return True
 
 
-def _fated(kept: Kept | None, line: PriceLine) -> Kept | None:
+def _with_market_changes(kept: Kept | None, line: PriceLine) -> Kept | None:
     """An object in the undo history, with the market's changes to the line since."""
     if not isinstance(kept, PriceLine) or kept.number != line.number:
         return kept

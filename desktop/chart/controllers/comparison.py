@@ -73,7 +73,7 @@ class ChartComparison(QObject):
         """Set how to find out whether a market is being opened: markets that fit the previous one are then not
         offered."""
         self._is_opening = is_opening
-        refused.connect(self._ask_no_more)
+        refused.connect(self._cancel_list)
 
     def read_on(self) -> None:
         """Read the other market's new candles, or all if the last read failed. While a read is running, the next call
@@ -151,7 +151,7 @@ class ChartComparison(QObject):
         self._show(wanted, interval)
 
     @Slot()
-    def _ask_no_more(self) -> None:
+    def _cancel_list(self) -> None:
         self._is_asked = False
 
     def _clear(self) -> None:

@@ -72,8 +72,8 @@ class ChartMenu(QObject):
         if menu.isEmpty():
             menu.deleteLater()
             return False
-        self._chart.hush(is_hushed=True)
-        menu.aboutToHide.connect(lambda: self._chart.hush(is_hushed=False))
+        self._chart.suppress_tooltips(is_suppressed=True)
+        menu.aboutToHide.connect(lambda: self._chart.suppress_tooltips(is_suppressed=False))
         menu.popup(self._chart.mapToGlobal(position.toPoint()))
         return True
 

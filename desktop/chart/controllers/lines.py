@@ -67,7 +67,7 @@ class ChartLines(Placeable[PriceLine]):
         if now is not None and now.is_armed is not is_armed:
             self.desk.change(self._alerts.armed(now, is_again=True) if is_armed else replace(now, is_armed=False))
 
-    def in_turn(self) -> list[PriceLine]:
+    def selection_order(self) -> list[PriceLine]:
         return sorted(self.things, key=lambda line: -line.price)
 
     def begun(self, kind: LineKind) -> None:
@@ -96,12 +96,12 @@ class ChartLines(Placeable[PriceLine]):
 
         return None if thing.kind is LineKind.ALERT else self._ask(thing, put, is_new=True)
 
-    def settled(self, thing: PriceLine) -> PriceLine:
-        """A moved alert is armed again: it was triggered at another price."""
+    def before_storing(self, thing: PriceLine) -> PriceLine:
+        """A moved alert is armed again: its trigger belonged to the old price."""
         there = replace(thing, price=max(thing.price, self._tick))
         return self._alerts.armed(there) if thing.kind is LineKind.ALERT else there
 
-    def renewed(self, thing: PriceLine) -> PriceLine:
+    def restored(self, thing: PriceLine) -> PriceLine:
         return self._alerts.armed(thing) if thing.is_watched else thing
 
     def grip_at(self, at: ChartPoint) -> Grip[PriceLine] | None:
@@ -124,7 +124,7 @@ class ChartLines(Placeable[PriceLine]):
         step = self._tick
         if not is_least:
             step = TEN_AT_ONCE[modifiers] * price_step(self._chart.frame.prices, thing.price, step)
-        return self.settled(replace(thing, price=round(thing.price + direction * step, self._model.decimals())))
+        return self.before_storing(replace(thing, price=round(thing.price + direction * step, self._model.decimals())))
 
     def edit(self, thing: PriceLine) -> QDialog:
         return self._ask(thing, lambda typed, text: self._rewrite(thing, typed, text))
@@ -167,7 +167,7 @@ class ChartLines(Placeable[PriceLine]):
         if now is None:
             return
         if typed is not None and typed != now.price:
-            self.desk.change(self.settled(replace(now, price=typed, text=text)))
+            self.desk.change(self.before_storing(replace(now, price=typed, text=text)))
         elif now.text != text:
             self.desk.change(replace(now, text=text))
 

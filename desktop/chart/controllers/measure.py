@@ -39,7 +39,7 @@ class ChartMeasure(Placeable[Measurement]):
     def things(self) -> tuple[Measurement, ...]:
         return () if self._made is None else (self._made,)
 
-    def in_turn(self) -> list[Measurement]:
+    def selection_order(self) -> list[Measurement]:
         return []
 
     def ends(self, kind: str) -> int:
@@ -52,7 +52,7 @@ class ChartMeasure(Placeable[Measurement]):
         if self._origin is None and newest is not None:
             self._origin = bounded(newest.open_time_ms, newest.close)
 
-    def is_begun_by(self, at: ChartPoint) -> bool:
+    def starts_on_press(self, at: ChartPoint) -> bool:
         return at.is_on_prices and bool(at.modifiers & Qt.KeyboardModifier.ShiftModifier)
 
     def hint(self, kind: str) -> str:
@@ -69,7 +69,7 @@ class ChartMeasure(Placeable[Measurement]):
     def keep(self, thing: Measurement) -> None:
         self._made = thing
 
-    def clear(self) -> bool:
+    def clear_transient(self) -> bool:
         was_shown, self._made = self._made is not None, None
         return was_shown
 

@@ -57,7 +57,7 @@ class ChartPast(QObject):
         state.ready.connect(self._on_ready)
         state.scored.connect(self._on_scored)
         state.forecast_changed.connect(self._on_forecast)
-        state.checkpoints_changed.connect(self._past.forget_kept)
+        state.checkpoints_changed.connect(self._past.forget_saved_checkpoints)
         self._chart.series_changed.connect(self._show_layers)
 
     def _next_horizon(self) -> None:

@@ -39,7 +39,7 @@ class Placeable(Generic[Thing]):
         """The objects that are present."""
         return self._book.all(self.sort)
 
-    def in_turn(self) -> list[Thing]:
+    def selection_order(self) -> list[Thing]:
         """In keyboard selection order."""
         return list(self.things)
 
@@ -57,7 +57,7 @@ class Placeable(Generic[Thing]):
     def begun(self, kind: Any) -> None:
         """Placing has started."""
 
-    def is_begun_by(self, at: ChartPoint) -> bool:
+    def starts_on_press(self, at: ChartPoint) -> bool:
         """Whether a press by itself starts placing one of its first kind."""
         return False
 
@@ -80,16 +80,16 @@ class Placeable(Generic[Thing]):
         """Returns the stored object; None on failure."""
         return self._book.put(thing)
 
-    def settled(self, thing: Thing) -> Thing:
+    def before_storing(self, thing: Thing) -> Thing:
         """Adapts an object to its new place before it is stored."""
         return thing
 
-    def renewed(self, thing: Thing) -> Thing:
+    def restored(self, thing: Thing) -> Thing:
         """Adapts an object that is restored after removal."""
         return thing
 
-    def clear(self) -> bool:
-        """Of what is shown until the next press alone; whether there was any."""
+    def clear_transient(self) -> bool:
+        """Remove what is shown only until the next press. Returns whether there was any."""
         return False
 
     def grip_at(self, at: ChartPoint) -> Grip[Thing] | None:

@@ -78,7 +78,7 @@ class ChartPlaced(Tool):
         ):
             dialog.reject()  # it belongs to the previous market
         self.stop()
-        self._clear()
+        self._clear_transient()
         self._selected = self._hovered = None
         self._book.open(market.venue, market.symbol)
         self.show()
@@ -87,7 +87,7 @@ class ChartPlaced(Tool):
         """Start placing: by a click, two clicks or a drag, or by Enter at the keyboard crosshair. Cancels anything else
         that waited for the mouse."""
         self.stop()
-        self._clear()
+        self._clear_transient()
         if self._chart.model.newest is not None and self._book.is_open and sort.may_begin():
             self._placing, self._selected = (sort, kind), None
             sort.begun(kind)
@@ -159,8 +159,8 @@ class ChartPlaced(Tool):
 
     def press(self, at: ChartPoint) -> bool:
         self._pressed_at, self._is_dragging, self._grip = at.position, False, None
-        self._clear()
-        begun = next((sort for sort in self._sorts if sort.is_begun_by(at)), None)
+        self._clear_transient()
+        begun = next((sort for sort in self._sorts if sort.starts_on_press(at)), None)
         if self._placing is None and begun is not None:
             self.begin(begun, next(iter(begun.kinds.values())))
         if self._placing is not None:
@@ -186,7 +186,7 @@ class ChartPlaced(Tool):
         self._dragged = self._grip = None
         if dragged is not None:
             if self._book.get(key_of(dragged)) is not None:  # it may have been removed during the drag
-                self._book.put(self._sort_of(dragged).settled(dragged))
+                self._book.put(self._sort_of(dragged).before_storing(dragged))
             self.show()
         elif not was_held and (self._is_dragging or not self._is_first_press):
             self.put(anchor_at(at, self._chart.model))
@@ -270,7 +270,7 @@ class ChartPlaced(Tool):
         for action_id, can in (
             (ActionId.EDIT_LINE, self._selected is not None),
             (ActionId.DELETE_LINE, self._selected is not None),
-            (ActionId.NEXT_LINE, any(sort.in_turn() for sort in self._sorts)),
+            (ActionId.NEXT_LINE, any(sort.selection_order() for sort in self._sorts)),
             (ActionId.UNDO_LINE, self._book.can_undo),
             (ActionId.REDO_LINE, self._book.can_redo),
         ):
@@ -285,17 +285,17 @@ class ChartPlaced(Tool):
                 ActionId.NEXT_LINE: self._select_next,
                 ActionId.EDIT_LINE: partial(self._with_selected, self.edit),
                 ActionId.DELETE_LINE: partial(self._with_selected, self._remove_seen),
-                ActionId.UNDO_LINE: lambda: self.select(self._book.undo(self._renewed)),
-                ActionId.REDO_LINE: lambda: self.select(self._book.redo(self._renewed)),
+                ActionId.UNDO_LINE: lambda: self.select(self._book.undo(self._restored)),
+                ActionId.REDO_LINE: lambda: self.select(self._book.redo(self._restored)),
             }
         )
 
     def _sort_of(self, thing: object) -> Placeable[Any]:
         return next(sort for sort in self._sorts if isinstance(thing, sort.sort))
 
-    def _renewed(self, thing: Kept) -> Kept:
-        renewed: Kept = self._sort_of(thing).renewed(thing)
-        return renewed
+    def _restored(self, thing: Kept) -> Kept:
+        restored: Kept = self._sort_of(thing).restored(thing)
+        return restored
 
     def _preview(self, sort: Placeable[Any]) -> Any:
         if self._asked is not None:
@@ -306,7 +306,7 @@ class ChartPlaced(Tool):
 
     def _add(self, sort: Placeable[Any], thing: Any) -> None:
         self._asked = None
-        self.select(sort.keep(sort.settled(thing)))
+        self.select(sort.keep(sort.before_storing(thing)))
 
     def _end_asking(self) -> None:
         """The dialog was cancelled. Something else may be in placement by now."""
@@ -335,7 +335,7 @@ class ChartPlaced(Tool):
 
     def _select_next(self) -> None:
         """Lines from the highest to the lowest, drawings in drawing order, and around."""
-        everything = [each for sort in reversed(self._sorts) for each in sort.in_turn()]
+        everything = [each for sort in reversed(self._sorts) for each in sort.selection_order()]
         place = everything.index(self.selected) + 1 if self.selected in everything else 0
         if everything:
             self.select(everything[place % len(everything)])
@@ -358,7 +358,7 @@ class ChartPlaced(Tool):
         """End what is in progress, one thing at a time."""
         if self._placing is not None:
             self.stop()
-        elif self._clear():
+        elif self._clear_transient():
             self.show()
         elif self._selected is not None:
             self.select(None)
@@ -366,5 +366,5 @@ class ChartPlaced(Tool):
             return False
         return True
 
-    def _clear(self) -> bool:
-        return any([sort.clear() for sort in self._sorts])
+    def _clear_transient(self) -> bool:
+        return any([sort.clear_transient() for sort in self._sorts])

@@ -133,7 +133,7 @@ class ChartSaving(QObject):
         return is_empty
 
     def _has_no_closed(self) -> bool:
-        """Whether the table would have no rows; if so, the user is told what to do."""
+        """Whether the table would have no rows; if so, the user gets a hint."""
         frame = self._chart.frame
         if frame.first < frame.stop:
             return False

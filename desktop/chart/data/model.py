@@ -164,7 +164,7 @@ class ChartModel:
         return self.past.at(self.series, index)
 
     @property
-    def forecast_oddity(self) -> str:
+    def dimming_reason(self) -> str:
         """Why a forecast that is not old is dimmed; empty if it is not dimmed."""
         made = self.forecast
         return "" if made is None or made.conditions is None else made.conditions.oddity

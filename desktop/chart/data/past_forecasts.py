@@ -74,7 +74,7 @@ class PastForecasts:
         """Start with another run, or none."""
         self._reader, self.interval_ms = reader, interval_ms
         self._names: Names = {None: 0}
-        self.forget_kept()
+        self.forget_saved_checkpoints()
         self.forget()
 
     def forget(self) -> None:
@@ -87,7 +87,7 @@ class PastForecasts:
         self._view_key: tuple[object, ...] = ()
         self.version += 1
 
-    def forget_kept(self) -> None:
+    def forget_saved_checkpoints(self) -> None:
         """Drop the list of saved checkpoints, after a save or deletion; it is read again on demand."""
         self._kept: Sequence[tuple[int, str]] | None = None
 
@@ -192,7 +192,7 @@ class PastForecasts:
         return found, missing
 
     def _nearest_kept(self, forecast: PastForecast) -> tuple[int, str] | None:
-        """Step and id of its own checkpoint if saved, otherwise of the saved one with the nearest step. None if none is
+        """Step and id of its checkpoint if saved, otherwise of the saved one with the nearest step. None if none is
         saved, or not known yet."""
         if self._kept is None:
             self._want(_KEPT)

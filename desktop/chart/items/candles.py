@@ -30,7 +30,7 @@ _NARROWEST_HOLLOW_PX = 3
 class ClosedCandlesItem(ChartItem):
     """The visible closed candles with their volumes."""
 
-    pane, z, is_kept = PRICE_PANE, -40.0, True
+    pane, z, is_cached = PRICE_PANE, -40.0, True
 
     def draw(self, painter: QPainter, frame: Frame, pane: Pane, model: ChartModel) -> None:
         if frame.drawn is None:

@@ -16,7 +16,7 @@ from desktop.chart.axes.price_scale import ScaleKind
 from desktop.chart.data.model import ChartModel
 from desktop.chart.items.study import sampled
 from desktop.chart.labels.axis_labels import price_label_rect
-from desktop.chart.labels.axis_tags import stand_aside
+from desktop.chart.labels.axis_tags import avoid_overlaps
 from desktop.chart.painting.geometry import Positions
 from desktop.chart.painting.primitives import draw_polyline, fill_rects, rects
 from desktop.chart.painting.text import Box, Row, Span
@@ -87,7 +87,7 @@ class ComparisonLayer(Layer):
         rows: tuple[Row, ...] = ((Span(_percent_text(pair.change(close)), colour),),)
         rect = price_label_rect(frame, frame.y(price), rows)
         tag = Box(rect, rows, frame.palette.background, colour, price=price)
-        stand_aside((tag,), frame.layout.price_axis.height(), taken)
+        avoid_overlaps((tag,), frame.layout.price_axis.height(), taken)
         return (tag,)
 
     def rows(self, frame: Frame, model: ChartModel, index: int | None) -> Sequence[Row]:

@@ -74,9 +74,9 @@ class DrawingsLayer(PlacedLayer[Drawing]):
 
     def _label(self, frame: Frame, shape: Shape, area: QRect) -> PlotLabel:
         drawing, reach = shape.drawing, frame.scaled(_BEYOND_PX + shape.drawing.width_px)
-        is_held = drawing is self.shown.preview or self.is_selected(drawing) or self.is_hovered(drawing)
-        paint = partial(_paint, frame=frame, shape=shape, is_held=is_held)
-        return PlotLabel(area.adjusted(-reach, -reach, reach, reach), (drawing, is_held), paint)
+        is_active = drawing is self.shown.preview or self.is_selected(drawing) or self.is_hovered(drawing)
+        paint = partial(_paint, frame=frame, shape=shape, is_active=is_active)
+        return PlotLabel(area.adjusted(-reach, -reach, reach, reach), (drawing, is_active), paint)
 
 
 def colour_of(frame: Frame, drawing: Drawing) -> QColor:
@@ -95,7 +95,7 @@ def _tag(frame: Frame, drawing: Drawing) -> Box | None:
     return Box(price_label_rect(frame, row, rows), rows, ground, edge, price=price)
 
 
-def _paint(painter: QPainter, frame: Frame, shape: Shape, *, is_held: bool) -> None:
+def _paint(painter: QPainter, frame: Frame, shape: Shape, *, is_active: bool) -> None:
     colour = colour_of(frame, shape.drawing)
     for place, area in enumerate(shape.areas):
         painter.fillRect(area, with_alpha(colour, _AREA_ALPHAS[place % 2]))
@@ -110,7 +110,7 @@ def _paint(painter: QPainter, frame: Frame, shape: Shape, *, is_held: bool) -> N
         painter.drawLines([dash for guide in shape.guides for dash in dashes(guide, _DASH_WIDTHS * pen.widthF())])
     if shape.words:
         _write(painter, frame, shape, colour)
-    if is_held:
+    if is_active:
         _paint_handles(painter, frame, shape, colour)
     painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
 

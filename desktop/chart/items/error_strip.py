@@ -13,8 +13,8 @@ from PySide6.QtGui import QColor, QPainter
 from desktop.chart.data.columns import group_size
 from desktop.chart.data.model import ChartModel
 from desktop.chart.data.past_forecasts import PastView
+from desktop.chart.labels.error_strip_text import lines_needed, title_variants
 from desktop.chart.labels.readout import readout_width
-from desktop.chart.labels.strip_words import lines_needed, ways_to_say
 from desktop.chart.painting.fonts import Fonts
 from desktop.chart.painting.primitives import Rects, fill_rects, rects
 from desktop.chart.painting.text import Row, fitting_row
@@ -89,7 +89,7 @@ class ErrorStripLayer(Layer):
         is_later = bool(len(view)) and bool(view.is_later.all())
         first, second, third = (_shade(colour, palette, is_later=is_later) for colour in class_colours(palette))
         under = None if index is None else model.past_forecast(index)
-        ways = ways_to_say(model, view, under, palette, (first, second, third))
+        ways = title_variants(model, view, under, palette, (first, second, third))
         width = readout_width(frame.layout.plot_right, frame.ratio)
         return (fitting_row(ways, frame.fonts, width, lines_needed(model, palette, frame.fonts, width)),)
 

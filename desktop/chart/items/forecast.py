@@ -13,7 +13,7 @@ from desktop.chart.data.ghosts import PlacedGhost, band
 from desktop.chart.data.model import ChartModel
 from desktop.chart.labels.forecast_label import divider_x
 from desktop.chart.painting.geometry import candle_rect, volume_rect
-from desktop.chart.painting.primitives import KeptPixels, dashed_pen, fill_rects, outline
+from desktop.chart.painting.primitives import CachedPixels, dashed_pen, fill_rects, outline
 from desktop.chart.panes.frame import Frame
 from desktop.chart.panes.item import ChartItem
 from desktop.chart.panes.pane import PRICE_PANE, Pane
@@ -43,10 +43,10 @@ class ForecastItem(ChartItem):
     def __init__(self, picture: Picture) -> None:
         super().__init__()
         self._picture = picture
-        self.pixels = KeptPixels()
+        self.pixels = CachedPixels()
 
     def draw(self, painter: QPainter, frame: Frame, pane: Pane, model: ChartModel) -> None:
-        if not self._picture.is_kept:
+        if not self._picture.is_cached:
             _paint_ahead(painter, frame, model)
             return
         key = self._picture.forecast_key
@@ -73,7 +73,7 @@ def _area(frame: Frame, model: ChartModel) -> QRect:
 
 def _paint_forecast(painter: QPainter, frame: Frame, model: ChartModel, ghosts: tuple[PlacedGhost, ...]) -> None:
     """Bands, then ghosts; all dimmed if candles have closed since the forecast, or its input was unlike any before."""
-    if model.forecast_age or model.forecast_oddity:
+    if model.forecast_age or model.dimming_reason:
         painter.setOpacity(_DIMMED)
     if frame.style.shows_bands:
         _paint_bands(painter, frame, model, ghosts)

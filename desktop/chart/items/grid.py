@@ -29,7 +29,7 @@ _TICK_PX = 10
 class GridItem(ChartItem):
     """Lines at round prices and times in one pane."""
 
-    z, is_kept = -50.0, True
+    z, is_cached = -50.0, True
 
     def __init__(self, pane: str, picture: Picture, layers: LayerSet) -> None:
         super().__init__()
@@ -37,8 +37,8 @@ class GridItem(ChartItem):
 
     def draw(self, painter: QPainter, frame: Frame, pane: Pane, model: ChartModel) -> None:
         palette, pixel = frame.palette, frame.pixel
-        has_ground = self._layers.has_ground
-        colour = mixed(palette.muted_text, palette.grid, _GRID_ON_GROUND) if has_ground else palette.grid
+        has_background = self._layers.has_background
+        colour = mixed(palette.muted_text, palette.grid, _GRID_ON_GROUND) if has_background else palette.grid
         across = pane.ys(np.array(value_marks(frame, pane), dtype=np.float64))
         lines = frame.xs(np.array([index for index, _ in self._picture.time_marks(frame)], dtype=np.float64))
         fill_rects(painter, rects(0, across, pane.right - 1, across + pixel - 1), colour)
@@ -48,7 +48,7 @@ class GridItem(ChartItem):
 class BordersItem(ChartItem):
     """Lines between panes, and between panes and axes."""
 
-    z, is_kept = -48.0, True
+    z, is_cached = -48.0, True
 
     def draw(self, painter: QPainter, frame: Frame, pane: Pane, model: ChartModel) -> None:
         layout, pixel = frame.layout, frame.pixel
@@ -62,7 +62,7 @@ class GapsItem(ChartItem):
     """A thin mark between the candles around a gap, if there is room: a line if the candles can still be loaded, dots
     if the exchange has none. In a thin market with more gaps, only the foot of each mark."""
 
-    pane, z, is_kept = PRICE_PANE, -45.0, True
+    pane, z, is_cached = PRICE_PANE, -45.0, True
 
     def draw(self, painter: QPainter, frame: Frame, pane: Pane, model: ChartModel) -> None:
         if frame.group > 1:

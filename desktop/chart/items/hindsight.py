@@ -58,7 +58,7 @@ class HindsightLayer(Layer):
         if model.other_interval is not None:
             return ()
         palette, view = frame.palette, model.past.view(model.series, frame.first, frame.stop)
-        legend, too_wide, nothing = _sayings(model)
+        legend, too_wide, nothing = _messages(model)
         said = too_wide if view.is_too_wide else nothing if view.is_complete and not len(view) else legend
         return ((Span(translate("Chart", "Hindsight"), palette.ghost_text, bold=True), Span(said, palette.muted_text)),)
 
@@ -66,10 +66,10 @@ class HindsightLayer(Layer):
         if model.other_interval is not None:
             return ()
         name = Span(translate("Chart", "Hindsight"), QColor(), bold=True)
-        return ((name, Span(max(_sayings(model), key=len), QColor())),)
+        return ((name, Span(max(_messages(model), key=len), QColor())),)
 
 
-def _sayings(model: ChartModel) -> tuple[str, str, str]:
+def _messages(model: ChartModel) -> tuple[str, str, str]:
     """The legend; the message for too wide a view; the message for no forecast in view."""
     before = candles_before(model.past.horizon)
     most = formatting.format_count(model.past.most_candles)

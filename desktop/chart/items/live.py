@@ -72,7 +72,7 @@ class CrosshairItem(_LabelItem):
         painter.drawLine(0, overlay.cross.y(), frame.layout.plot_right, overlay.cross.y())
 
 
-class WordsItem(_LabelItem):
+class TextItem(_LabelItem):
     """Readouts, tooltip, and the moving labels on the axes."""
 
     z = 80.0

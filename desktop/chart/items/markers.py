@@ -24,7 +24,7 @@ _SIDE_PX = 15
 _GAP_PX = 1
 _FOOT_PX = 2
 _MOST_STACKED = 3
-_MOST_TOLD = 4
+_MOST_LISTED = 4
 _TEXT_CHARACTERS = 52
 _HALO_ALPHA = 215
 _LOOKS = {
@@ -146,17 +146,17 @@ def _halo(frame: Frame) -> QColor:
 
 def _rows(cell: _Cell, frame: Frame) -> list[Row]:
     """The marker under the cursor first, then the others of its group."""
-    told = [cell.marker, *(marker for marker in cell.group.markers if marker is not cell.marker)]
+    listed = [cell.marker, *(marker for marker in cell.group.markers if marker is not cell.marker)]
     widest = frame.fonts.metrics.averageCharWidth() * _TEXT_CHARACTERS
     rows: list[Row] = []
-    for marker in told[:_MOST_TOLD]:
+    for marker in listed[:_MOST_LISTED]:
         colour = _colour(marker.kind, frame.palette)
         when = formatting.format_time(marker.time_ms, frame.time_zone)
         rows.append(
             (Span(translate("Chart", _LOOKS[marker.kind][2]), colour, bold=True), Span(when, frame.palette.muted_text))
         )
         rows += wrapped((Span(marker.sentence, frame.palette.text),), frame.fonts, widest)
-    if len(told) > _MOST_TOLD:
-        more = translate("Chart", "and {0} more").format(len(told) - _MOST_TOLD)
+    if len(listed) > _MOST_LISTED:
+        more = translate("Chart", "and {0} more").format(len(listed) - _MOST_LISTED)
         rows.append((Span(more, frame.palette.muted_text),))
     return rows

@@ -83,7 +83,7 @@ def _volume(model: ChartModel, first: int, last: int) -> float:
 class MeasureLayer(PlacedLayer[Measurement]):
     """Drawn with each paint, as there is at most one."""
 
-    z, is_kept = LIVE_Z, False
+    z, is_cached = LIVE_Z, False
 
     def draw(self, painter: QPainter, frame: Frame, pane: Pane, model: ChartModel) -> None:
         for measurement in self.back_to_front():

@@ -61,7 +61,7 @@ class PlacedLayer(Layer, Generic[Thing]):
         return ((Span(self.shown.hint, frame.palette.accent),),) if self.shown.hint else ()
 
     @property
-    def is_in_hand(self) -> bool:
+    def is_under_mouse(self) -> bool:
         return self.shown.hovered is not None or self.shown.preview is not None
 
     @contextmanager

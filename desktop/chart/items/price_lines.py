@@ -14,7 +14,7 @@ from desktop.chart.axes.price_scale import ScaleKind
 from desktop.chart.data.model import ChartModel
 from desktop.chart.items.placed import PlacedLayer, row_of
 from desktop.chart.labels.axis_labels import price_label_rect
-from desktop.chart.labels.axis_tags import spread_around, stand_aside
+from desktop.chart.labels.axis_tags import avoid_overlaps, spread_around
 from desktop.chart.labels.readout import text_tip
 from desktop.chart.painting.text import Box, Row, Span
 from desktop.chart.panes.frame import Frame
@@ -47,7 +47,7 @@ class PriceLinesLayer(PlacedLayer[PriceLine]):
     """Drawn over everything with each paint: lines are few, and ticks do not move them. Labels avoid the readout, and
     tags the last price."""
 
-    z, is_kept = LIVE_Z, False
+    z, is_cached = LIVE_Z, False
 
     def __init__(self) -> None:
         super().__init__()
@@ -116,7 +116,7 @@ class PriceLinesLayer(PlacedLayer[PriceLine]):
             if any(labels[place].intersects(each) for each in taken):
                 around = (*taken, *(labels[other] for other in still))
                 _part([labels[place]], pane.top, pane.bottom, around)
-        stand_aside([tags[place] for place in still], axis.height(), on_axis)
+        avoid_overlaps([tags[place] for place in still], axis.height(), on_axis)
         return [_Placed(*row, label, tag) for row, label, tag in zip(rows, labels, tags, strict=True)]
 
     def _paint_line(self, painter: QPainter, frame: Frame, line: PriceLine, row: int) -> None:

@@ -137,7 +137,7 @@ class StudyLayer(Layer):
 
     def rows(self, frame: Frame, model: ChartModel, index: int | None) -> Sequence[Row]:
         palette = frame.palette
-        lacks = self._lacks(model)
+        lacks = self._missing_reason(model)
         if lacks:
             return ((Span(self.spec.label, palette.muted_text), Span(lacks, palette.muted_text)),)
         values = self._values_at(model, index)
@@ -194,7 +194,7 @@ class StudyLayer(Layer):
             self._decimals, self._step, self._units_key = model.decimals(), _price_step(model), units_key
         return self._series
 
-    def _lacks(self, model: ChartModel) -> str:
+    def _missing_reason(self, model: ChartModel) -> str:
         """Why there is no value yet, such as too few candles; empty once there is one."""
         series = self._followed(model)
         if self.is_waiting(model):

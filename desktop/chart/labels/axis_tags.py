@@ -10,7 +10,7 @@ from PySide6.QtCore import QRect
 from desktop.chart.painting.text import Box
 
 
-def stand_aside(tags: Sequence[Box], axis_height: int, taken: Sequence[Box]) -> None:
+def avoid_overlaps(tags: Sequence[Box], axis_height: int, taken: Sequence[Box]) -> None:
     """Move tags of one height, each with its price, apart and away from `taken`. If one has no room on its own side of
     all of these, its side of the first one counts."""
     if not tags:
@@ -32,7 +32,7 @@ def leaving_room(last_price: Box, tags: Sequence[Box], axis_height: int) -> Box:
     return last_price if top == last_price.rect.top() or top > lowest else _at(last_price, top)
 
 
-def beside_crosshair(last_price: Box, crosshair: Box, axis_height: int) -> Box:
+def clear_of_crosshair(last_price: Box, crosshair: Box, axis_height: int) -> Box:
     """The last price's label, above or below the crosshair's if they overlap, on the side of its price, or on the other
     at the axis' end. It stays if there is room on neither."""
     rect, other = last_price.rect, crosshair.rect
@@ -46,7 +46,7 @@ def beside_crosshair(last_price: Box, crosshair: Box, axis_height: int) -> Box:
 
 
 def _price(tag: Box) -> float:
-    assert tag.price is not None, "a label on the price axis stands for a price"
+    assert tag.price is not None, "a label on the price axis has a price"
     return tag.price
 
 

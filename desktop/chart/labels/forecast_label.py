@@ -9,7 +9,7 @@ from PySide6.QtGui import QColor
 
 from core.domain.events import ForecastMode
 from desktop.chart.data.model import ChartModel
-from desktop.chart.labels.readout import age_words, has_label
+from desktop.chart.labels.readout import age_text, has_label
 from desktop.chart.painting.fonts import Fonts
 from desktop.chart.painting.text import Box, Row, Span, box_size, padding_px
 from desktop.chart.panes.frame import Frame
@@ -23,7 +23,7 @@ _LONG_INTERVAL_MS = 10 * 60_000
 """At shorter intervals the next forecast arrives before this can be read."""
 
 
-def kind_words(model: ChartModel) -> str:
+def mode_text(model: ChartModel) -> str:
     """``forecast (replay)``. The mode is omitted for a live forecast."""
     made = model.forecast
     if made is None or made.mode is ForecastMode.LIVE:
@@ -66,9 +66,9 @@ def clear_of(frame: Frame, label: Box | None, readout: QRect) -> Box | None:
 def divider_row(frame: Frame, model: ChartModel) -> Row:
     """Mode, age, why it is not live, and why it is dimmed, as far as there is room. The age of an old forecast is
     always included."""
-    palette, oddity = frame.palette, model.forecast_oddity
-    old = _said(age_words(model), palette.warning)
-    made = (Span(kind_words(model), palette.ghost_text), *old)
+    palette, oddity = frame.palette, model.dimming_reason
+    old = _said(age_text(model), palette.warning)
+    made = (Span(mode_text(model), palette.ghost_text), *old)
     after = _said(_lateness(frame, model), palette.muted_text)
     unlike = translate("Chart", "dimmed: unusual input ({0})").format(oddity)
     why = _said(unlike if oddity else "", palette.warning)
@@ -84,7 +84,7 @@ def _said(text: str, colour: QColor) -> Row:
 
 def usual_width(model: ChartModel, fonts: Fonts) -> int:
     """Width of the label with only mode and age; 0 without a forecast."""
-    row = (*_said(kind_words(model), QColor()), *_said(age_words(model), QColor()))
+    row = (*_said(mode_text(model), QColor()), *_said(age_text(model), QColor()))
     return box_size((row,), fonts).width() if model.ghosts() else 0
 
 

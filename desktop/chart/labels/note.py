@@ -20,7 +20,7 @@ _FEWEST_LETTERS = 8
 """Minimum characters of a shortened remark."""
 
 
-def note_words(model: ChartModel) -> str:
+def note_text(model: ChartModel) -> str:
     """The complete remark; may be empty."""
     return " · ".join(words for words in (model.note, _interval_words(model)) if words)
 

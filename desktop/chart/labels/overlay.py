@@ -11,10 +11,10 @@ from PySide6.QtGui import QRegion
 
 from desktop.chart.data.model import ChartModel
 from desktop.chart.labels.axis_labels import crosshair_labels
-from desktop.chart.labels.axis_tags import beside_crosshair, leaving_room
+from desktop.chart.labels.axis_tags import clear_of_crosshair, leaving_room
 from desktop.chart.labels.forecast_label import clear_of, forecast_label
 from desktop.chart.labels.last_price import LastPriceLine, last_price_box, last_price_line
-from desktop.chart.labels.note import note_box, note_tooltip, note_words
+from desktop.chart.labels.note import note_box, note_text, note_tooltip
 from desktop.chart.labels.readout import READOUT_MARGIN_PX, pane_readouts, readout_box, tooltip_box
 from desktop.chart.painting.text import Box
 from desktop.chart.panes.frame import Frame
@@ -72,7 +72,7 @@ class Overlay:
             former = None
         readout = former.readout if former else readout_box(frame, model, layers, index, at)
         label = clear_of(frame, label, readout.rect)
-        words = note_words(model)
+        words = note_text(model)
         note = note_box(frame, words, readout, None if label is None else label.rect)
         taken = _taken(frame, readout.rect, note)
         plot_labels = tuple(layers.plot_labels(frame, model, taken))  # first: a shortened label has a tooltip
@@ -81,7 +81,7 @@ class Overlay:
             price_label, time_label, tooltip = former.price_label, former.time_label, former.tooltip
         elif at is not None and index is not None:
             price_label, time_label = crosshair_labels(frame, model, index, at.y())
-            if not layers.is_hushed:
+            if not layers.are_tooltips_suppressed:
                 tooltip = note_tooltip(frame, words, note, at) or _tip(frame, model, layers, index, at)
         last_price, axis_tags = _on_axis(frame, model, layers, countdown, price_label)
         return cls(
@@ -157,7 +157,7 @@ def _on_axis(
         last, tags = aside, layers.axis_tags(frame, model, (aside,))
     if crosshair is None:
         return last, tuple(tags)
-    beside = None if last is None else beside_crosshair(last, crosshair, height)
+    beside = None if last is None else clear_of_crosshair(last, crosshair, height)
     if beside is not last or any(tag.rect.intersects(crosshair.rect) for tag in tags):
         last, tags = beside, layers.axis_tags(frame, model, (*_some(beside), crosshair))
     return last, tuple(tags)
@@ -166,7 +166,7 @@ def _on_axis(
 def _tip(frame: Frame, model: ChartModel, layers: LayerSet, index: int, at: QPoint) -> Box | None:
     """A layer's tooltip, otherwise that of the candle's forecast; not while the mouse is on a placed object."""
     said = layers.tooltip(frame, model, at)
-    return tooltip_box(frame, model, index, at) if said is None and not layers.are_in_hand else said
+    return tooltip_box(frame, model, index, at) if said is None and not layers.are_under_mouse else said
 
 
 def _taken(frame: Frame, readout: QRect, note: Box | None) -> tuple[QRect, ...]:

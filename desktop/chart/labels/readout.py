@@ -66,7 +66,7 @@ def _lines(
     shown, fonts = model.newest_index if index is None else index, frame.fonts
     candle, before = model.candle(shown), model.candle(shown - 1)
     inks = (frame.palette.text, frame.palette.muted_text)
-    title = wrapped(_title_row(model.title, fonts, width, inks, is_held=frame.is_held), fonts, width)
+    title = wrapped(_title_row(model.title, fonts, width, inks, is_manual=frame.is_manual), fonts, width)
     title = _cut(title, _title_room(frame, candle, width, room), fonts, width)
     rows: list[Row] = []
     if candle is not None:
@@ -81,10 +81,10 @@ def _lines(
     return tuple(_cut(lines, room, fonts, width))
 
 
-def _title_row(title: str, fonts: Fonts, width: int, inks: tuple[QColor, QColor], *, is_held: bool) -> Row:
+def _title_row(title: str, fonts: Fonts, width: int, inks: tuple[QColor, QColor], *, is_manual: bool) -> Row:
     """The market, and that the price scale is manual: as a full sentence if a line has room."""
     market = (Span(title, inks[0], bold=True),) if title else ()
-    if not is_held:
+    if not is_manual:
         return market
     words = translate("Chart", "Manual price scale."), translate("Chart", "Alt+A: auto-fit.")
     whole = (*market, *(Span(each, inks[1]) for each in words))
@@ -200,18 +200,18 @@ def _ghost_rows(frame: Frame, model: ChartModel, index: int) -> list[Row]:
         if (edges := band(ghost, percent)) is not None
     ]
     said = [(ahead, *_prices(frame, ghost, colour)), _named(bands, palette.muted_text, colour)]
-    if age := age_words(model):
+    if age := age_text(model):
         said.append((Span(translate("Chart", "Old forecast: {0}").format(age), palette.warning),))
     if made.is_by_simple_rules:
         words = translate("Chart", "Simple rules while the model catches up; not scored")
         said.append((Span(words, palette.muted_text),))
-    if model.forecast_oddity:
-        odd = translate("Chart", "Made from unusual input: {0}").format(model.forecast_oddity)
+    if model.dimming_reason:
+        odd = translate("Chart", "Made from unusual input: {0}").format(model.dimming_reason)
         said.append((Span(odd, palette.warning),))
     return [row for row in said if row]
 
 
-def age_words(model: ChartModel) -> str:
+def age_text(model: ChartModel) -> str:
     """``made 3 candles ago``; empty for a forecast that includes the newest closed candle."""
     age = model.forecast_age
     return translate("Chart", "made {0} ago").format(formatting.format_candles(age)) if age else ""
@@ -286,7 +286,7 @@ def _cut(lines: Sequence[Row], most: int, fonts: Fonts, width: int) -> list[Row]
 
 
 def _title_lines(title: str, fonts: Fonts, width: int) -> int:
-    row = _title_row(title, fonts, width, (QColor(), QColor()), is_held=True)
+    row = _title_row(title, fonts, width, (QColor(), QColor()), is_manual=True)
     return len(wrapped(row, fonts, width)) if title else 0
 
 

@@ -115,7 +115,7 @@ def dashes(line: QLineF, length: float) -> list[QLineF]:
     return [QLineF(line.pointAt(start / whole), line.pointAt(min(start + length, whole) / whole)) for start in starts]
 
 
-class KeptPixels:
+class CachedPixels:
     """Painted once, and drawn until its key changes."""
 
     def __init__(self) -> None:

@@ -28,7 +28,7 @@ class PaneBox(pyqtgraph.ViewBox):  # type: ignore[misc]  # pyqtgraph has no type
     def __init__(self) -> None:
         super().__init__(enableMouse=False, enableMenu=False, defaultPadding=0.0)
         self.disableAutoRange()
-        self.guests: list[Any] = []
+        self.foreign_items: list[Any] = []
         """Items added from outside the chart. Read only."""
 
     @property
@@ -37,16 +37,16 @@ class PaneBox(pyqtgraph.ViewBox):  # type: ignore[misc]  # pyqtgraph has no type
         return bool(self.state["logMode"][1])
 
     def addItem(self, item: Any, ignoreBounds: bool = False) -> None:  # noqa: N803 - pyqtgraph's name
-        self.guests.append(item)
-        _tell_scale(item, is_log=self.is_log)
+        self.foreign_items.append(item)
+        _set_log_mode(item, is_log=self.is_log)
         super().addItem(item, ignoreBounds)
 
     def removeItem(self, item: Any) -> None:
-        if item in self.guests:
-            self.guests.remove(item)
+        if item in self.foreign_items:
+            self.foreign_items.remove(item)
         super().removeItem(item)
 
-    def put_own(self, item: Any) -> None:
+    def add_own(self, item: Any) -> None:
         """Add an item of the chart, which is excluded from automatic ranges."""
         super().addItem(item, ignoreBounds=True)
 
@@ -55,11 +55,11 @@ class PaneBox(pyqtgraph.ViewBox):  # type: ignore[misc]  # pyqtgraph has no type
         if is_log == self.is_log:
             return
         self.setLogMode("y", is_log)
-        for item in self.guests:
-            _tell_scale(item, is_log=is_log)
+        for item in self.foreign_items:
+            _set_log_mode(item, is_log=is_log)
 
     def close(self) -> None:
-        for item in tuple(self.guests):  # their owners keep them beyond the view
+        for item in tuple(self.foreign_items):  # their owners keep them beyond the view
             self.removeItem(item)
         super().close()
 
@@ -79,7 +79,7 @@ class PaneBox(pyqtgraph.ViewBox):  # type: ignore[misc]  # pyqtgraph has no type
         self.updateMatrix()  # now: the next paint needs it
 
 
-def _tell_scale(item: Any, *, is_log: bool) -> None:
+def _set_log_mode(item: Any, *, is_log: bool) -> None:
     if hasattr(item, "setLogMode"):
         item.setLogMode(False, is_log)
 

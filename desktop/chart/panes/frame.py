@@ -79,7 +79,7 @@ class Frame:
     widths: CandleWidths
     fonts: Fonts
     style: Style
-    is_held: bool = False
+    is_manual: bool = False
     """Whether the price range is manual."""
 
     @property

@@ -25,7 +25,7 @@ class Surface:
         self.model = model
         self.wanted = QRegion()
         """The device pixels being painted: clipped text costs as much as visible text."""
-        self.is_kept = False
+        self.is_cached = False
         """Whether closed candles, grid and studies come from the cached picture."""
         self._frame: Frame | None = None
         self._transform: QTransform | None = None
@@ -38,11 +38,11 @@ class Surface:
     @contextmanager
     def painted_in(self, areas: QRegion, ratio: float) -> Iterator[None]:
         """Context for painting these logical areas on the screen with one painter; cached pictures are used."""
-        self.wanted, self.is_kept, self._transform = _device_region(areas, ratio), True, None
+        self.wanted, self.is_cached, self._transform = _device_region(areas, ratio), True, None
         try:
             yield
         finally:
-            self.is_kept, self._transform = False, None
+            self.is_cached, self._transform = False, None
 
     def use_device_pixels(self, painter: QPainter, item: QGraphicsItem, ratio: float) -> None:
         """Switch the painter to device pixels, exact at any zoom and on any screen. Computed once per painter for all
@@ -55,7 +55,7 @@ class Surface:
         painter.scale(1 / ratio, 1 / ratio)
         to_device = painter.deviceTransform()
         painter.translate(round(to_device.dx()) - to_device.dx(), round(to_device.dy()) - to_device.dy())
-        if self.is_kept:
+        if self.is_cached:
             self._transform = painter.worldTransform()
 
 
@@ -74,7 +74,7 @@ class ChartItem(pyqtgraph.GraphicsObject):  # type: ignore[misc]  # pyqtgraph ha
     pane: str | None = None
     z = 0.0
     """Higher values are painted over lower ones."""
-    is_kept = False
+    is_cached = False
     """Whether only a new view or a closed candle changes it: then it is drawn into the shared cached picture, and
     separately only without one, as in an exported file."""
 
@@ -98,7 +98,7 @@ class ChartItem(pyqtgraph.GraphicsObject):  # type: ignore[misc]  # pyqtgraph ha
 
     def paint(self, painter: QPainter, option: QStyleOptionGraphicsItem, widget: QWidget | None = None) -> None:
         surface = self.surface
-        if surface is None or (self.is_kept and surface.is_kept):
+        if surface is None or (self.is_cached and surface.is_cached):
             return
         frame = surface.frame
         if frame is None:

@@ -55,7 +55,7 @@ class Layer(ChartItem):
     pane: str = PRICE_PANE
     """Or another name: layers with one name share a pane."""
     z = OVER_CANDLES_Z
-    is_kept = True
+    is_cached = True
     shares_row = False
     """Whether its rows continue those of its kind."""
     is_shown_whole = False
@@ -109,7 +109,7 @@ class Layer(ChartItem):
         return None
 
     @property
-    def is_in_hand(self) -> bool:
+    def is_under_mouse(self) -> bool:
         """Whether the mouse is on one of its objects: it must be visible, so the candle's tooltip is suppressed."""
         return False
 
@@ -158,7 +158,7 @@ class LayerSet:
 
     def __init__(self) -> None:
         self._layers: list[Layer] = []
-        self.is_hushed = False
+        self.are_tooltips_suppressed = False
         """Whether tooltips are suppressed, because a menu is open."""
 
     def __iter__(self) -> Iterator[Layer]:
@@ -177,7 +177,7 @@ class LayerSet:
             self._layers.remove(layer)
 
     @property
-    def has_ground(self) -> bool:
+    def has_background(self) -> bool:
         """Whether a layer may lie behind the grid, which then needs more contrast."""
         return any(layer.z <= BEHIND_Z for layer in self._layers)
 
@@ -213,9 +213,9 @@ class LayerSet:
         return next((box for box in found if box is not None), None)
 
     @property
-    def are_in_hand(self) -> bool:
+    def are_under_mouse(self) -> bool:
         """Whether the mouse is on an object of any layer."""
-        return any(layer.is_in_hand for layer in self._layers)
+        return any(layer.is_under_mouse for layer in self._layers)
 
     def waiting(self, model: ChartModel) -> Layer | None:
         """The first layer with a missing computation."""

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QKeyEvent
 
-from desktop.chart.axes.held_range import HeldRange
+from desktop.chart.axes.manual_range import ManualRange
 from desktop.chart.axes.price_scale import PriceRange
 from desktop.chart.axes.time_scale import TimeScale
 from desktop.chart.panes.frame import Frame
@@ -37,9 +37,9 @@ class PriceAxisTool(GripTool[tuple[float, PriceRange]]):
 
     shape = Qt.CursorShape.SizeVerCursor
 
-    def __init__(self, held_range: HeldRange, frame: Callable[[], Frame]) -> None:
+    def __init__(self, manual_range: ManualRange, frame: Callable[[], Frame]) -> None:
         """frame: gives the current geometry."""
-        self._range, self._frame = held_range, frame
+        self._range, self._frame = manual_range, frame
 
     def part_at(self, at: ChartPoint) -> tuple[float, PriceRange] | None:
         is_mine = at.area is Area.PRICE_AXIS and at.pane is at.frame.price_pane

@@ -33,7 +33,7 @@ class KeyCursor(Tool):
         self._time_ms: int | None = None
         self._pane = PRICE_PANE
 
-    def let_go(self) -> None:
+    def hide(self) -> None:
         """Hide it, because the mouse takes over or another market is shown."""
         self._time_ms, self._pane = None, PRICE_PANE
 
@@ -61,7 +61,7 @@ class KeyCursor(Tool):
         modifiers = modifiers_of(event)
         control, shift = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier
         if event.key() == Qt.Key.Key_Escape and self._time_ms is not None:
-            self.let_go()
+            self.hide()
         elif down is not None and modifiers == control:
             self._go_down(self._frame(), down)
         elif direction is not None and modifiers in (control, control | shift):

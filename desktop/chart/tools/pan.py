@@ -11,7 +11,7 @@ from PySide6.QtCore import QObject, QPointF, Qt, QTimer, Slot
 from PySide6.QtGui import QKeyEvent, QWheelEvent
 
 from core.domain.clock import Clock
-from desktop.chart.axes.held_range import HeldRange
+from desktop.chart.axes.manual_range import ManualRange
 from desktop.chart.axes.price_scale import PriceRange
 from desktop.chart.axes.time_scale import TimeScale
 from desktop.chart.frame_clock import FRAME_MS
@@ -45,8 +45,8 @@ class PanTool(GripTool[_Hold]):
 
     shape = Qt.CursorShape.CrossCursor
 
-    def __init__(self, scale: TimeScale, held_range: HeldRange, kinetic: Kinetic, clock: Clock) -> None:
-        self._scale, self._range, self._kinetic, self._clock = scale, held_range, kinetic, clock
+    def __init__(self, scale: TimeScale, manual_range: ManualRange, kinetic: Kinetic, clock: Clock) -> None:
+        self._scale, self._range, self._kinetic, self._clock = scale, manual_range, kinetic, clock
         self._is_dragging = False
         self._trail: deque[tuple[float, float]] = deque(maxlen=16)
 

@@ -40,6 +40,6 @@ def show_chart(qtbot: QtBot, clock: ManualClock) -> Iterator[ShowChart]:
 
 
 def settle(chart: ChartWidget) -> None:
-    """Serve what waits, and paint what that made old: no more than the window would."""
+    """Run pending updates, and repaint only what the window would."""
     chart.flush()
     QApplication.processEvents()

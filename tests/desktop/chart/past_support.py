@@ -39,7 +39,7 @@ def natural(random: np.random.Generator, horizon: int) -> np.ndarray:
 
 @functools.lru_cache(maxsize=2_048)
 def stored(candle: Candle, interval: Interval = _MINUTE) -> tuple[StoredForecast, ...]:
-    """All horizons of the forecast made at this candle; the same at each call."""
+    """All horizons of the forecast made at this candle; deterministic."""
     random = np.random.default_rng(candle.open_time_ms)
     number, closed_ms = candle.open_time_ms // interval.duration_ms, interval.close_time_ms(candle.open_time_ms)
     return tuple(
@@ -61,7 +61,7 @@ def stored(candle: Candle, interval: Interval = _MINUTE) -> tuple[StoredForecast
 
 
 def conditions_at(open_time_ms: int) -> MarketConditions:
-    """Regimes that last some candles, more or less sure; one candle in 40 is odd. The same at each call."""
+    """Regimes that last some candles, with varying certainty; one candle in 40 is unusual. Deterministic."""
     number = open_time_ms // MINUTE_MS
     likeliest, rest = (0.6, 0.9)[number % 2], (0.1, 0.05)[number % 2]
     shares = [rest, rest, rest]
@@ -77,7 +77,7 @@ def issued(candle: Candle, interval: Interval = _MINUTE) -> IssuedForecast:
 
 
 def score_of(made: IssuedForecast, horizon: int, target: Candle) -> StoredScore:
-    """A score that agrees with the forecast."""
+    """A score consistent with the forecast."""
     quantiles = made.ghosts[horizon - 1].close_quantiles
     number = target.open_time_ms // MINUTE_MS
     return StoredScore(
@@ -106,7 +106,7 @@ def event_of(made: IssuedForecast, horizon: int, target: Candle, run_id: str) ->
 
 
 def store(record: TrainingRecord, series: CandleSeries, first: int, stop: int) -> None:
-    """Forecasts made at the candles first..stop - 1, and the scores of those whose targets lie before `stop`."""
+    """Forecasts made at the candles first..stop - 1, and the scores of those whose targets are before `stop`."""
     with record.write():
         for index in range(first, stop):
             record.add_forecasts(stored(series[index]))
@@ -116,7 +116,7 @@ def store(record: TrainingRecord, series: CandleSeries, first: int, stop: int) -
 
 
 def scores_of(series: CandleSeries, index: int) -> list[StoredScore]:
-    """The scores of this target, from origins that are in the series."""
+    """The scores of this target, from origins in the series."""
     target, interval = series[index], series.interval
     opened_ms = ((horizon, target.open_time_ms - horizon * interval.duration_ms) for horizon in _HORIZONS)
     origins = ((horizon, series.index_at(time_ms)) for horizon, time_ms in opened_ms)
@@ -128,7 +128,7 @@ def scores_of(series: CandleSeries, index: int) -> list[StoredScore]:
 def open_recorded(
     folder: Path, series: CandleSeries, stop: int | None = None
 ) -> Iterator[tuple[Database, TrainingRecord]]:
-    """A database that holds the forecasts made at every candle of a series, and their scores."""
+    """A database with the forecasts made at every candle of a series, and their scores."""
     with open_database(folder / "record.sqlite3") as db:
         record = open_record(db)
         store(record, series, 0, len(series) if stop is None else stop)

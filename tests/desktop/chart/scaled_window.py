@@ -1,5 +1,5 @@
-"""Run in a process of its own, because a scale factor holds for a process: checks the pixels of a chart that sits at
-an odd place in a window. Ends with 0, or with a sentence that says what is wrong."""
+"""Run in a separate process, because a scale factor applies to a whole process: checks the pixels of a chart at an odd
+position in a window. Exits with 0, or with an error message."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def _check(chart: ChartWidget, pixels: np.ndarray) -> int:
     left, top = round(OFFSET_X * frame.ratio), round(OFFSET_Y * frame.ratio)
     half = int(frame.spacing / 2)
     extents = set()
-    # The last one is the forming candle, which another layer paints.
+    # The last one is the forming candle, painted by another layer.
     for index in range(40, 61):
         centre = left + frame.x(index)
         body = np.flatnonzero(up[top + frame.y(100.3), centre - half : centre + half])

@@ -17,7 +17,7 @@ MINUTE_MS = 60_000
 def candle(
     index: int, close: float, *, opened: float | None = None, reach: float = 0.5, volume: float = 10.0
 ) -> Candle:
-    """A valid candle at a minute of its own."""
+    """A valid candle at its minute."""
     before = close if opened is None else opened
     return Candle(
         START_MS + index * MINUTE_MS, before, max(before, close) + reach, min(before, close) - reach, close, volume
@@ -74,7 +74,7 @@ def forecast_after(series: CandleSeries, horizon: int = 8, mode: ForecastMode = 
 
 
 def forming_after(series: CandleSeries, move: float = 2.0) -> Candle:
-    """The candle that forms after the series' newest."""
+    """The candle forming after the series' newest."""
     newest = series[-1]
     close = newest.close + move
     high, low = max(newest.close, close) + 1, min(newest.close, close) - 1
@@ -110,5 +110,5 @@ def point_over(chart: ChartWidget, index: int, price: float) -> QPoint:
 
 
 def texts(rows: tuple[tuple[object, ...], ...]) -> str:
-    """All texts of a box, for looking words up."""
+    """All texts of a box, for substring checks."""
     return " | ".join("".join(f"{span.text} " for span in row) for row in rows)  # type: ignore[attr-defined]

@@ -1,4 +1,4 @@
-"""The chart's own words in a made-up language: none stays English, but for names of markets and studies."""
+"""The chart's texts in a made-up language: none stays English except names of markets and studies."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ CHOSEN = [scene for scene in SCENES if scene.name in NAMES]
 
 @pytest.fixture
 def spans(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The texts of all that is made to be painted."""
+    """The texts of everything that is created for painting."""
     said: list[str] = []
     make = Span.__init__
 

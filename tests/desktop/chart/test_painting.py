@@ -1,4 +1,4 @@
-"""What is painted, how often, and that parts painted anew equal the whole."""
+"""What is painted and how often, and that partial repaints equal a full paint."""
 
 from dataclasses import replace
 
@@ -41,7 +41,7 @@ def picture(chart: ChartWidget) -> NDArray[np.uint32]:
 
 
 def screen(chart: ChartWidget) -> NDArray[np.uint32]:
-    """What is on the screen, as partial repaints left it."""
+    """The screen's pixels after partial repaints."""
     return pixels(chart.screen().grabWindow(chart.winId()).toImage())
 
 
@@ -267,7 +267,7 @@ def test_a_gap_has_a_mark_and_no_hole(show_chart: ShowChart) -> None:
 def test_the_holes_of_a_thin_market_have_feet_and_leave_the_candles_free(
     show_chart: ShowChart, is_absent: bool
 ) -> None:
-    """Half of the candles are missing, as where nobody traded: whole lines would be a barcode."""
+    """Half of the candles are missing, as in a market without trades: full lines would look like a barcode."""
     chart = show_chart(random_series(160, skip=frozenset(range(1, 160, 2))))
     if is_absent:
         chart.set_holes(KnownHoles(np.array([[0, 2**62]])))
@@ -276,7 +276,7 @@ def test_the_holes_of_a_thin_market_have_feet_and_leave_the_candles_free(
     column_of_candles = frame.x(30)
     drawn = picture(chart)[: frame.layout.plot_bottom, :]
     high, low = frame.layout.price_top, frame.layout.plot_bottom - frame.scaled(30)
-    ground = drawn[high:low, column_of_candles - 4]  # beside the candle: grid lines and ground alone
+    ground = drawn[high:low, column_of_candles - 4]  # beside the candle: only grid lines and background
     assert all((drawn[high:low, mark] == ground).mean() > 0.9 for mark in marks), "no line runs through"
     feet = drawn[frame.layout.plot_bottom - frame.scaled(8) : frame.layout.plot_bottom]
     assert sum((feet[:, mark] != feet[:, mark + 2]).any() for mark in marks) > 20
@@ -335,7 +335,7 @@ def test_a_flat_ghost_has_a_whole_body(show_chart: ShowChart) -> None:
 
 
 def test_the_ghost_behind_a_candle_takes_its_frame_and_lets_go_of_it(show_chart: ShowChart) -> None:
-    """The forming candle that comes and goes changes neither the times ahead nor the range."""
+    """A forming candle that appears and disappears changes neither the times ahead nor the range."""
     series = random_series(200)
     changed, frames = show_chart(series), []
     changed.set_forecast(forecast_after(series))

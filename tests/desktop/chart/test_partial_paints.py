@@ -1,4 +1,4 @@
-"""After any mixture of ticks, mouse moves and seconds, the parts painted anew are what a whole paint would show."""
+"""After any mixture of ticks, mouse moves and seconds, partial repaints equal a full paint."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from tests.desktop.chart.support import forecast_after, forming_after, outcome_o
 from tests.desktop.chart.test_painting import picture, screen
 
 NOISE = 2
-"""Levels of a channel: Qt smooths a line a little differently where it is clipped."""
+"""Levels of a channel: Qt antialiases a line slightly differently at a clip edge."""
 
 
 def act(chart: ChartWidget, clock: ManualClock, random: np.random.Generator) -> str:
-    """One thing that changes what lies over the candles; returns what it was."""
+    """One action that changes the overlay; returns its name."""
     series = chart.model.series
     assert series is not None
     kind = str(random.choice(["tick", "mouse", "axis", "second", "leave"], p=[0.4, 0.35, 0.1, 0.1, 0.05]))
@@ -46,7 +46,7 @@ def act(chart: ChartWidget, clock: ManualClock, random: np.random.Generator) -> 
 
 
 def furthest_apart(chart: ChartWidget) -> int:
-    """The largest difference of a channel between what is on the screen and a whole paint."""
+    """The largest channel difference between the screen and a full paint."""
     shown, whole = screen(chart), picture(chart)
     differs = shown != whole
     channels = [np.ascontiguousarray(each[differs]).view(np.uint8).astype(int) for each in (shown, whole)]
@@ -80,7 +80,7 @@ def test_any_mixture_leaves_the_picture_that_a_whole_paint_gives(
 def test_what_qt_paints_between_two_frames_leaves_nothing_of_a_tick_that_no_frame_showed(
     show_chart: ShowChart,
 ) -> None:
-    """Qt may paint a column, for the mouse or a window that moved away, when ticks wait for the next frame."""
+    """Qt may paint a column, for the mouse or a moved window, while ticks wait for the next frame."""
     series = random_series(400)
     chart = show_chart(series)
     chart.set_forming(forming_after(series))
@@ -94,7 +94,7 @@ def test_what_qt_paints_between_two_frames_leaves_nothing_of_a_tick_that_no_fram
 
 
 class PaintedRegion(QObject):
-    """Remembers which logical pixels the newest paint event was about."""
+    """Remembers the logical pixels of the newest paint event."""
 
     def __init__(self, parent: QObject) -> None:
         super().__init__(parent)

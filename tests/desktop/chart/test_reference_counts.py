@@ -1,4 +1,4 @@
-"""Some releases of PySide6 lose or gain references to None with each paint; one that loses them aborts in the end."""
+"""Some PySide6 releases lose or gain references to None on each paint; losing them eventually aborts the process."""
 
 import gc
 import sys
@@ -14,7 +14,7 @@ REPAINTS = 60
 
 
 def references_to_none() -> int:
-    """Without those that garbage of earlier tests holds."""
+    """Without those held by garbage of earlier tests."""
     gc.collect()
     return sys.getrefcount(None)
 
@@ -34,7 +34,7 @@ def test_many_repaints_leave_the_count_of_none_steady(show_chart: ShowChart, clo
         )
         clock.advance_ms(10)
         settle(chart)
-        # The picture of the closed candles is painted anew as well, not only handed out.
+        # The cached picture of the closed candles is repainted too, not only drawn.
         chart.scale.pan_to(chart.scale.right - (1 if step % 2 else -1))
         chart.refresh()
         settle(chart)

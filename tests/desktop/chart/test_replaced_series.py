@@ -1,4 +1,4 @@
-"""The chart is given all candles where it had the newest: nothing that one looks at may move."""
+"""Replacing the newest candles by the full history must not move anything visible."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def newest(count: int) -> CandleSeries:
 
 
 def places(chart: ChartWidget) -> dict[int, int]:
-    """From opening time to device column, of the candles in view."""
+    """From opening time to device column, of the visible candles."""
     frame, series = chart.frame, chart.model.series
     assert series is not None
     return {int(series.open_time_ms[index]): frame.x(index) for index in range(frame.first, frame.stop)}

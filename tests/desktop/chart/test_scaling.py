@@ -10,7 +10,7 @@ ROOT = Path(__file__).parents[3]
 
 @pytest.mark.parametrize("factor", ["1.25", "1.5", "2"])
 def test_wicks_are_centred_and_sharp_at_every_scale(factor: str) -> None:
-    """At 1 they are in the golden images."""
+    """The golden images cover a scale of 1."""
     done = subprocess.run(
         [sys.executable, "-m", "tests.desktop.chart.scaled_window"],
         cwd=ROOT,

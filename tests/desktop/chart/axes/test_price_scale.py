@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from desktop.chart.axes.held_range import HeldRange
+from desktop.chart.axes.manual_range import ManualRange
 from desktop.chart.axes.price_scale import PriceRange, ScaleKind, fitted, percent_decimals, round_prices
 
 prices = st.floats(1e-8, 1e9)
@@ -33,7 +33,7 @@ def test_round_prices_lie_in_the_range_and_are_not_too_many(low: float, share: f
 
 def test_steps_are_those_of_a_ruler() -> None:
     assert round_prices(PriceRange(19_642, 19_731), 5, 2) == [19_660.0, 19_680.0, 19_700.0, 19_720.0]
-    # 0.25 of the smallest unit is no price: the step is 0.02, not 0.025 or 0.0125.
+    # A quarter of the smallest unit is not a price: the step is 0.02, not 0.025 or 0.0125.
     assert round_prices(PriceRange(0.995, 1.045), 3, 2) == [1.0, 1.02, 1.04]
 
 
@@ -87,7 +87,7 @@ def test_percent_marks_are_round_percentages(low: float, share: float, most: int
 
 @given(prices, st.floats(1.01, 50.0), st.sampled_from(list(ScaleKind)), st.floats(0.1, 10.0))
 def test_a_range_stretched_by_hand_keeps_its_middle(low: float, ratio: float, kind: ScaleKind, factor: float) -> None:
-    held, grabbed = HeldRange(), PriceRange(low, low * ratio, kind)
+    held, grabbed = ManualRange(), PriceRange(low, low * ratio, kind)
     held.stretch(grabbed, factor)
     assert held.range is not None
     assert held.range.low < held.range.high
@@ -96,7 +96,7 @@ def test_a_range_stretched_by_hand_keeps_its_middle(low: float, ratio: float, ki
 
 
 def test_a_range_moved_by_hand_keeps_its_span() -> None:
-    held, grabbed = HeldRange(), PriceRange(100.0, 200.0)
+    held, grabbed = ManualRange(), PriceRange(100.0, 200.0)
     held.shift(grabbed, 0.25)
     assert held.range == PriceRange(75.0, 175.0)
     held.release()
@@ -112,7 +112,7 @@ def test_a_range_moved_by_hand_keeps_its_span() -> None:
 def test_a_held_range_stays_within_reach_of_what_was_in_view(
     low: float, ratio: float, kind: ScaleKind, moves: list[tuple[bool, float]]
 ) -> None:
-    held, origin = HeldRange(), PriceRange(low, low * ratio, kind)
+    held, origin = ManualRange(), PriceRange(low, low * ratio, kind)
     shown = origin
     for is_stretch, by in moves:
         if is_stretch:
@@ -128,7 +128,7 @@ def test_a_held_range_stays_within_reach_of_what_was_in_view(
 
 
 def test_a_range_is_never_pressed_to_nothing() -> None:
-    held, shown = HeldRange(), PriceRange(1.0, 1.000001)
+    held, shown = ManualRange(), PriceRange(1.0, 1.000001)
     for _ in range(10):
         held.stretch(shown, 0.05)
         assert held.range is not None

@@ -12,7 +12,7 @@ widths = st.floats(200, 4_000)
 
 @st.composite
 def scales(draw: st.DrawFn) -> TimeScale:
-    """A scale that somebody has used for a while."""
+    """A scale after some use."""
     scale = TimeScale(draw(st.floats(2, 20)))
     scale.set_width(draw(widths))
     scale.set_count(draw(counts))

@@ -1,4 +1,4 @@
-"""The rules of following and zooming, held over any sequence of what hands and markets do."""
+"""The rules of following and zooming, under any sequence of user and market actions."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ counts = st.integers(1, 40)
 
 
 class ViewRules(RuleBasedStateMachine):
-    """A scale as the chart uses it. `is_held`: a drag goes on, so that nothing may follow."""
+    """A scale as the chart uses it. `is_held`: a drag is in progress, so nothing may follow."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -32,8 +32,8 @@ class ViewRules(RuleBasedStateMachine):
 
     @rule(added=counts)
     def append(self, added: int) -> None:
-        """The newest is followed when it is in view and no hand holds the plot; else nothing moves. Only the first
-        three candles move the edge at which the view is held back, and it with them."""
+        """The view follows the newest candle if it is visible and not being dragged; otherwise nothing moves. Only the
+        first three candles move the limit of the view, and the view with it."""
         scale = self.scale
         follows = scale.is_newest_in_view and not self.is_held
         was_empty = scale.count == 0
@@ -54,7 +54,7 @@ class ViewRules(RuleBasedStateMachine):
     @precondition(lambda self: self.scale.count > 0)
     @rule(inserted=counts)
     def insert_before(self, inserted: int) -> None:
-        """Older candles come late: each candle in view stays where it was, held or not."""
+        """Older candles arrive late: each visible candle stays in place, dragged or not."""
         scale = self.scale
         newest_x, count = scale.x_at(scale.count - 1), scale.count
         scale.set_count(scale.count + inserted, inserted, may_follow=not self.is_held)
@@ -64,7 +64,7 @@ class ViewRules(RuleBasedStateMachine):
     @precondition(lambda self: self.scale.count > 0)
     @rule(factor=factors, share=shares)
     def zoom_at_cursor(self, factor: float, share: float) -> None:
-        """What lies under the cursor stays under it, unless too few candles were left in view."""
+        """The index under the cursor stays there, unless too few candles would be visible."""
         scale = self.scale
         x = share * scale.width
         index = scale.index_at(x)
@@ -73,7 +73,8 @@ class ViewRules(RuleBasedStateMachine):
 
     @rule(factor=factors)
     def zoom_by_key(self, factor: float) -> None:
-        """The newest is not lost by it; what is in the middle stays there, or at rest the room to the right."""
+        """The newest candle stays visible; the middle stays in place, or the margin at the right in the resting
+        position."""
         scale = self.scale
         middle, right = scale.index_at(scale.width / 2), scale.right
         scale.zoom(factor)
@@ -84,7 +85,7 @@ class ViewRules(RuleBasedStateMachine):
     @precondition(lambda self: self.scale.count > 0)
     @rule(by=st.floats(-500, 500))
     def drag(self, by: float) -> None:
-        """The candle under the hand goes with it, as far as some stay in view."""
+        """The dragged candle follows the mouse as long as some candles stay visible."""
         scale = self.scale
         self.is_held = True
         before = scale.right
@@ -109,7 +110,7 @@ class ViewRules(RuleBasedStateMachine):
 
     @rule(width=st.floats(120, 3_000))
     def resize(self, width: float) -> None:
-        """The right edge stays, or at rest the room; the zoom stays always."""
+        """The right edge stays, or the margin in the resting position; the zoom always stays."""
         scale = self.scale
         right, spacing = scale.right, scale.spacing
         scale.set_width(width)
@@ -119,7 +120,7 @@ class ViewRules(RuleBasedStateMachine):
 
     @rule(margin=st.floats(2, 40))
     def longer_forecast(self, margin: float) -> None:
-        """Room for it is made at rest only."""
+        """The margin applies only in the resting position."""
         scale = self.scale
         right = scale.right
         scale.set_margin(margin)
@@ -133,7 +134,7 @@ class ViewRules(RuleBasedStateMachine):
         assert math.isfinite(scale.right) and scale.spacing > 0
 
     def is_at_a_limit(self) -> bool:
-        """Whether the view was held back so that a few candles stay in it."""
+        """Whether the view is at the limit that keeps a few candles visible."""
         scale = self.scale
         page = scale.width / scale.spacing
         kept = max(1, min(3, scale.count, int(page)))

@@ -1,4 +1,4 @@
-"""A window that costs a fifth of the whole one: the chart, its actions and the banner, and no docks."""
+"""A window at a fifth of the usual cost: the chart, its actions and the banner, without docks."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from tests.desktop import scenario
 from tests.desktop.conftest import Bench, MakeBench
 
 _SIZE = (871, 454)
-"""That of the chart in a window of 1280 x 720."""
+"""The chart's size in a window of 1280 x 720."""
 
 
 class ChartWindow(MainWindow):
-    """What controllers of the chart are handed; none of the window's panels is made."""
+    """Dependencies of the chart's controllers, without any panel."""
 
     def __init__(self, theme: Theme, chart: ChartWidget, settings: SettingsStore) -> None:
         QMainWindow.__init__(self)
@@ -52,7 +52,7 @@ class ChartWindow(MainWindow):
 @pytest.fixture
 def make_chart_bench(qtbot: QtBot, clock: ManualClock) -> MakeBench:
     def make(settings: Settings | None = None) -> Bench:
-        QCursor.setPos(10, 700)  # below the window: where an earlier test left the mouse, the chart would believe it
+        QCursor.setPos(10, 700)  # below the window, wherever an earlier test left the mouse
         state, theme = RunState(clock), Theme("dark")
         chart, library = ChartWidget(theme, clock), scenario.Library(scenario.checkpoints())
         store = SettingsStore(settings or Settings())

@@ -1,5 +1,5 @@
-"""Alerts of a market that is not on the chart: what the watchlist's prices do to them, and what is said of those that
-nobody watches."""
+"""Alerts of a market that is not on the chart: triggering by the watchlist's prices, and notices about unwatched
+ones."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ FILE = Market(FILE_VENUE, "EUR/USD sample", scenario.MINUTE)
 
 @dataclass
 class Two:
-    """Chart and watchlist in one window, and hands on both."""
+    """Chart and watchlist in one window, with user input for both."""
 
     hands: ToolBench
     elsewhere: AlertsElsewhere
@@ -86,7 +86,7 @@ def leave(bench: Two, market: Market = OTHER) -> None:
 
 
 def price(bench: Two, last: float, symbol: str = "BTC/USDT", ago_ms: int = 0) -> None:
-    """Of the watchlist's next round."""
+    """In the watchlist's next round."""
     bench.bench.clock.advance_ms(5_000)
     quote = Quote(last, bench.bench.clock.now_ms() - ago_ms)
     bench.bench.state.quotes.take(Quoted("binance", {symbol: quote}, {}))
@@ -104,7 +104,7 @@ def notice(bench: Two) -> Notice:
 
 
 def back(bench: Two) -> tuple[PriceLine, ...]:
-    """The lines of the first market, on the chart again."""
+    """The lines of the first market, after switching back to it."""
     bench.tools.show_market(MARKET, bench.newest)
     bench.elsewhere.show_market(MARKET)
     return bench.tools.lines.things
@@ -153,7 +153,7 @@ def test_words_that_were_written_after_leaving_are_told(bench: Two) -> None:
 
 
 def test_a_price_across_while_none_was_asked_for_rings_with_the_next(bench: Two) -> None:
-    """Two at one price are one sentence, and those below stay armed."""
+    """Two alerts at one price produce one message, and lower ones stay armed."""
     for away in (4, 4, -4):
         bench.tools.lines.add(LineKind.ALERT, bench.newest.close + away)
     leave(bench)

@@ -1,4 +1,4 @@
-"""The Chart menu, the settings and the chart agree, whoever of them changes."""
+"""The Chart menu, the settings and the chart stay consistent, whichever changes."""
 
 from dataclasses import replace
 from zoneinfo import ZoneInfo
@@ -62,9 +62,9 @@ def test_the_exchanges_zone_is_that_of_the_market(make_chart_bench: MakeBench) -
 def test_another_setting_leaves_a_held_price_range_alone(bench: Bench) -> None:
     bench.chart.hold_prices(PriceRange(10_000.0, 30_000.0))
     bench.shell.actions[ActionId.SHOW_VOLUME].trigger()
-    assert bench.chart.fresh_frame().is_held
+    assert bench.chart.fresh_frame().is_manual
     bench.shell.actions[ActionId.FIT_PRICES].trigger()
-    assert not bench.chart.fresh_frame().is_held
+    assert not bench.chart.fresh_frame().is_manual
 
 
 @pytest.mark.parametrize("name", time_zones.OWN_NAMES)

@@ -1,4 +1,4 @@
-"""Intervals, typed on the chart: what is shown is what pandas would join, and ghosts stay with their own candles."""
+"""Intervals typed on the chart: candles equal pandas' resampling, and ghosts keep their own candles."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -51,7 +51,7 @@ class Shown:
         return self.bench.chart.model.whole is self.candles.stored
 
     def type_interval(self, typed: str) -> None:
-        """On the chart, then Return."""
+        """Types on the chart, then Return."""
         type_on(self.bench.chart, typed)
         self.bench.chart.flush()
 
@@ -64,7 +64,7 @@ def shown(make_chart_bench: MakeBench, tmp_path: Path) -> object:
 
 
 def joined(source: list[Candle], minutes: int) -> list[Candle]:
-    """By a plain loop."""
+    """Reference implementation: a plain loop."""
     found: list[Candle] = []
     for each in source:
         bucket = each.open_time_ms - each.open_time_ms % (minutes * 60_000)
@@ -78,7 +78,7 @@ def joined(source: list[Candle], minutes: int) -> list[Candle]:
 
 
 def assert_alike(got: list[Candle], wanted: list[Candle]) -> None:
-    """The same candles; volumes are sums, whose last bit depends on the order of adding."""
+    """The same candles; volumes are sums, whose last bit depends on the order of addition."""
     assert [replace(each, volume=0.0) for each in got] == [replace(each, volume=0.0) for each in wanted]
     assert [each.volume for each in got] == pytest.approx([each.volume for each in wanted])
 
@@ -199,7 +199,7 @@ def test_the_keys_crosshair_stays_at_its_time_at_another_interval(shown: Shown) 
 
 
 def test_digits_in_a_field_are_digits(make_bench: MakeBench, tmp_path: Path) -> None:
-    """In the whole window."""
+    """In the complete window."""
     shown = Shown(make_bench(), tmp_path)
     field = shown.bench.window.inputs.clip_norm
     field.setFocus()

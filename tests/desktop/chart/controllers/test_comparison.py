@@ -1,4 +1,4 @@
-"""Compare with another stored market: chosen from what is stored, read beside the window, followed, taken away."""
+"""Comparison with another stored market: chosen, read in the background, updated, removed."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ SIMULATED = Market("simulated", "SIM/USD", Interval.parse("1m"))
 
 
 class Shown:
-    """A window over a real database that knows five markets."""
+    """A window over a real database with five markets."""
 
     def __init__(self, bench: Bench, folder: Path) -> None:
         data = DataFolder(folder / "data")
@@ -63,7 +63,7 @@ class Shown:
         self.bench.shell.actions[action_id].trigger()
 
     def closes(self) -> list[float] | None:
-        """Of the other market, as the chart has them."""
+        """The other market's candles on the chart."""
         shown = self.comparison.layer.shown
         return None if shown is None or shown.series is None else shown.series.close.tolist()
 
@@ -72,7 +72,7 @@ class Shown:
         return " ".join(span.text for row in self.chart.overlay.readout.rows for span in row)
 
     def choose(self, qtbot: QtBot, words: str) -> None:
-        """By the action and the keys, as a hand does it."""
+        """By action and keyboard, like a user."""
         self.trigger(ActionId.COMPARE)
         dialog = self.bench.window.findChildren(ComparedMarketDialog)[-1]
         (item,) = dialog.list.findItems(words, Qt.MatchFlag.MatchStartsWith)
@@ -201,7 +201,7 @@ def test_what_was_stored_since_is_there_once_a_candle_of_the_chart_has_closed(
     qtbot.waitUntil(lambda: (shown.closes() or [0.0])[-1] == 5.0, timeout=60_000)
     closes = shown.closes()
     assert closes and closes[: len(before)] == before and len(closes) > len(before)
-    shown.comparison.read_on()  # nothing new is stored
+    shown.comparison.read_on()  # no new candles
     qtbot.waitUntil(lambda: not shown.comparison.history.is_loading, timeout=60_000)
     assert shown.closes() == closes
 

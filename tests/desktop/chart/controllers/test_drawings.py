@@ -1,4 +1,4 @@
-"""Drawings by mouse, by keys alone and by menu; and what becomes of them after a restart."""
+"""Drawings by mouse, keyboard and menu, and after a restart."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def choose(bench: ToolBench, kind: DrawingKind) -> None:
 
 
 def place(bench: ToolBench, back: int, share: float) -> QPoint:
-    """Over a candle so many before the newest, by the share of the prices' height."""
+    """At a candle counted back from the newest, at a share of the prices' height."""
     shown = bench.bench.chart.frame.prices
     return bench.point(len(bench.candles) - 1 - back, shown.low + share * shown.span)
 
@@ -81,7 +81,7 @@ def dialog_of(bench: ToolBench) -> DrawingDialog:
 
 
 def write(bench: ToolBench, text: str) -> None:
-    """Write into the dialog that is open, and accept it."""
+    """Type into the open dialog and accept it."""
     dialog = dialog_of(bench)
     dialog.edit.selectAll()
     QTest.keyClicks(dialog.edit, text)
@@ -98,7 +98,7 @@ def handles(bench: ToolBench, drawing: Drawing) -> list[QPoint]:
 
 
 def middle_of(bench: ToolBench, drawing: Drawing) -> QPoint:
-    """A place on its first line, far from its handles."""
+    """A place on its first line, away from its handles."""
     chart = bench.bench.chart
     return (shape_of(chart.frame, chart.model, drawing).lines[0].pointAt(0.4) / chart.frame.ratio).toPoint()
 
@@ -157,7 +157,7 @@ def test_two_clicks_at_one_place_are_no_line_and_leave_the_view(bench: ToolBench
 
 @pytest.mark.parametrize("times", [1, 2])
 def test_escape_ends_drawing(bench: ToolBench, times: int) -> None:
-    """Before the first place and between the two."""
+    """Before the first point and between the two."""
     choose(bench, DrawingKind.RAY)
     if times == 2:
         bench.click(place(bench, 40, 0.8))
@@ -176,7 +176,7 @@ def test_escape_in_mid_drag_gives_up_what_is_drawn(bench: ToolBench) -> None:
 
 
 def test_with_ctrl_both_ends_snap_to_prices_of_their_candles(bench: ToolBench) -> None:
-    first, last = ends = sorted(bench.candles[-45:-5], key=lambda each: each.low - each.high)[:2]  # whose prices differ
+    first, last = ends = sorted(bench.candles[-45:-5], key=lambda each: each.low - each.high)[:2]  # prices differ
     choose(bench, DrawingKind.TREND_LINE)
     at = [bench.candles.index(candle) for candle in ends]
     start, end = bench.point(at[0], first.high), bench.point(at[1], last.low)
@@ -350,7 +350,7 @@ def test_the_arrows_move_what_is_selected_and_are_taken_back_at_once(bench: Tool
 
 
 def test_by_keys_alone(bench: ToolBench) -> None:
-    """Enter at the keys' crosshair sets one end, and at another candle the other."""
+    """Enter at the keyboard crosshair places one end, and at another candle the other."""
     bench.key(Qt.Key.Key_Left, CONTROL | SHIFT)
     choose(bench, DrawingKind.TREND_LINE)
     bench.key(Qt.Key.Key_Return)
@@ -380,7 +380,7 @@ def test_the_menu_over_it_styles_and_removes(bench: ToolBench) -> None:
 
 
 def from_menu(bench: ToolBench, at: QPoint, menu_name: str, text: str) -> None:
-    """An entry of a menu in the context menu."""
+    """An entry of a submenu of the context menu."""
     chart = bench.bench.chart
     menu = bench.tools.menu.build(chart.point_at(at.toPointF()))
     (inner,) = (each for each in menu.findChildren(QMenu) if each.title().replace("&", "") == menu_name)
@@ -492,7 +492,7 @@ def test_no_more_are_drawn_than_anyone_can_tell_apart(bench: ToolBench) -> None:
 
 
 def test_what_cannot_be_stored_is_said_and_not_shown(make_bench: MakeBench, folder: Path) -> None:
-    """In the whole window, which says it."""
+    """In the complete window, which reports it."""
     with opened(make_bench, folder) as whole:
         whole.tools.book._stores[Drawing]()._db.conn.execute("PRAGMA query_only = ON")  # type: ignore[attr-defined]
         choose(whole, DrawingKind.HORIZONTAL)

@@ -29,7 +29,7 @@ def chart(qtbot: object, theme: Theme, state: RunState) -> ChartWidget:
 def test_a_forecast_that_is_kept_fresh_needs_no_word(chart: ChartWidget, state: RunState) -> None:
     state.apply(scenario.ready())
     state.apply(scenario.forecast(scenario.market()))
-    for trainer_state in (TrainerState.TRAINING, TrainerState.PAUSED):  # who is paused forecasts on
+    for trainer_state in (TrainerState.TRAINING, TrainerState.PAUSED):  # forecasts continue while training is paused
         state.apply(scenario.status(trainer_state))
         assert chart.model.note == ""
 
@@ -71,7 +71,7 @@ def test_while_it_learns_from_stored_candles_it_says_when_forecasts_begin(
 def test_ghosts_that_are_all_past_do_not_vanish_without_a_word(
     chart: ChartWidget, state: RunState, trainer_state: TrainerState
 ) -> None:
-    """As in a replay that runs faster than the trainer: the chart is 40 candles ahead of what was learned."""
+    """As in a replay faster than the trainer: the chart is 40 candles ahead of training."""
     candles = scenario.market()
     series = CandleSeries(scenario.MINUTE)
     series.extend(candles)
@@ -91,7 +91,7 @@ def test_ghosts_that_are_all_past_do_not_vanish_without_a_word(
 def test_the_simple_rules_are_said_to_forecast_only_while_their_ghosts_are_drawn(
     chart: ChartWidget, state: RunState, clock: ManualClock, ahead: int
 ) -> None:
-    """A replay of 600 candles per second has run past them before the trainer is through."""
+    """A replay of 600 candles per second has passed them before the trainer is done."""
     candles = scenario.market()
     series = CandleSeries(scenario.MINUTE)
     series.extend(candles)

@@ -1,4 +1,4 @@
-"""Go to a date, by the dialog, on the chart's own clock."""
+""" "Go to date" by its dialog, in the chart's time zone."""
 
 from datetime import UTC, datetime, tzinfo
 from zoneinfo import ZoneInfo

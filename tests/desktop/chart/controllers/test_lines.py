@@ -1,4 +1,4 @@
-"""Alerts and notes, by mouse, by keys alone, by menu; and what becomes of them after a restart."""
+"""Alerts and notes by mouse, keyboard and menu, and after a restart."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def set_alert(bench: ToolBench, at: QPoint) -> PriceLine:
 
 
 def write(bench: ToolBench, text: str) -> None:
-    """Write into the dialog that is open, and accept it."""
+    """Type into the open dialog and accept it."""
     (dialog,) = bench.bench.window.findChildren(LineTextDialog)
     dialog.edit.setText(text)
     dialog.accept()
@@ -156,7 +156,7 @@ def test_delete_removes_and_undo_brings_back(bench: ToolBench) -> None:
 
 
 def test_by_keys_alone(bench: ToolBench) -> None:
-    """No mouse over the plot: set at the last price, moved by the arrows, written on, another selected, removed."""
+    """No mouse over the plot: place at the last price, move with the arrows, edit the text, select another, remove."""
     bench.act(Qt.Key.Key_A)
     assert the_line(bench).price == bench.newest.close
     for _ in range(3):
@@ -193,7 +193,7 @@ def test_a_line_out_of_view_that_the_keys_select_is_told(bench: ToolBench) -> No
 
 @pytest.mark.parametrize("scale", list(ScaleKind))
 def test_the_arrows_move_a_line_by_what_can_be_seen(bench: ToolBench, scale: ScaleKind) -> None:
-    """About a 200th of the height, whatever the price; by ten such steps with Shift."""
+    """About a 200th of the height, whatever the price; ten such steps with Shift."""
     chart = bench.bench.chart
     chart.restyle(scale=scale)
     chart.flush()
@@ -234,7 +234,7 @@ def test_a_price_can_be_typed(bench: ToolBench, opener: Qt.Key) -> None:
 
 
 def test_what_is_typed_first_is_the_price_of_a_line_and_the_words_of_a_new_note(bench: ToolBench) -> None:
-    """The cursor stood in the words: a price that was typed became them."""
+    """Regression: the text field had focus, so a typed price became the text."""
     bench.act(Qt.Key.Key_A)
     bench.key(Qt.Key.Key_F2)
     dialog = dialog_of(bench)
@@ -354,7 +354,7 @@ def test_many_steps_of_the_arrows_are_taken_back_at_once(bench: ToolBench) -> No
 
 
 def test_letters_are_typed_where_a_text_is(make_bench: MakeBench, folder: Path) -> None:
-    """In the whole window: what the chart does not take is typed."""
+    """In the complete window: keys that the chart does not use reach typing."""
     with opened(make_bench, folder) as whole:
         browser = whole.bench.window.panels.checkpoints
         browser.table.setFocus()
@@ -364,7 +364,8 @@ def test_letters_are_typed_where_a_text_is(make_bench: MakeBench, folder: Path) 
 
 
 def test_another_market_takes_the_question_for_a_note_away(bench: ToolBench) -> None:
-    """It may open while the question stands: the words would land on it, at a price of the former one."""
+    """The market may change while the dialog is open: the line would land on the new one, at a price of the previous
+    one."""
     bench.act(Qt.Key.Key_N)
     bench.click(bench.middle())
     (dialog,) = bench.bench.window.findChildren(LineTextDialog)
@@ -451,7 +452,7 @@ def test_a_closed_candle_whose_wick_nobody_saw_is_told_too(bench: ToolBench) -> 
 def test_a_crossing_that_is_found_late_is_told_with_its_time(
     bench: ToolBench, minutes_ago: int, *, is_late: bool
 ) -> None:
-    """As where another market was on the chart meanwhile."""
+    """As if another market was on the chart in between."""
     price, minute_ms = bench.newest.close, MARKET.interval.duration_ms
     bench.tools.lines.see((forming(bench, price, price),))
     bench.tools.lines.add(LineKind.ALERT, price + 4)
@@ -488,7 +489,7 @@ def test_an_alert_set_in_mid_candle_knows_after_a_restart_what_the_candle_had_do
 
 @pytest.mark.parametrize("offset_s", [-600, -45, 45, 600])
 def test_a_clock_that_is_wrong_neither_invents_nor_loses_a_crossing(bench: ToolBench, offset_s: int) -> None:
-    """The exchange's times are ahead of the computer's, or behind."""
+    """The exchange's clock is ahead of the computer's, or behind."""
     shift = round(offset_s / 60) * MARKET.interval.duration_ms
     there = replace(forming(bench, 0, 0), open_time_ms=bench.newest.open_time_ms + max(shift, 60_000))
     close = bench.newest.close
@@ -504,7 +505,7 @@ def test_a_clock_that_is_wrong_neither_invents_nor_loses_a_crossing(bench: ToolB
 
 
 def test_candles_that_were_missed_before_it_was_set_are_silent(bench: ToolBench) -> None:
-    """There is no connection for ten minutes, and the candles of that time come after the alert was set."""
+    """The connection is down for ten minutes, and the candles of that time arrive after the alert was set."""
     close, minute_ms = bench.newest.close, MARKET.interval.duration_ms
     bench.tools.lines.see((forming(bench, close, close),))
     bench.bench.clock.advance_ms(10 * minute_ms)
@@ -530,7 +531,7 @@ def test_nothing_is_told_where_that_is_switched_off(bench: ToolBench) -> None:
 
 
 def test_placing_a_note_lets_the_chart_follow_the_newest_candle(bench: ToolBench) -> None:
-    """The dialog opens over the chart, so that the chart never sees the button go up."""
+    """The dialog opens over the chart, which never receives the button's release."""
     chart, where = bench.bench.chart, bench.middle()
     assert chart.scale.is_newest_in_view
     ahead = chart.scale.right - chart.scale.count
@@ -581,7 +582,7 @@ def cross(bench: ToolBench, line: PriceLine, minute: int = 1) -> None:
 
 
 def test_undo_brings_a_line_back_as_the_market_left_it(bench: ToolBench) -> None:
-    """Moved, crossed, removed: taking both back moves it back, and it has still been crossed."""
+    """Moved, crossed, removed: undoing both moves it back, and it is still crossed."""
     bench.act(Qt.Key.Key_A)
     for _ in range(2):
         bench.key(Qt.Key.Key_Up, SHIFT)
@@ -600,7 +601,7 @@ def test_undo_brings_a_line_back_as_the_market_left_it(bench: ToolBench) -> None
 
 
 def test_a_line_that_comes_back_is_watched_from_now_on(bench: ToolBench) -> None:
-    """What the market did while it was away is not told when it comes back."""
+    """Crossings while it was removed are not reported when it is restored."""
     bench.act(Qt.Key.Key_A)
     bench.key(Qt.Key.Key_Up, SHIFT)
     line = the_line(bench)

@@ -1,4 +1,4 @@
-"""What training had: found at its candles, grouped, explained, opened, and free of cost for a tick."""
+"""Training markers: placed at their candles, grouped, explained, opened, and free of cost for a tick."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def test_what_matters_most_is_at_the_bottom() -> None:
 
 
 def steps_of(*pairs: tuple[int, int]) -> StepHistory:
-    """Steps made at a wall time on a candle."""
+    """Steps at a wall time on a candle."""
     history = StepHistory()
     for number, (step, (at_ms, candle_ms)) in enumerate(zip(scenario.steps(len(pairs)), pairs, strict=True)):
         history.add(replace(step, step=number, at_ms=at_ms, candle_open_time_ms=candle_ms))
@@ -197,7 +197,7 @@ def test_another_run_has_none_of_them(bench: ToolBench) -> None:
 
 
 def test_once_the_whole_history_is_there_old_incidents_are_marked(bench: ToolBench, qtbot: QtBot) -> None:
-    """As at the start: the newest candles are shown at once, and the rest follows."""
+    """As at startup: the newest candles are shown immediately, the rest follows."""
     chart = bench.bench.chart
     whole = chart.model.series
     assert whole is not None

@@ -1,4 +1,4 @@
-"""The bar over the chart: what it says, what its buttons open, and that nothing is cut or covered."""
+"""The bar above the chart: its text, the choosers that its buttons open, and that nothing is cut or covered."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def barred(bench: Bench) -> MarketBar:
 
 
 def within(bar: MarketBar, bench: Bench) -> QRect:
-    """The bar, as the chart sees it."""
+    """The bar, through the chart."""
     return QRect(bench.chart.mapFromGlobal(bar.mapToGlobal(QPoint(0, 0))), bar.size())
 
 
@@ -84,7 +84,7 @@ def test_the_buttons_open_the_search_and_the_intervals(bench: Bench, qtbot: QtBo
         QTest.mouseClick(menu, Qt.MouseButton.LeftButton, pos=menu.actionGeometry(action).center())
 
     qtbot.waitUntil(lambda: bar.interval.isVisible())
-    QTimer.singleShot(0, choose)  # the button waits in a loop of its own until something is chosen
+    QTimer.singleShot(0, choose)  # the button runs its own event loop until something is chosen
     QTest.mouseClick(bar.interval, Qt.MouseButton.LeftButton)
     assert chosen == ["15m"]
 

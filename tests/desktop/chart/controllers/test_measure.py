@@ -1,4 +1,4 @@
-"""Measuring, by Shift and drag, by key and drag, by clicks, and by keys alone."""
+"""Measuring by Shift+drag, by key and drag, by clicks, and by keyboard alone."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def ends(bench: ToolBench) -> tuple[QPoint, QPoint]:
 
 
 def test_the_numbers_are_those_of_a_plain_sum() -> None:
-    from desktop.chart.data.model import ChartModel  # noqa: PLC0415 - of this test alone
+    from desktop.chart.data.model import ChartModel  # noqa: PLC0415 - only for this test
 
     series = random_series(50, skip=frozenset({20, 21}))
     model = ChartModel()
@@ -142,8 +142,8 @@ def test_the_box_goes_with_what_was_measured_out_of_view(bench: ToolBench) -> No
 
 
 def test_a_tick_changes_the_volume_that_the_box_tells(bench: ToolBench, qtbot: QtBot) -> None:
-    """No part of the box lies where a tick paints anew by itself."""
-    qtbot.waitUntil(lambda: len(bench.tools.markers.layer.track) > 0)  # they come a moment later, and paint all of it
+    """No part of the box lies where a tick repaints by itself."""
+    qtbot.waitUntil(lambda: len(bench.tools.markers.layer.track) > 0)  # they arrive later and repaint everything
     chart, newest = bench.bench.chart, bench.newest
     opens = newest.open_time_ms + MARKET.interval.duration_ms
     chart.set_forming(Candle(opens, *[newest.close] * 4, volume=1.0))
@@ -161,7 +161,7 @@ def test_a_tick_changes_the_volume_that_the_box_tells(bench: ToolBench, qtbot: Q
 
 
 def test_less_than_a_candle_is_told_as_such() -> None:
-    from desktop.chart.data.model import ChartModel  # noqa: PLC0415 - of this test alone
+    from desktop.chart.data.model import ChartModel  # noqa: PLC0415 - only for this test
 
     series, model = random_series(300), ChartModel()
     hours = ResampledSeries(series, Interval.parse("1h")).series

@@ -1,4 +1,4 @@
-"""Keys, settings and chart agree about past forecasts; reading happens in between, never under the mouse."""
+"""Keys, settings and chart agree about past forecasts; reads happen between frames, never on mouse events."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ ALT_SHIFT = Qt.KeyboardModifier.AltModifier | Qt.KeyboardModifier.ShiftModifier
 
 
 class Recorded:
-    """A window over a real record, and the statements that SQLite was given."""
+    """A window over a real record, with the statements that SQLite ran."""
 
     def __init__(self, bench: Bench, record: object, reader: RecordReader, statements: list[str]) -> None:
         self.bench, self.chart, self.record, self.reader = bench, bench.chart, record, reader
@@ -73,7 +73,7 @@ def recorded(qtbot: QtBot, make_chart_bench: MakeBench, tmp_path: Path) -> Itera
 
 
 def wait_for_keys(qtbot: QtBot, bench: Bench) -> None:
-    """Shortcuts are for the window that is active."""
+    """Shortcuts need an active window."""
     bench.window.activateWindow()
     qtbot.waitUntil(bench.window.isActiveWindow)
 
@@ -142,7 +142,7 @@ def test_neither_mouse_nor_ticks_nor_scores_ask_sqlite(qtbot: QtBot, recorded: R
     recorded.press(Qt.Key.Key_E)
     wait_for_all(qtbot, recorded)
     chart, state = recorded.chart, recorded.bench.state
-    chart.model.regimes.at(SERIES[0].open_time_ms)  # the tooltip tells of them as well
+    chart.model.regimes.at(SERIES[0].open_time_ms)  # the tooltip shows them too
     qtbot.waitUntil(lambda: not chart.model.regimes.is_waiting)
     recorded.statements.clear()
     paints, tooltips = chart.closed_paints, 0
@@ -175,7 +175,7 @@ def test_panning_reads_each_block_once(qtbot: QtBot, recorded: Recorded) -> None
     for _ in range(2):
         chart.go_to_oldest()
         settle(chart)
-        # The first targets have no forecast: nothing had come before them.
+        # The first targets have no forecast: there are no candles before them.
         qtbot.waitUntil(lambda: recorded.in_view() >= chart.frame.stop - chart.frame.first - 1)
         chart.go_to_newest()
         settle(chart)

@@ -1,4 +1,4 @@
-"""Key, setting and chart agree about the market's regime; reading happens in between."""
+"""Key, setting and chart agree about the market's regime; reads happen between frames."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ RECORDED = 290
 
 @pytest.fixture
 def watched(qtbot: QtBot, make_chart_bench: MakeBench, tmp_path: Path) -> Iterator[Bench]:
-    """A window over a run whose record has the regimes of all candles but the newest."""
+    """A window over a run with regimes recorded for all candles but the newest."""
     bench = make_chart_bench()
     with open_recorded(tmp_path, SERIES, RECORDED) as (_, record):
         shown = CandleSeries(SERIES.interval)

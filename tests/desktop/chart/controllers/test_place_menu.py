@@ -1,4 +1,4 @@
-"""The right mouse button at an axis, an indicator, a ghost and a past candle: what is offered, and what comes of it."""
+"""The context menu at an axis, an indicator, a ghost and a past candle: its entries and their effects."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Placed:
         bench.chart.flush()
 
     def at_average(self, above_px: float = 0.0) -> QPoint:
-        """On its line, or so far above."""
+        """On its line, or this far above."""
         frame, model = self.chart.frame, self.chart.model
         index = model.count - 20
         closes = [candle.close for candle in (model.candle(each) for each in range(model.count)) if candle is not None]
@@ -139,7 +139,7 @@ def test_the_strip_of_errors_can_be_put_away_where_it_is(placed: Placed) -> None
 
 
 def places_of_forecasts(application: Application) -> Iterator[tuple[str, QPoint]]:
-    """On a ghost, and on a closed candle that was forecast."""
+    """On a ghost, and on a closed candle with a forecast."""
     chart = application.chart
     frame, model = chart.frame, chart.model
     ghost, candle = model.ghosts()[0], model.candle(model.count - 2)

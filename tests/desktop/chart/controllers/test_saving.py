@@ -1,4 +1,4 @@
-"""The chart's picture and candles, in real files and the real clipboard."""
+"""Saving the chart's picture and candles, with real files and the real clipboard."""
 
 import sys
 import threading
@@ -65,7 +65,7 @@ def test_a_drawing_shows_what_the_picture_shows(
 
 
 def difference(drawing: bytes, still: QImage) -> np.ndarray:
-    """Of a drawing from the picture, pixel by pixel."""
+    """Difference between an SVG drawing and the picture, pixel by pixel."""
     drawn = QImage(still.size(), still.format())
     painter = QPainter(drawn)
     QSvgRenderer(drawing).render(painter)
@@ -76,7 +76,7 @@ def difference(drawing: bytes, still: QImage) -> np.ndarray:
 
 
 def test_a_drawing_s_bands_fade_as_the_picture_s(bench: Bench) -> None:
-    """A gradient of a pen is black in Qt's drawings, and one of a brush does not fade."""
+    """In Qt's SVG output pen gradients are black and brush gradients do not fade."""
     frame, ghosts = bench.chart.frame, bench.chart.model.ghosts()
     assert ghosts and frame.style.shows_bands and frame.ratio == 1.0
     prices = [price for placed in ghosts for edge in (band(placed.ghost, 90),) if edge is not None for price in edge]
@@ -96,7 +96,7 @@ def test_nothing_frames_a_drawing_s_plot(bench: Bench) -> None:
 
 @pytest.mark.parametrize("name", ["chart.jpg", "chart.webp", "chart", "chart.png.txt"])
 def test_a_form_that_is_not_offered_is_refused(bench: Bench, saving: ChartSaving, tmp_path: Path, name: str) -> None:
-    """A PNG under another name is what no program that goes by names opens."""
+    """A PNG under another suffix could not be opened by programs that go by suffixes."""
     saving.save_picture(tmp_path / name)
     assert list(tmp_path.glob("chart*")) == []
     assert told(bench) == f"{name} was not written: end its name in .png or .svg."
@@ -157,7 +157,7 @@ def test_a_forming_candle_alone_is_no_table(make_chart_bench: MakeBench, tmp_pat
 
 @pytest.fixture
 def gate(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
-    """The writer waits for it when half of the lines are written."""
+    """The writer waits for it after half of the lines."""
     opened = threading.Event()
 
     def pieces(open_time_ms: TimeArray, values: FloatArray) -> Iterator[str]:
@@ -170,7 +170,7 @@ def gate(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
 
 
 def in_view(bench: Bench) -> str:
-    """What a file of all that is in view holds: four pieces of it."""
+    """The content of a file of the whole view: four parts."""
     series = random_series(1_000)
     bench.chart.set_series(series, "many")
     bench.chart.zoom(1e-9)

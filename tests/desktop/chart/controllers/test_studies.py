@@ -1,4 +1,4 @@
-"""Indicators: added, set and removed in their dialog, remembered in the settings."""
+"""Indicators: added, edited and removed in their dialog, stored in the settings."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""The chart at a past candle, over a real record: the ghosts as they were stored, and nothing later."""
+"""The chart at a past candle, over a real record: the ghosts as stored, and nothing later."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ FIRST_TRAINED = 100
 
 @dataclass
 class Traveller:
-    """A window over a real record, at now: with a forming candle, the newest forecast and a note on it."""
+    """A window over a real record, at now: with a forming candle, the newest forecast and a remark on it."""
 
     bench: Bench
     travel: TimeTravel
@@ -67,7 +67,7 @@ class Traveller:
             self.press(Qt.Key.Key_Left, Qt.KeyboardModifier.AltModifier)
 
     def settle(self) -> None:
-        QApplication.processEvents()  # reads what was stored
+        QApplication.processEvents()  # reads the stored forecast
         settle(self.chart)
 
 
@@ -105,8 +105,8 @@ def made_at(index: int, reader: RecordReader):  # type: ignore[no-untyped-def]
 
 
 def picture_of(traveller: Traveller, count: int, chart: ChartWidget) -> QImage:
-    """Of a chart that was given nothing but the first candles and the forecast that was made with the last of them, in
-    the same view."""
+    """The picture of a chart with only the first candles and the forecast made with the last of them, in the same
+    view."""
     shown = traveller.chart
     chart.resize(shown.size())
     chart.set_series(first_of(SERIES, count), "BTC/USDT · 1m")
@@ -121,7 +121,7 @@ def picture_of(traveller: Traveller, count: int, chart: ChartWidget) -> QImage:
 
 
 def learn_of_the_past(chart: ChartWidget, reader: RecordReader) -> None:
-    """All past forecasts that the picture of now asks for."""
+    """Load all past forecasts that the current picture needs."""
     chart.model.past.begin(reader, MINUTE_MS)
     chart.layers_changed()
     image_of(chart)
@@ -142,7 +142,7 @@ def test_ten_steps_back_show_the_ghosts_that_were_stored_with_that_candle(at_now
 
 
 def test_nothing_later_is_drawn(at_now: Traveller, qtbot: QtBot) -> None:
-    """Pixel by pixel the picture of a chart that knows no more, with all that could tell of later switched on."""
+    """Identical, pixel by pixel, to a chart without later data, with every layer shown that could reveal later data."""
     chart = at_now.chart
     chart.set_note("the newest forecast is from now")
     previews, markers = PreviewLayer(), MarkersLayer()
@@ -288,7 +288,7 @@ def test_the_menu_of_a_candle_goes_back_to_it(at_now: Traveller) -> None:
 
 
 def test_the_slider_of_a_replay_stands_where_the_file_is_and_goes_no_further(at_now: Traveller) -> None:
-    """It stood at its right end from the first candle of a file to the last."""
+    """Regression: it stayed at its right end from the first candle of a file to the last."""
     file, slider = random_series(len(SERIES) + 100), at_now.travel.bar.slider
     at_now.travel.set_pace(ReplayPace(1.0, [file[index] for index in range(len(file))]))
     assert (slider.value(), slider.maximum()) == (len(SERIES) - 1, len(SERIES) + 99)

@@ -1,4 +1,4 @@
-"""The volume profile is switched on by its action, and kept in the settings."""
+"""The volume profile is toggled by its action and stored in the settings."""
 
 from __future__ import annotations
 

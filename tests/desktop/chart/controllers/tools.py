@@ -1,4 +1,4 @@
-"""A window over a real database with the chart's tools, and hands on it."""
+"""A window over a real database with the chart's tools, and user input for it."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ ALT_SHIFT = Qt.KeyboardModifier.AltModifier | Qt.KeyboardModifier.ShiftModifier
 
 @dataclass
 class ToolBench:
-    """A shown window in full swing, and the tools over it."""
+    """A shown, complete window with its tools."""
 
     bench: Bench
     tools: ChartTools
@@ -50,12 +50,12 @@ class ToolBench:
         return frame.price_pane.value_at(point.y() * frame.ratio)
 
     def middle(self, share: float = 0.6) -> QPoint:
-        """A place over the candles with no candle's price near: by the share of the prices' height."""
+        """A place over the candles away from candle prices: by the share of the prices' height."""
         shown = self.bench.chart.frame.prices
         return self.point(len(self.candles) - 30, shown.low + share * shown.span)
 
     def hover(self, point: QPoint) -> None:
-        # QTest.mouseMove sends nothing where an earlier test has left the mouse at the same place.
+        # QTest.mouseMove sends nothing if an earlier test left the mouse at the same place.
         send_move(self.bench.chart, point, Qt.MouseButton.NoButton, NONE)
         self.bench.chart.flush()
 
@@ -68,7 +68,7 @@ class ToolBench:
         QTest.mousePress(chart.viewport(), LEFT, modifiers, start)
         for share in (0.4, 1.0):
             at = start + (end - start) * share
-            # QTest.mouseMove knows neither buttons nor modifiers.
+            # QTest.mouseMove supports neither buttons nor modifiers.
             send_move(chart, at, LEFT, modifiers)
         if release:
             QTest.mouseRelease(chart.viewport(), LEFT, modifiers, end)
@@ -79,7 +79,7 @@ class ToolBench:
         self.bench.chart.flush()
 
     def act(self, key: Qt.Key) -> None:
-        """What is done at a place of the chart has Alt and Shift before its letter."""
+        """Commands at a place of the chart have shortcuts with Alt and Shift."""
         self.key(key, ALT_SHIFT)
 
     def menu_texts(self, point: QPoint) -> list[str]:
@@ -89,7 +89,7 @@ class ToolBench:
         return texts
 
     def choose(self, point: QPoint, text: str) -> None:
-        """Open the context menu as the right button does, and take an entry."""
+        """Open the context menu by the right button, and choose an entry."""
         chart = self.bench.chart
         reason = QContextMenuEvent.Reason.Mouse
         QApplication.sendEvent(chart.viewport(), QContextMenuEvent(reason, point, chart.mapToGlobal(point)))
@@ -109,7 +109,7 @@ def send_move(chart: ChartWidget, at: QPoint, button: Qt.MouseButton, modifiers:
 
 @contextmanager
 def opened(make_bench: MakeBench, folder: Path) -> Iterator[ToolBench]:
-    """Everything as the application composes it; the database is closed at the end, and may be opened again."""
+    """Composed as in the application; the database is closed at the end and may be opened again."""
     database = WindowDatabase(DataFolder(folder))
     database.open()
     bench = make_bench()

@@ -1,4 +1,4 @@
-"""A drawing's anchor stays on its candle, whatever comes before it, however it is moved, at whatever interval."""
+"""A drawing's anchor stays on its candle, whatever is inserted before it, however it is moved, at any interval."""
 
 from __future__ import annotations
 

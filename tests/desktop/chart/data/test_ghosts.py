@@ -1,4 +1,4 @@
-"""Ghosts at a coarser interval are joined as candles are, and only where the whole of a candle is known or forecast."""
+"""Ghosts at a coarser interval are merged like candles, and only if the whole candle is known or forecast."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PRICES = st.floats(1.0, 1000.0)
 
 @st.composite
 def forecasts(draw: st.DrawFn) -> list[Ghost]:
-    """Minutes in a row, from any of an hour's."""
+    """Consecutive minutes, starting anywhere in an hour."""
     first, count = draw(st.integers(0, 59)), draw(st.integers(1, 20))
     ghosts = []
     for number in range(first, first + count):

@@ -32,7 +32,7 @@ def model_of(series: object = HOLED) -> ChartModel:
 def test_times_and_indices_are_each_others_inverse(index: int, with_forming: bool) -> None:
     model = model_of()
     if with_forming:
-        # The venue left two candles out before the one that forms now.
+        # The venue skipped two candles before the forming one.
         model.set_forming(replace(forming_after(HOLED), open_time_ms=HOLED[-1].open_time_ms + 3 * MINUTE_MS))
     time = model.time_at(index)
     assert time is not None

@@ -1,4 +1,4 @@
-"""The cache of past forecasts equals a brute force over the record, whatever is panned, scored and read in between."""
+"""The cache of past forecasts equals a brute-force lookup in the record, under any panning, scoring and reading."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from tests.desktop.chart.support import MINUTE_MS, outcome_of, random_series
 
 SERIES = random_series(160, seed=3, skip=frozenset({40, 41, 90, 91, 92, 93, 94, 95, 96, 97, 98, 99}))
 RECORDED = 60
-"""Candles that the record holds when the chart begins."""
+"""Candles in the record at the start."""
 
 ACTIONS = st.lists(
     st.one_of(
@@ -54,7 +54,7 @@ ACTIONS = st.lists(
 def brute_force(
     reader: RecordReader, series: CandleSeries, horizon: int, first: int, stop: int
 ) -> dict[int, dict[str, object]]:
-    """Row by row, by the way on which a single forecast is drawn."""
+    """Row by row, through the code for a single forecast."""
     found: dict[int, dict[str, object]] = {}
     for index in range(first, stop):
         stored = reader.outcome(int(series.open_time_ms[index]), horizon=horizon)
@@ -75,7 +75,7 @@ def brute_force(
 
 
 def compare(view: PastView, expected: dict[int, dict[str, object]], *, is_whole: bool) -> None:
-    """What is shown is so; and it is all, once everything has been read."""
+    """Everything shown is correct, and complete once everything has been read."""
     shown = [int(index) for index in view.index]
     assert shown == sorted(shown) and set(shown) <= set(expected)
     if is_whole:
@@ -84,13 +84,13 @@ def compare(view: PastView, expected: dict[int, dict[str, object]], *, is_whole:
         wanted = expected[index]
         assert tuple(row[name] for name in ("open", "high", "low", "close")) == pytest.approx(wanted["prices"])
         assert tuple(row[name] for name in ("low_90", "low_50", "high_50", "high_90")) == pytest.approx(wanted["bands"])
-        assert error == pytest.approx(wanted["error"], abs=1e-7)  # what is drawn is kept as float32
+        assert error == pytest.approx(wanted["error"], abs=1e-7)  # drawn values are float32
         assert (row["inside_50"], row["inside_90"], row["after_gap"]) == wanted["flags"]
         assert (int(row["hit"]), MODES[row["mode"]]) == (wanted["hit"], wanted["mode"])
 
 
 class Watching:
-    """A chart's past forecasts over a record that grows."""
+    """A chart's past forecasts over a growing record."""
 
     def __init__(self, record: TrainingRecord) -> None:
         self.record, self.past = record, PastForecasts(block=8, most_blocks=10)
@@ -136,7 +136,7 @@ class Watching:
             self.past.add(event_of(issued(SERIES[origin]), score.horizon, SERIES[index], run_id))
 
     def correct(self, index: int, factor: float) -> None:
-        """A candle that was scored comes out differently, and is scored again."""
+        """A scored candle is corrected and scored again."""
         before, run_id = self.shown[index], self.record.reader.run_id
         close = before.close * factor
         candle = replace(before, close=close, high=max(before.high, close), low=min(before.low, close))
@@ -204,7 +204,7 @@ def record(tmp_path: Path) -> Iterator[RecordReader]:
 
 
 class Counted:
-    """A real reader whose reads are counted."""
+    """A real reader that counts its reads."""
 
     def __init__(self, reader: RecordReader) -> None:
         self.reader, self.blocks, self.spans = reader, 0, 0
@@ -240,7 +240,7 @@ def test_a_view_wider_than_the_cache_shows_nothing_and_says_so(record: RecordRea
     past = PastForecasts(block=8, most_blocks=4)
     past.begin(record, MINUTE_MS)
     past.view(SERIES, 0, len(SERIES))
-    while past.load_next():  # how far scores reach, and which checkpoints are kept
+    while past.load_next():  # the range of scores, and the saved checkpoints
         pass
     view = past.view(SERIES, 0, len(SERIES))
     assert view.is_too_wide and not len(view) and not past.is_waiting
@@ -315,7 +315,7 @@ def test_a_past_forecast_names_its_checkpoint_or_the_nearest_that_is_kept(tmp_pa
         _read_all(past, SERIES, 0, len(SERIES))
 
         def at(index: int) -> PastForecast:
-            """The target whose forecast was made at a candle, once all that it asks for was read."""
+            """The target whose forecast was made at a candle, after all reads."""
             past.at(SERIES, index)
             while past.load_next():
                 pass
@@ -331,9 +331,9 @@ def test_a_past_forecast_names_its_checkpoint_or_the_nearest_that_is_kept(tmp_pa
             for info in (*saved, replace(checkpoint(run_id, 90), checkpoint_id=own, step=step - 3)):
                 record.add_checkpoint(info)
         assert at(41).kept is None, "it is not read again before somebody says that checkpoints changed"
-        past.forget_kept()
+        past.forget_saved_checkpoints()
         assert at(41).kept == (step - 3, own)
         with record.write():
             record.mark_deleted([own])
-        past.forget_kept()
+        past.forget_saved_checkpoints()
         assert at(41).kept == (step - 5, f"{run_id}-15")

@@ -1,4 +1,4 @@
-"""The track of regimes against a plain table of all of them: what is in view, in groups, from record and events."""
+"""The regime track against a plain table: the view, in groups, from record and events."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def read_all(track: RegimeTrack) -> None:
 def test_groups_in_view_have_the_means_of_what_is_known(
     recorded: list[int], told: int, view: list[int], group: int
 ) -> None:
-    """Recorded: these; told by events: those after them up to `told`."""
+    """Recorded: these; received as events: those after them up to `told`."""
     (low, high), (first, stop) = recorded, view
     track = RegimeTrack(block=16)
     track.begin(Table(low, high))

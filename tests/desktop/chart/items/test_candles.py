@@ -1,4 +1,4 @@
-"""Each candle style, by its pixels."""
+"""The pixels of each candle style."""
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ from tests.desktop.chart.test_painting import picture
 
 
 def steady(rising: bool) -> CandleSeries:
-    """Candles that all look alike."""
+    """Identical candles."""
     series = CandleSeries(Interval.parse("1m"))
     opened, close = (100.0, 101.0) if rising else (101.0, 100.0)
     for index in range(60):

@@ -1,4 +1,4 @@
-"""Another market's line: it starts with the candles, breaks where it has none, and is always in view."""
+"""Another market's line: it starts with the candles, breaks at missing ones, and is always visible."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tests.desktop.chart.test_painting import picture
 
 
 def grown(series: CandleSeries, factor: float, skip: frozenset[int] = frozenset()) -> CandleSeries:
-    """At a tenth of the prices, so many times as high at the end as at the beginning; the candles in `skip` lack."""
+    """At a tenth of the prices, growing by this factor from start to end; the candles in `skip` are missing."""
     made = CandleSeries(series.interval)
     for index, each in enumerate(series):
         if index not in skip:
@@ -41,7 +41,7 @@ def compare(chart: ChartWidget, other: CandleSeries) -> ComparisonLayer:
 
 
 def line_columns(chart: ChartWidget) -> set[int]:
-    """Where the line's own colour is, below the readout."""
+    """Where the line's colour is, below the readout."""
     frame = chart.frame
     ink = colour_of(frame.palette).rgb() & 0xFFFFFF
     rows, columns = np.nonzero(picture(chart)[frame.layout.price_top : frame.layout.plot_bottom] == ink)

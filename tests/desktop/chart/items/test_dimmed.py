@@ -1,4 +1,4 @@
-"""A forecast that was made of an odd input is paler than another, and the readout of its ghosts says why."""
+"""A forecast made from unusual input is paler than others, and the readout of its ghosts says why."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Drawings as they lie in a frame: what is hit, what is cut off, what a handle does, on every scale."""
+"""Drawings in a frame: hit testing, clipping and handles, on every scale."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ SERIES = random_series(120)
 CLOSE = SERIES[-1].close
 AREA = QRectF(-10, -20, 300, 200)
 near = st.integers(-1000, 1600).map(lambda halves: halves / 2)
-"""Points lie on halves of pixels: between two that are not the same there is never less."""
+"""Points lie on half pixels: two different ones are never closer than this."""
 far = st.one_of(near, st.integers(-(2 * 10**12), 2 * 10**12).map(lambda halves: halves / 2))
 
 
@@ -76,7 +76,7 @@ def test_no_part_that_could_be_seen_is_cut_off(start: QPointF, end: QPointF, sha
     place = start + (end - start) * share
     line = cut(start, end, AREA, is_endless=is_endless)
     if AREA.adjusted(1, 1, -1, -1).contains(place):
-        # Near the ends of a line of 1e12 pixels a double tells thousandths apart.
+        # Near the ends of a line of 1e12 pixels a double resolves thousandths.
         assert line is not None and distance_to(line, place) < 0.01
 
 
@@ -91,7 +91,7 @@ def test_the_distance_is_that_to_the_nearest_of_many_points(start: QPointF, end:
 @pytest.mark.parametrize("scale", list(ScaleKind))
 @pytest.mark.parametrize("kind", list(DrawingKind))
 def test_it_is_hit_where_it_is_seen(show_chart: ShowChart, kind: DrawingKind, scale: ScaleKind) -> None:
-    """Every pixel that the drawing changes lies near something that the mouse takes hold of."""
+    """Every pixel that the drawing changes is near a part that the mouse can grab."""
     chart = show_chart(SERIES)
     chart.restyle(scale=scale)
     settle(chart)
@@ -117,7 +117,7 @@ def test_it_is_hit_where_it_is_seen(show_chart: ShowChart, kind: DrawingKind, sc
 
 @pytest.mark.parametrize("kind", list(DrawingKind))
 def test_all_of_its_pixels_are_those_that_it_says(show_chart: ShowChart, kind: DrawingKind) -> None:
-    """A paint of other pixels leaves it out."""
+    """A paint of other pixels skips it."""
     chart = show_chart(SERIES)
     before = picture(chart)
     layer = DrawingsLayer()
@@ -184,7 +184,7 @@ def test_nothing_is_moved_to_zero_or_out_of_bounds(rise: float, kind: ScaleKind)
 
 @pytest.mark.parametrize("kind", list(DrawingKind))
 def test_ends_at_the_bounds_of_what_can_be_stored_are_drawn_and_hit(show_chart: ShowChart, kind: DrawingKind) -> None:
-    """As another program, or a hand at an absurd zoom, may have left them."""
+    """As left by another program, or by a user at an absurd zoom."""
     far = (Anchor(-(2**53), 1e-18), Anchor(2**53, 1e18))
     drawing = replace(drawn(kind), anchors=far[: kind.anchors])
     chart, layer = shown(show_chart, drawing, selected=1)
@@ -276,7 +276,7 @@ def test_where_levels_lie_close_together_those_that_traders_look_for_first_are_w
 def test_a_dashed_line_that_begins_out_of_view_is_the_same_wherever_the_chart_lies(
     qtbot: QtBot, clock: ManualClock, width_px: int
 ) -> None:
-    """Qt begins its own dashes where the device begins: another picture in a window, and in a file."""
+    """Qt starts its own dashes at the device's edge, so a window and a file would differ."""
     host, chart = QWidget(), ChartWidget(Theme("dark"), clock)
     layout = QVBoxLayout(host)
     layout.setContentsMargins(90, 70, 50, 60)

@@ -1,4 +1,4 @@
-"""Ghosts that candles have closed since are drawn as old, from the first candle on, and say so."""
+"""Ghosts of an outdated forecast are drawn as old from the first closed candle on, and labelled so."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import pytest
 
 from core.domain.events import ForecastMode
 from desktop.chart.data.model import ChartModel
+from desktop.chart.labels.description import describe_candle, describe_chart
 from desktop.chart.labels.forecast_label import divider_row
 from desktop.chart.labels.readout import readout_box
-from desktop.chart.labels.spoken import spoken_candle, spoken_chart
 from tests.desktop.chart.conftest import ShowChart, settle
 from tests.desktop.chart.support import candle, forecast_after, random_series, texts
 from tests.desktop.chart.test_painting import picture
@@ -32,7 +32,7 @@ def test_it_says_how_many_candles_have_closed_since(show_chart: ShowChart, age: 
     assert words in texts((divider_row(chart.frame, chart.model),))
     ahead = chart.model.count + 1
     assert words in texts(readout_box(chart.frame, chart.model, chart._layers, ahead, None).rows)
-    assert words in spoken_chart(chart.model, None, None) and words in spoken_candle(chart.model, None, ahead)
+    assert words in describe_chart(chart.model, None, None) and words in describe_candle(chart.model, None, ahead)
     chart.resize(260, 500)
     settle(chart)
     assert words in texts((divider_row(chart.frame, chart.model),)), "also where there is little room"
@@ -69,4 +69,4 @@ def test_the_simple_rules_ghosts_are_named_as_such(show_chart: ShowChart) -> Non
     model: ChartModel = chart.model
     assert "simple rules, not scored" in texts((divider_row(chart.frame, model),))
     assert "not scored" in texts(readout_box(chart.frame, model, chart._layers, 121, None).rows)
-    assert "by the simple rules" in spoken_chart(model, None, None)
+    assert "by the simple rules" in describe_chart(model, None, None)

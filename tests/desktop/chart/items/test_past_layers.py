@@ -1,4 +1,4 @@
-"""Hindsight and the error strip, by the pixels they leave."""
+"""The pixels of hindsight and the error strip."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def told(chart: ChartWidget, layer: Layer, index: int | None = None) -> str:
 
 
 def add(chart: ChartWidget, index: int, error: float, **changes: object) -> None:
-    """A live forecast of one candle whose close it missed by this share."""
+    """A live forecast of one candle with this relative error of the close."""
     candle = SERIES[index]
     close = candle.close / (1.0 + error)
     drawn = ghost(candle.open_time_ms, candle.open + 6.0, close, spread=30.0)

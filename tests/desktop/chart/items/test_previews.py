@@ -1,4 +1,4 @@
-"""What checkpoints would forecast, beside the forecast that holds."""
+"""Other checkpoints' forecasts beside the current forecast."""
 
 from __future__ import annotations
 

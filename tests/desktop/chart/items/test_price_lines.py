@@ -1,4 +1,4 @@
-"""Alerts and notes as they are drawn: each can be read and taken hold of, wherever it lies."""
+"""Drawing of alerts and notes: each is readable and can be grabbed, wherever it is."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def shown(show_chart: ShowChart, *lines: PriceLine, selected: int | None = None)
 
 
 def labels(chart: ChartWidget, layer: PriceLinesLayer) -> dict[int, tuple[int, int]]:
-    """The label's rows of each line, as the mouse finds them."""
+    """The label rows of each line, found by hit testing."""
     frame, found = chart.frame, {}
     x = frame.scaled(16)
     for y in range(frame.layout.price_bottom):
@@ -135,7 +135,7 @@ def drawn_labels(chart: ChartWidget) -> list[QRect]:
 
 @pytest.mark.parametrize("size", [(900, 560), (420, 320)])
 def test_no_word_of_a_line_is_under_the_readout(show_chart: ShowChart, size: tuple[int, int]) -> None:
-    """With the prices held lines get up to there; the readout dodges the mouse, and they dodge it."""
+    """With a manual price scale, lines reach up there; the readout avoids the mouse, and they avoid the readout."""
     chart, layer = show_chart(SERIES, *size), PriceLinesLayer()
     prices = chart.frame.prices
     chart.hold_prices(PriceRange(prices.low, prices.high))
@@ -190,11 +190,11 @@ def test_tags_near_the_last_price_stand_beside_its_own(show_chart: ShowChart, sc
 
 
 def test_tags_keep_the_order_of_the_prices_while_the_last_one_passes_them(show_chart: ShowChart) -> None:
-    """Also where they are near the ends of the axis."""
+    """Including near the ends of the axis."""
     steps = (-0.4, 0.4, -6.0, 6.0, 12.0)
     chart, _ = shown(show_chart, *(alert(CLOSE + step, number) for number, step in enumerate(steps)))
     chart.hold_prices(PriceRange(CLOSE - 25.0, CLOSE + 13.0))
-    chart.set_live(True)  # a countdown makes the last price's label two lines high
+    chart.set_live(True)  # the countdown makes the last price's label two lines high
     for move in (*range(-26, 14), 12.7):
         chart.set_forming(forming_after(SERIES, float(move)))
         settle(chart)

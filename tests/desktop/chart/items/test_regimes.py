@@ -1,4 +1,4 @@
-"""The shade behind the candles, by its pixels: it stands under the candles that it is about."""
+"""The pixels of the background shade: it is behind the candles of its regime."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SERIES = random_series(COUNT)
 
 
 def regime_of(index: int) -> tuple[Regime, bool]:
-    """Of each candle, and whether that is sure."""
+    """The regime of each candle, and whether it is certain."""
     return tuple(Regime)[index // 8 % 3], index // 8 % 2 == 0
 
 

@@ -1,4 +1,4 @@
-"""The chart is a pyqtgraph view, and all that is to be seen on it are items in its scene."""
+"""The chart is a pyqtgraph view, and everything visible is an item in its scene."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def pixels(image: QImage) -> NDArray[np.uint8]:
 
 @pytest.fixture
 def chart(show_chart: ShowChart) -> ChartWidget:
-    """With ghosts, a forming candle, an indicator over the candles and one below them, and the mouse on it."""
+    """With ghosts, a forming candle, an indicator over the candles and one below, and the mouse over it."""
     series = random_series(400)
     chart = show_chart(series)
     chart.set_forecast(forecast_after(series))
@@ -45,7 +45,7 @@ def chart(show_chart: ShowChart) -> ChartWidget:
 
 
 def painted(chart: ChartWidget) -> list[QGraphicsItem]:
-    """The items that draw something; views and groups only hold others."""
+    """The items that draw; views and groups only contain others."""
     return [item for item in chart.scene().items() if isinstance(item, ChartItem | ChartAxis)]
 
 
@@ -60,7 +60,7 @@ def test_the_chart_is_a_pyqtgraph_view_of_pyqtgraph_items(chart: ChartWidget) ->
         "StudyLayer",
         "CrosshairItem",
     }
-    assert names >= {"ValueAxis", "TimeAxis", "LastPriceItem", "WordsItem"}
+    assert names >= {"ValueAxis", "TimeAxis", "LastPriceItem", "TextItem"}
     others = [item for item in chart.scene().items() if not isinstance(item, pyqtgraph.GraphicsItem)]
     made_by = {type(item.parentItem()) for item in others}
     assert made_by == {PaneBox, ValueAxis, TimeAxis, NoneType}, (
@@ -94,7 +94,7 @@ def test_panes_share_their_times(chart: ChartWidget) -> None:
 
 
 def test_an_exporter_of_pyqtgraph_draws_what_the_window_shows(chart: ChartWidget) -> None:
-    """Nothing comes from the picture that is kept of the closed candles: each item draws itself."""
+    """Without the cached picture of the closed candles: each item draws itself."""
     size = chart.viewport().size()
     exporter = ImageExporter(chart.scene())
     exporter.parameters()["width"] = size.width()

@@ -1,4 +1,4 @@
-"""Indicators on the chart, by their pixels and their words."""
+"""The pixels and texts of indicators on the chart."""
 
 import numpy as np
 import pytest
@@ -27,7 +27,7 @@ def text_of(layer: StudyLayer, chart: ChartWidget, index: int | None) -> list[st
 
 
 def has_ink(chart: ChartWidget, x: int, y: int) -> bool:
-    """Whether anything but ground and grid is there or a pixel beside it."""
+    """Whether anything besides background and grid is at a pixel or beside it."""
     frame = chart.frame
     plain = {colour.rgb() & 0xFFFFFF for colour in (frame.palette.background, frame.palette.grid)}
     around = picture(chart)[y - 1 : y + 2, x]
@@ -202,7 +202,7 @@ LONG = 150_000
 
 
 def long_series(count: int = LONG) -> CandleSeries:
-    """A random walk of so many minutes."""
+    """A random walk of this many minutes."""
     random = np.random.default_rng(2)
     close = 20_000 + np.cumsum(random.normal(0, 4, count))
     opened = np.concatenate((close[:1], close[:-1]))
@@ -213,7 +213,7 @@ def long_series(count: int = LONG) -> CandleSeries:
 
 
 def missing_of(layers: list[StudyLayer], chart: ChartWidget) -> bool:
-    """Until the chart has heard of the last of them, too."""
+    """Until the chart has been notified of the last of them."""
     return chart._idle_work._making is not None or any(layer.is_waiting(chart.model) for layer in layers)
 
 
@@ -232,7 +232,7 @@ def test_a_long_history_is_worked_out_between_frames_and_then_shown_as_ever(
     assert all(text_of(layer, chart, 5)[1] == "computing …" for layer in layers)
     assert all(layer.extent(0, LONG, chart.model) is None for layer in layers)
     qtbot.waitUntil(lambda: not missing_of(layers, chart))
-    chart.refresh()  # its own turn to look comes some milliseconds after the values
+    chart.refresh()  # its own check runs some milliseconds after the values
     settle(chart)
     for layer in layers:
         wanted = IndicatorSeries(layer.spec, series).values[0, LONG - 5]
@@ -245,7 +245,7 @@ def test_a_long_history_is_worked_out_between_frames_and_then_shown_as_ever(
         chart.remove_layer(layer)
     settle(chart)
     for layer in layers:
-        at_once.add_layer(layer)  # whose values are there
+        at_once.add_layer(layer)  # its values are computed already
     settle(at_once)
     assert np.array_equal(picture(at_once), whole)
 

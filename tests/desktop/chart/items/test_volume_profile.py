@@ -1,4 +1,4 @@
-"""The volume profile: of what is in view, at its prices, on every scale."""
+"""The volume profile of the view, at its prices, on every scale."""
 
 from __future__ import annotations
 

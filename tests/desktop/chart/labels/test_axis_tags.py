@@ -1,4 +1,4 @@
-"""Prices on the axis that would hide each other: each can be read, and they stand in the order of the prices."""
+"""Price labels on the axis that would overlap: each is readable, and they are in price order."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from hypothesis import strategies as st
 from PySide6.QtCore import QRect
 from PySide6.QtGui import QColor
 
-from desktop.chart.labels.axis_tags import beside_crosshair, leaving_room, stand_aside
+from desktop.chart.labels.axis_tags import avoid_overlaps, clear_of_crosshair, leaving_room
 from desktop.chart.painting.text import Box
 
 HEIGHT = 14
 PRICES = st.integers(-80, 880).map(lambda quarters: quarters / 4)
-"""One is the higher the higher up it is: row 0 is at 200, and the axis ends at row 199, a little below 1."""
+"""Higher rows have higher prices: row 0 is at 200, and the axis ends at row 199, slightly below 1."""
 AXIS = 200
 STEPS = st.one_of(st.integers(-80, 80), st.integers(-800, 800)).map(lambda quarters: quarters / 4)
-"""From the last price, mostly where the labels meet."""
+"""Distance from the last price, mostly where the labels meet."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Axis:
 
 
 def box(price: float, height: int = HEIGHT) -> Box:
-    """As `price_label_rect` puts it: its first line is level with the price, and it stays on the axis."""
+    """As `price_label_rect` places it: its first line is level with the price, and it stays on the axis."""
     top = min(max(round(AXIS - price) - HEIGHT // 2, 0), AXIS - height)
     return Box(QRect(0, top, 80, height), (), QColor(), price=price)
 
@@ -38,7 +38,7 @@ def laid_out(last: float, last_height: int, prices: list[float], crosshair: floa
     tags, last_price = [box(price) for price in prices], box(last, last_height)
     last_price = leaving_room(last_price, tags, AXIS)
     label = None if crosshair is None else box(crosshair)
-    stand_aside(tags, AXIS, (last_price,) if label is None else (last_price, label))
+    avoid_overlaps(tags, AXIS, (last_price,) if label is None else (last_price, label))
     return Axis(last_price, tuple(tags), label)
 
 
@@ -60,7 +60,7 @@ def test_none_is_above_one_of_a_higher_price(last: float, last_height: int, step
 def test_beside_the_crosshair_too_the_last_price_parts_the_others(
     last: float, steps: list[float], crosshair: float
 ) -> None:
-    """The crosshair may leave no room on one side; the last price's side is kept while there is any."""
+    """The crosshair may leave no room on one side; the last price's side is kept if it has any."""
     axis = laid_out(last, 2 * HEIGHT, [last + step for step in steps], crosshair)
     assert axis.crosshair is not None
     assert not any(one.rect.intersects(other.rect) for one, other in combinations(axis.tags, 2))
@@ -98,7 +98,7 @@ def test_the_last_price_stays_where_there_is_room_or_none_at_all() -> None:
 @given(last=PRICES, height=st.sampled_from([HEIGHT, 2 * HEIGHT]), crosshair=PRICES)
 def test_the_crosshair_hides_the_last_price_nowhere(last: float, height: int, crosshair: float) -> None:
     label, own = box(crosshair), box(last, height)
-    found = beside_crosshair(own, label, AXIS)
+    found = clear_of_crosshair(own, label, AXIS)
     assert not found.rect.intersects(label.rect) and 0 <= found.rect.top() <= AXIS - height
     if not own.rect.intersects(label.rect):
         assert found is own
@@ -108,4 +108,4 @@ def test_the_crosshair_hides_the_last_price_nowhere(last: float, height: int, cr
 
 def test_the_last_price_stays_where_the_crosshair_leaves_it_no_room() -> None:
     last = box(100.0, 2 * HEIGHT)
-    assert beside_crosshair(last, box(100.0), HEIGHT) is last
+    assert clear_of_crosshair(last, box(100.0), HEIGHT) is last

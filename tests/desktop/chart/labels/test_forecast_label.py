@@ -1,4 +1,4 @@
-"""The word over the forecast, by its pixels."""
+"""The pixels of the forecast's label."""
 
 from dataclasses import replace
 from itertools import combinations
@@ -23,7 +23,7 @@ LATE = "made 15 min into its first candle; a live one is due at "
 
 
 def test_no_line_runs_through_the_word(show_chart: ShowChart) -> None:
-    """Neither a candle's nor the divider's, where the word has to stand over them."""
+    """A colour of neither a candle nor the divider, which the label may cover."""
     series = random_series(100)
     series.add(candle(100, 19_500.0, opened=20_500.0))
     chart = show_chart(series, width=300, height=500)
@@ -58,7 +58,7 @@ def test_half_a_word_is_never_left(show_chart: ShowChart) -> None:
 
 
 class Selected(Layer):
-    """Says of itself what no room is left for beforehand, as a selected line does."""
+    """Has a row without reserved room, as a selected line does."""
 
     def rows(self, frame: Frame, model: ChartModel, index: int | None) -> list[Row]:
         return [(Span(f"Selected: Alert {number}", frame.palette.text),) for number in range(2)]
@@ -85,7 +85,7 @@ def test_a_readout_that_says_more_pushes_it_down_and_hides_none_of_it(show_chart
 
 
 def made_within(interval: Interval, late_ms: int, mode: ForecastMode) -> tuple[CandleSeries, ForecastMade]:
-    """A series, and a forecast that was made so long after the first candle that it is of had opened."""
+    """A series, and a forecast made this long after its first candle opened."""
     series, step = CandleSeries(interval), interval.duration_ms
     for number in range(60):
         series.add(replace(candle(number, 20_000.0 + number), open_time_ms=number * step))
@@ -130,7 +130,7 @@ def test_when_its_candle_has_closed_it_says_so_no_more(show_chart: ShowChart) ->
 
 @pytest.mark.parametrize("width", [300, 640, 1200])
 def test_a_note_hides_neither_the_word_nor_the_readout(show_chart: ShowChart, width: int) -> None:
-    """The word says how old the ghosts are, just when a note says why."""
+    """The label shows the ghosts' age exactly when a remark says why."""
     series = random_series(100)
     chart = show_chart(series, width=width)
     chart.set_forecast(forecast_after(series, mode=ForecastMode.CATCH_UP))

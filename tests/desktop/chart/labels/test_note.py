@@ -89,7 +89,7 @@ def test_where_the_chart_is_low_it_is_cut_to_a_line_and_hides_no_candle(show_cha
 
 @pytest.mark.parametrize("title", ["BTC/USDT · 1m", "A market of a file with a long name · 15m"])
 def test_beside_a_readout_that_has_grown_it_is_whole(show_chart: ShowChart, title: str) -> None:
-    """What is selected is told in one more line, in the row that the note had."""
+    """A selection adds a line in the row that the remark had."""
     chart = in_a_low_chart(show_chart, QSize(860, 500))
     frame, overlay = chart.frame, chart.overlay
     assert overlay.note is not None and len(overlay.note.rows) == 1 and overlay.forecast_label is not None

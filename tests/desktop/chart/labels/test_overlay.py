@@ -1,4 +1,4 @@
-"""Labels are laid out anew only where a tick can change them, and are always those of the moment."""
+"""Labels are laid out again only if a tick can change them, and are always up to date."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def point_at(chart: ChartWidget, index: int) -> None:
     frame, candle = chart.frame, chart.model.candle(index)
     row = frame.layout.price_bottom // 2 if candle is None else frame.y(candle.close)
     place = QPoint(round(frame.x(index) / frame.ratio), round(row / frame.ratio))
-    # Qt sends no event to a place where the cursor is already, as the test before may have left it.
+    # Qt sends no event if an earlier test left the cursor at this place.
     QTest.mouseMove(chart.viewport(), place + QPoint(0, 40))
     QTest.mouseMove(chart.viewport(), place)
     settle(chart)

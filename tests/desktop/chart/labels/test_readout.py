@@ -1,4 +1,4 @@
-"""What the chart says about candles, ghosts and outcomes."""
+"""The chart's text about candles, ghosts and outcomes."""
 
 from zoneinfo import ZoneInfo
 
@@ -41,7 +41,7 @@ OVER_THE_CANDLES = ("sma", "ema", "bollinger", "vwap")
 
 
 def hover(chart: ChartWidget, index: int, price: float) -> None:
-    # Qt sends no event to a place where the cursor is already, as the test before may have left it.
+    # Qt sends no event if an earlier test left the cursor at this place.
     QTest.mouseMove(chart.viewport(), point_over(chart, index, price) + QPoint(1, 0))
     QTest.mouseMove(chart.viewport(), point_over(chart, index, price))
     settle(chart)
@@ -362,7 +362,7 @@ def test_the_countdown_runs_only_while_live(show_chart: ShowChart, clock: Manual
 
 
 def test_a_candle_of_long_ago_has_no_countdown(show_chart: ShowChart, clock: ManualClock) -> None:
-    """That of a market that is made up, or of one that has stood still."""
+    """A synthetic market, or one whose price never changed."""
     series = random_series(100)
     chart = show_chart(series)
     chart.set_live(True)

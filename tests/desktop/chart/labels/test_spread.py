@@ -1,4 +1,4 @@
-"""Boxes moved apart: held against the search for the least sum of squared moves."""
+"""Boxes moved apart, against a search for the least sum of squared moves."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def free_rows(taken: list[tuple[int, int]]) -> list[bool]:
 
 
 def room_for(height: int, taken: list[tuple[int, int]]) -> int:
-    """How many boxes fit in, counted by putting each as high as it goes."""
+    """How many boxes fit, counted by putting each as high as possible."""
     free, row, count = free_rows(taken), 0, 0
     while row + height <= ROOM:
         fits = all(free[row : row + height])

@@ -1,4 +1,4 @@
-"""What pyqtgraph places by a pane's view stands on the pixels that the chart gives the same index and value."""
+"""pyqtgraph's positions in a pane's view equal the chart's pixels for the same index and value."""
 
 from __future__ import annotations
 

@@ -94,7 +94,7 @@ def test_a_pane_without_a_value_has_no_scale_and_says_what_it_waits_for(show_cha
     pane = chart.frame.pane(layer.pane)
     assert not pane.has_scale and value_marks(chart.frame, pane) == []
     assert f"needs {needed} candles" in said(layer, chart)
-    for x in (301, 300):  # Qt sends no event to a place where the cursor is already
+    for x in (301, 300):  # Qt sends no event if the cursor is already there
         QTest.mouseMove(chart.viewport(), QPoint(x, pane.top + 30))
     settle(chart)
     assert chart.overlay.cross is not None and chart.overlay.price_label is None

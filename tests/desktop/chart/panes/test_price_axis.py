@@ -1,4 +1,4 @@
-"""How wide the price axis is, and what its labels say, whatever a hand does to it."""
+"""The price axis' width and labels, under any stretching."""
 
 from dataclasses import replace
 
@@ -22,7 +22,7 @@ MOST_AXIS_SHARE = 0.2
 
 
 def drag_axis(chart: ChartWidget, by: int) -> None:
-    """Over the price axis, from its foot upwards where `by` is negative."""
+    """Over the price axis, upwards from its bottom if `by` is negative."""
     start = QPoint(chart.frame.layout.plot_right + 10, 440 if by < 0 else 20)
     QTest.mousePress(chart.viewport(), LEFT, pos=start)
     QTest.mouseMove(chart.viewport(), start + QPoint(0, by // 2))
@@ -111,7 +111,7 @@ def test_numbers_longer_than_they_are_exact_are_written_short(show_chart: ShowCh
 
 
 def without_volume(count: int) -> CandleSeries:
-    """As a file has it that has no column for the volume."""
+    """As from a file without a volume column."""
     series = CandleSeries(Interval.parse("1m"))
     for index in range(count):
         series.add(candle(index, 100.0 + index % 3, volume=0.0))

@@ -1,4 +1,4 @@
-"""Hands on the axes, and a view that runs on after a throw: real mouse events on a shown chart."""
+"""Axis interaction and kinetic scrolling: real mouse events on a shown chart."""
 
 import itertools
 import math
@@ -102,7 +102,7 @@ def test_the_time_axis_zooms_and_a_double_click_resets_it(show_chart: ShowChart)
 
 
 def run_on(chart: ChartWidget, clock: ManualClock, turns: int = 5) -> list[float]:
-    """Where the view is after each frame, for so many frames or as long as a throw runs on."""
+    """The view after each frame, for this many frames or until a throw ends."""
     kinetic, places = chart.findChild(Kinetic), []
     assert kinetic is not None
     while kinetic.is_running and len(places) < turns:

@@ -1,4 +1,4 @@
-"""The price axis and the panes' heights, by real keys alone."""
+"""The price axis and the panes' heights, by real key events only."""
 
 import pytest
 from PySide6.QtCore import Qt
@@ -44,7 +44,7 @@ def test_prices_are_moved_and_stretched_and_fitted_again(show_chart: ShowChart, 
     fitted, view = chart.frame.prices, (chart.scale.right, chart.scale.spacing)
     press(chart, UP, ALT)
     higher = chart.frame.prices
-    assert higher.low > fitted.low and higher.high > fitted.high and chart.frame.is_held
+    assert higher.low > fitted.low and higher.high > fitted.high and chart.frame.is_manual
     press(chart, DOWN, ALT)
     assert chart.frame.prices.low == pytest.approx(fitted.low) and chart.frame.prices.high == pytest.approx(fitted.high)
     press(chart, UP, ALT | SHIFT)
@@ -100,4 +100,4 @@ def test_with_no_candle_or_no_pane_the_keys_do_no_harm(show_chart: ShowChart) ->
         for modifiers in (ALT, ALT | SHIFT, CONTROL | SHIFT, CONTROL):
             for key in (UP, DOWN, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown):
                 press(chart, key, modifiers)
-    assert not empty.frame.is_held and plain.frame.panes == ()
+    assert not empty.frame.is_manual and plain.frame.panes == ()

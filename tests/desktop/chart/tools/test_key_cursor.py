@@ -1,4 +1,4 @@
-"""The crosshair, moved by real keys alone."""
+"""The crosshair, moved by real key events only."""
 
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest

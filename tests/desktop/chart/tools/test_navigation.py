@@ -1,4 +1,4 @@
-"""The chart handled with a real mouse and real keys."""
+"""The chart controlled by real mouse and key events."""
 
 import pytest
 from PySide6.QtCore import QPoint, QPointF, Qt

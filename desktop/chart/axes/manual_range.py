@@ -19,7 +19,7 @@ _FINEST = 1e-9
 _SMALLEST = 1e-290
 
 
-class HeldRange:
+class ManualRange:
     """Manual changes to the price axis."""
 
     def __init__(self) -> None:

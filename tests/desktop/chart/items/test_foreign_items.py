@@ -1,4 +1,4 @@
-"""Items of pyqtgraph that are not the chart's own: they follow candles, scale, colours and hand."""
+"""pyqtgraph items from outside the chart follow candles, scale, colours and mouse."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ from tests.desktop.chart.support import candle, random_series
 _LEFT = Qt.MouseButton.LeftButton
 
 
-def guests(chart: ChartWidget) -> tuple[Any, Any]:
+def foreign_items(chart: ChartWidget) -> tuple[Any, Any]:
     """The example's marks and its curve."""
-    (marks,), (curve,) = chart.box().guests, chart.box("Return, %").guests
+    (marks,), (curve,) = chart.box().foreign_items, chart.box("Return, %").foreign_items
     return marks, curve
 
 
 def assert_right(chart: ChartWidget) -> None:
-    """Marks stand on highs of the candles that are shown, the curve ends with the newest of them; to the pixel."""
+    """Marks are on highs of the shown candles and the curve ends at the newest, to the pixel."""
     settle(chart)
-    series, (marks, curve) = chart.model.series, guests(chart)
+    series, (marks, curve) = chart.model.series, foreign_items(chart)
     at = marks.getOriginalDataset()[0].astype(int)
     assert set(at) == set(np.argsort(series.volume)[-20:])
     np.testing.assert_array_equal(marks.getOriginalDataset()[1], series.high[at])
@@ -106,7 +106,7 @@ def test_scale_and_colours_hold_for_guests(chart: ChartWidget, kind: ScaleKind) 
 
 
 def test_the_scale_of_a_pane_fits_and_the_pane_goes(chart: ChartWidget) -> None:
-    (pane,), (_, curve) = chart.frame.panes, guests(chart)
+    (pane,), (_, curve) = chart.frame.panes, foreign_items(chart)
     seen = curve.getData()[1][max(chart.frame.first - 1, 0) : chart.frame.stop - 1]
     assert pane.shown.low < seen.min() and pane.shown.high > seen.max()
     chart.remove_pane("Return, %")
@@ -114,7 +114,7 @@ def test_the_scale_of_a_pane_fits_and_the_pane_goes(chart: ChartWidget) -> None:
     assert curve.scene() is None
     with pytest.raises(KeyError):
         chart.remove_pane("Return, %")
-    assert chart.add_pane("Return, %").guests == []
+    assert chart.add_pane("Return, %").foreign_items == []
 
 
 def drag(chart: ChartWidget, start: QPoint, way: QPoint) -> None:
@@ -130,7 +130,7 @@ def drag(chart: ChartWidget, start: QPoint, way: QPoint) -> None:
 def test_a_hand_drags_what_can_be_moved_and_beside_it_the_view(
     chart: ChartWidget, monkeypatch: pytest.MonkeyPatch, kind: str
 ) -> None:
-    monkeypatch.setitem(pyqtgraph.CONFIG_OPTIONS, "mouseRateLimit", -1)  # else pyqtgraph asks the clock
+    monkeypatch.setitem(pyqtgraph.CONFIG_OPTIONS, "mouseRateLimit", -1)  # otherwise pyqtgraph reads the clock
     start, way = QPoint(300, 200), QPoint(60, -45)
     at, to = (chart.box().mapSceneToView(QPointF(place)) for place in (start, start + way))
     if kind == "line":

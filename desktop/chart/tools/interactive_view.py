@@ -10,7 +10,7 @@ from PySide6.QtGui import QEnterEvent, QKeyEvent, QMouseEvent, QWheelEvent
 
 from core.domain.clock import Clock
 from core.domain.drawings import Anchor
-from desktop.chart.axes.held_range import HeldRange
+from desktop.chart.axes.manual_range import ManualRange
 from desktop.chart.axes.price_scale import PriceRange
 from desktop.chart.axes.time_scale import TimeScale
 from desktop.chart.data.anchors import index_at
@@ -18,7 +18,7 @@ from desktop.chart.data.model import ChartModel
 from desktop.chart.panes.frame import Frame
 from desktop.chart.panes.pane_heights import PaneHeights
 from desktop.chart.tools.axes import PaneEdgeTool, PriceAxisTool, TimeAxisTool
-from desktop.chart.tools.guest import GuestTool
+from desktop.chart.tools.foreign_items import ForeignItemTool
 from desktop.chart.tools.key_cursor import KeyCursor
 from desktop.chart.tools.pan import Kinetic, PanTool
 from desktop.chart.tools.tool import Area, ChartPoint, Tool
@@ -27,7 +27,7 @@ _NO_MODIFIER = Qt.KeyboardModifier.NoModifier
 _NOT_TYPED = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier | Qt.KeyboardModifier.MetaModifier
 
 
-class HandledView(pyqtgraph.GraphicsView):  # type: ignore[misc]  # pyqtgraph has no types
+class InteractiveView(pyqtgraph.GraphicsView):  # type: ignore[misc]  # pyqtgraph has no types
     """An interactive view of candles: owns its scales, the tools, the active tool, and the kinetic motion. Subclasses
     paint it."""
 
@@ -45,14 +45,14 @@ class HandledView(pyqtgraph.GraphicsView):  # type: ignore[misc]  # pyqtgraph ha
         """The visible candles. Read only; movements go through this view."""
         self.heights = PaneHeights()
         """Heights of the panes below the prices. After a change, call `layers_changed`."""
-        self._held = HeldRange()
+        self._held = ManualRange()
         self._anchor = ViewAnchor(self.model, self.scale)
         self._position: QPointF | None = None
         self._holder: Tool | None = None
         self._kinetic = Kinetic(self.scale, self.view_moved, clock, self)
         self._pan = PanTool(self.scale, self._held, self._kinetic, clock)
         self._key_cursor = KeyCursor(self.model, self.scale, self.fresh_frame, lambda: self._position)
-        self._guest: GuestTool | None = None
+        self._foreign: ForeignItemTool | None = None
         self._tools: list[Tool] = [
             PaneEdgeTool(self.heights, self.fresh_frame, self.crosshair_at, self.panes_resized.emit),
             PriceAxisTool(self._held, self.fresh_frame),
@@ -96,17 +96,17 @@ class HandledView(pyqtgraph.GraphicsView):  # type: ignore[misc]  # pyqtgraph ha
         """Add a tool before the present ones."""
         self._tools.insert(0, tool)
 
-    def add_guest_tool(self, is_needed: Callable[[], bool]) -> None:
+    def add_foreign_item_tool(self, is_needed: Callable[[], bool]) -> None:
         """Let items from outside the chart take the mouse before a press moves the view."""
-        self._guest = GuestTool(self.scene(), is_needed)
-        self._tools.insert(self._tools.index(self._pan), self._guest)
+        self._foreign = ForeignItemTool(self.scene(), is_needed)
+        self._tools.insert(self._tools.index(self._pan), self._foreign)
 
-    def let_go(self, *, keeps_crosshair: bool = False) -> None:
+    def end_interaction(self, *, keeps_crosshair: bool = False) -> None:
         """End all interaction, for another market or view. keeps_crosshair: at another interval of the same market the
         keyboard crosshair stays at its time."""
         self._cancel()
         if not keeps_crosshair:
-            self._key_cursor.let_go()
+            self._key_cursor.hide()
         self._kinetic.stop()
 
     def hold_prices(self, shown: PriceRange) -> None:
@@ -179,7 +179,7 @@ class HandledView(pyqtgraph.GraphicsView):  # type: ignore[misc]  # pyqtgraph ha
         self._cancel()
         at = self._at(event)
         self._holder = next((tool for tool in self._tools if tool.press(at)), None)
-        if self._is_guests:
+        if self._is_foreign_event:
             super().mousePressEvent(event)
             event.accept()
         if self._holder is not None:
@@ -189,7 +189,7 @@ class HandledView(pyqtgraph.GraphicsView):  # type: ignore[misc]  # pyqtgraph ha
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         at = self._at(event)
         if self._holder is not None:
-            if self._is_guests:
+            if self._is_foreign_event:
                 super().mouseMoveEvent(event)
                 event.accept()
             self._holder.move(at)
@@ -201,7 +201,7 @@ class HandledView(pyqtgraph.GraphicsView):  # type: ignore[misc]  # pyqtgraph ha
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         holder = self._holder
         if event.button() == Qt.MouseButton.LeftButton and holder is not None:
-            if self._is_guests:
+            if self._is_foreign_event:
                 super().mouseReleaseEvent(event)
                 event.accept()
             at, self._holder = self._at(event), None
@@ -235,7 +235,7 @@ class HandledView(pyqtgraph.GraphicsView):  # type: ignore[misc]  # pyqtgraph ha
 
     def leaveEvent(self, event: QEvent) -> None:
         self._position = None
-        self._key_cursor.let_go()
+        self._key_cursor.hide()
         for tool in self._tools:
             tool.leave()
         self.cursor_moved()
@@ -262,9 +262,9 @@ class HandledView(pyqtgraph.GraphicsView):  # type: ignore[misc]  # pyqtgraph ha
         self._pan.candles_shifted(shifted)
 
     @property
-    def _is_guests(self) -> bool:
+    def _is_foreign_event(self) -> bool:
         """Whether pyqtgraph gets the mouse events, because one of its items holds the mouse."""
-        return self._holder is not None and self._holder is self._guest
+        return self._holder is not None and self._holder is self._foreign
 
     def _cancel(self) -> None:
         """Cancel the active tool."""
@@ -281,7 +281,7 @@ class HandledView(pyqtgraph.GraphicsView):  # type: ignore[misc]  # pyqtgraph ha
 
     def _point(self, at: ChartPoint) -> None:
         self._position = at.position
-        self._key_cursor.let_go()
+        self._key_cursor.hide()
         shapes = (tool.shape_at(at) for tool in self._tools)
         rest = Qt.CursorShape.CrossCursor if at.area is Area.PLOT else Qt.CursorShape.ArrowCursor
         self.setCursor(next((shape for shape in shapes if shape is not None), rest))

@@ -13,7 +13,7 @@ from desktop.chart.tools.tool import ChartPoint, Tool
 _LEFT = Qt.MouseButton.LeftButton
 
 
-class GuestTool(Tool):
+class ForeignItemTool(Tool):
     """Takes a press if an item accepts drags or clicks on hover, as all movable pyqtgraph items do. Meanwhile the view
     passes the events to pyqtgraph."""
 

@@ -10,7 +10,7 @@ from PySide6.QtGui import QPainter
 from PySide6.QtWidgets import QStyleOptionGraphicsItem, QWidget
 
 from desktop.chart.data.model import ChartModel
-from desktop.chart.painting.primitives import KeptPixels
+from desktop.chart.painting.primitives import CachedPixels
 from desktop.chart.panes.frame import Frame
 from desktop.chart.panes.item import ChartItem
 from desktop.chart.panes.pane import Pane
@@ -20,7 +20,7 @@ from desktop.ui.plain_text import with_whole_figures
 _MARGIN_PX = 24
 
 
-class Ground(ChartItem):
+class Background(ChartItem):
     """The cached picture of the `kept` items on the background, or a text if there is no candle. Lies below all other
     items."""
 
@@ -30,7 +30,7 @@ class Ground(ChartItem):
         """kept: the items to cache, from back to front."""
         super().__init__()
         self._picture, self._kept = picture, kept
-        self.pixels = KeptPixels()
+        self.pixels = CachedPixels()
         self.sentence = ""
         self.paints = 0
         """Number of paints of the closed candles; tests limit it."""
@@ -39,7 +39,7 @@ class Ground(ChartItem):
         view = self.getViewWidget()
         return QRectF() if view is None else QRectF(view.rect())
 
-    def say(self, sentence: str) -> None:
+    def set_text(self, sentence: str) -> None:
         """Set the text shown while there is no candle."""
         self.sentence = sentence
         self.update()
@@ -57,10 +57,10 @@ class Ground(ChartItem):
         painter.drawText(room, flags, with_whole_figures(self.sentence))
 
     def draw(self, painter: QPainter, frame: Frame, pane: Pane, model: ChartModel) -> None:
-        if not self._picture.is_kept:
+        if not self._picture.is_cached:
             painter.fillRect(self.area(frame), frame.palette.background)
             return
-        key = self._picture.kept_key
+        key = self._picture.cached_key
         if not self.pixels.is_of(key):
             self.paints += 1
             self.pixels.renew(key, self.area(frame), frame.palette.background, partial(self._paint, frame=frame))

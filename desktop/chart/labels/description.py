@@ -7,23 +7,23 @@ from datetime import tzinfo
 from core.domain.candle import Candle
 from desktop.chart.data.ghosts import PlacedGhost, band
 from desktop.chart.data.model import ChartModel
-from desktop.chart.labels.note import note_words
-from desktop.chart.labels.readout import age_words
+from desktop.chart.labels.note import note_text
+from desktop.chart.labels.readout import age_text
 from desktop.ui import formatting
 
 
-def spoken_chart(model: ChartModel, time_zone: tzinfo | None, pointed_at: int | None) -> str:
+def describe_chart(model: ChartModel, time_zone: tzinfo | None, pointed_at: int | None) -> str:
     """Market, last price, forecast, and the candle at the keyboard crosshair (None: there is none)."""
     newest = model.newest
     if newest is None:
         return "There are no candles yet."
-    parts = [_last_price(model, newest, time_zone), _forecast(model), note_words(model)]
+    parts = [_last_price(model, newest, time_zone), _forecast(model), note_text(model)]
     if pointed_at is not None:
-        parts.append(f"The crosshair is at {spoken_candle(model, time_zone, pointed_at)}")
+        parts.append(f"The crosshair is at {describe_candle(model, time_zone, pointed_at)}")
     return " ".join(part for part in parts if part)
 
 
-def spoken_candle(model: ChartModel, time_zone: tzinfo | None, index: int) -> str:
+def describe_candle(model: ChartModel, time_zone: tzinfo | None, index: int) -> str:
     """The numbers of a closed or forecast candle. Empty if there is none."""
     candle, placed = model.candle(index), model.ghost(index)
     when = formatting.format_time(model.time_at(index), time_zone)
@@ -59,7 +59,7 @@ def _forecast(model: ChartModel) -> str:
 def _made(model: ChartModel) -> str:
     """Whether it is old, and whether no model took part in it."""
     by = "by the simple rules" if model.forecast is not None and model.forecast.is_by_simple_rules else ""
-    return "".join(f", {each}" for each in (by, age_words(model)) if each)
+    return "".join(f", {each}" for each in (by, age_text(model)) if each)
 
 
 def _band(model: ChartModel, placed: PlacedGhost) -> str:

@@ -67,15 +67,15 @@ def lines_needed(model: ChartModel, palette: Palette, fonts: Fonts, width: int) 
     return next((lines for lines in found if lines <= _MOST_LINES), _MOST_LINES)
 
 
-def ways_to_say(
+def title_variants(
     model: ChartModel, view: PastView, under: PastForecast | None, palette: Palette, colours: Colours
 ) -> list[Row]:
     """The full text, then ever shorter variants. The squares explain the bars' `colours` and all three are always
     present; if even that does not fit, the candle under the mouse is dropped first."""
-    head, told = title(model, palette), _of_candle(under, palette)
-    ways: list[Row] = [(*head, *told, *spans) for spans in _in_view(view, palette, colours, model.past.most_candles)]
-    if told:
-        return [*ways, (*head, *told), told, told[:2]]
+    head, candle = title(model, palette), _of_candle(under, palette)
+    ways: list[Row] = [(*head, *candle, *spans) for spans in _in_view(view, palette, colours, model.past.most_candles)]
+    if candle:
+        return [*ways, (*head, *candle), candle, candle[:2]]
     return [*ways, *(way[len(head) :] for way in ways[1:])]
 
 
@@ -132,8 +132,8 @@ def _ways(numbers: _Numbers, colours: Colours, muted: QColor) -> list[Row]:
 
 
 def _legend(names: Sequence[str], texts: Sequence[str], colours: Colours, muted: QColor) -> Row:
-    told = zip(names, texts, colours, strict=True)
-    spans = ((Span("■", colour), Span(f" {name}{text}", muted, glue=True)) for name, text, colour in told)
+    entries = zip(names, texts, colours, strict=True)
+    spans = ((Span("■", colour), Span(f" {name}{text}", muted, glue=True)) for name, text, colour in entries)
     return tuple(span for pair in spans for span in pair)
 
 
