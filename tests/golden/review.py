@@ -100,14 +100,14 @@ def _page(folder: Path, found: list[Finding]) -> str:
 
 def _section(folder: Path, finding: Finding) -> str:
     name = html.escape(finding.name)
-    told = "" if finding.difference is None else f": {finding.difference}"
+    size = "" if finding.difference is None else f": {finding.difference}"
     figures = "".join(
         f'<figure><a href="{part}/{name}"><img src="{part}/{name}" alt="" loading="lazy"></a>'
         f"<figcaption>{part}</figcaption></figure>"
         for part in ("expected", "actual", "difference")
         if (folder / part / finding.name).exists()
     )
-    return f"<h2>{name} – {finding.verdict}{told}</h2><div>{figures}</div>"
+    return f"<h2>{name} – {finding.verdict}{size}</h2><div>{figures}</div>"
 
 
 def approve(folder: Path, expected: Path = EXPECTED) -> list[Finding]:

@@ -84,7 +84,7 @@ def holes(stage: Stage) -> None:
     stage.chart.set_holes(KnownHoles(np.array([[first_ms + 1, stop_ms]])))
 
 
-def absent_told(stage: Stage) -> None:
+def absent_candles(stage: Stage) -> None:
     """Over the first candle after such a hole."""
     holes(stage)
     model = stage.chart.model
@@ -203,7 +203,7 @@ def outcome(stage: Stage) -> None:
     stage.point_at(95, (series[95].open + series[95].close) / 2)
 
 
-def missing_told(stage: Stage) -> None:
+def missing_candles(stage: Stage) -> None:
     """Over the first candle after a gap."""
     gaps(stage)
     stage.point_at(70, stage_price(stage, 0.6))
@@ -306,8 +306,8 @@ def lines(stage: Stage) -> None:
     for layer in (markers, price_lines, measure):
         stage.chart.add_layer(layer)
     kinds = list(MarkerKind) * 2
-    told = [Marker(series[COUNT - 50 + 4 * i].open_time_ms, kind, "", None) for i, kind in enumerate(kinds)]
-    markers.track = MarkerTrack(told)
+    shown = [Marker(series[COUNT - 50 + 4 * i].open_time_ms, kind, "", None) for i, kind in enumerate(kinds)]
+    markers.track = MarkerTrack(shown)
     stage.chart.layers_changed()
 
 
@@ -386,8 +386,8 @@ SCENES: tuple[Scene, ...] = (
     Scene("readout-dodges", dodged),
     Scene("outcome-dark", outcome),
     Scene("outcome-light", outcome, "light"),
-    Scene("missing-told", missing_told),
-    Scene("absent-told", absent_told),
+    Scene("missing-candles", missing_candles),
+    Scene("absent-candles", absent_candles),
     Scene("countdown", countdown, scales=EVERY_SCALE),
     Scene("panned-back", panned_back),
     Scene("held-prices", held_prices),

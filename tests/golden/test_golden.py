@@ -63,7 +63,7 @@ def test_a_scene_does_not_depend_on_those_before_it(painted: Painted, tmp_path: 
     assert compare(read(alone), read(painted(1.0) / alone.name)).largest == 0
 
 
-def test_what_a_painting_process_says_is_told(tmp_path: Path) -> None:
+def test_a_painting_process_output_is_reported(tmp_path: Path) -> None:
     (tmp_path / "candles-dark@1x.png").mkdir()
     with pytest.raises(RenderError, match="could not be written"):
         render(tmp_path, 1.0, ["candles-dark"])

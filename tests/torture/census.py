@@ -147,14 +147,14 @@ MOST_OF_A_KIND = 50
 def assert_nothing_is_left(before: Census, after: Census, bounds: Mapping[str, int] = MappingProxyType({})) -> None:
     """Compare two counts at rest. bounds: limits for types that are kept up to a limit."""
     assert_no_objects_are_left(before, after, bounds)
-    told = _told(before, after)
-    assert abs(after.none - before.none) < MOST_NONE, told
-    assert _memory_growth(before, after) < 1.0, told
+    changes = _changes_text(before, after)
+    assert abs(after.none - before.none) < MOST_NONE, changes
+    assert _memory_growth(before, after) < 1.0, changes
 
 
 def assert_no_objects_are_left(before: Census, after: Census, bounds: Mapping[str, int] = MappingProxyType({})) -> None:
     """Compare the named counts."""
-    print(_told(before, after))
+    print(_changes_text(before, after))
     grown = after.grown_since(before, MOST_OF_A_KIND)
     for name, most in bounds.items():
         grown.pop(name, None)
@@ -166,10 +166,10 @@ def assert_no_objects_are_left(before: Census, after: Census, bounds: Mapping[st
 def assert_does_not_go_on_growing(rests: Sequence[Census]) -> None:
     """A first use may leave something once, in one stretch between two rests; a leak grows in each."""
     stretches = list(pairwise(rests))
-    told = [_told(*stretch) for stretch in stretches]
+    changes = [_changes_text(*stretch) for stretch in stretches]
     for sign in (1, -1):
-        assert min(sign * (after.none - before.none) for before, after in stretches) < MOST_NONE, told
-    assert min(_memory_growth(*stretch) for stretch in stretches) < 1.0, told
+        assert min(sign * (after.none - before.none) for before, after in stretches) < MOST_NONE, changes
+    assert min(_memory_growth(*stretch) for stretch in stretches) < 1.0, changes
 
 
 def _memory_growth(before: Census, after: Census) -> float:
@@ -179,7 +179,7 @@ def _memory_growth(before: Census, after: Census) -> float:
     return (after.heap_mb - before.heap_mb) / MOST_HEAP_MB
 
 
-def _told(before: Census, after: Census) -> str:
+def _changes_text(before: Census, after: Census) -> str:
     return (
         f"None {after.none - before.none:+d}, blocks {after.blocks - before.blocks:+d}, "
         f"heap {before.heap_mb:.1f}, then {after.heap_mb:.1f} MB, "

@@ -18,9 +18,9 @@ from desktop.chart.style import CandleStyle
 from desktop.chart.tools.pan import Kinetic
 from desktop.chart.widget import ChartWidget
 from desktop.ui.theme import Colours, Mode, Theme
-from tests.torture.hands import Hands
 from tests.torture.market import Market
 from tests.torture.run import Act
+from tests.torture.user import User
 
 T = TypeVar("T")
 ZONES = ("UTC", "Asia/Kolkata", "America/New_York", "Pacific/Kiritimati")
@@ -34,7 +34,7 @@ class ChartActs:
 
     def __init__(self, chart: ChartWidget, theme: Theme, clock: ManualClock, random: np.random.Generator) -> None:
         self.chart, self.theme, self.clock, self._random = chart, theme, clock, random
-        self.hands = Hands(random, chart)
+        self.user = User(random, chart)
         self.market = Market(random, clock)
         self.show_market()
 
@@ -64,7 +64,7 @@ class ChartActs:
     def look_acts(self) -> dict[Act, float]:
         """Changes that a window makes through its settings."""
         return {
-            self.hands.key: 0.08,
+            self.user.key: 0.08,
             self.resize: 0.004,
             self.restyle: 0.006,
             self.recolour: 0.003,
@@ -177,8 +177,8 @@ class ChartActs:
 
     def rest(self) -> None:
         """Release everything; the same small market as at every rest, and nothing else."""
-        self.hands.rest()
-        self.hands.leave()
+        self.user.rest()
+        self.user.leave()
         for layer in list(self.chart._layers):
             self.chart.remove_layer(layer)
         self.market = Market(np.random.default_rng(1), self.clock)

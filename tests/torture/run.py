@@ -55,7 +55,7 @@ class Torture:
         acts, weights = list(self.acts), np.array(list(self.acts.values()))
         bounds = np.cumsum(weights)
         until = None if seconds is None else time.monotonic() + seconds
-        with self._told(), capture_exceptions() as exceptions:
+        with self._with_seed(), capture_exceptions() as exceptions:
             while (until is None or time.monotonic() < until) and (steps is None or self.steps < steps):
                 self.steps += 1
                 self.tick()
@@ -78,21 +78,23 @@ class Torture:
         self.log[-1] = f"{self.steps}: {act.__name__} {done or ''}"
 
     @contextmanager
-    def _told(self) -> Iterator[None]:
+    def _with_seed(self) -> Iterator[None]:
         """Adds the seed to any failure."""
         try:
             yield
         except Exception as error:
             last = "\n  ".join(self.log)
-            told = f"step {self.steps} of part {self.part} of seed {self.seed}; to replay: {SEED_VARIABLE}={self.seed}"
-            raise AssertionError(f"{error!r}\n{told}\nThe last acts:\n  {last}") from error
+            replay = (
+                f"step {self.steps} of part {self.part} of seed {self.seed}; to replay: {SEED_VARIABLE}={self.seed}"
+            )
+            raise AssertionError(f"{error!r}\n{replay}\nThe last acts:\n  {last}") from error
 
 
 def _nothing_raised(exceptions: list[tuple[type[BaseException], BaseException, object]], qtlog: Any) -> None:
     if exceptions:
         raise exceptions[0][1]
-    told = [record.message for record in qtlog.records if not record.ignored and record.type_name != "QtDebugMsg"]
-    assert not told, f"Qt said: {told}"
+    messages = [record.message for record in qtlog.records if not record.ignored and record.type_name != "QtDebugMsg"]
+    assert not messages, f"Qt said: {messages}"
     qtlog._records.clear()  # ignored messages would otherwise be kept to the end and counted as a leak
 
 

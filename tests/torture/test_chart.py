@@ -16,8 +16,8 @@ from tests.desktop.chart.support import START_MS
 from tests.desktop.chart.test_painting import picture, screen
 from tests.torture.census import Census, assert_nothing_is_left, take
 from tests.torture.chart import ChartActs, stop_running_on
+from tests.torture.reference import difference, settle, where
 from tests.torture.run import LONG_SECONDS, Torture, chosen_seed
-from tests.torture.twin import difference, settle, where
 
 SEED = 20_261_121
 WARM_UP = 600
@@ -39,18 +39,18 @@ def torture(acts: ChartActs, qtbot: QtBot, part: int) -> Torture:
     chart = acts.chart
 
     def check() -> None:
-        acts.hands.rest()
+        acts.user.rest()
         chart.show()
         stop_running_on(chart, acts.clock)
         settle(chart)
         differs = where([screen(chart), picture(chart)])
-        assert not differs, f"what was painted in parts is not the whole: {differs}"
+        assert not differs, f"partial repaints differ from the whole: {differs}"
         differs = difference(chart, acts.theme, acts.clock)
         assert not differs, f"the chart is not what a fresh one shows: {differs}"
 
     return Torture(
         chosen_seed(SEED),
-        acts.data_acts() | acts.hands.acts() | acts.look_acts(),
+        acts.data_acts() | acts.user.acts() | acts.look_acts(),
         acts.tick,
         chart.flush,
         check,

@@ -34,8 +34,8 @@ from tests.torture.census import (
     take,
 )
 from tests.torture.chart import stop_running_on
+from tests.torture.reference import difference, settle, where
 from tests.torture.run import LONG_SECONDS, Torture, chosen_seed
-from tests.torture.twin import difference, settle, where
 from tests.torture.window import WindowActs
 
 SEED = 20_261_121
@@ -87,7 +87,7 @@ def torture(acts: WindowActs, qtbot: QtBot, part: int) -> Torture:
         assert_shows_what_is_stored(acts)
         acts.notice()
         differs = where([seen(acts.chart, each) for each in (on_screen(acts.chart), picture(acts.chart))])
-        assert not differs, f"what was painted in parts is not the whole: {differs}"
+        assert not differs, f"partial repaints differ from the whole: {differs}"
         differs = difference(acts.chart, acts.theme, acts.clock)
         assert not differs, f"the chart is not what a fresh one shows: {differs}"
 
@@ -99,7 +99,7 @@ def come_to_rest(acts: WindowActs, qtbot: QtBot) -> None:
     """Nothing is held, nothing moves, and all reads are complete."""
     chart = acts.chart
     acts.close_popups()
-    acts.hands.rest()
+    acts.user.rest()
     stop_running_on(chart, acts.clock)
     load_all(acts, qtbot)
     acts.tick()  # a market just opened has no forming candle yet

@@ -32,8 +32,8 @@ from desktop.ui.theme import Theme
 from desktop.window.main_window import MainWindow
 from tests.desktop import scenario
 from tests.torture.chart import ZONES
-from tests.torture.hands import LEFT, PLAIN, Hands, move_mouse
 from tests.torture.run import Act
+from tests.torture.user import LEFT, PLAIN, User, move_mouse
 from tests.torture.venue import Venue, WatchedMarket
 
 LEFT_ALONE = (
@@ -80,7 +80,7 @@ class WindowActs:
         self.charting.checkpoint_chosen.connect(self.window.show_checkpoint)
         for action_id in LEFT_ALONE:
             self.window.shell.actions[action_id].setEnabled(False)
-        self.hands, self._everywhere = Hands(random, self.chart), Hands(random, self.window)
+        self.user, self._everywhere = User(random, self.chart), User(random, self.window)
         self._statuses = list(TrainerState)
         self.met: Counter[str] = Counter()
         """What the random user reached in the window: a torture test that reaches nothing proves nothing."""
@@ -117,7 +117,7 @@ class WindowActs:
         self.charting.set_forming(forming)
 
     def acts(self) -> dict[Act, float]:
-        return self.hands.acts() | self._data_acts() | self._line_acts() | self._window_acts()
+        return self.user.acts() | self._data_acts() | self._line_acts() | self._window_acts()
 
     def _data_acts(self) -> dict[Act, float]:
         return {
@@ -246,7 +246,7 @@ class WindowActs:
         at = self._on_prices()
         move_mouse(self.chart.viewport(), at)
         self.window.shell.actions[kind].trigger()
-        self.hands.release()
+        self.user.release()
         QTest.mouseClick(self.chart.viewport(), LEFT, PLAIN, at)
         return f"{kind.value} at {at.x()},{at.y()}"
 
@@ -257,7 +257,7 @@ class WindowActs:
             return "there is none"
         line, frame = lines[int(self._random.integers(len(lines)))], self.chart.frame
         start = QPoint(self._on_prices().x(), round(frame.y(line.price) / frame.ratio))
-        return self.hands.drag_between(start, self._on_prices())
+        return self.user.drag_between(start, self._on_prices())
 
     def thin_lines(self) -> str:
         """Remove lines beyond a limit, so that the space between them stays visible."""
@@ -270,7 +270,7 @@ class WindowActs:
         """Choose from the open menu; if there is none, open the chart's."""
         menu = QApplication.activePopupWidget()
         if not isinstance(menu, QMenu):
-            return self.hands.context_menu()
+            return self.user.context_menu()
         offered = [each for each in menu.actions() if each.isEnabled() and not each.isSeparator() and not each.menu()]
         if not offered:
             return "nothing is offered"
@@ -284,7 +284,7 @@ class WindowActs:
         """To the chart, or to the focused widget."""
         if self._random.random() < _ON_CHART and self._top() is self.window:
             self.chart.setFocus()
-            return self.hands.key()
+            return self.user.key()
         return self._everywhere.key(self._focus)
 
     def click_somewhere(self) -> str:
@@ -296,8 +296,8 @@ class WindowActs:
         if not shown:
             return "nothing is shown"
         child = shown[int(self._random.integers(len(shown)))]
-        hands, name = Hands(self._random, child), f"{type(child).__name__} {child.objectName()}"
-        done = hands.wheel() if self._random.random() < 0.4 else hands.drag()
+        user, name = User(self._random, child), f"{type(child).__name__} {child.objectName()}"
+        done = user.wheel() if self._random.random() < 0.4 else user.drag()
         return f"{done} on {name}"
 
     def trigger(self) -> str:
@@ -385,8 +385,8 @@ class WindowActs:
     def rest(self) -> None:
         """No dialog, the layout and settings of the first start, an empty banner, the market reserved for it."""
         self.close_popups()
-        self.hands.rest()
-        self.hands.leave()
+        self.user.rest()
+        self.user.leave()
         for dock in self.window.docks.values():
             dock.setFloating(False)
         self.window.shell.settings.change(Settings())

@@ -19,7 +19,7 @@ from tests.golden.scenes import SCENES
 from tests.golden.stage import Scene, Stage
 
 NAMES = (
-    *("ghosts-catch-up", "crosshair-dark", "crosshair-over-ghost", "outcome-dark", "missing-told", "held-prices"),
+    *("ghosts-catch-up", "crosshair-dark", "crosshair-over-ghost", "outcome-dark", "missing-candles", "held-prices"),
     *("studies-over-dark", "studies-panes", "hindsight-dark", "hindsight-far", "lines-dark", "lines-aside"),
     *("regimes-dark", "dimmed-dark", "no-candles", "countdown"),
 )
@@ -32,11 +32,11 @@ def spans(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     said: list[str] = []
     make = Span.__init__
 
-    def heard(self: Span, text: str, *others: object, **named: object) -> None:
+    def recorded(self: Span, text: str, *others: object, **named: object) -> None:
         said.append(text)
         make(self, text, *others, **named)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(Span, "__init__", heard)
+    monkeypatch.setattr(Span, "__init__", recorded)
     return said
 
 

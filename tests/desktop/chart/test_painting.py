@@ -92,7 +92,7 @@ def test_flat_prices_of_any_size_are_shown(show_chart: ShowChart, price: float) 
     assert chart.frame.prices.low < price < chart.frame.prices.high
 
 
-def test_candles_ghosts_and_forming_stand_where_they_belong(show_chart: ShowChart) -> None:
+def test_candles_ghosts_and_forming_are_in_their_places(show_chart: ShowChart) -> None:
     series = random_series(200)
     chart = show_chart(series)
     chart.set_forecast(forecast_after(series))
@@ -113,7 +113,7 @@ def test_candles_ghosts_and_forming_stand_where_they_belong(show_chart: ShowChar
         assert ghosts and min(ghosts) >= divider
 
 
-def test_wicks_stand_in_the_middle_of_their_bodies(show_chart: ShowChart) -> None:
+def test_wicks_are_in_the_middle_of_their_bodies(show_chart: ShowChart) -> None:
     series = CandleSeries(Interval.parse("1m"))
     for index in range(60):
         series.add(candle(index, 101.0, opened=100.0, reach=2.0))
@@ -162,7 +162,7 @@ def test_a_tick_beyond_the_range_fits_it_again(show_chart: ShowChart) -> None:
 
 
 @pytest.mark.parametrize("scene", ["mouse", "ticks", "countdown"])
-def test_parts_painted_anew_equal_the_whole(show_chart: ShowChart, scene: str) -> None:
+def test_repainted_parts_equal_the_whole(show_chart: ShowChart, scene: str) -> None:
     series = random_series(400)
     chart = show_chart(series)
     chart.set_forecast(forecast_after(series))
@@ -359,13 +359,13 @@ def test_a_candle_that_forms_after_a_hole_takes_times_and_ghosts_ahead_along(sho
     series = random_series(200)
     newest = series[-1]
     late = Candle(newest.open_time_ms + 4 * MINUTE_MS, newest.close, newest.close, newest.close, newest.close, 1.0)
-    told_before, told_after = show_chart(series), show_chart(series)
-    for chart, pieces in ((told_before, 1), (told_after, 2)):
+    set_before, set_after = show_chart(series), show_chart(series)
+    for chart, pieces in ((set_before, 1), (set_after, 2)):
         chart.set_forecast(forecast_after(series))
         if pieces == 2:
             settle(chart)
         chart.set_forming(late)
         settle(chart)
-    told_before.reset_view()
-    settle(told_before)
-    assert np.array_equal(screen(told_after), picture(told_before))
+    set_before.reset_view()
+    settle(set_before)
+    assert np.array_equal(screen(set_after), picture(set_before))

@@ -37,20 +37,20 @@ FILE = Market(FILE_VENUE, "EUR/USD sample", scenario.MINUTE)
 class Two:
     """Chart and watchlist in one window, with user input for both."""
 
-    hands: ToolBench
+    tool_bench: ToolBench
     elsewhere: AlertsElsewhere
 
     @property
     def tools(self) -> ChartTools:
-        return self.hands.tools
+        return self.tool_bench.tools
 
     @property
     def bench(self) -> Bench:
-        return self.hands.bench
+        return self.tool_bench.bench
 
     @property
     def newest(self) -> Candle:
-        return self.hands.newest
+        return self.tool_bench.newest
 
 
 def alerts_elsewhere(bench: Bench, database: WindowDatabase) -> AlertsElsewhere:
@@ -62,10 +62,10 @@ def alerts_elsewhere(bench: Bench, database: WindowDatabase) -> AlertsElsewhere:
 def bench(make_bench: MakeBench, tmp_path: Path) -> Iterator[Two]:
     folder = DataFolder(tmp_path / "data")
     folder.ensure()
-    with opened(make_bench, folder.root) as hands:
+    with opened(make_bench, folder.root) as tool_bench:
         database = WindowDatabase(folder)
         database.open()
-        made = Two(hands, alerts_elsewhere(hands.bench, database))
+        made = Two(tool_bench, alerts_elsewhere(tool_bench.bench, database))
         made.bench.state.feed_record.opened(MARKET)
         made.elsewhere.show_market(MARKET)
         list_markets(made, *LISTED)
@@ -118,7 +118,7 @@ def test_it_goes_off_once_at_the_watchlist_s_price_and_its_banner_shows_the_mark
     price(bench, line_price + 1, "ETH/USDT")
     assert said(bench) == ""
     price(bench, line_price + 1)
-    assert said(bench).startswith("Alert: BTC/USDT rose to "), "and not late: it has just been told"
+    assert said(bench).startswith("Alert: BTC/USDT rose to "), "and not late: it has just been reported"
     chosen: list[MarketSettings] = []
     bench.bench.market_choice.chosen.connect(chosen.append)
     bench.bench.window.banner.action.click()
@@ -138,12 +138,12 @@ def test_the_market_on_the_chart_is_left_to_its_candles(bench: Two) -> None:
     assert said(bench) == ""
     leave(bench)
     price(bench, bench.newest.close + 5, ago_ms=7_000)
-    assert said(bench) == "", "told while its candles were followed"
+    assert said(bench) == "", "reported while its candles were followed"
     price(bench, bench.newest.close + 5)
     assert "rose to" in said(bench)
 
 
-def test_words_that_were_written_after_leaving_are_told(bench: Two) -> None:
+def test_note_text_written_after_leaving_is_reported(bench: Two) -> None:
     bench.tools.lines.add(LineKind.ALERT, bench.newest.close + 4)
     (line,) = bench.tools.lines.things
     leave(bench)
@@ -163,7 +163,7 @@ def test_a_price_across_while_none_was_asked_for_rings_with_the_next(bench: Two)
     assert [line.is_armed for line in back(bench)] == [False, False, True]
 
 
-def test_prices_are_asked_for_while_an_alert_needs_them_whoever_looks(bench: Two) -> None:
+def test_prices_are_asked_for_while_an_alert_needs_them_shown_or_not(bench: Two) -> None:
     panel = bench.bench.window.panels.watchlist
     bench.tools.lines.add(LineKind.ALERT, bench.newest.close + 4)
     assert not panel.wants_prices, "its market is on the chart"

@@ -67,7 +67,7 @@ class Shown:
         shown = self.comparison.layer.shown
         return None if shown is None or shown.series is None else shown.series.close.tolist()
 
-    def told(self) -> str:
+    def readout(self) -> str:
         self.chart.flush()
         return " ".join(span.text for row in self.chart.overlay.readout.rows for span in row)
 
@@ -100,11 +100,11 @@ def test_chosen_it_is_there_in_percent_and_chosen_again_all_is_as_before(shown: 
     first = shown.chart.frame.first
     closes = [each.close for each in shown.sources[ETH]]
     wanted = (closes[-1] / closes[first] - 1.0) * 100.0
-    assert f"ETH/USDT {wanted:+.2f} %".replace("-", "−") in shown.told()
+    assert f"ETH/USDT {wanted:+.2f} %".replace("-", "−") in shown.readout()
     shown.choose(qtbot, "ETH/USDT")
-    assert shown.closes() is None or "ETH/USDT" not in shown.told()
+    assert shown.closes() is None or "ETH/USDT" not in shown.readout()
     assert shown.chart.style_shown.scale is ScaleKind.LOG and not stop.isEnabled()
-    assert "ETH/USDT" not in shown.told()
+    assert "ETH/USDT" not in shown.readout()
 
 
 def test_another_takes_its_place_and_the_former_scale_is_still_known(shown: Shown, qtbot: QtBot) -> None:
@@ -112,7 +112,7 @@ def test_another_takes_its_place_and_the_former_scale_is_still_known(shown: Show
     shown.choose(qtbot, "SOL/USDT")
     assert shown.closes() == [each.close for each in shown.sources[SOL]]
     shown.trigger(ActionId.COMPARE_STOP)
-    assert shown.chart.style_shown.scale is ScaleKind.LINEAR and "SOL/USDT" not in shown.told()
+    assert shown.chart.style_shown.scale is ScaleKind.LINEAR and "SOL/USDT" not in shown.readout()
 
 
 def test_a_scale_that_was_chosen_meanwhile_stays(shown: Shown, qtbot: QtBot) -> None:
@@ -145,18 +145,18 @@ def test_it_follows_the_charts_interval_and_market(shown: Shown, qtbot: QtBot) -
     assert fives == list(wanted.values())
     shown.trigger(ActionId.INTERVAL_MARKET)
     shown.show(SOL)
-    assert shown.closes() == [each.close for each in shown.sources[ETH]] and "ETH/USDT" in shown.told()
+    assert shown.closes() == [each.close for each in shown.sources[ETH]] and "ETH/USDT" in shown.readout()
     shown.trigger(ActionId.INTERVAL_15M)
     shown.show(COARSE)
-    assert "ETH/USDT (Binance)" in shown.told()
+    assert "ETH/USDT (Binance)" in shown.readout()
 
 
-def test_candles_too_coarse_for_the_chart_are_told_not_drawn(shown: Shown, qtbot: QtBot) -> None:
+def test_candles_too_coarse_for_the_chart_are_reported_not_drawn(shown: Shown, qtbot: QtBot) -> None:
     shown.trigger(ActionId.INTERVAL_5M)
     shown.choose(qtbot, "ETH/USDT · 5m")
-    assert "ETH/USDT (Kraken)" in shown.told() and len(shown.closes() or ()) == len(shown.sources[COARSE])
+    assert "ETH/USDT (Kraken)" in shown.readout() and len(shown.closes() or ()) == len(shown.sources[COARSE])
     shown.trigger(ActionId.INTERVAL_MARKET)
-    assert shown.closes() is None and "nothing stored can be shown as 1m" in shown.told()
+    assert shown.closes() is None and "nothing stored can be shown as 1m" in shown.readout()
 
 
 def test_it_is_kept_in_the_settings_and_read_when_a_market_is_shown(
@@ -166,12 +166,12 @@ def test_it_is_kept_in_the_settings_and_read_when_a_market_is_shown(
     kept = replace(settings, chart=replace(settings.chart, compare=str(ETH), scale="percent"))
     shown = Shown(make_chart_bench(kept), tmp_path)
     qtbot.waitUntil(lambda: shown.closes() is not None, timeout=60_000)
-    assert "ETH/USDT" in shown.told()
+    assert "ETH/USDT" in shown.readout()
     assert shown.comparison.history.wait()
     shown.database.close()
 
 
-def test_what_is_stored_later_is_read_when_that_is_told(shown: Shown, qtbot: QtBot) -> None:
+def test_later_candles_are_read_on_notification(shown: Shown, qtbot: QtBot) -> None:
     shown.choose(qtbot, "ETH/USDT")
     newest = shown.sources[ETH][-1]
     later = Candle(newest.open_time_ms + 60_000, 5.0, 5.0, 5.0, 5.0, 1.0)
@@ -206,7 +206,7 @@ def test_what_was_stored_since_is_there_once_a_candle_of_the_chart_has_closed(
     assert shown.closes() == closes
 
 
-def test_a_reading_that_fails_is_told_once_and_tried_again_with_the_next_candle(
+def test_a_failed_read_is_reported_once_and_retried_with_the_next_candle(
     shown: Shown, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fails(*_given: object, **_options: object) -> None:
@@ -223,13 +223,13 @@ def test_a_reading_that_fails_is_told_once_and_tried_again_with_the_next_candle(
         broken.setattr(candle_loader, "open_database", fails)
         shown.choose(qtbot, "ETH/USDT")
         assert banner.text.text() == "ETH/USDT 1m (binance) cannot be compared. The disk did not answer."
-        assert "could not be read" in shown.told() and read_on() == ""
+        assert "could not be read" in shown.readout() and read_on() == ""
     assert read_on() == "" and shown.closes()
     with monkeypatch.context() as broken:
         broken.setattr(candle_loader, "open_database", fails)
         assert read_on().startswith("Newer candles of ETH/USDT 1m (binance) cannot be read.")
         assert read_on() == "" and shown.closes()
-    assert "could not be read" not in shown.told()
+    assert "could not be read" not in shown.readout()
 
 
 def test_of_a_market_that_ended_earlier_the_readout_says_when_until_there_is_more(shown: Shown, qtbot: QtBot) -> None:
@@ -237,17 +237,17 @@ def test_of_a_market_that_ended_earlier_the_readout_says_when_until_there_is_mor
     own = later_candle(shown, OWN, shown.sources[OWN][-1].close)
     shown.database.candles.save(OWN, [own])
     shown.candles.add([own])
-    assert "stored until" in shown.told()
+    assert "stored until" in shown.readout()
     shown.database.candles.save(ETH, [later_candle(shown, ETH, shown.sources[ETH][-1].close)])
     shown.comparison.read_on()
-    qtbot.waitUntil(lambda: "stored until" not in shown.told(), timeout=60_000)
-    assert "ETH/USDT" in shown.told()
+    qtbot.waitUntil(lambda: "stored until" not in shown.readout(), timeout=60_000)
+    assert "ETH/USDT" in shown.readout()
 
 
 def test_one_that_was_watched_meanwhile_has_its_new_candles_beside_another(shown: Shown, qtbot: QtBot) -> None:
     shown.choose(qtbot, "ETH/USDT")
     shown.show(ETH)
-    assert shown.told().count("ETH/USDT") == 1, "no market stands beside itself"
+    assert shown.readout().count("ETH/USDT") == 1, "no market is compared with itself"
     later = later_candle(shown, ETH, 5.0)
     corrected = replace(shown.sources[ETH][-2], low=4.0, close=4.0)
     shown.database.candles.save(ETH, [corrected, later])

@@ -209,7 +209,7 @@ def test_a_handle_forms_it_and_undo_takes_that_back(bench: ToolBench, kind: Draw
     bench.key(Qt.Key.Key_Z, CONTROL)
     assert the_drawing(bench) == drawing
     bench.key(Qt.Key.Key_Z, CONTROL)
-    assert drawings(bench) == (), "at last what was drawn"
+    assert drawings(bench) == (), "finally the drawings"
     assert not bench.bench.shell.actions[ActionId.UNDO_LINE].isEnabled()
 
 

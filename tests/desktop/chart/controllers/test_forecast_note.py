@@ -34,7 +34,7 @@ def test_a_forecast_that_is_kept_fresh_needs_no_word(chart: ChartWidget, state: 
         assert chart.model.note == ""
 
 
-@pytest.mark.parametrize("over", [TrainerState.STOPPED, TrainerState.RESTARTING, TrainerFailed("It cannot go on.")])
+@pytest.mark.parametrize("over", [TrainerState.STOPPED, TrainerState.RESTARTING, TrainerFailed("It cannot continue.")])
 def test_a_forecast_that_no_trainer_renews_says_of_when_it_is(
     chart: ChartWidget, state: RunState, over: TrainerState | TrainerFailed
 ) -> None:
@@ -77,14 +77,14 @@ def test_ghosts_that_are_all_past_do_not_vanish_without_a_word(
     series.extend(candles)
     chart.set_series(series, "")
     state.apply(scenario.ready())
-    for made_after, is_told in ((candles[:-40], True), (candles[:-20], True), (candles, False)):
+    for made_after, is_noted in ((candles[:-40], True), (candles[:-20], True), (candles, False)):
         forecast = scenario.forecast(made_after)
         state.apply(forecast)
         chart.set_forecast(forecast)
         state.apply(scenario.status(trainer_state))
-        assert bool(chart.model.ghosts()) is not is_told
-        assert (str(len(candles) - len(made_after)) in chart.model.note) is is_told
-        assert bool(chart.model.note) is is_told
+        assert bool(chart.model.ghosts()) is not is_noted
+        assert (str(len(candles) - len(made_after)) in chart.model.note) is is_noted
+        assert bool(chart.model.note) is is_noted
 
 
 @pytest.mark.parametrize("ahead", [0, 40])
@@ -109,7 +109,7 @@ def test_the_simple_rules_are_said_to_forecast_only_while_their_ghosts_are_drawn
     assert chart.model.note
 
 
-def test_before_the_first_forecast_a_catch_up_is_told_too(chart: ChartWidget, state: RunState) -> None:
+def test_before_the_first_forecast_a_catch_up_is_reported_too(chart: ChartWidget, state: RunState) -> None:
     series = CandleSeries(scenario.MINUTE)
     series.extend(scenario.market())
     chart.set_series(series, "")

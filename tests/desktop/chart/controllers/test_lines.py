@@ -178,7 +178,7 @@ def test_by_keys_alone(bench: ToolBench) -> None:
     assert bench.bench.chart.scale.spacing > spacing, "with nothing selected the arrows are the view's"
 
 
-def test_a_line_out_of_view_that_the_keys_select_is_told(bench: ToolBench) -> None:
+def test_a_line_out_of_view_that_the_keys_select_is_shown(bench: ToolBench) -> None:
     far = 2 * bench.newest.close
     bench.tools.lines.add(LineKind.ALERT, far)
     bench.key(Qt.Key.Key_Escape)
@@ -323,7 +323,7 @@ def test_no_line_gets_to_zero_or_below(bench: ToolBench) -> None:
     assert {line.price for line in lines(bench)} == {0.01}
 
 
-def test_two_alerts_at_one_price_are_told_once(bench: ToolBench) -> None:
+def test_two_alerts_at_one_price_are_reported_once(bench: ToolBench) -> None:
     price = bench.newest.close + 3
     for text in ("First", "Second"):
         bench.tools.lines.add(LineKind.ALERT, price)
@@ -419,7 +419,7 @@ def test_the_lines_of_a_symbol_survive_a_restart_and_are_shared_by_its_intervals
         assert lines(second) == (line,)
 
 
-def test_a_tick_over_the_line_is_told_once_and_remembered(make_chart_bench: MakeBench, folder: Path) -> None:
+def test_a_tick_over_the_line_is_reported_once_and_remembered(make_chart_bench: MakeBench, folder: Path) -> None:
     with opened(make_chart_bench, folder) as bench:
         banner = bench.bench.window.banner
         bench.act(Qt.Key.Key_A)
@@ -439,7 +439,7 @@ def test_a_tick_over_the_line_is_told_once_and_remembered(make_chart_bench: Make
         assert the_line(again) == crossed
 
 
-def test_a_closed_candle_whose_wick_nobody_saw_is_told_too(bench: ToolBench) -> None:
+def test_a_closed_candle_with_an_unseen_wick_triggers_too(bench: ToolBench) -> None:
     bench.act(Qt.Key.Key_A)
     bench.key(Qt.Key.Key_Down, SHIFT)
     price = the_line(bench).price
@@ -449,7 +449,7 @@ def test_a_closed_candle_whose_wick_nobody_saw_is_told_too(bench: ToolBench) -> 
 
 
 @pytest.mark.parametrize(("minutes_ago", "is_late"), [(40, True), (0, False)])
-def test_a_crossing_that_is_found_late_is_told_with_its_time(
+def test_a_crossing_that_is_found_late_is_reported_with_its_time(
     bench: ToolBench, minutes_ago: int, *, is_late: bool
 ) -> None:
     """As if another market was on the chart in between."""
@@ -520,7 +520,7 @@ def test_candles_that_were_missed_before_it_was_set_are_silent(bench: ToolBench)
     assert not the_line(bench).is_armed
 
 
-def test_nothing_is_told_where_that_is_switched_off(bench: ToolBench) -> None:
+def test_nothing_is_reported_when_switched_off(bench: ToolBench) -> None:
     window = bench.bench.window
     notifications = replace(window.shell.settings.current.notifications, price_alerts=False)
     window.shell.settings.change(replace(window.shell.settings.current, notifications=notifications))

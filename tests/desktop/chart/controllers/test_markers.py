@@ -112,7 +112,7 @@ def steps_of(*pairs: tuple[int, int]) -> StepHistory:
     return history
 
 
-def test_an_incident_of_a_catch_up_stands_at_the_candle_that_was_learned_from() -> None:
+def test_an_incident_of_a_catch_up_is_at_the_training_candle() -> None:
     series = random_series(100)
     now = START_MS + 100 * MINUTE_MS
     history = steps_of((now, START_MS + 4 * MINUTE_MS), (now + 300, START_MS + 5 * MINUTE_MS))
@@ -120,7 +120,7 @@ def test_an_incident_of_a_catch_up_stands_at_the_candle_that_was_learned_from() 
     assert candle_time(now + 301, history, series) == START_MS + 5 * MINUTE_MS
 
 
-def test_an_incident_of_a_pause_stands_at_its_own_time_and_one_of_a_replay_at_the_last_step() -> None:
+def test_an_incident_of_a_pause_is_at_its_time_and_one_of_a_replay_at_the_last_step() -> None:
     series = random_series(100)
     paused = START_MS + 50 * MINUTE_MS
     history = steps_of((START_MS + 20 * MINUTE_MS, START_MS + 19 * MINUTE_MS))

@@ -160,7 +160,7 @@ def test_a_tick_changes_the_volume_that_the_box_tells(bench: ToolBench, qtbot: Q
     assert painted.newest.contains(box(bench).rect.center()) and not painted.newest.contains(QPoint(300, 200))
 
 
-def test_less_than_a_candle_is_told_as_such() -> None:
+def test_less_than_a_candle_is_labelled_as_such() -> None:
     from desktop.chart.data.model import ChartModel  # noqa: PLC0415 - only for this test
 
     series, model = random_series(300), ChartModel()

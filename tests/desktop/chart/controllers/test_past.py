@@ -164,8 +164,8 @@ def test_neither_mouse_nor_ticks_nor_scores_ask_sqlite(qtbot: QtBot, recorded: R
         settle(chart)
     assert recorded.statements == []
     assert recorded.in_view() >= before
-    told = chart.model.past_forecast(RECORDED + 2)
-    assert told is not None and told.step == SERIES[RECORDED + 1].open_time_ms // MINUTE_MS % 10_000
+    found = chart.model.past_forecast(RECORDED + 2)
+    assert found is not None and found.step == SERIES[RECORDED + 1].open_time_ms // MINUTE_MS % 10_000
 
 
 def test_panning_reads_each_block_once(qtbot: QtBot, recorded: Recorded) -> None:

@@ -97,7 +97,7 @@ def test_another_market_has_nothing_of_the_former(qtbot: QtBot, watched: Bench) 
     assert in_view(watched) == 0
 
 
-def test_a_record_that_cannot_be_read_is_told_and_asked_no_more(
+def test_a_record_that_cannot_be_read_is_reported_and_not_retried(
     qtbot: QtBot, make_chart_bench: MakeBench, caplog: pytest.LogCaptureFixture
 ) -> None:
     class Broken:

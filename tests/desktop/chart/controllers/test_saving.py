@@ -99,7 +99,7 @@ def test_a_form_that_is_not_offered_is_refused(bench: Bench, saving: ChartSaving
     """A PNG under another suffix could not be opened by programs that go by suffixes."""
     saving.save_picture(tmp_path / name)
     assert list(tmp_path.glob("chart*")) == []
-    assert told(bench) == f"{name} was not written: end its name in .png or .svg."
+    assert message(bench) == f"{name} was not written: end its name in .png or .svg."
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no modes")
@@ -184,21 +184,21 @@ def test_they_are_written_beside_the_window_as_they_were_when_asked_for(
 ) -> None:
     before, path = in_view(bench), tmp_path / "many.csv"
     saving.save_csv(path)
-    qtbot.waitUntil(lambda: "%" in told(bench))
-    assert is_writing(saving) and not path.exists(), "the window goes on"
+    qtbot.waitUntil(lambda: "%" in message(bench))
+    assert is_writing(saving) and not path.exists(), "the window keeps working"
     series = bench.chart.model.series
     assert series is not None
     series.add(replace(series[5], close=series[5].close + 0.5))
     saving.save_csv(tmp_path / "another.csv")
-    assert "still being written" in told(bench)
+    assert "still being written" in message(bench)
     gate.set()
     written(qtbot, saving)
     assert path.read_text(encoding="utf-8") == before
-    assert "saved to" in told(bench)
+    assert "saved to" in message(bench)
     assert [file.name for file in tmp_path.glob("*.csv")] == ["many.csv"]
 
 
-def told(bench: Bench) -> str:
+def message(bench: Bench) -> str:
     shown = bench.window.banner.shown
     return "" if shown is None else shown.text
 

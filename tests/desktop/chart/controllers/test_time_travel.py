@@ -189,13 +189,13 @@ def test_stepping_on_from_the_last_but_one_is_now(at_now: Traveller) -> None:
     assert not at_now.travel.is_past and at_now.chart.model.forming is not None
 
 
-def test_the_view_stands_still_while_the_candle_is_in_it(at_now: Traveller) -> None:
+def test_the_view_does_not_move_while_the_candle_is_in_it(at_now: Traveller) -> None:
     scale = at_now.chart.scale
     before = (scale.left, scale.right)
     at_now.step_back(10)
     assert (scale.left, scale.right) == before
     at_now.travel.go_to(150)
-    assert scale.left < 150 < scale.right - 3, "with room for what was forecast"
+    assert scale.left < 150 < scale.right - 3, "with room for the forecast"
 
 
 def test_candles_that_come_meanwhile_are_kept_until_one_goes_on(at_now: Traveller) -> None:
@@ -259,7 +259,7 @@ def test_at_a_coarser_interval_the_ghosts_of_the_last_own_candle_are_joined(at_n
     assert model.newest is not None and coarse.interval.close_time_ms(model.newest.open_time_ms) <= time_ms
 
 
-def test_another_market_is_shown_as_it_stands_now(at_now: Traveller) -> None:
+def test_another_market_is_shown_as_of_now(at_now: Traveller) -> None:
     at_now.step_back(10)
     at_now.chart.set_series(random_series(50, seed=3), "another")
     at_now.settle()
@@ -287,7 +287,7 @@ def test_the_menu_of_a_candle_goes_back_to_it(at_now: Traveller) -> None:
     assert any("now" in name for name in names)
 
 
-def test_the_slider_of_a_replay_stands_where_the_file_is_and_goes_no_further(at_now: Traveller) -> None:
+def test_the_slider_of_a_replay_is_at_the_file_position_and_goes_no_further(at_now: Traveller) -> None:
     """Regression: it stayed at its right end from the first candle of a file to the last."""
     file, slider = random_series(len(SERIES) + 100), at_now.travel.bar.slider
     at_now.travel.set_pace(ReplayPace(1.0, [file[index] for index in range(len(file))]))

@@ -21,7 +21,7 @@ def bench(make_chart_bench: MakeBench) -> Bench:
     return made
 
 
-def told(bench: Bench) -> str:
+def readout_of(bench: Bench) -> str:
     return " ".join(span.text for row in bench.chart.overlay.readout.rows for span in row)
 
 
@@ -32,5 +32,5 @@ def test_the_action_shows_it_keeps_it_and_takes_it_away(bench: Bench, qtbot: QtB
         action.trigger()
         bench.chart.flush()
         assert bench.shell.settings.current.chart.volume_profile is is_shown is action.isChecked()
-        assert ("Volume profile" in told(bench)) is is_shown
+        assert ("Volume profile" in readout_of(bench)) is is_shown
         assert (picture(bench.chart) != before).any() is np.bool_(is_shown)

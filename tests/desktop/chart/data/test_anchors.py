@@ -66,7 +66,7 @@ def test_moved_by_candles_it_goes_so_many_candles_and_keeps_its_part_of_one(
     assert shifted(model, there, -candles) == anchor
 
 
-def test_at_a_coarser_interval_it_stands_on_the_candle_that_holds_it() -> None:
+def test_at_a_coarser_interval_it_is_on_the_candle_that_contains_it() -> None:
     hourly = CandleSeries(Interval.parse("1h"))
     hourly.extend([Candle(START_MS + hour * 3_600_000, 1.0, 1.0, 1.0, 1.0, 1.0) for hour in range(10)])
     model = model_of(hourly)

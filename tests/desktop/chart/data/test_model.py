@@ -50,7 +50,7 @@ def test_a_missing_candle_has_no_index() -> None:
     assert model_of().index_of(START_MS + 51 * MINUTE_MS) is None
 
 
-def test_ghosts_stand_after_the_newest_candle() -> None:
+def test_ghosts_are_after_the_newest_candle() -> None:
     model = model_of()
     model.set_forecast(forecast_after(HOLED, horizon=5))
     count = len(HOLED)

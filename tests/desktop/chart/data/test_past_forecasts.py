@@ -174,10 +174,10 @@ def test_it_equals_a_brute_force(actions: list[tuple[str, int, int]]) -> None:
         expected = watching.expected(first, stop)
         compare(past.view(shown, first, stop), expected, is_whole=True)
         for index in range(first, stop):
-            told = past.at(shown, index)
-            assert (told is None) == (index not in expected)
-            if told is not None:
-                assert (told.step, told.checkpoint_id, told.made_at_ms) == expected[index]["maker"]
+            found = past.at(shown, index)
+            assert (found is None) == (index not in expected)
+            if found is not None:
+                assert (found.step, found.checkpoint_id, found.made_at_ms) == expected[index]["maker"]
 
 
 def _close(record: TrainingRecord, index: int) -> None:
@@ -264,7 +264,7 @@ def test_candles_that_come_late_move_nothing_that_was_read(record: RecordReader)
     np.testing.assert_array_equal(after.past, before.past)
 
 
-def test_what_was_not_made_live_is_told_apart(record: RecordReader) -> None:
+def test_forecasts_not_made_live_are_marked(record: RecordReader) -> None:
     past = PastForecasts()
     past.begin(record, MINUTE_MS)
     _read_all(past, SERIES, 0, len(SERIES))

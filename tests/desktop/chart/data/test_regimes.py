@@ -48,23 +48,23 @@ def read_all(track: RegimeTrack) -> None:
 @settings(max_examples=60, deadline=None)
 @given(
     recorded=st.tuples(st.integers(0, 297), st.integers(0, 297)).map(sorted),
-    told=st.integers(0, 297),
+    received=st.integers(0, 297),
     view=st.tuples(st.integers(0, 297), st.integers(0, 297)).map(sorted),
     group=st.sampled_from([1, 2, 8, 64]),
 )
 def test_groups_in_view_have_the_means_of_what_is_known(
-    recorded: list[int], told: int, view: list[int], group: int
+    recorded: list[int], received: int, view: list[int], group: int
 ) -> None:
-    """Recorded: these; received as events: those after them up to `told`."""
+    """Recorded: these; received as events: those after them up to `received`."""
     (low, high), (first, stop) = recorded, view
     track = RegimeTrack(block=16)
     track.begin(Table(low, high))
-    for index in range(high, max(told, high)):
+    for index in range(high, max(received, high)):
         track.add(made_at(int(SERIES.open_time_ms[index])))
     track.view(SERIES, first, stop, group)
     read_all(track)
     found = track.view(SERIES, first, stop, group)
-    known = range(low, max(told, high))
+    known = range(low, max(received, high))
     expected = {}
     for start in range(first // group * group, stop, group):
         own = [index for index in range(start, min(start + group, len(SERIES))) if index in known]

@@ -49,7 +49,7 @@ def line_columns(chart: ChartWidget) -> set[int]:
     return set(columns.tolist())
 
 
-def told(chart: ChartWidget) -> str:
+def readout_of(chart: ChartWidget) -> str:
     return " ".join(span.text for row in chart.overlay.readout.rows for span in row)
 
 
@@ -66,7 +66,7 @@ def test_it_starts_with_the_candles_and_is_whole_in_view(show_chart: ShowChart, 
     drawn = other.close[first : last + 1] / other.close[first] * own.close[first]
     assert frame.prices.low < drawn.min() and drawn.max() < frame.prices.high
     wanted = (other.close[last] / other.close[first] - 1.0) * 100.0
-    assert f"ETH/USDT {wanted:+.2f} %".replace("-", "−") in told(chart)
+    assert f"ETH/USDT {wanted:+.2f} %".replace("-", "−") in readout_of(chart)
     ink = colour_of(frame.palette).rgb() & 0xFFFFFF
     column = picture(chart)[:, frame.x(last - 3)]
     assert abs(int(np.flatnonzero(column == ink).mean()) - frame.y(float(drawn[-4]))) <= 6 * frame.ratio
@@ -105,7 +105,7 @@ def test_markets_that_share_no_candle_have_no_line_and_the_readout_says_so(show_
     chart = show_chart(own)
     before = chart.frame.prices
     compare(chart, late)
-    assert "ETH/USDT –" in told(chart) and chart.frame.prices.span == pytest.approx(before.span, rel=0.2)
+    assert "ETH/USDT –" in readout_of(chart) and chart.frame.prices.span == pytest.approx(before.span, rel=0.2)
 
 
 def test_where_it_has_ended_the_readout_says_how_far_it_came_and_until_when(show_chart: ShowChart) -> None:
@@ -115,12 +115,12 @@ def test_where_it_has_ended_the_readout_says_how_far_it_came_and_until_when(show
     compare(chart, other)
     percent = (other.close[-1] / other.close[chart.frame.first] - 1.0) * 100.0
     clock = format_clock(int(own.open_time_ms[49]), chart.frame.time_zone)
-    assert f"ETH/USDT {percent:+.2f} % stored until {clock}".replace("-", "−") in told(chart)
+    assert f"ETH/USDT {percent:+.2f} % stored until {clock}".replace("-", "−") in readout_of(chart)
     hover(chart, 45, own[45].close)
     here = (other.close[45] / other.close[chart.frame.first] - 1.0) * 100.0
-    assert f"ETH/USDT {here:+.2f} %".replace("-", "−") in told(chart)
+    assert f"ETH/USDT {here:+.2f} %".replace("-", "−") in readout_of(chart)
     hover(chart, 55, own[55].close)
-    assert f"ETH/USDT – stored until {clock}" in told(chart)
+    assert f"ETH/USDT – stored until {clock}" in readout_of(chart)
 
 
 def tags(chart: ChartWidget) -> list[str]:
@@ -145,7 +145,7 @@ def test_on_the_axis_of_percents_a_label_beside_the_last_price_says_how_far_it_h
 
 
 @pytest.mark.parametrize("away", [-3.0, 0.0, 3.0])
-def test_its_label_stands_beside_those_of_alerts(show_chart: ShowChart, away: float) -> None:
+def test_its_label_is_beside_those_of_alerts(show_chart: ShowChart, away: float) -> None:
     own = random_series(60)
     chart, lines = show_chart(own), PriceLinesLayer()
     other = grown(own, 1.02)

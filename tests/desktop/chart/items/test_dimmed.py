@@ -59,7 +59,7 @@ def test_the_readout_of_a_ghost_says_why_it_is_dimmed(show_chart: ShowChart) -> 
     chart = show_chart(SERIES)
     chart.set_forecast(replace(forecast_after(SERIES), conditions=ODD))
     settle(chart)
-    told = texts(readout_box(chart.frame, chart.model, chart._layers, len(SERIES) + 2, None).rows)
-    assert "range 9.0 times its usual" in told
+    text = texts(readout_box(chart.frame, chart.model, chart._layers, len(SERIES) + 2, None).rows)
+    assert "range 9.0 times its usual" in text
     of_candle = texts(readout_box(chart.frame, chart.model, chart._layers, 80, None).rows)
     assert "unlike" not in of_candle

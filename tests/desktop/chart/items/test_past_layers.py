@@ -62,7 +62,7 @@ def read_all(chart: ChartWidget) -> None:
     pytest.fail("it was never read whole")
 
 
-def told(chart: ChartWidget, layer: Layer, index: int | None = None) -> str:
+def rows_of(chart: ChartWidget, layer: Layer, index: int | None = None) -> str:
     return texts(tuple(layer.rows(chart.frame, chart.model, index)))
 
 
@@ -131,8 +131,8 @@ def test_what_was_not_made_live_is_paler(show_chart: ShowChart) -> None:
     assert is_colour(strong, class_colours(frame.palette)[0])
     assert 0 < np.abs(pale - ground).sum() < np.abs(strong - ground).sum()
     strip = chart._layers.of_pane(ERROR_PANE)[0]
-    assert "(catch-up)" in told(chart, strip, later) and "(live)" not in told(chart, strip, live)
-    assert "n 2, 1 not made live (paler)" in told(chart, strip)
+    assert "(catch-up)" in rows_of(chart, strip, later) and "(live)" not in rows_of(chart, strip, live)
+    assert "n 2, 1 not made live (paler)" in rows_of(chart, strip)
 
 
 @pytest.mark.parametrize(
@@ -155,7 +155,7 @@ def test_a_bar_shows_the_side_the_size_and_the_band(
     assert pane.shown.low == -pane.shown.high, "zero stays in the middle"
     mark = frame.palette.good if kind == 0 else frame.palette.bad
     assert is_colour(image[pane.bottom - 2, frame.x(index)], mark)
-    said = told(chart, chart._layers.of_pane(ERROR_PANE)[0], index)
+    said = rows_of(chart, chart._layers.of_pane(ERROR_PANE)[0], index)
     assert formatting.format_percent(error, 3, signed=True) in said
     assert ("inside 50 %", "inside 90 %", "outside 90 %")[kind] in said
 
@@ -169,7 +169,7 @@ def test_numbers_are_of_what_is_in_view_and_say_of_how_many(show_chart: ShowChar
     view = chart.model.past.view(SERIES, chart.frame.first, chart.frame.stop)
     n = chart.frame.stop - chart.frame.first
     assert len(view) == n
-    said = told(chart, strip)
+    said = rows_of(chart, strip)
     assert f"in view: n {n}" in said
     assert f"mean |error| {np.abs(view.error).mean():.3f} %" in said
     assert f"in 90 %: {view.past['inside_90'].sum()} of {n}" in said
@@ -177,7 +177,7 @@ def test_numbers_are_of_what_is_in_view_and_say_of_how_many(show_chart: ShowChar
     assert f"direction hit: {(view.past['hit'] == 1).sum()} of {counted}" in said
     chart.go_to_oldest()
     read_all(chart)
-    assert told(chart, strip) != said
+    assert rows_of(chart, strip) != said
 
 
 @pytest.mark.parametrize("width", [240, 300, 420, 640, 900, 1500])
@@ -250,10 +250,10 @@ def test_at_another_interval_the_chart_says_so_and_shows_none(show_chart: ShowCh
         chart.add_layer(layer)
     read_all(chart)
     assert not len(chart.model.past.view(coarser, 0, 80)) and not chart.model.past.is_waiting
-    assert told(chart, layers[0]) == ""
+    assert rows_of(chart, layers[0]) == ""
     frame = chart.frame
     corner = pixels(chart)[: frame.layout.price_top, frame.layout.plot_right // 2 : frame.layout.plot_right]
-    assert is_colour(corner, frame.palette.raised).any(), "the note stands in the upper right corner"
+    assert is_colour(corner, frame.palette.raised).any(), "the note is in the upper right corner"
     chart.set_series(SERIES, "one minute")
     read_all(chart)
     assert len(chart.model.past.view(SERIES, 300, 400)) == 100

@@ -30,7 +30,7 @@ def test_the_forecast_s_label_has_a_place_below_whose_colour_is_which(show_chart
 
 
 @pytest.mark.parametrize("mode", ["dark", "light"])
-def test_as_many_as_are_shown_are_told_apart_and_read(show_chart: ShowChart, mode: Mode) -> None:
+def test_as_many_as_are_shown_are_distinguishable_and_readable(show_chart: ShowChart, mode: Mode) -> None:
     series = random_series(60)
     chart = show_chart(series)
     chart._theme.set_mode(mode)

@@ -80,7 +80,7 @@ def test_in_percent_the_tag_tells_the_price_too(show_chart: ShowChart) -> None:
 
 
 @pytest.mark.parametrize(("away", "where"), [(5_000.0, "above"), (-5_000.0, "below")])
-def test_a_selected_line_out_of_view_is_told_with_its_place(show_chart: ShowChart, away: float, where: str) -> None:
+def test_a_selected_line_out_of_view_is_shown_with_its_place(show_chart: ShowChart, away: float, where: str) -> None:
     chart, layer = shown(show_chart, alert(CLOSE + away, 7, "far"), selected=7)
     texts = " ".join(span.text for row in chart.overlay.readout.rows for span in row)
     assert f"{CLOSE + away:,.2f}" in texts and where in texts and "far" in texts
@@ -172,7 +172,7 @@ def test_a_hand_that_comes_to_a_label_beside_the_readout_finds_it_there(show_cha
 
 
 @pytest.mark.parametrize("scale", list(ScaleKind))
-def test_tags_near_the_last_price_stand_beside_its_own(show_chart: ShowChart, scale: ScaleKind) -> None:
+def test_tags_near_the_last_price_are_beside_its_own(show_chart: ShowChart, scale: ScaleKind) -> None:
     steps = (0.0, 0.4, -0.4, 1.5)
     chart, layer = shown(show_chart, *(alert(CLOSE + step, number) for number, step in enumerate(steps)))
     chart.restyle(scale=scale)

@@ -116,8 +116,8 @@ def test_zoomed_out_groups_have_the_regime_of_their_mean(show_chart: ShowChart, 
 def test_the_readout_tells_the_probabilities_of_the_candle_pointed_at(show_chart: ShowChart) -> None:
     chart = show_chart(SERIES)
     layer = shaded(chart)
-    told = texts(tuple(layer.rows(chart.frame, chart.model, 48)))
-    assert "Regime" in told and "90 %" in told and told.count("5 %") == 2
+    text = texts(tuple(layer.rows(chart.frame, chart.model, 48)))
+    assert "Regime" in text and "90 %" in text and text.count("5 %") == 2
     assert "trending 60 %" in texts(tuple(layer.rows(chart.frame, chart.model, 58)))
     assert "not known" in texts(tuple(layer.rows(chart.frame, chart.model, 3)))
     newest = texts(tuple(layer.rows(chart.frame, chart.model, COUNT - 1)))
@@ -139,7 +139,7 @@ def test_at_another_interval_there_is_no_shade(show_chart: ShowChart) -> None:
     assert not layer.rows(chart.frame, chart.model, 3)
 
 
-def test_a_new_candle_is_shaded_when_its_regime_is_told_and_ticks_paint_nothing_anew(show_chart: ShowChart) -> None:
+def test_a_new_candle_is_shaded_when_its_regime_arrives_and_ticks_repaint_nothing(show_chart: ShowChart) -> None:
     chart = show_chart(SERIES)
     shaded(chart)
     paints = chart.closed_paints
@@ -155,13 +155,13 @@ def test_the_tooltip_of_a_past_forecast_tells_the_regime_that_it_was_made_in(sho
     chart.model.past.add(outcome_of(SERIES[49]))
     past = chart.model.past_forecast(49)
     assert past is not None and past.origin_ms == int(SERIES.open_time_ms[48])
-    told = texts(tuple(past_rows(past, chart.frame, chart.model.regimes.at(past.origin_ms))))
-    assert f"{regime_of(48)[0].value}, 90 %" in told
+    text = texts(tuple(past_rows(past, chart.frame, chart.model.regimes.at(past.origin_ms))))
+    assert f"{regime_of(48)[0].value}, 90 %" in text
     assert "Market then" not in texts(tuple(past_rows(past, chart.frame, None)))
 
 
 @pytest.mark.parametrize("is_dark", [True, False])
-def test_shades_can_be_told_apart_and_leave_text_readable(is_dark: bool) -> None:
+def test_shades_are_distinguishable_and_leave_text_readable(is_dark: bool) -> None:
     palette = build_palette(is_dark, "green-red")
     shades = [_shade(palette, kind) for kind in range(6)]
     ground = palette.background

@@ -19,7 +19,7 @@ from tests.desktop.chart.test_painting import picture
 
 
 @pytest.mark.parametrize("kind", ScaleKind)
-def test_it_is_of_the_candles_in_view_and_stands_at_their_prices(show_chart: ShowChart, kind: ScaleKind) -> None:
+def test_it_is_of_the_candles_in_view_at_their_prices(show_chart: ShowChart, kind: ScaleKind) -> None:
     series = random_series(400)
     chart = show_chart(series)
     chart.restyle(scale=kind)

@@ -73,7 +73,7 @@ def test_beside_the_crosshair_too_the_last_price_parts_the_others(
         assert all(tag.rect.bottom() < axis.last.rect.top() for tag in higher)
 
 
-def test_a_price_just_below_the_last_one_stands_below_it_however_far_that_is() -> None:
+def test_a_price_just_below_the_last_one_is_below_it_however_far_that_is() -> None:
     """Above would be nearer: the last price's label is two lines high."""
     axis = laid_out(100.0, 2 * HEIGHT, [99.0, 101.0])
     lower, higher = axis.tags

@@ -96,7 +96,7 @@ def made_within(interval: Interval, late_ms: int, mode: ForecastMode) -> tuple[C
 
 
 @pytest.mark.parametrize(
-    ("interval", "late_ms", "mode", "is_told"),
+    ("interval", "late_ms", "mode", "is_shown"),
     [
         (HOUR, 900_000, ForecastMode.CATCH_UP, True),
         (HOUR, 500, ForecastMode.LIVE, False),
@@ -106,14 +106,14 @@ def made_within(interval: Interval, late_ms: int, mode: ForecastMode) -> tuple[C
     ],
 )
 def test_a_forecast_of_a_long_candle_that_had_begun_says_so(
-    show_chart: ShowChart, interval: Interval, late_ms: int, mode: ForecastMode, is_told: bool
+    show_chart: ShowChart, interval: Interval, late_ms: int, mode: ForecastMode, is_shown: bool
 ) -> None:
     series, made = made_within(interval, late_ms, mode)
     chart = show_chart(series, width=900, height=500)
     chart.set_forecast(made)
     settle(chart)
     row = divider_row(chart.frame, chart.model)
-    assert [span.text.startswith(LATE) for span in row[1:]] == [True] * is_told
+    assert [span.text.startswith(LATE) for span in row[1:]] == [True] * is_shown
     chart.resize(260, 500)
     settle(chart)
     assert len(divider_row(chart.frame, chart.model)) == 1, "there is no room for it"

@@ -24,7 +24,7 @@ def noted(show_chart: ShowChart, size: QSize) -> ChartWidget:
 
 
 @pytest.mark.parametrize("size", [QSize(1_200, 700), QSize(600, 500), QSize(300, 400)])
-def test_the_note_stands_on_the_right_beside_the_readout(show_chart: ShowChart, size: QSize) -> None:
+def test_the_note_is_on_the_right_beside_the_readout(show_chart: ShowChart, size: QSize) -> None:
     chart = noted(show_chart, size)
     note, frame = chart.overlay.note, chart.frame
     assert note is not None and [word for row in note.rows for word in texts((row,)).split()] == NOTE.split()

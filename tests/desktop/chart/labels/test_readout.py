@@ -195,7 +195,7 @@ def test_a_candle_after_a_gap_says_what_is_missing(show_chart: ShowChart) -> Non
     assert "missing" not in readout(chart)
 
 
-def test_what_the_exchange_does_not_have_is_told_from_what_is_not_stored_yet(show_chart: ShowChart) -> None:
+def test_candles_the_exchange_lacks_differ_from_candles_not_stored_yet(show_chart: ShowChart) -> None:
     chart = show_chart(random_series(100, skip=frozenset({80, 81, 82})))
     first_ms = int(chart.model.time_at(79) or 0) + MINUTE_MS
     hover(chart, 80, chart.frame.price_pane.value_at(300))
@@ -217,11 +217,11 @@ def test_a_past_candle_tells_its_forecast_and_how_it_came_out(show_chart: ShowCh
     chart.model.past.add(outcome)
     hover(chart, 80, series[80].close)
     assert chart.overlay.tooltip is not None
-    told = texts(chart.overlay.tooltip.rows)
-    assert formatting.format_price(outcome.ghost.close, 2) in told
-    assert formatting.format_price(series[80].close, 2) in told
-    assert f"{formatting.MINUS}0.100 %" in told
-    assert "50 % band outside" in told and "90 % band inside" in told and "Direction hit" in told
+    text = texts(chart.overlay.tooltip.rows)
+    assert formatting.format_price(outcome.ghost.close, 2) in text
+    assert formatting.format_price(series[80].close, 2) in text
+    assert f"{formatting.MINUS}0.100 %" in text
+    assert "50 % band outside" in text and "90 % band inside" in text and "Direction hit" in text
 
 
 def test_the_tooltip_is_only_for_the_candle_itself(show_chart: ShowChart) -> None:
@@ -244,14 +244,14 @@ def test_the_tooltip_is_only_for_the_candle_itself(show_chart: ShowChart) -> Non
         ({"after_gap": True}, "missing before it"),
     ],
 )
-def test_outcomes_are_told_as_they_are(show_chart: ShowChart, changes: dict[str, object], words: str) -> None:
+def test_outcomes_are_shown_correctly(show_chart: ShowChart, changes: dict[str, object], words: str) -> None:
     series = random_series(100)
     chart = show_chart(series)
     chart.model.past.add(outcome_of(series[80], **changes))
     hover(chart, 80, series[80].close)
     assert chart.overlay.tooltip is not None
-    told = texts(chart.overlay.tooltip.rows)
-    assert words in told and "nan" not in told
+    text = texts(chart.overlay.tooltip.rows)
+    assert words in text and "nan" not in text
 
 
 def test_a_past_candle_tells_which_checkpoint_made_its_forecast(show_chart: ShowChart) -> None:
@@ -263,13 +263,13 @@ def test_a_past_candle_tells_which_checkpoint_made_its_forecast(show_chart: Show
     past.add(outcome_of(series[81]))
     hover(chart, 80, series[80].close)
     assert chart.overlay.tooltip is not None
-    told = texts(chart.overlay.tooltip.rows)
-    assert "1 candle before" in told and "After step 1,234" in told and "Last checkpoint then step 1,230" in told
-    assert f"live, {formatting.format_time(made_at_ms, seconds=True)}" in told
+    text = texts(chart.overlay.tooltip.rows)
+    assert "1 candle before" in text and "After step 1,234" in text and "Last checkpoint then step 1,230" in text
+    assert f"live, {formatting.format_time(made_at_ms, seconds=True)}" in text
     hover(chart, 81, series[81].close)
     assert chart.overlay.tooltip is not None
-    told = texts(chart.overlay.tooltip.rows)
-    assert f"After step {formatting.MISSING}" in told and f"Last checkpoint then {formatting.MISSING}" in told
+    text = texts(chart.overlay.tooltip.rows)
+    assert f"After step {formatting.MISSING}" in text and f"Last checkpoint then {formatting.MISSING}" in text
 
 
 @pytest.mark.parametrize(
@@ -288,9 +288,9 @@ def test_where_that_checkpoint_was_deleted_the_nearest_that_is_kept_is_named(
         1, 0, ForecastMode.LIVE, 1, 1_234, "20201201-120000-abcd-00001230-c0ffee", 100.0, actual_close=100.0,
         inside_50=True, inside_90=True, direction_hit=True, after_gap=False, kept=kept,
     )  # fmt: skip
-    told = texts(tuple(past_rows(forecast, frame)))
-    assert "Last checkpoint then step 1,230" in told
-    assert ("Nearest checkpoint" in told) == (said is not None) and (said is None or said in told)
+    text = texts(tuple(past_rows(forecast, frame)))
+    assert "Last checkpoint then step 1,230" in text
+    assert ("Nearest checkpoint" in text) == (said is not None) and (said is None or said in text)
 
 
 def test_the_tooltip_follows_the_horizon(show_chart: ShowChart) -> None:
@@ -301,8 +301,8 @@ def test_the_tooltip_follows_the_horizon(show_chart: ShowChart) -> None:
     chart.model.past.set_horizon(3)
     hover(chart, 80, series[80].close)
     assert chart.overlay.tooltip is not None
-    told = texts(chart.overlay.tooltip.rows)
-    assert "3 candles before" in told and "90 % band outside" in told
+    text = texts(chart.overlay.tooltip.rows)
+    assert "3 candles before" in text and "90 % band outside" in text
 
 
 def test_tooltips_stay_inside_the_plot(show_chart: ShowChart) -> None:

@@ -20,7 +20,7 @@ from tests.desktop.chart.support import random_series
 
 
 @given(st.floats(1, 300), st.sampled_from([1.0, 1.25, 1.5, 2.0, 3.0]))
-def test_wicks_stand_in_the_middle_and_neighbours_do_not_overlap(slot: float, ratio: float) -> None:
+def test_wicks_are_in_the_middle_and_neighbours_do_not_overlap(slot: float, ratio: float) -> None:
     widths = candle_widths(slot, ratio)
     assert (widths.body - widths.wick) % 2 == 0
     assert 1 <= widths.wick <= widths.body

@@ -13,7 +13,7 @@ from desktop.chart.tools.pan import Kinetic
 from desktop.chart.widget import ChartWidget
 from tests.desktop.chart.conftest import ShowChart, settle
 from tests.desktop.chart.support import candle, forming_after, random_series
-from tests.torture.hands import move_mouse
+from tests.torture.user import move_mouse
 
 LEFT = Qt.MouseButton.LeftButton
 

@@ -58,13 +58,13 @@ def test_prices_are_moved_and_stretched_and_fitted_again(show_chart: ShowChart, 
     assert chart.frame.prices == fitted
 
 
-def test_a_pane_gets_higher_and_lower_and_that_is_told_to_be_remembered(show_chart: ShowChart) -> None:
-    chart, told = with_panes(show_chart), []
-    chart.panes_resized.connect(lambda: told.append(chart.heights.chosen))
+def test_a_pane_gets_higher_and_lower_and_is_notified_for_storing(show_chart: ShowChart) -> None:
+    chart, notified = with_panes(show_chart), []
+    chart.panes_resized.connect(lambda: notified.append(chart.heights.chosen))
     before = heights(chart)
     press(chart, UP, CONTROL | SHIFT)
     assert heights(chart)[0] > before[0] and heights(chart)[1] == before[1], "the first one, without a crosshair"
-    assert len(told) == 1 and told[0]
+    assert len(notified) == 1 and notified[0]
     press(chart, DOWN, CONTROL | SHIFT)
     press(chart, DOWN, CONTROL | SHIFT)
     assert heights(chart)[0] < before[0]

@@ -114,7 +114,7 @@ def test_it_stays_at_its_candle_when_the_view_moves_and_candles_close_or_come_la
     settle(chart)
     assert chart.overlay.cross is None, "out of view"
     press(chart, LEFT)
-    assert pointed_at(chart) == index, "and it goes on from where it was"
+    assert pointed_at(chart) == index, "and it continues from there"
 
 
 def test_the_mouse_takes_the_crosshair_over(show_chart: ShowChart) -> None:
@@ -135,7 +135,7 @@ def test_escape_takes_it_away(show_chart: ShowChart) -> None:
     settle(chart)
     assert chart.overlay.cross is None and chart.key_mark is None
     press(chart, LEFT, far=True)
-    assert pointed_at(chart) == 299, "and it begins anew"
+    assert pointed_at(chart) == 299, "and it starts again"
 
 
 def test_an_empty_chart_leaves_the_keys_alone(show_chart: ShowChart) -> None:

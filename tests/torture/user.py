@@ -39,7 +39,7 @@ def move_mouse(widget: QWidget, to: QPoint, held: Qt.MouseButton | None = None) 
     QApplication.sendEvent(widget, QMouseEvent(kind, at, there, none, held or none, plain))
 
 
-class Hands:
+class User:
     """Acts on one widget. Each method returns its description, for the log of a failure."""
 
     def __init__(self, random: np.random.Generator, widget: QWidget) -> None:

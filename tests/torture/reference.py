@@ -29,48 +29,48 @@ from desktop.chart.panes.layer import Layer
 from desktop.chart.widget import ChartWidget
 from desktop.ui.theme import Theme
 from tests.desktop.chart.test_painting import picture
-from tests.torture.hands import move_mouse
+from tests.torture.user import move_mouse
 
 _ROUNDING = 6
 """Of 255: an antialiased line is blended up to six steps lighter or darker at a different clip edge. Measured on
 thousands of white lines of 1.5 to 4 pixels on black, painted as a whole and in parts."""
 
 
-def twin_of(chart: ChartWidget, theme: Theme, clock: ManualClock) -> ChartWidget:
+def reference_of(chart: ChartWidget, theme: Theme, clock: ManualClock) -> ChartWidget:
     """Shows the same candles in the same view and style. The caller deletes it.
 
     Copied unchanged: the view, which depends on user input, and values remembered on purpose to keep labels and plot
     still, the decimals of the prices and the width of their axis.
     """
     model, style = chart.model, chart.style_shown
-    twin = ChartWidget(theme, clock)
-    twin.setFont(chart.font())
-    twin.resize(chart.size())
-    twin.set_series(model.series, model.title)
-    twin.restyle(**{field.name: getattr(style, field.name) for field in fields(style)})
-    twin.heights.chosen = chart.heights.chosen
+    reference = ChartWidget(theme, clock)
+    reference.setFont(chart.font())
+    reference.resize(chart.size())
+    reference.set_series(model.series, model.title)
+    reference.restyle(**{field.name: getattr(style, field.name) for field in fields(style)})
+    reference.heights.chosen = chart.heights.chosen
     for layer in chart._layers:
-        twin.add_layer(_like(layer))
-    twin.set_forecast(model.forecast)
-    twin.set_forming(model.forming)
-    twin.model.past, twin.model.regimes = model.past, model.regimes
+        reference.add_layer(_like(layer))
+    reference.set_forecast(model.forecast)
+    reference.set_forming(model.forming)
+    reference.model.past, reference.model.regimes = model.past, model.regimes
     if model.holes is not None:
-        twin.set_holes(model.holes)
-    twin.set_note(model.note)
-    twin.set_live(chart._countdown._is_live)
-    twin.set_empty_text(chart._stage.background.sentence)
-    twin.show()
-    QTest.qWaitForWindowExposed(twin)
-    twin.flush()
-    vars(twin.scale).update(vars(chart.scale))
+        reference.set_holes(model.holes)
+    reference.set_note(model.note)
+    reference.set_live(chart._countdown._is_live)
+    reference.set_empty_text(chart._stage.background.sentence)
+    reference.show()
+    QTest.qWaitForWindowExposed(reference)
+    reference.flush()
+    vars(reference.scale).update(vars(chart.scale))
     if (held := chart._held.range) is not None:
-        twin.hold_prices(held)
-    twin.model._decimals, twin.model._decimals_version = model._decimals, model._decimals_version
-    twin._picture._builder._axis_width = chart._picture._builder._axis_width
-    twin.refresh()
-    twin.restyle()
-    settle(twin)
-    return twin
+        reference.hold_prices(held)
+    reference.model._decimals, reference.model._decimals_version = model._decimals, model._decimals_version
+    reference._picture._builder._axis_width = chart._picture._builder._axis_width
+    reference.refresh()
+    reference.restyle()
+    settle(reference)
+    return reference
 
 
 def _like(layer: Layer) -> Layer:
@@ -105,7 +105,7 @@ def _like(layer: Layer) -> Layer:
             measure.shown = layer.shown
             return measure
         case _:
-            raise TypeError(f"the twin knows no {type(layer).__name__}; say here how one is made")
+            raise TypeError(f"the reference cannot show {type(layer).__name__}; add it here")
 
 
 def settle(chart: ChartWidget) -> None:
@@ -118,7 +118,7 @@ def keep(pictures: list[NDArray[np.uint32]]) -> None:
     """If GHOSTCANDLE_PICTURES names a folder: saves the chart's picture and the expected one there."""
     if folder := os.environ.get("GHOSTCANDLE_PICTURES"):
         Path(folder).mkdir(parents=True, exist_ok=True)
-        for name, pixels in zip(("chart", "twin"), pictures, strict=True):
+        for name, pixels in zip(("chart", "reference"), pictures, strict=True):
             data = np.ascontiguousarray(pixels | np.uint32(0xFF000000))
             height, width = data.shape
             image = QImage(data.data, width, height, 4 * width, QImage.Format.Format_RGB32)
@@ -129,13 +129,13 @@ def difference(chart: ChartWidget, theme: Theme, clock: ManualClock) -> str:
     """Where the chart's picture differs from its reference's; empty if nowhere. The mouse goes to the middle of
     both."""
     _point_at_middle(chart)  # first: the mouse position changes what layers show
-    twin = twin_of(chart, theme, clock)
+    reference = reference_of(chart, theme, clock)
     try:
-        _point_at_middle(twin)
-        pictures = [picture(each) for each in (chart, twin)]
+        _point_at_middle(reference)
+        pictures = [picture(each) for each in (chart, reference)]
     finally:
-        twin.close()
-        twin.deleteLater()
+        reference.close()
+        reference.deleteLater()
     return where(pictures)
 
 
