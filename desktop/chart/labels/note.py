@@ -31,7 +31,7 @@ def _interval_words(model: ChartModel) -> str:
     if other is None:
         return ""
     if model.ghosts():
-        return translate("Chart", "Ghosts aggregated from {0} forecasts; errors only at {0}").format(other)
+        return translate("Chart", "Ghosts built from {0} forecasts; errors only at {0}").format(other)
     return translate("Chart", "Forecasts and their errors are for {0} candles").format(other)
 
 

@@ -162,7 +162,7 @@ def test_what_is_said_of_another_interval_and_the_word_hide_neither_each_other_n
     label, note, readout = overlay.forecast_label, overlay.note, overlay.readout.rect
     assert model.ghosts() and label is not None and note is not None
     said = " ".join(texts((row,)).strip() for row in note.rows)
-    assert said.endswith("Ghosts aggregated from 1m forecasts; errors only at 1m")
+    assert said.endswith("Ghosts built from 1m forecasts; errors only at 1m")
     assert said.startswith("Training is stopped" if is_stale else "Ghosts")
     rects = (label.rect, note.rect, readout)
     assert not any(one.intersects(other) for one, other in combinations(rects, 2)), rects
