@@ -6,9 +6,9 @@ from tests.support.banned_words import lines_with
 
 TO_DO = (
     "core/market/history", "core/storage",
-    "resources", "desktop/actions", "desktop/app", "desktop/chart/controllers/saving.py", "desktop/checkpoints", "desktop/commands",
-    "desktop/dialogs", "desktop/finder", "desktop/jobs", "desktop/layouts", "desktop/notifications", "desktop/panels",
-    "desktop/services", "desktop/state", "desktop/ui", "desktop/window", "desktop/__init__.py", "docs/commands.md",
+    "resources", "desktop/actions", "desktop/app", "desktop/chart/controllers/saving.py", "desktop/commands",
+    "desktop/dialogs", "desktop/layouts", "desktop/panels",
+    "desktop/services", "desktop/state", "desktop/ui", "desktop/__init__.py", "docs/commands.md",
     "tests/benchmarks", "tests/conftest.py", "tests/core/checkpoints", "tests/core/domain", "tests/core/forecast",
     "tests/core/logs", "tests/core/market", "tests/core/settings", "tests/core/storage", "tests/core/test_machine.py",
     "tests/desktop", "tests/golden", "tests/hostile", "tests/sabotage", "tests/simulation", "tests/stranger",
