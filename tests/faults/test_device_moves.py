@@ -1,5 +1,5 @@
-"""A run moves from a GPU to a CPU: its checkpoints are made to hold what CUDA leaves in them. The way back is tried on
-the function that decides (tests/core/training/engine/test_noise.py), for want of a GPU."""
+"""A run moves from a GPU to a CPU: its checkpoints get the contents that CUDA writes. The other direction is tested
+without a GPU, on the function that decides (tests/core/training/engine/test_noise.py)."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def trained(root: Path, count: int = 33) -> TrainingService:
 
 
 def saved(session: TrainingService) -> str:
-    """The id of a checkpoint of what the session is now."""
+    """The id of a checkpoint of the current state."""
     changed = [event for event in session.handle(SaveCheckpoint()) if isinstance(event, CheckpointsChanged)]
     assert changed[0].saved is not None
     return changed[0].saved.checkpoint_id
@@ -99,7 +99,7 @@ def test_a_new_run_starts_from_a_model_that_the_gpu_pretrained(tmp_path: Path, k
 
 
 def test_an_odd_pretrained_model_is_passed_over_and_leaves_no_trace(tmp_path: Path) -> None:
-    """What does not restore must not end a new run, nor lend it half of its state."""
+    """A model that cannot be restored must not end a new run, nor leave half of its state in it."""
     pretraining.run(tmp_path, pretraining.write(tmp_path / "a.csv", pretraining.reverting(200)), epochs=1)
     store = PretrainedStore(DataFolder(tmp_path))
     (kept,) = store.newest_first()

@@ -1,5 +1,5 @@
-"""A rate that wrecks the model, in the real session with the default model on the simulated market: named within 50
-steps, with the way back; and healthy runs are not accused.
+"""A rate at which the default model diverges, in the real session on the simulated market: reported within 50 steps,
+with the recovery; and healthy runs are not reported.
 
 `make soak` takes 20 seeds of each rate and 100 healthy runs; docs/gradients.md has the figures.
 """
@@ -76,20 +76,20 @@ def assert_named(root: Path, seed: int, rate: float, changed_after: int) -> None
     print(f"rate {rate:g}: named at step {found.step}. {found.evidence}")
 
 
-def test_a_rate_that_is_a_thousand_times_too_high_is_named(tmp_path: Path) -> None:
+def test_a_rate_that_is_a_thousand_times_too_high_is_reported(tmp_path: Path) -> None:
     assert_named(tmp_path, 0, 0.03, QUICK_AFTER)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("rate", RATES)
 @pytest.mark.parametrize("seed", SEEDS)
-def test_a_rate_that_wrecks_the_model_is_named_within_fifty_steps(tmp_path: Path, seed: int, rate: float) -> None:
+def test_a_diverging_model_is_reported_within_fifty_steps(tmp_path: Path, seed: int, rate: float) -> None:
     assert_named(tmp_path, seed, rate, CHANGED_AFTER)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", HEALTHY_SEEDS)
-def test_a_healthy_run_is_not_accused(tmp_path: Path, seed: int) -> None:
+def test_a_healthy_run_is_not_reported(tmp_path: Path, seed: int) -> None:
     run = Run(tmp_path, seed)
     run.train(HEALTHY_STEPS)
     run.service.close()

@@ -1,4 +1,4 @@
-"""The faults themselves: each does what its name says, when it is due, and only to the model in training."""
+"""The injected faults: each has the named effect, at its pass, and only on the model in training."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def gradients_of(model: nn.Module) -> Tensor:
     return torch.cat([part.grad.reshape(-1) for part in model.parameters() if part.grad is not None])
 
 
-def test_it_strikes_at_its_pass_and_counts_on_in_the_next_process(tmp_path: Path, model: nn.Module) -> None:
+def test_it_acts_at_its_pass_and_keeps_counting_in_the_next_process(tmp_path: Path, model: nn.Module) -> None:
     schedule(tmp_path, [Fault(2, FaultKind.RAISE), Fault(4, FaultKind.RAISE, times=2)])
     raised = []
     for _life in range(3):
@@ -59,7 +59,7 @@ def test_it_strikes_at_its_pass_and_counts_on_in_the_next_process(tmp_path: Path
     assert passes_so_far(tmp_path) == 6, "it is gone afterwards"
 
 
-def test_a_model_that_forecasts_is_let_alone(tmp_path: Path, model: nn.Module) -> None:
+def test_a_forecasting_model_is_not_affected(tmp_path: Path, model: nn.Module) -> None:
     schedule(tmp_path, [Fault(1, FaultKind.RAISE)])
     model.eval()
     with installed(tmp_path):
@@ -77,7 +77,7 @@ def test_a_model_that_forecasts_is_let_alone(tmp_path: Path, model: nn.Module) -
         (FaultKind.RAISE, DeviceFault.NONE),
     ],
 )
-def test_what_is_raised_is_what_it_says(tmp_path: Path, model: nn.Module, kind: FaultKind, fault: DeviceFault) -> None:
+def test_the_named_error_is_raised(tmp_path: Path, model: nn.Module, kind: FaultKind, fault: DeviceFault) -> None:
     schedule(tmp_path, [Fault(1, kind)])
     with installed(tmp_path), pytest.raises((RuntimeError, ValueError)) as raised:
         output_of(model)
@@ -93,7 +93,7 @@ SPOILED: dict[FaultKind, Callable[[Tensor], bool]] = {
 
 
 @pytest.mark.parametrize("kind", SPOILED)
-def test_what_is_spoiled_is_what_it_says(tmp_path: Path, model: nn.Module, kind: FaultKind) -> None:
+def test_the_named_part_becomes_non_finite(tmp_path: Path, model: nn.Module, kind: FaultKind) -> None:
     schedule(tmp_path, [Fault(1, kind), Fault(2, kind)])
     with installed(tmp_path):
         assert SPOILED[kind](output_of(model))

@@ -1,4 +1,4 @@
-"""A run that is killed again and again ends as if nobody had touched it: no candle missed, none scored twice."""
+"""A run that is killed repeatedly ends like an undisturbed one: no candle missed, none scored twice."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from tests.support.waiting import wait_until
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.needs_data,
-    pytest.mark.xdist_group("killed runs"),  # two tests look at the same undisturbed run
+    pytest.mark.xdist_group("killed runs"),  # two tests share one undisturbed run
     pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="POSIX signals"),
 ]
 
@@ -83,7 +83,7 @@ def run_to(file: Path, data: Path, steps: int, process: subprocess.Popen[str] | 
 
 @pytest.fixture(scope="module")
 def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """What a run says that nobody kills."""
+    """The summary of a run that is not killed."""
     if not SHARED_DATA.is_dir():
         pytest.skip("the real market data (../shared/data) is not on this machine")
     return commands.run_json(*arguments(SHARED_DATA / _FILE, tmp_path_factory.mktemp("calm")), timeout_s=300.0)
@@ -114,7 +114,7 @@ def test_five_kills_change_nothing(tmp_path: Path, shared_data: Path, undisturbe
 
 @pytest.mark.timeout(600)
 def test_the_main_job(undisturbed: dict[str, Any]) -> None:
-    """Real candles: scored, trained on, checkpoints kept, nothing of it zero or made up."""
+    """Real candles: scored, trained on, checkpoints kept, no figure zero or invented."""
     done = undisturbed
     assert done["scored"] == done["steps"] == CANDLES - 1 and done["checkpoints"]["kept"] > 0
     assert 0.0 < done["loss"]["best"] < 1.0 and 0.0 < done["loss"]["current"] < 1.0

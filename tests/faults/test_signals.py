@@ -1,4 +1,4 @@
-"""A terminal that closes, and a service manager that stops everything: both send their signal to the whole group."""
+"""A closing terminal and a service manager both send their signal to the whole process group."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ SPACING = 500 if IS_LONG else 120
 SEED = 20_261_121
 KINDS = (FaultKind.BAD_BATCH, FaultKind.RAISE, FaultKind.KILL, FaultKind.NAN, FaultKind.ABORT, FaultKind.HANG)
 CANDLES = reverting(COUNT, seed=3)
-"""There is something to learn in them: a run that learns has skill, and one that does not has none."""
+"""They have a pattern: a run that learns it has skill, and one that does not has none."""
 SETTINGS = replace(
     rigs.SMALL,
     recovery=replace(rigs.SMALL.recovery, hang_seconds=2.0),
@@ -43,15 +43,15 @@ SETTINGS = replace(
 pytestmark = [
     pytest.mark.faults,
     pytest.mark.slow,
-    pytest.mark.xdist_group("soak"),  # both tests look at the same calm run
+    pytest.mark.xdist_group("soak"),  # both tests share one calm run
     pytest.mark.timeout(7200 if IS_LONG else 600),
     pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals"),
 ]
 
 
 class BusyNight:
-    """The machine's clock, but an hour lies between one death of a trainer and the next, as in a night that lasts: the
-    breaker counts crashes within ten minutes. All else (how long a trainer may take to stop) is in real time."""
+    """The machine's clock, plus an hour between deaths of trainers, as in a long night: the circuit breaker counts
+    crashes within ten minutes. Everything else (such as the time a trainer may take to stop) is in real time."""
 
     def __init__(self) -> None:
         self._clock = SystemClock()
@@ -69,7 +69,7 @@ class BusyNight:
 
 @dataclass(frozen=True)
 class Night:
-    """What a run of the whole stretch left."""
+    """The results of a run over all candles."""
 
     run: Driven
     record: Record
@@ -94,7 +94,7 @@ def night(root: Path, faults: list[faulty_trainer.Fault]) -> Night:
     def look(event: TrainerEvent) -> None:
         if isinstance(event, StepDone) and event.step % 20 == 0:
             memory.append(memory_of(run))
-            run.events.clear()  # the test must not be what grows
+            run.events.clear()  # the test itself must not grow
 
     run.run(look)
     return Night(run, driven.record_of(root), driven.scores_of(root), tuple(memory))
@@ -125,7 +125,7 @@ def losses_of(scores: tuple[StoredScore, ...], what: str) -> Losses:
 
 
 def skill_gained(one: Losses, other: Losses) -> Estimate:
-    """How much more skill the one has than the other on the same candles, with its block bootstrap interval.
+    """The difference in skill on the same candles, with its block bootstrap interval.
 
     Paired: what a candle does to both cancels out, so a small difference shows.
     """
@@ -170,13 +170,13 @@ def test_a_night_of_faults_loses_nothing(tmp_path: Path, calm: Night) -> None:
     assert disturbed.record.scored_targets_ms == calm.record.scored_targets_ms
     assert len(calm.record.scored_targets_ms) == COUNT - 1
     assert disturbed.record.steps == calm.record.steps == tuple(range(1, COUNT))
-    assert is_within_noise(disturbed.scores, calm.scores), "the skill is another"
+    assert is_within_noise(disturbed.scores, calm.scores), "the skill differs"
     for each in (calm, disturbed):
         assert_flat(each)
 
 
 def test_a_run_that_learns_wrongly_is_not_within_the_noise(tmp_path: Path, calm: Night) -> None:
-    """So the look at the skill can fail. One that learns nothing would be: it forecasts what the baselines do."""
+    """The check of the skill can fail. (A run that learns nothing would pass: it forecasts like the baselines.)"""
     wrecked = replace(SETTINGS, training=replace(SETTINGS.training, learning_rate=0.3))
     session = rigs.service(tmp_path, wrecked)
     rigs.feed(session, CANDLES)

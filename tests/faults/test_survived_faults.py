@@ -35,7 +35,7 @@ CANDLES = random_walk(45)
 BEFORE = 31
 """Candles that a run has taken before any fault; its checkpoint of step 30 holds all of them."""
 AT = 3
-"""The training pass that is struck, after those."""
+"""The training pass with the fault, after those."""
 PATIENT = replace(rigs.SMALL, recovery=replace(rigs.SMALL.recovery, rollbacks=0))
 
 
@@ -45,7 +45,7 @@ def on_spike(action: Literal["mark", "clip", "skip"]) -> Settings:
 
 @dataclass(frozen=True)
 class Case:
-    """A fault, and what must come of it."""
+    """A fault, and its expected effects."""
 
     kind: FaultKind
     times: int
@@ -120,7 +120,7 @@ def run_with(sound: Path, root: Path, case: Case, host: str) -> Driven:
 
 
 IN_A_PROCESS = ("three in a row", "raised twice", "memory that cannot be had")
-"""Enough: what a fault leads to is decided in the session, whatever runs it."""
+"""Enough: the session decides what follows from a fault, in any host."""
 
 
 @pytest.mark.parametrize(
@@ -128,7 +128,7 @@ IN_A_PROCESS = ("three in a row", "raised twice", "memory that cannot be had")
     [("thread", name) for name in CASES]
     + [pytest.param("process", name, marks=pytest.mark.slow) for name in IN_A_PROCESS],
 )
-def test_the_run_goes_on_and_its_record_is_whole(sound: Path, tmp_path: Path, host: str, name: str) -> None:
+def test_the_run_continues_and_its_record_is_complete(sound: Path, tmp_path: Path, host: str, name: str) -> None:
     case = CASES[name]
     run = run_with(sound, tmp_path, case, host)
     assert run.deaths == [] and run.failures == []

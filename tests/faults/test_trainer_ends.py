@@ -47,7 +47,7 @@ ON_CPU_ONLY = pytest.mark.skipif(torch.cuda.is_available(), reason="auto takes t
 
 @pytest.fixture(scope="module")
 def calm(tmp_path_factory: pytest.TempPathFactory) -> Record:
-    """What a run leaves that nobody disturbs."""
+    """The record of an undisturbed run."""
     root = tmp_path_factory.mktemp("calm")
     run = faulty(root, [], kind="thread")
     with faulty_trainer.installed(root):
@@ -84,12 +84,12 @@ def test_a_killed_trainer_is_started_again_and_nothing_is_missed(tmp_path: Path,
         run.run(kill)
     assert driven.record_of(tmp_path) == calm
     assert run.deaths == [DeathCause.KILLED] and not run.failures
-    assert [ready.step for ready in run.readies] == [0, 20], "from the newest whole checkpoint"
-    assert driven.stored_incidents(tmp_path) == ["trainer ended"], "the next trainer writes down how this one ended"
+    assert [ready.step for ready in run.readies] == [0, 20], "from the newest intact checkpoint"
+    assert driven.stored_incidents(tmp_path) == ["trainer ended"], "the next trainer stores how this one ended"
 
 
 @pytest.mark.parametrize(("kind", "exit_code"), [(FaultKind.STICKY, EXIT_STICKY), (FaultKind.GONE, EXIT_GONE)])
-def test_a_device_error_ends_the_trainer_with_an_exit_code_of_its_own_and_another_goes_on(
+def test_a_device_error_ends_the_trainer_with_a_separate_exit_code_and_another_continues(
     tmp_path: Path, calm: Record, kind: FaultKind, exit_code: int
 ) -> None:
     run = faulty(tmp_path, [Fault(25, kind)], AUTO, kind="piped")
@@ -121,9 +121,9 @@ def test_a_trainer_that_ends_is_started_again_and_nothing_is_missed(
     assert driven.record_of(tmp_path) == calm
     assert run.deaths == [cause] and not run.failures
     assert run.devices == ["cpu", "cpu"], "the same device again"
-    assert [ready.step for ready in run.readies] == [0, 20], "from the newest whole checkpoint"
+    assert [ready.step for ready in run.readies] == [0, 20], "from the newest intact checkpoint"
     assert last_word in run.incidents[0].details
-    assert driven.stored_incidents(tmp_path) == ["trainer ended"], "the next trainer writes down how this one ended"
+    assert driven.stored_incidents(tmp_path) == ["trainer ended"], "the next trainer stores how this one ended"
     assert_gone(run)
 
 
@@ -140,7 +140,7 @@ def test_a_trainer_that_hangs_is_ended_and_started_again(tmp_path: Path, calm: R
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("kind", "exit_code"), [(FaultKind.STICKY, EXIT_STICKY), (FaultKind.GONE, EXIT_GONE)])
-def test_a_device_error_ends_the_process_with_an_exit_code_of_its_own(
+def test_a_device_error_ends_the_process_with_a_separate_exit_code(
     tmp_path: Path, kind: FaultKind, exit_code: int
 ) -> None:
     faulty_trainer.schedule(tmp_path, [Fault(1, kind)])
@@ -158,7 +158,7 @@ def test_a_device_error_ends_the_process_with_an_exit_code_of_its_own(
 
 
 class BackAtThirdLook:
-    """The device's state is the test's; the looking is real. Back at the third look, and not before it `is_time`."""
+    """The device's state is simulated, the checks are real. Back at the third check, not before `is_time`."""
 
     def __init__(self, looks: list[int], is_time: Callable[[], bool]) -> None:
         self.looks, self._is_time = looks, is_time
@@ -173,7 +173,7 @@ class BackAtThirdLook:
 
 
 class FastClock:
-    """A minute in a fifth of a second: for the driver only; the host judges silence by the real clock."""
+    """A minute takes a fifth of a second, for the driver only; the host measures silence by the real clock."""
 
     def now_ms(self) -> int:
         return driven.CLOCK.now_ms()
@@ -185,7 +185,7 @@ class FastClock:
 @ON_CPU_ONLY
 @pytest.mark.slow
 @pytest.mark.parametrize(("wanted", "devices"), [("auto", ["auto"]), ("cuda", ["cuda", "cpu"])])
-def test_a_gpu_that_answers_again_is_offered_and_gone_back_to(
+def test_a_gpu_that_responds_again_is_offered_and_used_again(
     tmp_path: Path, calm: Record, wanted: str, devices: list[str]
 ) -> None:
     """Here ``auto`` means a GPU that works again, and ``cuda`` one that is lost once more."""
@@ -248,12 +248,12 @@ def test_three_crashes_pause_training_in_the_thread_host_and_a_new_start_counts_
     assert driven.record_of(tmp_path) == calm and not again.failures
 
 
-def test_a_spoiled_process_is_not_trained_in_again_and_the_next_start_resumes(tmp_path: Path, calm: Record) -> None:
+def test_a_broken_process_is_not_used_again_and_the_next_start_resumes(tmp_path: Path, calm: Record) -> None:
     run = faulty(tmp_path, [Fault(25, FaultKind.STICKY)], kind="thread")
     with faulty_trainer.installed(tmp_path):
         run.run()
         assert run.deaths == [DeathCause.STICKY]
-        assert len(run.devices) == 1 and len(run.failures) == 1, "no second host in a spoiled process"
+        assert len(run.devices) == 1 and len(run.failures) == 1, "no second host in a broken process"
         again = Driven(tmp_path, kind="thread")
         again.run()
     assert [ready.step for ready in again.readies] == [20]
@@ -283,8 +283,8 @@ def test_the_next_start_resumes_after_the_thread_host_took_its_process_with_it(
 
 
 @pytest.mark.slow
-def test_a_polite_kill_is_left_to_the_parent(tmp_path: Path, calm: Record) -> None:
-    """A service manager sends it to all processes at once: the trainer waits for what the parent says."""
+def test_sigterm_is_left_to_the_parent(tmp_path: Path, calm: Record) -> None:
+    """A service manager sends it to all processes at once: the trainer waits for the parent's command."""
     run = faulty(tmp_path, [Fault(25, FaultKind.TERMINATE)])
     run.run()
     assert run.deaths == [] and driven.record_of(tmp_path) == calm
@@ -292,7 +292,7 @@ def test_a_polite_kill_is_left_to_the_parent(tmp_path: Path, calm: Record) -> No
 
 
 @pytest.mark.slow
-def test_who_paused_stays_paused_when_the_trainer_is_killed(tmp_path: Path) -> None:
+def test_a_paused_run_stays_paused_when_the_trainer_is_killed(tmp_path: Path) -> None:
     run = faulty(tmp_path, [])
     killed: list[int] = []
 

@@ -26,12 +26,12 @@ def test_finite_at_extremes_with_finite_gradients(extreme: float) -> None:
     assert torch.isfinite(loss) and quantiles.grad is not None and torch.isfinite(quantiles.grad).all()
 
 
-def test_quantiles_ascend_whatever_the_corrections() -> None:
+def test_quantiles_ascend_for_any_corrections() -> None:
     made = quantiles_of(torch.arange(7.0), torch.tensor([9.0, -9.0, 3.0, 0.0, -1.0, 2.0, -20.0]))
     assert (made.diff() >= 0.0).all()
 
 
-def test_a_weight_of_zero_shuts_out_a_loss_and_its_gradient() -> None:
+def test_a_weight_of_zero_removes_a_loss_and_its_gradient() -> None:
     losses = torch.tensor([1.0, 7.0, 3.0], requires_grad=True)
     parts = weighted_parts(losses.view(1, 1, 3), torch.tensor([[[1.0, 0.0, 3.0]]]), torch.tensor(4.0))
     parts.sum().backward()

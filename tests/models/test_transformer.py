@@ -18,7 +18,7 @@ def model(seed: int = 0) -> CandleTransformer:
 
 
 def awake(seed: int = 0) -> CandleTransformer:
-    """A model whose head says something."""
+    """A model with a non-zero head."""
     built = model(seed)
     with torch.no_grad():
         built.head.weight.copy_(torch.randn_like(built.head.weight))
@@ -37,7 +37,7 @@ def test_an_untrained_model_corrects_nothing() -> None:
 
 
 @pytest.mark.parametrize("real", [1, 2, 11, 12])
-def test_padding_is_not_looked_at(real: int) -> None:
+def test_padding_is_ignored(real: int) -> None:
     net = awake()
     features, is_real = inputs(real)
     other = torch.where(is_real[..., None], features, torch.full_like(features, 1e3))
@@ -74,7 +74,7 @@ def test_every_parameter_learns_and_nothing_is_changed_in_place() -> None:
     assert silent == []
 
 
-def test_the_seed_alone_decides_the_first_weights() -> None:
+def test_only_the_seed_decides_the_initial_weights() -> None:
     torch.manual_seed(123)
     before = torch.random.get_rng_state()
     first, second, other = model(7), model(7), model(8)

@@ -1,4 +1,4 @@
-"""Regimes travel with each forecast to its score, survive what a session survives, and part the scores."""
+"""Regimes are stored with each forecast and score, survive restarts, and group the scores."""
 
 from __future__ import annotations
 
@@ -53,10 +53,10 @@ def test_each_score_counts_in_its_regime_alone() -> None:
     assert calm.share == pytest.approx(140 / 210)
     assert volatile.coverage_90.value == pytest.approx(1.0)
     assert trending.skill_close.value is None and trending.share == 0.0
-    assert unknown.skill_close.value is None, "too few to say"
+    assert unknown.skill_close.value is None, "too few for a result"
 
 
-def test_without_scores_of_before_there_is_no_row_for_them() -> None:
+def test_without_older_scores_there_is_no_row_for_them() -> None:
     assert [each.name for each in by_regime(scores_in(Regime.CALM, 3, 1.0, 0))] == [each.value for each in Regime]
     assert [each.n for each in by_regime([])] == [0, 0, 0]
 
@@ -83,7 +83,7 @@ def test_conditions_are_emitted_stored_read_in_blocks_and_joined_with_scores(tmp
 
 
 def test_a_checkpoint_from_before_there_were_conditions_is_taken(tmp_path: Path, session_after: SessionAfter) -> None:
-    """Its state is made from the candles that it holds: all of them here, so nothing differs."""
+    """Its state is computed from its candles: all of them here, so nothing differs."""
     whole, older = session_after(tmp_path / "whole", 46), session_after(tmp_path / "older", 41)
     run_id = older.status().run_id
     for session in (whole, older):
@@ -107,7 +107,7 @@ def conditions_in(root: Path) -> list[MarketConditions | None]:
 
 
 def strip_conditions(root: Path, run_id: str) -> None:
-    """Take from each checkpoint what an older version did not write."""
+    """Remove from each checkpoint the parts that an older version did not write."""
     db = open_database(DataFolder(root).database)
     sql = "SELECT sequence, file FROM checkpoints WHERE run_id = ? AND is_deleted = 0"
     for sequence, file in db.conn.execute(sql, (run_id,)).fetchall():
@@ -121,7 +121,7 @@ def strip_conditions(root: Path, run_id: str) -> None:
     db.close()
 
 
-def test_evaluate_parts_the_scores_by_regime(tmp_path: Path) -> None:
+def test_evaluate_groups_the_scores_by_regime(tmp_path: Path) -> None:
     run_id = made_up(tmp_path, random_walk(300))
     db = open_database(DataFolder(tmp_path).database, readonly=True)
     found = evaluate_run(db, RunStore(db).get(run_id), 3)

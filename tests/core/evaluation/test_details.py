@@ -35,7 +35,7 @@ LONG = replace(
     online=OnlineSettings(twin_age=0),
     checkpoints=replace(rigs.SMALL.checkpoints, every_steps=1000),
 )
-"""For sessions of many candles: what they write is kept small."""
+"""For sessions of many candles: writes little."""
 
 
 def evaluated(root: Path, candles: list[Candle], settings: Settings = rigs.SMALL) -> dict[str, Any]:
@@ -51,7 +51,7 @@ def evaluated(root: Path, candles: list[Candle], settings: Settings = rigs.SMALL
 
 
 def momentum(count: int, share: float, seed: int) -> list[Candle]:
-    """Returns of which `share` comes again in the next candle."""
+    """Returns of which `share` repeats in the next candle."""
     generator = np.random.default_rng(seed)
     returns = np.zeros(count)
     for row in range(1, count):
@@ -84,7 +84,7 @@ def test_few_candles_give_keys_without_made_up_numbers(tmp_path: Path) -> None:
     json.dumps(found, allow_nan=False)
 
 
-def test_one_candle_is_no_trouble(tmp_path: Path) -> None:
+def test_one_candle_works(tmp_path: Path) -> None:
     found = evaluated(tmp_path, random_walk(1))
     assert found["judged"] == 0 and found["pinball"]["range"]["combination"] is None
     json.dumps(found, allow_nan=False)
@@ -121,7 +121,7 @@ DRAWN = {
 }
 
 
-def test_everything_that_is_drawn_is_judged_by_what_the_session_showed(tmp_path: Path) -> None:
+def test_everything_drawn_is_judged_by_the_shown_forecast(tmp_path: Path) -> None:
     """A real session: the stored losses of each forecast are those of its quantiles."""
     candles = random_walk(90, seed=2)
     found = evaluated(tmp_path, candles)
@@ -162,7 +162,7 @@ def test_a_record_from_before_wicks_were_stored_is_judged_without_them() -> None
 @pytest.mark.slow
 @pytest.mark.needs_data
 def test_wicks_of_a_market_that_mostly_has_none_are_not_worse_than_no_change(tmp_path: Path, shared_data: Path) -> None:
-    """63 % of its candles have no upper wick. Calibration made the shown one lose 31 % more than the reference."""
+    """63 % of its candles have no upper wick. Calibration raised the shown one's loss 31 % above the reference's."""
     candles = list(read_candle_file(shared_data / "gaps" / "UNITTEST_BTC-1m.feather").candles[:1500])
     usual = replace(LONG, training=replace(LONG.training, learning_rate=3e-5))
     found = evaluated(tmp_path, candles, usual)["pinball"]
@@ -172,7 +172,7 @@ def test_wicks_of_a_market_that_mostly_has_none_are_not_worse_than_no_change(tmp
 
 
 def test_momentum_is_found_and_not_by_the_model_alone(tmp_path: Path) -> None:
-    """Returns with a share of 0.7 that comes again. So few candles are enough to find some of it."""
+    """Returns that repeat with a share of 0.7. So few candles are enough to find some of it."""
     found = evaluated(tmp_path, momentum(250, 0.7, seed=1), LONG)
     close, attainable = found["pinball"]["close"], 1.0 - math.sqrt(1.0 - 0.7**2)
     assert found["judged"] == 249

@@ -30,7 +30,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
 
 @pytest.fixture(scope="module")
 def evaluated(run: tuple[Path, str]) -> dict[str, Any]:
-    """What `evaluate` says of it."""
+    """The output of `evaluate` for it."""
     root, run_id = run
     with database(root) as db:
         return evaluate_run(db, RunStore(db).get(run_id), HORIZONS)
@@ -49,7 +49,7 @@ def as_evaluated(of: QuantityAccuracy) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("horizon", range(1, HORIZONS + 1))
-def test_it_says_what_evaluate_says(run: tuple[Path, str], evaluated: dict[str, Any], horizon: int) -> None:
+def test_it_equals_evaluate(run: tuple[Path, str], evaluated: dict[str, Any], horizon: int) -> None:
     root, run_id = run
     with database(root) as db:
         found = read_all(RunningAccuracy(db, run_id, HORIZONS), Request(horizon))
@@ -78,7 +78,7 @@ def test_it_says_what_evaluate_says(run: tuple[Path, str], evaluated: dict[str, 
         assert len(chosen.reliability) == len(QUANTILE_LEVELS)
 
 
-def test_each_regime_says_what_evaluate_says_of_it(run: tuple[Path, str], evaluated: dict[str, Any]) -> None:
+def test_each_regime_equals_evaluate(run: tuple[Path, str], evaluated: dict[str, Any]) -> None:
     root, run_id = run
     regimes = evaluated["regimes"]
     with database(root) as db:
@@ -89,7 +89,7 @@ def test_each_regime_says_what_evaluate_says_of_it(run: tuple[Path, str], evalua
     for name, of in found.items():
         expected = regimes[name]
         assert of.n == expected["n"]
-        # Everyone's losses are stored as float32, those of the reference beside them as float64.
+        # Losses of experts are stored as float32, the separate ones of the reference as float64.
         assert of.close.skill.value == pytest.approx(expected["close"]["skill"], abs=1e-7)
         assert of.range.skill.value == pytest.approx(expected["range"]["skill"], abs=1e-7)
         assert of.coverage_90.value == pytest.approx(expected["coverage_90"])
@@ -111,7 +111,7 @@ def test_candles_after_a_gap_are_separate_as_in_evaluate_and_count_nowhere_else(
     for name, of in (("close", apart.close), ("range", apart.range)):
         assert of.skill.value == pytest.approx(expected[name]["skill"], abs=1e-6)
     assert (apart.coverage_90.value, apart.direction.n) == (expected["coverage_90"], expected["direction_n"])
-    assert nearly_all.chosen.n > 2 * apart.n, "further ahead more of them have a gap before them"
+    assert nearly_all.chosen.n > 2 * apart.n, "further ahead more of them come after a gap"
     with database(tmp_path) as db:
         scores = [score for score in RecordReader(db, run_id).scores() if score.after_gap]
     assert expected["coverage_90"] == pytest.approx(np.mean([score.inside_90 for score in scores]))
@@ -124,7 +124,7 @@ def test_without_a_gap_there_is_no_such_group(tmp_path: Path) -> None:
         assert evaluate_run(db, RunStore(db).get(run_id), HORIZONS)["after_gap"]["n"] == 0
 
 
-def test_reading_on_gives_the_same_as_reading_at_once(tmp_path: Path) -> None:
+def test_reading_in_pieces_gives_the_same_as_reading_at_once(tmp_path: Path) -> None:
     candles = random_walk(140, seed=2)
     run = SyntheticRun(tmp_path)
     run.write(candles[:60])
@@ -142,14 +142,14 @@ def test_reading_on_gives_the_same_as_reading_at_once(tmp_path: Path) -> None:
     np.testing.assert_array_equal(later.chosen.error_curve.values, whole.chosen.error_curve.values)
 
 
-def test_only_the_newest_are_looked_at_and_memory_is_bounded(tmp_path: Path) -> None:
+def test_only_the_newest_are_used_and_memory_is_bounded(tmp_path: Path) -> None:
     run_id = made_up(tmp_path, random_walk(150, seed=2))
     with database(tmp_path) as db:
         found = read_all(RunningAccuracy(db, run_id, HORIZONS, most=40))
     assert found.most == 40 and [row.n for row in found.horizons] == [40, 40, 40]
 
 
-def test_of_a_long_run_no_more_is_read_than_is_looked_at(run: tuple[Path, str]) -> None:
+def test_of_a_long_run_only_the_used_part_is_read(run: tuple[Path, str]) -> None:
     """A year of one minute is 525,600 scores, of which the dock shows 20,000."""
     root, run_id = run
     with database(root) as db:
@@ -168,14 +168,14 @@ def test_too_few_candles_give_no_number(tmp_path: Path) -> None:
     assert len(chosen.error_curve) == 0
 
 
-def test_a_run_without_scores_is_no_trouble(tmp_path: Path) -> None:
+def test_a_run_without_scores_works(tmp_path: Path) -> None:
     run_id = made_up(tmp_path, [])
     with database(tmp_path) as db:
         found = read_all(RunningAccuracy(db, run_id, HORIZONS), Request(2))
     assert found.chosen.n == 0 and found.groups == (OVERALL,) and [row.n for row in found.horizons] == [0, 0, 0]
 
 
-def test_the_error_is_that_of_the_median_against_the_close_that_came(run: tuple[Path, str]) -> None:
+def test_the_error_is_that_of_the_median_against_the_actual_close(run: tuple[Path, str]) -> None:
     root, run_id = run
     with database(root) as db:
         found = read_all(RunningAccuracy(db, run_id, HORIZONS))
@@ -191,7 +191,7 @@ def test_the_error_is_that_of_the_median_against_the_close_that_came(run: tuple[
     assert found.chosen.no_change_curve.values[-1] == pytest.approx(np.abs(came)[newest].mean())
 
 
-def test_scores_are_grouped_by_the_regime_that_was_likeliest_where_they_were_made(tmp_path: Path) -> None:
+def test_scores_are_grouped_by_the_likeliest_regime_at_their_origin(tmp_path: Path) -> None:
     run_id = made_up(tmp_path, random_walk(100, seed=6))
     db = open_database(DataFolder(tmp_path).database)
     _give_regimes(db, run_id)

@@ -31,7 +31,7 @@ _GRID = np.linspace(1e-4, 12.0, 24_000)
 
 @dataclass(frozen=True, eq=False)
 class KnownMarket:
-    """n candles, and of each what the best forecast of it was, made one candle before.
+    """n candles, each with its best forecast, made one candle before.
 
     outcome: [n], natural units. best: [n, L], the true quantiles of the outcome, given all candles before.
     """
@@ -59,7 +59,7 @@ def _draws(count: int, seed: int) -> tuple[_Draws, np.random.Generator]:
 
 
 def random_walk(count: int, seed: int) -> KnownMarket:
-    """Nothing can be known but the deviation, which never changes."""
+    """Only the deviation is predictable; it is constant."""
     draws, _ = _draws(count, seed)
     returns = DEVIATION * draws.returns
     best = np.broadcast_to(DEVIATION * NORMAL, (count, len(LEVELS)))
@@ -67,7 +67,7 @@ def random_walk(count: int, seed: int) -> KnownMarket:
 
 
 def autoregressive(count: int, seed: int, share: float = 0.4) -> KnownMarket:
-    """AR(1): `share` of each return comes again in the next candle."""
+    """AR(1): `share` of each return repeats in the next candle."""
     draws, _ = _draws(count, seed)
     means, returns = np.zeros(count), np.zeros(count)
     for row in range(count):
@@ -136,7 +136,7 @@ def volume_turns(count: int, seed: int) -> KnownMarket:
 
 
 def wick_warns(count: int, seed: int) -> KnownMarket:
-    """After a candle whose upper wick is the longer one, the next is large, else small. Which it is, is a coin's.
+    """After a candle whose upper wick is the longer one, the next is large, else small. Which one is longer is random.
 
     The sum of the two wicks says nothing of which is longer, so ranges, returns and volumes of the past say nothing.
     """
@@ -149,7 +149,7 @@ def wick_warns(count: int, seed: int) -> KnownMarket:
 
 
 SHORT_GARCH = (0.0, 1.2, 0.1)
-"""The last fall is nearly all that counts."""
+"""Almost only the last fall counts."""
 WILD = 6.0
 LEAVE = 0.02
 NOISE_OF_VOLUME = 0.4
@@ -167,7 +167,7 @@ FOR_THE_MODEL: dict[str, Callable[[int, int], KnownMarket]] = {
     "volume turns": volume_turns,
     "wick warns": wick_warns,
 }
-"""Of which no baseline can know anything."""
+"""The markets that no baseline can forecast."""
 
 
 def _of_range(candles: list[Candle], returns: FloatArray, wicks: FloatArray, best: FloatArray) -> KnownMarket:

@@ -32,7 +32,7 @@ DEFAULTS = Settings(
     training=TrainingSettings(device="cpu"),
     checkpoints=CheckpointSettings(every_steps=1000),
 )
-"""As the program's, but for the horizons that nobody judges here, and checkpoints that nobody goes back to."""
+"""The program's, without unused horizons and checkpoints."""
 SMALLEST = replace(DEFAULTS, model=ModelSettings(width=8, layers=1, heads=1, context=8, horizons=1))
 
 
@@ -43,9 +43,9 @@ class Lost:
     shown: FloatArray
     reference: FloatArray
     best: FloatArray
-    """Of the best forecast that there is."""
+    """Of the best possible forecast."""
     without: FloatArray
-    """Of what would have been shown with the model switched off."""
+    """Of the forecast that would be shown without the model."""
 
     def newest(self, count: int) -> Lost:
         return Lost(self.shown[-count:], self.reference[-count:], self.best[-count:], self.without[-count:])
@@ -56,17 +56,17 @@ class Lost:
 
     @property
     def attainable(self) -> float:
-        """The skill of the best forecast that there is."""
+        """The skill of the best possible forecast."""
         return 1.0 - float(self.best.sum() / self.reference.sum())
 
     @property
     def reached(self) -> float:
-        """The share of the attainable skill that was had."""
+        """The share of the attainable skill that was reached."""
         return (1.0 - float(self.shown.sum() / self.reference.sum())) / self.attainable
 
     @property
     def reached_without(self) -> float:
-        """The share that was had without the model."""
+        """The share that was reached without the model."""
         return (1.0 - float(self.without.sum() / self.reference.sum())) / self.attainable
 
 
@@ -95,7 +95,7 @@ def of_session(known: KnownMarket, root: Path, settings: Settings, seed: int) ->
 
 
 def attainable_of(known: KnownMarket, newest: int) -> float:
-    """The skill of the best forecast that there is, over the newest candles."""
+    """The skill of the best possible forecast, over the newest candles."""
     history = History(INTERVAL, REFERENCE_WINDOW + 1, 1)
     reference, lost = ReferenceForecast(history), []
     for place, candle in enumerate(known.candles):

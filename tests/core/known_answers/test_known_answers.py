@@ -1,4 +1,4 @@
-"""On markets whose best forecast is known: how much of what can be had the session gets.
+"""On markets whose best forecast is known: the share of the attainable skill that the session reaches.
 
 `make soak` runs the real session over 5,000 candles of five seeds each; CI the baselines alone over fewer.
 """
@@ -18,7 +18,7 @@ IS_LONG = "GHOSTCANDLE_SOAK" in os.environ
 CANDLES, JUDGED, SEEDS = 5000, 2000, 5
 BAR = 0.85
 BAR_OF_BASELINES = 0.7
-"""Of a shorter stretch: they have seen less."""
+"""For fewer candles."""
 REACHED = {
     "AR(1)": 0.72,
     "GARCH with leverage": 0.74,
@@ -26,12 +26,12 @@ REACHED = {
     "regime switch": 0.88,
     "seasonal volume": 0.72,
 }
-"""A little less than what the baselines alone had of candles 500 to 800."""
+"""A little less than the baselines alone reached on candles 500 to 800."""
 
 REACHED_WITH_MODEL = {"volume turns": 0.5, "wick warns": 0.4}
 """Of the markets that only the model can forecast, of candles 1,400 to 2,000."""
 NOTHING = 0.1
-"""What luck may give to those that know nothing."""
+"""What chance may give without knowledge."""
 
 
 @pytest.mark.parametrize("name", MARKETS)
@@ -55,10 +55,10 @@ def test_a_short_session_with_the_smallest_model_gets_some_of_it(tmp_path: Path)
 @pytest.mark.timeout(1800)
 @pytest.mark.parametrize("name", FOR_THE_MODEL)
 def test_the_model_gets_what_no_baseline_can(name: str, tmp_path: Path) -> None:
-    """At the program's settings. Fails where the model is broken or switched off: all else together has nothing."""
+    """At the program's settings. Fails if the model is broken or off: nothing else can forecast this market."""
     lost = of_session(FOR_THE_MODEL[name](2000, 0), tmp_path, DEFAULTS, 0).newest(600)
     assert lost.attainable > 0.2
-    assert lost.reached_without < NOTHING, "something else than the model knows this market"
+    assert lost.reached_without < NOTHING, "something other than the model forecasts this market"
     assert lost.reached > REACHED_WITH_MODEL[name]
     assert lost.skill.low is not None and lost.skill.low > 0.0
 
@@ -83,7 +83,7 @@ def test_the_baselines_alone_get_nothing_of_what_is_the_model_s(name: str) -> No
 @pytest.mark.timeout(6 * 3600)
 @pytest.mark.skipif(not IS_LONG, reason="make soak: hours of candles")
 @pytest.mark.parametrize("name", MARKETS)
-def test_the_session_reaches_what_can_be_had(name: str, tmp_path: Path) -> None:
+def test_the_session_reaches_the_attainable_skill(name: str, tmp_path: Path) -> None:
     reached = []
     for seed in range(SEEDS):
         lost = of_session(MARKETS[name](CANDLES, seed), tmp_path / str(seed), DEFAULTS, seed).newest(JUDGED)

@@ -1,4 +1,4 @@
-"""That the known markets are what they claim to be: valid candles, and forecasts that none is better than."""
+"""The known markets have valid candles, and their forecasts cannot be improved."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_candles_are_valid_and_hold_the_outcomes(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_each_quantile_is_met_as_often_as_it_says(name: str) -> None:
+def test_each_quantile_is_met_as_often_as_its_level(name: str) -> None:
     known = ALL[name](COUNT, 1)
     met = (known.outcome[:, None] <= known.best).mean(axis=0)
     error = np.sqrt(LEVELS * (1.0 - LEVELS) / COUNT)
@@ -57,12 +57,12 @@ def test_no_other_width_or_place_is_better(name: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [*MARKETS, *FOR_THE_MODEL])
-def test_there_is_skill_to_be_had(name: str) -> None:
+def test_skill_is_attainable(name: str) -> None:
     """At least 5 % against the reference."""
     assert attainable_of(ALL[name](2000, 0), 1000) > 0.05
 
 
-def test_what_can_be_had_is_measured_against_the_reference_of_the_session() -> None:
+def test_attainable_skill_is_measured_against_the_session_s_reference() -> None:
     known = MARKETS["AR(1)"](300, 0)
     lost = of_baselines(known).newest(150)
     assert attainable_of(known, 150) == pytest.approx(lost.attainable, abs=1e-9)

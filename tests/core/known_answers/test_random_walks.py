@@ -1,4 +1,4 @@
-"""On random walks there is nothing to be had, and (nearly) nothing may be claimed.
+"""On random walks there is no skill, and (nearly) none may be claimed.
 
 `make soak` runs the real session with the smallest model over 100 walks; CI the baselines alone over a few short ones.
 """
@@ -38,7 +38,7 @@ def test_a_few_short_walks_without_the_model() -> None:
 @pytest.mark.slow
 @pytest.mark.timeout(6 * 3600)
 @pytest.mark.skipif(not IS_LONG, reason="make soak: hours of candles")
-def test_hardly_any_walk_is_said_to_be_beaten(tmp_path: Path) -> None:
+def test_hardly_any_walk_is_claimed_to_be_beaten(tmp_path: Path) -> None:
     claims = []
     for seed in range(WALKS):
         root = tmp_path / str(seed)
