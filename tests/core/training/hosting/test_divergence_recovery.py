@@ -76,7 +76,7 @@ def started(root: Path, settings: Settings = SETTINGS) -> TrainingService:
 
 
 def fed(session: TrainingService, stop: int) -> list[TrainerEvent]:
-    """What comes of the candles up to `stop` that it has not taken."""
+    """The events of the remaining candles up to `stop`."""
     position = session.status().position_ms
     return rigs.feed(session, [one for one in CANDLES[:stop] if position is None or one.open_time_ms > position])
 
@@ -199,7 +199,7 @@ def test_a_diverged_run_never_counts_as_healthy_again_by_another_change(place: P
 
 
 def test_what_was_gone_back_to_and_its_copy_stay_and_the_wrecks_go_first(place: Path) -> None:
-    """The walk's: the checkpoint that the banner had named went at the next save, and a wrecked one stayed."""
+    """The walk's: the checkpoint in the banner was deleted at the next save, and a diverged one stayed."""
     session = well(place)
     (healthy,) = saved(session.handle(SetLearningRate(1.0)))
     way = named(fed(session, HEALTHY + 40)).recovery

@@ -1,4 +1,4 @@
-"""What the button of a diverged model takes back, by what is stored; in a real session in test_way_back.py."""
+"""The recovery of a diverged model, from stored data; in a real session in test_divergence_recovery.py."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ghosts before the trainer has come to the newest candle: the simple rules', which leave no trace in the record."""
+"""Ghosts before the trainer has reached the newest candle: by the simple rules, not stored in the record."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A run without a window: what its feed tells reaches the table and the trainer."""
+"""A run without a window: its feed's candles reach the table and the trainer."""
 
 from __future__ import annotations
 

@@ -59,7 +59,7 @@ def forecasts(session: TrainingService, candles: list, mode: ForecastMode = Fore
 
 
 def test_the_first_forecast_is_the_pretrained_models(tmp_path: Path, pretrained: str) -> None:
-    """Worked out here from the file alone; a new model would have said what the reference says."""
+    """Computed here from the file alone; a new model would forecast like the reference."""
     store = PretrainedStore(DataFolder(tmp_path))
     tensors, metadata = store.load(store.newest_first()[0])
     engine = build_engine(rigs.SMALL, torch.device("cpu"), 0)

@@ -112,7 +112,7 @@ def test_silence_that_is_too_long_ends_it(host: ProcessHost, child: Child) -> No
 def test_an_answer_that_came_at_the_last_moment_counts(
     host: ProcessHost, child: Child, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It may have been this process that stood still."""
+    """This process itself may have been suspended."""
 
     def late(timeout_s: float) -> bool:
         if timeout_s > 0.0:

@@ -188,7 +188,7 @@ def test_a_value_out_of_range_is_refused_with_the_range_and_the_former_stays(
 def test_a_checkpoint_that_is_gone_back_to_says_what_it_was_learned_with(
     tmp_path: Path, session_after: SessionAfter
 ) -> None:
-    """It was called healthy at a rate of 0.9, which the next wreck was then taken back to."""
+    """It was called healthy at a rate of 0.9, and was then restored after the next divergence."""
     session = session_after(tmp_path, 31)
     (healthy,) = saved(session.handle(SetLearningRate(0.9)))
     rigs.feed(session, CANDLES[31:34])

@@ -116,7 +116,7 @@ def test_no_answer_that_came_makes_the_same_one_a_hang_and_the_limit_is_bounded(
 
 
 def test_time_in_which_nobody_looked_is_not_held_against_it(watchdog: Watchdog, clock: ManualClock) -> None:
-    """A suspended laptop, or Ctrl+Z on the whole group: both stood still."""
+    """A suspended laptop, or Ctrl+Z on the whole group: both were suspended."""
     watchdog.request_sent()
     look(watchdog, clock, 5.0)
     clock.advance_ms(3_600_000)

@@ -1,4 +1,4 @@
-"""The score that a checkpoint is saved with: its model's, and no wreck keeps what its weights can no longer do."""
+"""The score saved with a checkpoint: that of its model; a diverged model does not keep an old score."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_it_is_the_models_and_what_was_shown_is_another_number() -> None:
 
 
 def test_a_wreck_never_ranks_above_what_it_was(tmp_path: Path, session_after: SessionAfter) -> None:
-    """Nothing was scored since it was wrecked, so the ledger still has the scores of the healthy model."""
+    """Nothing was scored since it diverged, so the ledger still has the scores of the healthy model."""
     session = session_after(tmp_path, CANDLES)
     healthy = saved(session)
     session._session.step += 1  # another state, as far as the keeper is concerned

@@ -43,7 +43,7 @@ RIGHT = corrected(CANDLES[AT])
 
 
 def correct(root: Path, candle: Candle = RIGHT) -> None:
-    """What the window does when the feed corrects a candle, before it tells the trainer."""
+    """What the window stores when the feed corrects a candle, before it notifies the trainer."""
     store_candles(root, [candle])
 
 
@@ -181,7 +181,7 @@ def test_a_candle_corrected_twice_has_three_versions(tmp_path: Path, begin: Sess
 
 
 def test_a_crash_before_the_checkpoint_leaves_one_score_a_candle(tmp_path: Path, begin: SessionAfter) -> None:
-    """The candle is gone through again, now as it was corrected; its first score stays what it was."""
+    """The candle is replayed in its corrected form; its first score stays unchanged."""
     session = begin(tmp_path, 26)  # the newest checkpoint is of step 20
     correct(tmp_path)
     session.handle(RescoreCandle(RIGHT.open_time_ms))

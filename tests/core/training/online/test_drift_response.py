@@ -35,7 +35,7 @@ SMALLER = replace(
 
 @cache
 def candles() -> tuple[Candle, ...]:
-    """Volumes that hardly change, then volumes that nobody can forecast."""
+    """Volumes that hardly change, then unpredictable ones."""
     walk, generator = random_walk(CALM + WILD, seed=2), np.random.default_rng(3)
     calm, wild = generator.normal(0.0, 0.02, CALM), generator.normal(0.0, 2.5, WILD)
     volumes = 100.0 * np.exp(np.concatenate([calm, wild]))

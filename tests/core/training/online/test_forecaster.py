@@ -49,7 +49,7 @@ def test_where_the_model_gives_nothing_the_forecast_without_it_takes_its_place()
 
 
 def test_what_the_model_forecast_is_scored_as_the_models_and_nobody_elses() -> None:
-    """The forecast without the model is what says whether the model adds anything."""
+    """The forecast without the model shows whether the model adds anything."""
     candles = random_walk(122)
     losses = []
     for shift in (0.0, 1.0):

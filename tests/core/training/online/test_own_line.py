@@ -103,7 +103,7 @@ def wreck_folder(healthy_folder: Path, tmp_path_factory: pytest.TempPathFactory)
 
 @pytest.fixture
 def place(wreck_folder: Path, tmp_path: Path) -> Path:
-    """A copy of a run that a rate of 1 has wrecked."""
+    """A copy of a run that diverged at a rate of 1."""
     return Path(shutil.copytree(wreck_folder, tmp_path / "data"))
 
 
@@ -113,7 +113,7 @@ def kept(session: TrainingService, reason: str) -> CheckpointInfo:
 
 
 def resumed(place: Path) -> tuple[TrainingService, CheckpointInfo, CheckpointInfo]:
-    """The wreck, with its checkpoint from before the change and its newest."""
+    """The diverged run, with its checkpoint from before the change and its newest."""
     session = rigs.service(place, SETTINGS)
     healthy, wreck = kept(session, "change"), kept(session, "manual")
     assert healthy.skill is not None and wreck.skill is not None and wreck.skill < healthy.skill - 0.1
@@ -122,7 +122,7 @@ def resumed(place: Path) -> tuple[TrainingService, CheckpointInfo, CheckpointInf
 
 @dataclasses.dataclass(frozen=True)
 class WentOn:
-    """The wreck's run after its healthy checkpoint was restored. midway: its folder as of a crash; end: when closed."""
+    """The run after its healthy checkpoint was restored. midway: its folder as of a crash; end: when closed."""
 
     midway: Path
     end: Path
@@ -211,8 +211,8 @@ def test_a_start_goes_on_with_the_same_line(went_on: WentOn, tmp_path: Path) -> 
 
 
 def test_a_start_from_an_older_checkpoint_leaves_the_others_forecasts_alone(went_on: WentOn, tmp_path: Path) -> None:
-    """The restored model's checkpoints are damaged: the wreck is what is left, and its forecasts are not those that the
-    record holds of the candles that are gone through again."""
+    """The restored model's checkpoints are damaged: only the diverged model is left, and its forecasts are not those
+    in the record for the replayed candles."""
     place = Path(shutil.copytree(went_on.end, tmp_path / "copy"))
     for info in (went_on.back, *went_on.later):
         path = DataFolder(place).absolute(info.file)
@@ -278,7 +278,7 @@ def test_a_start_after_a_restore_judges_no_steps_of_the_wreck(place: Path) -> No
 
 
 def test_a_diverged_model_does_not_improve(place: Path) -> None:
-    """Its loss falls from a height, and is many times what it was all the same."""
+    """Its loss falls from a height, and is still many times the earlier one."""
     session = rigs.service(place, SETTINGS)
     session.opening_events()
     assert session._health.newest is Disease.DIVERGED

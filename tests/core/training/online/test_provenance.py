@@ -1,4 +1,4 @@
-"""By whatever road weights come into a session: forecasts of candles that they may have learned are never its own."""
+"""Forecasts of candles that imported weights may have learned are never the session's own."""
 
 from __future__ import annotations
 

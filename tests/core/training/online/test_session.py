@@ -75,7 +75,7 @@ def run_over(root: Path, candles: list[Candle]) -> Record:
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Record:
-    """Of a run over all CANDLES that nobody disturbs."""
+    """Of an undisturbed run over all CANDLES."""
     return run_over(tmp_path_factory.mktemp("whole"), CANDLES)
 
 

@@ -1,4 +1,4 @@
-"""The online session when the model or the device fails: what it forecasts, reports and restores."""
+"""The online session when the model or the device fails: its forecasts, incidents and restores."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def test_a_moment_that_is_not_finite_is_found_at_the_next_look_and_training_goes
 
 
 class InForecasts:
-    """Strikes the model where it forecasts, from now on; `times` of its tries, or all."""
+    """Makes the model's forecasts fail from now on: `times` of them, or all."""
 
     def __init__(self, session: TrainingService, strike: Callable[[torch.Tensor], torch.Tensor], times: float) -> None:
         self.left = times

@@ -380,7 +380,7 @@ def test_memory_runs_out_for_real_and_the_batch_is_split(tmp_path: Path) -> None
 
 
 def test_memory_that_runs_out_after_the_update_does_not_train_twice(tmp_path: Path) -> None:
-    """The optimizer's step was done, what comes after it was not: only the known good state is whole."""
+    """The optimizer's step was done, the rest was not: only the known good state is consistent."""
     bench, calm = Bench(tmp_path), Bench(tmp_path)
     bench.train()
     samples = batch(50, size=8)
@@ -506,7 +506,7 @@ def test_a_moment_or_an_average_that_is_not_finite_goes_back_when_it_is_looked_a
 
 @pytest.mark.parametrize("value", [1e20, 3e38])
 def test_large_numbers_are_finite(tmp_path: Path, value: float) -> None:
-    """Their norm overflowed, and a sound state was called spoiled."""
+    """Their norm overflowed, and a finite state was called non-finite."""
     bench = Bench(tmp_path)
     spoil_moment_or_average(bench.engine, "exp_avg_sq", value)
     assert bench.engine.is_finite()
