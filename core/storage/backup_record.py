@@ -1,4 +1,4 @@
-"""What a backup says of itself: a folder with a copy of the database, checkpoint files, and a record of both."""
+"""Backups on disk: folders with a copy of the database, checkpoint files, and a JSON record of both."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _Kept = Annotated[str, Field(pattern=r"^[0-9]{6}\.safetensors$")]
 
 @validated_dataclass(frozen=True, kw_only=True, config=_CONFIG)
 class KeptFile:
-    """A checkpoint's weights. file: as the table names it; kept_as: its name in the backup."""
+    """A checkpoint's weights. file: its name in the table; kept_as: its name in the backup."""
 
     file: _File
     kept_as: _Kept
@@ -39,7 +39,7 @@ class KeptFile:
 
 @validated_dataclass(frozen=True, kw_only=True, config=_CONFIG)
 class Record:
-    """What was true of the copy when it was verified. rows: of each table."""
+    """The properties of the copy when it was verified. rows: per table."""
 
     form: Literal[1] = 1
     made_at_ms: _Count
@@ -55,7 +55,7 @@ _RECORDS = TypeAdapter(Record)
 
 @dataclass(frozen=True, slots=True)
 class Backup:
-    """A backup that has a record. Whether it still is as it was recorded, `verify` tells."""
+    """A backup with a record. `verify` checks that it still matches the record."""
 
     folder: Path
     record: Record = field(repr=False)
@@ -70,16 +70,16 @@ class Backup:
 
     @property
     def rows(self) -> int:
-        """Of all tables but those whose rows go with age, or were counted otherwise by former versions."""
+        """Rows of all tables, except those that are thinned with age or were counted differently by older versions."""
         return sum(count for table, count in self.record.rows.items() if table not in _UNEVEN)
 
     def weights(self, kept: KeptFile) -> Path:
-        """Where the backup has this checkpoint's file."""
+        """The path of this checkpoint's file in the backup."""
         return self.folder / CHECKPOINTS / kept.kept_as
 
 
 def folder_name(at_ms: int) -> str:
-    """``2026-11-21T15-00-00Z``: it sorts by time, and every file system takes it."""
+    """``2026-11-21T15-00-00Z``: sorts by time, and is valid on every file system."""
     return utc_text(at_ms, "%Y-%m-%dT%H-%M-%SZ")
 
 
@@ -89,7 +89,7 @@ def write_record(folder: Path, record: Record) -> None:
 
 
 def list_backups(folder: Path) -> tuple[Backup, ...]:
-    """All that have a record, the newest first. What is unfinished, or has none, is not among them."""
+    """All backups with a record, newest first; not the unfinished ones."""
     try:
         inside = [path for path in folder.iterdir() if path.is_dir() and not path.name.startswith(".")]
     except OSError:
@@ -100,7 +100,7 @@ def list_backups(folder: Path) -> tuple[Backup, ...]:
 
 
 def verify(backup: Backup) -> str | None:
-    """None where the copy is, byte for byte, what was checked when it was made; else what is wrong with it."""
+    """The fault of the copy; None if it is byte for byte the one checked when it was made."""
     try:
         if backup.database.stat().st_size != backup.record.size_bytes:
             return "its size is not the recorded one"
@@ -112,7 +112,7 @@ def verify(backup: Backup) -> str | None:
 
 
 def sha256_of(path: Path) -> str:
-    """Of the file's bytes, in lower-case hex. Raises OSError."""
+    """The SHA-256 of the file in lower-case hex. Raises OSError."""
     digest = hashlib.sha256()
     with path.open("rb") as file:
         while piece := file.read(_PIECE_BYTES):
@@ -121,7 +121,7 @@ def sha256_of(path: Path) -> str:
 
 
 def same_rows(one: Mapping[str, int], other: Mapping[str, int]) -> str | None:
-    """The first table that has not the same number of rows in both; None where all have."""
+    """The first table whose number of rows differs; None if there is none."""
     odd = sorted(table for table in one.keys() | other.keys() if one.get(table) != other.get(table))
     return odd[0] if odd else None
 

@@ -1,7 +1,7 @@
-"""Making backups of the database while it is written to: copied in pieces, verified, and only then given their name.
+"""Backups of the database during writes: copied in pieces, verified, and only then renamed to their final name.
 
-With the copy go the checkpoint files that it would go on from, as hard links where the disk can: a copy whose runs had
-no weights any more would have lost what was learned.
+The checkpoint files needed to continue its runs go with the copy, as hard links if the disk supports them: without
+weights the learned state would be lost.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from core.storage.soundness import UNREADABLE, is_newer, pages_of, steps_of, tab
 
 _PAGES = 256
 _PAUSE_S = 0.005
-"""After each piece: others are to get at the disk."""
+"""Pause after each piece, to leave the disk to others."""
 _MARGIN_BYTES = 32_000_000
 _DAMAGE = "damage-found.txt"
 _RESUMED_FROM = """
@@ -60,8 +60,8 @@ _log = logging.getLogger("ghostcandle")
 Progress = Callable[[int, int], object]
 
 
-class BackupCancelled(Exception):  # noqa: N818 - what was asked for, no error
-    """The backup was given up because somebody asked for that; nothing of it is left."""
+class BackupCancelled(Exception):  # noqa: N818 - requested, not an error
+    """The backup was cancelled; nothing of it is left."""
 
 
 def make_backup(
@@ -72,11 +72,11 @@ def make_backup(
     is_cancelled: Callable[[], bool] = lambda: False,
     on_progress: Progress = lambda done, total: None,
 ) -> Backup:
-    """Copy the database as it is at one moment, prove the copy whole, give it its name, and forget old ones.
+    """Copy a snapshot of the database, verify the copy, give it its name, and delete old backups.
 
-    Slow, so not for a thread that paints. Others may read and write meanwhile. on_progress: pages of the database.
+    Slow, so not for the GUI thread. Others may read and write meanwhile. on_progress: pages of the database.
     Raises BackupCancelled, and StorageError, with nothing left behind and no former backup touched; a
-    CorruptDatabaseError where the database itself is damaged, which the next start will look into.
+    CorruptDatabaseError if the database itself is damaged, which the next start checks.
     """
     try:
         make_private_folder(folder.backups)
@@ -92,13 +92,13 @@ def make_backup(
         raise _damaged(folder, str(error)) if is_damage else known from error
     except OSError as error:
         raise StorageError(
-            f"No backup could be written to {folder.backups} ({error.strerror or error}). The former ones are as they "
+            f"No backup could be written to {folder.backups} ({error.strerror or error}). The earlier ones are as they "
             "were. Free some space, or allow writing to that folder."
         ) from error
 
 
 def is_due(folder: DataFolder, every_hours: int, now_ms: int) -> bool:
-    """Whether the newest backup is that old, and anything was written since. Zero hours: never."""
+    """Whether the newest backup is this old, and anything was written since. Zero hours: never."""
     written_ms = last_written_ms(folder.database)
     if every_hours <= 0 or written_ms is None:
         return False
@@ -106,32 +106,32 @@ def is_due(folder: DataFolder, every_hours: int, now_ms: int) -> bool:
     if newest is None:
         return True
     made_ms = newest.record.made_at_ms
-    # A clock that was set back must not end backups: one from the future is as old as can be.
+    # A clock that was set back must not stop backups: one from the future counts as old.
     is_old = now_ms - made_ms >= every_hours * 3_600_000 or made_ms > now_ms
     return is_old and (written_ms > made_ms or made_ms > now_ms)
 
 
 def last_written_ms(database: Path) -> int | None:
-    """When the database or its log was last written to; None where there is none."""
+    """When the database or its log was last written; None without a database."""
     moments = []
     for ending in ("", "-wal"):
         try:
             status = database.with_name(database.name + ending).stat()
         except OSError:
             continue
-        if status.st_size or not ending:  # an empty log is what a reader leaves
+        if status.st_size or not ending:  # a reader leaves an empty log
             moments.append(status.st_mtime_ns // 1_000_000)
     return max(moments, default=None)
 
 
 def damage_found(backups: Path) -> bool:
-    """Whether a backup has found the database damaged: the next start is to look thoroughly."""
+    """Whether a backup has found the database damaged, so that the next start checks it thoroughly."""
     return (backups / _DAMAGE).exists()
 
 
 def damage_answered(backups: Path) -> None:
-    """The database was looked into; what was found is history."""
-    with contextlib.suppress(OSError):  # then the next start looks thoroughly again
+    """Clear the report of damage, after the database was checked."""
+    with contextlib.suppress(OSError):  # then the next start checks thoroughly again
         (backups / _DAMAGE).unlink()
 
 
@@ -155,7 +155,7 @@ def _made(folder: DataFolder, clock: Clock, is_cancelled: Callable[[], bool], on
 
     def go_on(_status: int, left: int, total: int) -> None:
         nonlocal pages
-        pages = total or pages  # 0: all are copied, and the rows are looked at
+        pages = total or pages  # 0: all are copied, and the rows are being checked
         on_progress(pages - left, pages)
         if is_cancelled():
             raise BackupCancelled
@@ -177,7 +177,7 @@ def _made(folder: DataFolder, clock: Clock, is_cancelled: Callable[[], bool], on
 
 def _copied(folder: DataFolder, target: Path, clock: Clock, go_on: Callable[[int, int, int], None]) -> Record:
     with closing(_read_only(folder.database)) as source:
-        # One reading transaction: writers go on in the log, and no step begins anew because of them.
+        # One read transaction: writers continue in the log, and no piece is copied again because of them.
         source.execute("BEGIN")
         rows = _counted(source)
         made_at_ms = clock.now_ms()
@@ -202,8 +202,8 @@ def _copied(folder: DataFolder, target: Path, clock: Clock, go_on: Callable[[int
 
 
 def _mended(folder: DataFolder, copy: sqlite3.Connection, after_piece: Callable[[], None]) -> bool:
-    """Look at every row that has a checksum. What was damaged in the database is replaced in the copy by what former
-    backups have of it, or dropped; a list tells the trainer to do the same. True where anything was."""
+    """Check every row that has a checksum. In the copy, damaged rows are replaced by those of earlier backups, or
+    dropped; a list lets the trainer do the same. True if there were any."""
     copy.text_factory = decode
     damaged = find_damaged(copy, after_piece) if tables_of(copy) is None else []
     if not damaged:
@@ -217,7 +217,7 @@ def _mended(folder: DataFolder, copy: sqlite3.Connection, after_piece: Callable[
 
 
 def _verified(folder: DataFolder, source: sqlite3.Connection, target: Path, rows: dict[str, int]) -> tuple[str, ...]:
-    """Read the copy from the disk as a reader would. Returns its schema's steps. Raises StorageError."""
+    """Read the copy back from the disk. Returns its schema's steps. Raises StorageError."""
     with closing(sqlite3.connect(f"{target.as_uri()}?mode=ro&immutable=1", uri=True)) as copy:
         fault = _fault(copy, rows)
         if fault is None:
@@ -225,17 +225,17 @@ def _verified(folder: DataFolder, source: sqlite3.Connection, target: Path, rows
     if (damage := _damage(source)) is not None:
         raise _damaged(folder, damage)
     raise StorageError(
-        f"The copy of the database in {folder.backups} was not what was written ({fault}), so it was thrown away; the "
-        "former backups stay. Check the disk."
+        f"The copy of the database in {folder.backups} differs from the original ({fault}), so it was deleted; the "
+        "earlier backups are kept. Check the disk."
     )
 
 
 def _damaged(folder: DataFolder, damage: str) -> CorruptDatabaseError:
-    """Leaves a word for the next start, which looks thoroughly then."""
+    """Leave a report for the next start, which then checks thoroughly."""
     with contextlib.suppress(OSError):
         (folder.backups / _DAMAGE).write_text(damage, encoding="utf-8")
     return CorruptDatabaseError(
-        f"The database {folder.database} is damaged ({damage}), so it was not backed up; the former backups stay. "
+        f"The database {folder.database} is damaged ({damage}), so it was not backed up; the earlier backups are kept. "
         + START_AGAIN
     )
 
@@ -261,7 +261,7 @@ def _damage(source: sqlite3.Connection) -> str | None:
 
 
 def _kept_checkpoints(folder: DataFolder, source: sqlite3.Connection, into: Path) -> Iterator[KeptFile]:
-    """Of every run the newest, the newest known good and the best; one that is not whole is left out, and said."""
+    """The newest, the newest known good and the best of every run; damaged ones are skipped with a warning."""
     into.mkdir()
     for number, (file, sha256) in enumerate(source.execute(_RESUMED_FROM).fetchall()):
         kept = KeptFile(file=str(file), kept_as=f"{number:06}.safetensors", sha256=str(sha256))
@@ -270,14 +270,14 @@ def _kept_checkpoints(folder: DataFolder, source: sqlite3.Connection, into: Path
             if sha256_of(into / kept.kept_as) == kept.sha256:
                 yield kept
                 continue
-        except FileNotFoundError:  # cleaned up since: the next one of its run is in the next backup
+        except FileNotFoundError:  # deleted since: the next one of its run will be in the next backup
             continue
         (into / kept.kept_as).unlink()
         _log.warning("%s is not whole, so it is not in the backup.", kept.file)
 
 
 def link_or_copy(path: Path, target: Path) -> None:
-    """The same file under a second name; a copy where the disk has no such names. Raises OSError."""
+    """A hard link, or a copy on disks without links. Raises OSError."""
     try:
         os.link(path, target)
     except FileNotFoundError:
@@ -289,7 +289,7 @@ def link_or_copy(path: Path, target: Path) -> None:
 
 
 def _forget_old(backups: Path, keep: int) -> None:
-    """Keep the newest ones, and the fullest: one that holds more than all of those is worth more than its age."""
+    """Keep the newest ones, and the most complete one if it has more rows than all of them."""
     known = list_backups(backups)
     newest, older = known[:keep], known[keep:]
     fullest = max(older, key=lambda backup: backup.rows, default=None)
@@ -311,7 +311,7 @@ def _require_space(folder: DataFolder) -> None:
     if free < needed:
         raise StorageError(
             f"No backup was made: it needs {needed / 1e6:,.0f} MB and its disk has {free / 1e6:,.0f} MB free. "
-            "The former ones are as they were. Free some space."
+            "The earlier ones are as they were. Free some space."
         )
 
 

@@ -1,4 +1,4 @@
-"""Reading scores and the forecasts that they are of as columns, in blocks. Rows that are damaged are left out."""
+"""Reads scores and their forecasts as columns, in blocks. Damaged rows are skipped."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from sqlite_utils import Database
 
 OnDamage = Callable[[SealedTable, int], None]
-"""Called with the table and the id of a row that is not what was written."""
+"""Called with the table and the id of a damaged row."""
 _FOREVER = 2**63 - 1
 
 
@@ -33,36 +33,36 @@ class ScoreBlock:
     scored_at_ms: NDArray[np.int64]
     records: Records
     losses: Sequence[bytes]
-    """What every expert lost; empty where that is not kept, or was not asked for."""
+    """The experts' losses; empty if they are not stored or not requested."""
     read_until_ms: int
-    """The newest target that was looked at."""
+    """The newest target read."""
     is_end: bool
-    """Whether nothing follows."""
+    """Whether this is the last block."""
 
     def __len__(self) -> int:
         return len(self.target_open_time_ms)
 
     def at(self, horizon: int) -> ScoreBlock:
-        """Those of one horizon."""
+        """The scores of one horizon."""
         return self.taken(self.records["horizon"] == horizon)
 
     @property
     def newest(self) -> ScoreBlock:
-        """Of one horizon's, the newest version of each target."""
+        """The newest version of each target, for the scores of one horizon."""
         target = self.target_open_time_ms
         is_newest = np.ones(len(target), dtype=np.bool_)
         is_newest[:-1] = target[1:] != target[:-1]
         return self if is_newest.all() else self.taken(is_newest)
 
     def taken(self, which: NDArray[np.bool_]) -> ScoreBlock:
-        """Some of them. which: [n]."""
+        """A selection. which: [n]."""
         losses = [self.losses[place] for place in np.flatnonzero(which).tolist()]
         columns = (self.target_open_time_ms[which], self.version[which], self.scored_at_ms[which], self.records[which])
         return ScoreBlock(*columns, losses, self.read_until_ms, self.is_end)
 
 
 class BlockReader:
-    """Of one run. All methods raise StorageError."""
+    """Reads one run. All methods raise StorageError."""
 
     def __init__(self, db: Database, run_id: str, on_damage: OnDamage) -> None:
         self._db = db
@@ -72,8 +72,8 @@ class BlockReader:
     def scores(
         self, table: SealedTable, first_ms: int, last_ms: int = _FOREVER, most: int = -1, *, with_losses: bool
     ) -> ScoreBlock:
-        """Of targets that open in first_ms..last_ms, the first `most` rows (all: -1), in all versions and at all
-        horizons that the table has. A target is never parted."""
+        """The first `most` rows (all: -1) of targets that open in first_ms..last_ms, in all versions and at all
+        horizons of the table. A target is never split."""
         detail = DETAILS[table]
         columns, join = table.select("s"), ""
         if with_losses:
@@ -94,7 +94,7 @@ class BlockReader:
         return _to_block(rows, losses, read_until_ms, is_end)
 
     def forecasts(self, block: ScoreBlock) -> dict[int, Row]:
-        """Rows of the table `forecasts` that these scores are of, by origin; others of the same time among them."""
+        """The rows of the table `forecasts` for these scores, by origin; may include others of the same time."""
         if not len(block):
             return {}
         origins = block.records["origin_open_time_ms"]
@@ -108,7 +108,7 @@ class BlockReader:
     def with_forecasts(
         self, block: ScoreBlock, known: dict[int, Row] | None = None
     ) -> tuple[ScoreBlock, ForecastBlock]:
-        """The scores whose forecast is there, and those forecasts: [n] both. known: what `forecasts` gave."""
+        """The scores whose forecast exists, and those forecasts: both [n]. known: the result of `forecasts`."""
         rows = self.forecasts(block) if known is None else known
         wanted = list(
             zip(block.records["origin_open_time_ms"].tolist(), block.records["horizon"].tolist(), strict=True)
@@ -150,14 +150,14 @@ class ForecastBlock:
 
     @property
     def quantiles(self) -> NDArray[np.float64]:
-        """[n, Q, L], NaN where nothing is drawn (`packed_forecasts.unpack_drawn`)."""
+        """[n, Q, L], NaN for quantiles not drawn (`packed_forecasts.unpack_drawn`)."""
         if not self._rows:
             return np.empty((0, 1, 1))
         return unpack_drawn(b"".join(map(_drawn, self._rows, self._horizons)), *self._rows[0][11:13])
 
     @property
     def before(self) -> NDArray[np.float64]:
-        """The median close return of the horizon before; 0 for the first horizon."""
+        """The median close return of the previous horizon; 0 for the first one."""
         medians = [_median_before(row, horizon) for row, horizon in zip(self._rows, self._horizons, strict=True)]
         return np.array(medians, dtype=np.float64)
 
@@ -180,7 +180,7 @@ def _median_before(row: Row, horizon: int) -> float:
 
 
 def _without_last_target(rows: list[Row]) -> list[Row]:
-    """The last one may have a version that did not come along."""
+    """Without the last target, which may have further versions."""
     earlier = [row for row in rows if row[2] != rows[-1][2]]
     return earlier or rows
 

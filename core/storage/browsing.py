@@ -1,4 +1,4 @@
-"""Reading the checkpoints of all runs a page at a time, with the market of each, for the browser."""
+"""Reads the checkpoints of all runs page by page, with their markets, for the browser."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ WHERE is_deleted = 0
 
 
 class BrowsedRows:
-    """What is kept and not asked to be deleted, of all runs. `is_best` and `is_in_use` are not known here.
+    """The stored checkpoints of all runs, without those to be deleted. `is_best` and `is_in_use` are not set here.
 
     All methods raise StorageError.
     """
@@ -43,24 +43,24 @@ class BrowsedRows:
         self._db = db
 
     def page(self, before: int | None, limit: int) -> list[CheckpointRow]:
-        """The newest, at most `limit`, of those saved before this sequence number (None: of all)."""
+        """The newest `limit` checkpoints saved before this sequence number (None: of all)."""
         bound = 2**63 - 1 if before is None else before
         return self._read("AND checkpoints.sequence < ? ORDER BY checkpoints.sequence DESC LIMIT ?", (bound, limit))
 
     def newer(self, after: int) -> list[CheckpointRow]:
-        """Those that were saved after this sequence number."""
+        """The checkpoints saved after this sequence number."""
         return self._read("AND checkpoints.sequence > ? ORDER BY checkpoints.sequence DESC", (after,))
 
     def of(self, ids: Sequence[str]) -> list[CheckpointRow]:
-        """Those of these that are there."""
+        """The checkpoints with these ids, as far as they exist."""
         holes = ", ".join("?" * len(ids))
         return self._read(f"AND checkpoints.checkpoint_id IN ({holes})", ids)
 
     def _read(self, condition: str, parameters: Sequence[object]) -> list[CheckpointRow]:
-        return [_kept(row) for row in select(self._db, f"{_SELECT} {condition}", parameters)]
+        return [_to_row(row) for row in select(self._db, f"{_SELECT} {condition}", parameters)]
 
 
-def _kept(row: Row) -> CheckpointRow:
+def _to_row(row: Row) -> CheckpointRow:
     venue, symbol, interval_ms, sequence, is_archived, *rest = row
     found, rest = rest[: len(EVALUATION_COLUMNS)], rest[len(EVALUATION_COLUMNS) :]
     evaluation = None if found[0] is None else to_evaluation(tuple(found))

@@ -41,7 +41,7 @@ _UNANNOUNCED = "SELECT open_time_ms, reason FROM set_aside_candles WHERE market_
 _ANNOUNCED = "UPDATE set_aside_candles SET is_announced = 1 WHERE market_id = ?"
 
 CHUNK_ROWS = 4_000
-"""Read in about 5 ms: so long is the interpreter busy at most before the reader looks up."""
+"""Read in about 5 ms, the longest time for which the interpreter is blocked."""
 _NUMBERS = ("open", "high", "low", "close", "volume")
 _ROW = np.dtype([("open_time_ms", np.int64), *((name, np.float64) for name in _NUMBERS)])
 _NEWEST_FIRST = f"""
@@ -68,7 +68,7 @@ class StoredColumns:
 
 @dataclass(frozen=True, slots=True)
 class SetAside:
-    """A candle that is kept apart, a hole in its place: when it opened (UTC ms), and why in words."""
+    """A candle replaced by a hole: its opening time (UTC ms), and the reason in words."""
 
     open_time_ms: int
     reason: str
@@ -81,15 +81,15 @@ class CandleStore:
         self._db = db
 
     def last_simulated(self) -> Market | None:
-        """The invented market that was trained on last; where there was no training, one that has candles."""
+        """The simulated market trained on last, else one with candles; None if there is none."""
         return last_simulated(self._db)
 
     def markets(self) -> tuple[Market, ...]:
-        """All of which candles are stored, the newest first."""
+        """All markets with stored candles, newest first."""
         return with_candles(self._db)
 
     def save(self, market: Market, candles: Iterable[Candle]) -> int:
-        """Store in one transaction; a candle that is there already is replaced where it differs.
+        """Store in one transaction; existing candles are replaced if they differ.
 
         Returns how many rows are new or changed. Raises ValueError for numbers that no market has
         (`core.domain.validation`).
@@ -107,16 +107,16 @@ class CandleStore:
         columns: StoredColumns,
         *,
         replaces: bool,
-        told: Callable[[int], None] = lambda rows: None,
+        on_progress: Callable[[int], None] = lambda rows: None,
     ) -> int:
-        """Store in one transaction; a candle that is there already is replaced where it differs, or left as it is.
+        """Store in one transaction; existing candles are replaced if they differ, or kept.
 
-        told: called now and then with the rows done. Returns how many rows are new or changed. Raises ValueError for
-        numbers that no market has (`core.domain.validation`).
+        on_progress: called now and then with the rows stored so far. Returns how many rows are new or changed. Raises
+        ValueError for numbers that no market has (`core.domain.validation`).
         """
         for reason, is_at_fault in number_faults(columns.values):
             if is_at_fault.any():
-                raise ValueError(f"{int(is_at_fault.sum())} of {len(columns)} candles cannot be: {reason.value}")
+                raise ValueError(f"{int(is_at_fault.sum())} of {len(columns)} candles are invalid: {reason.value}")
         changed = 0
         with write(self._db):
             market_id = add_market(self._db, market)
@@ -125,18 +125,18 @@ class CandleStore:
                 numbers = (column[rows].tolist() for column in (columns.open_time_ms, *columns.values))
                 values = zip(repeat(market_id), *numbers, strict=False)
                 changed += self._db.conn.executemany(_UPSERT if replaces else _INSERT_MISSING, values).rowcount
-                told(min(rows.stop, len(columns)))
+                on_progress(min(rows.stop, len(columns)))
         return changed
 
     def set_aside(self, market: Market, open_time_ms: int, reason: str) -> None:
-        """Leave a hole in the place of a stored candle, for good: these numbers are not stored again."""
+        """Replace a stored candle by a hole permanently: the same numbers are not stored again."""
         place = (find_market(self._db, market), open_time_ms)
         with write(self._db):
             self._db.execute(_SET_ASIDE, (reason, *place))
             self._db.execute(_REMOVE, place)
 
     def take_unannounced(self, market: Market) -> list[SetAside]:
-        """Candles that were set aside since this was asked last, ascending."""
+        """Candles set aside since the last call, ascending."""
         market_id = find_market(self._db, market)
         found = [SetAside(*row) for row in select(self._db, _UNANNOUNCED, (market_id,))]
         if found:
@@ -179,7 +179,7 @@ class CandleStore:
     def ascending_chunks(
         self, market: Market, first_ms: int, stop_ms: int = _AFTER_ALL_MS, chunk: int = _ROWS_AT_ONCE
     ) -> Iterator[StoredColumns]:
-        """The same in chunks, the oldest first, each a transaction of its own as in `column_chunks`."""
+        """The same in chunks, the oldest first, each in a separate transaction as in `column_chunks`."""
         while len(columns := self.columns_between(market, first_ms, stop_ms, chunk)):
             yield columns
             first_ms = int(columns.open_time_ms[-1]) + 1
@@ -189,7 +189,7 @@ class CandleStore:
     ) -> Iterator[StoredColumns]:
         """All candles that opened before `before_ms`, in chunks, the newest chunk first; each ascends in itself.
 
-        Each chunk is a transaction of its own, so that a slow reader does not hold the write-ahead log back: a candle
+        Each chunk is a separate transaction, so that a slow reader does not block checkpoints of the log: a candle
         that is stored meanwhile is in a later chunk, or in none.
         """
         while len(columns := self.columns_before(market, before_ms, chunk)):
@@ -197,12 +197,12 @@ class CandleStore:
             before_ms = int(columns.open_time_ms[0])
 
     def latest_open_time_ms(self, market: Market) -> int | None:
-        """When the newest stored candle opened, or None."""
+        """The opening time of the newest stored candle, or None."""
         newest = self.newest(market, 1)
         return newest[0].open_time_ms if newest else None
 
     def count(self, market: Market, *, after_ms: int | None = None) -> int:
-        """How many candles are stored, or how many of those opened after `after_ms`."""
+        """The number of stored candles, or of those that opened after `after_ms`."""
         market_id = find_market(self._db, market)
         condition, values = ("", []) if after_ms is None else ("AND open_time_ms > ?", [after_ms])
         sql = f"SELECT COUNT(*) FROM candles WHERE market_id = ? {condition}"
@@ -212,5 +212,5 @@ class CandleStore:
 def _row(candle: Candle) -> tuple[int, float, float, float, float, float]:
     problem = problem_of_numbers(candle)
     if problem is not None:
-        raise ValueError(f"{candle} cannot be: {problem.value}")
+        raise ValueError(f"{candle} is invalid: {problem.value}")
     return candle.open_time_ms, candle.open, candle.high, candle.low, candle.close, candle.volume

@@ -1,4 +1,4 @@
-"""The lines that a user drew at prices, by market; all intervals of a symbol share them. The window writes them."""
+"""The user's price lines, by market; all intervals of a symbol share them. Written by the window."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ class ChartLineStore:
         self._db = db
 
     def list(self, venue: str, symbol: str) -> list[PriceLine]:
-        """A market's lines, in the order in which they were drawn."""
+        """A market's lines, in the order of creation."""
         sql = f"SELECT {_COLUMNS} FROM chart_lines WHERE venue = ? AND symbol = ? ORDER BY created_at_ms, id"
         return [_to_line(row, symbol) for row in select(self._db, sql, (venue, symbol))]
 
     def armed(self) -> dict[tuple[str, str], tuple[PriceLine, ...]]:
-        """The alerts that are watched, by venue and symbol."""
+        """The armed alerts, by venue and symbol."""
         sql = f"SELECT venue, symbol, {_COLUMNS} FROM chart_lines WHERE kind = 'alert' AND is_armed ORDER BY id"
         found: dict[tuple[str, str], tuple[PriceLine, ...]] = {}
         for venue, symbol, *row in select(self._db, sql):
@@ -47,7 +47,7 @@ class ChartLineStore:
         return found
 
     def put(self, venue: str, symbol: str, line: PriceLine) -> PriceLine:
-        """Store a new line, or change the one of the same number; one that was removed comes back under its number.
+        """Store a new line, or replace the one with the same number; a removed one is restored under its number.
 
         Returns it with its number.
         """
@@ -57,7 +57,7 @@ class ChartLineStore:
         return replace(line, number=number)
 
     def remove(self, number: int) -> None:
-        """Take it away. One that is not there is no error."""
+        """Remove a line. A missing one is not an error."""
         with write(self._db):
             self._db.conn.execute("DELETE FROM chart_lines WHERE id = ?", (number,))
 

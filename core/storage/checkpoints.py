@@ -1,4 +1,4 @@
-"""The table of checkpoints, as the browser shows it; pins, notes and requests to delete, which the window writes."""
+"""The table of checkpoints for the browser; pins, notes and deletion requests, written by the window."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ PINNED = "SELECT checkpoint_id FROM checkpoint_marks WHERE is_pinned = 1"
 MARKS = "COALESCE(is_pinned, 0), COALESCE(note, ''), COALESCE(name, ''), COALESCE(tags, ''), verified_at_ms, " + (
     "COALESCE(fault, '')"
 )
-"""The marks of a row of `checkpoint_marks`, which may be missing."""
+"""The columns of `checkpoint_marks`, whose row may be missing."""
 _SELECT = f"""
 SELECT {", ".join(f"checkpoints.{column}" for column in CHECKPOINT_COLUMNS)}, {MARKS}
 FROM checkpoints LEFT JOIN checkpoint_marks USING (checkpoint_id)
@@ -49,18 +49,18 @@ _FORBIDDEN_IN_TAGS = re.compile(r"[\s,]+")
 
 
 class CheckpointRows:
-    """Kept checkpoints. `is_best` is worked out here; `is_in_use` only the trainer knows, so it is False."""
+    """Stored checkpoints. `is_best` is computed here; only the trainer knows `is_in_use`, so it is False."""
 
     def __init__(self, db: Database) -> None:
         self._db = db
 
     def list(self, run_id: str) -> list[CheckpointInfo]:
-        """All that are kept, in the order of saving, the newest first."""
+        """All stored checkpoints, newest first."""
         rows = select(self._db, f"{_SELECT} AND run_id = ? ORDER BY sequence DESC", (run_id,))
         return _with_best(rows)
 
     def newest(self, run_id: str) -> CheckpointInfo | None:
-        """The one saved last."""
+        """The newest checkpoint."""
         return next(iter(self.list(run_id)), None)
 
     def best(self, run_id: str) -> CheckpointInfo | None:
@@ -68,7 +68,7 @@ class CheckpointRows:
         return next((info for info in self.list(run_id) if info.is_best), None)
 
     def by_id(self, checkpoint_id: str) -> CheckpointInfo | None:
-        """One that is kept."""
+        """One stored checkpoint."""
         rows = select(self._db, f"{_SELECT} AND checkpoint_id = ?", (checkpoint_id,))
         if not rows:
             return None
@@ -77,18 +77,18 @@ class CheckpointRows:
         return replace(info, is_best=bool(best) and best[0][0] == checkpoint_id)
 
     def learned_at(self, checkpoint_id: str) -> tuple[int, Interval] | None:
-        """The opening time of the newest candle that its run had taken, and the run's interval; None: it is gone."""
+        """The opening time of the newest candle that its run had processed, and the run's interval; None: deleted."""
         rows = select(self._db, _LEARNED_AT, (checkpoint_id,))
         return (int(rows[0][0]), Interval(int(rows[0][1]))) if rows else None
 
     def newest_ids(self) -> frozenset[str]:
-        """Of every run the one saved last: what it would go on from."""
+        """The newest checkpoint of every run, from which it would continue."""
         return frozenset(str(row[0]) for row in select(self._db, _NEWEST))
 
     def set_pinned(self, checkpoint_id: str, is_pinned: bool) -> None:
-        """Keep it for good, or no longer; a pin takes back a request to delete it.
+        """Pin or unpin a checkpoint; a pin cancels a deletion request.
 
-        Raises StorageError for an id that is not kept.
+        Raises StorageError for an unknown id.
         """
         self._mark(checkpoint_id, "is_pinned", is_pinned)
         if is_pinned:
@@ -96,25 +96,25 @@ class CheckpointRows:
                 self._db.conn.execute("DELETE FROM checkpoint_deletions WHERE checkpoint_id = ?", (checkpoint_id,))
 
     def set_note(self, checkpoint_id: str, note: str) -> None:
-        """Replace its note. Raises StorageError for an id that is not kept."""
+        """Replace its note. Raises StorageError for an unknown id."""
         self._mark(checkpoint_id, "note", note)
 
     def set_name(self, checkpoint_id: str, name: str) -> None:
-        """Call it so; an empty name takes its name away. Raises StorageError for an id that is not kept."""
+        """Set its name; an empty one removes it. Raises StorageError for an unknown id."""
         self._mark(checkpoint_id, "name", name)
 
     def set_tags(self, checkpoint_id: str, tags: Sequence[str]) -> None:
-        """Replace its tags: words without blanks and commas, each once. Raises StorageError."""
+        """Replace its tags: distinct words without spaces and commas. Raises StorageError."""
         words = dict.fromkeys(word for tag in tags for word in _FORBIDDEN_IN_TAGS.split(tag) if word)
         self._mark(checkpoint_id, "tags", ",".join(words))
 
     def set_verified(self, checkpoint_id: str, at_ms: int, fault: str) -> None:
-        """Its file was read then. fault: what is wrong with it, a sentence; empty where nothing is."""
+        """Record a check of its file. fault: a sentence; empty if there is none."""
         self._mark(checkpoint_id, "fault", fault)
         self._mark(checkpoint_id, "verified_at_ms", at_ms)
 
     def request_deletion(self, ids: Iterable[str], at_ms: int) -> None:
-        """Ask the trainer to delete these. Raises StorageError, asking for nothing, if one is not kept."""
+        """Request their deletion by the trainer. Raises StorageError, without any request, for an unknown id."""
         sql = "INSERT INTO checkpoint_deletions (checkpoint_id, requested_at_ms) VALUES (?, ?) ON CONFLICT DO NOTHING"
         with write(self._db):
             for checkpoint_id in ids:
@@ -122,7 +122,7 @@ class CheckpointRows:
                 self._db.conn.execute(sql, (checkpoint_id, at_ms))
 
     def take_back_deletion(self, ids: Sequence[str]) -> tuple[str, ...]:
-        """Let these stay after all. Returns those that are still there; the others were deleted meanwhile."""
+        """Cancel deletion requests. Returns those that still exist; the others were deleted meanwhile."""
         holes = ", ".join("?" * len(ids))
         with write(self._db):
             self._db.conn.execute(f"DELETE FROM checkpoint_deletions WHERE checkpoint_id IN ({holes})", ids)
@@ -130,9 +130,9 @@ class CheckpointRows:
         return tuple(str(row[0]) for row in select(self._db, sql, ids))
 
     def requested_deletions(self, until_ms: int | None = None) -> tuple[str, ...]:
-        """Ids of any run that are to be deleted and are still kept, in the order of asking.
+        """Pending deletion requests of all runs, in order.
 
-        until_ms: only what was asked for until then.
+        until_ms: only requests made up to this time.
         """
         sql = (
             "SELECT checkpoint_id FROM checkpoint_deletions JOIN checkpoints USING (checkpoint_id) "
@@ -154,7 +154,7 @@ class CheckpointRows:
     def _require(self, checkpoint_id: str) -> None:
         sql = "SELECT 1 FROM checkpoints WHERE checkpoint_id = ? AND is_deleted = 0"
         if not select(self._db, sql, (checkpoint_id,)):
-            raise StorageError(f"The checkpoint '{checkpoint_id}' is not there any more; nothing was changed.")
+            raise StorageError(f"The checkpoint '{checkpoint_id}' no longer exists; nothing was changed.")
 
 
 def _with_best(rows: list[Row]) -> list[CheckpointInfo]:

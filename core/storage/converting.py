@@ -1,4 +1,4 @@
-"""The record as it was before it was bounded, a row a horizon, into today's tables: part of the schema's steps.
+"""Converts the record of old versions, one row per horizon, to the current tables: a step of the schema.
 
 It runs inside their transaction, and reads `forecasts_before`, `scores_before` and `steps_before`. Rows that were
 damaged before there were checksums, and make no sense, are left out and counted in the log.
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 _AT_ONCE = 500
 _FORECAST_COLUMNS, _SCORE_COLUMNS, _STEP_COLUMNS = 14, 8, 13
-"""So many columns the tables have at this step of the schema; those that were added since are not there yet."""
+"""The number of columns at this step of the schema, without those added later."""
 _FORECASTS = "SELECT * FROM forecasts_before WHERE run_id = ? ORDER BY origin_open_time_ms, horizon"
 _SCORES = """
 SELECT * FROM scores_before WHERE run_id = ? AND (horizon = 1) = ? ORDER BY target_open_time_ms, version, horizon
@@ -45,7 +45,7 @@ _Converted = tuple[Sequence[object], bytes | None]
 
 
 def convert(db: Database, on_progress: Progress) -> None:
-    """Copy all rows, a run after another, in the order of time. on_progress: told how many were read, of how many."""
+    """Copy all rows, run by run, by time. on_progress: called with the rows read so far and their total."""
     db.conn.execute(_BY_TARGET)
     before = _Before(db, on_progress)
     for run, run_id in db.conn.execute("SELECT sequence, run_id FROM runs ORDER BY sequence").fetchall():
@@ -71,7 +71,7 @@ def convert(db: Database, on_progress: Progress) -> None:
 
 
 class _Copy:
-    """Rows of before, grouped, to one row each and its detail."""
+    """Groups of old rows, converted to one row and its detail each."""
 
     def __init__(
         self,
@@ -111,7 +111,7 @@ class _Copy:
 
 
 class _Before:
-    """Reads the tables of before, and tells how far it is."""
+    """Reads the old tables, and reports progress."""
 
     def __init__(self, db: Database, on_progress: Progress) -> None:
         self._db, self._on_progress, self._done = db, on_progress, 0

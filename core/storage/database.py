@@ -1,6 +1,6 @@
-"""Opening the database, and writing to it in one piece. What a start does about a damaged one: `recovering`.
+"""Opening the database, and atomic writes. `recovering` handles a damaged one at a start.
 
-A connection belongs to the thread that opened it; whoever opens one closes it.
+A connection belongs to the thread that opened it; the opener closes it.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ START_AGAIN = "Close Ghostcandle and start it again: the newest verified backup 
 _WAL_RETRY_S = 0.02
 _log = logging.getLogger("ghostcandle")
 _STEPS_BETWEEN_LOOKS = 20_000
-"""Of SQLite's machine: about a millisecond."""
+"""Instructions of SQLite's virtual machine: about a millisecond."""
 
 
 @dataclass(frozen=True, slots=True)
 class Watch:
-    """Looks at long work. on_progress: told how much is done, and of how much. is_cancelled: asked now and then."""
+    """Callbacks of a long operation. on_progress: called with the amount done and the total. is_cancelled: polled."""
 
     on_progress: Callable[[int, int], object]
     is_cancelled: Callable[[], bool]
@@ -51,9 +51,9 @@ def open_database(
 ) -> Database:
     """Open the file, creating it and bringing its schema up to date unless `readonly`.
 
-    quick_check: look through its pages before; is_thorough: and hold its indexes against its tables. is_cancelled:
-    asked now and then meanwhile; once it says so, the rest of the check is left out. conversion: looks at what an older
-    database needs, which takes minutes; cancelled, the file is as it was.
+    quick_check: check its pages first; is_thorough: and its indexes against its tables. is_cancelled: polled during the
+    check; if True, the rest of it is skipped. conversion: callbacks for migrating an old database, which takes minutes;
+    cancelled, the file stays unchanged.
 
     Raises StorageError (CorruptDatabaseError, NewerDatabaseError) with a sentence for the user.
     """
@@ -78,7 +78,7 @@ def open_database(
 
 @contextmanager
 def write(db: Database) -> Iterator[None]:
-    """One transaction that holds the write lock from its first moment; all of it is committed, or nothing.
+    """One immediate transaction: holds the write lock from the start, and is committed as a whole or not at all.
 
     Waits for another writer up to the busy timeout. Does not nest. Raises StorageError.
     """
@@ -94,7 +94,7 @@ def write(db: Database) -> Iterator[None]:
 
 @contextmanager
 def translated(db: Database) -> Iterator[None]:
-    """Turn SQLite's errors that come from the machine (lock, disk, damage) into StorageError."""
+    """Turn SQLite's errors caused by the environment (lock, disk, damage) into StorageError."""
     try:
         yield
     except sqlite3.Error as error:
@@ -107,24 +107,24 @@ def translated(db: Database) -> Iterator[None]:
 
 
 def select(db: Database, sql: str, parameters: Sequence[object] = ()) -> list[tuple[Any, ...]]:
-    """All rows at once: a cursor left open would hold the write-ahead log back. Raises StorageError."""
+    """All rows at once: an open cursor would block checkpoints of the write-ahead log. Raises StorageError."""
     with translated(db), closing(db.conn.execute(sql, parameters)) as cursor:
         return cursor.fetchall()
 
 
 def path_of(db: Database) -> Path:
-    """The file behind a connection."""
+    """The file of a connection."""
     return Path(str(db.conn.execute("PRAGMA database_list").fetchone()[2]))
 
 
 def decode(text: bytes) -> str:
-    """Texts of damaged rows are to be read like others: their checksum says that they are damaged."""
+    """Decode invalid text without an error: the checksum detects damaged rows."""
     return text.decode("utf-8", "replace")
 
 
 def _connect(path: Path, readonly: bool, busy_timeout_ms: int) -> sqlite3.Connection:
     mode = "ro" if readonly else "rwc"
-    # Without an isolation level the driver begins no transaction of its own: they are all ours, and immediate.
+    # Without an isolation level the driver begins no transactions: all are ours, and immediate.
     connection = sqlite3.connect(
         f"{path.absolute().as_uri()}?mode={mode}", uri=True, timeout=busy_timeout_ms / 1000, isolation_level=None
     )
@@ -133,14 +133,14 @@ def _connect(path: Path, readonly: bool, busy_timeout_ms: int) -> sqlite3.Connec
 
 
 def _make_private(path: Path) -> None:
-    """Logs that SQLite makes later have the mode of the database."""
+    """Log files that SQLite creates later get the mode of the database."""
     for ending in ("", "-wal", "-shm"):
         make_private(path.with_name(path.name + ending))
 
 
 @dataclass(frozen=True, slots=True)
 class _Check:
-    """What `open_database` was asked to look at."""
+    """The checks requested from `open_database`."""
 
     is_quick: bool
     is_thorough: bool
@@ -168,14 +168,14 @@ def _prepare(
 
 
 def _with_new_indexes(connection: sqlite3.Connection, fault: str) -> str | None:
-    """All tables are whole: indexes are made of them again. What is wrong then; None where nothing is."""
+    """Rebuild the indexes, given that all tables are intact. Returns the remaining fault; None if there is none."""
     _log.warning("An index of the database was damaged (%s); all are made again.", fault)
     connection.execute("REINDEX")
     return pages_of(connection, is_thorough=True)
 
 
 def _check(db: Database, path: Path, check: _Check, readonly: bool) -> None:
-    """Before any statement of ours: whatever SQLite says against the file then is damage, or the machine's."""
+    """Runs before any other statement, so that every error of SQLite is damage or a fault of the machine."""
     try:
         fault = _pages_of(db.conn, check)
         if fault is not None and " index " in fault and not readonly and pages_of(db.conn, is_thorough=False) is None:
@@ -193,7 +193,7 @@ def _check(db: Database, path: Path, check: _Check, readonly: bool) -> None:
 
 
 def _pages_of(connection: sqlite3.Connection, check: _Check) -> str | None:
-    """As `soundness.pages_of`; None as well where the check was cancelled."""
+    """As `soundness.pages_of`; None also if the check was cancelled."""
     is_cancelled = check.is_cancelled
     if is_cancelled is not None:
         if is_cancelled():
@@ -210,7 +210,7 @@ def _pages_of(connection: sqlite3.Connection, check: _Check) -> str | None:
 
 
 def _refuse_readonly_file(path: Path) -> None:
-    # SQLite opens such a file without a word, and fails at the first write.
+    # SQLite opens such a file without an error, and fails at the first write.
     if not os.access(path, os.W_OK) or not os.access(path.parent, os.W_OK):
         raise StorageError(
             f"The database {path} cannot be written: it or its folder is read-only. "
@@ -219,7 +219,7 @@ def _refuse_readonly_file(path: Path) -> None:
 
 
 def _enable_wal(db: Database, path: Path) -> None:
-    """Switching needs the file for itself, and SQLite does not wait for that: so we do."""
+    """Switch to WAL. This needs exclusive access, for which SQLite does not wait, so we retry."""
     timeout_ms = int(db.conn.execute("PRAGMA busy_timeout").fetchone()[0])
     attempts = max(1, int(timeout_ms / 1000 / _WAL_RETRY_S))
     for attempt in range(attempts):
@@ -240,14 +240,14 @@ def _enable_wal(db: Database, path: Path) -> None:
 def _migrate(db: Database, watch: Watch | None) -> None:
     steps = schema() if watch is None else schema(watch.on_progress)
     if steps.pending(db):
-        with write(db), _given_up(db.conn, watch):  # another process may have been first: `apply` looks again
+        with write(db), _cancellable(db.conn, watch):  # another process may have been first: `apply` checks again
             steps.apply(db)
         give_back_room(db.conn)
 
 
 @contextmanager
-def _given_up(connection: sqlite3.Connection, watch: Watch | None) -> Iterator[None]:
-    """Any statement ends once the watch says so; what follows belongs to whoever rolls back. Raises StorageError."""
+def _cancellable(connection: sqlite3.Connection, watch: Watch | None) -> Iterator[None]:
+    """Interrupt any statement once the watch is cancelled; the caller rolls back. Raises StorageError."""
     if watch is None:
         yield
         return
@@ -259,16 +259,16 @@ def _given_up(connection: sqlite3.Connection, watch: Watch | None) -> Iterator[N
         if error.sqlite_errorcode != sqlite3.SQLITE_INTERRUPT:
             raise
         raise StorageError(
-            "Bringing the database up to date was cancelled, and it is as it was. This version cannot use it so: the "
-            "next start begins again."
+            "The migration of the database was cancelled, and nothing was changed. This version needs it: the next "
+            "start begins it again."
         ) from error
     finally:
         connection.set_progress_handler(None, 0)
 
 
 def give_back_room(connection: sqlite3.Connection) -> None:
-    """Make the file smaller where more than a quarter of it is empty. It needs as much room again for a while; where
-    there is not so much, the empty pages stay, and are used first."""
+    """Shrink the file if more than a quarter of it is empty. This temporarily needs as much space again; without it the
+    empty pages stay, and are reused."""
     empty, pages = (
         int(connection.execute(f"PRAGMA {name}").fetchone()[0]) for name in ("freelist_count", "page_count")
     )

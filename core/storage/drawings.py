@@ -1,4 +1,4 @@
-"""What a user drew, by market; all intervals of a symbol share it. The window writes it."""
+"""The user's drawings, by market; all intervals of a symbol share them. Written by the window."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class DrawingStore:
         self._db = db
 
     def list(self, venue: str, symbol: str) -> list[Drawing]:
-        """A market's drawings, in the order in which they were drawn."""
+        """A market's drawings, in the order of creation."""
         sql = f"SELECT {_COLUMNS} FROM drawings WHERE venue = ? AND symbol = ? ORDER BY created_at_ms, id LIMIT ?"
         rows = select(self._db, sql, (venue, symbol, MOST_DRAWINGS))
         try:
@@ -38,7 +38,7 @@ class DrawingStore:
             raise StorageError(f"The drawings on {symbol} cannot be read: {error}.") from error
 
     def put(self, venue: str, symbol: str, drawing: Drawing) -> Drawing:
-        """Store a new drawing, or change the one of the same number; one that was removed comes back under its number.
+        """Store a new drawing, or replace the one with the same number; a removed one is restored under its number.
 
         Returns it with its number.
         """
@@ -48,7 +48,7 @@ class DrawingStore:
         return replace(drawing, number=number)
 
     def remove(self, number: int) -> None:
-        """Take it away. One that is not there is no error."""
+        """Remove a drawing. A missing one is not an error."""
         with write(self._db):
             self._db.conn.execute("DELETE FROM drawings WHERE id = ?", (number,))
 

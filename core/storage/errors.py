@@ -1,4 +1,4 @@
-"""What storage raises. Every message is a sentence for the user: what is wrong, and what to do."""
+"""Storage errors. Every message is a sentence for the user: what is wrong, and what to do."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 
 class StorageError(Exception):
-    """Something cannot be stored or read. The message is fit to be shown as it is."""
+    """Something cannot be stored or read. The message is for the user."""
 
 
 class CorruptDatabaseError(StorageError):
@@ -15,7 +15,7 @@ class CorruptDatabaseError(StorageError):
 
 
 class FullDiskError(StorageError):
-    """There is no room for what was to be written: it can be written once there is."""
+    """The disk is full; the write can be repeated once there is room."""
 
 
 class NewerDatabaseError(StorageError):
@@ -23,11 +23,11 @@ class NewerDatabaseError(StorageError):
 
 
 def explain(error: Exception, path: Path) -> StorageError | None:
-    """The sentence for an error that comes from the machine, or None for one that only a mistake in the code causes."""
+    """The StorageError for an error caused by the environment, or None for one caused by a bug."""
     code = getattr(error, "sqlite_errorcode", None)
     if code is None:
         return None
-    primary = code & 0xFF  # the higher bits tell kinds of the same error apart
+    primary = code & 0xFF  # the higher bits are the extended code
     if primary in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
         return CorruptDatabaseError(f"The database {path} is damaged ({error}).")
     sentence = _SENTENCES.get(primary)

@@ -1,4 +1,4 @@
-"""The table of what evaluations of checkpoints over files found; the window writes it."""
+"""The results of evaluations of checkpoints over files, written by the window."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def to_evaluation(row: Row) -> Evaluation:
 
 
 def add_evaluation(db: Database, evaluation: Evaluation) -> None:
-    """Keep one beside those that are there. Raises StorageError, also for a checkpoint that was never kept."""
+    """Store a result besides earlier ones. Raises StorageError, also for an unknown checkpoint."""
     if not select(db, "SELECT 1 FROM checkpoints WHERE checkpoint_id = ?", (evaluation.checkpoint_id,)):
         raise StorageError(f"There is no checkpoint '{evaluation.checkpoint_id}' in this data folder.")
     with write(db):
@@ -34,6 +34,6 @@ def add_evaluation(db: Database, evaluation: Evaluation) -> None:
 
 
 def evaluations_of(db: Database, checkpoint_id: str) -> list[Evaluation]:
-    """All of one checkpoint, the newest first. Raises StorageError."""
+    """All evaluations of one checkpoint, newest first. Raises StorageError."""
     sql = f"SELECT {_NAMES} FROM evaluations WHERE checkpoint_id = ? ORDER BY id DESC"
     return [to_evaluation(row) for row in select(db, sql, (checkpoint_id,))]

@@ -1,4 +1,4 @@
-"""The blocks of losses that a run's verdicts rest on, as rows. A row whose checksum does not fit is as good as none."""
+"""The blocks of losses behind a run's proven results, as rows. A row with a wrong checksum counts as missing."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _NUMBER = np.dtype("<f8")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EvidenceBlock:
-    """Losses [3, close or range] of the candles of one full block, added up."""
+    """Sums of losses [3, close or range] over the candles of one full block."""
 
     kind: str
     number: int
@@ -38,7 +38,7 @@ def evidence_row(block: EvidenceBlock) -> tuple[object, ...]:
 
 
 def read_evidence(db: Database, run_id: str, until_ms: int) -> list[EvidenceBlock]:
-    """Of each kind the blocks up to this target, up to the first that is missing or damaged. Raises StorageError."""
+    """The blocks of each kind up to this target, until the first missing or damaged one. Raises StorageError."""
     columns = ", ".join(EVIDENCE_COLUMNS)
     sql = f"SELECT {columns} FROM evidence WHERE run_id = ? AND last_target_ms <= ? ORDER BY kind, block"
     found: list[EvidenceBlock] = []

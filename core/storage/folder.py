@@ -1,4 +1,4 @@
-"""Where everything lies in the data folder."""
+"""The layout of the data folder."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from core.storage.errors import StorageError
 
 @dataclass(frozen=True, slots=True)
 class DataFolder:
-    """The one folder that a session writes to. Nothing is created before `ensure`."""
+    """The only folder that a session writes to. Nothing is created before `ensure`."""
 
     root: Path
 
@@ -36,7 +36,7 @@ class DataFolder:
 
     @property
     def crashes(self) -> Path:
-        """Reports of how earlier windows ended, for people."""
+        """Crash reports."""
         return self.logs / "crashes"
 
     @property
@@ -55,22 +55,22 @@ class DataFolder:
 
     @property
     def backups(self) -> Path:
-        """Verified copies of the database; a folder each."""
+        """Verified copies of the database, one folder each."""
         return self.root / "backups"
 
     @property
     def reports(self) -> Path:
-        """Pages that evaluations wrote."""
+        """Reports of evaluations."""
         return self.root / "reports"
 
     @property
     def jobs(self) -> Path:
-        """What jobs of the window write aside; empty while none runs."""
+        """Temporary files of jobs; empty while none runs."""
         return self.root / "jobs"
 
     @property
     def exporting(self) -> Path:
-        """Second names of weight files that are being exported; empty while none is."""
+        """Hard links to weight files during an export; else empty."""
         return self.root / "exporting"
 
     @property
@@ -79,7 +79,7 @@ class DataFolder:
         return self.root / "quarantine"
 
     def bad_batches(self, run_id: str) -> Path:
-        """Batches of one run that were not trained on, for inspection. Raises ValueError like `checkpoints`."""
+        """Skipped batches of one run, for inspection. Raises ValueError like `checkpoints`."""
         return self.quarantine / "batches" / self.checkpoints(run_id).name
 
     @property
@@ -97,19 +97,19 @@ class DataFolder:
         return self.models / "transformer" / run_id
 
     def relative(self, path: Path) -> str:
-        """How `CheckpointInfo.file` names a file of this folder. Raises ValueError for a file elsewhere."""
+        """The name of a file in `CheckpointInfo.file`. Raises ValueError for a file outside the folder."""
         return path.resolve().relative_to(self.root.resolve()).as_posix()
 
     def absolute(self, file: str) -> Path:
-        """The file that `relative` named. Raises StorageError where the name leads out of the folder."""
+        """The inverse of `relative`. Raises StorageError for a path outside the folder."""
         root = self.root.resolve()
         path = (root / file).resolve()
         if not path.is_relative_to(root):
-            raise StorageError(f"'{file}' lies outside the data folder {self.root}, so it is not read.")
+            raise StorageError(f"'{file}' is outside the data folder {self.root}, so it is not read.")
         return path
 
     def ensure(self) -> None:
-        """Create the folders, for this user alone, and prove that they can be written. Raises StorageError."""
+        """Create the folders, private to this user, and check that they are writable. Raises StorageError."""
         try:
             self._make_private()
             for folder in (self.root, self.logs, self.models, self.quarantine):
@@ -121,7 +121,7 @@ class DataFolder:
             ) from error
 
     def _make_private(self) -> None:
-        """A folder that holds other things than ours keeps its mode: a user may have named any."""
+        """Make the folder private unless it has foreign files: the user may have chosen any folder."""
         if not self.root.exists() or self.database.exists() or not any(self.root.iterdir()):
             make_private_folder(self.root)
         for folder in (self.logs, self.models, self.quarantine):

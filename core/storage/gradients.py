@@ -13,7 +13,7 @@ _FLOAT = np.dtype("<f4")
 _ORIGINS = (None, *NonFiniteOrigin)
 _HEAD = 6  # norm after, parameter norm, update ratio, loss scale, origin, number of loss parts
 _PER_LAYER = 6
-"""The anchor's loss follows the layers; steps that were stored before it was measured end with them."""
+"""The anchor's loss follows the layers; old steps do not have it."""
 
 
 def pack_gradients(statistics: GradientStatistics | None) -> bytes | None:
@@ -36,7 +36,7 @@ def pack_gradients(statistics: GradientStatistics | None) -> bytes | None:
 
 
 def unpack_gradients(data: bytes | None) -> GradientStatistics | None:
-    """The inverse of `pack_gradients`, to the precision of float32; what float32 cannot hold is None."""
+    """The inverse of `pack_gradients`, to the precision of float32; numbers outside float32 become None."""
     if data is None:
         return None
     values = np.frombuffer(data, _FLOAT)

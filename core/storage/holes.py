@@ -1,4 +1,4 @@
-"""What is missing of a market's stored candles, and what its exchange is known not to have."""
+"""Missing candles of a market, and those that its exchange is known not to have."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class HoleStore:
         self._db = db
 
     def missing(self, market: Market, span: TimeSpan) -> list[TimeSpan]:
-        """Where no candle is stored, ascending. The span begins and ends on the market's grid."""
+        """The gaps in the stored candles, ascending. The span begins and ends on the market's grid."""
         market_id = find_market(self._db, market)
         within = (market_id, span.first_ms, span.stop_ms - 1)
         first_ms, last_ms = select(self._db, _ENDS, within)[0]
@@ -54,7 +54,7 @@ class HoleStore:
         return sorted(part for part in (*found, *ends) if part.stop_ms > part.first_ms)
 
     def add_of_exchange(self, market: Market, holes: Sequence[TimeSpan], asked_at_ms: int) -> None:
-        """Remember, in one transaction, that the exchange was asked for these and does not have them."""
+        """Record, in one transaction, that the exchange does not have these candles."""
         if not holes:
             return
         with write(self._db):
@@ -63,12 +63,12 @@ class HoleStore:
             self._db.conn.executemany(_ADD, rows)
 
     def of_exchange(self, market: Market, span: TimeSpan) -> list[TimeSpan]:
-        """What the exchange is known not to have, where it touches the span, ascending; parts may overlap."""
+        """The known holes of the exchange that touch the span, ascending; they may overlap."""
         rows = select(self._db, _KNOWN, (find_market(self._db, market), span.first_ms, span.stop_ms))
         return sorted(TimeSpan(*row) for row in rows)
 
     def of_exchange_from(self, market: Market, first_ms: int) -> NDArray[np.int64]:
-        """The same of all that ends after a time, without an object for each: first and stop, shape (n, 2)."""
+        """The known holes that end after a time, as an array of first and stop, shape (n, 2)."""
         values = (find_market(self._db, market), first_ms, _AFTER_ALL_MS)
         with translated(self._db), closing(self._db.conn.execute(_KNOWN, values)) as cursor:
             rows = np.fromiter(cursor, dtype=_SPAN)

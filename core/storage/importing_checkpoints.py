@@ -1,4 +1,4 @@
-"""Taking a checkpoint of another data folder in: its file, its run, its settings, its row."""
+"""Imports a checkpoint of another data folder: its file, run, settings and row."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 def take_in(
     db: Database, folder: DataFolder, package: Package, now_ms: int, watch: Watch = lambda done, total: None
 ) -> CheckpointInfo:
-    """Store a package that was checked. Returns the new row. Slow, so not for a thread that paints.
+    """Store a validated package. Returns the new row. Slow, so not for the GUI thread.
 
-    Its run is one of its own: no trainer goes on with it, and no rule cleans it up. Raises StorageError, with nothing
+    It gets a separate run, which no trainer continues and no rule cleans up. Raises StorageError, with nothing
     stored, where it is here already or the disk refuses it. watch: called now and then with the bytes written and to
     be written; what it raises is passed on, with nothing stored.
     """
@@ -63,7 +63,7 @@ def _pieces(data: bytes, watch: Watch) -> Iterator[memoryview]:
 def _refuse_twice(db: Database, run_id: str, card: Card) -> None:
     sql = "SELECT step FROM checkpoints WHERE sha256 = ? AND is_deleted = 0 AND run_id IN (?, ?)"
     if select(db, sql, (card.sha256, run_id, card.run_id)):
-        raise StorageError(f"The checkpoint of step {card.step:,} of run {card.run_id} is here already.")
+        raise StorageError(f"The checkpoint of step {card.step:,} of run {card.run_id} already exists here.")
 
 
 def _info(card: Card, run_id: str, file: str) -> CheckpointInfo:
@@ -77,7 +77,7 @@ def _add(db: Database, info: CheckpointInfo, card: Card, now_ms: int) -> None:
     market = Market(card.venue, card.symbol, Interval.parse(card.interval))
     if not select(db, "SELECT 1 FROM runs WHERE run_id = ?", (info.run_id,)):
         settings_json = json.dumps(card.settings or {})
-        # No settings have this fingerprint: nothing goes on with the run.
+        # No settings have this fingerprint, so no trainer continues the run.
         fingerprint = f"imported {hashlib.sha256(info.run_id.encode()).hexdigest()[:16]}"
         db.conn.execute(
             "INSERT INTO runs (run_id, market_id, fingerprint, created_at_ms, seed, is_seeded, settings_json, device, "

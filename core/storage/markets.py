@@ -1,4 +1,4 @@
-"""The numbers under which the database knows markets."""
+"""Ids of markets in the database."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ORDER BY max(
     coalesce((SELECT max(created_at_ms) FROM checkpoints WHERE checkpoints.run_id = runs.run_id), 0)
 ) DESC, runs.sequence DESC, markets.id DESC LIMIT 1
 """
-"""An imported run has had no trainer here; a market whose trainer never began has candles, and comes after all runs."""
+"""Imported runs had no trainer here; markets with candles but without a run come after all runs."""
 
 _WITH_CANDLES = """
 SELECT venue, symbol, interval_ms FROM markets
@@ -27,13 +27,13 @@ WHERE EXISTS (SELECT 1 FROM candles WHERE candles.market_id = markets.id) ORDER 
 
 
 def find_market(db: Database, market: Market) -> int | None:
-    """The market's number, or None where nothing was ever stored for it."""
+    """The market's id, or None if nothing was stored for it."""
     rows = select(db, "SELECT id FROM markets WHERE venue = ? AND symbol = ? AND interval_ms = ?", _key(market))
     return int(rows[0][0]) if rows else None
 
 
 def add_market(db: Database, market: Market) -> int:
-    """The market's number, given now if need be. Call it inside `write`."""
+    """The market's id, created if necessary. To be called inside `write`."""
     insert = "INSERT INTO markets (venue, symbol, interval_ms) VALUES (?, ?, ?) ON CONFLICT DO NOTHING"
     db.conn.execute(insert, _key(market))
     number = find_market(db, market)
@@ -42,13 +42,13 @@ def add_market(db: Database, market: Market) -> int:
 
 
 def last_simulated(db: Database) -> Market | None:
-    """The invented market that was trained on last; where there was no training, one that has candles. None: none."""
+    """The simulated market trained on last, else one with candles; None if there is none."""
     rows = select(db, _LAST_SIMULATED, (SIMULATED_VENUE,))
     return market_of(*rows[0]) if rows else None
 
 
 def with_candles(db: Database) -> tuple[Market, ...]:
-    """All markets of which candles are stored, the newest first. Raises StorageError."""
+    """All markets with stored candles, newest first. Raises StorageError."""
     return tuple(market_of(*row) for row in select(db, _WITH_CANDLES, ()))
 
 

@@ -1,7 +1,7 @@
-"""Finding rows whose checksum is not theirs any more, and putting the newest backup's row in their place.
+"""Finds rows with a wrong checksum, and replaces them by the newest backup's.
 
-A row that no backup has whole is dropped: what it said cannot be known. The backup's check looks at every row of its
-copy, mends the copy, and leaves a list for the trainer, who alone may write to those tables.
+A row that no backup has intact is dropped, as its content is lost. The check of a backup verifies every row of its
+copy, repairs the copy, and leaves a list for the trainer, which alone may write to those tables.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ DamagedRow = tuple[str, int]
 
 @dataclass(frozen=True, slots=True)
 class Mended:
-    """What became of damaged rows. from_backup: the name of the newest backup that rows were taken from."""
+    """The result for damaged rows. from_backup: the name of the newest backup that rows were taken from."""
 
     restored: tuple[DamagedRow, ...]
     dropped: tuple[DamagedRow, ...]
@@ -43,7 +43,7 @@ class Mended:
 
 
 def find_damaged(connection: sqlite3.Connection, after_piece: Callable[[], None] = lambda: None) -> list[DamagedRow]:
-    """Look at every row. after_piece: called now and then. Raises one of UNREADABLE."""
+    """Check every row. after_piece: called now and then. Raises one of UNREADABLE."""
     found: list[DamagedRow] = []
     for table in SEALED:
         last = -(2**63)
@@ -55,7 +55,7 @@ def find_damaged(connection: sqlite3.Connection, after_piece: Callable[[], None]
 
 
 def find_damaged_among_newest(connection: sqlite3.Connection, newest: int) -> list[DamagedRow]:
-    """Look at the newest rows of each table. Raises one of UNREADABLE."""
+    """Check the newest rows of each table. Raises one of UNREADABLE."""
     return [
         (table.name, int(row[0]))
         for table in SEALED
@@ -65,7 +65,7 @@ def find_damaged_among_newest(connection: sqlite3.Connection, newest: int) -> li
 
 
 def still_damaged(connection: sqlite3.Connection, rows: Iterable[DamagedRow]) -> list[DamagedRow]:
-    """Those of the rows that are there, and are not whole. Raises one of UNREADABLE."""
+    """The existing rows among these that are damaged. Raises one of UNREADABLE."""
     found = []
     for name, id_ in sorted(set(rows)):
         table = _BY_NAME.get(name)
@@ -75,9 +75,9 @@ def still_damaged(connection: sqlite3.Connection, rows: Iterable[DamagedRow]) ->
 
 
 def mend(connection: sqlite3.Connection, damaged: Sequence[DamagedRow], backups: Sequence[Backup]) -> Mended:
-    """Replace each damaged row by that of the newest backup that has it whole, or drop it with its detail.
+    """Replace each damaged row by that of the newest backup with an intact one, or drop it with its detail.
 
-    Inside a transaction of the caller's. backups: the newest first. Raises sqlite3.Error.
+    To be called inside a transaction. backups: newest first. Raises sqlite3.Error.
     """
     left = list(damaged)
     restored: list[DamagedRow] = []
@@ -94,12 +94,12 @@ def mend(connection: sqlite3.Connection, damaged: Sequence[DamagedRow], backups:
 
 
 def leave_list(backups: Path, rows: Sequence[DamagedRow]) -> None:
-    """For the trainer. Raises OSError."""
+    """Leave the list of damaged rows for the trainer. Raises OSError."""
     write_durably(backups / _LIST, json.dumps(rows[:_LONGEST_LIST]).encode())
 
 
 def take_list(backups: Path) -> list[DamagedRow]:
-    """What `leave_list` left; nothing where there is no list, or none that makes sense."""
+    """The list of `leave_list`; empty if there is none or it is invalid."""
     try:
         read = json.loads((backups / _LIST).read_bytes())
         return [(str(name), int(id_)) for name, id_ in read]
@@ -108,19 +108,19 @@ def take_list(backups: Path) -> list[DamagedRow]:
 
 
 def forget_list(backups: Path) -> None:
-    """The rows on it were mended."""
-    with contextlib.suppress(OSError):  # then they are looked at again
+    """Delete the list, after its rows were repaired."""
+    with contextlib.suppress(OSError):  # then they are checked again
         (backups / _LIST).unlink(missing_ok=True)
 
 
 def _taken_from(connection: sqlite3.Connection, damaged: Sequence[DamagedRow], backup: Backup) -> list[DamagedRow]:
-    """Those that this backup has whole; they are in their place now."""
+    """Replace the rows that this backup has intact; returns them."""
     try:
         with closing(sqlite3.connect(f"{backup.database.as_uri()}?mode=ro&immutable=1", uri=True)) as source:
             source.text_factory = decode
             return [row for row in damaged if _restore(connection, source, *row)]
     except UNREADABLE:
-        return []  # it is of an older schema, or is damaged itself
+        return []  # it has an older schema, or is damaged itself
 
 
 def _restore(connection: sqlite3.Connection, source: sqlite3.Connection, name: str, id_: int) -> bool:
@@ -132,7 +132,7 @@ def _restore(connection: sqlite3.Connection, source: sqlite3.Connection, name: s
     connection.execute(f"DELETE FROM {name} WHERE id = ?", (id_,))
     try:
         connection.execute(table.insert, kept[0])
-    except sqlite3.IntegrityError:  # another row has its key: that backup was made in another life of this database
+    except sqlite3.IntegrityError:  # another row has its key: the backup is from before a restore of this database
         connection.executemany(table.insert, former)
         return False
     return True

@@ -4,7 +4,7 @@ Who writes: the window writes candles (and with them candle_corrections), set_as
 checkpoint_marks, checkpoint_deletions, run_marks, evaluations, chart_lines and drawings (without one, so do the
 commands that own the data folder); the trainer writes runs, steps, forecasts, conditions, scores (each with its
 details), drifts, evidence, checkpoints, setting_sets and incidents; either may be the first to name a market. What is
-imported is new to this folder: the window adds its run, its settings and its checkpoint, and no trainer goes on with
+imported is new to this folder: the window adds its run, its settings and its checkpoint, and no trainer continues
 such a run.
 """
 
@@ -43,30 +43,30 @@ if TYPE_CHECKING:
 
 
 Progress = Callable[[int, int], object]
-"""Told how much is done, and of how much."""
+"""Called with the amount done and the total."""
 
 
 def schema(on_progress: Progress = lambda done, total: None) -> Migrations:
-    """All steps, in order. on_progress: for the one that takes minutes."""
+    """All steps, in order. on_progress: for the step that takes minutes."""
     from sqlite_utils.migrations import Migrations  # noqa: PLC0415 - see database._prepare
 
-    def told(db: Database) -> None:
+    def with_progress(db: Database) -> None:
         bounded_record(db, on_progress)
 
     steps = Migrations("ghostcandle")
     for step in STEPS:
-        steps(name=step.__name__)(told if step is bounded_record else step)
+        steps(name=step.__name__)(with_progress if step is bounded_record else step)
     return steps
 
 
 def first_tables(db: Database) -> None:
-    """Markets and candles; runs with what they forecast, scored, learned and saved."""
+    """Markets and candles; runs with their forecasts, scores, steps and checkpoints."""
     for script in (MARKETS, RUNS, FORECASTS, SCORES, TRAINING_STEPS, CHECKPOINTS, INCIDENTS):
         run_script(db, script)
 
 
 def gradients_and_known_good(db: Database) -> None:
-    """What each step measured of its gradients (`core.storage.gradients`), and which checkpoints are known good."""
+    """Gradient statistics of each step (`core.storage.gradients`), and known good checkpoints."""
     run_script(
         db,
         "ALTER TABLE steps ADD COLUMN gradients BLOB;"
@@ -80,7 +80,7 @@ def chart_lines(db: Database) -> None:
 
 
 def alerts_known_candles(db: Database) -> None:
-    """What the newest candle had done when an alert was armed, so that a restart does not forget it."""
+    """The newest candle when an alert was armed, kept across restarts."""
     run_script(
         db,
         "ALTER TABLE chart_lines ADD COLUMN known_open_time_ms INTEGER;"
@@ -90,13 +90,13 @@ def alerts_known_candles(db: Database) -> None:
 
 
 def exchange_holes(db: Database) -> None:
-    """What an exchange was asked for and does not have, so that it is not asked again."""
+    """Candles that an exchange does not have, so that they are not requested again."""
     run_script(db, EXCHANGE_HOLES)
 
 
 def score_versions(db: Database) -> None:
-    """A score may be followed by another version of itself, because its target was corrected; and the record of those
-    corrections, so that none is missed by a trainer that did not run."""
+    """Versions of scores, for corrected targets; and the record of corrections, so that a trainer that was not running
+    misses none."""
     run_script(db, SCORE_VERSIONS)
     _copy_scores(db)
     run_script(db, TAKE_SCORES_PLACE)
@@ -104,7 +104,7 @@ def score_versions(db: Database) -> None:
 
 
 def _copy_scores(db: Database) -> None:
-    """All columns, also one that another step has added meanwhile: each score is its first version."""
+    """Copy all columns, also those of later steps; each score becomes version 1."""
     has = {column.name for column in db["scores_with_versions"].columns}
     for column in db["scores"].columns:
         if column.name not in has:
@@ -117,39 +117,39 @@ def _copy_scores(db: Database) -> None:
 
 
 def expert_losses(db: Database) -> None:
-    """What every expert's forecast lost, beside the score of what was shown."""
+    """Every expert's losses, besides the score of the shown forecast."""
     run_script(db, "ALTER TABLE scores ADD COLUMN expert_losses BLOB NOT NULL DEFAULT X'';")
 
 
 def market_conditions(db: Database) -> None:
-    """What the market was like where each forecast was made: its regime, and whether its input was odd."""
+    """Market conditions of each forecast: the regime, and unusual inputs."""
     run_script(db, CONDITIONS)
 
 
 def twin_and_drifts(db: Database) -> None:
-    """What the frozen twin's forecast lost, beside each score; and where the loss rose for longer than by chance."""
+    """The reference model's loss of each score; and drifts, where the loss rose for longer than by chance."""
     run_script(db, "ALTER TABLE scores ADD COLUMN twin_loss REAL; ALTER TABLE scores ADD COLUMN range_twin_loss REAL;")
     run_script(db, DRIFTS)
 
 
 def checkpoint_browser(db: Database) -> None:
-    """What the checkpoint browser shows beside the score; names, tags and checks of files; which runs are put away."""
+    """Further columns of the checkpoint browser; names, tags and file checks; archived runs."""
     run_script(db, CHECKPOINT_BROWSER)
 
 
 def checkpoint_evaluations(db: Database) -> None:
-    """What evaluations of kept checkpoints over candle files found."""
+    """Results of evaluations of checkpoints over candle files."""
     run_script(db, EVALUATIONS)
 
 
 def candles_set_aside(db: Database) -> None:
-    """Candles that no trainer can take (`CandleStore.set_aside`); first those that are no market's."""
+    """Candles that the trainer cannot process (`CandleStore.set_aside`); first those with impossible numbers."""
     run_script(db, SET_ASIDE_CANDLES)
 
 
 def bounded_record(db: Database, on_progress: Progress = lambda done, total: None) -> None:
-    """Forecasts, scores and steps in a row a candle, each with a checksum; what goes after a while in rows apart."""
-    from core.storage.converting import convert  # noqa: PLC0415 - it needs NumPy, and is needed once in a life
+    """Forecasts, scores and steps in one row per candle with a checksum; details that are thinned in separate rows."""
+    from core.storage.converting import convert  # noqa: PLC0415 - it needs NumPy, and runs once per database
 
     run_script(db, RENAME_FORMER)
     run_script(db, BOUNDED_RECORD)
@@ -158,7 +158,7 @@ def bounded_record(db: Database, on_progress: Progress = lambda done, total: Non
 
 
 def incident_episodes(db: Database) -> None:
-    """Incidents that come with each step are one row an episode."""
+    """Incidents that repeat at each step share one row per episode."""
     run_script(
         db,
         "ALTER TABLE incidents ADD COLUMN last_at_ms INTEGER;"
@@ -167,12 +167,12 @@ def incident_episodes(db: Database) -> None:
 
 
 def evidence(db: Database) -> None:
-    """The blocks of losses that verdicts rest on (`core.storage.evidence`)."""
+    """The blocks of losses behind proven results (`core.storage.evidence`)."""
     run_script(db, EVIDENCE)
 
 
 def model_scores(db: Database) -> None:
-    """A checkpoint's score is its model's; what is shown, and what the model adds to it, are stored beside."""
+    """A checkpoint's score is its model's; the shown skill and the model's gain are stored besides."""
     run_script(
         db,
         "ALTER TABLE checkpoints ADD COLUMN shown_skill REAL; ALTER TABLE checkpoints ADD COLUMN model_gain REAL;"
@@ -186,7 +186,7 @@ def drawings(db: Database) -> None:
 
 
 def crossings_within_candles(db: Database) -> None:
-    """Of an alert that a closed candle set off no more is known than in which candle that was."""
+    """The candle that fired an alert, if the exact time is unknown."""
     run_script(db, "ALTER TABLE chart_lines ADD COLUMN crossed_within_ms INTEGER;")
 
 

@@ -1,4 +1,4 @@
-"""One owner for a data folder: a file lock that the operating system lets go of when its process ends, however."""
+"""One owner per data folder: a file lock that the operating system releases when its process ends."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from core.storage.errors import StorageError
 from core.storage.folder import DataFolder
 
 
-class FolderInUse(StorageError):  # noqa: N818 - a state of the folder, which the caller answers by raising that window
-    """Another process owns the folder. `pid` and `role` are None where they are not known."""
+class FolderInUse(StorageError):  # noqa: N818 - a state of the folder, not an error
+    """Another process owns the folder. `pid` and `role` are None if unknown."""
 
     def __init__(self, sentence: str, pid: int | None, role: str | None) -> None:
         super().__init__(sentence)
@@ -28,7 +28,7 @@ class FolderInUse(StorageError):  # noqa: N818 - a state of the folder, which th
 
 @dataclass(frozen=True, slots=True)
 class LeftBehind:
-    """An owner that never let the folder go: it crashed, was killed, or the machine went down."""
+    """An owner that never released the folder: it crashed, was killed, or the machine shut down."""
 
     pid: int
     role: str
@@ -44,9 +44,9 @@ class Ownership:
         self.left_behind = left_behind
 
     def close(self) -> None:
-        """Let the folder go. Only the process that took it can."""
+        """Release the folder. Only possible in the process that took it."""
         if self._lock.is_locked:
-            self._description.unlink(missing_ok=True)  # before the lock goes: afterwards it is the next owner's
+            self._description.unlink(missing_ok=True)  # before the lock: afterwards it belongs to the next owner
             self._lock.release()
 
     def __enter__(self) -> Ownership:
@@ -59,11 +59,11 @@ class Ownership:
 
 
 def own(folder: DataFolder, role: str, clock: Clock | None = None) -> Ownership:
-    """Become the folder's owner, at once or not at all. `role` is a word for people, as ``window``.
+    """Become the folder's owner, without waiting. `role` is a display name such as ``window``.
 
-    Raises FolderInUse, and StorageError where the folder cannot be locked. The folder has been ensured before.
+    Raises FolderInUse, and StorageError if the folder cannot be locked. Call `ensure` on the folder first.
     """
-    # A lock file that only exists would outlive a killed process, so that fallback is off.
+    # A lock by the file's existence would outlive a killed process, so that fallback is off.
     lock = FileLock(folder.owner_lock, mode=0o600, blocking=False, thread_local=False, fallback_to_soft=False)
     try:
         lock.acquire()
@@ -81,7 +81,7 @@ def own(folder: DataFolder, role: str, clock: Clock | None = None) -> Ownership:
 
 
 def _describe(path: Path, role: str, now_ms: int) -> None:
-    temporary = path.with_name(path.name + ".tmp")  # only the owner writes, so the name needs no more
+    temporary = path.with_name(path.name + ".tmp")  # only the owner writes, so a fixed name is enough
     temporary.write_text(json.dumps({"pid": os.getpid(), "role": role, "since_ms": now_ms}), encoding="utf-8")
     temporary.replace(path)
 
@@ -97,15 +97,15 @@ def _in_use(folder: DataFolder) -> FolderInUse:
 
 
 def _owner(path: Path) -> tuple[int | None, str | None]:
-    """Who says to own the folder. A description left by a process that is gone names nobody."""
-    said = _left_behind(path)
-    return (said.pid, said.role) if said is not None and psutil.pid_exists(said.pid) else (None, None)
+    """Process id and role of the owner; None for both if that process no longer exists."""
+    owner = _left_behind(path)
+    return (owner.pid, owner.role) if owner is not None and psutil.pid_exists(owner.pid) else (None, None)
 
 
 def _left_behind(path: Path) -> LeftBehind | None:
     try:
-        said = json.loads(path.read_text(encoding="utf-8"))
-        return LeftBehind(int(said["pid"]), str(said["role"]), int(said["since_ms"]))
+        owner = json.loads(path.read_text(encoding="utf-8"))
+        return LeftBehind(int(owner["pid"]), str(owner["role"]), int(owner["since_ms"]))
     except (OSError, ValueError, KeyError, TypeError):
         return None
 

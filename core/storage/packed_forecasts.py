@@ -1,4 +1,4 @@
-"""A forecast's arrays as bytes: what is drawn of it for as long as the record lasts, and all of it while it is young.
+"""A forecast's arrays as bytes: the drawn part permanently, the exact arrays while it is recent.
 
 Little-endian, C order. A forecast has H horizons, Q quantities (the close is the first), L levels (the median is in
 their middle) and E experts.
@@ -18,14 +18,14 @@ _DIGEST_BYTES = 16
 
 
 def pack_drawn(quantiles: NDArray[np.float64]) -> bytes:
-    """What the chart draws of [H, Q, L]: all levels of the close and the medians of the rest, as float32."""
+    """The part of [H, Q, L] that the chart draws: all levels of the close and the medians of the rest, as float32."""
     medians = quantiles[:, 1:, quantiles.shape[2] // 2]
     with np.errstate(over="ignore", invalid="ignore"):
         return np.concatenate([quantiles[:, 0], medians], axis=1).astype(_DRAWN).tobytes()
 
 
 def unpack_drawn(packed: bytes, quantities: int, levels: int) -> NDArray[np.float64]:
-    """[n, Q, L] of any number of horizons, one after another; NaN in the place of what is not drawn."""
+    """[n, Q, L] of any number of consecutive horizons; NaN for quantiles not drawn."""
     rows = np.frombuffer(packed, _DRAWN).reshape(-1, levels + quantities - 1)
     natural = np.full((len(rows), quantities, levels), np.nan)
     natural[:, 0] = rows[:, :levels]
@@ -34,7 +34,7 @@ def unpack_drawn(packed: bytes, quantities: int, levels: int) -> NDArray[np.floa
 
 
 def pack_exact(quantiles: NDArray[np.float64], experts: NDArray[np.float64]) -> bytes:
-    """quantiles [H, Q, L] and experts [E, H, Q, L], to the bit."""
+    """quantiles [H, Q, L] and experts [E, H, Q, L], exactly."""
     return _bytes(quantiles) + _bytes(experts)
 
 
@@ -51,7 +51,7 @@ def digest_of(
     quantiles: NDArray[np.float64],
     experts: NDArray[np.float64],
 ) -> bytes:
-    """What a forecast is known by, also when its exact arrays are gone: the first 16 bytes of a SHA-256.
+    """The digest of a forecast, kept after its exact arrays are deleted: the first 16 bytes of a SHA-256.
 
     For each horizon: int64 origin, int64 horizon, float64 close, float64 scale, its quantiles, its experts.
     """

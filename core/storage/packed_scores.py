@@ -1,4 +1,4 @@
-"""Scores of one target as bytes: a record a horizon.
+"""Scores of one target as bytes: one record per horizon.
 
 Losses and overlaps are float32, and are so from the moment at which a target is scored (`as_stored`): what a trainer
 has in its memory and what it reads back after a restart are the same numbers.
@@ -42,13 +42,13 @@ _FIRST = np.dtype(
 )
 _DRAWN = ("body_loss", "upper_wick_loss", "lower_wick_loss", "volume_loss")
 _SECOND = np.dtype([*_FIRST.descr, *((name, "<f4") for name in _DRAWN)])
-"""With the shown forecast's losses on everything else that is drawn."""
+"""With the shown forecast's losses on the other drawn quantities."""
 FORMS = {1: _FIRST, 2: _SECOND}
-"""By the number that is stored with each row."""
+"""By the number stored with each row."""
 NEWEST_FORM = max(FORMS)
 _RECORD = FORMS[NEWEST_FORM]
 NUMBERS = tuple(name for name in _RECORD.names or () if _RECORD[name] == np.dtype("<f4"))
-"""The fields that are losses and the like; named as in `StoredScore`."""
+"""The float fields, named as in `StoredScore`."""
 _REQUIRED = frozenset(NUMBERS[:8])
 MODES = {
     ForecastMode.LIVE: 1,
@@ -58,36 +58,36 @@ MODES = {
     ForecastMode.RECOVERY: 5,
     ForecastMode.SEEN: 6,
 }
-"""Never numbered otherwise: they are stored."""
+"""Stored, so these numbers must never change."""
 MODE_OF = {number: mode for mode, number in MODES.items()}
 _FLAGS = {"after_gap": 1, "inside_50": 2, "inside_90": 4}
 HAS_LOSSES = 8
-"""The flag of a record whose expert losses are stored beside it."""
+"""Flag: the expert losses of the record are stored besides it."""
 
 Records = NDArray[np.void]
-"""[n] of the newest form."""
+"""Records [n] of the newest form."""
 
 
 def single(number: float) -> float:
-    """The float32 next to it."""
+    """The nearest float32."""
     with np.errstate(over="ignore"):
         return float(np.float32(number))
 
 
 def as_stored(score: StoredScore) -> StoredScore:
-    """The same to the precision of the record."""
+    """The score at the precision of the record."""
     numbers = {name: getattr(score, name) for name in NUMBERS}
     rounded: dict[str, Any] = {name: single(number) for name, number in numbers.items() if number is not None}
     return replace(score, **rounded)
 
 
 def pack_scores(scores: Sequence[StoredScore]) -> bytes:
-    """Of one target. Raises ValueError where a number that every score has is none."""
+    """The scores of one target as bytes. Raises ValueError if a mandatory number is missing."""
     return np.array([_record(score) for score in scores], dtype=_RECORD).tobytes()
 
 
 def unpack_scores(packed: Iterable[tuple[int, bytes]]) -> Records:
-    """Forms and bytes of rows, in their order, as one array. Raises ValueError for a form that is not known."""
+    """The rows' records as one array, from their forms and bytes. Raises ValueError for an unknown form."""
     parts = [
         np.frombuffer(b"".join(data for _, data in rows), _form(form)) for form, rows in groupby(packed, lambda r: r[0])
     ]
@@ -102,7 +102,7 @@ def records_in(form: int, packed: bytes) -> int:
 def to_score(
     record: np.void, target_open_time_ms: int, version: int, scored_at_ms: int, expert_losses: bytes
 ) -> StoredScore:
-    """One record as it was given to `pack_scores`."""
+    """The inverse of `pack_scores` for one record."""
     values = dict(zip(_RECORD.names or (), record.item(), strict=True))
     flags, hit = values.pop("flags"), values.pop("direction_hit")
     for name in NUMBERS:
@@ -120,15 +120,15 @@ def to_score(
 
 
 def pack_losses_of(scores: Sequence[StoredScore]) -> bytes:
-    """The expert losses of those scores of a target that have some, one after another."""
+    """The expert losses of a target's scores, as far as they have them, concatenated."""
     packed = [score.expert_losses for score in scores if score.expert_losses]
     if len({len(each) for each in packed}) > 1:
-        raise ValueError("the expert losses of one target are of one length")
+        raise ValueError("the expert losses of one target must have equal lengths")
     return b"".join(packed)
 
 
 def losses_of(records: Records, row: NDArray[np.int64], packed: Sequence[bytes | None]) -> list[bytes]:
-    """The inverse of `pack_losses_of`, for records of many rows; empty where there are none, or none any more.
+    """The inverse of `pack_losses_of`, for records of many rows; empty if there are none (any more).
 
     row: of each record, the place of its row, ascending. packed: of each row."""
     has = (records["flags"] & HAS_LOSSES) != 0
@@ -161,13 +161,13 @@ def _number(score: StoredScore, name: str) -> float:
     if number is not None and not math.isnan(number):
         return single(number)
     if name in _REQUIRED:
-        raise ValueError(f"a score has a {name.replace('_', ' ')}")
+        raise ValueError(f"a score needs a {name.replace('_', ' ')}")
     return math.nan
 
 
 def _form(form: int) -> np.dtype[np.void]:
     if form not in FORMS:
-        raise ValueError(f"scores of form {form} are not known")
+        raise ValueError(f"unknown form {form} of scores")
     return FORMS[form]
 
 

@@ -1,4 +1,4 @@
-"""Past forecasts in blocks, as columns: what hindsight on the chart reads. Each query follows an index, row by row."""
+"""Past forecasts in blocks, as columns, for hindsight on the chart. Each query uses an index."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from sqlite_utils import Database
 
 _LOOKED_THROUGH = 64
-"""Targets at either end of the record: the first and last few have no score of far horizons."""
+"""Targets at either end of the record, where the first and last few have no scores at long horizons."""
 
-# A target that was scored at all was scored one step ahead.
+# Every scored target has a score one step ahead.
 CORRECTIONS_SQL = """
 SELECT c.id, c.open_time_ms FROM runs CROSS JOIN candle_corrections AS c
     ON c.market_id = runs.market_id AND c.id > runs.corrections_taken
@@ -38,7 +38,7 @@ WHERE runs.run_id = ?
 
 
 def read_past(reader: BlockReader, horizon: int, first_ms: int, stop_ms: int, most: int) -> PastRows:
-    """Targets that open in first_ms..stop_ms - 1, at most `most` of them. Raises StorageError."""
+    """At most `most` targets that open in first_ms..stop_ms - 1. Raises StorageError."""
     block = reader.scores(scores_at(horizon), first_ms, stop_ms - 1, with_losses=False).at(horizon).newest
     block = block.taken(np.arange(len(block)) < most)
     block, made = reader.with_forecasts(block)
@@ -61,7 +61,7 @@ def read_past(reader: BlockReader, horizon: int, first_ms: int, stop_ms: int, mo
 
 
 def read_span(db: Database, run_id: str, horizon: int) -> tuple[int, int] | None:
-    """Opening times of the first and the last target that was scored at this horizon. Raises StorageError."""
+    """Opening times of the first and the last target scored at this horizon. Raises StorageError."""
     ends = [_end(db, run_id, horizon, order) for order in ("ASC", "DESC")]
     return None if None in ends else cast("tuple[int, int]", tuple(ends))
 

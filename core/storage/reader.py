@@ -1,4 +1,4 @@
-"""Reading what a run has forecast, scored and learned; for the trainer and, on its own connection, the window."""
+"""Reads the forecasts, scores and steps of a run, for the trainer and, on a separate connection, the window."""
 
 from __future__ import annotations
 
@@ -55,18 +55,18 @@ _log = logging.getLogger("ghostcandle")
 class RecordReader:
     """The readers of one run's record. All lists ascend in time; all methods raise StorageError.
 
-    Of a score that has several versions, the newest is meant, unless the method says otherwise.
+    Of several versions of a score the newest is used, unless stated otherwise.
     """
 
     def __init__(self, db: Database, run_id: str) -> None:
         self._db = db
         self.run_id = run_id
         self.damaged: dict[str, set[int]] = {}
-        """Rows that were found to be not what was written, and left out: their ids, by table."""
+        """Damaged rows that were skipped: their ids, by table."""
         self._blocks = BlockReader(db, run_id, self._on_damage)
 
     def pending_forecasts(self, after_origin_ms: int | None) -> list[StoredForecast]:
-        """Forecasts, scored or not, whose origin opened after this time (exclusive); None gives all."""
+        """Forecasts, scored or not, whose origin opened after this time (exclusive); None: all."""
         after = -(2**63) if after_origin_ms is None else after_origin_ms
         return self._forecasts("f.origin_open_time_ms > ? ORDER BY f.origin_open_time_ms", (after,))
 
@@ -75,7 +75,7 @@ class RecordReader:
         return self._forecasts("f.origin_open_time_ms = ?", (origin_open_time_ms,))
 
     def origins(self) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.int64]]:
-        """Of every candle from which a forecast was made: its opening time, its close, and when that was; each [n]."""
+        """For every forecast origin: opening time, close, and when the forecast was made; each [n]."""
         sql = f"SELECT {FORECASTS.select()} FROM forecasts WHERE run = {RUN} ORDER BY origin_open_time_ms"
         rows = whole_rows(FORECASTS, self._select(sql), self._on_damage)
         places = [FORECASTS.names.index(name) for name in ("origin_open_time_ms", "origin_close", "made_at_ms")]
@@ -83,13 +83,13 @@ class RecordReader:
         return np.array(opened, dtype=np.int64), np.array(closes, dtype=np.float64), np.array(made, dtype=np.int64)
 
     def conditions_of(self, origin_open_time_ms: int) -> MarketConditions | None:
-        """What the market was like where the forecast of this candle was made; None where that is not known."""
+        """The market conditions of the forecast at this candle; None if unknown."""
         sql = f"SELECT {_named(CONDITION_COLUMNS)} FROM conditions WHERE run_id = ? AND origin_open_time_ms = ?"
         rows = self._select(sql, origin_open_time_ms)
         return to_conditions(rows[0]) if rows else None
 
     def conditions(self, before_ms: int, most: int) -> ConditionRows:
-        """What the market was like at the newest `most` candles that opened before this time, ascending."""
+        """The market regimes at the newest `most` candles that opened before this time, ascending."""
         sql = (
             f"SELECT origin_open_time_ms, {_named(REGIME_COLUMNS)} FROM conditions "
             "WHERE run_id = ? AND origin_open_time_ms < ? ORDER BY origin_open_time_ms DESC LIMIT ?"
@@ -101,13 +101,13 @@ class RecordReader:
         )
 
     def latest_origin_ms(self) -> int | None:
-        """The newest candle from which a forecast was made, or None."""
+        """The newest forecast origin, or None."""
         sql = f"SELECT MAX(origin_open_time_ms) FROM forecasts WHERE run = {RUN}"
         latest: int | None = self._select(sql)[0][0]
         return latest
 
     def scores(self, newest: int | None = None, *, horizon: int = 1) -> list[StoredScore]:
-        """The scores of the `newest` targets (all without it) at one horizon, ascending by target."""
+        """The scores of the `newest` targets (None: all) at one horizon, ascending by target."""
         scores = self._to_scores(self._scores(horizon, -(2**63), _FOREVER).newest)
         return scores if newest is None else scores[max(0, len(scores) - newest) :]
 
@@ -116,70 +116,69 @@ class RecordReader:
         return read_evidence(self._db, self.run_id, until_ms)
 
     def newest_scores(self, until_ms: int, most: int) -> list[StoredScore]:
-        """One candle ahead: of each mode the newest `most` up to this target (inclusive) that come after no gap,
+        """One-step scores: of each mode the newest `most` up to this target (inclusive) without a preceding gap,
         ascending by target."""
         first_ms = min((self._first_of_newest(mode, until_ms, most) for mode in MODES), default=until_ms)
         return self._to_scores(self._blocks.scores(SCORES, first_ms, until_ms, with_losses=True).newest)
 
     def scored_by_mode(self, until_ms: int) -> dict[tuple[ForecastMode, bool], int]:
-        """How many targets up to this one (inclusive) were scored one candle ahead: by mode, and whether they come
-        after a gap."""
+        """The number of one-step scores up to this target (inclusive), by mode and whether they follow a gap."""
         rows = self._select(f"{_MODES} GROUP BY mode, after_gap", until_ms)
         return {(MODE_OF[mode], bool(after_gap)): int(count) for mode, after_gap, count in rows if mode in MODE_OF}
 
     def score_versions(self, target_open_time_ms: int, *, horizon: int = 1) -> list[StoredScore]:
-        """All versions of one score, the first one first; none while it has not been scored."""
+        """All versions of one score, oldest first; empty if it has not been scored."""
         return self._to_scores(self._scores(horizon, target_open_time_ms, target_open_time_ms))
 
     def newest_version(self, target_open_time_ms: int, horizon: int) -> int:
-        """Of the scores of this target, those that are stored in one piece with that of this horizon; 0 before one."""
+        """The newest version of this target's scores that share a row with this horizon; 0 if there is none."""
         sql = f"SELECT MAX(version) FROM {scores_at(horizon).name} WHERE run = {RUN} AND target_open_time_ms = ?"
         return int(self._select(sql, target_open_time_ms)[0][0] or 0)
 
     def corrections(self, most: int) -> list[tuple[int, int]]:
-        """Scored targets that were corrected and not taken yet: the number of each correction, ascending, and the
-        opening time; the first `most` of them."""
+        """Corrections of scored targets that are not processed yet: the number of each, ascending, and the opening
+        time; at most `most`."""
         return self._select(CORRECTIONS_SQL, most)
 
     def newest_correction(self) -> int:
-        """The number of the newest correction of a candle of the run's market; 0 before the first."""
+        """The number of the newest correction in the run's market; 0 if there is none."""
         return int(self._select(NEWEST_CORRECTION_SQL)[0][0])
 
     def steps(self, newest: int | None = None, *, thin_to: int | None = None) -> list[StepDone]:
-        """The `newest` steps (all without it), ascending by candle and step.
+        """The `newest` steps (None: all), ascending by candle and step.
 
         With `thin_to`, those whose number k divides, and the last: about that many, at most `thin_to` + 1 of steps
-        that were numbered without going back. Which ones are taken does not change with new steps, until k does.
+        of steps numbered without going back. The selection does not change with new steps until k does.
         """
         if thin_to is not None:
             return self._thinned_steps(newest, thin_to)
         return self._steps("", "DESC LIMIT ?", _limit(newest))[::-1]
 
     def step_losses(self) -> tuple[NDArray[np.float64], int]:
-        """The loss of each step that was done, ascending, and how many were skipped."""
+        """The loss of each completed step, ascending, and the number of skipped ones."""
         rows = self._select(f"SELECT loss FROM steps WHERE run = {RUN} ORDER BY candle_open_time_ms, step")
         losses = np.array([row[0] for row in rows], dtype=np.float64)
         done: NDArray[np.float64] = losses[~np.isnan(losses)]
         return done, len(losses) - len(done)
 
     def losses_after(self, at_ms: int) -> int:
-        """How many steps were done after that moment."""
+        """The number of steps completed after this time."""
         sql = f"SELECT COUNT(*) FROM steps WHERE run = {RUN} AND loss IS NOT NULL AND at_ms > ?"
         return int(self._select(sql, at_ms)[0][0])
 
     def incidents(self, newest: int | None = None) -> list[Incident]:
-        """The `newest` incidents (all without it), ascending by the newest time of each: as they were told."""
+        """The `newest` incidents (None: all), ascending by their newest occurrence."""
         order = "COALESCE(last_at_ms, at_ms) DESC, id DESC"
         sql = f"SELECT {_named(INCIDENT_COLUMNS)} FROM incidents WHERE run_id = ? ORDER BY {order} LIMIT ?"
         return [to_incident(row) for row in reversed(self._select(sql, _limit(newest)))]
 
     def drifts(self, newest: int | None = None) -> list[DriftFound]:
-        """The `newest` drifts (all without it), ascending by candle."""
+        """The `newest` drifts (None: all), ascending by candle."""
         sql = f"SELECT {_named(DRIFT_COLUMNS)} FROM drifts WHERE run_id = ? ORDER BY candle_open_time_ms DESC LIMIT ?"
         return [DriftFound(self.run_id, *row) for row in reversed(self._select(sql, _limit(newest)))]
 
     def outcome(self, target_open_time_ms: int, *, horizon: int = 1) -> tuple[StoredForecast, StoredScore] | None:
-        """What was forecast for this candle, and how it came out. None while it has not been scored."""
+        """The forecast for this candle and its score. None if it has not been scored."""
         versions = self.score_versions(target_open_time_ms, horizon=horizon)
         if not versions:
             return None
@@ -187,20 +186,20 @@ class RecordReader:
         return self.forecasts_of(score.origin_open_time_ms)[horizon - 1], score
 
     def past_forecasts(self, horizon: int, first_ms: int, stop_ms: int, most: int) -> PastRows:
-        """The scored forecasts of one horizon whose targets open in first_ms..stop_ms - 1, at most `most` of them."""
+        """At most `most` scored forecasts of one horizon whose targets open in first_ms..stop_ms - 1."""
         return read_past(self._blocks, horizon, first_ms, stop_ms, most)
 
     def scored_span(self, horizon: int) -> tuple[int, int] | None:
-        """Opening times of the first and the last target that was scored at this horizon; None before there is one."""
+        """Opening times of the first and the last target scored at this horizon; None if there is none."""
         return read_span(self._db, self.run_id, horizon)
 
     def kept_checkpoints(self) -> tuple[tuple[int, str], ...]:
-        """Step and id of each that is kept, ascending."""
+        """Step and id of each stored checkpoint, ascending."""
         sql = "SELECT step, checkpoint_id FROM checkpoints WHERE run_id = ? AND is_deleted = 0 ORDER BY step, sequence"
         return tuple((int(step), str(id_)) for step, id_ in self._select(sql))
 
     def counts(self) -> Counts:
-        """How much there is. It counts rows, so call it now and then, not with every candle."""
+        """The sizes of the record. It counts rows, so do not call it at every candle."""
         with translated(self._db):
             candles, scored, steps, horizons, saved, kept = self._db.conn.execute(
                 _COUNTS, {"run": self.run_id}
@@ -208,10 +207,10 @@ class RecordReader:
         return Counts(candles, scored, steps, candles * (horizons or 0), saved, kept)
 
     def forecasts_sha256(self) -> str:
-        """One digest over all forecasts, by origin: each gives int64 origin and its own digest
-        (`packed_forecasts.digest_of`), which was taken of the exact arrays when it was made, and stays when they go.
+        """One digest over all forecasts, by origin: of each the int64 origin and its own digest
+        (`packed_forecasts.digest_of`), which was computed from the exact arrays, and is kept after they are deleted.
 
-        Ids, modes and write times are left out: two runs that forecast the same have the same digest.
+        Ids, modes and write times are excluded: two runs with equal forecasts have the same digest.
         """
         digest = hashlib.sha256()
         sql = f"SELECT origin_open_time_ms, digest FROM forecasts WHERE run = {RUN} ORDER BY origin_open_time_ms"
@@ -222,7 +221,7 @@ class RecordReader:
 
     def _thinned_steps(self, newest: int | None, thin_to: int) -> list[StepDone]:
         if thin_to < 1:
-            raise ValueError(f"at least one step is left when thinning, was asked for {thin_to}")
+            raise ValueError(f"thinning must leave at least one step, was {thin_to}")
         total = int(self._select(f"SELECT COUNT(*) FROM steps WHERE run = {RUN}")[0][0])
         wanted = total if newest is None else min(total, newest)
         stride = -(-wanted // thin_to) or 1
@@ -239,7 +238,7 @@ class RecordReader:
         return thinned if thinned[-1:] == last else thinned + last
 
     def _steps(self, condition: str, order: str, *values: object) -> list[StepDone]:
-        """order: ASC or DESC, by candle and step, and what follows."""
+        """order: ASC or DESC, by candle and step, and the rest of the statement."""
         first, _, rest = order.partition(" ")
         sql = (
             f"SELECT {STEPS.select('s')}, {STEP_DETAILS.select('d')} FROM steps AS s "
@@ -259,7 +258,7 @@ class RecordReader:
         return [forecast for row, exact in rows for forecast in to_forecasts(self.run_id, row, exact)]
 
     def _whole(self, table: SealedTable, rows: Sequence[Row]) -> list[tuple[Row, bytes | None]]:
-        """Rows with their details behind them, parted; without those that are damaged."""
+        """Split rows from the details after them; without damaged ones."""
         detail, width = DETAILS[table], len(table.names)
         found: list[tuple[Row, bytes | None]] = []
         for both in rows:
@@ -293,7 +292,7 @@ class RecordReader:
         ]
 
     def _regimes(self, block: ScoreBlock) -> dict[int, RegimeProbabilities]:
-        """The market's at the origins of these scores."""
+        """The market's regimes at the origins of these scores."""
         if not len(block):
             return {}
         origins = block.records["origin_open_time_ms"]
@@ -305,7 +304,7 @@ class RecordReader:
         return {row[0]: RegimeProbabilities(*row[1:]) for row in rows}
 
     def _first_of_newest(self, mode: ForecastMode, until_ms: int, most: int) -> int:
-        """The oldest target of the newest `most` of a mode; past all of them where there is none."""
+        """The oldest target of the newest `most` of a mode; after all targets if there is none."""
         sql = (
             f"SELECT MIN(target_open_time_ms) FROM (SELECT target_open_time_ms FROM scores WHERE run = {RUN} "
             "AND version = 1 AND mode = ? AND after_gap = 0 AND target_open_time_ms <= ? "
@@ -329,4 +328,4 @@ def _named(columns: Sequence[str]) -> str:
 
 
 def _limit(newest: int | None) -> int:
-    return -1 if newest is None else max(0, newest)  # to SQLite, a negative limit is none
+    return -1 if newest is None else max(0, newest)  # SQLite: a negative limit means no limit

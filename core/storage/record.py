@@ -1,4 +1,4 @@
-"""Writing the training record: the trainer's one writer, which a later trainer locks out."""
+"""Writes the training record: the trainer's only writer, which a later trainer locks out."""
 
 from __future__ import annotations
 
@@ -48,18 +48,18 @@ T = TypeVar("T", StoredForecast, StoredScore)
 EPISODE_MS = 10 * 60_000
 
 
-class Fenced(StorageError):  # noqa: N818 - it tells what happened to the trainer
+class Fenced(StorageError):  # noqa: N818 - a state of the trainer
     """A later trainer has taken the run over; this one must end without writing."""
 
 
 class TrainingRecord:
     """The record of one run, for the trainer that holds `fence` (see `RunStore.take_fence`).
 
-    Every `add_` needs an open `write`. What `reader` reads inside it includes what was just added.
+    Every `add_` needs an open `write`. `reader` sees uncommitted rows inside it.
     """
 
     def __init__(self, db: Database, run_id: str, fence: int, episode_ms: int = EPISODE_MS) -> None:
-        """episode_ms: a repeating incident that comes within this time of the one before belongs to its episode."""
+        """episode_ms: a repeating incident within this time of the previous one belongs to its episode."""
         self._db = db
         self._run_id = run_id
         self._fence = fence
@@ -69,7 +69,7 @@ class TrainingRecord:
 
     @property
     def _run(self) -> int:
-        """How the tables name the run."""
+        """The run's number in the tables."""
         if self._run_number is None:
             rows = select(self._db, "SELECT sequence FROM runs WHERE run_id = ?", (self._run_id,))
             self._run_number = int(rows[0][0])
@@ -77,15 +77,15 @@ class TrainingRecord:
 
     @contextmanager
     def write(self) -> Iterator[TrainingRecord]:
-        """One transaction, all or nothing. Raises Fenced where a later trainer took over, and StorageError."""
+        """One transaction, all or nothing. Raises Fenced if a later trainer took over, and StorageError."""
         with write(self._db):
             self._check_fence()  # the write lock is held: the number cannot change before the commit
             yield self
 
     def add_forecasts(self, rows: Iterable[StoredForecast]) -> int:
-        """Store what is not stored yet, each forecast with all its horizons; one that is there stays as it is.
+        """Store new forecasts, each with all its horizons; existing ones are kept.
 
-        Returns how many horizons were new. Raises ValueError where a horizon is missing or arrays do not fit.
+        Returns how many horizons were new. Raises ValueError if a horizon is missing or arrays do not fit.
         """
         new = 0
         for forecast in _grouped(rows, ("origin_open_time_ms",), "horizon"):
@@ -94,8 +94,8 @@ class TrainingRecord:
         return new
 
     def add_scores(self, rows: Iterable[StoredScore]) -> int:
-        """Like `add_forecasts`, each target in one piece (one candle ahead is a piece for itself); another version of a
-        score is another row. A score needs its forecast in the record: sqlite3.IntegrityError without it.
+        """Like `add_forecasts`, one row per target (one candle ahead has separate rows); each version of a score is a
+        row. A score needs its forecast in the record: sqlite3.IntegrityError without it.
 
         Returns how many scores were new."""
         given = list(rows)
@@ -119,13 +119,13 @@ class TrainingRecord:
             raise sqlite3.IntegrityError("a score needs its forecast in the record")
 
     def add_evidence(self, blocks: Iterable[EvidenceBlock]) -> None:
-        """Store blocks of losses; one that is there stays as it is."""
+        """Store blocks of losses; existing ones are kept."""
         for block in blocks:
             row = evidence_row(block)
             self._add("evidence", EVIDENCE_COLUMNS, [row], ("run_id", "kind", "block"))
 
     def add_conditions(self, origin_open_time_ms: int, conditions: MarketConditions) -> int:
-        """Like `add_forecasts`, for what the market was like where the forecasts of this candle were made."""
+        """Like `add_forecasts`, for the market conditions at this candle."""
         row = condition_row(origin_open_time_ms, conditions)
         return self._add("conditions", CONDITION_COLUMNS, [row], ("run_id", "origin_open_time_ms"))
 
@@ -146,7 +146,7 @@ class TrainingRecord:
         return own
 
     def _joined(self, incident: Incident) -> Incident | None:
-        """The episode with this time in its row; None where it begins with it."""
+        """The row's episode with this occurrence added; None if the incident starts a new episode."""
         same = "run_id = ? AND (kind = ? AND severity = ? OR kind IN (?, ?)) ORDER BY id DESC LIMIT 1"
         sql = f"SELECT id, {', '.join(INCIDENT_COLUMNS)} FROM incidents WHERE {same}"
         rows = select(self._db, sql, (self._run_id, incident.kind, incident.severity, *ENDS_OF_EPISODES))
@@ -164,20 +164,20 @@ class TrainingRecord:
         self._execute(_insert("incidents", INCIDENT_COLUMNS), [incident_row(incident)])
 
     def add_incident_once(self, incident: Incident) -> None:
-        """Store an incident that may be handed in again: who wrote it down may have died before saying so."""
+        """Store an incident that may be reported twice, as its reporter may have died before the confirmation."""
         own = replace(incident, run_id=self._run_id)
         if own not in self.reader.incidents():
             self._insert_incident(own)
 
     def take_corrections(self, until_id: int) -> None:
-        """Corrections of candles up to this one are in the scores. Those to come have higher numbers."""
+        """Record that corrections up to this number are in the scores."""
         sql = "UPDATE runs SET corrections_taken = MAX(corrections_taken, ?) WHERE run_id = ?"
         self._execute(sql, [(until_id, self._run_id)])
 
     def add_checkpoint(self, info: CheckpointInfo, settings_json: str | None = None) -> None:
-        """Store the row of a file that is durable already. An id is used once: sqlite3.IntegrityError else.
+        """Store the row of a file that is durable already. Ids are unique: sqlite3.IntegrityError otherwise.
 
-        settings_json: what `info.settings_id` stands for.
+        settings_json: the settings of `info.settings_id`.
         """
         if info.run_id != self._run_id:
             raise ValueError(f"the checkpoint {info.checkpoint_id} belongs to run {info.run_id}, not {self._run_id}")
@@ -186,8 +186,8 @@ class TrainingRecord:
         self._execute(_insert("checkpoints", CHECKPOINT_COLUMNS), [checkpoint_row(info)])
 
     def mark_deleted(self, ids: Iterable[str]) -> int:
-        """The files of these checkpoints, of whatever run, are to go, but for those that are pinned by now. Rows stay,
-        for what was forecast with them. Returns how many."""
+        """Mark the files of these checkpoints, of any run, as deleted, except pinned ones. Rows are kept for the
+        forecasts made with them. Returns how many."""
         pinned = {str(row[0]) for row in select(self._db, PINNED)}  # inside the transaction: the window may have pinned
         sql = "UPDATE checkpoints SET is_deleted = 1 WHERE checkpoint_id = ? AND is_deleted = 0"
         return self._execute(sql, ((checkpoint_id,) for checkpoint_id in ids if checkpoint_id not in pinned))
@@ -200,15 +200,15 @@ class TrainingRecord:
             raise Fenced(f"Another trainer has taken over run {self._run_id}; this one ends without writing.")
 
     def _add(self, table: str, columns: Sequence[str], rows: Iterable[Row], key: Sequence[str]) -> int:
-        # OR IGNORE would pass over a missing number as well, so only the key is named.
+        # OR IGNORE would also skip a missing number, so only the key is named.
         sql = f"{_insert(table, ('run_id', *columns))} ON CONFLICT ({', '.join(key)}) DO NOTHING"
         return self._execute(sql, ((self._run_id, *row) for row in rows))
 
     def _add_sealed(self, table: SealedTable, values: Sequence[object], detail: bytes | None) -> int:
-        """One row, and its detail. Returns 1, or 0 where its key is there already."""
+        """Insert one row and its detail. Returns 1, or 0 if its key exists already."""
         id_ = int(select(self._db, f"SELECT COALESCE(MAX(id), 0) + 1 FROM {table.name}")[0][0])
         key = ", ".join(KEYS[table])
-        # OR IGNORE would pass over a missing number as well, so only the key is named.
+        # OR IGNORE would also skip a missing number, so only the key is named.
         sql = f"{table.insert} ON CONFLICT ({key}) DO NOTHING"
         if not self._execute(sql, [table.seal(id_, values)]):
             return 0
@@ -218,8 +218,8 @@ class TrainingRecord:
 
     def _execute(self, sql: str, rows: Iterable[Row]) -> int:
         if not self._db.conn.in_transaction:
-            raise RuntimeError("the training record is changed inside its write() only")
-        return max(0, self._db.conn.executemany(sql, rows).rowcount)  # -1 where there was no row
+            raise RuntimeError("the training record can only be changed inside its write()")
+        return max(0, self._db.conn.executemany(sql, rows).rowcount)  # -1 without rows
 
 
 def _insert(table: str, columns: Sequence[str]) -> str:
@@ -227,7 +227,7 @@ def _insert(table: str, columns: Sequence[str]) -> str:
 
 
 def _grouped(rows: Iterable[T], key: tuple[str, ...], order: str) -> list[list[T]]:
-    """By the key's values, in the order in which these come; each group ascending by `order`."""
+    """Groups by key, in order of appearance; each group ascending by `order`."""
     groups: dict[object, list[T]] = {}
     for row in rows:
         groups.setdefault(attrgetter(*key)(row), []).append(row)

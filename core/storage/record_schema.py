@@ -1,4 +1,4 @@
-"""The SQL of the step `migrations.bounded_record`; what it made is never edited, and later steps add to it."""
+"""The SQL of the step `migrations.bounded_record`; never edited; later steps add to it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ ALTER TABLE steps RENAME TO steps_before;
 """
 
 # `checksum`: see `core.storage.sealed`. run: the run's sequence. drawn, records, arrays: `packed_forecasts`,
-# `packed_scores`. A detail has the id of its row, and goes with age (`thinning`); the rest is never changed.
+# `packed_scores`. A detail has the id of its row, and is deleted with age (`thinning`); the rest is never changed.
 _SCORE_TABLE = """
 CREATE TABLE {name} (
     id INTEGER PRIMARY KEY,

@@ -1,4 +1,4 @@
-"""The tables of a run's record: what lasts, and beside each the detail that goes after a while (`thinning`).
+"""The tables of a run's record: permanent rows, and for each the details that are deleted with age (`thinning`).
 
 A detail has the id of the row that it belongs to. Rows are added in one piece (a forecast with all its horizons, the
 scores of a target) and never changed.
@@ -9,7 +9,7 @@ from __future__ import annotations
 from core.storage.sealed import SealedTable
 
 RUN = "(SELECT sequence FROM runs WHERE run_id = ?)"
-"""In SQL: the number of a run, in the place of its id."""
+"""In SQL: the number of a run, from its id."""
 
 FORECASTS = SealedTable(
     "forecasts",
@@ -46,7 +46,7 @@ SCORES = SealedTable("scores", _SCORE_COLUMNS)
 """One candle ahead."""
 SCORE_DETAILS = SealedTable("score_details", (("losses", bytes),))
 FURTHER_SCORES = SealedTable("further_scores", _SCORE_COLUMNS)
-"""Two candles ahead and more: a target's in one row. Apart, so that what most readers want is read fast."""
+"""Two and more candles ahead, one row per target. Separate, to keep the most used table small."""
 FURTHER_SCORE_DETAILS = SealedTable("further_score_details", (("losses", bytes),))
 
 STEPS = SealedTable(
@@ -75,7 +75,7 @@ KEYS = {
     FURTHER_SCORES: ("run", "target_open_time_ms", "version"),
     STEPS: ("run", "candle_open_time_ms", "step"),
 }
-"""What names a row for good; the first two are the run and the candle that its age is counted by."""
+"""The unique keys; the first two columns are the run and the candle that determines the age."""
 DETAILS = {
     FORECASTS: FORECAST_DETAILS,
     SCORES: SCORE_DETAILS,
@@ -86,5 +86,5 @@ SEALED = (*KEYS, *DETAILS.values())
 
 
 def scores_at(horizon: int) -> SealedTable:
-    """Where the scores of a horizon are."""
+    """The table of a horizon's scores."""
     return SCORES if horizon == 1 else FURTHER_SCORES

@@ -1,4 +1,4 @@
-"""What the training record holds, one frozen dataclass per table."""
+"""Rows of the training record, one frozen dataclass per table."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from core.domain.regimes import RegimeProbabilities
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StoredForecast:
-    """One horizon of a committed forecast, with all that scoring it needs.
+    """One horizon of a committed forecast, with everything needed for its score.
 
-    quantiles: [quantity, level], what was shown. experts: [expert, quantity, level], what it was combined from.
-    scale: the volatility that both are in units of. The arrays are read-only when they come from the database.
+    quantiles: [quantity, level], as shown. experts: [expert, quantity, level], the inputs of the combination.
+    scale: the volatility, the unit of both. The arrays are read-only when they come from the database.
     """
 
     origin_open_time_ms: int
@@ -35,10 +35,10 @@ class StoredForecast:
 
 @dataclass(frozen=True, slots=True)
 class StoredScore:
-    """How one horizon of a forecast came out; the fields mean what they mean in `core.domain.events.ForecastScored`.
+    """The score of one horizon of a forecast; fields as in `core.domain.events.ForecastScored`.
     overlap: see `core.forecast.ghosts.overlap`.
 
-    version: 1, and one more each time that the target was corrected after it had been scored.
+    version: 1, plus 1 for each correction of the target after it was scored.
     """
 
     origin_open_time_ms: int
@@ -60,16 +60,16 @@ class StoredScore:
     scored_at_ms: int
     version: int = 1
     expert_losses: bytes = b""
-    """Of every expert, see `core.forecast.experts.pack_losses`; empty in scores from before there were any."""
+    """Of every expert, see `core.forecast.experts.pack_losses`; empty in old scores."""
     regime: RegimeProbabilities | None = None
-    """The market's where the forecast was made; stored with its conditions, not with the score. None for a forecast
-    from before there were any."""
+    """The market's regime at the origin; stored with the forecast's conditions, not with the score. None for old
+    forecasts."""
     twin_loss: float | None = None
-    """Of the frozen twin, beside `model_loss`; None while there is no twin, and for a corrected candle."""
+    """Of the reference model, to compare with `model_loss`; None without one, and for a corrected candle."""
     range_twin_loss: float | None = None
     body_loss: float | None = None
-    """Of what was shown, as `loss` is of the close and `range_loss` of the range; so the three below. None in scores
-    from before these were stored."""
+    """Of the shown forecast, like `loss` for the close and `range_loss` for the range; also the three below. None in
+    old scores."""
     upper_wick_loss: float | None = None
     lower_wick_loss: float | None = None
     volume_loss: float | None = None
@@ -83,15 +83,15 @@ SHOWN_LOSSES: dict[Quantity, str] = {
     Quantity.RANGE: "range_loss",
     Quantity.VOLUME: "volume_loss",
 }
-"""Where a score holds what the shown forecast lost on each quantity."""
+"""The fields of a score with the shown forecast's loss on each quantity."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PastRows:
-    """Scored forecasts of one horizon, as columns of n rows, ascending by target; one row a target.
+    """Scored forecasts of one horizon, as columns of n rows, ascending by target; one row per target.
 
-    quantiles: [n, quantity, level], what was shown. before: [n], the median close return of the horizon before; 0 for
-    the first horizon, NaN where it is not in the record. direction_hit: 1 hit, 0 missed, -1 not counted.
+    quantiles: [n, quantity, level], as shown. before: [n], the median close return of the horizon before; 0 for
+    the first horizon, NaN if it is not in the record. direction_hit: 1 hit, 0 missed, -1 not counted.
     """
 
     target_open_time_ms: NDArray[np.int64]
@@ -114,7 +114,7 @@ class PastRows:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ConditionRows:
-    """The market at n candles, ascending. regimes: [n, 3], in the order of `core.domain.events.Regime`."""
+    """Market regimes at n candles, ascending. regimes: [n, 3], in the order of `core.domain.events.Regime`."""
 
     open_time_ms: NDArray[np.int64]
     regimes: NDArray[np.float64]
@@ -125,7 +125,7 @@ class ConditionRows:
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """How much the record holds.
+    """The sizes of the record.
 
     candles: those from which a forecast was made. scored: targets with a score at horizon 1.
     forecasts: rows, so one for each horizon.

@@ -1,4 +1,4 @@
-"""Opening the database at a start: a damaged one is set aside, and the newest verified backup takes its place."""
+"""Opening the database at a start: a damaged one is moved away and replaced by the newest verified backup."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _SMALL_BYTES, _PIECE_BYTES = 32 << 20, 4 << 20
 
 @dataclass(frozen=True, slots=True)
 class OpenedDatabase:
-    """`notice` says to the user what became of a damaged file, and what is missing; None where all was well."""
+    """`notice`: a sentence for the user about a damaged file and missing data; None if all is well."""
 
     db: Database
     notice: str | None
@@ -41,12 +41,12 @@ class OpenedDatabase:
 
 @dataclass(frozen=True, slots=True)
 class Restored:
-    """What `restore` did. kept: where the former database lies now, None where there was none."""
+    """The result of `restore`. kept: the new path of the replaced database, None if there was none."""
 
     backup: Backup
     kept: Path | None
     lost_until_ms: int | None
-    """When the former database was last written to, where that was after the backup; else None."""
+    """When the replaced database was last written, if that was after the backup; else None."""
 
 
 def open_or_recover(
@@ -57,15 +57,15 @@ def open_or_recover(
     watch: Watch | None = None,
     conversion: Watch | None = None,
 ) -> OpenedDatabase:
-    """Open the folder's database. One that is damaged is moved to the quarantine; the newest verified backup takes its
-    place, or where there is none a new, empty database. Slow where it is large, so not for a thread that paints.
+    """Open the folder's database. A damaged one is moved to the quarantine and replaced by the newest verified backup,
+    or by a new, empty database if there is none. Slow for a large one, so not for the GUI thread.
 
-    watch: looks at the check, in bytes; once it is cancelled, what is left of it is left to the next start. conversion:
-    looks at bringing an older database up to date; cancelled, that raises StorageError with the file as it was.
+    watch: callbacks of the check, in bytes; if cancelled, the rest is left to the next start. conversion: callbacks of
+    a migration; cancelled, it raises StorageError with the file unchanged.
 
-    Only the owner of the data folder may call this, and before its process has any connection to the file: a file must
-    not be moved from under another process, and looking into it by ourselves lets go of this process's locks.
-    Raises StorageError, with the damaged file where it was, where the disk refuses what is needed.
+    Only the owner of the data folder may call this, and before its process has any connection to the file: a file in
+    use must not be moved, and reading it directly releases this process's locks on it.
+    Raises StorageError, with the damaged file in its place, if the disk refuses.
     """
     try:
         _refuse_missing(folder)
@@ -80,10 +80,10 @@ def open_or_recover(
 
 
 def newest_unchecked(folder: DataFolder, market: Market, count: int) -> StoredColumns | None:
-    """The newest candles of a large database that was not looked at yet, to be shown while it is; None where there are
-    none, or the last owner did not close it. The file is opened as one that nobody changes: no lock, no log, no write.
+    """The newest candles of a large database before its check, to be shown meanwhile; None if there are none, or the
+    last owner did not close it. The file is opened as immutable: no lock, no log, no write.
 
-    Only before this process has any connection to the file. Raises one of UNREADABLE, or StorageError.
+    To be called before this process has any connection to the file. Raises one of UNREADABLE, or StorageError.
     """
     from sqlite_utils import Database  # noqa: PLC0415 - see database._prepare
 
@@ -98,10 +98,10 @@ def newest_unchecked(folder: DataFolder, market: Market, count: int) -> StoredCo
 
 
 def restore(folder: DataFolder, backup: Backup, now_ms: int) -> Restored:
-    """Put a backup in the place of the database, which is set aside, and its checkpoint files where they belong.
+    """Replace the database, which is moved away, by a backup, and restore its checkpoint files.
 
     Only the owner of the data folder may call this, without any connection. Raises StorageError, with nothing changed,
-    where the backup is not what it was or the disk refuses.
+    if the backup is damaged or the disk refuses.
     """
     if (fault := _fault(backup)) is not None:
         raise StorageError(f"The backup {backup.name} cannot be used: {fault}. Nothing was changed.")
@@ -121,24 +121,24 @@ def restore(folder: DataFolder, backup: Backup, now_ms: int) -> Restored:
 
 
 def what_is_missing(restored: Restored) -> str:
-    """A sentence for the user: from when to when."""
+    """A sentence for the user: the period of the missing data."""
     made_ms, until_ms = restored.backup.record.made_at_ms, restored.lost_until_ms
     if until_ms is None:
         return "As far as the files tell, nothing was written after it."
     return (
-        f"What was written between {moment(made_ms)} and {moment(until_ms)} is missing from it: candles of that time "
+        f"Data written between {moment(made_ms)} and {moment(until_ms)} is missing from it: candles of that time "
         "are fetched again where the exchange has them; forecasts, scores, notes and alerts of that time are not."
     )
 
 
 def moment(at_ms: int) -> str:
-    """A time for people, in the machine's zone, which is named."""
+    """A time in the machine's zone, with the zone's name."""
     return local_text(at_ms, "%Y-%m-%d %H:%M:%S %Z")
 
 
 def set_aside(path: Path, now_ms: int, folder: Path) -> Path | None:
-    """Move a database with its -wal and -shm to a dated name in `folder`. Returns where the database went, None where
-    there was none. Raises StorageError."""
+    """Move a database with its -wal and -shm to a dated name in `folder`. Returns the new path, None if there was none.
+    Raises StorageError."""
     target = folder / f"{path.stem}-{_stamp(now_ms)}{path.suffix}"
     number = 1
     while target.exists():
@@ -159,17 +159,17 @@ def set_aside(path: Path, now_ms: int, folder: Path) -> Path | None:
 
 
 def _refuse_missing(folder: DataFolder) -> None:
-    """No database where there are backups of one: it was lost, or the last recovery was ended in its middle."""
+    """Raise if there are backups but no database: it was lost, or the last recovery was interrupted."""
     fault = beginning_of(folder.database)
-    if fault is not None:  # SQLite deletes a -wal that it finds beside a file that is no database; so look before
+    if fault is not None:  # SQLite deletes the -wal of a file that is not a database, so check first
         raise CorruptDatabaseError(f"The database {folder.database} is damaged ({fault}).")
     if not folder.database.exists() and list_backups(folder.backups):
         raise CorruptDatabaseError(f"The database {folder.database} is gone.")
 
 
 def _read_through(path: Path, watch: Watch) -> None:
-    """Bring the file to memory in the order of the disk: the check, which goes through it in the order of its tables,
-    takes ten times as long on a file that is not there. Only while this process has no connection to it."""
+    """Read the file sequentially into the cache: the check, which reads in the order of the tables, takes ten times as
+    long on a file that is not cached. Only while this process has no connection to it."""
     try:
         total, done = path.stat().st_size, 0
         if total < _SMALL_BYTES:
@@ -179,11 +179,11 @@ def _read_through(path: Path, watch: Watch) -> None:
                 done += len(piece)
                 watch.on_progress(done, total)
     except OSError:
-        return  # SQLite will say what is wrong with it
+        return  # SQLite will report the error
 
 
 def _opened(folder: DataFolder, quick_check: bool, watch: Watch | None, conversion: Watch | None) -> Database:
-    """Raises CorruptDatabaseError for what cannot be the database that was written."""
+    """Raises CorruptDatabaseError if the file is damaged."""
     path = folder.database
     try:
         db = open_database(
@@ -217,24 +217,28 @@ def _recovered(folder: DataFolder, damage: CorruptDatabaseError, now_ms: int) ->
             continue
         restored = restore(folder, backup, now_ms)
         taken = f"The verified backup of {moment(backup.record.made_at_ms)} took its place."
-        return _told(folder, damage, restored.kept, taken, what_is_missing(restored), _newer_ones(passed_over))
+        return _open_with_notice(
+            folder, damage, restored.kept, taken, what_is_missing(restored), _skipped_backups(passed_over)
+        )
     kept = set_aside(folder.database, now_ms, folder.quarantine)
     nothing = "There is no verified backup, so a new, empty database was started."
-    return _told(folder, damage, kept, _newer_ones(passed_over), nothing)
+    return _open_with_notice(folder, damage, kept, _skipped_backups(passed_over), nothing)
 
 
-def _told(folder: DataFolder, damage: CorruptDatabaseError, kept: Path | None, *rest: str) -> OpenedDatabase:
+def _open_with_notice(
+    folder: DataFolder, damage: CorruptDatabaseError, kept: Path | None, *rest: str
+) -> OpenedDatabase:
     where = "" if kept is None else f"It was kept as {kept}."
     return OpenedDatabase(
         open_database(folder.database), " ".join(part for part in (str(damage), where, *rest) if part)
     )
 
 
-def _newer_ones(passed_over: list[str]) -> str:
+def _skipped_backups(passed_over: list[str]) -> str:
     if not passed_over:
         return ""
     more = "" if len(passed_over) == 1 else f" and {len(passed_over) - 1} more"
-    return f"Passed over were backups that cannot be used: {passed_over[0]}{more}."
+    return f"Backups that cannot be used were skipped: {passed_over[0]}{more}."
 
 
 def _fault(backup: Backup) -> str | None:
@@ -254,21 +258,21 @@ def _copied(folder: DataFolder, backup: Backup) -> Path:
                 file.flush()
                 os.fsync(file.fileno())
             if sha256_of(copy) != backup.record.sha256:
-                raise OSError("what was written is not what is read")
+                raise OSError("the copy differs from the original")
         except BaseException:
             copy.unlink(missing_ok=True)
             raise
     except OSError as error:
         raise StorageError(
-            f"The backup {backup.name} could not be put in the place of {folder.database} ({error.strerror or error}); "
+            f"The backup {backup.name} could not replace {folder.database} ({error.strerror or error}); "
             f"nothing was changed. Free {backup.record.size_bytes / 1e6:,.0f} MB on the disk, then start again."
         ) from error
     return copy
 
 
 def _take_checkpoints_back(folder: DataFolder, backup: Backup, db: Database, aside: Path) -> None:
-    """Files that the table names and that were cleaned up since come back; those that it does not name are set aside,
-    for a trainer would take them for what a crash has left. Raises StorageError."""
+    """Restore files that the table names; move away those that it does not name, as a trainer would take them for the
+    remains of a crash. Raises StorageError."""
     try:
         for kept in backup.record.checkpoints:
             path = folder.absolute(kept.file)

@@ -1,4 +1,4 @@
-"""Which checkpoints are kept. Pure functions of the table's rows."""
+"""The retention of checkpoints, as pure functions of the table's rows."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ from core.domain.events import CheckpointInfo
 from core.settings.tree import CheckpointSettings
 
 CHANGE = "change"
-"""The reason of a checkpoint that is saved before a setting is changed."""
+"""The reason of a checkpoint saved before a change of settings."""
 _HOUR_MS = 3_600_000
 
 
 def best_of(newest_first: Sequence[CheckpointInfo]) -> CheckpointInfo | None:
-    """The highest finite skill of a known good one that had not diverged and is not worse than no model, of equals the
-    newest; None where none is known."""
+    """The known good checkpoint with the highest finite skill, without diverged ones and those worse than no model; the
+    newest of equals; None if there is none."""
     return next((info for info in _by_skill(newest_first) if not is_worse_than_none(info)), None)
 
 
 def lowest_loss_of(newest_first: Sequence[CheckpointInfo]) -> CheckpointInfo | None:
-    """The lowest finite windowed loss of a known good one that had not diverged, of equals the newest; None where none
-    is known."""
+    """The known good checkpoint with the lowest finite windowed loss, without diverged ones; the newest of equals; None
+    if there is none."""
     known = [info for info in _sound(newest_first) if info.loss is not None and isfinite(info.loss)]
     return min(known, key=lambda info: info.loss or 0.0, default=None)
 
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """What keeps a checkpoint beside the reasons that always do; one is enough. Zero turns the last two off."""
+    """The configurable rules that keep a checkpoint; one is enough. Zero turns the last two off."""
 
     keep_newest: int
     keep_best: int
@@ -40,7 +40,7 @@ class Rules:
 
 
 def rules_of(settings: CheckpointSettings) -> Rules:
-    """The rules as they are set."""
+    """The rules of the settings."""
     return Rules(settings.keep_newest, settings.keep_best, settings.keep_every_steps, settings.keep_hours)
 
 
@@ -51,11 +51,11 @@ def reasons_to_keep(
     in_use: Collection[str] = (),
     offered: str | None = None,
 ) -> dict[str, tuple[str, ...]]:
-    """By id, in the order of the rows: why each stays, in a few words each; no reason: it goes.
+    """By id, in the order of the rows: short reasons to keep each checkpoint; without a reason it is deleted.
 
-    The best, the newest, the newest known good, the newest healthy ones, and what was saved before the newest change of
-    a setting stay whatever the numbers are: a run that goes bad cannot push out what was good. The rows come as
-    `CheckpointRows.list` gives them. offered: the one that a diverged model can be taken back to.
+    The best, the newest, the newest known good, the newest healthy ones, and the one saved before the newest change of
+    settings are always kept, so that a failing run cannot displace good checkpoints. The rows come as
+    `CheckpointRows.list` gives them. offered: the one offered for recovery from divergence.
     """
     good = [info for info in newest_first if info.is_known_good]
     before_change = next((info for info in _sound(newest_first) if info.reason == CHANGE), None)
@@ -73,7 +73,7 @@ def reasons_to_keep(
             ("offered to go back to", id_ == offered),
             ("pinned", info.is_pinned),
             ("has a name, a note or a tag", bool(info.note or info.name or info.tags)),
-            ("saved by hand", info.reason == "manual"),
+            ("saved manually", info.reason == "manual"),
             ("among the best", id_ in best),
             ("lowest loss", lowest is info),
             ("among the newest", id_ in newest or id_ in newest_good),
@@ -93,13 +93,13 @@ def checkpoints_to_delete(
     in_use: Collection[str] = (),
     offered: str | None = None,
 ) -> tuple[str, ...]:
-    """Ids that no reason keeps (see `reasons_to_keep`), the oldest first."""
+    """Ids without a reason to keep (see `reasons_to_keep`), oldest first."""
     reasons = reasons_to_keep(newest_first, rules, now_ms, in_use, offered)
     return tuple(id_ for id_, held in reversed(reasons.items()) if not held)
 
 
 def _spaced(newest_first: Sequence[CheckpointInfo], every_steps: int) -> set[str]:
-    """Of each stretch of so many steps the first one: which of them it is does not change as others come."""
+    """The first checkpoint of each interval of steps, which does not change as others are added."""
     if every_steps <= 0:
         return set()
     first = {(info.run_id, info.step // every_steps): info.checkpoint_id for info in newest_first}
@@ -107,8 +107,8 @@ def _spaced(newest_first: Sequence[CheckpointInfo], every_steps: int) -> set[str
 
 
 def _healthy_first(newest_first: Sequence[CheckpointInfo], offered: str | None) -> list[CheckpointInfo]:
-    """Those known good: the healthy ones, then those of which it was not said, then the wrecks; of each the newest
-    first. What is newer than the one that is offered is what would be gone back from."""
+    """The known good checkpoints: the healthy ones, then those of unknown health, then the diverged ones; newest first
+    in each group. Those newer than the offered one belong to the state to recover from."""
     place = next((place for place, info in enumerate(newest_first) if info.checkpoint_id == offered), 0)
     wrecked = _ids(newest_first[:place]) | _ids([info for info in newest_first if info.health == Disease.DIVERGED])
 

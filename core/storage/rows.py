@@ -21,14 +21,14 @@ from core.storage.records import StoredForecast, StoredScore
 Row = tuple[Any, ...]
 
 _OWN = "~"
-"""Stands for the run's id at the start of a checkpoint's."""
+"""Replaces the run's id at the start of a checkpoint's id."""
 REGIME_COLUMNS = tuple(field.name for field in fields(RegimeProbabilities))
 CONDITION_COLUMNS = ("origin_open_time_ms", *REGIME_COLUMNS, "novelty", "oddity")
 _STEP_COLUMNS = tuple(name for name, _ in STEPS.columns if name != "run")
 INCIDENT_COLUMNS = tuple(field.name for field in fields(Incident))
 DRIFT_COLUMNS = tuple(field.name for field in fields(DriftFound))[1:]
 MARK_COLUMNS = ("is_pinned", "note", "name", "tags", "verified_at_ms", "fault")
-"""What the window says of a checkpoint, in the order of `checkpoint_marks`."""
+"""The window's marks of a checkpoint, in the order of `checkpoint_marks`."""
 _NOT_STORED = ("is_best", "is_in_use", *MARK_COLUMNS)
 CHECKPOINT_COLUMNS = tuple(field.name for field in fields(CheckpointInfo) if field.name not in _NOT_STORED)
 
@@ -57,7 +57,7 @@ def score_values(run: int, scores: Sequence[StoredScore]) -> Row:
 def forecast_values(run_id: str, run: int, rows: Sequence[StoredForecast]) -> tuple[Row, bytes]:
     """One forecast, given by its horizons 1, 2, ...: the row of the table `forecasts`, and its exact arrays.
 
-    Raises ValueError where a horizon is missing, or arrays do not fit each other.
+    Raises ValueError if a horizon is missing, or arrays do not fit each other.
     """
     first = rows[0]
     quantiles, experts = _arrays(rows)
@@ -78,8 +78,8 @@ def forecast_values(run_id: str, run: int, rows: Sequence[StoredForecast]) -> tu
 
 
 def to_forecasts(run_id: str, row: Row, exact: bytes | None) -> list[StoredForecast]:
-    """The inverse of `forecast_values`, of a row of FORECASTS. Without the exact arrays there are no experts, and NaN
-    stands for the quantiles that are not drawn."""
+    """The inverse of `forecast_values`, for a row of FORECASTS. Without the exact arrays there are no experts, and the
+    quantiles not drawn are NaN."""
     of = dict(zip(FORECASTS.names, row, strict=True))
     shape = of["horizons"], of["quantities"], of["levels"]
     if exact is None:
@@ -105,7 +105,7 @@ def to_forecasts(run_id: str, row: Row, exact: bytes | None) -> list[StoredForec
 
 
 def to_checkpoint_id(run_id: str, stored: str | None) -> str | None:
-    """As it was before it was shortened for the table `forecasts`."""
+    """The full id, from its short form in the table `forecasts`."""
     return run_id + stored.removeprefix(_OWN) if stored is not None and stored.startswith(_OWN) else stored
 
 
@@ -117,7 +117,7 @@ def _to_short(run_id: str, checkpoint_id: str | None) -> str | None:
 def _arrays(rows: Sequence[StoredForecast]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """[H, Q, L] and [E, H, Q, L]."""
     if [row.horizon for row in rows] != list(range(1, len(rows) + 1)):
-        raise ValueError("a forecast is stored with all its horizons, the first to the last")
+        raise ValueError("a forecast must be stored with all its horizons")
     for row in rows:
         if row.experts.ndim != 3 or row.experts.shape[1:] != row.quantiles.shape:
             raise ValueError(
@@ -140,7 +140,7 @@ def to_conditions(row: Row) -> MarketConditions:
 
 
 def to_step(run_id: str, row: Row, gradients: bytes | None) -> StepDone:
-    """A row of STEPS, and its detail where that is kept."""
+    """The step of a row of STEPS, and its detail if stored."""
     values = dict(zip(_STEP_COLUMNS, row[2:-1], strict=True))
     values |= {"clipped": bool(values["clipped"]), "gradients": unpack_gradients(gradients)}
     return StepDone(run_id=run_id, **values)

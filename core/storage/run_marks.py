@@ -1,4 +1,4 @@
-"""What the window says of runs: which are put away."""
+"""The window's marks of runs: the archived ones."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ON CONFLICT (run_id) DO UPDATE SET is_archived = excluded.is_archived
 
 
 def set_archived(db: Database, run_id: str, is_archived: bool) -> None:
-    """Put a run away, or take it out again; nothing of it is deleted. Raises StorageError for one that is not there."""
+    """Archive or unarchive a run; nothing is deleted. Raises StorageError for an unknown run."""
     with write(db):
         if not select(db, "SELECT 1 FROM runs WHERE run_id = ?", (run_id,)):
             raise StorageError(f"There is no run '{run_id}' in the database; nothing was changed.")

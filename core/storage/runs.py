@@ -1,4 +1,4 @@
-"""Runs: one model learning one market, from its first candle on. The trainer is their only writer."""
+"""Runs: one model learning one market, from its first candle on. Written by the trainer only."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _SELECT = f"SELECT {_COLUMNS} FROM runs JOIN markets ON markets.id = market_id"
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One run. `fingerprint` tells which settings it can go on with; `fence` counts the trainers it has had."""
+    """One run. `fingerprint`: of the settings it can be continued with; `fence`: the number of trainers it has had."""
 
     run_id: str
     market: Market
@@ -46,21 +46,21 @@ class RunStore:
         self._db = db
 
     def find(self, market: Market, fingerprint: str) -> Run | None:
-        """The newest run that these settings can go on with."""
+        """The newest run that can be continued with these settings."""
         values = (find_market(self._db, market), fingerprint)
         sql = f"{_SELECT} WHERE market_id = ? AND fingerprint = ? ORDER BY sequence DESC LIMIT 1"
         rows = select(self._db, sql, values)
         return _run(rows[0]) if rows else None
 
     def last_trained(self, market: Market | None = None) -> Run | None:
-        """The newest run that a trainer has had, of a market or of all; one that was imported had none here."""
+        """The newest run with a trainer, of a market or of all; imported runs have none."""
         sql = f"{_SELECT} WHERE fence > 0 AND (? OR market_id = ?) ORDER BY sequence DESC LIMIT 1"
         of_market = None if market is None else find_market(self._db, market)
         rows = select(self._db, sql, (market is None, of_market))
         return _run(rows[0]) if rows else None
 
     def get(self, run_id: str) -> Run:
-        """The run of this id. Raises StorageError where there is none."""
+        """The run with this id. Raises StorageError if there is none."""
         rows = select(self._db, f"{_SELECT} WHERE run_id = ?", (run_id,))
         if not rows:
             raise _missing(run_id)
@@ -82,7 +82,7 @@ class RunStore:
         device: str,
         parameters: int,
     ) -> Run:
-        """Begin a run; its id begins with the date, and names its folder. `seed` is below 2**63."""
+        """Create a run; its id begins with the date, and is the name of its folder. `seed` is below 2**63."""
         run_id = _new_id(created_at_ms)
         with write(self._db):
             self._db.conn.execute(
@@ -104,7 +104,7 @@ class RunStore:
         return self.get(run_id)
 
     def take_fence(self, run_id: str) -> int:
-        """Take the run over: whoever held a lower number can write no more. Returns the new number."""
+        """Take over the run: trainers with a lower number can no longer write. Returns the new number."""
         with write(self._db):
             rows = select(self._db, "UPDATE runs SET fence = fence + 1 WHERE run_id = ? RETURNING fence", (run_id,))
         if not rows:

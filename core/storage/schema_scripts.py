@@ -1,4 +1,4 @@
-"""The SQL of the schema's steps; like these, it is never edited once it was released (`core.storage.migrations`)."""
+"""The SQL of the schema's steps; like these, it is never edited after its release (`core.storage.migrations`)."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ BEGIN
 END;
 """
 
-# A restored model counts its steps from the checkpoint's again, on later candles: the candle is part of the key.
+# A restored model counts its steps on from the checkpoint's, on later candles, so the candle is part of the key.
 TRAINING_STEPS = """
 CREATE TABLE steps (
     run_id TEXT NOT NULL REFERENCES runs (run_id),
@@ -164,7 +164,7 @@ CREATE TABLE incidents (
 CREATE INDEX incidents_by_run ON incidents (run_id);
 """
 
-# A number is never given again: a line that was removed may come back under its own.
+# Numbers are never reused, as a removed line may be restored under its own.
 CHART_LINES = """
 CREATE TABLE chart_lines (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -192,8 +192,8 @@ CREATE TABLE exchange_holes (
 ) STRICT, WITHOUT ROWID;
 """
 
-# The key of a table WITHOUT ROWID cannot be changed, so the table is made anew. Its columns stand first: where one of
-# them follows others, SQLite 3.40 finds damage that is none.
+# The key of a table WITHOUT ROWID cannot be changed, so the table is created again. The key columns come first:
+# otherwise SQLite 3.40 reports damage that does not exist.
 SCORE_VERSIONS = """
 CREATE TABLE scores_with_versions (
     run_id TEXT NOT NULL,
@@ -229,7 +229,7 @@ BEGIN
 END;
 """
 
-# Written in the transaction that replaces the candle, whoever does that: the feed's correction, an import, a back-fill.
+# Written in the transaction that replaces the candle: a correction of the feed, an import, or a back-fill.
 CANDLE_CORRECTIONS = """
 CREATE TABLE candle_corrections (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -244,7 +244,7 @@ END;
 ALTER TABLE runs ADD COLUMN corrections_taken INTEGER NOT NULL DEFAULT 0;
 """
 
-# One row for all horizons of a forecast, apart from its arrays: the chart reads thousands of them at once.
+# One row for all horizons of a forecast, separate from its arrays, as the chart reads thousands of them at once.
 CONDITIONS = """
 CREATE TABLE conditions (
     run_id TEXT NOT NULL REFERENCES runs (run_id),
@@ -262,7 +262,7 @@ BEGIN
 END;
 """
 
-# A drift is found again, the same, where a candle is gone through again after a crash: the candle is the key.
+# The same drift is found again if a candle is processed again after a crash, so the candle is the key.
 DRIFTS = """
 CREATE TABLE drifts (
     run_id TEXT NOT NULL REFERENCES runs (run_id),
@@ -277,7 +277,7 @@ CREATE TABLE drifts (
 ) STRICT, WITHOUT ROWID;
 """
 
-# Columns of what was saved before stay empty: nobody knows. A set of settings is stored once, however many name it.
+# These columns stay empty in old rows. A set of settings is stored once for all checkpoints that use it.
 CHECKPOINT_BROWSER = """
 ALTER TABLE checkpoints ADD COLUMN coverage REAL;
 ALTER TABLE checkpoints ADD COLUMN direction REAL;
@@ -298,7 +298,7 @@ CREATE TABLE run_marks (
 ) STRICT, WITHOUT ROWID;
 """
 
-# A checkpoint that is deleted keeps its row, and so what was found of it.
+# A deleted checkpoint keeps its row, and so its evaluations.
 EVALUATIONS = """
 CREATE TABLE evaluations (
     id INTEGER PRIMARY KEY,
@@ -322,8 +322,8 @@ CREATE TABLE evaluations (
 CREATE INDEX evaluations_by_checkpoint ON evaluations (checkpoint_id);
 """
 
-# The trigger: the same numbers are not stored again, whoever brings them; a corrected candle is. The bounds are those
-# of `core.domain.validation` when this step was written.
+# The trigger: the same numbers are never stored again, from any source; a corrected candle is. The bounds are those of
+# `core.domain.validation` when this step was written.
 SET_ASIDE_CANDLES = """
 CREATE TABLE set_aside_candles (
     market_id INTEGER NOT NULL REFERENCES markets (id),
@@ -369,8 +369,8 @@ CREATE TABLE evidence (
 ) STRICT, WITHOUT ROWID;
 """
 
-# A number is never given again: a drawing that was removed may come back under its own. The end is empty where one
-# place is all that it has.
+# Numbers are never reused, as a removed drawing may be restored under its own. The end is empty for drawings with one
+# anchor.
 DRAWINGS = """
 CREATE TABLE drawings (
     id INTEGER PRIMARY KEY AUTOINCREMENT,

@@ -1,4 +1,4 @@
-"""The scores of one horizon as columns, read on from where one was: what the Accuracy dock is made of."""
+"""The scores of one horizon as columns, read incrementally for the Accuracy dock."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class ScoredRows:
     loss: NDArray[np.float64]
     range_loss: NDArray[np.float64]
     body_loss: NDArray[np.float64]
-    """Of what was shown, as the two above; NaN in scores from before it was stored. So the three below."""
+    """Of the shown forecast, like the two above; NaN in old scores. Also the three below."""
     upper_wick_loss: NDArray[np.float64]
     lower_wick_loss: NDArray[np.float64]
     volume_loss: NDArray[np.float64]
@@ -66,9 +66,9 @@ class ScoredRows:
     close: NDArray[np.float64]
     regime: NDArray[np.int8]
     read_until_ms: int
-    """The newest target that was looked at, also one that is not among them."""
+    """The newest target read, even if it is not among these scores."""
     is_end: bool
-    """Whether nothing follows it."""
+    """Whether it is the last one."""
 
     def __len__(self) -> int:
         return len(self.target_open_time_ms)
@@ -78,7 +78,7 @@ class ScoredReader:
     """Reads one run. All methods raise StorageError."""
 
     def __init__(self, db: Database, run_id: str, own_mode: ForecastMode, on_damage: OnDamage) -> None:
-        """own_mode: forecasts of other modes are scored apart, and so are not read."""
+        """own_mode: forecasts of other modes are scored separately, and are not read."""
         self._db = db
         self._run_id = run_id
         self._own_mode = own_mode
@@ -115,24 +115,24 @@ class ScoredReader:
         )
 
     def start(self, newest: int) -> int:
-        """A time after which not many more than the `newest` targets opened, as they are at horizon 1."""
+        """A time after which slightly more than the `newest` targets opened, by horizon 1."""
         rows = select(self._db, _START, (self._run_id, newest))
         return int(rows[0][0]) if rows else -(2**63)
 
     def nth_origin(self, number: int) -> int | None:
-        """The opening time of the candle from which forecast `number` (from 0 on) was made; None before there is."""
+        """The opening time of the origin of forecast `number` (from 0 on); None if it does not exist."""
         rows = select(self._db, _NTH_ORIGIN, (self._run_id, number))
         return int(rows[0][0]) if rows else None
 
     def origins(self, after_ms: int, most: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """Of the first `most` candles after this time from which a forecast was made: opening time and close."""
+        """Opening time and close of the first `most` forecast origins after this time."""
         rows = whole_rows(FORECASTS, select(self._db, _ORIGINS, (self._run_id, after_ms, most)), self._on_damage)
         opened, close = FORECASTS.names.index("origin_open_time_ms"), FORECASTS.names.index("origin_close")
         times = np.array([row[opened] for row in rows], dtype=np.int64)
         return times, np.array([row[close] for row in rows], dtype=np.float64)
 
     def _regimes(self, origins: NDArray[np.int64]) -> dict[int, int]:
-        """Of the market at the candles of this time: the place in REGIMES of the likeliest."""
+        """The index in REGIMES of the most probable regime, for the candles of this time."""
         if not len(origins):
             return {}
         rows = select(self._db, _CONDITIONS, (self._run_id, int(origins.min()), int(origins.max())))

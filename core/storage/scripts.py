@@ -1,4 +1,4 @@
-"""Several SQL statements at once, inside the transaction that is open."""
+"""Runs several SQL statements inside the open transaction."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ if TYPE_CHECKING:
 
 
 def run_script(db: Database, script: str) -> None:
-    """Each statement in turn. `Connection.executescript` would commit first; that of sqlite_utils asks after each
-    character whether a statement is complete, which is half of what a new database takes."""
+    """Execute each statement. `Connection.executescript` would commit first; that of sqlite_utils tests after each
+    character whether a statement is complete, which takes half the time of creating a database."""
     statement = ""
     for piece in script.split(";"):
         statement += f"{piece};"

@@ -1,10 +1,10 @@
-"""Tables whose rows carry a checksum, so that damage which SQLite cannot see is found where a row is read.
+"""Tables whose rows have a checksum, so that damage unnoticed by SQLite is detected when a row is read.
 
 SQLite notices a damaged page where its structure is broken; a flipped bit in a number is another number to it. The
 checksum is a CRC-32 over the row's id and values: it finds every single flipped bit, and every burst of up to 32.
 
 A column is added later by `ALTER TABLE ... ADD COLUMN` (nullable) in a new step of `migrations`, and at the end of the
-table's `columns` here. Trailing NULLs are not part of the checksum, so rows from before stay whole.
+table's `columns` here. Trailing NULLs are not part of the checksum, so old rows stay valid.
 """
 
 from __future__ import annotations
@@ -38,13 +38,13 @@ class SealedTable:
         return f"INSERT INTO {self.name} ({', '.join(self.names)}) VALUES ({', '.join('?' * len(self.names))})"
 
     def seal(self, id_: int, values: Sequence[object]) -> Row:
-        """The row to insert: values as SQLite will give them back, and their checksum."""
+        """The row to insert: values as SQLite will return them, and their checksum."""
         typed = (_as_stored(value, kind) for value, (_, kind) in zip(values, self.columns, strict=True))
         row = (id_, *typed)
         return (*row, _checksum(row))
 
     def is_whole(self, row: Row) -> bool:
-        """Whether a row that was read through `select` is the one that was written."""
+        """Whether a row read through `select` is undamaged."""
         return len(row) == len(self.columns) + 2 and row[-1] == _checksum(row[:-1])
 
 
@@ -69,7 +69,7 @@ def _checksum(values: Row) -> int:
 
 
 def whole_rows(table: SealedTable, rows: Iterable[Row], on_damage: Callable[[SealedTable, int], None]) -> list[Row]:
-    """Those that are whole. on_damage: called with the table and the id of each that is not."""
+    """The undamaged rows. on_damage: called with the table and the id of each other one."""
     kept = []
     for row in rows:
         if table.is_whole(row):

@@ -1,4 +1,4 @@
-"""Sets of settings, each stored once: checkpoints name the one that was in force when they were saved."""
+"""Sets of settings, each stored once; checkpoints refer to the one in force when they were saved."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ if TYPE_CHECKING:
 
 ADD_SETTINGS = "INSERT INTO setting_sets (settings_id, settings_json) VALUES (?, ?) ON CONFLICT DO NOTHING"
 _OF_TRAINING = ("market", "model", "training", "gradients", "recovery", "checkpoints")
-"""How the window looks has no part in what was learned."""
+"""The window's settings do not affect training."""
 
 
 def describe(settings: Settings) -> tuple[str, str]:
-    """The id and the JSON of what these settings say of training."""
+    """The id and the JSON of the settings that affect training."""
     plain = to_dict(settings)
     return identified({group: plain[group] for group in _OF_TRAINING})
 
 
 def identified(settings: dict[str, Any]) -> tuple[str, str]:
-    """The id and the JSON of a set: the same settings have the same id, whoever wrote them."""
+    """The id and the JSON of a set: equal settings have equal ids."""
     text = json.dumps(settings, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()[:24], text
 
 
 def settings_of(db: Database, settings_id: str) -> dict[str, Any] | None:
-    """The set of this id; None where it was never stored. Raises StorageError."""
+    """The set with this id; None if it was never stored. Raises StorageError."""
     rows = select(db, "SELECT settings_json FROM setting_sets WHERE settings_id = ?", (settings_id,))
     if not rows:
         return None

@@ -1,4 +1,4 @@
-"""Whether a database is whole: its pages, the version that wrote it, and that it has the tables it should have."""
+"""Integrity checks of a database: its pages, its version, and its tables."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     from sqlite_utils import Database
 
 UNREADABLE = (sqlite3.Error, UnicodeDecodeError, OverflowError)
-"""What reading a damaged file may raise: its texts, and the messages about them, need be no texts at all."""
+"""Exceptions of reading a damaged file: its texts, and messages about them, may not be valid text."""
 _MAGIC = b"SQLite format 3\0"
 _MIGRATIONS = "_sqlite_migrations"
 
 
 def beginning_of(path: Path) -> str | None:
-    """What is wrong with the first bytes of a file, None where nothing is, or there is no file.
+    """The fault in the first bytes of a file; None if there is none, or no file.
 
     Only while this process has no connection to it: closing any handle of a file drops all POSIX locks that the process
     holds on it (sqlite.org/howtocorrupt.html, 2.2). Another process that closes its connection then believes that it is
@@ -30,16 +30,16 @@ def beginning_of(path: Path) -> str | None:
         with path.open("rb") as file:
             beginning = file.read(len(_MAGIC))
     except OSError:
-        return None  # there is none yet, or SQLite will say what is wrong with it
+        return None  # there is no file yet, or SQLite will report the error
     if not beginning:
         return "it is empty"
     return None if beginning == _MAGIC else "it does not begin as a database does"
 
 
 def pages_of(connection: sqlite3.Connection, is_thorough: bool) -> str | None:
-    """What SQLite finds wrong in the pages, None where nothing is. Thorough: indexes are held against their tables.
+    """The fault that SQLite finds in the pages; None if there is none. Thorough: checks indexes against their tables.
 
-    Raises one of UNREADABLE where it cannot even look.
+    Raises one of UNREADABLE if the check is impossible.
     """
     pragma = "integrity_check" if is_thorough else "quick_check"
     findings = [str(row[0]) for row in connection.execute(f"PRAGMA {pragma}(1)")]
@@ -47,9 +47,9 @@ def pages_of(connection: sqlite3.Connection, is_thorough: bool) -> str | None:
 
 
 def tables_of(connection: sqlite3.Connection) -> str | None:
-    """What a database lacks that all the steps of its schema make; None where nothing is missing.
+    """The first part of the schema that is missing in a database; None if it is complete.
 
-    A flipped bit in a name is no damage to SQLite: it is another table.
+    To SQLite a flipped bit in a name is not damage but another table.
     """
     found = _columns(connection)
     for table, columns in _expected().items():
@@ -61,7 +61,7 @@ def tables_of(connection: sqlite3.Connection) -> str | None:
 
 
 def is_foreign(connection: sqlite3.Connection) -> bool:
-    """There are tables, but no record of the steps that made them: nothing of ours can be told of it."""
+    """Whether there are tables, but no record of our schema's steps: it is not our database."""
     names = {row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
     return bool(names) and _MIGRATIONS not in names
 
@@ -73,7 +73,7 @@ def steps_of(connection: sqlite3.Connection) -> tuple[str, ...]:
 
 
 def is_newer(steps: tuple[str, ...]) -> bool:
-    """A later version has applied steps that this one does not know."""
+    """Whether it has schema steps of a later version."""
     return not {step.__name__ for step in STEPS}.issuperset(steps)
 
 

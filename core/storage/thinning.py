@@ -1,4 +1,4 @@
-"""Taking the detail of old candles out of the record, a little at a time: what the settings' `record` says.
+"""Deletes the details of old candles from the record, in small pieces, as set in the settings' `record`.
 
 Of a forecast the exact arrays of the combination and its experts go, of a score what every expert lost, of a step the
 statistics of its gradients. What is drawn, all scores and the digest stay: those rows are never touched. Each piece is
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 
 _DAY_MS = 86_400_000
 AT_ONCE = 64
-"""Rows of a table in one piece: a few milliseconds."""
+"""Rows per piece: a few milliseconds."""
 
 
 @dataclass(frozen=True, slots=True)
 class ThinningRules:
-    """All detail is kept of candles that are younger than so many days, counted back from the run's newest candle, and
-    of the newest so many candles. days: 0 keeps all detail."""
+    """Details are kept for this many days of candles, counted back from the run's newest candle, and for this many
+    newest candles. days: 0 keeps all."""
 
     days: int
     candles: int
@@ -42,16 +42,16 @@ class Thinner:
         self._runs = [int(run) for run, _ in runs]
         self._own = self._runs[0]
         self._thinned_until: dict[tuple[int, str], int] = {}
-        """By run and table: no detail is left of candles before this time."""
+        """By run and table: candles before this time have no details left."""
 
     def piece(self) -> bool:
-        """Take out the oldest detail that is to go; True where more is. Raises StorageError (Fenced)."""
+        """Delete the oldest expired details; True if there are more. Raises StorageError (Fenced)."""
         if not self.rules.days:
             return False
         for run in self._runs:
             if self._piece_of(run):
                 return True
-        self._runs = [self._own]  # the others do not go on
+        self._runs = [self._own]  # the others do not change
         return False
 
     def _piece_of(self, run: int) -> bool:
@@ -69,7 +69,7 @@ class Thinner:
         return any(len(rows) == AT_ONCE for rows in chosen.values())
 
     def _until(self, run: int) -> int | None:
-        """Candles that open before this are to lose their detail; None: there is none."""
+        """The time before which details are deleted; None: nothing to delete."""
         newest = select(self._db, "SELECT MAX(origin_open_time_ms) FROM forecasts WHERE run = ?", (run,))[0][0]
         sql = (
             "SELECT origin_open_time_ms FROM forecasts WHERE run = ? ORDER BY origin_open_time_ms DESC LIMIT 1 OFFSET ?"
@@ -80,7 +80,7 @@ class Thinner:
         return min(int(newest) - self.rules.days * _DAY_MS, int(nth[0][0]))
 
     def _oldest(self, table: SealedTable, run: int, until_ms: int) -> list[Row]:
-        """Ids and times of the first rows that still have their detail, ascending in time."""
+        """Ids and times of the first rows with details, ascending in time."""
         time, detail = KEYS[table][1], DETAILS[table].name
         from_ms = self._thinned_until.get((run, table.name))
         if from_ms is None:
@@ -94,7 +94,7 @@ class Thinner:
         return select(self._db, sql, (run, from_ms, until_ms, AT_ONCE))
 
     def _first_with_detail(self, table: SealedTable, run: int) -> int | None:
-        """Details are stored in the order of time, so that of the lowest id is the oldest."""
+        """The time of the oldest detail. Details are stored in the order of time, so it has the lowest id."""
         sql = (
             f"SELECT t.{KEYS[table][1]} FROM {DETAILS[table].name} AS d CROSS JOIN {table.name} AS t ON t.id = d.id "
             "WHERE t.run = ? ORDER BY d.id LIMIT 1"
@@ -109,8 +109,8 @@ class Thinner:
         self._db.conn.executemany(f"DELETE FROM {DETAILS[table].name} WHERE id = ?", [(id_,) for id_ in ids])
 
     def _is_known_by_its_digest(self, id_: int) -> bool:
-        """Whether the digest that stays is that of the arrays that go. Where it is not, something is damaged: that is
-        left for whoever mends it."""
+        """Whether the kept digest matches the arrays to be deleted. If not, something is damaged, and is left for the
+        repair."""
         detail = DETAILS[FORECASTS]
         sql = (
             f"SELECT {FORECASTS.select('f')}, {detail.select('d')} FROM forecasts AS f "

@@ -1,6 +1,6 @@
-"""Checkpoint files: safetensors with JSON metadata, written so that a power cut leaves the old state or the new one.
+"""Checkpoint files: safetensors with JSON metadata, written atomically.
 
-Never a pickle, and no fall-back to one: loading a pickle runs whatever is in it.
+Never a pickle, not even as a fallback: loading one executes code in it.
 """
 
 from __future__ import annotations
@@ -26,21 +26,21 @@ _HEADER_AT = 8
 
 
 class CheckpointError(Exception):
-    """A checkpoint file is refused. The message is a sentence for the user."""
+    """A checkpoint file is rejected. The message is a sentence for the user."""
 
 
 @dataclass(frozen=True, slots=True)
 class WrittenFile:
-    """What the row in SQLite says of a file."""
+    """The data in SQLite about a file."""
 
     sha256: str
     size_bytes: int
 
 
 def write_weights(path: Path, tensors: Mapping[str, Tensor], metadata: Mapping[str, Any]) -> WrittenFile:
-    """Write the file in one piece and make it durable.
+    """Write the file atomically and durably.
 
-    Raises OSError; nothing is left behind then.
+    Raises OSError, and then leaves no file.
     """
     contiguous = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
     data = safetensors.torch.save(contiguous, {_METADATA_KEY: json.dumps(metadata, allow_nan=False)})
@@ -50,7 +50,7 @@ def write_weights(path: Path, tensors: Mapping[str, Tensor], metadata: Mapping[s
 
 
 def read_weights(path: Path, sha256: str | None = None) -> tuple[dict[str, Tensor], dict[str, Any]]:
-    """Read tensors and metadata. `sha256`: what the file must hash to.
+    """Read tensors and metadata. `sha256`: the expected hash of the file.
 
     Raises CheckpointError for a file that is missing, altered, truncated, too large, a pickle, or not ours.
     """
@@ -71,7 +71,7 @@ def read_weights(path: Path, sha256: str | None = None) -> tuple[dict[str, Tenso
 
 
 def verify_weights(path: Path, sha256: str) -> str | None:
-    """None where the file is whole, else the sentence that says what is wrong with it."""
+    """A sentence with the fault of the file; None if it is intact."""
     try:
         read_weights(path, sha256)
     except CheckpointError as error:

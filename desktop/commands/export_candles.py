@@ -58,7 +58,7 @@ def export_candles(
         def told(done: int) -> None:
             progress.take_batch(EventBatch((JobProgress(title, title, done, 0),)))
 
-        count = export(store, market, span, target, overwrites=overwrite, told=told)
+        count = export(store, market, span, target, overwrites=overwrite, on_progress=told)
     if context.as_json:
         print_json(
             {"file": str(target), "venue": of_venue, "symbol": of_symbol, "interval": of_interval, "candles": count}

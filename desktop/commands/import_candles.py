@@ -146,7 +146,7 @@ def _import(file: Path, wanted: dict[str, Any], desk: HistoryDesk, progress: Ter
         progress.take_batch(EventBatch((JobProgress(title, title, done, len(rows), is_over=done >= len(rows)),)))
         desk.show(done, len(rows))
 
-    stored = desk.writer.put(plan.market, rows, replaces=plan.replaces, told=told) if len(rows) else 0
+    stored = desk.writer.put(plan.market, rows, replaces=plan.replaces, on_progress=told) if len(rows) else 0
     return {**plan.describe(), "stored": stored}
 
 

@@ -12,7 +12,7 @@ from PySide6.QtNetwork import QLocalSocket
 from core.domain.candle import Market
 from core.domain.clock import Clock, SystemClock
 from core.domain.spans import TimeSpan
-from core.market.history.importing import Told
+from core.market.history.importing import OnRows
 from core.storage.candles import StoredColumns
 from core.storage.errors import StorageError
 from desktop.services.private_socket import address, is_own_peer
@@ -87,14 +87,16 @@ class WindowWriter:
             self._socket.waitForBytesWritten(1_000)
         self._socket.abort()
 
-    def put(self, market: Market, columns: StoredColumns, *, replaces: bool, told: Told = lambda rows: None) -> int:
+    def put(
+        self, market: Market, columns: StoredColumns, *, replaces: bool, on_progress: OnRows = lambda rows: None
+    ) -> int:
         changed = 0
         for first in range(0, len(columns), ROWS_AT_ONCE):
             part = slice(first, first + ROWS_AT_ONCE)
             rows = StoredColumns(columns.open_time_ms[part], columns.values[:, part])
             message = {"op": "candles", **market_fields(market), "replaces": replaces}
             changed += int(self._ask(message, columns_bytes(rows))["changed"])
-            told(first + len(rows))
+            on_progress(first + len(rows))
         return changed
 
     def put_holes(self, market: Market, holes: list[TimeSpan], asked_at_ms: int) -> None:

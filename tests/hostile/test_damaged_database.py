@@ -209,7 +209,7 @@ def test_a_backup_is_made_verified_and_put_in_the_place_of_what_was_destroyed(fo
     assert done.returncode == 0 and len(list_backups(folder.backups)) == 2
     SPOILERS["a text"](folder.database)
     again = backups(folder, "make")
-    assert again.returncode == 1 and "former backups stay" in again.stderr
+    assert again.returncode == 1 and "earlier backups are kept" in again.stderr
     verified = backups(folder, "verify")
     assert verified.returncode == 0 and "2 of 2" in verified.stdout
     assert backups(folder, "restore").returncode == 0 and counted(folder) == STORED

@@ -38,7 +38,7 @@ BANNED = {
 """Pattern: what to write instead. They match whole words of prose and whole parts of identifiers."""
 _ENDINGS = (".py", ".md", ".toml", ".yml", "Makefile")
 _EXEMPT = ("CHANGELOG.md", "tests/support/banned_words.py")
-_STORED = re.compile(r"twin_(?:loss|age)|\"(?:twin|twins|twin\.|twins/\*)\"")
+_STORED = re.compile(r"twin_(?:loss|age|and_drifts)|\"(?:twin|twins|twin\.|twins/\*)\"")
 """Names in stored data and settings, which stay."""
 _PATTERN = re.compile("|".join(rf"(?<![A-Za-z])(?:{word})(?![a-z])" for word in BANNED), re.IGNORECASE)
 

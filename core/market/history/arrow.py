@@ -1,7 +1,7 @@
-"""Feather and Parquet, a part at a time, and never more than `source.LARGEST_BYTES` unpacked.
+"""Reads Feather and Parquet in parts, never more than `source.LARGEST_BYTES` unpacked.
 
-A column of one repeated value takes nothing on disk, whatever its length: so how much a file unpacks to is read from
-its metadata, before anything of it is unpacked. The forms are those of https://arrow.apache.org/docs/format/Columnar.html
+A column of one repeated value takes no space on disk, whatever its length, so the unpacked size of a file is read from
+its metadata before unpacking. The forms are those of https://arrow.apache.org/docs/format/Columnar.html
 (Message.fbs, File.fbs) and of https://parquet.apache.org/docs/file-format/metadata/.
 """
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _MOST_COLUMNS = 1_000
 _LONGEST_TEXT = 10_000
 _CELL_BYTES = 8
-"""What a cell takes at least, once it is unpacked."""
+"""Lower bound of an unpacked cell's size."""
 _MAGIC = b"ARROW1"
 _CONTINUATION = 0xFFFFFFFF
 _BLOCK = struct.Struct("<qi4xq")
@@ -33,8 +33,8 @@ _BUFFER = struct.Struct("<qq")
 def arrow_frames(path: Path, kind: str, most_rows: int) -> Iterator[pd.DataFrame]:
     """The rows as data frames of at most `most_rows`, each numbered from 0. kind: feather or parquet.
 
-    Columns of kinds that no candle and no trade has (lists, structs, bytes) are left out. Raises ImportError without
-    pyarrow, CandleFileError for what is too large, and what pyarrow raises for what is broken.
+    Columns of types that candles and trades do not have (lists, structs, bytes) are skipped. Raises ImportError without
+    pyarrow, CandleFileError for a file that is too large, and pyarrow's errors for a broken one.
     """
     tables = _parquet_tables(path, most_rows) if kind == "parquet" else _feather_tables(path)
     for table in tables:
@@ -54,7 +54,7 @@ def _parquet_tables(path: Path, most_rows: int) -> Iterator[Any]:
         unpacked = sum(found.row_group(number).total_byte_size for number in range(found.num_row_groups))
         _refuse_too_much(path, found.num_rows, found.num_columns, unpacked)
     texts = [field.name for field in schema if pa.types.is_string(field.type) or pa.types.is_large_string(field.type)]
-    with pq.ParquetFile(path, read_dictionary=texts) as file:  # one long text may be that of every row
+    with pq.ParquetFile(path, read_dictionary=texts) as file:  # one long text may be repeated in every row
         columns = [field.name for field in file.schema_arrow if _is_plain(field.type)]
         sizes = PageSizes(path)
         for groups in _row_groups_together(found, most_rows):
@@ -65,7 +65,7 @@ def _parquet_tables(path: Path, most_rows: int) -> Iterator[Any]:
 
 
 def _row_groups_together(metadata: Any, most_rows: int) -> Iterator[list[int]]:
-    """By their numbers: several small ones, or a larger one, make a part."""
+    """Groups of row group numbers: several small ones, or a larger one, form a part."""
     together: list[int] = []
     rows = 0
     for number in range(metadata.num_row_groups):
@@ -84,7 +84,7 @@ def _feather_tables(path: Path) -> Iterator[Any]:
 
     with path.open("rb") as file:
         is_current = file.read(len(_MAGIC)) == _MAGIC
-    if not is_current:  # the first form of Feather packs nothing
+    if not is_current:  # Feather version 1 is not compressed
         yield feather.read_table(path)
         return
     with pa.memory_map(str(path)) as source:
@@ -107,7 +107,7 @@ def _refuse_too_much(path: Path, rows: int, columns: int, unpacked: int) -> None
 
 
 def _refuse_long_texts(path: Path, table: Any) -> None:
-    """A text that is kept once may be that of every row. Raises pyarrow's ValueError for what is no text."""
+    """A text stored once may be repeated in every row. Raises pyarrow's ValueError for invalid text."""
     import pyarrow as pa  # noqa: PLC0415 - an extra
     import pyarrow.compute as pc  # noqa: PLC0415
 
@@ -138,7 +138,7 @@ def _is_plain(kind: Any) -> bool:
 
 
 def _without_categories(frame: pd.DataFrame) -> pd.DataFrame:
-    """The texts themselves; equal ones are one object."""
+    """Replace categories by their texts; equal ones share one object."""
     import pandas as pd  # noqa: PLC0415 - 0.7 s, and only for files
 
     for place, kind in enumerate(frame.dtypes):
@@ -151,7 +151,7 @@ def _without_categories(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _feather_size(path: Path) -> tuple[int, int]:
-    """Rows, and bytes once unpacked, as the messages of an Arrow file say. Raises struct.error where it is cut."""
+    """Rows and unpacked bytes, from the messages of an Arrow file. Raises struct.error for a truncated file."""
     with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
         end = len(data) - len(_MAGIC) - 4
         (length,) = struct.unpack_from("<i", data, end)
@@ -180,7 +180,7 @@ def _batch_size(data: mmap.mmap, offset: int, metadata: int, is_dictionary: bool
 
 
 def _buffer_size(data: mmap.mmap, place: int, length: int) -> int:
-    """A packed buffer begins with its size once unpacked, or -1 where it is not."""
+    """A compressed buffer begins with its unpacked size, or -1 if it is not compressed."""
     unpacked = _at(data, "<q", place)
     return length if unpacked < 0 else unpacked
 
@@ -201,7 +201,7 @@ class _Table:
         self._size = _at(data, "<H", self._fields)
 
     def _field(self, number: int) -> int:
-        """Where it lies; 0 where it is left out."""
+        """The position of a field; 0 if it is absent."""
         entry = 4 + 2 * number
         offset = _at(self._data, "<H", self._fields + entry) if entry < self._size else 0
         return self._place + offset if offset else 0
@@ -220,7 +220,7 @@ class _Table:
         return _Table(self._data, place + _at(self._data, "<I", place))
 
     def structs(self, number: int, size: int) -> range:
-        """Where the structs of a vector lie."""
+        """The positions of the structs of a vector."""
         place = self._field(number)
         if not place:
             return range(0)

@@ -1,8 +1,8 @@
-"""Fetching what is missing of a market's history from its exchange, and nothing else.
+"""Fetches only the missing candles of a market's history from its exchange.
 
-Every page is durable before the next is asked for, and what is missing is worked out from what is stored: so it may be
-ended at any moment, in any way, and goes on from there. What the exchange does not have is asked for twice, remembered,
-and not asked for again.
+Every page is stored before the next is requested, and the missing candles are computed from the stored ones: so it can
+be stopped at any time, in any way, and continues from there. Candles that the exchange does not have are requested
+twice, then recorded and not requested again.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _DAY_MS = 86_400_000
 
 
 class HistorySource(Protocol):
-    """What is asked for pages: `core.market.feeds.venue.Venue` is one. All methods raise VenueError, but `close`."""
+    """A source of pages, such as `core.market.feeds.venue.Venue`. All methods except `close` raise VenueError."""
 
     @property
     def name(self) -> str: ...
@@ -56,20 +56,21 @@ class HistorySource(Protocol):
 
 
 class BackfillListener(Protocol):
-    """Who watches."""
+    """Receives progress."""
 
     def say(self, sentence: str) -> None: ...
 
     def show(self, done: int, total: int) -> None:
-        """So many of the missing candles are settled: stored, or known not to exist."""
+        """`done` missing candles are stored, or known not to exist."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class BackfillReport:
-    """What came of it. wanted: candles that were missing; stored: those that came; absent: those that the exchange does
-    not have, found out now; all_absent: with those that were known before; left: still missing, because rejected or out
-    of reach; out_of_reach: of those, before the first candle that the exchange lists."""
+    """The result. wanted: missing candles; stored: those fetched; absent: those that the exchange turned out not to
+    have;
+    all_absent: including those known before; left: still missing, because rejected or out of reach; out_of_reach: of
+    those, the ones before the first candle that the exchange lists."""
 
     span: TimeSpan
     wanted: int
@@ -83,7 +84,7 @@ class BackfillReport:
 
 
 OpenSource = Callable[[HistorySource | None], Awaitable[HistorySource]]
-"""Connects; given the closed source before it, or None. Raises VenueError."""
+"""Connects, given the previous, closed source or None. Raises VenueError."""
 
 
 @dataclass(slots=True)
@@ -109,14 +110,14 @@ class Backfill:
 
     @property
     def stored(self) -> int:
-        """Candles that have come and are durable."""
+        """The number of candles fetched and stored."""
         return self._stored
 
     async def run(self, since_ms: int, until_ms: int | None = None, *, asks_again: bool = False) -> BackfillReport:
-        """Fetch what is missing of since..until (now without it).
+        """Fetch the missing candles of since..until (default: now).
 
-        asks_again: ask also for what the exchange is known not to have. Raises HistoryError where the exchange gives
-        up on us, and StorageError; what came before is stored. May be cancelled.
+        asks_again: also request candles that the exchange is known not to have. Raises HistoryError after too many
+        errors of the exchange, and StorageError; earlier pages are stored. May be cancelled.
         """
         try:
             span = await self._closed_span(since_ms, until_ms)
@@ -140,7 +141,7 @@ class Backfill:
         )
 
     async def _closed_span(self, since_ms: int, until_ms: int | None) -> TimeSpan:
-        """From the first candle that opens at or after `since_ms` to the last that is over."""
+        """From the first candle that opens at or after `since_ms` to the last closed one."""
         interval = self.market.interval
         if interval.duration_ms > _DAY_MS:
             await self._ask(since_ms)  # weeks open on Mondays: a candle tells
@@ -175,15 +176,17 @@ class Backfill:
     async def _page(self, missing: list[TimeSpan], first_ms: int) -> tuple[dict[int, Candle], TimeSpan]:
         """Candles by opening time, and how far the exchange's answer reaches. Holes in it are noted when it said so
         twice: an answer may be incomplete once."""
-        found, told = await self._ask(first_ms)
-        absent = self._absent_of(missing, found, told)
+        found, covered = await self._ask(first_ms)
+        absent = self._absent_of(missing, found, covered)
         if absent:
-            again, told_again = await self._ask(absent[0].first_ms)
+            again, covered_again = await self._ask(absent[0].first_ms)
             found |= again
-            told = TimeSpan(max(told.first_ms, told_again.first_ms), min(told.stop_ms, told_again.stop_ms))
-            absent = self._absent_of(missing, found, told)
-        stop_ms = max(told.stop_ms, first_ms + self.market.interval.duration_ms)
-        unlisted = self._absent_of(missing, found, TimeSpan(first_ms, min(told.first_ms, stop_ms)))
+            covered = TimeSpan(
+                max(covered.first_ms, covered_again.first_ms), min(covered.stop_ms, covered_again.stop_ms)
+            )
+            absent = self._absent_of(missing, found, covered)
+        stop_ms = max(covered.stop_ms, first_ms + self.market.interval.duration_ms)
+        unlisted = self._absent_of(missing, found, TimeSpan(first_ms, min(covered.first_ms, stop_ms)))
         self._out_of_reach += candles_in(unlisted, self.market.interval)
         if absent:
             self.writer.put_holes(self.market, absent, self.clock.now_ms())
@@ -216,7 +219,7 @@ class Backfill:
             self._stored += self.writer.put(self.market, checked.columns, replaces=False)
 
     async def _ask(self, since_ms: int) -> tuple[dict[int, Candle], TimeSpan]:
-        """A page, and the time that it tells of. Goes on through every trouble that passes."""
+        """A page, and the time that it covers. Retries after temporary errors."""
         while True:
             try:
                 source = await self._connected()
@@ -228,16 +231,16 @@ class Backfill:
             self._tries = 0
             self.backoff.reset()
             interval = self.market.interval
-            told = TimeSpan(since_ms, since_ms + source.page_rows * interval.duration_ms)
+            covered = TimeSpan(since_ms, since_ms + source.page_rows * interval.duration_ms)
             if rows:
                 is_cut = is_cut_list(rows, since_ms, source.listed_rows, interval)
-                told = TimeSpan(
+                covered = TimeSpan(
                     rows[0].open_time_ms if is_cut else since_ms, interval.close_time_ms(rows[-1].open_time_ms)
                 )
-            return {row.open_time_ms: row for row in rows}, told
+            return {row.open_time_ms: row for row in rows}, covered
 
     async def _connected(self) -> HistorySource:
-        """The source that stands; after a trouble, a new one."""
+        """The open source; after an error, a new one."""
         while self._source is None:
             try:
                 self._source = await self.open_source(self._older)
@@ -249,7 +252,7 @@ class Backfill:
         """Raises HistoryError where waiting does not help, or did not help often enough."""
         self._tries += 1
         if trouble.is_final or self._tries > _MOST_TRIES:
-            kept = "What has come is stored; the same command goes on from there." if self._stored else ""
+            kept = "The candles so far are stored; the same command continues from there." if self._stored else ""
             raise HistoryError(f"{trouble} {kept}".strip()) from trouble
         await self._close()
         wait_s = self.backoff.next_s(trouble.wait_s)

@@ -17,7 +17,7 @@ from core.market.history.export import COLUMNS, csv_pieces
 from core.market.history.table import arrow_is_missing
 from core.storage.candles import CandleStore, StoredColumns
 
-Told = Callable[[int], None]
+OnRows = Callable[[int], None]
 _FORMS = (".csv", ".csv.gz", ".feather", ".parquet", ".pq")
 
 
@@ -28,12 +28,12 @@ def export_candles(
     path: Path,
     *,
     overwrites: bool = False,
-    told: Told = lambda n: None,
+    on_progress: OnRows = lambda n: None,
 ) -> int:
     """Write the market's candles that open in the span, ascending. The file's ending says which form.
 
-    The file appears whole or not at all. told: called now and then with the candles written so far. Returns how many.
-    Raises HistoryError and StorageError.
+    The file appears whole or not at all. on_progress: called now and then with the candles written so far. Returns how
+    many. Raises HistoryError and StorageError.
     """
     write = _writer_of(path)
     if path.exists() and not overwrites:
@@ -43,17 +43,17 @@ def export_candles(
     chunks = store.ascending_chunks(market, span.first_ms, span.stop_ms)
     try:
         with _whole(path) as file:
-            return write(file, _counted(chunks, told))
+            return write(file, _counted(chunks, on_progress))
     except OSError as error:
         raise HistoryError(f"{path} cannot be written ({error.strerror or error}).") from error
 
 
-def _counted(chunks: Iterator[StoredColumns], told: Told) -> Iterator[StoredColumns]:
+def _counted(chunks: Iterator[StoredColumns], on_progress: OnRows) -> Iterator[StoredColumns]:
     done = 0
     for chunk in chunks:
         yield chunk
         done += len(chunk)
-        told(done)
+        on_progress(done)
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""Candle files as people have them, read into candles: names, order, and the unit of time are recognised."""
+"""Reads candle files: column names, order, and the unit of time are recognised."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ _MADE_AT_ONCE = 1_000
 
 
 class CandleRows(Sequence[Candle]):
-    """Candles that are made when they are asked for: a million objects at once stop every thread for seconds, because
-    of the garbage collector."""
+    """Candles created on access: a million objects at once would stop every thread for seconds, because of the garbage
+    collector."""
 
     def __init__(self, columns: StoredColumns) -> None:
         self._columns = columns
@@ -65,7 +65,7 @@ class CandleFile:
 
 
 def read_candle_file(path: Path, watch: Watch = lambda done, total: None) -> CandleFile:
-    """Read CSV, Feather or Parquet. Raises CandleFileError with what was wrong and what was looked for.
+    """Read CSV, Feather or Parquet. Raises CandleFileError with the fault and the expected content.
 
     watch: as that of `read_candle_table`.
     """
@@ -77,7 +77,7 @@ def read_candle_file(path: Path, watch: Watch = lambda done, total: None) -> Can
 
 
 def rejections_in_words(rejected: Mapping[RejectionReason, int]) -> str:
-    """ "; rejected: 2 (reason), 1 (reason)", or nothing where there were none."""
+    """ "; rejected: 2 (reason), 1 (reason)", or an empty text if there are none."""
     if not rejected:
         return ""
     return "; rejected: " + ", ".join(f"{count} ({reason.value})" for reason, count in rejected.items())

@@ -1,4 +1,4 @@
-"""Importing one file: what it holds, what of it is stored already, and what is to be stored."""
+"""Importing one file: its candles, those already stored, and those to store."""
 
 from __future__ import annotations
 
@@ -17,28 +17,30 @@ from core.market.history.reading import CandleTable
 from core.storage.candles import CandleStore, StoredColumns
 
 NOT_OVER = "not over yet"
-Told = Callable[[int], None]
+OnRows = Callable[[int], None]
 """Called now and then with the rows stored so far."""
 
 
 class HistoryWriter(Protocol):
-    """Who stores: this process, or the window that owns the data folder. All methods raise StorageError."""
+    """Stores history, in this process or in the window that owns the data folder. All methods raise StorageError."""
 
-    def put(self, market: Market, columns: StoredColumns, *, replaces: bool, told: Told = lambda rows: None) -> int:
-        """Store candles; they are durable on return. Returns how many rows are new or changed."""
+    def put(
+        self, market: Market, columns: StoredColumns, *, replaces: bool, on_progress: OnRows = lambda rows: None
+    ) -> int:
+        """Store candles durably. Returns the number of new or changed rows."""
         ...
 
     def put_holes(self, market: Market, holes: list[TimeSpan], asked_at_ms: int) -> None:
-        """Remember what the exchange does not have."""
+        """Record candles that the exchange does not have."""
         ...
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ImportPlan:
-    """What a file would change.
+    """The changes that a file would make.
 
-    candles: all that are accepted and over. new: those whose time is not stored; different: those stored with other
-    numbers; same: the rest. replaces: whether different ones are stored in place of what is there.
+    candles: all that are valid and closed. new: those not stored yet; different: those stored with other numbers;
+    same: the rest. replaces: whether different ones replace the stored ones.
     """
 
     table: CandleTable
@@ -62,11 +64,11 @@ class ImportPlan:
 
     @property
     def to_store(self) -> StoredColumns:
-        """Only what changes something: to import a file again costs its reading."""
+        """Only the changes: importing a file again writes nothing."""
         return taken(self.candles, self.is_new | (self.is_different & self.replaces))
 
     def describe(self) -> dict[str, object]:
-        """For people and for JSON; times are UTC milliseconds."""
+        """A summary for display and JSON; times are UTC milliseconds."""
         times = self.candles.open_time_ms
         holes = holes_between(times, self.market.interval)
         return {
@@ -93,16 +95,16 @@ class ImportPlan:
 def plan_import(
     table: CandleTable, market: Market, store: CandleStore | None, now_ms: int, *, replaces: bool
 ) -> ImportPlan:
-    """Compare a file with what is stored. store: None where there is no database yet. Stores nothing.
+    """Compare a file with the stored candles. store: None if there is no database yet. Stores nothing.
 
-    Raises HistoryError where the file and what is stored do not lie on one grid, and StorageError.
+    Raises HistoryError if the file and the stored candles lie on different grids, and StorageError.
     """
     is_over = table.columns.open_time_ms + market.interval.duration_ms <= now_ms
     if not is_over.all():
         table.rejected[NOT_OVER] += int((~is_over).sum())
     candles = taken(table.columns, is_over)
     if not len(candles):
-        raise HistoryError(f"No candle of {table.path.name} is over yet; is this computer's clock right?")
+        raise HistoryError(f"No candle of {table.path.name} has closed yet; check this computer's clock.")
     if store is None:
         none = np.zeros(len(candles), np.bool_)
         return ImportPlan(table, market, candles, ~none, none, replaces)
@@ -126,7 +128,7 @@ def _require_one_grid(table: CandleTable, market: Market, store: CandleStore) ->
 def _compared(
     candles: StoredColumns, market: Market, store: CandleStore
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Which candles are stored, and which of them with the same numbers."""
+    """Which candles are stored, and which of those with equal numbers."""
     times = candles.open_time_ms
     is_known, is_same = np.zeros(times.size, np.bool_), np.zeros(times.size, np.bool_)
     for stored in store.ascending_chunks(market, int(times[0]), int(times[-1]) + 1):

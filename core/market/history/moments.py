@@ -1,4 +1,4 @@
-"""Moments as people write them on a command line."""
+"""Times on the command line."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from core.market.history.errors import HistoryError
 
 
 def parse_moment(text: str) -> int:
-    """``2024-01-31`` or ``2024-01-31T12:00+02:00`` as UTC milliseconds; UTC where no zone is named.
+    """``2024-01-31`` or ``2024-01-31T12:00+02:00`` as UTC milliseconds; UTC without a zone.
 
     Raises HistoryError.
     """
@@ -18,7 +18,7 @@ def parse_moment(text: str) -> int:
         moment = datetime.fromisoformat(text.strip())
         return round((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp() * 1000)
     except (ValueError, OverflowError) as error:
-        raise HistoryError(f"'{text}' is no date; write 2024-01-31, or 2024-01-31T12:00+02:00") from error
+        raise HistoryError(f"'{text}' is not a date; write 2024-01-31, or 2024-01-31T12:00+02:00") from error
 
 
 def moment_text(time_ms: int) -> str:
@@ -27,5 +27,5 @@ def moment_text(time_ms: int) -> str:
 
 
 def first_on_grid(time_ms: int, interval: Interval, phase_ms: int = 0) -> int:
-    """The first opening time at or after a moment."""
+    """The first opening time at or after a time."""
     return time_ms + (phase_ms - time_ms) % interval.duration_ms

@@ -1,4 +1,4 @@
-"""Which market a file is of, told by its name and its column of symbols; only where that is sure."""
+"""The market of a file, from its name and its symbol column, if unambiguous."""
 
 from __future__ import annotations
 
@@ -17,52 +17,52 @@ _QUOTES = (
 _KNOWN_BASES = frozenset(
     ("BTC", "XBT", "ETH", "BNB", "SOL", "XRP", "ADA", "DOGE", "LTC", "DOT", "TRX", "AVAX", "LINK", "EUR", "GBP")
 )
-"""Believed in small letters too; any other word beside a currency's name may be just a word."""
+"""Recognised in lower case too; other words next to a currency's name may be just words."""
 _OWN_NAMES = {"XBT": "BTC", "XDG": "DOGE"}
-"""Kraken's files use names of its own; ccxt does not."""
+"""Kraken's own names in its files; ccxt uses the common ones."""
 _JOINED = re.compile(rf"([A-Z0-9]*[A-Z][A-Z0-9]*?)({'|'.join(_QUOTES)})")
 _FEWEST_LETTERS = 2
 
 
 @dataclass(frozen=True, slots=True)
 class WantedMarket:
-    """What was named on the command line."""
+    """The market given on the command line."""
 
     venue: str | None = None
     symbol: str | None = None
 
 
 def venue_of(path: Path, wanted: WantedMarket, venues: Collection[str]) -> str:
-    """The venue's ccxt id, or ``file``. Raises UnnamedMarketError, asking for it, where nothing tells."""
+    """The venue's ccxt id, or ``file``. Raises UnnamedMarketError, asking for it, if it is unknown."""
     if wanted.venue is not None:
         return wanted.venue
     found = {part.lower() for part in _parts(path)} & set(venues)
     if len(found) == 1:
         return found.pop()
     raise UnnamedMarketError(
-        f"The name of {path.name} does not tell which exchange its candles are from. Name it with --venue "
+        f"The exchange cannot be recognised from the name of {path.name}. Set it with --venue "
         f"(binance, say; {FILE_VENUE}, if they are of no exchange)."
     )
 
 
-def symbol_of(path: Path, wanted: WantedMarket, told: tuple[str, ...]) -> str:
-    """The symbol as ccxt writes it. told: what the file's column of symbols says.
+def symbol_of(path: Path, wanted: WantedMarket, listed_symbols: tuple[str, ...]) -> str:
+    """The symbol as ccxt writes it. listed_symbols: the content of the file's symbol column.
 
-    Raises UnnamedMarketError where nothing tells, HistoryError where the file is of another or of several.
+    Raises UnnamedMarketError if the symbol is unknown, HistoryError if the file has another market or several.
     """
-    if len(told) > 1:
-        shown = ", ".join(told[:3]) + (", …" if len(told) > 3 else "")
-        raise HistoryError(f"{path.name} holds {len(told)} markets ({shown}). Split it into a file for each.")
+    if len(listed_symbols) > 1:
+        shown = ", ".join(listed_symbols[:3]) + (", …" if len(listed_symbols) > 3 else "")
+        raise HistoryError(f"{path.name} holds {len(listed_symbols)} markets ({shown}). Split it into a file for each.")
     if wanted.symbol is not None:
-        if told and _letters(told[0]) != _letters(wanted.symbol):
-            raise HistoryError(f"{path.name} holds {told[0]}, not {wanted.symbol} as asked for; nothing was imported.")
+        if listed_symbols and _letters(listed_symbols[0]) != _letters(wanted.symbol):
+            raise HistoryError(
+                f"{path.name} holds {listed_symbols[0]}, not {wanted.symbol} as requested; nothing was imported."
+            )
         return wanted.symbol
-    found = _symbols(_split(told[0]) if told else _parts(path))
+    found = _symbols(_split(listed_symbols[0]) if listed_symbols else _parts(path))
     if len(found) == 1:
         return found.pop()
-    raise UnnamedMarketError(
-        f"Nothing in {path.name} tells which market it is of. Name it with --symbol (BTC/USDT, say)."
-    )
+    raise UnnamedMarketError(f"The market of {path.name} cannot be recognised. Set it with --symbol (BTC/USDT, say).")
 
 
 def _parts(path: Path) -> list[str]:

@@ -1,10 +1,10 @@
-"""What a Parquet file says of its parts, read before pyarrow takes memory for it.
+"""The parts of a Parquet file, read before pyarrow allocates memory for them.
 
-pyarrow makes an object of 650 bytes of each three bytes of a footer, and room for whatever size a page's own header
-names, which need not be what the footer says. The forms are those of the compact protocol
+pyarrow creates an object of 650 bytes per three bytes of a footer, and allocates the size in a page's own header, which
+may differ from the footer's. The forms are those of the compact protocol
 (https://github.com/apache/thrift/blob/master/doc/specs/thrift-compact-protocol.md) and of
-https://github.com/apache/parquet-format/blob/master/src/main/thrift/parquet.thrift. What is odd in them (a field twice,
-a number of another kind) raises struct.error, so that nothing is understood here in another way than by pyarrow.
+https://github.com/apache/parquet-format/blob/master/src/main/thrift/parquet.thrift. Irregularities (a field twice, a
+number of another type) raise struct.error, so that nothing is interpreted differently here than by pyarrow.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _MEBIBYTE = 1024**2
 
 @dataclass(frozen=True, slots=True)
 class ColumnPlace:
-    """Where the pages of one column of a row group lie, in bytes. name: with dots, below a column of structs."""
+    """The position of one column's pages in a row group, in bytes. name: dotted below a column of structs."""
 
     name: str
     start: int
@@ -46,9 +46,9 @@ class ColumnPlace:
 
 
 def row_groups(path: Path) -> list[list[ColumnPlace]]:
-    """As the footer says, for each row group.
+    """The columns of each row group, from the footer.
 
-    Raises CandleFileError where pyarrow would make hundreds of megabytes of it, struct.error where it is broken.
+    Raises CandleFileError if pyarrow would need hundreds of megabytes for it, struct.error if it is broken.
     """
     with _bytes_of(path) as data:
         end = len(data) - _END_BYTES
@@ -75,15 +75,15 @@ def _place(column: _Value) -> ColumnPlace:
 
 @dataclass(slots=True)
 class PageSizes:
-    """What the pages of a file's row groups unpack to, by their own headers, summed up as one goes through them."""
+    """The total unpacked size of the pages of a file's row groups, from their headers."""
 
     path: Path
     _unpacked: int = 0
 
     def refuse_too_much(self, columns: Sequence[ColumnPlace], names: Sequence[str]) -> None:
-        """Raises CandleFileError where reading the columns of these names of a row group would take too much memory.
+        """Raises CandleFileError if reading these columns of a row group would take too much memory.
 
-        Raises struct.error for what is broken.
+        Raises struct.error for broken data.
         """
         read = [column for column in columns if any(_is_of(column.name, name) for name in names)]
         packed = sum(column.size for column in read)
@@ -106,11 +106,11 @@ class PageSizes:
         if held > _HELD_BYTES + _PACKED_TIMES * packed:
             raise CandleFileError(
                 f"{self.path.name} has pages that unpack to {held // _MEBIBYTE:,} MiB. Write it again with smaller "
-                "ones."
+                "pages."
             )
 
     def _pages(self, data: mmap.mmap, column: ColumnPlace) -> Iterator[int]:
-        """How large each page of a column is once it is unpacked."""
+        """The unpacked size of each page of a column."""
         place, end = column.start, column.start + column.size
         if end > len(data):
             raise struct.error("a column outside the file")
@@ -150,14 +150,14 @@ _Fields = dict[tuple[int, int], _Value]
 
 
 class _Cursor:
-    """Goes through a message of the compact protocol."""
+    """Reads a message of the compact protocol."""
 
     def __init__(self, data: mmap.mmap, place: int, path: Path) -> None:
         self.place = place
         self._data, self._path, self._parts = data, path, 0
 
     def fields(self, depth: int = 0) -> _Fields:
-        """Of the struct that begins here."""
+        """The fields of the struct that begins here."""
         self._count(1)
         found: _Fields = {}
         number = 0
@@ -236,7 +236,7 @@ class _Cursor:
 
 
 def _number(fields: _Fields, number: int, kind: int) -> int:
-    """A size or a place, which has to be there."""
+    """A mandatory size or position."""
     value = fields.get((number, kind))
     if not isinstance(value, int) or not 0 <= value <= _LARGEST_SIZE[kind]:
         raise struct.error("a size that is none")
@@ -251,7 +251,7 @@ def _list(fields: _Value, number: int) -> list[_Value]:
 
 
 def _is_of(leaf: str, name: str) -> bool:
-    """pyarrow reads all leaves below a name."""
+    """Whether a leaf is read for a name: pyarrow reads all leaves below it."""
     return leaf == name or leaf.startswith(name + ".")
 
 

@@ -1,4 +1,4 @@
-"""A file of candles or trades, read part by part into columns: checked, in order, each opening time once."""
+"""Reads a file of candles or trades in parts into columns: validated, in order, each opening time once."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ CUT = "candle cut by the file's beginning or end"
 SPOILT = "candle with a trade that cannot be read"
 TORN = "candle that lacks trades, by their numbers"
 _MOST_CONTRADICTING = 0.25
-"""Of the rows. More than that is no slip: the times are rounded, or the rows are of several markets."""
+"""Share of the rows. With more, the times are rounded, or the rows are of several markets."""
 
 
 Watch = Callable[[int, int], None]
@@ -45,9 +45,9 @@ Watch = Callable[[int, int], None]
 
 @dataclass(frozen=True, slots=True)
 class ReadOptions:
-    """zone: of texts that name none. interval: of the candles; None: as the rows say.
+    """zone: of times without one. interval: of the candles; None: from the rows.
 
-    is_strict: a line without a time makes the whole file useless, and trades are not read.
+    is_strict: a line without a time invalidates the whole file, and trades are not read.
     """
 
     interval: Interval | None = None
@@ -57,11 +57,11 @@ class ReadOptions:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CandleTable:
-    """What a file holds.
+    """The content of a file.
 
-    columns: the accepted candles, ascending. rows: lines of the table. rejected: by reason, in words. repeated: rows
-    whose opening time (or whose trade's number) came again; contradicting: those of them with other numbers, of which
-    the last in the file stays. symbols: what a column of symbols says.
+    columns: the accepted candles, ascending. rows: lines of the table. rejected: counts by reason. repeated: rows
+    with the opening time (or trade id) of another row; contradicting: those of them with other numbers, of which the
+    last in the file is kept. symbols: the content of the symbol column.
     """
 
     path: Path
@@ -78,10 +78,10 @@ class CandleTable:
 def read_candle_table(
     path: Path, options: ReadOptions | None = None, watch: Watch = lambda done, total: None
 ) -> CandleTable:
-    """Read CSV (also in .gz or .zip), Feather or Parquet. Raises CandleFileError; then nothing of it is of use.
+    """Read CSV (also in .gz or .zip), Feather or Parquet. Raises CandleFileError.
 
-    watch: called now and then on this thread with the bytes read and to be read, 0 where that is not known; what it
-    raises ends the reading.
+    watch: called now and then on this thread with the bytes read and to be read, 0 if unknown; its exceptions end the
+    reading.
     """
     options = options or ReadOptions()
     table = TableFile(path, passes_over_long_lines=not options.is_strict)
@@ -103,7 +103,7 @@ def interval_of(path: Path) -> Interval:
 
 @dataclass(slots=True)
 class _Reader:
-    """Goes through one file."""
+    """Reads one file."""
 
     table: TableFile
     options: ReadOptions
@@ -173,16 +173,16 @@ class _Reader:
         return interval
 
     def _day_first(self, chunk: pd.DataFrame, roles: Roles) -> bool:
-        """What the first rows do not tell, later ones may: then the file is gone through until one does."""
+        """Whether days come first; if the first rows are ambiguous, the file is read until one is not."""
         try:
             first = time_column(chunk, roles)
-            told = day_first(first) if len(first) else False
-            if told is not None:
-                return told
+            found = day_first(first) if len(first) else False
+            if found is not None:
+                return found
             for later in TableFile(self.path, passes_over_long_lines=True).chunks():
-                told = day_first(time_column(later, roles))
-                if told is not None:
-                    return told
+                found = day_first(time_column(later, roles))
+                if found is not None:
+                    return found
             raise ambiguous(first)
         except TimeColumnError as error:
             raise CandleFileError(f"{self.path.name}: {error}.") from error
@@ -204,10 +204,10 @@ class _Reader:
         where = self.path.name
         if first_line is not None:
             where = f"{where}, line {int(column.index[place]) + first_line}"
-        told = f"'{column.iloc[place]}' is not a time"
+        problem = f"'{column.iloc[place]}' is not a time"
         if self.options.is_strict:
-            raise CandleFileError(f"{where}: {told}.")
-        self.first_unreadable = self.first_unreadable or f"{where}: {told}"
+            raise CandleFileError(f"{where}: {problem}.")
+        self.first_unreadable = self.first_unreadable or f"{where}: {problem}"
 
     def _take_trades(
         self,
@@ -218,7 +218,7 @@ class _Reader:
         is_good: NDArray[np.bool_],
     ) -> None:
         assert self.roles is not None, "set by _begin"
-        numbers[1] = np.abs(numbers[1])  # some write what was sold as less than nothing
+        numbers[1] = np.abs(numbers[1])  # some files write sold amounts as negative numbers
         is_priced = np.isfinite(numbers).all(axis=0) & (numbers > 0.0).all(axis=0)
         self.rejected[TRADE_NUMBER] += int((is_good & ~is_priced).sum())
         aggregator.spoil(times[is_good & ~is_priced & (numbers[1] != 0.0)])
@@ -266,20 +266,20 @@ class _Reader:
         )
 
     def _interval(self, times: NDArray[np.int64]) -> Interval:
-        """The most frequent step between candles, or the one that was named where the rows allow it."""
+        """The most frequent step between candles, or the requested interval if the rows allow it."""
         named, steps = self.options.interval, np.diff(times)
         if not steps.size:
             if named is not None and times.size:
                 return named
             raise CandleFileError(f"{self.path.name} has fewer than two candles at different times.")
-        told = Interval(int(_most_frequent(steps)))
-        if named is None or told == named:
-            return told
+        found = Interval(int(_most_frequent(steps)))
+        if named is None or found == named:
+            return found
         if (steps % named.duration_ms == 0).all():
             return named  # finer than any step: a quiet market leaves holes
         raise CandleFileError(
-            f"{self.path.name} holds candles of {told}, not of {named} as asked for. "
-            f"Import it with --interval {told}; the chart joins them to {named} by itself."
+            f"{self.path.name} holds candles of {found}, not of {named} as requested. "
+            f"Import it with --interval {found}; the chart aggregates them to {named}."
         )
 
     def _refuse_unusable(
@@ -299,7 +299,7 @@ class _Reader:
 
 
 def _in_order(times: NDArray[np.int64], values: NDArray[np.float64]) -> tuple[StoredColumns, int, int]:
-    """Ascending, of several at one time the last given; how many came again, and how many of these say otherwise."""
+    """Ascending candles, the last one of equal times; the number of repeated rows, and of those that differ."""
     if times.size < 2 or (np.diff(times) > 0).all():
         return StoredColumns(times, values), 0, 0
     order = np.argsort(times, kind="stable")
@@ -311,13 +311,13 @@ def _in_order(times: NDArray[np.int64], values: NDArray[np.float64]) -> tuple[St
 
 
 def _most_frequent(numbers: NDArray[np.int64]) -> int:
-    """The smallest of the most frequent."""
+    """The most frequent number; the smallest of equals."""
     found, counts = np.unique(numbers, return_counts=True)
     return int(found[counts.argmax()])
 
 
 def _trade_ids(column: pd.Series) -> NDArray[np.int64] | None:
-    """Whole numbers, or None where trades are named otherwise."""
+    """Integer trade ids, or None for other ids."""
     import pandas as pd  # noqa: PLC0415 - 0.7 s, and only for files
 
     if not pd.api.types.is_integer_dtype(column) or int(column.abs().max()) > _LARGEST_TRADE_ID:

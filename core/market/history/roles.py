@@ -1,4 +1,4 @@
-"""Which column of a table is what: candles or trades, by name, or by place where there is no header."""
+"""The roles of a table's columns: candles or trades, by name, or by position without a header."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _TIME_NAMES = (
     *("unix_timestamp", "unix_time", "unixtime", "epoch", "local_time", "transact_time", "trade_time", "t"),
 )
 _OTHER_NAMES = {"close": ("price", "last")}
-"""Believed only beside the names of the other three prices."""
+"""Accepted only together with the other three prices."""
 _VOLUME_NAMES = ("volume", "vol", "base_volume", "tickvol", "v")
 _TRADE_PRICE_NAMES = ("price", "p", "rate")
 _AMOUNT_NAMES = ("amount", "qty", "quantity", "size", "volume", "base_qty", "base_amount", "q", "v")
@@ -36,12 +36,12 @@ _SYMBOL_NAMES = ("symbol", "pair", "ticker", "tic", "instrument", "market")
 _FEWEST_CANDLE_COLUMNS, _CANDLE_COLUMNS = 5, 6
 _TRADE_COLUMNS = 3
 _BINANCE_TRADE_TIMES = {7: 4, 8: 5}
-"""Binance's files of trades and of aggregated trades have no header; their last columns are true or false."""
+"""Binance's files of trades and of aggregated trades have no header; their last columns are booleans."""
 _GROUPED_DIGITS = re.compile(r"-?\d{1,3}(,\d{3})+(\.\d*)?")
 _SHORTENED = re.compile(r"(-?\d+(?:\.\d*)?)([KMB])")
 _TIMES = {"K": 1e3, "M": 1e6, "B": 1e9}
 _KRAKENS_COLUMNS = 8
-"""Time, open, high, low, close, average, volume, count: as Kraken answers a request."""
+"""Time, open, high, low, close, average, volume, count: as in Kraken's REST responses."""
 _AVERAGE = 5
 _LONGEST_NAME = 60
 
@@ -49,7 +49,7 @@ _LONGEST_NAME = 60
 @dataclass(frozen=True, slots=True)
 class Roles:
     """Names of a table's columns. `numbers`: open, high, low, close, volume of candles, price and amount of trades;
-    None where a volume is not there. `time`: one column, or a date and a time of day."""
+    None without a volume. `time`: one column, or a date and a time of day."""
 
     are_trades: bool
     time: tuple[object, ...]
@@ -59,7 +59,8 @@ class Roles:
 
 
 def roles_of(path: Path, table: pd.DataFrame, *, allows_trades: bool) -> Roles:
-    """Look at a table's first part. Raises CandleFileError with what was looked for and what is there."""
+    """Recognise the columns in a table's first part. Raises CandleFileError with the expected and the existing
+    names."""
     _refuse_odd_columns(path, table)
     if all(isinstance(name, int) for name in table.columns):
         return _by_place(path, table, allows_trades)
@@ -79,19 +80,19 @@ def roles_of(path: Path, table: pd.DataFrame, *, allows_trades: bool) -> Roles:
 
 
 def _refuse_odd_columns(path: Path, table: pd.DataFrame) -> None:
-    """Arrow's files may have no column that a table can hold, or several of one name."""
+    """Arrow files may have no usable column, or several with one name."""
     if not len(table.columns):
         raise CandleFileError(f"{path.name} has no column of numbers, texts or times, so it holds no candles.")
     again = table.columns[table.columns.duplicated()]
     if len(again):
         raise CandleFileError(
-            f"{path.name} has several columns named '{plain(str(again[0]), _LONGEST_NAME)}', so it is not known which "
-            "is meant. Rename or remove all but one."
+            f"{path.name} has several columns named '{plain(str(again[0]), _LONGEST_NAME)}', so it is ambiguous. "
+            "Rename or remove all but one."
         )
 
 
 def time_column(table: pd.DataFrame, roles: Roles) -> pd.Series:
-    """The cells that say when; a date and a time of day are put together."""
+    """The time cells; a date and a time of day are joined."""
     if len(roles.time) == 1:
         return table[roles.time[0]]
     date, time = (table[name].astype(str) for name in roles.time)
@@ -100,7 +101,7 @@ def time_column(table: pd.DataFrame, roles: Roles) -> pd.Series:
 
 
 def number_columns(table: pd.DataFrame, roles: Roles) -> NDArray[np.float64]:
-    """Shape (columns, rows). NaN where a cell holds no number, 0 where there is no such column."""
+    """Shape (columns, rows). NaN for cells without a number, 0 for a missing column."""
     absent = np.zeros(len(table))
     return np.stack([absent if name is None else _numbers(table[name]) for name in roles.numbers])
 
@@ -124,7 +125,7 @@ def _by_place(path: Path, table: pd.DataFrame, allows_trades: bool) -> Roles:
 
 
 def _counts_lines(column: pd.Series) -> bool:
-    """Whether this is an index that was saved along: 0, 1, 2 and so on."""
+    """Whether this is a saved index: 0, 1, 2 and so on."""
     import pandas as pd  # noqa: PLC0415 - 0.7 s, and only for files
 
     if not pd.api.types.is_integer_dtype(column) or len(column) < 2:
@@ -133,7 +134,7 @@ def _counts_lines(column: pd.Series) -> bool:
 
 
 def _is_average(table: pd.DataFrame, time: int) -> bool:
-    """Whether what stands after the prices is always between high and low, or nought where nothing was traded."""
+    """Whether the column after the prices is always between high and low, or 0 without trades."""
     high, low, shown = (_numbers(table[time + place]) for place in (2, 3, _AVERAGE))
     return bool(((shown == 0.0) | ((low <= shown) & (shown <= high))).all() and (shown != 0.0).any())
 
@@ -153,14 +154,14 @@ def _spellings(name: str) -> tuple[str, ...]:
 
 
 def _volume(table: pd.DataFrame, by_name: Mapping[str, object]) -> object | None:
-    """The first that says anything: a terminal's <VOL> is nought throughout where only its <TICKVOL> is known."""
+    """The first volume column that is not all 0, as a terminal's <VOL> is if it only has <TICKVOL>."""
     named = dict.fromkeys(name for name in (*_VOLUME_NAMES, *reversed(tuple(by_name))) if name in by_name)
     found = [by_name[name] for name in named if name in _VOLUME_NAMES or name.startswith("volume_")]
     return next((name for name in found if np.nan_to_num(_numbers(table[name])).any()), found[0] if found else None)
 
 
 def _time(path: Path, table: pd.DataFrame, by_name: Mapping[str, object]) -> tuple[object, ...]:
-    """By name; a date and a time of day in two columns are put together; last, an index that was saved unnamed."""
+    """The time column by name; a date and a time of day in two columns; last, an unnamed saved index."""
     if "date" in by_name and "time" in by_name and _is_time_of_day(table[by_name["time"]]):
         return by_name["date"], by_name["time"]
     has_none = not any(name in by_name for name in _TIME_NAMES)
@@ -192,7 +193,7 @@ def _find(path: Path, by_name: Mapping[str, object], wanted: tuple[str, ...], wh
 
 
 def _numbers(column: pd.Series) -> NDArray[np.float64]:
-    """One by one where a cell is text: `to_numeric` rounds less exactly."""
+    """The numbers of a column; text cells one by one, as `to_numeric` rounds less exactly."""
     import pandas as pd  # noqa: PLC0415 - 0.7 s, and only for files
 
     if pd.api.types.is_numeric_dtype(column):

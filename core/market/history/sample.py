@@ -1,4 +1,4 @@
-"""The candles that ship with the program: something to see where no exchange answers."""
+"""The included sample candles, shown if no exchange answers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The bytes of a table file: as it lies there, or out of a .gz or .zip."""
+"""The bytes of a table file, plain or from a .gz or .zip."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from typing import IO, cast
 from core.market.history.errors import CandleFileError
 
 LARGEST_BYTES = 2 * 1024**3
-"""Of a file, and of what it unpacks to."""
+"""Of a file, packed and unpacked."""
 MOST_ROWS = 50_000_000
 """Of a file: a year and a half of candles of one second."""
 _SPREADSHEETS, _OLD_OFFICE = (".xlsx", ".xls", ".ods"), b"\xd0\xcf\x11\xe0"
@@ -25,7 +25,7 @@ _UNPACKING_ERRORS = (zlib.error, EOFError, zipfile.BadZipFile, gzip.BadGzipFile,
 
 
 def require_readable(path: Path) -> None:
-    """Raises CandleFileError for what is no file, cannot be read, or is too large."""
+    """Raises CandleFileError if it is not a file, cannot be read, or is too large."""
     try:
         if path.is_dir():
             raise CandleFileError(f"{path} is a folder; choose a candle file in it.")
@@ -43,28 +43,28 @@ def require_readable(path: Path) -> None:
         raise CandleFileError(f"{path.name} is larger than 2 GiB; split it.")
     if size == 0:
         raise empty(path)
-    if path.suffix.lower() in _SPREADSHEETS and beginning in (_ZIP, _OLD_OFFICE):  # some programs name a CSV so
+    if path.suffix.lower() in _SPREADSHEETS and beginning in (_ZIP, _OLD_OFFICE):  # some CSV files have these names
         raise CandleFileError(f"{path.name} is a spreadsheet. Save its sheet as CSV, and choose that.")
 
 
 def empty(path: Path) -> CandleFileError:
-    """The sentence for a file in which there is nothing."""
+    """The error for an empty file."""
     return CandleFileError(
         f"{path.name} is empty. A candle file has a line for each candle: time, open, high, low, close."
     )
 
 
 def sha256_of(path: Path) -> str:
-    """Of the bytes as they lie on disk."""
+    """The SHA-256 of the file on disk."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 @contextmanager
 def opened(path: Path, on_file: Callable[[IO[bytes]], None] = lambda file: None) -> Iterator[IO[bytes]]:
-    """The table's bytes, unpacked. Raises CandleFileError, also for what turns out broken while it is read.
+    """The table's bytes, unpacked. Raises CandleFileError, also for errors during reading.
 
-    on_file: given the file as it lies on disk, whose position says how far reading has come.
+    on_file: called with the file on disk, whose position is the progress.
     """
     try:
         with path.open("rb") as file:
@@ -95,7 +95,7 @@ def _only_member(path: Path, archive: zipfile.ZipFile) -> str:
 
 
 class _Limited(io.RawIOBase):
-    """A few kilobytes may unpack to terabytes: reading ends with a sentence."""
+    """Limits the unpacked size, as a few kilobytes may unpack to terabytes."""
 
     def __init__(self, path: Path, file: IO[bytes]) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""A file as a table, read a part at a time: where it begins, what divides its cells, whether it has a header."""
+"""A file as a table, read in parts: recognises its start, delimiter and header."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ _ARROW_ERRORS = (
     MemoryError,
     struct.error,
 )
-"""What pyarrow and pandas raise for files that are broken, or of shapes that no table of candles has."""
+"""Exceptions of pyarrow and pandas for broken files, and for tables of unexpected shape."""
 _MOST_BLANK_LINES = 1_000_000
 _PASSED_OVER = re.compile(r"Skipping line \d+")
 
 
 @dataclass(frozen=True, slots=True)
 class _TextForm:
-    """How a text file writes its table. `skipped`: lines before it."""
+    """The format of a text file. `skipped`: lines before the table."""
 
     encoding: str
     skipped: int
@@ -55,13 +55,13 @@ class _TextForm:
 class TableFile:
     """Rows in parts of at most CHUNK_ROWS, as data frames whose index is the row's number in the file, from 0.
 
-    Columns have the header's names, or numbers where there is none. A file may be gone through again.
+    Columns have the header's names, or numbers without a header. A file may be read repeatedly.
     """
 
     def __init__(self, path: Path, *, passes_over_long_lines: bool = False) -> None:
         """passes_over_long_lines: count lines with too many cells, instead of refusing the file.
 
-        Raises CandleFileError, as `chunks` does, with what was wrong.
+        Raises CandleFileError, as `chunks` does.
         """
         require_readable(path)
         self.path = path
@@ -69,23 +69,23 @@ class TableFile:
         self._passes_over = passes_over_long_lines
         self._form = None if self._arrow_kind is not None else _form_of(path)
         self.long_lines = 0
-        """Lines passed over so far."""
+        """Lines skipped so far."""
         self._file: IO[bytes] | None = None
 
     @property
     def bytes_read(self) -> int:
-        """Of the file as it lies on disk, where it is text; else 0."""
+        """The position in a text file on disk; 0 for other files."""
         return 0 if self._file is None or self._file.closed else self._file.tell()
 
     @property
     def first_line(self) -> int | None:
-        """The number of the line that row 0 stands on, where the file has lines."""
+        """The line number of row 0, for a text file."""
         if self._form is None:
             return None
         return self._form.skipped + (2 if self._form.has_header else 1)
 
     def chunks(self) -> Iterator[pd.DataFrame]:
-        """The rows in the file's order; blank lines are left out."""
+        """The rows in the file's order, without blank lines."""
         self.long_lines = 0
         if self._form is None:
             yield from self._numbered(_arrow_chunks(self.path, str(self._arrow_kind)))
@@ -109,7 +109,7 @@ class TableFile:
         if rows - blank > MOST_ROWS:
             raise CandleFileError(f"{self.path.name} holds more than {MOST_ROWS:,} rows; split it.")
         if blank > max(_MOST_BLANK_LINES, rows - blank):
-            raise CandleFileError(f"{self.path.name} is mostly blank lines. Get it again, or take them out.")
+            raise CandleFileError(f"{self.path.name} is mostly blank lines. Remove them, or download it again.")
 
     def _text_chunks(self, form: _TextForm) -> Iterator[pd.DataFrame]:
         import pandas as pd  # noqa: PLC0415 - 0.7 s, and only for files
@@ -185,14 +185,14 @@ def _form_of(path: Path) -> _TextForm:
 
 
 def _decimal(line: str, delimiter: str) -> str:
-    """What divides whole and part in this line; its first cell is a time."""
+    """The decimal separator in this line, whose first cell is a time."""
     numbers = line.split(delimiter)[1:]
     has_comma = delimiter != "," and any(re.search(r"\d,\d", cell) for cell in numbers)
     return "," if has_comma and not any(re.search(r"\d\.\d", cell) for cell in numbers) else "."
 
 
 def _first_row(text: str) -> tuple[int, str]:
-    """How many lines stand before the table (a title, an address, blank ones), and what divides its cells."""
+    """The number of lines before the table (a title, an address, blank ones), and the delimiter."""
     lines = text.splitlines()
     for fewest in (_FEWEST_CANDLE_CELLS, _FEWEST_TRADE_CELLS):
         for index, line in enumerate(lines[:_PREAMBLE_LINES]):
@@ -216,7 +216,7 @@ def _is_row_of_numbers(cells: list[str]) -> bool:
 
 
 def is_number(cell: str) -> bool:
-    """Whether Python reads it as one; NaN and infinity count."""
+    """Whether Python parses it as a number; NaN and infinity count."""
     try:
         float(cell.strip().strip('"'))
     except ValueError:
@@ -232,7 +232,7 @@ def _arrow_chunks(path: Path, kind: str) -> Iterator[pd.DataFrame]:
     except ImportError as error:
         raise CandleFileError(f"{path.name} is {kind.title()}. {arrow_is_missing()}") from error
     except _ARROW_ERRORS as error:
-        raise CandleFileError(f"{path.name} is not a whole {kind.title()} file ({error}).") from error
+        raise CandleFileError(f"{path.name} is not a complete {kind.title()} file ({error}).") from error
 
 
 def arrow_is_missing() -> str:

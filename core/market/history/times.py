@@ -1,4 +1,4 @@
-"""Opening times as files write them, read into UTC milliseconds. What cannot be told apart is refused, not guessed."""
+"""Parses opening times in files into UTC milliseconds. Ambiguous times are rejected, not guessed."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def read_times(column: pd.Series, style: TimeStyle | None = None) -> TimesRead:
     """Read a column, or a part of one.
 
     Numbers are s, ms, us or ns since the epoch, each by its size, or dates as 20200131 or 202001312359. Text is a
-    date, in `style.zone` where it names no zone. Raises TimeColumnError where the whole column cannot be told.
+    date, in `style.zone` where it names no zone. Raises TimeColumnError if the column is ambiguous.
     """
     import pandas as pd  # noqa: PLC0415 - 0.7 s, and only for files
 
@@ -198,7 +198,7 @@ def _is_dotted(text: pd.Series) -> bool:
 
 
 def _parsed(text: pd.Series, is_day_first: bool, layout: str | None) -> pd.Series:
-    """Wall times. By the first row's layout, which is ten times as fast; what does not follow it, one by one."""
+    """Wall times by the first row's layout, which is ten times as fast; other rows one by one."""
     import pandas as pd  # noqa: PLC0415
 
     text = text.str.replace(_HOUR_OF_HALF_DAY, r"\1:00 \2", regex=True)
@@ -209,7 +209,7 @@ def _parsed(text: pd.Series, is_day_first: bool, layout: str | None) -> pd.Serie
     if layout is not None:
         return pd.to_datetime(text, errors="coerce", format=layout)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # pandas says that it finds no layout; there is another way
+        warnings.simplefilter("ignore", UserWarning)  # pandas warns that it finds no layout; handled below
         parsed = _zoneless(pd.to_datetime(text, errors="coerce", dayfirst=is_day_first))
     left = parsed.isna()
     if left.any():
@@ -219,7 +219,7 @@ def _parsed(text: pd.Series, is_day_first: bool, layout: str | None) -> pd.Serie
 
 
 def _zoneless(parsed: pd.Series) -> pd.Series:
-    """A zone that is not in `_ZONE` was written in a way that is not known here, so these are no times."""
+    """NaT for times with a zone in a format other than `_ZONE`."""
     import pandas as pd  # noqa: PLC0415
 
     if pd.api.types.is_datetime64_dtype(parsed):
@@ -250,7 +250,7 @@ def _offset_ms(name: str) -> int:
 
 
 def _localised(wall: pd.Series, zone: tzinfo) -> pd.Series:
-    """As UTC without a zone. An hour that the zone's clocks skip or repeat is no moment: NaT."""
+    """As UTC without a zone. An hour that the zone's clocks skip or repeat becomes NaT."""
     if zone is UTC:
         return wall
     moments: pd.Series = wall.dt.tz_localize(zone, ambiguous="NaT", nonexistent="NaT")

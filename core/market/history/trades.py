@@ -1,4 +1,4 @@
-"""Trades made into candles, part by part, in whatever order the file has them."""
+"""Candles from the trades of a file, part by part, in any order."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ Numbers = NDArray[np.float64]
 _MOST_SPACINGS = 20.0
 _LEAST_DOUBT_MS = 1_000.0
 _COUNTED_UP = 0.99
-"""Of the steps between numbers: where so many are by one, the exchange counts its trades, and a jump is a loss."""
+"""Share of id steps by one from which ids count as consecutive, so that a jump means lost trades."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Trades:
-    """n trades in the file's order: times in ms, prices, amounts, and ids where the file numbers its trades."""
+    """n trades in the file's order: times in ms, prices, amounts, and ids if the file has them."""
 
     time_ms: Times
     price: Numbers
@@ -31,9 +31,9 @@ class Trades:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TradeCandles:
-    """What came of the trades. `cut_ms`: candles left out because the file begins or ends inside them.
-    `repeated`: trades whose number came a second time. `spoilt_ms`: candles left out because one of their trades cannot
-    be read. `torn_ms`: those left out because trades are missing, by their numbers."""
+    """The candles of the trades. `cut_ms`: candles skipped because the file begins or ends inside them. `repeated`:
+    trades with a repeated id. `spoilt_ms`: candles skipped because of an unreadable trade. `torn_ms`: candles skipped
+    because trades are missing, by their ids."""
 
     columns: StoredColumns
     cut_ms: tuple[int, ...]
@@ -54,8 +54,8 @@ class _Buckets:
 
 @dataclass(slots=True)
 class TradeTableAggregator:
-    """Give it the parts in the file's order, then take the candles. Of trades at one moment the file's order tells;
-    in a file that has the newest first, that order is turned round."""
+    """Add the parts in the file's order, then get the candles. Trades of the same time keep the file's order, reversed
+    for a file with the newest first."""
 
     interval: Interval
     _parts: list[_Buckets] = field(default_factory=list)
@@ -67,7 +67,7 @@ class TradeTableAggregator:
     _spoilt: set[int] = field(default_factory=set)
 
     def add(self, trades: Trades) -> None:
-        """Take a part; prices and amounts are finite and above zero."""
+        """Add a part; prices and amounts must be finite and above zero."""
         trades = self._without_repeated(trades)
         count = trades.time_ms.size
         if count == 0:
@@ -79,18 +79,18 @@ class TradeTableAggregator:
         self._parts.append(self._buckets(trades, places))
 
     def spoil(self, times_ms: Times) -> None:
-        """Something was traded at these times, and nobody knows what: candles without it would be wrong."""
+        """Mark the candles of unreadable trades at these times, as they would be wrong."""
         self._spoilt.update(np.unique(times_ms - times_ms % self.interval.duration_ms).tolist())
 
     def candles(self) -> TradeCandles:
-        """Every interval in which something was traded; one without a trade is a hole."""
+        """The candles of all intervals with trades; others are holes."""
         if not self._parts:
             return TradeCandles(StoredColumns(np.empty(0, np.int64), np.empty((5, 0))), (), self._repeated)
         merged = _merged(self._parts)
         began_ms, ended_ms = int(merged.first[0, 0]), int(merged.last[0, -1])
         doubt_ms = max(_LEAST_DOUBT_MS, _MOST_SPACINGS * (ended_ms - began_ms) / max(1, self._seen - 1))
         is_cut = np.zeros(merged.open_ms.size, np.bool_)
-        # In so long a time more trades were to be expected than none.
+        # In a gap this long, trades were to be expected.
         is_cut[0] = began_ms - merged.open_ms[0] > doubt_ms
         is_cut[-1] |= merged.open_ms[-1] + self.interval.duration_ms - 1 - ended_ms > doubt_ms
         is_spoilt = np.isin(merged.open_ms, sorted(self._spoilt)) & ~is_cut
@@ -101,7 +101,7 @@ class TradeTableAggregator:
         return TradeCandles(columns, cut_ms, self._repeated, spoilt_ms, torn_ms)
 
     def _torn(self) -> Times:
-        """Opening times of the candles on both sides of a jump in the numbers."""
+        """Opening times of the candles on both sides of a jump in the ids."""
         if not self._ids:
             return np.empty(0, np.int64)
         ids, times = np.concatenate(self._ids), np.concatenate(self._times)
@@ -144,7 +144,7 @@ class TradeTableAggregator:
 
 
 def _merged(parts: list[_Buckets]) -> _Buckets:
-    """Candles that lie in several parts become one."""
+    """Merge candles that are in several parts."""
     opens = np.concatenate([part.open_ms for part in parts])
     first = np.concatenate([part.first for part in parts], axis=1)
     last = np.concatenate([part.last for part in parts], axis=1)

@@ -1,4 +1,4 @@
-"""An exchange as the source of a backfill: the feeds' own venue, and its time."""
+"""An exchange as the source of a backfill: the feeds' venue, with its clock."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class VenueSource:
         return self._time.forming_ms()
 
     async def sync(self) -> None:
-        """Take the exchange's time. Raises VenueError."""
+        """Sync with the exchange's clock. Raises VenueError."""
         asked_s = self._clock.monotonic_s()
         self._time.set(await self.venue.server_ms(), asked_s)
 
@@ -55,7 +55,7 @@ class VenueSource:
 
 
 def open_venue(market: Market, clock: Clock, urls: ExchangeUrls | None, request_s: float = _REQUEST_S) -> OpenSource:
-    """How to connect to the market's exchange. urls: another address. request_s: how long an answer may take."""
+    """Creates connections to the market's exchange. urls: another address. request_s: timeout of a request."""
 
     async def open_source(older: HistorySource | None) -> HistorySource:
         source = VenueSource(market, clock, CcxtVenue(market, urls, request_s))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from core.domain.candle import Market
 from core.domain.spans import TimeSpan
-from core.market.history.importing import Told
+from core.market.history.importing import OnRows
 from core.storage.candles import CandleStore, StoredColumns
 from core.storage.holes import HoleStore
 
@@ -15,13 +15,16 @@ if TYPE_CHECKING:
 
 
 class DatabaseWriter:
-    """A `core.market.history.importing.HistoryWriter`: each `put` is one transaction, so all of it or nothing."""
+    """A `core.market.history.importing.HistoryWriter`: each `put` is one transaction, stored as a whole or not at
+    all."""
 
     def __init__(self, db: Database) -> None:
         self._candles, self._holes = CandleStore(db), HoleStore(db)
 
-    def put(self, market: Market, columns: StoredColumns, *, replaces: bool, told: Told = lambda rows: None) -> int:
-        return self._candles.save_columns(market, columns, replaces=replaces, told=told)
+    def put(
+        self, market: Market, columns: StoredColumns, *, replaces: bool, on_progress: OnRows = lambda rows: None
+    ) -> int:
+        return self._candles.save_columns(market, columns, replaces=replaces, on_progress=on_progress)
 
     def put_holes(self, market: Market, holes: list[TimeSpan], asked_at_ms: int) -> None:
         self._holes.add_of_exchange(market, holes, asked_at_ms)

@@ -61,7 +61,7 @@ def be_killed_while_saving_columns(path: Path, rows: int, pipe: Connection) -> N
     with open_database(path) as db:
         db.execute("PRAGMA cache_size = 10")  # so that pages reach the disk before the commit
         columns = StoredColumns(times, np.ones((5, rows)))
-        CandleStore(db).save_columns(MARKET, columns, replaces=False, told=wait_for_the_kill)
+        CandleStore(db).save_columns(MARKET, columns, replaces=False, on_progress=wait_for_the_kill)
 
 
 def open_and_save(path: Path, number: int, pipe: Connection) -> None:

@@ -145,14 +145,14 @@ def test_one_that_is_not_there_cannot_be_marked_nor_deleted(db: Database) -> Non
     record = open_record(db)
     (info,) = save(record, None)
     rows = CheckpointRows(db)
-    with pytest.raises(StorageError, match="not there any more"):
+    with pytest.raises(StorageError, match="no longer exists"):
         rows.set_pinned("lost", True)
-    with pytest.raises(StorageError, match="not there any more"):
+    with pytest.raises(StorageError, match="no longer exists"):
         rows.request_deletion([info.checkpoint_id, "lost"], 1)
     assert rows.requested_deletions() == ()
     with record.write():
         record.mark_deleted([info.checkpoint_id])
-    with pytest.raises(StorageError, match="not there any more"):
+    with pytest.raises(StorageError, match="no longer exists"):
         rows.set_note(info.checkpoint_id, "too late")
 
 

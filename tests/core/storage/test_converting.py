@@ -146,7 +146,7 @@ def test_given_up_it_leaves_the_old_record(tmp_path: Path, monkeypatch: pytest.M
         before = list(db.conn.iterdump())
     told: list[int] = []
     watch = Watch(lambda done, total: told.append(done), lambda: len(told) >= reports)
-    with pytest.raises(StorageError, match="cancelled, and it is as it was"):
+    with pytest.raises(StorageError, match="cancelled, and nothing was changed"):
         open_database(path, conversion=watch)
     assert len(told) == reports
     with closing(Database(path)) as db:

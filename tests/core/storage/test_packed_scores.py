@@ -60,5 +60,5 @@ def test_a_record_stays_small() -> None:
 
 @pytest.mark.parametrize("form", [0, NEWEST_FORM + 1])
 def test_a_form_of_a_later_program_is_refused(form: int) -> None:
-    with pytest.raises(ValueError, match=f"form {form} are not known"):
+    with pytest.raises(ValueError, match=f"unknown form {form}"):
         unpack_scores([(form, b"")])

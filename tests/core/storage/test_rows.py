@@ -194,7 +194,7 @@ def test_a_missing_number_is_an_error_and_not_a_row_left_out(shared: Database) -
     record = open_record(shared)
     with record.write():
         record.add_forecasts([forecast(1)])
-    for add, words in ((score_without_loss, "has a loss"), (forecast_without_scale, "NOT NULL")):
+    for add, words in ((score_without_loss, "needs a loss"), (forecast_without_scale, "NOT NULL")):
         with pytest.raises(Exception, match=words), record.write():
             add(record)
     assert record.reader.counts().forecasts == 1

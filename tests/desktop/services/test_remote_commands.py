@@ -132,7 +132,7 @@ class Command(QThread):
         try:
             with WindowWriter(self._folder, "Importing candles") as writer:
                 writer.show(0, len(self._columns))
-                self.changed = writer.put(self._market, self._columns, replaces=False, told=self.has_sent)
+                self.changed = writer.put(self._market, self._columns, replaces=False, on_progress=self.has_sent)
                 writer.put_holes(self._market, self.holes, 1_000)
         except StorageError as error:
             self.error = str(error)

@@ -215,7 +215,7 @@ def test_no_file_a_folder_and_no_text_are_named(tmp_path: Path) -> None:
 def test_arrow_files_are_read_or_name_the_extra(tmp_path: Path) -> None:
     path = tmp_path / "candles.feather"
     path.write_bytes(b"ARROW1\0\0 not a whole file")
-    said = "whole Feather" if importlib.util.find_spec("pyarrow") else r"ghostcandle\[arrow\]"
+    said = "complete Feather" if importlib.util.find_spec("pyarrow") else r"ghostcandle\[arrow\]"
     with pytest.raises(CandleFileError, match=said):
         read_candle_file(path)
 

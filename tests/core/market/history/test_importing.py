@@ -141,7 +141,7 @@ def test_an_export_appears_whole_or_not_at_all(store: CandleStore, tmp_path: Pat
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        export_candles(store, MARKET, ALWAYS, path, told=stop)
+        export_candles(store, MARKET, ALWAYS, path, on_progress=stop)
     assert [file.name for file in tmp_path.iterdir() if file.suffix != ".sqlite3" and "sqlite" not in file.name] == []
     assert export_candles(store, MARKET, TimeSpan(START_MS + 60_000, START_MS + 180_000), path) == 2
     with pytest.raises(HistoryError, match="--overwrite"):
