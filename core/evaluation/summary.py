@@ -1,4 +1,4 @@
-"""A run in one object, from its stored data: for `headless`, `metrics` and `evaluate`. No torch."""
+"""A run in one object, from its stored data: for `headless`, `metrics`, `evaluate` and the window. No torch."""
 
 from __future__ import annotations
 
@@ -6,7 +6,16 @@ from typing import Any
 
 from sqlite_utils import Database
 
-from core.domain.events import RESTORED, ROLLED_BACK, Estimate
+from core.domain.events import (
+    RESTORED,
+    ROLLED_BACK,
+    Estimate,
+    ForecastMode,
+    LossSummary,
+    TrainerState,
+    TrainerStatus,
+)
+from core.settings.tree import Settings
 from core.storage.checkpoints import CheckpointRows
 from core.storage.reader import RecordReader
 from core.storage.runs import Run
@@ -42,20 +51,55 @@ def summarise(db: Database, run: Run) -> dict[str, Any]:
     }
 
 
-def _loss(reader: RecordReader) -> dict[str, Any]:
+def stored_status(db: Database, run: Run, settings: Settings) -> TrainerStatus:
+    """The status of a run from its stored data, before its trainer has started; without the device and the expert
+    shares. settings: the trainer's. Raises StorageError."""
+    reader = RecordReader(db, run.run_id)
+    by_mode, ledger, last = reader.scored_by_mode(_FOREVER), _score_ledger(reader, run), reader.steps(1)
+    counts = sum(by_mode.values()), sum(count for (mode, _), count in by_mode.items() if mode is ForecastMode.LIVE)
+    gain = ledger.evidence.online_gain(0, 0)
+    return TrainerStatus(
+        run_id=run.run_id,
+        state=TrainerState.STOPPED,
+        step=last[0].step if last else 0,
+        candles=reader.counts().candles,
+        position_ms=reader.latest_origin_ms(),
+        steps_per_s=None,
+        last_step_at_ms=last[0].at_ms if last else None,
+        loss=_losses(reader)[0],
+        accuracy=ledger.own_summary(*counts, None),
+        device="",
+        learning_rate=settings.training.learning_rate,
+        clip_norm=settings.gradients.clip_norm,
+        accuracy_apart=ledger.other_summary(*counts),
+        online=gain if gain.gain.n else None,
+    )
+
+
+def _losses(reader: RecordReader) -> tuple[LossSummary, int]:
+    """And how many steps were skipped."""
     losses = LossLedger()
     done, skipped = reader.step_losses()
     losses.take_all(done)
     went_back = [one.newest_at_ms for one in reader.incidents() if one.kind in (RESTORED, ROLLED_BACK)]
     if went_back:  # earlier losses are of another line of weights
         losses.restore(losses.best, losses.newest, reader.losses_after(max(went_back)))
-    summary = losses.summary()
+    return losses.summary(), skipped
+
+
+def _score_ledger(reader: RecordReader, run: Run) -> ScoreLedger:
+    ledger = ScoreLedger(own_mode_of(run.market))
+    take_scores(ledger, reader, ledger.own_mode, _FOREVER)
+    return ledger
+
+
+def _loss(reader: RecordReader) -> dict[str, Any]:
+    summary, skipped = _losses(reader)
     return {"current": summary.current, "best": summary.best, "trend": summary.trend.value, "skipped": skipped}
 
 
 def _scores(reader: RecordReader, run: Run, scored: int) -> dict[str, Any]:
-    ledger = ScoreLedger(own_mode_of(run.market))
-    take_scores(ledger, reader, ledger.own_mode, _FOREVER)
+    ledger = _score_ledger(reader, run)
     summary = ledger.own_summary(scored, 0, None)
     return {
         "accuracy": {

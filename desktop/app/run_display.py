@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, QTimer
 
 from core.domain.candle import Market
 from core.domain.candle_series import CandleSeries
@@ -13,6 +13,7 @@ from core.market.feeds.base import FeedState, FeedStatus
 from core.market.shown_names import shown_market
 from core.settings.tree import MarketSettings
 from core.storage.errors import StorageError
+from core.storage.runs import Run
 from desktop.chart.controllers.ensemble import ChartEnsemble
 from desktop.chart.widget import ChartWidget
 from desktop.notifications.alerts_elsewhere import AlertsElsewhere
@@ -65,7 +66,7 @@ class RunDisplay(QObject):
         self._connect_feed_record()
         runs.batch.connect(state.apply)
         runs.batch.connect(self._take_holes)
-        runs.training_begins.connect(state.trainer_starts)
+        runs.training_begins.connect(self._on_training)
         runs.training_over.connect(state.trainer_is_over)
         runs.notice.connect(lambda sentence: self._shell.banner.notify(sentence, Severity.WARNING, key=_FELL_BACK))
         runs.opening.connect(self._on_opening)
@@ -128,14 +129,33 @@ class RunDisplay(QObject):
             if event.state is FeedState.FAILED:
                 self._chart.set_empty_text(event.sentence)
 
+    def _on_training(self, run: Run | None) -> None:
+        """The trainer's process starts meanwhile, which takes seconds."""
+        self._state.trainer_starts(run is not None)
+        if run is not None:
+            QTimer.singleShot(0, self, lambda: self._show_stored(run))
+
+    def _show_stored(self, run: Run) -> None:
+        if not self._library.is_open or run.market != self.market or self._state.trainer is not None:
+            return
+        try:
+            self._show_record(run.run_id)
+            self._state.take_stored(self._library.stored_status(run, self._runs.settings))
+        except StorageError as error:
+            self._shell.banner.notify_storage_error(str(error))
+
     def _on_ready(self, ready: TrainerReady) -> None:
-        """The run is known: show its stored steps, incidents and forecast."""
+        """The run is known, also if it was not at the start."""
+        self._show_record(ready.run_id)
+
+    def _show_record(self, run_id: str) -> None:
+        """Show the run's stored steps, incidents and forecast."""
         library, market = self._library, self.market
         if market is None or len(self._state.steps):
             return
-        self._state.add_steps(library.steps(ready.run_id, STEPS_KEPT))
-        self._state.add_incidents(library.incidents(ready.run_id, INCIDENTS_KEPT))
-        self._state.add_drifts(library.drifts(ready.run_id, DRIFTS_KEPT))
-        forecast = library.newest_forecast(ready.run_id, market.interval)
+        self._state.add_steps(library.steps(run_id, STEPS_KEPT))
+        self._state.add_incidents(library.incidents(run_id, INCIDENTS_KEPT))
+        self._state.add_drifts(library.drifts(run_id, DRIFTS_KEPT))
+        forecast = library.newest_forecast(run_id, market.interval)
         if forecast is not None:
             self._state.apply(forecast)

@@ -25,6 +25,7 @@ from core.market.history.reading import Watch
 from core.settings.tree import MarketSettings, Settings
 from core.storage.errors import FullDiskError, StorageError
 from core.storage.folder import DataFolder
+from core.storage.runs import Run
 from core.training.commands import RescoreCandle, TrainerCommand
 from core.training.online.spec import SessionSpec
 from desktop.services.file_reading import FileReading
@@ -70,8 +71,8 @@ class RunController(QObject):
     """FeedStatus or CatchUpProgress"""
     batch = Signal(object)
     """EventBatch"""
-    training_begins = Signal(bool)
-    """A trainer is started; True where it goes on with a run that is in the database."""
+    training_begins = Signal(object)
+    """A trainer is started. Run: the one in the database that it continues; None: there is none."""
     training_over = Signal()
     """The trainer's thread has ended, in whatever way."""
 
@@ -342,7 +343,7 @@ class RunController(QObject):
         worker.failed.connect(self._on_worker_failed)
         worker.finished.connect(lambda: self._on_worker_finished(worker))
         self._worker = worker
-        self.training_begins.emit(self._has_run(spec))
+        self.training_begins.emit(self._stored_run(spec))
         worker.start()
 
     async def _close_market(self) -> None:
@@ -394,11 +395,11 @@ class RunController(QObject):
         if self._worker in (worker, None):  # else the next one was started meanwhile
             self.training_over.emit()
 
-    def _has_run(self, spec: SessionSpec) -> bool:
+    def _stored_run(self, spec: SessionSpec) -> Run | None:
         try:
-            return not spec.new_run and self._database.runs.find(spec.market, spec.fingerprint) is not None
+            return None if spec.new_run else self._database.runs.find(spec.market, spec.fingerprint)
         except StorageError:
-            return False  # the trainer will meet it too, and say so
+            return None  # the trainer will meet it too, and say so
 
     def _on_feed_done(self, task: asyncio.Task[None]) -> None:
         if task.cancelled():

@@ -7,12 +7,13 @@ from collections.abc import Sequence
 from core.checkpoints.catalog import CheckpointRow
 from core.domain.candle import Interval, Market
 from core.domain.clock import Clock
-from core.domain.events import DriftFound, ForecastMade, Incident, StepDone
+from core.domain.events import DriftFound, ForecastMade, Incident, StepDone, TrainerStatus
+from core.settings.tree import Settings
 from core.storage.browsing import BrowsedRows
 from core.storage.checkpoints import CheckpointRows
 from core.storage.reader import RecordReader
 from core.storage.run_marks import set_archived
-from core.storage.runs import RunStore
+from core.storage.runs import Run, RunStore
 from core.training.online.issued import from_rows
 from desktop.state.database import WindowDatabase
 
@@ -72,6 +73,12 @@ class Library:
         """Of the run that was trained last, on a market or on any."""
         run = RunStore(self._database.db).last_trained(market)
         return None if run is None else run.run_id
+
+    def stored_status(self, run: Run, settings: Settings) -> TrainerStatus:
+        """Scores and losses of a run, before its trainer stands."""
+        from core.evaluation.summary import stored_status  # noqa: PLC0415 - after the first paint
+
+        return stored_status(self._database.db, run, settings)
 
     def steps(self, run_id: str, newest: int) -> Sequence[StepDone]:
         """For the curves, before the first event comes."""

@@ -251,6 +251,13 @@ class RunState(QObject):
         self.is_loading = has_run and self.trainer is None
         self._tell_of_start()
 
+    def take_stored(self, status: TrainerStatus) -> None:
+        """What SQLite holds of the run that the starting trainer continues: there is no need to wait for that."""
+        self.is_loading = False
+        self.apply(status)
+        self.checkpoints_changed.emit()
+        self.incidents_changed.emit()
+
     def trainer_is_over(self) -> None:
         """It ended, in whatever way: one that was stopped before it stood has said nothing of it."""
         self.is_starting = self.is_loading = self.has_trainer = False

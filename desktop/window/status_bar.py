@@ -105,8 +105,8 @@ class StatusPanel(Panel):
         )
         self._show_answers(None if status is None else self._answers(status))
         trainer = self._state.trainer
-        device = status.device if status is not None else trainer.device if trainer is not None else MISSING
-        set_text(self.device, device)
+        device = status.device if status is not None else trainer.device if trainer is not None else ""
+        set_text(self.device, device or MISSING)
 
     def _answers(self, status: TrainerStatus) -> Answers:
         has_ended, has_diverged = bool(ending_words(self._state)), self._state.has_diverged

@@ -38,7 +38,7 @@ class TrainingOffer(QObject):
         self._offer()
         self._present_pause()
         status = self._state.status
-        if status is not None:
+        if status is not None and not self._state.is_starting:  # what is typed meanwhile will be in force
             self._inputs.show_values(status.learning_rate, status.clip_norm)
         self._inputs.show_rate_now(None if status is None else self._state.learning_rate)
 

@@ -31,6 +31,7 @@ from desktop.commands.options import in_safe_mode
 from desktop.dialogs.welcome import WelcomeDialog
 from desktop.services.candle_loader import SHOWN_AT_FIRST
 from desktop.ui.formatting import format_time
+from desktop.ui.panel_base import EmptyState
 from tests.core.storage.samples import candle
 from tests.desktop.whole_window import CATCH_UP, CandleGate, IdleWorker, context, run_window, step_of, until
 from tests.support import thread_child
@@ -87,6 +88,23 @@ def test_ghosts_are_ahead_of_the_newest_candle_while_the_trainer_starts(
         await until(lambda: step_of(application) > 0, "the trainer")
 
     run_window(qapp, context(tmp_path, "process"), story)
+
+
+def test_what_is_stored_is_shown_while_the_trainer_starts(
+    qapp: QApplication, learned: Path, gate: CandleGate, idle_trainer: None
+) -> None:
+    """Accuracy, Gradients and Incidents said "Loading the last run" for as long as the trainer's process took."""
+
+    async def story(application: Application) -> None:
+        state, accuracy = application.state, application.window.panels.accuracy
+        await until(lambda: state.status is not None, "what is stored")
+        assert state.trainer is None and state.trainer_state is TrainerState.STARTING and not state.is_loading
+        assert state.status is not None and state.status.accuracy.scored == len(state.steps) > CATCH_UP - 10
+        assert state.step == state.steps.last.step and state.status.loss.current is not None
+        accuracy.refresh()
+        assert not any(each.isVisibleTo(accuracy) for each in accuracy.findChildren(EmptyState))
+
+    run_window(qapp, context(learned), story)
 
 
 @pytest.mark.parametrize("host", HOSTS)
