@@ -44,8 +44,8 @@ class Arrangement:
 _ID = ActionId
 EVERYTHING = Arrangement(
     right=(
-        ((_ID.SHOW_LOSS, _ID.SHOW_GRADIENTS, _ID.SHOW_WATCHLIST), 0.40),
-        ((_ID.SHOW_ACCURACY,), 0.42),
+        ((_ID.SHOW_LOSS, _ID.SHOW_GRADIENTS, _ID.SHOW_WATCHLIST), 0.42),
+        ((_ID.SHOW_ACCURACY,), 0.40),
         ((_ID.SHOW_BEST,), 0.18),
     ),
     bottom=(_ID.SHOW_CHECKPOINTS, _ID.SHOW_INCIDENTS, _ID.SHOW_FEED, _ID.SHOW_JOBS, _ID.SHOW_LOG),

@@ -188,6 +188,18 @@ def plot_widget(
     return plot
 
 
+def rows_of_labels(plot: pg.PlotWidget) -> list[tuple[int, int]]:
+    """Top and bottom of the labels at its left and below it, in px: what is not to be parted."""
+    half, height = QFontMetrics(QApplication.font()).height() / 2, plot.height()
+    box, bottom = plot.getViewBox(), plot.getAxis("bottom")
+    room = box.sceneBoundingRect()
+    (low, high), length = box.viewRange()[1], room.height()
+    levels = plot.getAxis("left").tickValues(low, high, length) if high > low else []
+    middles = [room.bottom() - (value - low) / (high - low) * length for _spacing, values in levels for value in values]
+    below = [(math.floor(bottom.sceneBoundingRect().top()), height)] if bottom.isVisible() else []
+    return below + [(math.floor(middle - half), math.ceil(middle + half)) for middle in middles]
+
+
 def _make_room_for_labels(plot: pg.PlotWidget) -> None:
     """For the text as large as it is now. The axis at the left becomes wider where a label needs it."""
     metrics = QFontMetrics(QApplication.font())

@@ -2,13 +2,26 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QObject, QSize, Qt
+from collections.abc import Iterator
+
+import pyqtgraph as pg
+from PySide6.QtCore import QEvent, QObject, QPoint, QSize, Qt, QTimer
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QScrollArea, QStyle, QWidget
+
+from desktop.ui.plain_text import Label
+from desktop.ui.plots import rows_of_labels
+
+Rows = list[tuple[int, int]]
+"""Top and bottom of each, in px; the bottom is exclusive."""
+_LARGEST_SHARE_HIDDEN = 0.5
 
 
 class DownScrolling(QScrollArea):
     """`inside`, as wide as there is room. What is scrolled across shows half a number, which is another one: the area
-    asks for the width that its page needs at the least instead, and who holds it cannot be made narrower."""
+    asks for the width that its page needs at the least instead, and who holds it cannot be made narrower. For the same
+    reason a row of text that the lower edge would cut is not shown until it is scrolled to. A widget inside that paints
+    its text itself has a method `rows_of_text`, which gives its `Rows`."""
 
     def __init__(self, inside: QWidget, name: str) -> None:
         """name: what a screen reader calls it."""
@@ -21,6 +34,15 @@ class DownScrolling(QScrollArea):
         for ground in (inside, self.viewport()):
             # An opaque child that covers a panel makes it count as not being on the screen.
             ground.setAutoFillBackground(False)
+        self._edge = QWidget(self.viewport())
+        """Covers the row that the lower edge would cut."""
+        self._edge.setAutoFillBackground(True)
+        self._edge.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        self._edge.hide()
+        self._settling = QTimer(self)  # layouts in layouts take a turn of the loop each
+        self._settling.setSingleShot(True)
+        self._settling.timeout.connect(self._cover_cut_row)
+        self.verticalScrollBar().valueChanged.connect(self._cover_cut_row)
 
     def minimumSizeHint(self) -> QSize:
         hint = super().minimumSizeHint()
@@ -30,8 +52,55 @@ class DownScrolling(QScrollArea):
         bar = self.style().pixelMetric(QStyle.PixelMetric.PM_ScrollBarExtent, None, self)
         return QSize(max(inside.minimumSizeHint().width(), inside.minimumWidth()) + bar, hint.height())
 
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._settling.start()
+
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         is_done = super().eventFilter(watched, event)
-        if watched is self.widget() and event.type() == QEvent.Type.LayoutRequest:
+        if watched is self.widget() and event.type() in (QEvent.Type.LayoutRequest, QEvent.Type.Resize):
             self.updateGeometry()  # a number that got longer needs more room
+            self._settling.start()
         return is_done
+
+    def _cover_cut_row(self) -> None:
+        view, inside = self.viewport(), self.widget()
+        top, height = -inside.y(), view.height()
+        bottom = cut = top + height
+        rows = [row for row in _rows_in(inside) if row[0] < bottom]
+        while cutting := [first for first, stop in rows if first < cut < stop]:
+            cut = min(cutting)
+        hidden = bottom - cut
+        self._edge.setGeometry(0, height - hidden, view.width(), hidden)
+        self._edge.setVisible(0 < hidden <= _LARGEST_SHARE_HIDDEN * height)
+        self._edge.raise_()
+
+
+def _rows_in(inside: QWidget) -> Iterator[tuple[int, int]]:
+    """The rows of text in it that are not to be parted."""
+    for widget in inside.findChildren(QWidget):
+        if not widget.isVisible() or isinstance(widget.parentWidget(), pg.PlotWidget):
+            continue
+        top = widget.mapTo(inside, QPoint(0, 0)).y()
+        yield from ((top + first, top + stop) for first, stop in _rows_of(widget))
+
+
+def _rows_of(widget: QWidget) -> Rows:
+    if isinstance(widget, pg.PlotWidget):
+        return rows_of_labels(widget)
+    if isinstance(widget, Label):
+        return _lines_of(widget)
+    if rows := getattr(widget, "rows_of_text", None):
+        found: Rows = rows()
+        return found
+    return [] if widget.findChild(QWidget) else [(0, widget.height())]
+
+
+def _lines_of(label: Label) -> Rows:
+    line, room = label.fontMetrics().lineSpacing(), label.contentsRect()
+    count = max(room.height() // line, 1) if label.wordWrap() else 1
+    if count == 1:
+        return [(0, label.height())] if label.text() else []
+    is_at_top = bool(label.alignment() & Qt.AlignmentFlag.AlignTop)
+    first = room.top() + (0 if is_at_top else (room.height() - count * line) // 2)
+    return [(first + number * line, first + (number + 1) * line) for number in range(count)]

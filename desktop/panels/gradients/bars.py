@@ -81,6 +81,11 @@ class BarList(QWidget):
         """Where a row is."""
         return QRect(0, index * self._row_height(), self.width(), self._row_height())
 
+    def rows_of_text(self) -> list[tuple[int, int]]:
+        """Top and bottom of each row and of the scale, in px."""
+        row = self._row_height()
+        return [(top, top + row) for top in range(0, self.height(), row)]
+
     def event(self, event: QEvent) -> bool:
         if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
             index = self._index_at(event.pos().y())

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, QRect, QSize, Qt
+from PySide6.QtGui import QPixmap
 from PySide6.QtWidgets import QApplication, QHBoxLayout, QLabel, QScrollArea, QWidget
 from pytestqt.qtbot import QtBot
 
@@ -17,9 +18,11 @@ from core.settings.window import AppearanceSettings
 from desktop.actions import ActionId
 from desktop.panels.accuracy.details import PAGES, AccuracyDetails
 from desktop.panels.accuracy.pages import HorizonsPage
+from desktop.panels.gradients.norm_plot import NormPlot
 from desktop.ui.elided import ElidedLabel, elided_by_words
 from desktop.ui.interface_size import set_font
 from desktop.ui.panel_base import Panel
+from desktop.ui.scrolling import DownScrolling
 from desktop.ui.theme import Theme
 from tests.core.evaluation.rigs import filled, origins, scored
 from tests.desktop import feed_scenario, scenario
@@ -174,6 +177,37 @@ def test_what_numbers_need_leaves_the_window_its_least_size(
     settle(qapp, *bench.window.findChildren(Panel))
     least = bench.window.minimumSizeHint()
     assert (least.width(), least.height()) <= most and least.height() <= most[1]
+
+
+def test_the_lower_edge_of_a_page_parts_no_row_of_text(qtbot: QtBot, bench: Bench, qapp: QApplication) -> None:
+    """Of 1,800 the comma lost its tail: it read 1.800. A row that has no room waits until it is scrolled to."""
+    panel = bench.window.docks[ActionId.SHOW_GRADIENTS].widget()
+    assert isinstance(panel, Panel)
+    panel.setParent(None)
+    qtbot.addWidget(panel)
+    panel.show()
+    area, curves = panel.findChild(DownScrolling), panel.findChild(NormPlot)
+    assert area is not None and curves is not None
+    looked_at = 0
+    for height in range(90, 620, 3):
+        panel.resize(390, height)
+        settle(qapp, panel)
+        view = area.viewport()
+        box = curves.plot.mapTo(view, curves.plot.getViewBox().sceneBoundingRect().bottomLeft().toPoint())
+        if curves.plot.mapTo(view, QPoint(0, 0)).y() < view.height() <= box.y() + 1:
+            continue  # a curve may be cut: it is no number
+        if area.verticalScrollBar().maximum() > 0:
+            looked_at += 1
+            lowest = QRect(view.mapTo(panel, QPoint(0, view.height() - 1)), QSize(view.width(), 1))
+            assert evenness(panel.grab(lowest)) > 0.6, f"at {height}"
+    assert looked_at > 10
+
+
+def evenness(strip: QPixmap) -> float:
+    """1 where all pixels are equally light, towards 0 where a letter is among them."""
+    image = strip.toImage()
+    lights = [image.pixelColor(x, 0).lightnessF() for x in range(image.width())]
+    return 1.0 - (max(lights) - min(lights))
 
 
 def test_what_is_cut_is_found(qtbot: QtBot, qapp: QApplication) -> None:
