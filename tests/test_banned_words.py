@@ -8,10 +8,10 @@ TO_DO = (
     "desktop/actions", "desktop/app", "desktop/chart/controllers/saving.py", "desktop/commands",
     "desktop/dialogs", "desktop/layouts", "desktop/panels",
     "desktop/services", "desktop/state", "desktop/ui", "desktop/__init__.py", "docs/commands.md",
-    "tests/benchmarks", "tests/conftest.py", "tests/core/checkpoints", "tests/core/domain", "tests/core/forecast",
+    "tests/conftest.py", "tests/core/checkpoints", "tests/core/domain", "tests/core/forecast",
     "tests/core/logs", "tests/core/market", "tests/core/settings", "tests/core/storage", "tests/core/test_machine.py",
-    "tests/desktop", "tests/golden", "tests/hostile", "tests/sabotage", "tests/simulation", "tests/stranger",
-    "tests/support", "tests/test_", "tests/torture", "tests/venue",
+    "tests/desktop", "tests/hostile", "tests/sabotage", "tests/simulation", "tests/stranger",
+    "tests/support", "tests/test_", "tests/venue",
 )  # fmt: skip
 """Folders and files that are still to be rewritten."""
 

@@ -56,7 +56,7 @@ class ChartDrawings(Placeable[Drawing]):
         if now is not None:
             changed = replace(now, colour=colour, width_px=width_px, text=text or now.text)
             if changed != now:
-                self.desk.change(changed)
+                self.placement.change(changed)
 
     def is_seen(self, thing: Drawing) -> bool:
         frame = self._chart.fresh_frame()  # the view may have moved since the last frame
@@ -127,7 +127,7 @@ class ChartDrawings(Placeable[Drawing]):
         for width_px in range(1, WIDEST_PX + 1):
             entry = widths.addAction(translate("Chart", "{0} px").format(width_px))
             entry.triggered.connect(lambda _=False, width=width_px: self.restyle(thing, thing.colour, width))
-        self.offer(menu, "delete-outline", translate("Chart", "Remove &drawing"), lambda: self.desk.remove(thing))
+        self.offer(menu, "delete-outline", translate("Chart", "Remove &drawing"), lambda: self.placement.remove(thing))
 
     def _ask(self, drawing: Drawing, on_done: Callable[[Drawing], object]) -> QDialog:
         return open_drawing(self._shell.window, drawing, self._chart.style_shown.palette.accent, on_done)

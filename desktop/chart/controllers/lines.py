@@ -55,17 +55,17 @@ class ChartLines(Placeable[PriceLine]):
     def see(self, candles: Sequence[Candle]) -> None:
         """Check candles of the watched market, forming or closed, as they arrive."""
         if self._alerts.update(candles, self._tick):
-            self.desk.show()
+            self.placement.show()
 
     def add(self, kind: LineKind, price: float) -> None:
         """Place a line; a note's text is asked for first."""
-        self.desk.set(self, kind, (Anchor(0, price),))
+        self.placement.set(self, kind, (Anchor(0, price),))
 
     def arm(self, line: PriceLine, *, is_armed: bool) -> None:
         """Arm or disarm an alert."""
         now = self._book.now(line)  # the market, a drag or a key may have changed it since the menu opened
         if now is not None and now.is_armed is not is_armed:
-            self.desk.change(self._alerts.armed(now, is_again=True) if is_armed else replace(now, is_armed=False))
+            self.placement.change(self._alerts.armed(now, is_again=True) if is_armed else replace(now, is_armed=False))
 
     def selection_order(self) -> list[PriceLine]:
         return sorted(self.things, key=lambda line: -line.price)
@@ -73,11 +73,11 @@ class ChartLines(Placeable[PriceLine]):
     def begun(self, kind: LineKind) -> None:
         """With the keyboard crosshair, place the line there immediately; with the mouse off the chart, at the last
         price, for the arrow keys to move."""
-        at_keys, at_mouse, newest = self._chart.key_mark, self.desk.at_mouse, self._model.newest
+        at_keys, at_mouse, newest = self._chart.key_mark, self.placement.at_mouse, self._model.newest
         if at_keys is not None:
-            self.desk.put(at_keys)
+            self.placement.put(at_keys)
         elif at_mouse is not None:
-            self.desk.stretch(at_mouse)
+            self.placement.stretch(at_mouse)
         elif newest is not None:
             self.add(kind, newest.close)
 
@@ -137,7 +137,7 @@ class ChartLines(Placeable[PriceLine]):
         elif thing.kind is LineKind.ALERT:
             arm = translate("Chart", "A&rm again")
             self.offer(menu, "bell-ring-outline", arm, lambda: self.arm(thing, is_armed=True))
-        self.offer(menu, "delete-outline", translate("Chart", "&Remove"), lambda: self.desk.remove(thing))
+        self.offer(menu, "delete-outline", translate("Chart", "&Remove"), lambda: self.placement.remove(thing))
 
     def add_new_to_menu(self, menu: QMenu, at: ChartPoint) -> None:
         """Entries for lines to add at an empty place."""
@@ -167,9 +167,9 @@ class ChartLines(Placeable[PriceLine]):
         if now is None:
             return
         if typed is not None and typed != now.price:
-            self.desk.change(self.before_storing(replace(now, price=typed, text=text)))
+            self.placement.change(self.before_storing(replace(now, price=typed, text=text)))
         elif now.text != text:
-            self.desk.change(replace(now, text=text))
+            self.placement.change(replace(now, text=text))
 
     def _on_crossed(self, lines: Sequence[PriceLine]) -> None:
         zone = self._chart.frame.time_zone

@@ -38,7 +38,7 @@ class MarketBar(QWidget):
     def __init__(self, actions: ActionRegistry, below: QWidget, theme: Theme) -> None:
         super().__init__(below.parentWidget())
         self.symbol, self.interval = QToolButton(), QToolButton()
-        self._dress(actions)
+        self._style_buttons(actions)
         self._lay_out(below)
         self.symbol.clicked.connect(self.market_wanted)
         theme.changed.connect(self._apply_palette)
@@ -68,7 +68,7 @@ class MarketBar(QWidget):
             self.interval.setText(str(interval))
             self.interval.setAccessibleName(translate("Chart", "Interval {0}").format(interval))
 
-    def _dress(self, actions: ActionRegistry) -> None:
+    def _style_buttons(self, actions: ActionRegistry) -> None:
         menu = QMenu(self.interval)
         menu.setToolTipsVisible(True)
         menu.addActions([actions[action_id] for action_id in _INTERVALS])

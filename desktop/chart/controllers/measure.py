@@ -48,7 +48,7 @@ class ChartMeasure(Placeable[Measurement]):
     def begun(self, kind: str) -> None:
         """Arrow keys start at the crosshair, or at the newest close if there is none."""
         newest = self._model.newest
-        self._origin = self._chart.key_mark or self.desk.at_mouse
+        self._origin = self._chart.key_mark or self.placement.at_mouse
         if self._origin is None and newest is not None:
             self._origin = bounded(newest.open_time_ms, newest.close)
 
@@ -56,7 +56,7 @@ class ChartMeasure(Placeable[Measurement]):
         return at.is_on_prices and bool(at.modifiers & Qt.KeyboardModifier.ShiftModifier)
 
     def hint(self, kind: str) -> str:
-        if self.desk.start is None:
+        if self.placement.start is None:
             return translate("Chart", "Drag to measure, or move with the arrows  ·  Esc cancels")
         return translate("Chart", "Click or Enter ends the measurement  ·  Esc removes it")
 
@@ -77,13 +77,13 @@ class ChartMeasure(Placeable[Measurement]):
         """By candles, and by hundredths of the visible price range's height."""
         if key not in ARROWS or modifiers not in TEN_AT_ONCE or self._origin is None:
             return False
-        if self.desk.start is None:
-            self.desk.put(self._origin)
+        if self.placement.start is None:
+            self.placement.put(self._origin)
         candles, steps = (way * TEN_AT_ONCE[modifiers] for way in ARROWS[key])
-        end, tick = self.desk.end or self._origin, tick_of(self._model)
+        end, tick = self.placement.end or self._origin, tick_of(self._model)
         price = end.price + steps * max(self._chart.frame.prices.span / _STEPS_IN_VIEW, tick)
         time_ms = time_at(self._model, max(index_at(self._model, end.time_ms) + candles, 0))
-        self.desk.stretch(bounded(time_ms, max(round(price, self._model.decimals()), tick)))
+        self.placement.stretch(bounded(time_ms, max(round(price, self._model.decimals()), tick)))
         return True
 
     def add_new_to_menu(self, menu: QMenu, at: ChartPoint) -> None:
@@ -94,5 +94,5 @@ class ChartMeasure(Placeable[Measurement]):
 
     def follow(self, start: Anchor) -> None:
         """Measure from here to the mouse."""
-        self.desk.begin(self, _MEASURE)
-        self.desk.put(start)
+        self.placement.begin(self, _MEASURE)
+        self.placement.put(start)

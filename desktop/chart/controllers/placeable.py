@@ -26,7 +26,7 @@ class Placeable(Generic[Thing]):
 
     sort: type[Thing]
     kinds: Mapping[ActionId, Any]
-    desk: ChartPlaced
+    placement: ChartPlaced
     is_level = False
     """Whether it moves only vertically."""
 

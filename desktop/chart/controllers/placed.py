@@ -48,7 +48,7 @@ class ChartPlaced(Tool):
         self._pressed_at = QPointF()
         self._is_dragging = self._is_first_press = False
         for sort in reversed(sorts):
-            sort.desk = self
+            sort.placement = self
             chart.add_layer(sort.layer)
         chart.add_tool(self)
         self._wire()

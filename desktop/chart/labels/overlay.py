@@ -104,12 +104,12 @@ class Overlay:
     @property
     def taken_of_axis(self) -> tuple[Box, ...]:
         """Tags that layers avoid on the price axis while the crosshair is elsewhere."""
-        return _some(self.last_price)
+        return _present(self.last_price)
 
     @property
     def on_axes(self) -> tuple[Box, ...]:
         """The labels on the axes, in paint order."""
-        return _some(*self.axis_tags, self.last_price, self.price_label, self.time_label)
+        return _present(*self.axis_tags, self.last_price, self.price_label, self.time_label)
 
     def patches(self, frame: Frame) -> tuple[Patch, ...]:
         """The parts of the overlay in a fixed order, without the forecast, which only a new view moves. A label on an
@@ -119,7 +119,7 @@ class Overlay:
         row = [] if last is None else [QRect(0, last.row - pixel, layout.plot_right, 3 * pixel)]
         across = [] if cross is None else [QRect(0, cross.y() - pixel, layout.plot_right, 3 * pixel)]
         down = [] if cross is None else [QRect(cross.x() - pixel, 0, 3 * pixel, layout.plot_bottom)]
-        on_price_axis = (_some(self.last_price), _some(self.price_label), self.axis_tags)
+        on_price_axis = (_present(self.last_price), _present(self.price_label), self.axis_tags)
         alone = (self.readout, self.tooltip, self.forecast_label, self.note)
         return (
             Patch(last, row),
@@ -152,14 +152,14 @@ def _on_axis(
 ) -> tuple[Box | None, tuple[Box, ...]]:
     """The last price and the layers' tags, moved away from the crosshair's label."""
     height, last = frame.layout.price_axis.height(), last_price_box(frame, model, countdown)
-    tags = layers.axis_tags(frame, model, _some(last))
+    tags = layers.axis_tags(frame, model, _present(last))
     if last is not None and (aside := leaving_room(last, tags, height)) is not last:
         last, tags = aside, layers.axis_tags(frame, model, (aside,))
     if crosshair is None:
         return last, tuple(tags)
     beside = None if last is None else clear_of_crosshair(last, crosshair, height)
     if beside is not last or any(tag.rect.intersects(crosshair.rect) for tag in tags):
-        last, tags = beside, layers.axis_tags(frame, model, (*_some(beside), crosshair))
+        last, tags = beside, layers.axis_tags(frame, model, (*_present(beside), crosshair))
     return last, tuple(tags)
 
 
@@ -178,7 +178,7 @@ def _taken(frame: Frame, readout: QRect, note: Box | None) -> tuple[QRect, ...]:
     return places if note is None else (*places, note.rect)
 
 
-def _some(*boxes: Box | None) -> tuple[Box, ...]:
+def _present(*boxes: Box | None) -> tuple[Box, ...]:
     """The boxes that are not None."""
     return tuple(box for box in boxes if box is not None)
 
