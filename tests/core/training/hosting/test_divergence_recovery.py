@@ -168,7 +168,7 @@ def test_a_rate_that_rollbacks_had_lowered_is_reported_where_a_restore_sets_it_b
     )
     session._session.engine.rate_factor = 0.25  # as the recovery ladder lowers it
     sentence = restore_sentence(session.handle(RestoreCheckpoint(whole.checkpoint_id)))
-    assert sentence.endswith(f"of step {whole.step}, as asked. The learning rate was set back to 0.001.")
+    assert sentence.endswith(f"of step {whole.step} was restored on request. The learning rate was set back to 0.001.")
     session.close()
 
 
