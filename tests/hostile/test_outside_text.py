@@ -175,7 +175,7 @@ def test_an_error_of_200_kb_is_painted_on_an_empty_chart(make_bench: MakeBench) 
     bench.chart.set_empty_text(sentence)
     bench.chart.set_note(sentence)
     bench.window._refresher._refresh()
-    assert len(bench.chart._stage.ground.sentence) == len(bench.chart.model.note) == LONGEST_TEXT
+    assert len(bench.chart._stage.background.sentence) == len(bench.chart.model.note) == LONGEST_TEXT
     assert not bench.chart.grab().isNull()
     fill(bench)
     bench.chart.set_note(sentence)

@@ -78,7 +78,7 @@ def test_a_refused_file_ends_nothing_and_is_said_until_the_next_market_is_opened
         choose(application, many_rows(tmp_path / "good.csv", 200))
         await until(lambda: state.run_id not in (None, run) and step_of(application) > 3, "the next market")
         assert not window.banner.isVisible() and len(sentences) == len(REFUSED)
-        assert "good" in window.windowTitle() and application.chart._stage.ground.sentence.startswith("Waiting")
+        assert "good" in window.windowTitle() and application.chart._stage.background.sentence.startswith("Waiting")
 
     run_window(qapp, context(tmp_path / "data"), story)
 

@@ -294,6 +294,6 @@ def test_a_market_that_fails_at_a_start_says_so_on_the_empty_chart(
         await until(lambda: bool(feeds), "a feed")
         feeds[0].tell(FeedState.FAILED, "Binance has no spot market BTC/USD.")
         await until(lambda: state_of(application) is FeedState.FAILED, "the failure")
-        assert application.chart._stage.ground.sentence == "Binance has no spot market BTC/USD."
+        assert application.chart._stage.background.sentence == "Binance has no spot market BTC/USD."
 
     run_window(qapp, over(tmp_path), story)
