@@ -150,7 +150,7 @@ def test_rows_that_no_market_has_are_refused_through_the_socket(
     command = Command(tmp_path, MARKET, candles, visits)
     with qtbot.waitSignal(command.finished, timeout=60_000):
         command.start()
-    assert "Nothing of these 20 candles was stored: 1 of 20 candles cannot be: volume above 1e24." in command.error
+    assert "Nothing of these 20 candles was stored: 1 of 20 candles are invalid: volume above 1e24." in command.error
     with open_database(tmp_path / "ghostcandle.sqlite3") as db:
         assert CandleStore(db).count(MARKET) == 0
 
