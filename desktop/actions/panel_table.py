@@ -1,4 +1,4 @@
-"""What can be done in a panel of its own: with checkpoints, incidents, jobs, the log, the feed, the watchlist."""
+"""Actions of single panels: checkpoints, incidents, jobs, the log, the feed, the watchlist."""
 
 from __future__ import annotations
 

@@ -225,7 +225,7 @@ class Application(QObject):
         self._panels.checkpoints.page_requested.connect(self.jobs.open_page)
         self.jobs.job_ended.connect(self.run_watch.notify_of_job)
         self.machine = MachineWatch(self)
-        self.machine.told.connect(self.window.machine.show_reading)
+        self.machine.reading_changed.connect(self.window.machine.show_reading)
         self.backups = BackupWatch(folder, lambda: self.settings.current.backups, self._clock, self)
         self.backups.progressed.connect(self.state.apply)
         BackupNotices(self._shell, self.backups, folder)
@@ -326,7 +326,7 @@ class Application(QObject):
         if self._context.is_first_start:
             welcome = WelcomeDialog(self.settings.current, self.window)
             welcome.chosen.connect(self._on_welcome)
-            self.machine.told.connect(welcome.show_machine)
+            self.machine.reading_changed.connect(welcome.show_machine)
             open_dialog(welcome)
         else:
             self._open_market()
@@ -375,7 +375,9 @@ class Application(QObject):
         visits = self.history_visits
         visits.progressed.connect(self.state.apply)
         visits.shown.connect(self.charting.reload)
-        visits.told.connect(lambda sentence: self.banner.tell(Notice(_VISIT, Severity.INFO, sentence, passes=True)))
+        visits.summary_ready.connect(
+            lambda sentence: self.banner.tell(Notice(_VISIT, Severity.INFO, sentence, passes=True))
+        )
 
     def _connect_jobs(self) -> None:
         """Jobs of other parts that the list can cancel."""

@@ -51,7 +51,7 @@ class Watching(QObject):
         cache = SymbolCache(folder.symbols)
         self.lists = SymbolLists(cache, clock, urls, holds, self)
         self.check = MarketCheck(cache, clock, urls, holds, is_stored, self)
-        self.quotes.told.connect(state.quotes.take)
+        self.quotes.poll_event_received.connect(state.quotes.take)
         panel.prices_wanted.connect(self.quotes.set_wanted)
         panel.adder.symbols_wanted.connect(self.lists.request)
         self.lists.ready.connect(panel.show_symbols)

@@ -39,7 +39,7 @@ def backfill(
 ) -> None:
     """Fetch exactly the candles that are missing since then, holes inside included, and store them page by page.
 
-    May be ended at any moment; the same command goes on from there. What the exchange does not have is remembered.
+    May be ended at any moment; the same command continues from there. What the exchange does not have is remembered.
     """
     interval = read_interval(of_interval)
     assert interval is not None, "the option is required"
@@ -92,7 +92,7 @@ async def _run(job: Backfill, span_ms: tuple[int, int | None], asks_again: bool)
         return await task
     except asyncio.CancelledError:
         raise UserError(
-            f"Stopped. {job.stored:,} candles have come and are stored; the same command goes on from there.",
+            f"Stopped. {job.stored:,} candles have come and are stored; the same command continues from there.",
             _INTERRUPTED,
         ) from None
 

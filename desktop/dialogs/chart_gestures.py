@@ -48,7 +48,7 @@ _GESTURES = (
 
 
 def chart_gestures() -> tuple[ShortcutLine, ...]:
-    """Those that no action stands for."""
+    """Gestures without an action."""
     return tuple(
         ShortcutLine(translate("Chart", _SECTION), translate("Chart", name), translate("Chart", keys))
         for name, keys in _GESTURES

@@ -17,7 +17,7 @@ _FIRST_DAY, _LAST_DAY = QDate(1971, 1, 1), QDate(9998, 12, 31)
 
 
 class DateDialog(QDialog):
-    """It stays open where `go`, which is told UTC milliseconds, finds no candle. time_zone: None is the machine's."""
+    """It stays open if `go`, called with UTC milliseconds, finds no candle. time_zone: None is the machine's."""
 
     def __init__(
         self, shown_ms: int, said: str, time_zone: tzinfo | None, go: Callable[[int], bool], parent: QWidget

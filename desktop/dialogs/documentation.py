@@ -1,4 +1,4 @@
-"""The pages of docs/ in a window of their own: they ship with the program, and nothing is fetched."""
+"""The pages of docs/ in a separate window: they ship with the program, and nothing is fetched."""
 
 from __future__ import annotations
 
@@ -152,7 +152,7 @@ def _title(text: str) -> str:
 
 
 def open_documentation(parent: QWidget, folder: Path) -> DocumentationDialog:
-    """Show it beside the window, which goes on meanwhile."""
+    """Show it beside the window, which stays usable."""
     dialog = DocumentationDialog(folder, parent)
     dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
     dialog.show()

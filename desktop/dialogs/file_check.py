@@ -23,10 +23,10 @@ _ASKED_EVERY_MS = 50
 _ENOUGH_BYTES = 16 << 20
 """What is wrong with a file is seen in its first part, but for a few slips; the market that runs outlives those too."""
 _ENOUGH_PIECES = 4
-"""The same of Feather and Parquet, of which nobody knows how many bytes were read."""
+"""The same for Feather and Parquet, whose bytes read are unknown."""
 _log = logging.getLogger("ghostcandle")
 Watch = Callable[[int, int], None]
-"""Told how far reading has come: bytes done of how many. Raises where enough was read."""
+"""Called with the bytes read and their total. Raises once enough was read."""
 Look = Callable[[Path, Watch], str]
 """Looks at one file, and says what one should know of it; nothing where all is well. Raises CandleFileError for a file
 that is of no use."""
@@ -102,7 +102,7 @@ class _Looking:
 
 
 class FileCheck(QObject):
-    """Remembers what was found of the files that were asked for last."""
+    """Caches the results of the last files checked."""
 
     answered = Signal()
 

@@ -79,7 +79,7 @@ def field_infos(group: type) -> dict[str, FieldInfo]:
 
 
 def all_field_infos(group: type) -> dict[str, FieldInfo]:
-    """The fields of a settings class in their order, also those that have a dialog of their own."""
+    """The fields of a settings class in their order, also those with a separate dialog."""
     described = cast(dict[str, FieldInfo], vars(group)["__pydantic_fields__"])
     return {field.name: described[field.name] for field in fields(group)}
 
@@ -136,11 +136,11 @@ class GroupForm(QWidget, Generic[T]):
             if editor.widget.focusPolicy() is Qt.FocusPolicy.NoFocus:  # a switch beside an editor
                 for part in editor.widget.findChildren(QWidget, options=_OWN_CHILDREN):
                     part.setAccessibleName(title(name))
-            told = _description(f"{about} {facts(group, name, info)}".strip())
+            details = _description(f"{about} {facts(group, name, info)}".strip())
             self._texts[name] = f"{title(name)} {name} {about}"
-            for column, part in enumerate((label, editor.widget, told)):
+            for column, part in enumerate((label, editor.widget, details)):
                 grid.addWidget(part, row, column)
-            self._rows[name] = (label, editor.widget, told)
+            self._rows[name] = (label, editor.widget, details)
         grid.setRowStretch(grid.rowCount(), 1)
 
     def editor(self, name: str) -> FieldEditor:

@@ -70,7 +70,7 @@ class MarketDialog(QDialog):
     chosen = Signal(object)
 
     def __init__(self, market: MarketSettings, parent: QWidget | None = None, *, ask: AskMarket | None = None) -> None:
-        """ask: an exchange whether it has the market, before that is chosen; None: nobody asks."""
+        """ask: checks that the exchange has the market before it is chosen; None: no check."""
         super().__init__(parent)
         self.setWindowTitle(translate("Dialogs", "Choose market"))
         self._market = market
@@ -239,15 +239,14 @@ class MarketDialog(QDialog):
         self._end_question()
 
     def changeEvent(self, event: QEvent) -> None:
-        """Somebody comes back to the dialog, perhaps with a file that was mended."""
+        """The user returns to the dialog, perhaps with a repaired file."""
         super().changeEvent(event)
         is_back = event.type() is QEvent.Type.ActivationChange and self.isActiveWindow()
         if is_back and self._check.problem(self.file.text().strip()):
             self._check.ask_again()
 
     def _on_checked(self) -> None:
-        """The file is known now: it is replayed, where that was waited for, or said to be of no use. What one should
-        know of it is told first."""
+        """The file is checked: replay it if accepting, or show why it cannot be used. Warnings are shown first."""
         was_accepting, self._is_accepting = self._is_accepting, False
         self._show_problem()
         if was_accepting and not self._remark():

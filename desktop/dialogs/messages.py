@@ -42,7 +42,7 @@ _SIGNS = {
 
 
 def open_dialog(dialog: QDialog) -> QDialog:
-    """Show a dialog over its window without a loop of its own; it is gone once it is closed."""
+    """Show a dialog over its window without a nested event loop; it is deleted on close."""
     dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
     dress_icons(dialog)
     keep_on_screen(dialog)
@@ -51,7 +51,7 @@ def open_dialog(dialog: QDialog) -> QDialog:
 
 
 def dress_icons(dialog: QDialog) -> None:
-    """Give standard buttons and a question's sign the icons of our own set, in the place of the style's."""
+    """Replace the style's icons of standard buttons and of a question by our own."""
     ink = dialog.palette().buttonText().color()
     for box in dialog.findChildren(QDialogButtonBox):
         for button in box.buttons():

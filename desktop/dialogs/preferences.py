@@ -93,7 +93,7 @@ class PreferencesDialog(QDialog):
             self.applied.emit(settings)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Enter in the search goes to what was found; it must not close the dialog."""
+        """Enter in the search goes to the match; it must not close the dialog."""
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and self.search.hasFocus():
             self.focusNextChild()
             return
@@ -101,7 +101,7 @@ class PreferencesDialog(QDialog):
 
     def _fitting_size(self, layout: QVBoxLayout, room: QSize) -> QSize:
         """As high as the longest page needs, so that none has to be scrolled; no larger than its room, nor higher than
-        the window it stands before."""
+        the window behind it."""
         self.ensurePolished()
         around = self._around(layout)
         width, highest = min(enlarged(_WIDTH), room.width()), room.height()
@@ -112,7 +112,7 @@ class PreferencesDialog(QDialog):
         return QSize(width, min(tallest + around.height(), highest))
 
     def _around(self, layout: QVBoxLayout) -> QSize:
-        """What stands around a page: margins, search, tabs, buttons, and a line of the message."""
+        """Size around a page: margins, search, tabs, buttons, and a line of the message."""
         layout.activate()
         margins = layout.contentsMargins()
         frame = self.tabs.sizeHint() - self.tabs.currentWidget().sizeHint()

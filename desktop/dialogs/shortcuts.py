@@ -131,7 +131,7 @@ def _height(sections: Mapping[str, Sequence[ShortcutLine]], titles: Iterable[str
 
 
 def _section(title: str, lines: Iterable[ShortcutLine]) -> QGridLayout:
-    """Keys stand right after the names: a wide line of another section moves them no further away."""
+    """Keys follow the names directly: a wide line of another section moves them no further away."""
     grid = QGridLayout()
     grid.setHorizontalSpacing(_BEFORE_KEYS_PX)
     grid.setVerticalSpacing(4)

@@ -1,4 +1,4 @@
-"""Why no window opens, for whoever started the program by a double click: nobody reads its stderr then."""
+"""Why no window opens, for a start by double click, where stderr is not visible."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import os
 import sys
 
 UNSEEN = frozenset({"offscreen", "minimal"})
-"""Platforms of Qt on which nobody sees a window."""
+"""Qt platforms without a visible window."""
 
 
 def is_needed() -> bool:

@@ -228,8 +228,7 @@ def _within(size_px: float, limits: tuple[int, int]) -> int:
 
 
 class DockToggle(QObject):
-    """A dock's own action hides it whenever it is open, also where it lies unseen behind another tab: whoever asks for
-    it there wants to see it."""
+    """A dock's own action hides it whenever it is open, even behind another tab, where the user wants to see it."""
 
     def __init__(self, dock: QDockWidget) -> None:
         super().__init__(dock)
@@ -239,7 +238,7 @@ class DockToggle(QObject):
         dock.toggleViewAction().triggered.connect(self._on_triggered)
 
     def _on_visibility(self, is_seen: bool) -> None:
-        """It is told behind a tab too, and again when the dock is closed there."""
+        """It is emitted behind a tab too, and again when the dock is closed there."""
         self._was_seen, self._is_seen = self._is_seen, is_seen
 
     def _on_triggered(self, is_open: bool) -> None:

@@ -10,7 +10,7 @@ _FULL = Qt.WindowState.WindowFullScreen
 
 
 class FullScreen(QObject):
-    """Makes action and window agree, whoever changed the window: the desktop has keys of its own for it."""
+    """Keeps action and window in agreement: the desktop has its own keys for full screen."""
 
     def __init__(self, window: QMainWindow, action: QAction) -> None:
         super().__init__(window)

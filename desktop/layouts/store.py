@@ -106,7 +106,7 @@ class LayoutStore:
         return self._write(replace(self._read().layouts, version=LAYOUT_VERSION, geometry=geometry, docks=docks))
 
     def forget(self) -> None:
-        """Start with the default layout next time; what was kept by name stays."""
+        """Start with the default layout next time; named layouts stay."""
         self._write(replace(self._read().layouts, geometry="", docks=""))
 
     def names(self) -> tuple[str, ...]:
@@ -179,9 +179,9 @@ class LayoutStore:
     def _set_aside(self, fault: str) -> None:
         """The next layout is written over it, so a copy is kept: layouts with names may be in it."""
         kept = keep_copy(self._path, self._path.parent / "quarantine")
-        told = translate("Layouts", "The layout in {0} cannot be read ({1}); the default one is shown.")
+        notice = translate("Layouts", "The layout in {0} cannot be read ({1}); the default one is shown.")
         where = "" if kept is None else " " + translate("Layouts", "A copy of the file was saved as {0}.").format(kept)
-        self.notice = told.format(self._path.name, fault) + where
+        self.notice = notice.format(self._path.name, fault) + where
 
 
 def _checksum(layouts: _Layouts) -> str:

@@ -1,4 +1,4 @@
-"""The incidents panel: what went wrong, what was done about it, and what it cost."""
+"""The incidents panel: each fault, the action taken, and its cost."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ _TITLES = (
 _INCIDENT_ROLE = Qt.ItemDataRole.UserRole
 _DONE = 3
 _DONE_FROM_CHARACTERS = 90
-"""Narrower, the list leaves its room to what happened: what was done is in the story beside it."""
+"""Narrower, the list shows only the event: the action taken is in the details beside it."""
 
 
 class IncidentsModel(QAbstractTableModel):

@@ -52,7 +52,7 @@ _ROOT = "ghostcandle"
 
 
 class LogModel(NewestFirstModel[LogEntry]):
-    """When, who told it, and what."""
+    """Time, source and message."""
 
     def __init__(self, theme: Theme, now_ms: Callable[[], int], parent: QObject | None = None) -> None:
         super().__init__(
@@ -174,7 +174,7 @@ class LogPanel(Panel):
         self.actions_of_panel.wire({ActionId.LOG_COPY: self._copy, ActionId.LOG_FOLDER: self._open_folder})
 
     def _show_details(self) -> None:
-        """The whole of what is chosen, in a place of its own only where the table does not show it already."""
+        """Full text of the selection, shown only if the table does not show it already."""
         chosen = self.selected()
         text = "\n\n".join(as_text(entry) for entry in chosen)
         if text != self.details.toPlainText():
@@ -213,7 +213,7 @@ def severity_of(entry: LogEntry) -> Severity:
 
 
 def part_of(entry: LogEntry) -> str:
-    """Which part of the program told it."""
+    """The part of the program that logged it."""
     return entry.name.removeprefix(_ROOT).lstrip(".").capitalize() or translate("Panels", "Program")
 
 

@@ -1,4 +1,4 @@
-"""Looks closely at a run's scores while somebody does: on a thread of its own, at most every two seconds."""
+"""Evaluates a run's scores while they are shown: on a separate thread, at most every two seconds."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ class _Question:
     run_id: str
     horizons: int
     request: Request
-    is_anew: bool
+    is_reset: bool
     """Scores that were read have other versions now."""
 
 
 class AccuracyReader(QThread):
-    """Answers questions one after another, on a connection of its own; the newest question is the one that counts.
+    """Answers questions one after another, on a separate connection; the newest question is the one that counts.
 
     Signals, queued to the window's thread, one of them for the newest question:
         found: a RunAccuracy. It may come twice: early of the horizon that was asked for, then of all.
@@ -98,7 +98,7 @@ class AccuracyReader(QThread):
             following = self._questions.get()
             if following is None or self._is_ending:
                 return None
-            if following.is_anew or (following.run_id, following.horizons) != run:
+            if following.is_reset or (following.run_id, following.horizons) != run:
                 return following
             question = following
 
@@ -129,9 +129,9 @@ class AccuracyWatch(QObject):
         self._reader.answered.connect(self._on_answered)
         self._wanted: Request | None = None
         self._asked: tuple[str, Request] | None = None
-        """What was asked last; None while there is something new to say of it."""
+        """The last question; None while it needs a new answer."""
         self._is_under_way = False
-        self._is_anew = False
+        self._is_reset = False
         self._pause = QTimer(self)
         self._pause.setSingleShot(True)
         self._pause.setInterval(PAUSE_MS)
@@ -155,7 +155,7 @@ class AccuracyWatch(QObject):
 
     @Slot(object)
     def _on_scored(self, scored: ForecastScored) -> None:
-        self._is_anew = self._is_anew or scored.version > 1
+        self._is_reset = self._is_reset or scored.version > 1
         self._asked = None
 
     @Slot()
@@ -170,8 +170,8 @@ class AccuracyWatch(QObject):
         if not self._reader.isRunning():
             self._reader.start(QThread.Priority.LowPriority)
         self._asked, self._is_under_way = (run_id, wanted), True
-        self._reader.ask(_Question(run_id, self._horizons(), wanted, self._is_anew))
-        self._is_anew = False
+        self._reader.ask(_Question(run_id, self._horizons(), wanted, self._is_reset))
+        self._is_reset = False
 
     @Slot()
     def _on_answered(self) -> None:

@@ -1,4 +1,4 @@
-"""Backs the database up while the window is open: on a thread of its own, when one is due."""
+"""Backs up the database while the window is open: on a separate thread, when a backup is due."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class BackupMaker(QThread):
         self.setObjectName("BackupMaker")
         self._folder, self._keep, self._clock = folder, keep, clock
         self._title = translate("Window", "Backing up the database")
-        self._told_s = 0.0
+        self._reported_s = 0.0
 
     def run(self) -> None:
         """The thread's whole life. PySide loses exceptions of other threads, so none leaves this method."""
@@ -68,8 +68,8 @@ class BackupMaker(QThread):
 
     def _tell(self, done: int, total: int) -> None:
         now_s = self._clock.monotonic_s()
-        if now_s - self._told_s >= _TELL_EVERY_S:
-            self._told_s = now_s
+        if now_s - self._reported_s >= _TELL_EVERY_S:
+            self._reported_s = now_s
             self.progressed.emit(JobProgress(_JOB_ID, self._title, done, total + 1))  # what is copied is not verified
 
 

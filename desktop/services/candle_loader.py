@@ -26,7 +26,7 @@ _log = logging.getLogger("ghostcandle")
 
 
 class CandleLoader(QThread):
-    """Reads one market once, on a connection of its own. `start` begins; it ends by itself.
+    """Reads one market once, on a separate connection. `start` begins; it ends by itself.
 
     after_ms: only candles that opened after it; None: all, and the holes of the exchange.
 
@@ -136,11 +136,11 @@ class HistoryLoading(QObject):
         return self._is_loading
 
     def start(self, market: Market) -> None:
-        """Begin to read a market; what was being read is let go."""
+        """Begin to read a market; a read in progress is dropped."""
         self._start(market, None)
 
     def start_after(self, market: Market, after_ms: int) -> None:
-        """Begin to read what opened after that; what was being read is let go."""
+        """Begin to read what opened after that; a read in progress is dropped."""
         self._start(market, after_ms)
 
     def _start(self, market: Market, after_ms: int | None) -> None:
@@ -159,7 +159,7 @@ class HistoryLoading(QObject):
             self._stored_meanwhile.extend(candles)
 
     def cancel(self) -> None:
-        """Let go of what is being read; no signal comes for it any more. Does not wait."""
+        """Drop the read in progress; it emits no more signals. Does not wait."""
         self._number += 1  # what is queued already carries the former number
         self._is_loading = False
         self._stored_meanwhile = []

@@ -18,7 +18,7 @@ from desktop.ui.translation import translate
 
 _REST_US = 100
 """After each piece: the window's thread gets the interpreter at once instead of after Python's 5 ms."""
-_TOLD_EVERY = 10
+_REPORT_EVERY_PERCENT = 10
 _log = logging.getLogger("ghostcandle")
 
 
@@ -29,11 +29,11 @@ class _CancelledError(Exception):
 class CsvWriter(QThread):
     """Writes one file, in one piece for those who look at it. `start` begins; it ends by itself.
 
-    told, queued to the window's thread: a sentence and its severity, for every tenth that is written, and for how it
-    ended; not where it was cancelled.
+    progress_reported, queued to the window's thread: a sentence and its severity, for every tenth written and for the
+    end, unless cancelled.
     """
 
-    told = Signal(str, object)
+    progress_reported = Signal(str, object)
 
     def __init__(self, path: Path, open_time_ms: TimeArray, values: FloatArray, parent: QObject | None = None) -> None:
         """Times, shape (n,), and values, shape (5, n), are its own: nobody may change them any more."""
@@ -54,26 +54,28 @@ class CsvWriter(QThread):
         except _CancelledError:
             return
         except OSError as error:
-            self.told.emit(failed_words(self.path, error.strerror or str(error)), Severity.WARNING)
+            self.progress_reported.emit(failed_words(self.path, error.strerror or str(error)), Severity.WARNING)
         except Exception as error:
             _log.exception("The candles could not be exported.")
             words = translate("Chart", "{0}: {1}; see the log for details").format(type(error).__name__, error)
-            self.told.emit(failed_words(self.path, words), Severity.WARNING)
+            self.progress_reported.emit(failed_words(self.path, words), Severity.WARNING)
         else:
-            self.told.emit(written_words(self.path, format_candles(self.count)), Severity.INFO)
+            self.progress_reported.emit(written_words(self.path, format_candles(self.count)), Severity.INFO)
 
     def _pieces(self) -> Iterator[bytes]:
-        lines, told = 0, 0
+        lines, reported_percent = 0, 0
         for piece in csv_pieces(self._open_time_ms, self._values):
             if self._cancelled.is_set():
                 raise _CancelledError
             yield piece.encode()
             lines += piece.count("\n")
             percent = 100 * (lines - 1) // max(self.count, 1)
-            if told + _TOLD_EVERY <= percent < 100:
-                told = percent - percent % _TOLD_EVERY
+            if reported_percent + _REPORT_EVERY_PERCENT <= percent < 100:
+                reported_percent = percent - percent % _REPORT_EVERY_PERCENT
                 words = translate("Chart", "Writing {0} to {1} … {2} %")
-                self.told.emit(words.format(format_candles(self.count), self.path.name, told), Severity.INFO)
+                self.progress_reported.emit(
+                    words.format(format_candles(self.count), self.path.name, reported_percent), Severity.INFO
+                )
             self.usleep(_REST_US)
 
 

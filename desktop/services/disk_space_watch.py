@@ -1,4 +1,4 @@
-"""A feed and a training that stopped because the disk is full go on by themselves once there is room."""
+"""Restarts the feed and training, stopped by a full disk, once there is space."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _SHARE_OF_SMALL = 8
 _LOOK_EVERY_MS = 5_000
 _LONGEST_MS = 300_000
 _SOON_S = 120.0
-"""What stops again sooner went on in vain: the next look comes later."""
+"""A restart that stops again sooner was in vain: the next look comes later."""
 _KEY = "no room"
 
 
@@ -27,7 +27,7 @@ class RoomWatch(QObject):
     """Looks for room while `state` says that something waits for it."""
 
     go_on_requested = Signal(bool, bool)
-    """Whether the feed is to go on, and whether training is."""
+    """Whether to continue the feed, and training."""
 
     def __init__(
         self,
@@ -51,14 +51,14 @@ class RoomWatch(QObject):
 
     @Slot()
     def try_now(self) -> None:
-        """Go on, whether there is room or not."""
+        """Continue, whether there is space or not."""
         feed, training = self._waiting()
         if feed or training:
             self._tried_s = self._clock.monotonic_s()
             self.go_on_requested.emit(feed, training)
 
     def close(self) -> None:
-        """Nothing goes on any more."""
+        """Stop for good."""
         self._is_closed = True
         self._timer.stop()
 
@@ -81,7 +81,7 @@ class RoomWatch(QObject):
             self._banner.withdraw(_KEY)
 
     def _pause_ms(self) -> int:
-        """Until the next look: longer each time that it stopped again soon after it went on."""
+        """Delay until the next look: longer each time it stopped again soon after continuing."""
         was_in_vain = self._tried_s is not None and self._clock.monotonic_s() - self._tried_s < _SOON_S
         self._last_pause_ms = min(2 * self._last_pause_ms, _LONGEST_MS) if was_in_vain else self._first_pause_ms
         return self._last_pause_ms

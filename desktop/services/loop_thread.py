@@ -1,4 +1,4 @@
-"""A thread with an asyncio loop of its own: ccxt reads megabytes at a time, which the window is not to wait for."""
+"""A thread with its own asyncio loop: ccxt parses megabytes at a time, which would block the window."""
 
 from __future__ import annotations
 

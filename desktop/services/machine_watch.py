@@ -1,4 +1,4 @@
-"""Asks every two seconds what the machine has to do, on a thread of its own: a driver may take its time."""
+"""Reads the load of the machine every two seconds, on a separate thread because drivers can be slow."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _FIRST_AFTER_S = 0.25
 class MachineWatch(QObject):
     """Tells from `start` to `close`."""
 
-    told = Signal(object)
+    reading_changed = Signal(object)
     """MachineReading"""
 
     def __init__(self, parent: QObject | None = None) -> None:
@@ -37,7 +37,7 @@ class MachineWatch(QObject):
         try:
             await asyncio.sleep(_FIRST_AFTER_S)
             while True:
-                self.told.emit(probe.read())
+                self.reading_changed.emit(probe.read())
                 await asyncio.sleep(_EVERY_S)
         finally:
             probe.close()

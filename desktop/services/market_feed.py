@@ -45,8 +45,8 @@ class MarketFeed(QObject):
     catch_up = Signal(object)
     """CatchUpProgress"""
     corrected = Signal(object)
-    """Candle: it is stored in place of what the feed had told before."""
-    told = Signal(object)
+    """Candle: it replaces the one stored before."""
+    feed_reported = Signal(object)
     """FeedReport"""
 
     def __init__(
@@ -108,7 +108,7 @@ class MarketFeed(QObject):
             await self.aclose()
 
     async def aclose(self) -> None:
-        """Let go of the feed's sockets and files."""
+        """Release the feed's sockets and files."""
         feed, self._feed = self._feed, None
         if feed is not None:
             with contextlib.suppress(asyncio.CancelledError):
@@ -132,5 +132,5 @@ class MarketFeed(QObject):
     def on_corrected(self, candle: Candle) -> None:
         self.corrected.emit(candle)
 
-    def on_report(self, told: FeedReport) -> None:
-        self.told.emit(told)
+    def on_report(self, report: FeedReport) -> None:
+        self.feed_reported.emit(report)

@@ -1,4 +1,4 @@
-"""The poller on a thread of its own, which lives only while somebody looks."""
+"""The price poller, on a separate thread that lives only while prices are shown."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from desktop.services.loop_thread import LoopThread
 
 
 class QuoteFeed(QObject):
-    """`told` carries each PollEvent to the window's thread."""
+    """`poll_event_received` carries each PollEvent to the window's thread."""
 
-    told = Signal(object)
+    poll_event_received = Signal(object)
 
     def __init__(
         self,
@@ -27,7 +27,7 @@ class QuoteFeed(QObject):
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
-        self._poller = TickerPoller(clock, urls, self.told.emit, times, holds=holds)
+        self._poller = TickerPoller(clock, urls, self.poll_event_received.emit, times, holds=holds)
         self._keys: tuple[MarketKey, ...] = ()
         self._thread: LoopThread | None = None
         self._is_wanted = False

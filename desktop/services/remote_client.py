@@ -46,7 +46,7 @@ class WindowWriter:
         *,
         is_shown: bool = True,
     ) -> None:
-        """is_shown: False where the window is told on another way how far it is."""
+        """is_shown: False if the window gets the progress in another way."""
         self._qt = QCoreApplication.instance() or QCoreApplication([])  # a socket wants one, though none runs
         self._folder, self._title, self._is_shown = data_folder, title, is_shown
         self._clock, self._patience_s = clock or SystemClock(), patience_s
@@ -113,11 +113,11 @@ class WindowWriter:
         return self._socket.state() == QLocalSocket.LocalSocketState.ConnectedState
 
     def _send(self, message: dict[str, Any], payload: bytes = b"") -> None:
-        if self._is_connected:  # Qt warns of a write that goes nowhere; whoever waits for the answer finds out
+        if self._is_connected:  # Qt warns of a write that goes nowhere; the wait for the answer notices it
             self._socket.write(packed(message, payload))
 
     def _ask(self, message: dict[str, Any], payload: bytes = b"") -> dict[str, Any]:
-        """Send, and wait for the answer in short turns, so that Ctrl+C is heard."""
+        """Send, and wait for the answer in short turns, so that Ctrl+C is handled."""
         self._send(message, payload)
         deadline_s = self._clock.monotonic_s() + self._patience_s
         while (answer := self._next()) is None:
@@ -128,7 +128,7 @@ class WindowWriter:
                 if answer is not None:
                     break
                 raise StorageError(
-                    "The window was closed meanwhile. What has been stored stays; the same command goes on from there."
+                    "The window was closed meanwhile. Stored candles are kept; the same command continues from there."
                 )
             if self._clock.monotonic_s() > deadline_s:
                 raise StorageError(

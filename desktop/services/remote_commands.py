@@ -1,4 +1,4 @@
-"""History commands that store through the window: each has a thread of its own, and the window shows what comes."""
+"""History commands that store through the window: each on a separate thread, with its progress in the window."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _MOST_WAITING = 4
 _MOST_ROWS = 1_000_000_000
 _NOT_READY = "The window is still starting. Try again in a moment."
 VISIT_JOB = "history command"
-_CANCELLED = "It was cancelled in the window. What has been stored stays; the same command goes on from there."
+_CANCELLED = "It was cancelled in the window. Stored candles are kept; the same command continues from there."
 _log = logging.getLogger("ghostcandle")
 
 
@@ -54,7 +54,7 @@ _Order = _Candles | _Holes | None
 
 
 class HistoryStorer(QThread):
-    """Stores what one command sends, on a connection of its own, in the order in which it comes.
+    """Stores the rows of one command in order, on a separate connection.
 
     Signals, queued to the window's thread, one for each order:
         stored: its market and how many rows are new or changed. marked: its market, of which holes are known now.
@@ -76,7 +76,7 @@ class HistoryStorer(QThread):
         self._orders.put(order)
 
     def end(self) -> None:
-        """Finish what was ordered, then the thread's life: `finished` follows."""
+        """Finish the queued orders, then end the thread: `finished` follows."""
         self._orders.put(None)
 
     def run(self) -> None:
@@ -105,7 +105,7 @@ class HistoryStorer(QThread):
     def _store(self, candles: CandleStore, order: _Candles) -> None:
         try:
             changed = candles.save_columns(order.market, order.columns, replaces=order.replaces)
-        except ValueError as error:  # a command of ours sends none such: whoever talks here need not be one
+        except ValueError as error:  # our commands send none such, but the peer may be another program
             self.failed.emit(f"Nothing of these {len(order.columns):,} candles was stored: {error}.")
         else:
             self.stored.emit(order.market, changed)
@@ -131,7 +131,7 @@ class HistoryVisit(QObject):
         self._title = translate("Window", "A command is storing candles")
         self._unpacker = Unpacker()
         self._changed = 0
-        self._told = JobProgress(self._job_id, self._title, 0, 0)
+        self._progress = JobProgress(self._job_id, self._title, 0, 0)
         self._is_shown = True
         self._storer = HistoryStorer(database, self)
         self._storer.stored.connect(self._on_stored)
@@ -159,7 +159,7 @@ class HistoryVisit(QObject):
             self._on_finished()
 
     def finish(self) -> bool:
-        """Wait until what was sent before `close` is stored. False where that takes too long."""
+        """Wait until everything sent before `close` is stored. False on timeout."""
         return self._storer.wait(_ENDS_WITHIN_MS)
 
     @Slot()
@@ -167,7 +167,7 @@ class HistoryVisit(QObject):
         if self._is_open or self._is_over:
             return
         self._is_over = True
-        self._show(replace(self._told, is_over=True))
+        self._show(replace(self._progress, is_over=True))
         self.over.emit(self._title, self._changed)
 
     def cancel(self) -> None:
@@ -178,7 +178,7 @@ class HistoryVisit(QObject):
 
     @property
     def is_shown(self) -> bool:
-        """Whether it is for this to say how it does: the window has not started it."""
+        """Whether this reports the progress: the window has not started the command."""
         return self._is_shown
 
     @property
@@ -213,15 +213,15 @@ class HistoryVisit(QObject):
             case "progress":
                 done, total = whole(message, "done", _MOST_ROWS), whole(message, "total", _MOST_ROWS)
                 if done < total:
-                    self._show(replace(self._told, done=done, total=total))
+                    self._show(replace(self._progress, done=done, total=total))
             case "end":
-                self._told = replace(self._told, done=self._told.total)
+                self._progress = replace(self._progress, done=self._progress.total)
                 self.close()
             case unknown:
                 raise WireError(f"'{unknown}' is unknown")
 
     def _take(self, order: _Candles | _Holes) -> None:
-        """A command of ours waits for each answer: whoever does not would fill the memory."""
+        """Our commands wait for each answer; a peer that does not would fill the memory."""
         if self._waiting >= _MOST_WAITING:
             raise WireError("it does not wait for answers")
         self._waiting += 1
@@ -234,17 +234,17 @@ class HistoryVisit(QObject):
             self._answer({"later": _NOT_READY})
             return
         self._has_begun = True
-        self._title, self._told = title, replace(self._told, title=title)
+        self._title, self._progress = title, replace(self._progress, title=title)
         if not self._storer.isRunning():
             self._storer.start()
         self._answer({"ok": True})
-        self._show(self._told)
+        self._show(self._progress)
 
-    def _show(self, told: JobProgress) -> None:
+    def _show(self, progress: JobProgress) -> None:
         """A command that the window itself has started tells it on another way."""
-        self._told = told
+        self._progress = progress
         if self._is_shown:
-            self.progressed.emit(told)
+            self.progressed.emit(progress)
 
     def _answer(self, message: dict[str, Any]) -> None:
         if self._socket.state() == QLocalSocket.LocalSocketState.ConnectedState:
@@ -282,8 +282,8 @@ class HistoryVisits(QObject):
     progressed = Signal(object)
     """JobProgress"""
     shown = Signal(object)
-    """Market: its stored candles have changed; read them anew."""
-    told = Signal(str)
+    """Market: its stored candles have changed; read them again."""
+    summary_ready = Signal(str)
     """A sentence: what a command has done. One that the window itself has started tells it on another way."""
 
     def __init__(self, database: Path, is_ready: Callable[[], bool], parent: QObject | None = None) -> None:
@@ -325,7 +325,7 @@ class HistoryVisits(QObject):
         self._timer.stop()
 
     def finish(self) -> bool:
-        """Wait until what was sent before `close` is stored. False where that takes too long."""
+        """Wait until everything sent before `close` is stored. False on timeout."""
         return all([visit.finish() for visit in self._visits])
 
     def _on_changed(self, market: Market) -> None:
@@ -339,7 +339,7 @@ class HistoryVisits(QObject):
         self._visits.remove(visit)
         visit.deleteLater()
         if changed and visit.is_shown:
-            self.told.emit(translate("Window", "{0}: {1:,} candles stored.").format(title, changed))
+            self.summary_ready.emit(translate("Window", "{0}: {1:,} candles stored.").format(title, changed))
         self._timer.stop()
         if not self._is_closed:
             self._show()

@@ -27,8 +27,8 @@ class WireError(Exception):
 
 def packed(message: dict[str, Any], payload: bytes = b"") -> bytes:
     """One message."""
-    told = {**message, "bytes": len(payload)} if payload else message
-    return json.dumps(told).encode() + b"\n" + payload
+    header = {**message, "bytes": len(payload)} if payload else message
+    return json.dumps(header).encode() + b"\n" + payload
 
 
 class Unpacker:

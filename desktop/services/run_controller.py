@@ -52,7 +52,7 @@ class RunController(QObject):
     failed = Signal(str)
     """A sentence: the market cannot be watched."""
     refused = Signal(str)
-    """A sentence: what was asked for cannot be opened; the market that is watched stays."""
+    """A sentence: the requested market cannot be opened; the current one stays."""
     asking = Signal(str)
     """A sentence: an exchange is being asked for a market; the one that is watched stays meanwhile."""
     reading = Signal(object)
@@ -61,7 +61,7 @@ class RunController(QObject):
     """Sequence of Candle, stored."""
     corrected = Signal(object)
     """Candle: stored in place of a closed one, because the feed tells it differently now."""
-    told = Signal(object)
+    feed_reported = Signal(object)
     """FeedReport: what the feed says about itself."""
     forming = Signal(object)
     """Candle"""
@@ -89,7 +89,7 @@ class RunController(QObject):
         check: MarketCheck | None = None,
         parent: QObject | None = None,
     ) -> None:
-        """holds: shared with all others who ask exchanges. check: whether an exchange has a market; None: nobody asks
+        """holds: shared with all others who ask exchanges. check: whether an exchange has a market; None: no check
         before the one that is watched ends."""
         super().__init__(parent)
         self._holds = holds or RateLimitHolds(clock)
@@ -153,24 +153,24 @@ class RunController(QObject):
             self._question.cancel()
 
     def try_again(self) -> None:
-        """Connect anew at once, whatever wait the exchange has asked for: it may ask again. Training goes on meanwhile
+        """Reconnect at once, whatever wait the exchange has asked for: it may ask again. Training continues meanwhile
         where the market is the one that was asked for."""
         self._holds.of(self._settings.market.venue).drop()
         self._spawn(self._try_again())
 
     def go_on(self, settings: Settings, *, feed: bool, training: bool) -> None:
-        """What had stopped goes on from what is stored; no wait that an exchange has asked for is cut short."""
+        """Continue what had stopped, from the stored candles; a wait that an exchange asked for is kept."""
         if training:
             self._settings = settings
         self._spawn(self._go_on(feed=feed, training=training))
 
     def start_training(self, settings: Settings) -> None:
-        """Train on the watched market, unless that goes on already. One that is just ending is waited for."""
+        """Train on the watched market, unless it is training already. A trainer that is ending is awaited."""
         self._settings = settings
         self._spawn(self._start_again())
 
     def stop_training(self) -> None:
-        """End training with a last checkpoint. The chart goes on."""
+        """End training with a last checkpoint. The chart keeps running."""
         if self._worker is not None:
             self._worker.inbox.stop()
 
@@ -263,7 +263,7 @@ class RunController(QObject):
                 return await feed.build(settings.market, settings.training.seed, self._limit, watch)
         except (FeedError, CandleFileError, StorageError) as error:
             self._give_up(settings, str(error), needs_room=isinstance(error, FullDiskError))
-        except Exception as error:  # other people's code: the window must not go on looking for candles for ever
+        except Exception as error:  # third-party code: the window must not wait for candles for ever
             _log.exception("the market could not be opened")
             words = translate("Window", "The market could not be opened ({0}: {1}). See the log for details.")
             self._give_up(settings, words.format(type(error).__name__, error))
@@ -333,7 +333,7 @@ class RunController(QObject):
         feed.status.connect(self.feed_event)
         feed.catch_up.connect(self.feed_event)
         feed.corrected.connect(self._on_corrected)
-        feed.told.connect(self.told)
+        feed.feed_reported.connect(self.feed_reported)
 
     def _start_worker(self, market: Market) -> None:
         spec = SessionSpec(self._folder.root, market, self._settings, self._new_run)
@@ -369,7 +369,7 @@ class RunController(QObject):
         self._feed = None
 
     async def _end_worker(self) -> None:
-        """Ask it to stop and wait, on a thread of its own: the window goes on painting meanwhile."""
+        """Ask it to stop and wait, on a separate thread: the window keeps painting."""
         worker, self._worker = self._worker, None
         if worker is None:
             return

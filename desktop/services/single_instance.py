@@ -1,6 +1,6 @@
 """One window for one data folder: a second start asks the first window to come to the front, and ends.
 
-The proof of ownership is the lock in the data folder, and whoever has it listens; this is how two starts talk.
+The proof of ownership is the lock in the data folder, and its holder listens; this is how two starts talk.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ class Reply(Enum):
 
 
 class SingleInstance(QObject):
-    """The door between starts on one data folder."""
+    """The local socket between two starts on one data folder."""
 
     raise_requested = Signal()
     """A second start asks this window to come to the front."""
     history_requested = Signal(object)
-    """QLocalSocket: a history command wants this window to store candles. Whoever takes it serves it to its end."""
+    """QLocalSocket: a history command wants this window to store candles. The receiver owns it to its end."""
 
     def __init__(self, data_folder: Path, parent: QObject | None = None, timeout_ms: int = 2_000) -> None:
         super().__init__(parent)

@@ -64,7 +64,7 @@ class SymbolLists(QObject):
         return () if known is None else known.symbols
 
     def _find(self, venue: str) -> SymbolList | None:
-        """What was told, or what lies in the cache, which is read once."""
+        """The list received, or the one in the cache, which is read once."""
         known = self._known.get(venue) or self._cache.load(venue)
         if known is not None:
             self._known[venue] = known

@@ -68,7 +68,7 @@ class TrainingBreak(QObject):
             self.end()
 
     def _on_status(self) -> None:
-        """Whoever starts training ends the break; while the trainer is still ending, it goes on."""
+        """Starting training ends the break; it continues while the trainer is still ending."""
         if self._is_on and self._state.is_starting and not self._was_starting:
             self._over()
         elif self._is_on:

@@ -26,7 +26,7 @@ class TrainingWorker(QThread):
 
     Signals:
         batch: an EventBatch, all that came of one candle. Queued to the window's thread.
-        failed: a TrainerFailed, when the worker itself could not go on.
+        failed: a TrainerFailed, when the worker itself failed.
     """
 
     batch = Signal(object)

@@ -20,7 +20,7 @@ from desktop.ui.formatting import MISSING, format_count, format_number, format_p
 from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
 
 _PAGE = 500
-"""Rows read at once: a few milliseconds' work, so that the window goes on painting while there are many."""
+"""Rows read at once: a few milliseconds' work, so that the window keeps painting while there are many."""
 _UNDONE_AT_MOST = 100
 
 
@@ -88,7 +88,7 @@ class CheckpointSource(QObject):
     undo_changed = Signal()
     """What can be taken back is something else now."""
     deletion_requested = Signal()
-    """Requests to delete were written down: the trainer may be told."""
+    """Requests to delete were stored: the trainer can be notified."""
 
     def __init__(self, library: CheckpointLibrary, state: RunState, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -96,7 +96,7 @@ class CheckpointSource(QObject):
         self._state = state
         self._catalog = Catalog()
         self._gone: set[str] = set()
-        """Told to be deleted, and still in the catalog."""
+        """Requested to be deleted, and still in the catalog."""
         self._newest: int | None = None
         self._oldest: int | None = None
         self._is_stale = True
@@ -119,7 +119,7 @@ class CheckpointSource(QObject):
 
     @property
     def run_id(self) -> str | None:
-        """The watched run; before a trainer has told of one, the run that was trained last."""
+        """The watched run; before a trainer has reported one, the run that was trained last."""
         return self._state.run_id or self._state.last_run_id
 
     @property
@@ -168,7 +168,7 @@ class CheckpointSource(QObject):
         return [catalog.info(int(row)) for row in self.rows_of_run() if chosen[row]]
 
     def newest_ids(self) -> frozenset[str]:
-        """Of every run the one that was saved last: the trainer keeps it, whoever asks."""
+        """The newest checkpoint of each run: the trainer always keeps it."""
         catalog = self.catalog
         if self._newest_ids[0] != catalog.version:
             runs, sequences = catalog.text("run").codes, catalog.number("sequence")
@@ -274,7 +274,7 @@ class CheckpointSource(QObject):
         self.changed.emit()
 
     def reload(self) -> None:
-        """Read all anew."""
+        """Read everything again."""
         self._on_run()
 
     def request_deletion(self, ids: Sequence[str]) -> None:
@@ -351,7 +351,7 @@ class CheckpointSource(QObject):
             self._newest = newest if self._newest is None else max(self._newest, newest)
 
     def _on_run(self) -> None:
-        """What happened to a run that is not watched was not told: all is read anew."""
+        """Changes to a run that is not watched are not reported: everything is read again."""
         self._older.stop()
         self._catalog.clear()
         self._newest = self._oldest = None

@@ -66,7 +66,7 @@ class WindowDatabase:
         try:
             return self.is_open and self.candles.latest_open_time_ms(market) is not None
         except StorageError:
-            return False  # whoever opens it meets it again, and says so
+            return False  # opening it meets the error again, and reports it
 
     @property
     def holes(self) -> HoleStore:

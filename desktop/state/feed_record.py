@@ -96,7 +96,7 @@ class FeedRecord(QObject):
         self._newest: Candle | None = None
         self._newest_at_ms = 0
         self.newest_closed_ms: int | None = None
-        """When the newest candle opened that the feed has told as closed; None before there was one."""
+        """Opening time of the newest closed candle from the feed; None before the first."""
         self._breaks = 0
         self._corrected = self._missing = 0
         self._changes: deque[FeedChange] = deque(maxlen=CHANGES_KEPT)
@@ -165,7 +165,7 @@ class FeedRecord(QObject):
     def tries(self) -> int | None:
         """How often a new connection was begun after a break, those that failed included; None before there was one.
 
-        Vitals come over a connection only. Without one each break that is told announces a try, and the newest of them
+        Vitals come over a connection only. Without one each reported break announces a try, and the newest of them
         is yet to be made.
         """
         state = None if self.status is None else self.status.state
@@ -196,7 +196,7 @@ class FeedRecord(QObject):
         self.changed.emit()
 
     def fell_back(self, sentence: str) -> None:
-        """Something else is shown than what was asked for, or only what is stored: why."""
+        """Why another market than the requested one is shown, or only stored candles."""
         self.notice = sentence
         self.changed.emit()
 
@@ -211,16 +211,16 @@ class FeedRecord(QObject):
         self._changes.append(FeedChange(status.at_ms, status.state, status.sentence))
         self.changed.emit()
 
-    def add_told(self, told: FeedReport) -> None:
+    def add_report(self, report: FeedReport) -> None:
         """Vitals, a hole or a rejected message."""
-        match told:
+        match report:
             case FeedVitals():
-                self.vitals = told
+                self.vitals = report
             case MissingCandles():
-                self._missing += told.count
-                self._holes.append(Hole(self._clock.now_ms(), told))
+                self._missing += report.count
+                self._holes.append(Hole(self._clock.now_ms(), report))
             case RejectedMessage():
-                self._reject(told)
+                self._reject(report)
         self.changed.emit()
 
     def add_forming(self, candle: Candle) -> None:

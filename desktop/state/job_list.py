@@ -17,7 +17,7 @@ _SETTLE_S = 2.0
 
 
 class JobState(StrEnum):
-    """Where a job stands. ENDED: it stopped before its end, and nobody said why."""
+    """The state of a job. ENDED: it stopped early for an unknown reason."""
 
     RUNNING = auto()
     CANCELLING = auto()
@@ -102,7 +102,7 @@ class JobList:
             return
         if job.doing != doing or done < job.report.done:
             self._started.pop(job_id, None)  # another part has another pace
-        if done >= total:  # what follows has told nothing of its length yet, and nothing is at its end
+        if done >= total:  # the next part has not reported its length yet
             done, total, seconds_left = 0, 0, None
         self._advance(JobProgress(job_id, job.report.title, done, total, seconds_left), doing)
 

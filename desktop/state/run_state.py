@@ -73,9 +73,9 @@ class RunState(QObject):
     accuracy_changed = Signal()
     """The scores were looked at closely, or cannot be."""
     ready = Signal(object)
-    """TrainerReady: the trainer stands."""
+    """TrainerReady: the trainer is running."""
     failed = Signal(object)
-    """TrainerFailed: training cannot go on by itself."""
+    """TrainerFailed: training cannot continue by itself."""
     run_changed = Signal()
     """Another run is watched now, or none: all that belonged to the former is gone."""
 
@@ -111,13 +111,13 @@ class RunState(QObject):
         self.has_trainer = False
         """A trainer was started and has not ended: it may hold a device."""
         self.is_on_break = False
-        """Training was stopped to free its device, and will go on."""
+        """Training was stopped to release its device, and will continue."""
         self.is_starting = False
-        """A trainer was started and does not stand yet."""
+        """A trainer was started and is not running yet."""
         self.is_loading = False
-        """The same, and there is a run for it to go on with, of which nothing is known here yet."""
+        """The same, and there is a run to continue, of which nothing is known here yet."""
         self.pause_asked: bool | None = None
-        """True: the trainer was told to pause and has not said yet that it does; False: the same of going on."""
+        """True: a requested pause is not confirmed yet; False: a requested resume is not."""
         self.checkpoint_in_use: str | None = None
         self._step_before_rate: int | None = None
         """The newest step when the learning rate was set."""
@@ -158,13 +158,13 @@ class RunState(QObject):
         status, last = self.status, self.steps.last
         if status is None or last is None:
             return last.step if last is not None else None if status is None else status.step
-        told_ms = status.last_step_at_ms
-        is_behind = status.step == 0 if told_ms is None else told_ms < last.at_ms
+        last_step_ms = status.last_step_at_ms
+        is_behind = status.step == 0 if last_step_ms is None else last_step_ms < last.at_ms
         return last.step if is_behind else status.step
 
     @property
     def has_answering_trainer(self) -> bool:
-        """Whether one runs that does what it is told."""
+        """Whether a trainer is running that obeys commands."""
         return self.trainer_state in _ANSWERING
 
     @property
@@ -182,7 +182,7 @@ class RunState(QObject):
 
     @property
     def is_finished(self) -> bool:
-        """Whether the trainer has learned from the last candle that there is, and no further one comes: it stands by.
+        """Whether the trainer has learned from the last candle that there is, and no further one comes: it is idle.
         It does not say so itself, for candles that come later find it as it was."""
         has_ended = self.feed is not None and self.feed.state is FeedState.ENDED
         if not has_ended or self.status is None or self.is_on_break or self.trainer_state not in _LEARNING:
@@ -191,13 +191,13 @@ class RunState(QObject):
 
     @property
     def has_caught_up(self) -> bool:
-        """Whether the trainer has learned from the newest candle that the feed has told, and no catching up is under
+        """Whether the trainer has learned from the newest candle from the feed, and no catching up is under
         way: nothing is left to be scored until another candle closes."""
         newest_ms = self.feed_record.newest_closed_ms
-        # A status comes now and then only, a forecast with each candle; but a trainer that just stands has made none.
+        # A status comes only now and then, a forecast with each candle, but none yet from a trainer just started.
         forecast_ms = None if self.forecast is None else self.forecast.origin_open_time_ms
-        told_ms = None if self.status is None else self.status.position_ms
-        positions_ms = [each for each in (told_ms, forecast_ms) if each is not None]
+        status_ms = None if self.status is None else self.status.position_ms
+        positions_ms = [each for each in (status_ms, forecast_ms) if each is not None]
         has_come_to_it = newest_ms is None or any(each >= newest_ms for each in positions_ms)
         return has_come_to_it and self.jobs.find(JOB_ID) is None
 
@@ -246,7 +246,7 @@ class RunState(QObject):
         self.jobs_changed.emit()
 
     def trainer_starts(self, has_run: bool) -> None:
-        """has_run: whether the market has a run that it goes on with."""
+        """has_run: whether the market has a run to continue."""
         self.is_starting = self.has_trainer = True
         self.is_loading = has_run and self.trainer is None
         self._tell_of_start()
@@ -268,13 +268,13 @@ class RunState(QObject):
 
     @Slot(bool)
     def ask_pause(self, is_paused: bool) -> None:
-        """The trainer was told to pause, or to go on: it answers when the step under way is over."""
+        """The trainer was asked to pause or resume: it answers after the current step."""
         is_now = self.trainer_state is TrainerState.PAUSED
         self.pause_asked = is_paused if self.has_trainer and is_paused != is_now else None
         self.status_changed.emit()
 
     def take_break(self, *, is_on: bool) -> None:
-        """The trainer was told to end, to free its device; or that is over."""
+        """The trainer was asked to end and release its device; or that is over."""
         if is_on != self.is_on_break:
             self.is_on_break = is_on
             self.is_loading = self.is_loading and not is_on
@@ -340,7 +340,7 @@ class RunState(QObject):
     @_take.register
     def _(self, event: CheckpointsChanged) -> None:
         if event.saved is not None:
-            # What was just saved is what the running model is, to the byte.
+            # The checkpoint just saved equals the running model, to the byte.
             self.checkpoint_in_use = event.saved.checkpoint_id
             self.checkpoint_saved.emit(event.saved)
         if event.deleted_ids:
@@ -401,7 +401,7 @@ class RunState(QObject):
 
     @Slot(object)
     def take_accuracy(self, found: RunAccuracy) -> None:
-        """What was found of another run than the watched one is dropped."""
+        """Results of another run than the watched one are dropped."""
         if found.run_id == self.run_id:
             self.accuracy, self.accuracy_trouble = found, None
             self.accuracy_changed.emit()

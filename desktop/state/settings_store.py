@@ -11,7 +11,7 @@ from core.settings.tree import Settings
 
 
 class SettingsStore(QObject):
-    """Holds the settings tree. Whoever changes it is answered by `changed`, like everyone else."""
+    """Holds the settings tree. The author of a change gets `changed` like everyone else."""
 
     changed = Signal(object)
     """Settings: the whole tree. Also emitted when the same settings were chosen again."""

@@ -1,4 +1,4 @@
-"""The newest steps, as the panels draw them: numbers of each step in columns, and what was measured of each layer."""
+"""The newest steps, as the panels draw them: columns of each step's numbers, and measurements of each layer."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ FloatArray = NDArray[np.float64]
 
 
 class StepHistory:
-    """The newest steps, as columns in ascending order of steps. What was not measured is NaN, which no curve draws."""
+    """The newest steps, as columns in ascending order of steps. Missing measurements are NaN, which no curve draws."""
 
     _OF_STEP = ("step", "loss", "prequential_loss", "gradient_norm", "learning_rate", "clip_norm", "duration_ms")
     _WHEN = ("at_ms", "candle_open_time_ms")
@@ -138,13 +138,13 @@ class RecentGradients:
 
 
 def medians(values: FloatArray) -> FloatArray:
-    """The median of what was measured in each column of [n, columns]; NaN for a column without any."""
+    """The median of the measured values in each column of [n, columns]; NaN for a column without any."""
     measured = (column[np.isfinite(column)] for column in values.T)
     return np.array([np.median(column) if column.size else np.nan for column in measured], dtype=np.float64)
 
 
 def means(values: FloatArray) -> FloatArray:
-    """The mean of what was measured in each column of [n, columns]; NaN for a column without any."""
+    """The mean of the measured values in each column of [n, columns]; NaN for a column without any."""
     measured = (column[np.isfinite(column)] for column in values.T)
     return np.array([column.mean() if column.size else np.nan for column in measured], dtype=np.float64)
 

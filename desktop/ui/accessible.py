@@ -1,4 +1,4 @@
-"""What a screen reader is told of widgets that Qt knows nothing of: those that are painted."""
+"""Accessible descriptions of painted widgets, which Qt cannot describe."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def announce(widget: QWidget, text: str) -> None:
 
 
 def name_box(box: QComboBox, name: str) -> None:
-    """Name a box of choices that no label stands beside. On Linux Qt tells the choice in the place of the name, so
-    that it is told as the description too."""
+    """Name a combo box without a label. On Linux Qt exposes the choice in place of the name, so
+    that the name is set as the description too."""
     box.setAccessibleName(name)
     box.setAccessibleDescription(name)

@@ -34,8 +34,8 @@ class Notice:
     """One thing to know. A notice with the same `key` replaces the former. `details` go into the tooltip.
 
     on_action: called by the button named `action`, which also takes the notice away. on_dismiss: called when the user
-    takes it away otherwise. is_answer: it answers what the user has just asked for, so it stands before graver ones
-    that were there already. is_alert: a price alert of the user's, which stands above all else. passes: it says what
+    takes it away otherwise. is_answer: it answers what the user has just asked for, so it comes before graver ones
+    that were there already. is_alert: a price alert of the user's, which comes above all else. passes: it says what
     was done, or refused: it goes after half a minute on the screen, and with the market that was on the chart.
     """
 
@@ -52,7 +52,7 @@ class Notice:
 
 
 class BannerRow(QWidget):
-    """One notice, and how many more stand behind it."""
+    """One notice, and the number of notices behind it."""
 
     acted = Signal()
     dismissed = Signal()
@@ -188,7 +188,7 @@ class Banner(QWidget):
         self._show()
 
     def withdraw_passing(self) -> None:
-        """Another market comes: what was done before is no news on its chart."""
+        """Another market opens: notices of finished actions are dropped."""
         for notice in tuple(self._notices):
             if notice.passes:
                 self.withdraw(notice.key)

@@ -38,7 +38,7 @@ def _fits(size: QSize, room: QSize) -> bool:
 
 
 def _is_ours(dialog: QDialog) -> bool:
-    """Qt lays its own ones out anew as it pleases."""
+    """Qt repeats its own layout at any time."""
     return type(dialog) is QDialog or not type(dialog).__module__.startswith("PySide6")
 
 

@@ -1,4 +1,4 @@
-"""A ring around what has the keys, once the keys are used to get about: many of Qt's own marks are too faint to see."""
+"""A ring around the widget with keyboard focus, once the keyboard is used: many of Qt's own marks are too faint."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
 
 MISSING = "–"
-"""What stands where there is no number."""
+"""Shown in place of a missing number."""
 
 MINUS = "−"
 _MAX_DECIMALS = 14
@@ -201,7 +201,7 @@ def format_clock(time_ms: int | None, time_zone: tzinfo | None = None, *, second
 def format_time(
     time_ms: int | None, time_zone: tzinfo | None = None, *, seconds: bool = False, weekday: bool = False
 ) -> str:
-    """Date and clock, in the machine's time zone unless told otherwise: ``1 Dec 2020 14:05``."""
+    """Date and clock, in the machine's time zone by default: ``1 Dec 2020 14:05``."""
     day = format_date(time_ms, time_zone, weekday=weekday)
     return day if day == MISSING else f"{day} {format_clock(time_ms, time_zone, seconds=seconds)}"
 

@@ -34,7 +34,7 @@ def severity_colour(severity: str, palette: Palette) -> QColor:
 
 
 def tabular(font: QFont, *, scale: float = 1.0, bold: bool = False) -> QFont:
-    """A copy of `font` whose digits are all of one width, so that numbers stand still while they change."""
+    """A copy of `font` whose digits are all of one width, so that changing numbers do not move."""
     result = QFont(font)
     result.setFeature(QFont.Tag("tnum"), 1)
     if scale != 1.0:

@@ -1,4 +1,4 @@
-"""How large all text is, and in which font. What was measured for one size is measured again for another."""
+"""How large all text is, and in which font. Sizes measured for one text size are measured again for another."""
 
 from __future__ import annotations
 

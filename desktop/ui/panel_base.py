@@ -1,4 +1,4 @@
-"""What all panels share: they are drawn at most ten times a second, and not at all where nobody sees them."""
+"""What all panels share: they are drawn at most ten times a second, and not while hidden."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ class Refresher(QObject):
         self._ticker.stop()
 
     def resume(self) -> None:
-        """Go on, for a window that is shown again."""
+        """Resume, for a window that is shown again."""
         self._is_stopped = False
         self.schedule()
 
@@ -158,7 +158,7 @@ class EmptyState(Label):
     def tell(self, *, is_empty: bool, is_loading: bool, text: str | None = None, why: str = "") -> None:
         """Cover the host while it is empty; while that may be for want of loading, do not say that there is nothing.
 
-        why: what keeps it empty for now, said on a line of its own.
+        why: what keeps it empty for now, on a separate line.
         """
         if text is not None:
             self._text = text

@@ -172,7 +172,7 @@ def plot_widget(
     plot_type: type[pg.PlotWidget] = pg.PlotWidget,
     bottom: type[pg.AxisItem] = NumberAxis,
 ) -> pg.PlotWidget:
-    """A plot that shows what it is told to: it neither zooms nor moves by itself, and takes no keys. name: what a
+    """A plot with a fixed view: it neither zooms nor moves by itself, and takes no keys. name: what a
     screen reader calls it; left, bottom: the axes' classes."""
     plot = plot_type(axisItems={"left": left("left"), "bottom": bottom("bottom")}, enableMenu=False)
     plot.setAccessibleName(name)

@@ -1,4 +1,4 @@
-"""The sentence in a dialog that says what is wrong, and lets nobody go on meanwhile."""
+"""The error sentence in a dialog, which blocks its OK button."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Problem(WrappedLabel):
         self.setAccessibleName(translate("Dialogs", "Problem"))
 
     def refuse(self, sentence: str, ask: Callable[[], object], buttons: QDialogButtonBox) -> None:
-        """Say that what was typed cannot be and was given up for what was there before. The same key press must not
+        """Report that the typed text is invalid and was replaced by the former value. The same key press must not
         accept that, so OK is offered again once its event is over."""
         self._is_refusing = True
 

@@ -19,7 +19,7 @@ class SeekSlider(QSlider):
         if not is_alone or self.minimum() == self.maximum() or self.handle_rect().contains(place):
             super().mousePressEvent(event)
             return
-        self.setSliderDown(True)  # so that who shows what it is at is told
+        self.setSliderDown(True)  # so that followers of its value are notified
         self.setSliderPosition(self._value_at(place))
         center = QPointF(self.handle_rect().center())
         taken = QMouseEvent(

@@ -46,12 +46,12 @@ class Palette:
     gap: QColor
     accent: QColor
     focus: QColor
-    """Of the ring around what has the keys."""
+    """Of the ring around the widget with keyboard focus."""
     good: QColor
     warning: QColor
     bad: QColor
     curves: tuple[QColor, ...]
-    """Told apart in this order, also by the colour-blind."""
+    """Distinguishable in this order, also by the colour-blind."""
     studies: tuple[QColor, ...]
     """Of indicators: none is a candle's or a ghost's."""
     regimes: tuple[QColor, ...]
@@ -217,7 +217,7 @@ _FUSION_DARKER = 140
 
 def outline_palette(palette: Palette) -> QPalette:
     """For those classes alone. Fusion takes no outline from a palette: it makes one by darkening the window's colour,
-    which on a dark window is next to nothing. They are told of a lighter window, so that it comes out as ours."""
+    which on a dark window is next to nothing. They get a lighter window colour, so that the result is ours."""
     result = qt_palette(palette)
     result.setColor(QPalette.ColorRole.Window, palette.outline.lighter(_FUSION_DARKER))
     return result

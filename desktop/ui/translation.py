@@ -2,9 +2,9 @@
 
     translate("Chart", "{0} of {1} candles").format(shown, total)
 
-The first argument is the room that the text stands in, the second the English text: a literal, since `lupdate` reads
+The first argument is the context of the text, the second the English text: a literal, since `lupdate` reads
 the source. A text that is made before there is a window (the table of actions, say) is marked by `QT_TRANSLATE_NOOP`
-where it stands, and goes through `translate` where it is shown. Sentences that come from `core`, which knows no Qt, are
+at its definition, and goes through `translate` where it is shown. Sentences from `core`, which knows no Qt, are
 data. docs/translating.md says how a language is added.
 """
 

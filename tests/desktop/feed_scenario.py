@@ -56,14 +56,14 @@ def eventful(state: RunState) -> None:
     connected(state)
     record = state.feed_record
     state.apply(FeedStatus(FeedState.RECONNECTING, CANNOT_REACH, NOW_MS - 900_000))
-    record.add_told(MissingCandles(NOW_MS - 30 * MINUTE_MS, 3))
+    record.add_report(MissingCandles(NOW_MS - 30 * MINUTE_MS, 3))
     back = "Live from Binance: BTC/USDT, candles of 1m. 14 candles back-filled."
     state.apply(FeedStatus(FeedState.LIVE, back, NOW_MS - 720_000))
     record.add_corrected(Candle(NOW_MS - 20 * MINUTE_MS, 64_250.1, 64_261.0, 64_240.0, 64_255.5, 12.3))
     for number, reason in enumerate(("price not above zero", "time off the grid", "unknown fields") * 2):
         if number < 5:
-            record.add_told(RejectedMessage(NOW_MS - (60 - number) * 9_000, reason, RAW))
-    record.add_told(vitals())
+            record.add_report(RejectedMessage(NOW_MS - (60 - number) * 9_000, reason, RAW))
+    record.add_report(vitals())
 
 
 def refused(state: RunState) -> None:

@@ -341,7 +341,7 @@ def test_an_import_that_is_interrupted_on_a_locked_database_does_not_hold_the_wi
         client.write(GREETING + BEGIN)
         client.flush()
     told: list[str] = []
-    visits.told.connect(told.append)
+    visits.summary_ready.connect(told.append)
     with open_database(tmp_path / "ghostcandle.sqlite3") as other:
         other.execute("BEGIN IMMEDIATE")
         client.write(packed(CANDLES, columns_bytes(rows(10))))

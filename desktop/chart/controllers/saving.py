@@ -90,7 +90,7 @@ class ChartSaving(QObject):
             return
         view = slice(frame.first, frame.stop)
         self._writer = CsvWriter(path, series.open_time_ms[view].copy(), series.values[:, view].copy(), self)
-        self._writer.told.connect(self._tell)
+        self._writer.progress_reported.connect(self._tell)
         self._writer.finished.connect(self._on_finished)
         self._writer.start()
         words = translate("Chart", "Writing {0} to {1} …")

@@ -28,7 +28,7 @@ _WHERE = {
 
 
 class Found(Enum):
-    """What an interval says that holds however often it is looked at; the value is the sign that stands for it."""
+    """Verdict of an interval that holds however often it is looked at; the value is its symbol."""
 
     YES = "✓"
     NO = "✗"
@@ -60,7 +60,7 @@ class Answers:
         return tuple(answer for answer in (self.ghosts, self.model, self.learning) if answer is not None)
 
     def colour(self, answer: Answer, palette: Palette) -> QColor:
-        """Green is for what was proven live; and for the ghosts only where the model has a part in it."""
+        """Green only for live proofs; for the ghosts only if the model has a part in it."""
         if answer.found is Found.NO:
             return palette.bad if self.is_live else palette.warning
         if answer.found is not Found.YES:
@@ -180,8 +180,8 @@ def _learning(online: OnlineGain | None, *, has_ended: bool) -> Answer | None:
 
 def _learned_from(online: OnlineGain) -> int:
     """Candles that count, as steps and scores do: there is nothing yet that the first could be held against."""
-    has_twin = online.age > online.needed
-    return online.needed + online.gain.n if has_twin else max(online.age - 1, 0)
+    has_reference_model = online.age > online.needed
+    return online.needed + online.gain.n if has_reference_model else max(online.age - 1, 0)
 
 
 def _measured(estimate: Estimate) -> str:

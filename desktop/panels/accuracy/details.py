@@ -78,7 +78,7 @@ class AccuracyDetails(QWidget):
         self._shown = None
 
     def show_found(self, found: RunAccuracy | None, trouble: str | None, shares: ExpertShares | None) -> None:
-        """found: None while nothing is known. What was shown already costs nothing."""
+        """found: None while nothing is known. Results already shown cost nothing."""
         self._tell(found, trouble)
         page = self._stack.currentWidget()
         if found is None or not isinstance(page, Page) or self._is_shown(found, shares, page):

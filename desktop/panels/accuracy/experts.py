@@ -1,4 +1,4 @@
-"""Who is heard how much, and what each would have lost alone: two painted tables, one below the other."""
+"""Weights of the experts, and the loss of each alone: two painted tables, one below the other."""
 
 from __future__ import annotations
 

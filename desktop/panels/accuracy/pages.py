@@ -31,14 +31,14 @@ from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
 
 
 class Page(QWidget):
-    """One tab. `show_found` is called with what was found last, and again when the palette is another."""
+    """One tab. `show_found` is called with the newest result, and again when the palette changes."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.theme = theme
 
     def show_found(self, found: RunAccuracy, shares: ExpertShares | None) -> None:
-        """Put the numbers in place. shares: how forecasts are mixed now; None while no trainer stands."""
+        """Put the numbers in place. shares: current weights of the experts; None while no trainer is running."""
 
     def apply_palette(self, palette: Palette) -> None:
         """Take the palette's colours."""
@@ -193,7 +193,7 @@ class SkillPage(Page):
         return label
 
     def _line(self, name: str, line: int) -> Label:
-        """The value is bold, what stands below it small."""
+        """The value is bold, the text below it small."""
         label = Label()
         label.setAccessibleName(translate("Panels", name))
         if line:

@@ -227,7 +227,7 @@ class ErrorsPage(Page):
             ).format(ERROR_WINDOW),
         )
         self.forecast, self.no_change = self.errors.plot.plot(), self.errors.plot.plot()
-        self.spared = _Plot(
+        self.loss_reduction = _Plot(
             translate("Panels", "Loss avoided"),
             PercentAxis,
             TimeAxis,
@@ -238,14 +238,17 @@ class ErrorsPage(Page):
             ),
         )
         self._zero = pg.InfiniteLine(0.0, angle=0)
-        self.spared.plot.addItem(self._zero)
-        self.loss_reduction_close, self.loss_reduction_range = self.spared.plot.plot(), self.spared.plot.plot()
+        self.loss_reduction.plot.addItem(self._zero)
+        self.loss_reduction_close, self.loss_reduction_range = (
+            self.loss_reduction.plot.plot(),
+            self.loss_reduction.plot.plot(),
+        )
         self._curves: tuple[QColor, QColor] = theme.palette.curves[0], theme.palette.curves[1]
-        _stack(self, (self.spared, self.errors))
+        _stack(self, (self.loss_reduction, self.errors))
 
     def show_found(self, found: RunAccuracy, shares: ExpertShares | None) -> None:
         chosen = found.chosen
-        self._show_spared(chosen)
+        self._show_loss_reduction(chosen)
         curves = (chosen.error_curve, chosen.no_change_curve)
         has_curve = all(len(curve) for curve in curves)
         missing = _not_yet(chosen.n, ERROR_WINDOW)
@@ -259,7 +262,7 @@ class ErrorsPage(Page):
         self.errors.plot.setYRange(0.0, highest, padding=0.05)
 
     def apply_palette(self, palette: Palette) -> None:
-        for each in (self.errors, self.spared):
+        for each in (self.errors, self.loss_reduction):
             each.apply_palette(palette)
         self._zero.setPen(pg.mkPen(palette.muted_text, width=1, style=Qt.PenStyle.DashLine))
         self._curves = palette.curves[0], palette.curves[1]
@@ -268,20 +271,20 @@ class ErrorsPage(Page):
         self.loss_reduction_close.setPen(pg.mkPen(self._curves[0], width=2))
         self.loss_reduction_range.setPen(pg.mkPen(self._curves[1], width=2))
 
-    def _show_spared(self, chosen: HorizonAccuracy) -> None:
+    def _show_loss_reduction(self, chosen: HorizonAccuracy) -> None:
         curves = (chosen.loss_reduction_close, chosen.loss_reduction_range)
         known = [curve for curve in curves if len(curve)]
         head = translate("Panels", "Loss avoided against “no change”, {0}, n = {1}")
         head = head.format(ahead(chosen.request.horizon), format_count(chosen.n))
         legend = self._legend((quantity_name("close"), quantity_name("range")), curves, 2) if known else ""
-        self.spared.tell(head + legend, "" if known else _not_yet(chosen.n, FEWEST_FOR_AN_ESTIMATE))
+        self.loss_reduction.tell(head + legend, "" if known else _not_yet(chosen.n, FEWEST_FOR_AN_ESTIMATE))
         if not known:
             return
         for item, curve in zip((self.loss_reduction_close, self.loss_reduction_range), curves, strict=True):
             item.setData(*_seconds(curve))
-        _show_time(self.spared.plot, known[0])
+        _show_time(self.loss_reduction.plot, known[0])
         ends = [0.0, *(float(end) for curve in known for end in (curve.values.min(), curve.values.max()))]
-        self.spared.plot.setYRange(min(ends), max(ends), padding=0.06)
+        self.loss_reduction.plot.setYRange(min(ends), max(ends), padding=0.06)
 
     def _title(self, chosen: HorizonAccuracy, has_curve: bool) -> str:
         head = translate("Panels", "Error of the close, {0}, n = {1}")

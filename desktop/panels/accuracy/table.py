@@ -45,7 +45,7 @@ _Place = tuple[int, int, int]
 
 
 class Shape(Enum):
-    """Where the six columns stand in the grid: line, column, columns taken; None where one is left out. The first that
+    """Places of the six columns in the grid: line, column, columns taken; None where one is left out. The first that
     fits is taken."""
 
     WHOLE = ((0, 0, 1), (0, 1, 1), (0, 2, 1), (0, 3, 1), (0, 4, 1), (0, 5, 1))

@@ -1,4 +1,4 @@
-"""The feed panel: how the connection to the exchange does, what happened to it, and what was not believed."""
+"""The feed panel: connection status, events and rejected messages."""
 
 from __future__ import annotations
 
@@ -312,8 +312,8 @@ def _title_of_rejected(count: int) -> str:
 def _reasons_in_words(record: FeedRecord) -> str:
     """Core's reasons, with how often each came."""
     other = {OTHER_REASONS: translate("Panels", "other reasons")}
-    told = ((other.get(reason, reason), many) for reason, many in record.rejected_by_reason)
-    reasons = ", ".join(f"{reason} {format_count(many)}×" for reason, many in told)
+    counts = ((other.get(reason, reason), many) for reason, many in record.rejected_by_reason)
+    reasons = ", ".join(f"{reason} {format_count(many)}×" for reason, many in counts)
     if not reasons:
         return translate("Panels", "No message was rejected.")
     return translate("Panels", "By reason: {0}").format(reasons)

@@ -1,4 +1,4 @@
-"""The two lists of the feed panel: what happened, and what was not believed. Newest first."""
+"""The two lists of the feed panel: events and rejected messages, newest first."""
 
 from __future__ import annotations
 

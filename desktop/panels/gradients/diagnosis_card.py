@@ -94,7 +94,7 @@ class DiagnosisCard(QWidget):
     def show_settings(self, settings: Settings) -> None:
         """The settings as they are now: they say what the button would do."""
         if settings.training.learning_rate != self._settings.training.learning_rate:
-            self._rate_in_force = None  # whoever sets the rate takes back what rollbacks made of it
+            self._rate_in_force = None  # setting the rate undoes what rollbacks made of it
         self._settings = settings
         self._refresh()
 
@@ -227,7 +227,7 @@ class DiagnosisCard(QWidget):
             (self.undo_button if can_undo else self).setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _applied_now(self) -> _Applied | None:
-        """What was applied, as long as nobody has changed that setting since."""
+        """The applied change, until its setting changes again."""
         applied = self._applied
         if applied is None:
             return None

@@ -60,7 +60,7 @@ class _PointedPlot(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph has no typ
 
 
 class _Readout(Label):
-    """The numbers of one step, on a ground of their own over the curve."""
+    """The numbers of one step, on a background over the curve."""
 
     def __init__(self, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent=parent)

@@ -83,7 +83,7 @@ class DriftMarks(ElidedLabel):
 
 
 def in_words(drift: DriftFound) -> str:
-    """When, from what to what, and what was done."""
+    """Step, time, loss before and after, and the action taken."""
     before, after = format_significant(drift.loss_before, 2), format_significant(drift.loss_after, 2)
     step, when = format_count(drift.step), format_time(drift.candle_open_time_ms)
     text = translate("Panels", "Drift at step {0}: typical loss {2} → {3} ({1}). {4}")

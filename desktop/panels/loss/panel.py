@@ -261,7 +261,7 @@ class LossPanel(Panel):
 
 
 def _as_dash(x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """A single point makes no line: a dash stands for it."""
+    """A single point makes no line: a dash is drawn instead."""
     return (np.array([x[0], x[0] + _DASH_STEPS]), np.repeat(y, 2)) if len(x) == 1 else (x, y)
 
 

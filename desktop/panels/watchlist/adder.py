@@ -21,12 +21,12 @@ _SHOWN_MATCHES = 50
 
 
 class MarketAdder(QWidget):
-    """`chosen` carries exchange, symbol and interval; `symbols_wanted` an exchange whose list would help; `told` what
-    the user is to know."""
+    """`chosen` carries exchange, symbol and interval; `symbols_wanted` an exchange whose list would help;
+    `hint_changed` a hint for the user."""
 
     chosen = Signal(str, str, str)
     symbols_wanted = Signal(str)
-    told = Signal(str)
+    hint_changed = Signal(str)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -128,10 +128,10 @@ class MarketAdder(QWidget):
         popup = self._completer.popup()
         if not found:
             popup.hide()
-            self.told.emit(self._no_match(text))
+            self.hint_changed.emit(self._no_match(text))
             return
         chosen = _chosen(text, found)
-        self.told.emit("" if chosen else self._not_exactly(text))
+        self.hint_changed.emit("" if chosen else self._not_exactly(text))
         self._completer.complete()
         first = self._completer.completionModel().index(0, 0)
         popup.setCurrentIndex(first if chosen else QModelIndex())
@@ -152,7 +152,7 @@ class MarketAdder(QWidget):
             self._add_typed()
 
     def _add_typed(self) -> None:
-        """Without a marked match: the best one, or what was typed where the exchange's list is not here."""
+        """Without a selected match: the best one, or the typed text if the exchange's list is missing."""
         text = self.search.text().strip().upper()
         index = self._indexes.get(self.venue_id)
         if not text:
@@ -164,7 +164,7 @@ class MarketAdder(QWidget):
         if chosen := _chosen(text, found):
             self._add(chosen)
         else:
-            self.told.emit(self._not_exactly(text) if found else self._no_match(text))
+            self.hint_changed.emit(self._not_exactly(text) if found else self._no_match(text))
 
     def _add(self, symbol: str) -> None:
         self._completer.popup().hide()

@@ -123,7 +123,7 @@ class Row:
 
 
 class WatchlistModel(QAbstractTableModel):
-    """Rows in the user's order. What changes in a row is told cell by cell, so that the selection stays."""
+    """Rows in the user's order. Changes are signalled cell by cell, so that the selection stays."""
 
     def __init__(self, theme: Theme, parent: QObject | None = None) -> None:
         super().__init__(parent)

@@ -30,7 +30,7 @@ from desktop.ui.theme import Palette, Theme
 from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
 
 _CHANGES_KEPT = 50
-_TOLD_FOR_MS = 8_000
+_MESSAGE_SHOWN_MS = 8_000
 _MINUTE_S = 60
 _EMPTY = QT_TRANSLATE_NOOP("Panels", "The watchlist is empty.\nType a few letters of a symbol above and press Enter.")
 
@@ -49,7 +49,7 @@ class WatchlistPanel(Panel):
         self._markets: Watchlist = ()
         self._former: deque[Watchlist] = deque(maxlen=_CHANGES_KEPT)
         self._message = self._search_message = ""
-        self._told_until_ms = 0
+        self._message_until_ms = 0
         self._is_seen = self._is_needed = self._is_wanted = False
         self._window: QWidget | None = None
         self.model = WatchlistModel(theme, self)
@@ -69,7 +69,7 @@ class WatchlistPanel(Panel):
         return self._is_wanted
 
     def need_prices(self, *, is_needed: bool) -> None:
-        """Whether an alert of a listed market waits for its price, whoever looks."""
+        """Whether an alert of a listed market needs its price, even if the panel is hidden."""
         self._is_needed = is_needed
         self._update_wanted()
 
@@ -131,7 +131,7 @@ class WatchlistPanel(Panel):
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
-        if self._window is not self.window():  # a dock that floats has a window of its own
+        if self._window is not self.window():  # a floating dock is a separate window
             self._window = self.window()
             self._window.installEventFilter(self)
 
@@ -184,8 +184,8 @@ class WatchlistPanel(Panel):
             self.mark_stale()
 
     def _show_note(self) -> None:
-        """What was just done, then how the search does while there is one, then what is wrong."""
-        is_new = self._clock.now_ms() < self._told_until_ms
+        """The last action, then the state of a search, then a problem."""
+        is_new = self._clock.now_ms() < self._message_until_ms
         message = self._message if is_new else ""
         search = self._search_message if is_new or self.adder.is_searching else ""
         set_text(self.note, message or search or self._trouble() or self._pause_reason())
@@ -207,12 +207,12 @@ class WatchlistPanel(Panel):
         return translate("Panels", "Prices are paused while the chart shows a replay.")
 
     def _tell(self, message: str) -> None:
-        self._message, self._told_until_ms = message, self._clock.now_ms() + _TOLD_FOR_MS
+        self._message, self._message_until_ms = message, self._clock.now_ms() + _MESSAGE_SHOWN_MS
         self._show_note()
 
     def _tell_search(self, message: str) -> None:
         self._message, self._search_message = "", message
-        self._told_until_ms = self._clock.now_ms() + _TOLD_FOR_MS
+        self._message_until_ms = self._clock.now_ms() + _MESSAGE_SHOWN_MS
         self._show_note()
 
     def _add(self, venue: str, symbol: str, interval: str) -> None:
@@ -313,7 +313,7 @@ class WatchlistPanel(Panel):
         self.table.customContextMenuRequested.connect(self._open_menu)
         self.table.selectionModel().currentRowChanged.connect(lambda _new, _old: self._update_actions())
         self.adder.chosen.connect(self._add)
-        self.adder.told.connect(self._tell)
+        self.adder.hint_changed.connect(self._tell)
         self.actions_of_panel.wire(
             {
                 ActionId.WATCH_OPEN: lambda: self._open(self.table.currentIndex().row()),

@@ -1,4 +1,4 @@
-"""The watchlist's table: its cells painted, its rows moved by hand."""
+"""The watchlist's table: its painted cells, and rows that the user moves."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ def type_rate(application: Application, text: str) -> None:
     QTest.keyClick(box, Qt.Key.Key_Return)
 
 
-def is_spared(application: Application, checkpoint_id: str | None) -> bool:
+def is_kept(application: Application, checkpoint_id: str | None) -> bool:
     """By a clean-up with the strictest rules."""
     dialog = application.browser.ask_for_rules()
     for name in ("keep_newest", "keep_best", "keep_every_steps"):
@@ -65,7 +65,7 @@ def test_a_rate_of_one_is_named_in_a_banner_whose_button_takes_it_back(
         assert banner.action.text() == f"Go back to step {changed_at}"
         await until(lambda: step_of(application) >= changed_at + 50, "all candles")
         way = state.diagnosis.recovery
-        assert way is not None and is_spared(application, way.checkpoint_id)
+        assert way is not None and is_kept(application, way.checkpoint_id)
 
         QTest.mouseClick(banner.action, Qt.MouseButton.LeftButton)
         assert banner.text.text() == f"Going back to step {changed_at} …", "a busy trainer takes seconds"

@@ -76,7 +76,7 @@ def feed(qapp: object, poller: None, clock: ManualClock) -> Iterator[QuoteFeed]:
 
 def test_prices_reach_the_windows_thread_only_while_they_are_wanted(qtbot: QtBot, feed: QuoteFeed) -> None:
     heard: list[threading.Thread] = []
-    feed.told.connect(lambda _event: heard.append(threading.current_thread()))
+    feed.poll_event_received.connect(lambda _event: heard.append(threading.current_thread()))
     assert not feed.is_polling and not of(feed).runs, "nothing is asked for before somebody looks"
     feed.set_wanted(True)
     qtbot.waitUntil(lambda: len(heard) == 1)

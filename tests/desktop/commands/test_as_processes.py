@@ -159,7 +159,7 @@ def test_a_backfill_that_is_interrupted_and_killed_continues_and_leaves_no_hole(
         process.send_signal(number)
         out, _ = process.communicate(timeout=60)
         if number == signal.SIGINT:
-            assert process.returncode == 130 and "goes on from there" in json.loads(out)["error"]
+            assert process.returncode == 130 and "continues from there" in json.loads(out)["error"]
     so_far = stored()
     assert 0 < len(so_far) < len(expected) and so_far == expected[: len(so_far)]
     out, err = begin().communicate(timeout=60)

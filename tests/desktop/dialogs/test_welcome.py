@@ -79,7 +79,7 @@ def test_a_gpu_is_of_no_use_to_a_torch_for_cpus(dialog: WelcomeDialog, monkeypat
 def test_what_the_machine_tells_reaches_it(qtbot: QtBot, dialog: WelcomeDialog) -> None:
     """The real probe on its thread."""
     watch = MachineWatch()
-    watch.told.connect(dialog.show_machine)
+    watch.reading_changed.connect(dialog.show_machine)
     before = dialog.devices.note.text()
     watch.start()
     try:

@@ -167,7 +167,7 @@ def test_a_file_is_imported_from_the_window_and_stands_once_in_the_list(qapp: QA
         dialog.zone.setText("UTC")
         ok(dialog).click()
         visits: list[str] = []
-        application.history_visits.told.connect(visits.append)
+        application.history_visits.summary_ready.connect(visits.append)
         application.history_visits.progressed.connect(lambda job: visits.append(job.job_id))
         done = await until_over(application)
         assert (done.state, done.result) == (JobState.DONE, "3,000 candles of BTC/USDT 1m (binance) stored.")

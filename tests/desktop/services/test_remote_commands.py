@@ -228,7 +228,7 @@ def test_a_command_that_is_ended_by_the_window_says_so_and_leaves_whole_candles(
                 application.history_visits.close()
             go_on.set()
             await until(command.isFinished, "the command's end")
-            assert "stays" in command.error and ("cancelled" in command.error) is is_cancelled
+            assert "are kept" in command.error and ("cancelled" in command.error) is is_cancelled
             assert application._database.candles.load(MARKET) == candles[:ROWS_AT_ONCE]
 
     run_window(qapp, context(tmp_path), story)
@@ -306,7 +306,7 @@ def test_a_backfill_beside_a_window_stores_through_it_and_may_be_interrupted(
     since = datetime.fromtimestamp(closed[0].open_time_ms / 1000, UTC).isoformat()
     named = ("--venue", "binance", "--symbol", "BTC/USDT", "--interval", "1m", "--since", since)
     told: list[str] = []
-    visits.told.connect(told.append)
+    visits.summary_ready.connect(told.append)
     with own(DataFolder(tmp_path), "window"), loopback_thread(exchange):
         urls = json.dumps({"public": exchange.urls.public, "ws": exchange.urls.ws})
         for is_interrupted in (True, False):

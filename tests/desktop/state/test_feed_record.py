@@ -41,7 +41,7 @@ def test_since_is_when_the_state_began_not_when_it_last_spoke(record: FeedRecord
 def test_tries_are_counted_while_nothing_is_heard_of_the_connection(record: FeedRecord) -> None:
     """Vitals come over a connection, so in an outage nobody but the feed's own words tells of the tries."""
     assert record.tries is None, "nothing was broken, and nothing is known"
-    record.add_told(FeedVitals(0, "binance", reconnects=0))
+    record.add_report(FeedVitals(0, "binance", reconnects=0))
     record.add_status(status(FeedState.LIVE))
     assert record.tries == 0
     counted = []
@@ -51,7 +51,7 @@ def test_tries_are_counted_while_nothing_is_heard_of_the_connection(record: Feed
     assert counted == [0, 1, 2, 3], "the one that was announced last is yet to be made"
     record.add_status(status(FeedState.LIVE))
     assert record.tries == 4, "the last one stands"
-    record.add_told(FeedVitals(0, "binance", reconnects=4))
+    record.add_report(FeedVitals(0, "binance", reconnects=4))
     assert record.tries == 4
     record.begin(MarketSettings())
     assert record.tries is None
@@ -77,7 +77,7 @@ def test_the_last_price_is_that_of_the_forming_candle_or_of_the_newest_closed_on
 def test_every_rejection_is_counted_and_the_newest_are_kept_raw(record: FeedRecord, reasons: list[str]) -> None:
     record.begin(MarketSettings())
     for number, reason in enumerate(reasons):
-        record.add_told(RejectedMessage(number, reason, str(number)))
+        record.add_report(RejectedMessage(number, reason, str(number)))
     assert record.rejected_count == len(reasons)
     assert dict(record.rejected_by_reason) == {reason: reasons.count(reason) for reason in set(reasons)}
     newest = [str(number) for number in range(len(reasons))][::-1][:REJECTED_KEPT]
@@ -87,8 +87,8 @@ def test_every_rejection_is_counted_and_the_newest_are_kept_raw(record: FeedReco
 def test_nothing_grows_without_bound(record: FeedRecord) -> None:
     for number in range(CHANGES_KEPT * 3):
         record.add_status(status(FeedState.RECONNECTING, number))
-        record.add_told(RejectedMessage(number, f"reason {number}", "x" * 50_000))
-        record.add_told(MissingCandles(number, 2))
+        record.add_report(RejectedMessage(number, f"reason {number}", "x" * 50_000))
+        record.add_report(MissingCandles(number, 2))
         record.add_corrected(CANDLE)
     assert len(record.changes) == CHANGES_KEPT and len(record.rejected) == REJECTED_KEPT
     assert len(record.holes) <= CHANGES_KEPT and len(record.corrections) <= CHANGES_KEPT
@@ -99,9 +99,9 @@ def test_nothing_grows_without_bound(record: FeedRecord) -> None:
 
 
 def test_vitals_may_know_of_more_than_what_was_told_one_by_one(record: FeedRecord) -> None:
-    record.add_told(MissingCandles(0, 3))
+    record.add_report(MissingCandles(0, 3))
     assert record.missing_count == 3
-    record.add_told(FeedVitals(0, "binance", missing=5, corrected=2))
+    record.add_report(FeedVitals(0, "binance", missing=5, corrected=2))
     assert (record.missing_count, record.corrected_count) == (5, 2)
 
 
@@ -143,8 +143,8 @@ def test_the_sample_instead_of_an_exchange_is_trouble_until_the_exchange_is_live
 
 def test_another_market_starts_from_nothing(record: FeedRecord, qtbot: QtBot) -> None:
     record.add_status(status(FeedState.LIVE))
-    record.add_told(RejectedMessage(0, "jump", "{}"))
-    record.add_told(FeedVitals(0, "binance", reconnects=3))
+    record.add_report(RejectedMessage(0, "jump", "{}"))
+    record.add_report(FeedVitals(0, "binance", reconnects=3))
     with qtbot.waitSignal(record.changed):
         record.begin(MarketSettings(venue="kraken"))
     assert record.status is None and record.vitals is None and record.since_ms is None

@@ -76,8 +76,8 @@ def test_no_number_or_unit_is_cut_when_the_window_gets_another_size(qtbot: QtBot
 
 def test_the_watch_tells_of_this_machine_and_ends(qtbot: QtBot, strip: MachineStrip) -> None:
     watch = MachineWatch()
-    watch.told.connect(strip.show_reading)
-    with qtbot.waitSignal(watch.told):
+    watch.reading_changed.connect(strip.show_reading)
+    with qtbot.waitSignal(watch.reading_changed):
         watch.start()
     assert texts(strip)[-1].startswith("Memory ")
     assert watch.close()

@@ -48,7 +48,7 @@ def test_a_live_feed_in_words_and_numbers_with_units(panel: FeedPanel, state: Ru
     feed_scenario.eventful(state)
     panel.refresh()
     assert panel.state_word.text() == "Live" and "12 min" in panel.since.text()
-    assert "14 candles of the break" in panel.sentence.text()
+    assert "14 candles back-filled" in panel.sentence.text()
     assert panel.market.text() == "Binance · BTC/USDT 1m"
     shown = values(panel)
     assert (shown["Request time"], shown["Clock offset"], shown["Close delay"]) == ("84 ms", "−212 ms", "412 ms")
@@ -58,7 +58,7 @@ def test_a_live_feed_in_words_and_numbers_with_units(panel: FeedPanel, state: Ru
 
 def test_a_clock_that_is_ahead_has_a_plus(panel: FeedPanel, state: RunState) -> None:
     feed_scenario.eventful(state)
-    state.feed_record.add_told(replace(feed_scenario.vitals(), clock_offset_ms=37.0))
+    state.feed_record.add_report(replace(feed_scenario.vitals(), clock_offset_ms=37.0))
     panel.refresh()
     assert values(panel)["Clock offset"] == "+37 ms"
 
@@ -87,7 +87,7 @@ def test_a_wait_is_counted_down_while_somebody_looks(panel: FeedPanel, state: Ru
 
 def test_in_an_outage_the_count_of_tries_goes_up_beside_each_sentence(panel: FeedPanel, state: RunState) -> None:
     feed_scenario.connected(state)
-    state.feed_record.add_told(feed_scenario.vitals(reconnects=0))
+    state.feed_record.add_report(feed_scenario.vitals(reconnects=0))
     shown = []
     for _ in range(3):
         state.apply(FeedStatus(FeedState.RECONNECTING, feed_scenario.CANNOT_REACH, scenario.NOW_MS))
@@ -145,7 +145,7 @@ def test_rejected_messages_are_read_and_copied_as_they_came(qtbot: QtBot, panel:
 
 def test_a_flood_of_rejected_messages_leaves_the_panel_quick(panel: FeedPanel, state: RunState) -> None:
     for number in range(5_000):
-        state.feed_record.add_told(RejectedMessage(number, f"reason {number % 7}", feed_scenario.RAW * 10))
+        state.feed_record.add_report(RejectedMessage(number, f"reason {number % 7}", feed_scenario.RAW * 10))
         if number % 500 == 0:
             panel.refresh()
     panel.refresh()
