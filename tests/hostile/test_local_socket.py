@@ -290,7 +290,7 @@ def test_prices_that_no_market_has_are_refused(
     with qtbot.waitSignal(client.readyRead, timeout=60_000, raising=True):
         client.write(packed(CANDLES, columns_bytes(columns)))
         client.flush()
-    assert b"candles cannot be" in bytes(client.readAll().data())
+    assert b"candles are invalid" in bytes(client.readAll().data())
     client.abort()
 
 
