@@ -196,7 +196,7 @@ def rows_of_labels(plot: pg.PlotWidget) -> list[tuple[int, int]]:
     (low, high), length = box.viewRange()[1], room.height()
     levels = plot.getAxis("left").tickValues(low, high, length) if high > low else []
     middles = [room.bottom() - (value - low) / (high - low) * length for _spacing, values in levels for value in values]
-    below = [(math.floor(bottom.sceneBoundingRect().top()), height)] if bottom.isVisible() else []
+    below = [(math.floor(bottom.sceneBoundingRect().top()), height + 1)] if bottom.isVisible() else []
     return below + [(math.floor(middle - half), math.ceil(middle + half)) for middle in middles]
 
 
