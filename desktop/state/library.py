@@ -75,7 +75,7 @@ class Library:
         return None if run is None else run.run_id
 
     def stored_status(self, run: Run, settings: Settings) -> TrainerStatus:
-        """Scores and losses of a run, before its trainer stands."""
+        """Scores and losses of a run, before its trainer is running."""
         from core.evaluation.summary import stored_status  # noqa: PLC0415 - after the first paint
 
         return stored_status(self._database.db, run, settings)
