@@ -103,7 +103,7 @@ def test_what_is_said_of_the_models_gain_never_contradicts_the_answer(
     interval: tuple[float | None, float | None],
     gain: float,
 ) -> None:
-    """“To the simple rules it adds +0.3 %” stood beside “the model adds nothing yet”, and “the simple rules alone are
+    """“Adds +0.3 %” stood beside “the model adds nothing yet”, and “the simple rules alone are
     better” beside “Model: too early to tell”."""
     library.infos = [scenario.checkpoint(12_340, is_best=gain > 0.0, skill=0.062, model_gain=gain)]
     estimate = Estimate(0.003, *interval, 1_000)
@@ -113,16 +113,16 @@ def test_what_is_said_of_the_models_gain_never_contradicts_the_answer(
     for each in (panel, answers):
         each.refresh()
     answer, said = answers._model.text(), words(panel)
-    assert ("it adds +0.3 %" in said) == (gain > 0.0 and "The model adds" in answer)
+    assert ("adds +0.3 %" in said) == (gain > 0.0 and "The model adds" in answer)
     assert ("alone are better" in said) == (gain < 0.0 and "does harm" in answer)
-    assert ("not proven yet" in said) == ("it adds" not in said and "alone are better" not in said)
+    assert ("not proven yet" in said) == ("adds" not in said and "alone are better" not in said)
     assert "adds nothing" not in answer
 
 
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"skill": 0.062, "model_gain": -0.0012}, "took ghosts by 0.12 %, which is not proven yet"),
+        ({"skill": 0.062, "model_gain": -0.0012}, "took 0.12 % from the ghosts, which is not proven yet"),
         ({"skill": -0.01, "skill_low": -0.02}, "“no change” is better"),
         ({"skill": 0.062, "health": Disease.DIVERGED}, "had diverged"),
     ],
