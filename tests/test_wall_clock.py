@@ -24,7 +24,7 @@ MAY_USE_REAL_TIME = {
     "tests/support/exchange/server.py:*": "sleeps on the loop of its test, whose time is virtual without real sockets",
     "tests/support/fault_proxy.py:*": "sleeps on the loop of its test, whose time is virtual without real sockets",
     "tests/support/faulty_trainer.py:*": "a child process that hangs on purpose, until it is killed",
-    "tests/support/*pictures.py:*": "a program: make pictures",
+    "tests/support/*picture*.py:*": "a program: make pictures",
     "tests/support/waiting.py:wait_until": "polls child processes",
     "tests/support/watching.py:*": "a program: make pictures",
     "tests/torture/run.py:run": "make soak gives it a duration, the tests a number of steps",

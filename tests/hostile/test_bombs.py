@@ -134,7 +134,7 @@ def test_a_file_that_was_cut_is_refused_in_a_sentence(tmp_path: Path, form: str,
     table = pa.Table.from_batches([one_value(500)])
     feather.write_feather(table, str(path)) if form == "feather" else pq.write_table(table, path)
     path.write_bytes(path.read_bytes()[:cut])
-    with pytest.raises(CandleFileError, match="not a whole"):
+    with pytest.raises(CandleFileError, match="not a complete"):
         read_candle_table(path)
 
 

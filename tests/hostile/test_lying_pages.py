@@ -95,7 +95,7 @@ LIES: dict[str, tuple[Callable[[Path], None], str]] = {
     "large dictionary": (large_dictionary, "a dictionary of more than 16 MiB"),
     "lengths of texts": (lengths_of_texts, "DELTA_BYTE_ARRAY"),
     "footer of columns": (footer_of_columns, "described in more than 300,000 parts"),
-    "footer of unknown fields": (footer_of_unknown_fields, "not a whole Parquet file"),
+    "footer of unknown fields": (footer_of_unknown_fields, "not a complete Parquet file"),
     "footer of row groups": (footer_of_row_groups, "described in more than 300,000 parts"),
 }
 
@@ -172,5 +172,5 @@ def test_a_parquet_file_whose_footer_is_longer_than_it_is_refused(tmp_path: Path
     path = tmp_path / "a.parquet"
     pq.write_table(pa.table({name: [1.0, 2.0] for name in NAMES}), path)
     path.write_bytes(path.read_bytes()[:-8] + struct.pack("<I", 2**32 - 1) + b"PAR1")
-    with pytest.raises(CandleFileError, match="not a whole"):
+    with pytest.raises(CandleFileError, match="not a complete"):
         read_candle_table(path)

@@ -90,7 +90,7 @@ async def test_an_announced_shutdown_and_the_end_of_the_day_leave_no_hole(tmp_pa
         else:
             rig.exchange.end_of_day()
         await rig.until(lambda: rig.exchange.sockets_opened > before, "another stream")
-        assert ("hang up" in rig.received.sentences(FeedState.RECONNECTING)) is bool(after_s)
+        assert ("will close the connection" in rig.received.sentences(FeedState.RECONNECTING)) is bool(after_s)
         await rig.live(3)
 
 
@@ -98,7 +98,7 @@ async def test_a_stream_that_goes_silent_while_requests_are_answered_is_replaced
     async with watched(tmp_path) as rig:
         await rig.live(2)
         rig.exchange.stall()
-        await rig.trouble("any more")
+        await rig.trouble("stopped sending")
         rig.venue.heal()
         await rig.live(3)
 
