@@ -91,7 +91,9 @@ def test_an_announced_end_costs_no_wait_and_no_candle() -> None:
     assert second_ms - first_ms < 500
 
 
-@pytest.mark.parametrize(("status", "word"), [(429, "fewer"), (418, "banned"), (403, "firewall"), (502, "server error")])
+@pytest.mark.parametrize(
+    ("status", "word"), [(429, "fewer"), (418, "banned"), (403, "firewall"), (502, "server error")]
+)
 def test_refusals_of_the_list_do_not_stop_candles_that_close_by_the_stream(status: int, word: str) -> None:
     outcome = suffering("status", lasts_ms=END_MS - BEGIN_MS, status=status)
     assert any(word in sentence for sentence in sentences(outcome)) or outcome.vitals()[-1].reconnects == 0
