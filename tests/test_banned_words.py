@@ -5,8 +5,6 @@ from __future__ import annotations
 from tests.support.banned_words import lines_with
 
 TO_DO = (
-    "desktop/app", "desktop/commands",
-    "desktop/services", "desktop/__init__.py", "docs/commands.md",
     "tests/conftest.py", "tests/core/checkpoints", "tests/core/domain", "tests/core/forecast",
     "tests/core/logs", "tests/core/market", "tests/core/settings", "tests/core/storage", "tests/core/test_machine.py",
     "tests/desktop", "tests/hostile", "tests/sabotage", "tests/simulation", "tests/stranger",

@@ -60,7 +60,7 @@ def backfill(
 
 
 class _Audience:
-    """Whoever watches the terminal."""
+    """Shows progress in the terminal."""
 
     def __init__(self, progress: TerminalProgress, title: str, show: Callable[[int, int], None]) -> None:
         """show: tells a window, where one is open."""
@@ -98,10 +98,10 @@ async def _run(job: Backfill, span_ms: tuple[int, int | None], asks_again: bool)
 
 
 def _account(market: Market, report: BackfillReport) -> dict[str, Any]:
-    told = dataclasses.asdict(report)
-    span = told.pop("span")
+    fields = dataclasses.asdict(report)
+    span = fields.pop("span")
     named = {"venue": market.venue, "symbol": market.symbol, "interval": str(market.interval)}
-    return {**named, "first_ms": span["first_ms"], "stop_ms": span["stop_ms"], **told}
+    return {**named, "first_ms": span["first_ms"], "stop_ms": span["stop_ms"], **fields}
 
 
 def _sentence(market: Market, report: BackfillReport) -> str:

@@ -79,7 +79,7 @@ def restore_(context: Context, name: str | None) -> None:
     with own(context.folder, "backups"):
         restored = restore(context.folder, _chosen(context, name), SystemClock().now_ms())
     if context.as_json:
-        print_json(_told(restored))
+        print_json(_as_json(restored))
         return
     click.echo(f"The backup of {moment(restored.backup.record.made_at_ms)} is the database now.")
     if restored.kept is not None:
@@ -101,7 +101,7 @@ def _facts(backup: Backup) -> dict[str, Any]:
     return {"name": backup.name, "folder": str(backup.folder), **facts}
 
 
-def _told(restored: Restored) -> dict[str, Any]:
+def _as_json(restored: Restored) -> dict[str, Any]:
     return {
         "restored": restored.backup.name,
         "kept": None if restored.kept is None else str(restored.kept),

@@ -55,7 +55,7 @@ def train(context: Context, steps: int) -> None:
 @bench.command()
 @click.option("--sizes", default=_SIZES, show_default=True, callback=_read_sizes, help="Stored candles, by commas.")
 @click.option("--repeats", type=click.IntRange(20), default=400, show_default=True, help="Samples of each figure.")
-@click.option("--peers", is_flag=True, help="Measure finplot as well; it is installed into an environment of its own.")
+@click.option("--peers", is_flag=True, help="Measure finplot as well; it is installed into a separate environment.")
 @click.option("--seconds", type=click.FloatRange(1.0, 120.0), default=10.0, show_default=True, help=_SECONDS_HELP)
 @click.option(
     "--while-training/--no-while-training", default=True, show_default=True, help="Measure frames beside one."
@@ -161,7 +161,7 @@ def browser(context: Context, rows: int) -> None:
 @common_options
 @with_context
 def frames(context: Context, host: Literal["none", "process", "thread"], seconds: float) -> None:
-    """Time frames beside one kind of trainer. `bench chart` starts this in a process of its own for each."""
+    """Time frames beside one kind of trainer. `bench chart` starts a process for each."""
     os.environ["QT_QPA_PLATFORM"] = "offscreen"
     from desktop.app.garbage_collection import freeze_imports  # noqa: PLC0415
     from desktop.commands.bench_chart.chart import application  # noqa: PLC0415 - Qt only for this command

@@ -48,7 +48,7 @@ class Finding:
 
 
 def collect(folder: DataFolder, device: str | None = None) -> list[Finding]:
-    """Look at everything. Takes a few seconds: torch is asked in a process of its own.
+    """Look at everything. Takes a few seconds: torch is asked in a separate process.
 
     device: the one that training is to use; without it, the settings'.
     """
@@ -163,17 +163,17 @@ def _count_fonts(fontconfig: ctypes.CDLL) -> int:
 
 
 def _torch(wanted: str) -> Finding:
-    """Asked in a child process: whoever asks stays without torch. The packaged program has no other Python to ask."""
+    """Asked in a child process, so that this one does not import torch; the package has no other Python to ask."""
     try:
-        told = _asked_here() if getattr(sys, "frozen", False) else _asked_in_a_child()
+        torch_facts = _asked_here() if getattr(sys, "frozen", False) else _asked_in_a_child()
     except (ImportError, OSError, subprocess.SubprocessError, ValueError) as error:
         return Finding("torch", State.BAD, f"cannot be loaded ({error})", "Run: make setup")
-    build = "CPU build" if told["cuda"] is None else f"CUDA {told['cuda']} build"
-    device = told["device"] or "no CUDA device"
-    what = f"{told['version']} ({build}), {device}"
-    if wanted == "cuda" and told["device"] is None:
+    build = "CPU build" if torch_facts["cuda"] is None else f"CUDA {torch_facts['cuda']} build"
+    device = torch_facts["device"] or "no CUDA device"
+    what = f"{torch_facts['version']} ({build}), {device}"
+    if wanted == "cuda" and torch_facts["device"] is None:
         return Finding("torch", State.BAD, what, "Training is to use CUDA; choose --device cpu, or auto.")
-    has_idle_gpu = told["device"] is None and shutil.which("nvidia-smi") is not None
+    has_idle_gpu = torch_facts["device"] is None and shutil.which("nvidia-smi") is not None
     if has_idle_gpu:
         return Finding(
             "torch", State.WARN, what, "There is an NVIDIA GPU that torch cannot use; see the README on CUDA."
@@ -187,8 +187,8 @@ def _asked_in_a_child() -> dict[str, Any]:
     if done.returncode != 0:
         last = done.stderr.strip().splitlines()[-1:] or [f"exit code {done.returncode}"]
         raise ValueError(last[0])
-    told: dict[str, Any] = json.loads(done.stdout)
-    return told
+    torch_facts: dict[str, Any] = json.loads(done.stdout)
+    return torch_facts
 
 
 def _asked_here() -> dict[str, Any]:
@@ -221,7 +221,7 @@ def _data_folder(folder: DataFolder) -> Finding:
 def _settings(warnings: Sequence[str]) -> Finding:
     if not warnings:
         return Finding("Settings", State.OK, "read without a complaint")
-    return Finding("Settings", State.WARN, " ".join(warnings), "Correct settings.json, or choose anew in the window.")
+    return Finding("Settings", State.WARN, " ".join(warnings), "Correct settings.json, or choose again in the window.")
 
 
 def _database(folder: DataFolder) -> Finding:

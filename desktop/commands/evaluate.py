@@ -31,7 +31,7 @@ from desktop.commands.start_from import find, starting_point, with_start
 @click.option("--report", type=click.Path(path_type=Path), help="Write a page with plots there: OUT.html.")
 @click.option("--checkpoint", help="Begin with this one: its id in the data folder, or the folder it was exported to.")
 @click.option(
-    "--frozen", is_flag=True, help="The checkpoint's weights stay as they are; without it, they go on learning."
+    "--frozen", is_flag=True, help="Do not train: keep the checkpoint's weights. Without it, training continues."
 )
 @click.option("--count-seen", is_flag=True, help="Judge also candles from before the newest that it has learned.")
 @common_options
@@ -57,8 +57,8 @@ def evaluate(
     if checkpoint is not None:
         chosen = find(checkpoint, context.folder)
         settings = chosen.settings_over(settings)
-        start, told = starting_point(chosen, candle_file, count, counts_seen=count_seen, learns=not frozen)
-        beginning = {"checkpoint": told}
+        start, description = starting_point(chosen, candle_file, count, counts_seen=count_seen, learns=not frozen)
+        beginning = {"checkpoint": description}
     seed = 0 if settings.training.seed is None else settings.training.seed
     with tempfile.TemporaryDirectory(prefix="ghostcandle-") as folder:
         replayed = dataclasses.replace(
@@ -108,5 +108,5 @@ def _write_report(report: Path, text: str) -> None:
     try:
         write_durably(report, text.encode(), is_private=False)
     except OSError as error:
-        click.echo(f"The report could not be written to {report}: {error.strerror}. The figures stand above.", err=True)
+        click.echo(f"The report could not be written to {report}: {error.strerror}. The figures are above.", err=True)
         raise SystemExit(1) from error

@@ -55,10 +55,10 @@ def export_candles(
         if store is None:
             raise HistoryError(f"Nothing is stored in {context.folder.root} yet.")
 
-        def told(done: int) -> None:
+        def show_progress(done: int) -> None:
             progress.take_batch(EventBatch((JobProgress(title, title, done, 0),)))
 
-        count = export(store, market, span, target, overwrites=overwrite, on_progress=told)
+        count = export(store, market, span, target, overwrites=overwrite, on_progress=show_progress)
     if context.as_json:
         print_json(
             {"file": str(target), "venue": of_venue, "symbol": of_symbol, "interval": of_interval, "candles": count}

@@ -40,7 +40,7 @@ _log = logging.getLogger("ghostcandle")
 def headless(context: Context) -> None:
     """Watch a market, learn from every candle that closes, and forecast the next ones, without a window.
 
-    Ends with the feed, after --candles, or on Ctrl+C; the next start goes on from there.
+    Ends with the feed, after --candles, or on Ctrl+C; the next start continues from there.
     """
     summary = run_headless(context)
     print_json(summary) if context.as_json else print_summary(summary)
@@ -79,7 +79,7 @@ def _unclean_end(left: LeftBehind) -> Incident:
 
 
 def _recovery(notice: str) -> Incident:
-    cost = "What was written since the last backup, where there was one; else everything that the database held."
+    cost = "Everything written since the last backup; everything in the database if there was none."
     return Incident(
         None, SystemClock().now_ms(), Severity.ERROR, "database damaged", notice, "The run continues.", cost
     )

@@ -33,8 +33,8 @@ class HistoryDesk:
 def history_desk(
     folder: DataFolder, role: str, title: str, progress: TerminalProgress, *, is_shown: bool = True
 ) -> Iterator[HistoryDesk]:
-    """role: what a second start is told that the folder is in use by. title: what the window shows meanwhile, unless it
-    is told on another way (is_shown False).
+    """role: shown to a second start as the owner of the folder. title: shown by the window meanwhile, unless
+    is_shown is False.
 
     Raises FolderInUse where neither this process nor a window can store, and StorageError.
     """

@@ -65,7 +65,7 @@ def import_candles(context: Context, files: tuple[Path, ...], dry_run: bool, **w
 def _looked_at(
     files: tuple[Path, ...], wanted: dict[str, Any], folder: DataFolder
 ) -> tuple[list[dict[str, Any]], list[str]]:
-    """What was found in each file, and a sentence for each that cannot be used. Raises StorageError."""
+    """The contents of each file, and a sentence for each that cannot be used. Raises StorageError."""
     results, problems = [], []
     with stored_candles(folder) as store:
         for file in files:
@@ -82,19 +82,19 @@ def _look(file: Path, wanted: dict[str, Any], store: CandleStore | None) -> dict
         return _plan(file, wanted, store).describe()
     except UnnamedMarketError:
         named, table, asked = WantedMarket(wanted["of_venue"], wanted["of_symbol"]), _table(file, wanted), []
-        told: dict[str, str | None] = {"venue": None, "symbol": None}
+        named_market: dict[str, str | None] = {"venue": None, "symbol": None}
         finders: tuple[tuple[str, Callable[[], str]], ...] = (
             ("venue", lambda: venue_of(file, named, known_venues())),
             ("symbol", lambda: symbol_of(file, named, table.symbols)),
         )
         for name, find in finders:
             try:
-                told[name] = find()
+                named_market[name] = find()
             except UnnamedMarketError as unnamed:
                 asked.append(str(unnamed))
         market = Market(FILE_VENUE, file.name, table.interval)  # it only lends its interval
         found = plan_import(table, market, None, SystemClock().now_ms(), replaces=False).describe()
-        return {**found, **told, **dict.fromkeys(("new", "same", "different")), "unnamed": " ".join(asked)}
+        return {**found, **named_market, **dict.fromkeys(("new", "same", "different")), "unnamed": " ".join(asked)}
 
 
 def _imported(
@@ -129,11 +129,11 @@ def _table(file: Path, wanted: dict[str, Any]) -> CandleTable:
 def _import_after(
     before: list[dict[str, Any]], file: Path, wanted: dict[str, Any], desk: HistoryDesk, progress: TerminalProgress
 ) -> dict[str, Any]:
-    """A file that cannot be used ends the command; what came before it stays, and is told."""
+    """A file that cannot be used ends the command; earlier files stay imported and are listed."""
     try:
         return _import(file, wanted, desk, progress)
     except (CandleFileError, HistoryError) as error:
-        kept = f" Imported before it: {', '.join(told['file'] for told in before)}." if before else ""
+        kept = f" Imported before it: {', '.join(report['file'] for report in before)}." if before else ""
         raise HistoryError(f"{error}{kept}") from error
 
 
@@ -142,11 +142,11 @@ def _import(file: Path, wanted: dict[str, Any], desk: HistoryDesk, progress: Ter
     rows = plan.to_store
     title = f"Storing {file.name}"
 
-    def told(done: int) -> None:
+    def show_progress(done: int) -> None:
         progress.take_batch(EventBatch((JobProgress(title, title, done, len(rows), is_over=done >= len(rows)),)))
         desk.show(done, len(rows))
 
-    stored = desk.writer.put(plan.market, rows, replaces=plan.replaces, on_progress=told) if len(rows) else 0
+    stored = desk.writer.put(plan.market, rows, replaces=plan.replaces, on_progress=show_progress) if len(rows) else 0
     return {**plan.describe(), "stored": stored}
 
 
@@ -162,47 +162,50 @@ def _zone(name: str) -> tzinfo:
 
 def _print(results: list[dict[str, Any]], is_dry_run: bool, replaces: bool) -> None:
     console = Console(markup=False)
-    for told in results:
+    for report in results:
         table = Table(
             show_header=False,
             box=None,
             pad_edge=False,
-            title=Text(plain(told["file"]), style="table.title"),
+            title=Text(plain(report["file"]), style="table.title"),
             title_justify="left",
         )
         table.add_column(style="bold")
         table.add_column()
-        for name, text in _rows(told, is_dry_run, replaces):
+        for name, text in _rows(report, is_dry_run, replaces):
             table.add_row(name, plain(text))
         console.print(table)
 
 
-def _rows(told: dict[str, Any], is_dry_run: bool, replaces: bool) -> list[tuple[str, str]]:
-    """Names and texts of what was found in one file."""
-    holes = f"{told['holes']:,} ({told['missing']:,} candles are missing)" if told["holes"] else "none"
-    rejected = ", ".join(f"{count:,} ({why})" for why, count in told["rejected"].items())
-    unnamed = told.get("unnamed")
+def _rows(report: dict[str, Any], is_dry_run: bool, replaces: bool) -> list[tuple[str, str]]:
+    """Names and texts of one file's contents."""
+    holes = f"{report['holes']:,} ({report['missing']:,} candles are missing)" if report["holes"] else "none"
+    rejected = ", ".join(f"{count:,} ({why})" for why, count in report["rejected"].items())
+    unnamed = report.get("unnamed")
     rows = [
-        ("Market", unnamed or f"{told['symbol']} {told['interval']} ({told['venue']})"),
-        ("Rows", f"{told['rows']:,} {told['kind']}" + (f", every {told['interval']}" if unnamed else "")),
-        ("Candles", f"{told['candles']:,}, {moment_text(told['first_ms'])} to {moment_text(told['last_ms'])} UTC"),
+        ("Market", unnamed or f"{report['symbol']} {report['interval']} ({report['venue']})"),
+        ("Rows", f"{report['rows']:,} {report['kind']}" + (f", every {report['interval']}" if unnamed else "")),
+        (
+            "Candles",
+            f"{report['candles']:,}, {moment_text(report['first_ms'])} to {moment_text(report['last_ms'])} UTC",
+        ),
         ("Holes", holes),
         ("Rejected", rejected or "none"),
     ]
-    if told["repeated"]:
+    if report["repeated"]:
         rows.append(
-            ("Repeated", f"{told['repeated']:,} rows, {told['contradicting']:,} with other numbers: the last stays")
+            ("Repeated", f"{report['repeated']:,} rows, {report['contradicting']:,} with other numbers: the last stays")
         )
     if unnamed:
         return rows
     rows.append(
-        ("Stored already", f"{told['same']:,} the same, {told['different']:,} different{_fate(told, replaces)}")
+        ("Stored already", f"{report['same']:,} the same, {report['different']:,} different{_fate(report, replaces)}")
     )
-    new = f"{told['new']:,} would be stored (dry run)" if is_dry_run else f"{told['stored']:,} stored"
+    new = f"{report['new']:,} would be stored (dry run)" if is_dry_run else f"{report['stored']:,} stored"
     return [*rows, ("New or changed" if replaces else "New", new)]
 
 
-def _fate(told: dict[str, Any], replaces: bool) -> str:
-    if not told["different"]:
+def _fate(report: dict[str, Any], replaces: bool) -> str:
+    if not report["different"]:
         return ""
     return " (replaced by the file's)" if replaces else " (kept; --replace puts the file's in their place)"

@@ -20,7 +20,7 @@ _ANY_VENUE = "The exchange, by its ccxt id, or 'file'."
 
 
 def market_options(*, is_required: bool, is_fetched: bool = False) -> Callable[[Command], Command]:
-    """--venue, --symbol, --interval; under names of their own, for those of a run are laid over the settings.
+    """--venue, --symbol, --interval; under different names, because those of a run override the settings.
 
     is_fetched: from an exchange, so that `file` is none.
     """

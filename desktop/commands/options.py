@@ -75,7 +75,7 @@ def run_options(command: Command) -> Command:
             click.option("--speed", type=click.FloatRange(0.0), help="Candles per second; 0: as fast as it goes."),
             click.option("--candles", type=click.IntRange(1), help="End after this many candles of the feed."),
             click.option("--trainer", type=click.Choice(["process", "thread"]), help="Where training runs."),
-            click.option("--new-run", is_flag=True, help="Begin a new run instead of going on with the last one."),
+            click.option("--new-run", is_flag=True, help="Begin a new run instead of continuing the last one."),
             click.option(
                 "--start-from",
                 type=click.Choice(["newest", "none"]),
@@ -207,7 +207,7 @@ def _context(options: dict[str, Any], stack: ExitStack) -> Context:
 
 
 def _with_copy(folder: DataFolder, warnings: tuple[str, ...]) -> tuple[str, ...]:
-    """What was dropped would be gone with the next change of a setting: so the file is kept as it is."""
+    """Dropped values would be lost at the next change of a setting, so the file is copied first."""
     kept = keep_copy(folder.settings, folder.quarantine)
     if kept is None:
         return warnings

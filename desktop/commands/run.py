@@ -66,29 +66,29 @@ def _open(context: Context, has_display: bool) -> int:
     install_translations(qt)
     qt.setApplicationName("Ghostcandle")
     qt.setDesktopFileName("ghostcandle")
-    door = SingleInstance(context.folder.root)
+    instance = SingleInstance(context.folder.root)
     try:
         ownership = own(context.folder, "window")
     except FolderInUse as in_use:
-        return _raise_owner(door, in_use)
+        return _raise_owner(instance, in_use)
     with ownership:
-        door.listen()
+        instance.listen()
         from desktop.app.garbage_collection import collected_here, freeze_imports  # noqa: PLC0415 - after the cheap checks
         from desktop.app.running import run_application  # noqa: PLC0415
 
         freeze_imports()
         try:
             with collected_here():
-                return run_application(context, qt, door, is_visible=has_display, left_behind=ownership.left_behind)
+                return run_application(context, qt, instance, is_visible=has_display, left_behind=ownership.left_behind)
         finally:
-            door.release()
+            instance.release()
 
 
-def _raise_owner(door: SingleInstance, in_use: FolderInUse) -> int:
+def _raise_owner(instance: SingleInstance, in_use: FolderInUse) -> int:
     """Where the folder's owner is a window. Raises FolderInUse where it is none, UserError where it does not answer."""
     from desktop.services.single_instance import Reply  # noqa: PLC0415 - as above
 
-    reply = Reply.NOBODY if in_use.role not in ("window", None) else door.ask_owner()
+    reply = Reply.NOBODY if in_use.role not in ("window", None) else instance.ask_owner()
     if reply is Reply.NO_ANSWER:
         raise UserError("Another Ghostcandle has this data folder open but does not answer. End it, then try again.")
     if reply is Reply.NOBODY:

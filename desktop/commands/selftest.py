@@ -109,8 +109,8 @@ def _resume(context: Context) -> str:
     ready = _run(context, _CANDLES + 5)
     after = _stored(context)[1]["steps"]
     if ready[0].step != before or after != before + 5:
-        raise RuntimeError(f"went on at step {ready[0].step} of {before}, and ended at {after}")
-    return f"the checkpoint of step {before} was read back and training went on to step {after}"
+        raise RuntimeError(f"continued at step {ready[0].step} of {before}, and ended at {after}")
+    return f"the checkpoint of step {before} was read back and training continued to step {after}"
 
 
 def _stored(context: Context) -> tuple[Run, dict[str, Any]]:

@@ -72,7 +72,7 @@ def find(wanted: str, folder: DataFolder) -> Chosen:
 def starting_point(
     chosen: Chosen, candle_file: Path, count: int | None, *, counts_seen: bool, learns: bool
 ) -> tuple[StartingPoint, dict[str, Any]]:
-    """Where the run begins, and what is told of it. Raises UserError where the file can tell nothing of it."""
+    """The starting point of the run and its description. Raises UserError if the file cannot be evaluated with it."""
     file = read_candle_file(candle_file)
     if file.interval != chosen.market.interval:
         raise UserError(

@@ -41,8 +41,8 @@ def measure_sizes(
     """Each measure's percentiles by the size as a text, with the candles that were in view. Needs an application.
     Raises MeasureError.
 
-    say: is told what is being measured. with_everything: indicators, hindsight and the strip of errors as well, and
-    ticks and closing candles also while all is in view.
+    say: called with the name of each measurement. with_everything: indicators, hindsight and the strip of errors
+    as well, and ticks and closing candles also while all is in view.
     """
     say(f"Making charts of {', '.join(f'{size:,}' for size in sizes)} candles.")
     rigs = [Rig(size, with_everything=with_everything) for size in sizes]

@@ -2,7 +2,7 @@
 
 The road is the window's own: its connection reads the newest candles, the chart shows them, `HistoryLoading` reads all
 on its thread, and the chart takes the whole over. Meanwhile a timer asks for a whole picture every 16 ms. A frame is
-the time from the end of one whole paint to the end of the next, whoever asked for it, so that it holds all that keeps
+the time from the end of one whole paint to the end of the next, whatever caused it, so that it contains all that keeps
 the window from painting: the loader's share of the interpreter and of the processor, and the takeover itself. With
 everything there are each kind of indicator, hindsight and the strip of errors as well; then it is over when the
 indicators are drawn over the whole history. The database was written just now: its pages are in the system's memory,
@@ -81,7 +81,7 @@ class LoadingFigures:
 def measure_loading(
     candles: int = 1_000_000, folder: Path | None = None, *, with_everything: bool = False
 ) -> LoadingFigures:
-    """Store so many candles in a database of its own (some seconds, not measured), then load them.
+    """Store so many candles in a separate database (some seconds, not measured), then load them.
 
     with_everything: indicators, hindsight and the strip of errors are on. folder: where the database goes; a temporary
     one without it. Raises LoadingError, StorageError.

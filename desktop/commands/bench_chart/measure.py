@@ -51,7 +51,7 @@ class Figure:
 
 
 def take(measure: Measure, rigs: Sequence[Rig], repeats: int, seed: int = 0) -> dict[int, Figure]:
-    """`repeats` samples on each rig, by its count of candles. Each turn goes over all rigs, in an order of its own."""
+    """`repeats` samples on each rig, by its count of candles. Each turn goes over all rigs in a new order."""
     figures = {rig.count: Figure() for rig in rigs}
     order = np.random.default_rng(seed)
     for rig in rigs:

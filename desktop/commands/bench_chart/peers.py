@@ -1,4 +1,4 @@
-"""Other charts over the same candles: each in an environment of its own, so that none of it comes near ours."""
+"""Other charts over the same candles: each in a separate environment, isolated from ours."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class PeerEnvironment:
         """Install what is not there yet. Raises MeasureError with a sentence where that is not possible."""
         if (self._folder / _READY).exists():
             return
-        say(f"Installing {self._packages[0]} into an environment of its own (once).")
+        say(f"Installing {self._packages[0]} into a separate environment (once).")
         shutil.rmtree(self._folder, ignore_errors=True)
         for command in _install_commands(self._folder, self.python, self._packages):
             _run_tool(command)

@@ -58,7 +58,7 @@ def with_ratios(measured: Measured) -> Measured:
 
 
 def bars(measured: Measured) -> list[Bar]:
-    """What issue and documentation promise, with what was measured."""
+    """The limits that the documentation promises, with the measured values."""
     at: Callable[..., float | None] = lambda *path: _at(measured, *path)  # noqa: E731
     return [
         Bar("tick p50 at 1,000,000 candles over that at 1,000", 1.2, True, at("tick_ratio_1e6_to_1e3")),

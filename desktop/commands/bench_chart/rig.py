@@ -88,9 +88,7 @@ class Rig:
         self._everything = Everything(self.chart, WalkedPast(self.series), scenario.MINUTE) if with_everything else None
         self.chart.show()
         if not QTest.qWaitForWindowExposed(self.chart, _EXPOSED_WITHIN_MS):
-            raise MeasureError(
-                "The chart's window did not come up; without it nothing is painted, and no figure is given."
-            )
+            raise MeasureError("The chart's window did not open, so nothing is painted and there are no figures.")
         self.settle()
         self.show_newest()
 
@@ -105,7 +103,7 @@ class Rig:
         return scenario.forecast_after(newest)
 
     def show_newest(self, in_view: int = IN_VIEW) -> None:
-        """Let go of the plot; the newest `in_view` candles, with the room to the right, and the cursor over them."""
+        """Release the plot; show the newest `in_view` candles, with the room to the right, and the cursor over them."""
         chart = self.chart
         middle = (WIDTH * 0.4, HEIGHT * 0.45)
         for kind in (QEvent.Type.MouseButtonRelease, QEvent.Type.MouseButtonPress, QEvent.Type.MouseButtonRelease):

@@ -71,7 +71,7 @@ def series(count: int) -> CandleSeries:
 
 
 def forming_path(newest: Candle, count: int, seed: int = 9) -> list[Candle]:
-    """How the candle after `newest` stands after each of its `count` ticks. The price is pulled back to its opening,
+    """The candle after `newest` after each of its `count` ticks. The price is pulled back to its opening,
     so that it stays a candle among the others."""
     generator = np.random.default_rng(seed)
     shocks, amounts = generator.normal(0.0, _TICK_STEP, count), generator.uniform(0.0, 2.0 * _VOLUME / count, count)
@@ -86,7 +86,7 @@ def forming_path(newest: Candle, count: int, seed: int = 9) -> list[Candle]:
 
 
 def following(newest: Candle, like: Candle) -> Candle:
-    """A closed candle after `newest`, shaped like another one: a market goes on as it was."""
+    """A closed candle after `newest`, shaped like another one: the market continues as before."""
     share = newest.close / like.open
     opened, high, low, close = (round(price * share, 2) for price in (like.open, like.high, like.low, like.close))
     return Candle(newest.open_time_ms + MINUTE.duration_ms, opened, high, low, close, like.volume)

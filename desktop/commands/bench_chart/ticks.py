@@ -1,4 +1,4 @@
-"""A tick: the forming candle as it stands now, with the newest 300 candles in view."""
+"""A tick: the current forming candle, with the newest 300 candles in view."""
 
 from __future__ import annotations
 

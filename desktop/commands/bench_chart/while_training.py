@@ -4,7 +4,7 @@ A frame is the frame clock's work (geometry and labels) and the paint that follo
 the trainer holds the interpreter or the core in the middle of one, that counts. The waiting between the two, and for
 the frame clock's 16 ms, does not; `interval_ms`, from one paint to the next, has all of it.
 
-Each host is measured in a process of its own, so that the figure of the process host is that of a window without
+Each host is measured in a separate process, so that the figure of the process host is that of a window without
 torch; `has_torch` says whether that held.
 """
 
@@ -87,7 +87,7 @@ class FramedChart(ChartWidget):
 
 
 class Hand(QObject):
-    """Moves the mouse over the chart and sends it ticks, each at a pace of its own."""
+    """Moves the mouse over the chart and sends it ticks, each at its own pace."""
 
     def __init__(self, rig: Rig) -> None:
         super().__init__(rig.chart)
@@ -117,7 +117,7 @@ class Hand(QObject):
 
 
 class Trainer(QObject):
-    """A real run in a folder of its own, and what it has told so far."""
+    """A real run in a separate folder, with its events so far."""
 
     def __init__(self, folder: Path, settings: Settings, host: Literal["process", "thread"]) -> None:
         super().__init__()

@@ -9,7 +9,7 @@ _FAR_OUT = 1e-12
 
 
 class WholeView:
-    """From the call of `zoom` to the paint: other groups, another price range, everything drawn anew."""
+    """From the call of `zoom` to the paint: other groups, another price range, everything redrawn."""
 
     name = "all_ms"
 
