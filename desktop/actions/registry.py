@@ -195,7 +195,7 @@ class ActionRegistry(QObject):
         self._menus: dict[tuple[str, ...], QMenu] = {}
         for info in self._infos.values():
             action = (existing or {}).get(info.id) or QAction(self)
-            self._dress(action, info)
+            self._apply_style(action, info)
             self._actions[info.id] = action
         owner.addActions(list(self._actions.values()))
 
@@ -285,7 +285,7 @@ class ActionRegistry(QObject):
             parent.addSeparator()
         sections[path] = section
 
-    def _dress(self, action: QAction, info: ActionInfo) -> None:
+    def _apply_style(self, action: QAction, info: ActionInfo) -> None:
         action.setObjectName(info.id.value)
         shown = translated(info)
         action.setText(shown.text)

@@ -376,7 +376,7 @@ class Application(QObject):
         visits.progressed.connect(self.state.apply)
         visits.shown.connect(self.charting.reload)
         visits.summary_ready.connect(
-            lambda sentence: self.banner.tell(Notice(_VISIT, Severity.INFO, sentence, passes=True))
+            lambda sentence: self.banner.show_notice(Notice(_VISIT, Severity.INFO, sentence, passes=True))
         )
 
     def _connect_jobs(self) -> None:

@@ -93,7 +93,7 @@ class CrashWatch:
         return known.report
 
     def _notify(self, severity: Severity, text: str, details: str, report: CrashReport) -> None:
-        self._banner.tell(
+        self._banner.show_notice(
             Notice(
                 "crash",
                 severity,

@@ -28,7 +28,7 @@ from desktop.dialogs.setting_words import title
 from desktop.state.checkpoint_source import score_text
 from desktop.ui.formatting import format_count, format_time
 from desktop.ui.plain_text import Label, paragraphs
-from desktop.ui.tables import dress_rows
+from desktop.ui.tables import style_table
 from desktop.ui.translation import translate
 
 _RULES = ("keep_newest", "keep_best", "keep_every_steps", "keep_hours", "undo_minutes")
@@ -181,7 +181,7 @@ def _table() -> QTableWidget:
     )
     table.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
     table.verticalHeader().setDefaultSectionSize(table.fontMetrics().height() + 6)
-    dress_rows(table, translate("Checkpoints", "Checkpoints that a clean-up would delete"))
+    style_table(table, translate("Checkpoints", "Checkpoints that a clean-up would delete"))
     header = table.horizontalHeader()
     header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
     header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)

@@ -99,13 +99,13 @@ class ColumnDialog(QDialog):
         self.resize(460, 520)
 
     def _connect(self) -> None:
-        self.list.itemChanged.connect(self._tell)
-        self.list.model().rowsMoved.connect(self._tell)
+        self.list.itemChanged.connect(self._emit_chosen)
+        self.list.model().rowsMoved.connect(self._emit_chosen)
         self.up.clicked.connect(lambda: self._move(-1))
         self.down.clicked.connect(lambda: self._move(1))
         self.reset.clicked.connect(self._reset)
-        self.sort_by.currentIndexChanged.connect(self._tell)
-        self.descending.toggled.connect(self._tell)
+        self.sort_by.currentIndexChanged.connect(self._emit_chosen)
+        self.descending.toggled.connect(self._emit_chosen)
         self.list.move_asked.connect(self._move)
 
     def _move(self, by: int) -> None:
@@ -115,13 +115,13 @@ class ColumnDialog(QDialog):
         item = self.list.takeItem(row)
         self.list.insertItem(row + by, item)
         self.list.setCurrentRow(row + by)
-        self._tell()
+        self._emit_chosen()
 
     def _reset(self) -> None:
         self.chosen.emit(BrowserSettings(all_runs=self._settings.all_runs))
         self.accept()
 
-    def _tell(self) -> None:
+    def _emit_chosen(self) -> None:
         self._settings = replace(
             self._settings,
             columns=self.names() or ("step",),

@@ -34,7 +34,7 @@ from desktop.state.checkpoint_source import score_text
 from desktop.ui.formatting import MISSING, format_count, format_number, format_percent, format_time
 from desktop.ui.plain_text import Label, paragraphs
 from desktop.ui.plots import NumberAxis, apply_plot_palette, plot_widget
-from desktop.ui.tables import dress_rows
+from desktop.ui.tables import style_table
 from desktop.ui.theme import Palette
 from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
 
@@ -256,7 +256,7 @@ def _curve(steps: Sequence[StepDone]) -> tuple[np.ndarray, np.ndarray]:
 def _table(titles: Sequence[str], name: str) -> QTableWidget:
     table = QTableWidget(0, len(titles) + 1)
     table.setHorizontalHeaderLabels(["", *titles])
-    dress_rows(table, name)
+    style_table(table, name)
     header = table.horizontalHeader()
     header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
     header.setSectionResizeMode(QHeaderView.ResizeMode.Stretch)

@@ -125,7 +125,7 @@ class CheckpointExchange(QObject):
     def export(self, kept: Sequence[CheckpointRow], place: Path) -> None:
         """Write these into folders in `place`. Each is kept from clean-up until it was read."""
         if self.is_busy:
-            self._say_busy()
+            self._show_busy()
             return
         tasks = []
         for each in kept:
@@ -192,21 +192,21 @@ class CheckpointExchange(QObject):
         on_over: Callable[[Sequence[Done]], object],
     ) -> None:
         if self.is_busy:
-            self._say_busy()
+            self._show_busy()
             return
         if not tasks:
             return
         self._results = []
         self._work = FileWork(tasks, self)
         self._work.done.connect(self._results.append)
-        self._work.progressed.connect(lambda done, total: self._say(JobProgress(_NOTICE, title, done, total)))
+        self._work.progressed.connect(lambda done, total: self._report(JobProgress(_NOTICE, title, done, total)))
         self._work.finished.connect(lambda: self._on_finished(title, len(tasks), on_over))
-        self._say(JobProgress(_NOTICE, title, 0, len(tasks)))
+        self._report(JobProgress(_NOTICE, title, 0, len(tasks)))
         self._work.start()
 
-    def _say_busy(self) -> None:
+    def _show_busy(self) -> None:
         words = translate("Checkpoints", "Checkpoint files are still being read or written. Try again in a moment.")
-        self._tell(words, is_bad=True)
+        self._notify(words, is_bad=True)
 
     def _release(self) -> None:
         """Remove the hard links, also those of a window that crashed."""
@@ -217,11 +217,11 @@ class CheckpointExchange(QObject):
         self._work.deleteLater()
         self._work = None
         self._release()
-        self._say(JobProgress(_NOTICE, title, len(self._results), count, is_over=True))
+        self._report(JobProgress(_NOTICE, title, len(self._results), count, is_over=True))
         if self._database.is_open and self._results:
             on_over(self._results)
 
-    def _say(self, progress: JobProgress) -> None:
+    def _report(self, progress: JobProgress) -> None:
         self._state.apply(progress)
 
     def _on_verified(self, results: Sequence[Done]) -> None:
@@ -229,28 +229,28 @@ class CheckpointExchange(QObject):
         self._source.set_verified(faults)
         bad = [fault for fault in faults.values() if fault]
         if not bad:
-            self._tell(_whole_text(len(faults)))
+            self._notify(_whole_text(len(faults)))
         else:
             words = translate("Checkpoints", "{0} of {1} are damaged. {2}")
-            self._tell(words.format(format_count(len(bad)), format_count(len(faults)), _some(bad)), is_bad=True)
+            self._notify(words.format(format_count(len(bad)), format_count(len(faults)), _some(bad)), is_bad=True)
 
     def _on_exported(self, results: Sequence[Done]) -> None:
         bad = [str(result) for _, result in results if isinstance(result, BadFileError)]
         folders = [str(result) for _, result in results if isinstance(result, Path)]
         if bad:
-            self._tell(_some(bad), is_bad=True)
+            self._notify(_some(bad), is_bad=True)
         elif len(folders) == 1:
-            self._tell(translate("Checkpoints", "Exported to {0}.").format(folders[0]))
+            self._notify(translate("Checkpoints", "Exported to {0}.").format(folders[0]))
         else:
             words = translate("Checkpoints", "{0} checkpoints exported to {1}.")
-            self._tell(words.format(format_count(len(folders)), Path(folders[0]).parent))
+            self._notify(words.format(format_count(len(folders)), Path(folders[0]).parent))
 
     def _on_imported(self, results: Sequence[Done]) -> None:
         for _, result in results:
             if isinstance(result, CheckpointInfo):
                 self._show_imported(result)
             else:
-                self._tell(translate("Checkpoints", "{0} Nothing was imported.").format(result), is_bad=True)
+                self._notify(translate("Checkpoints", "{0} Nothing was imported.").format(result), is_bad=True)
 
     def _show_imported(self, info: CheckpointInfo) -> None:
         self._source.reload()
@@ -260,9 +260,9 @@ class CheckpointExchange(QObject):
             "Checkpoints",
             "The checkpoint of step {0} was imported as run {1}. “All runs” is on, so that the table lists it.",
         )
-        self._tell(words.format(format_count(info.step), info.run_id))
+        self._notify(words.format(format_count(info.step), info.run_id))
 
-    def _tell(self, sentence: str, *, is_bad: bool = False) -> None:
+    def _notify(self, sentence: str, *, is_bad: bool = False) -> None:
         self._shell.banner.notify(sentence, Severity.WARNING if is_bad else Severity.INFO, key=_NOTICE, is_answer=True)
 
 

@@ -51,7 +51,7 @@ class FilterLine(QLineEdit):
         self._patience = QTimer(self)
         self._patience.setSingleShot(True)
         self._patience.setInterval(_WAIT_MS)
-        self._patience.timeout.connect(self._tell)
+        self._patience.timeout.connect(self._show_fault)
         self.textChanged.connect(self._on_text)
         self.textEdited.connect(self._offer)
         message.hide()
@@ -87,7 +87,7 @@ class FilterLine(QLineEdit):
             self.clear()
             return
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Down):
-            self._tell()
+            self._show_fault()
             if self._fault is None:
                 self.left.emit()
             return
@@ -118,7 +118,7 @@ class FilterLine(QLineEdit):
         self._message.hide()
         self.changed.emit(expression)
 
-    def _tell(self) -> None:
+    def _show_fault(self) -> None:
         """Say what is wrong, and where: by a mark under its place."""
         self._patience.stop()
         if self._fault is None:

@@ -254,7 +254,7 @@ class CheckpointsPanel(Panel):
         shown = self.model.rowCount()
         set_text(self._count, _count_text(shown, total))
         text = translate("Checkpoints", _NONE_SAVED if total == 0 else _NO_MATCH)
-        self._empty.tell(is_empty=shown == 0, is_loading=self._source.is_loading and total == 0, text=text)
+        self._empty.update_state(is_empty=shown == 0, is_loading=self._source.is_loading and total == 0, text=text)
 
     def _offer_restore(self, rows: Sequence[int]) -> None:
         can_restore = len(rows) == 1 and not self._source.is_the_model(self.model.info(rows[0]))

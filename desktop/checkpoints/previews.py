@@ -129,7 +129,7 @@ class CheckpointPreviews(QObject):
             return
         info = self._asked[0]
         restore = translate("Checkpoints", "Restore")
-        self._shell.banner.tell(
+        self._shell.banner.show_notice(
             Notice(
                 _KEY,
                 Severity.WARNING if is_wrecked(info) else Severity.INFO,

@@ -25,7 +25,7 @@ from desktop.checkpoints.columns import format_bytes
 from desktop.state.checkpoint_source import CheckpointSource, score_text
 from desktop.ui.formatting import MISSING, format_count, format_time
 from desktop.ui.plain_text import Label, paragraphs
-from desktop.ui.tables import dress_rows
+from desktop.ui.tables import style_table
 from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
 
 _TITLES = (
@@ -184,7 +184,7 @@ def _table() -> QTableWidget:
     table.setHorizontalHeaderLabels([translate("Checkpoints", title) for title in _TITLES])
     table.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
     table.verticalHeader().setDefaultSectionSize(table.fontMetrics().height() + 6)
-    dress_rows(table, translate("Checkpoints", "Runs"))
+    style_table(table, translate("Checkpoints", "Runs"))
     header = table.horizontalHeader()
     header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
     header.setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)

@@ -39,7 +39,7 @@ from desktop.checkpoints.cut_columns import NumberDelegate, keep_numbers_whole
 from desktop.checkpoints.model import INFO_ROLE, CheckpointTableModel, stretches
 from desktop.checkpoints.widths import ICON_SIZE, WORDS_INDENT, ColumnWidths
 from desktop.ui.icons import icon
-from desktop.ui.tables import Index, dress_rows
+from desktop.ui.tables import Index, style_table
 from desktop.ui.theme import Theme
 from desktop.ui.translation import translate
 
@@ -63,7 +63,7 @@ class CheckpointTable(QTableView):
         self._brought_into_view = ""
         self.setModel(self.rows)
         keep_numbers_whole(self)
-        self._dress(theme)
+        self._apply_style(theme)
         self.rows.sorting_asked.connect(self._on_sorting)
         header = self.horizontalHeader()
         header.sectionMoved.connect(lambda *_: self._on_moved())
@@ -165,7 +165,7 @@ class CheckpointTable(QTableView):
         if self._settings.columns and name not in self._settings.columns:
             shown = self.shown_columns()
             place = len(list(takewhile(LEADING.__contains__, shown)))
-            self._tell(replace(self._settings, columns=(*shown[:place], name, *shown[place:])))
+            self._change(replace(self._settings, columns=(*shown[:place], name, *shown[place:])))
             self.arrange(self._settings)
         self._bring_into_view()
 
@@ -215,17 +215,17 @@ class CheckpointTable(QTableView):
 
     def _on_sorting(self, number: int, order: Qt.SortOrder) -> None:
         is_descending = order is Qt.SortOrder.DescendingOrder
-        self._tell(replace(self._settings, sort_by=COLUMNS[number].name, is_descending=is_descending))
+        self._change(replace(self._settings, sort_by=COLUMNS[number].name, is_descending=is_descending))
 
     def _on_moved(self) -> None:
         if not self._is_arranging:
-            self._tell(replace(self._settings, columns=self.wanted_columns()))
+            self._change(replace(self._settings, columns=self.wanted_columns()))
             self.arrange(self._settings)
 
     def _on_resized(self, number: int, before: int, width: int) -> None:
         if self._is_arranging or not self.isVisible() or 0 in (before, width) or self._is_stretched(number):
             return
-        self._tell(replace(self._settings, widths={**self._settings.widths, COLUMNS[number].name: max(8, width)}))
+        self._change(replace(self._settings, widths={**self._settings.widths, COLUMNS[number].name: max(8, width)}))
 
     def _is_stretched(self, number: int) -> bool:
         """The last column takes what room there is: nobody chose that."""
@@ -233,18 +233,18 @@ class CheckpointTable(QTableView):
         shown = [place for place in range(header.count()) if not self.isColumnHidden(header.logicalIndex(place))]
         return bool(shown) and header.visualIndex(number) == shown[-1]
 
-    def _tell(self, settings: BrowserSettings) -> None:
+    def _change(self, settings: BrowserSettings) -> None:
         if settings != self._settings:
             self._settings = settings
             self.arranged.emit(settings)
 
-    def _dress(self, theme: Theme) -> None:
+    def _apply_style(self, theme: Theme) -> None:
         words, numbers = TextDelegate(self), NumberDelegate(self)
         self.setItemDelegateForColumn(0, MarksDelegate(theme, self))
         for number, column in enumerate(COLUMNS):
             if number:
                 self.setItemDelegateForColumn(number, numbers if column.is_number else words)
-        dress_rows(self, translate("Checkpoints", "Checkpoints"))
+        style_table(self, translate("Checkpoints", "Checkpoints"))
         self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         # Every row is as high as the others: Qt need not ask 100,000 of them.

@@ -39,7 +39,7 @@ class ColumnWidths:
     def measure(self, catalog: Catalog, rows: Rows, metrics: QFontMetrics) -> bool:
         """Look at rows of the catalog. True where one needs more room than all before."""
         has_grown = False
-        for kept in _telling(catalog, rows):
+        for kept in _sample_rows(catalog, rows):
             key = (kept.info.checkpoint_id, kept.info.name, kept.info.tags)
             if key not in self._measured:
                 self._measured.add(key)
@@ -77,7 +77,7 @@ def _shown(column: Column, text: str) -> str:
     return text if column.is_number else WORDS_INDENT + text
 
 
-def _telling(catalog: Catalog, rows: Rows) -> Iterator[CheckpointRow]:
+def _sample_rows(catalog: Catalog, rows: Rows) -> Iterator[CheckpointRow]:
     """Those with the longest numbers, and the first ones."""
     places = set(rows[:_FIRST_ROWS].tolist())
     for name in _EXTREME:

@@ -29,12 +29,12 @@ def open_tags(
     """Ask for the tags of all of these; `on_tags` gets those that are new, and those of all that were taken away."""
     common = [tag for tag in infos[0].tags if all(tag in info.tags for info in infos)]
 
-    def tell(text: str) -> None:
+    def change_tags(text: str) -> None:
         wanted = list(dict.fromkeys(word for word in re.split(r"[\s,]+", text) if word))
         on_tags([tag for tag in wanted if tag not in common], [tag for tag in common if tag not in wanted])
 
     title, hint = translate("Checkpoints", "Tags"), translate("Checkpoints", "For example: keep, before-halving")
-    return _ask(parent, title, _tags_question(infos), ", ".join(common), hint, LONGEST_NOTE, tell)
+    return _ask(parent, title, _tags_question(infos), ", ".join(common), hint, LONGEST_NOTE, change_tags)
 
 
 def _tags_question(infos: Sequence[CheckpointInfo]) -> str:

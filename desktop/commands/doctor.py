@@ -165,7 +165,7 @@ def _count_fonts(fontconfig: ctypes.CDLL) -> int:
 def _torch(wanted: str) -> Finding:
     """Asked in a child process, so that this one does not import torch; the package has no other Python to ask."""
     try:
-        torch_facts = _asked_here() if getattr(sys, "frozen", False) else _asked_in_a_child()
+        torch_facts = _torch_facts_in_process() if getattr(sys, "frozen", False) else _torch_facts_from_child()
     except (ImportError, OSError, subprocess.SubprocessError, ValueError) as error:
         return Finding("torch", State.BAD, f"cannot be loaded ({error})", "Run: make setup")
     build = "CPU build" if torch_facts["cuda"] is None else f"CUDA {torch_facts['cuda']} build"
@@ -181,7 +181,7 @@ def _torch(wanted: str) -> Finding:
     return Finding("torch", State.OK, what)
 
 
-def _asked_in_a_child() -> dict[str, Any]:
+def _torch_facts_from_child() -> dict[str, Any]:
     command = [sys.executable, "-c", _TORCH_QUESTION]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     if done.returncode != 0:
@@ -191,7 +191,7 @@ def _asked_in_a_child() -> dict[str, Any]:
     return torch_facts
 
 
-def _asked_here() -> dict[str, Any]:
+def _torch_facts_in_process() -> dict[str, Any]:
     import importlib  # noqa: PLC0415
 
     torch = importlib.import_module("torch")

@@ -101,7 +101,7 @@ def with_some_context(command: Command) -> Command:
 def _handing(
     command: Command,
     make_context: Callable[[dict[str, Any], ExitStack], Context],
-    also_tell: Callable[[str], object] | None = None,
+    also_show: Callable[[str], object] | None = None,
 ) -> Command:
     @functools.wraps(command)
     def wrapped(**options: Any) -> None:
@@ -111,8 +111,8 @@ def _handing(
                 command(make_context(options, stack), **own)
         except expected_errors() as error:
             report_failure(str(error), bool(options.get("as_json")))
-            if also_tell is not None and not options.get("as_json") and start_failure.is_needed():
-                also_tell(str(error))
+            if also_show is not None and not options.get("as_json") and start_failure.is_needed():
+                also_show(str(error))
             sys.exit(getattr(error, "exit_code", 1))
 
     return wrapped

@@ -58,7 +58,7 @@ def pretrain(context: Context, files: tuple[Path, ...], **wanted: Any) -> None:
 
     Ends after --epochs, early without progress, or on Ctrl+C with the best epoch so far kept.
     """
-    with TerminalProgress(is_shown=speaks(), lines=context.lines) as progress, _asked_to_stop() as stop:
+    with TerminalProgress(is_shown=speaks(), lines=context.lines) as progress, _stop_on_signals() as stop:
         account = _pretrain(context, files, wanted, progress, stop)
     if account is not None:
         print_json(account) if context.as_json else print_pretraining(account)
@@ -97,7 +97,7 @@ class _Listener:
 
 
 @contextlib.contextmanager
-def _asked_to_stop() -> Iterator[threading.Event]:
+def _stop_on_signals() -> Iterator[threading.Event]:
     """Set by Ctrl+C and a polite kill. torchrun hands the same signal on, so a second one changes nothing."""
     stop = threading.Event()
 

@@ -44,13 +44,13 @@ _SIGNS = {
 def open_dialog(dialog: QDialog) -> QDialog:
     """Show a dialog over its window without a nested event loop; it is deleted on close."""
     dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-    dress_icons(dialog)
+    style_icons(dialog)
     keep_on_screen(dialog)
     dialog.open()
     return dialog
 
 
-def dress_icons(dialog: QDialog) -> None:
+def style_icons(dialog: QDialog) -> None:
     """Replace the style's icons of standard buttons and of a question by our own."""
     ink = dialog.palette().buttonText().color()
     for box in dialog.findChildren(QDialogButtonBox):

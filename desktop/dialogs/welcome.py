@@ -103,7 +103,7 @@ class WelcomeDialog(QDialog):
         self.sources = ChoiceRow(translate("Dialogs", "Candles"), map(_translated, _SOURCES))
         self.devices = ChoiceRow(translate("Dialogs", "Train on"), map(_translated, _DEVICES))
         self.devices.offer(_CUDA, is_offered=False)
-        self.devices.tell(translate("Dialogs", "Looking for an NVIDIA GPU …"))
+        self.devices.show_note(translate("Dialogs", "Looking for an NVIDIA GPU …"))
         buttons = QDialogButtonBox()
         self.start = buttons.addButton(translate("Dialogs", "Start watching"), QDialogButtonBox.ButtonRole.AcceptRole)
         self.start.setDefault(True)
@@ -111,7 +111,7 @@ class WelcomeDialog(QDialog):
         buttons.accepted.connect(self.accept)
         self._build(buttons)
         self.sources.changed.connect(self._on_source)
-        self.finished.connect(self._tell)
+        self.finished.connect(self._emit_chosen)
 
     @Slot(object)
     def show_machine(self, reading: MachineReading) -> None:
@@ -119,7 +119,7 @@ class WelcomeDialog(QDialog):
         why_not = _why_no_cuda(reading)
         self.devices.offer(_CUDA, is_offered=not why_not)
         names = ", ".join(gpu.name for gpu in reading.gpus)
-        self.devices.tell(why_not or translate("Dialogs", "CUDA runs on {0}.").format(names))
+        self.devices.show_note(why_not or translate("Dialogs", "CUDA runs on {0}.").format(names))
 
     def settings(self) -> Settings:
         """What the buttons say."""
@@ -152,7 +152,7 @@ class WelcomeDialog(QDialog):
     def _on_source(self) -> None:
         self.symbols.setEnabled(self.sources.choice.has_symbol)
 
-    def _tell(self, result: int) -> None:
+    def _emit_chosen(self, result: int) -> None:
         is_accepted = result == QDialog.DialogCode.Accepted
         settings = self.settings() if is_accepted else self._settings
         self.chosen.emit(settings, is_accepted and self.sources.value == "file")
@@ -199,7 +199,7 @@ class ChoiceRow(QWidget):
         """The one that says this. Raises StopIteration where there is none."""
         return next(each for each in self.findChildren(QPushButton) if each.text() == text)
 
-    def tell(self, words: str) -> None:
+    def show_note(self, words: str) -> None:
         """Say something under the buttons."""
         self.note.setText(words)
         self.note.show()

@@ -115,7 +115,7 @@ class ImportDialog(JobDialog):
             raise ValueError(translate("Jobs", "Enter the time zone, such as UTC or Europe/Berlin."))
         venue = self.venue.currentText().strip().lower()
         if not venue:
-            _require_telling_names(files)
+            _require_known_exchanges(files)
         return self._order_of(files)
 
     def _order_of(self, files: Sequence[Path]) -> Order:
@@ -136,7 +136,7 @@ def _without(text: str, sentence: str) -> str:
     return text.replace(f"{sentence} ", "").replace(f" {sentence}", "").replace(sentence, "").strip()
 
 
-def _require_telling_names(files: Iterable[Path]) -> None:
+def _require_known_exchanges(files: Iterable[Path]) -> None:
     """Raises ValueError for the first whose name does not tell its exchange: better now than after a process began."""
     for file in files:
         try:

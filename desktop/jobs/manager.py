@@ -86,7 +86,7 @@ class JobManager(QObject):
         panel.can_cancel = self.can_cancel
         panel.cancel_requested.connect(self.cancel)
         panel.market_requested.connect(self._open_market)
-        panel.trouble.connect(lambda sentence: self._tell(sentence, is_bad=True))
+        panel.trouble.connect(lambda sentence: self._notify(sentence, is_bad=True))
         shell.actions.wire(
             {
                 ActionId.IMPORT_CANDLES: lambda: self.ask_import(),
@@ -131,7 +131,7 @@ class JobManager(QObject):
         """Start it, and show it in the list. Returns its id, or None, with a notice, if it was not started."""
         if self._is_closed or len(self._children) >= MOST_AT_ONCE:
             words = translate("Jobs", "{0} jobs are running. Wait for one or cancel one, then try again.")
-            self._tell(words.format(len(self._children)), is_bad=True)
+            self._notify(words.format(len(self._children)), is_bad=True)
             return None
         self._number += 1
         job_id = f"own job {self._number}"
@@ -139,7 +139,7 @@ class JobManager(QObject):
             scratch = self._make_room(job_id, order)
         except OSError as error:
             words = translate("Jobs", "“{0}” could not be started: the data folder cannot be written ({1}).")
-            self._tell(words.format(order.title, error.strerror or error), is_bad=True)
+            self._notify(words.format(order.title, error.strerror or error), is_bad=True)
             return None
         child = ChildProcess(self._arguments(order), self._environment(scratch if order.works_aside else None), self)
         child.progressed.connect(lambda *progress: self._on_progress(job_id, *progress))
@@ -367,11 +367,11 @@ class JobManager(QObject):
                 action=translate("Jobs", "Open {0}").format(shown_symbol(market.venue, market.symbol)),
                 on_action=lambda: self._market_choice.open_stored(market),
             )
-        self._shell.banner.tell(notice)
+        self._shell.banner.show_notice(notice)
 
     def _open_market(self, market: Market) -> None:
         if market == self._watched():
-            self._tell(translate("Jobs", "{0} is on the chart already.").format(shown_market(market)))
+            self._notify(translate("Jobs", "{0} is on the chart already.").format(shown_market(market)))
         else:
             self._market_choice.open_stored(market)
 
@@ -381,7 +381,7 @@ class JobManager(QObject):
         try:
             self._panel.open_page(self._folder.absolute(file))
         except StorageError as error:
-            self._tell(str(error), is_bad=True)
+            self._notify(str(error), is_bad=True)
 
-    def _tell(self, sentence: str, *, is_bad: bool = False) -> None:
+    def _notify(self, sentence: str, *, is_bad: bool = False) -> None:
         self._shell.banner.notify(sentence, Severity.WARNING if is_bad else Severity.INFO, key=_KEY, is_answer=True)

@@ -94,7 +94,7 @@ class JobsPanel(Panel):
                 self.table.selectRow(row)
         running = len(self._state.jobs)
         set_text(self.count, translate("Jobs", "{0} running").format(format_count(running)) if running else "")
-        self._empty.tell(is_empty=not jobs, is_loading=False)
+        self._empty.update_state(is_empty=not jobs, is_loading=False)
         self._update_actions()
 
     def tick(self) -> None:

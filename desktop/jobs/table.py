@@ -16,7 +16,7 @@ from desktop.ui.formatting import MISSING, format_count, format_duration, format
 from desktop.ui.icons import icon
 from desktop.ui.interface_size import follow_interface_size, space_rows
 from desktop.ui.plain_text import paragraphs
-from desktop.ui.tables import ROOT, Index, dress_rows, title_at
+from desktop.ui.tables import ROOT, Index, style_table, title_at
 from desktop.ui.theme import Palette, Theme
 from desktop.ui.translation import translate
 
@@ -210,7 +210,7 @@ def make_table(model: JobsModel, theme: Theme, name: str, parent: QWidget | None
     table.setItemDelegateForColumn(PROGRESS, ProgressDelegate(theme, table))
     table.setItemDelegateForColumn(RESULT, ElidedCells(table))
     table.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
-    dress_rows(table, name, several=False)
+    style_table(table, name, several=False)
     table.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
     space_rows(table, 8)
     header = table.horizontalHeader()

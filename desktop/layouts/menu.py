@@ -13,17 +13,17 @@ from desktop.dialogs.messages import open_dialog
 from desktop.layouts.store import LayoutStore
 from desktop.ui.translation import translate
 
-Tell = Callable[[str], object]
+Notify = Callable[[str], object]
 _LONGEST_NAME = 40
 
 
 class LayoutMenu(QObject):
     """Fills a menu, below what is there, with the layouts that are kept, each time it is opened."""
 
-    def __init__(self, window: QMainWindow, menu: QMenu, store: LayoutStore | None, tell: Tell) -> None:
-        """tell: shows a sentence. Without a store, nothing can be kept, and the menu says why."""
+    def __init__(self, window: QMainWindow, menu: QMenu, store: LayoutStore | None, notify: Notify) -> None:
+        """notify: shows a sentence. Without a store, nothing can be kept, and the menu says why."""
         super().__init__(window)
-        self._window, self._menu, self._store, self._tell = window, menu, store, tell
+        self._window, self._menu, self._store, self._notify = window, menu, store, notify
         self._own: list[QAction] = []
         self._forget = QMenu(translate("Layouts", "&Delete"), window)
         menu.aboutToShow.connect(self.fill)
@@ -58,15 +58,15 @@ class LayoutMenu(QObject):
         """Keep the docks as they are under this name."""
         name = " ".join(typed.split())[:_LONGEST_NAME]
         if not name:
-            self._tell(translate("Layouts", "The layout was not saved: it needs a name."))
+            self._notify(translate("Layouts", "The layout was not saved: it needs a name."))
         elif self._store is None:
-            self._tell(
+            self._notify(
                 translate("Layouts", "Layouts are not saved in safe mode. Start without --safe-mode to save one.")
             )
         elif self._store.keep(self._window, name):
-            self._tell(translate("Layouts", "The layout was saved as “{0}”, under View, Layouts.").format(name))
+            self._notify(translate("Layouts", "The layout was saved as “{0}”, under View, Layouts.").format(name))
         else:
-            self._tell(
+            self._notify(
                 translate(
                     "Layouts",
                     "The layout could not be written to the data folder; free some space, or allow writing to it.",
@@ -76,7 +76,7 @@ class LayoutMenu(QObject):
     def apply(self, name: str, *_args: object) -> None:
         """Put the docks where this layout has them."""
         if self._store is not None and not self._store.apply(self._window, name):
-            self._tell(
+            self._notify(
                 translate(
                     "Layouts", "The layout “{0}” was saved by another version, with other panels; save it again."
                 ).format(name)
@@ -85,4 +85,6 @@ class LayoutMenu(QObject):
     def forget(self, name: str, *_args: object) -> None:
         """Drop a layout that is kept."""
         if self._store is not None and not self._store.drop(name):
-            self._tell(translate("Layouts", "The layout “{0}” could not be deleted from the layout file.").format(name))
+            self._notify(
+                translate("Layouts", "The layout “{0}” could not be deleted from the layout file.").format(name)
+            )

@@ -49,7 +49,7 @@ class AlertMessages:
         alert = translate("Chart", "Alert: {0}.").format(crossing)
         text = " ".join((alert, *dict.fromkeys(line.text for line in lines if line.text)))
         key, crossed_at_ms = f"alert {lines[0].number}", lines[0].crossed_at_ms
-        self._shell.banner.tell(
+        self._shell.banner.show_notice(
             Notice(
                 key,
                 Severity.WARNING,

@@ -140,7 +140,7 @@ class AlertsElsewhere(QObject):
             said = translate("Chart", "{2} alerts on {0} are not watched while {1} is shown.")
         text = said.format(*(shown_symbol(each.venue, each.symbol) for each in (former, shown)), count)
         can_be_listed = is_exchange and former.venue not in (FILE_VENUE, SIMULATED_VENUE)
-        self._shell.banner.tell(
+        self._shell.banner.show_notice(
             Notice(
                 _UNWATCHED,
                 Severity.WARNING,

@@ -57,7 +57,7 @@ class BestCheckpointPanel(Panel):
         self._best = self._source.best()
         best = self._best
         text = "" if best is not None else _why_none(self._source.highest(), self._model_found)
-        self._empty.tell(is_empty=best is None, is_loading=self._source.is_loading, text=text)
+        self._empty.update_state(is_empty=best is None, is_loading=self._source.is_loading, text=text)
         self._scroll.setVisible(best is not None)  # its bar would lie over the words
         for part in (self._trophy, self._step, self._score, *self._small, self._restore):
             part.setVisible(best is not None)

@@ -38,7 +38,7 @@ from desktop.ui.icons import icon, severity_colour, severity_icon_name
 from desktop.ui.interface_size import enlarge_icons, follow_interface_size, space_rows
 from desktop.ui.panel_base import EmptyState, Panel, colour_text
 from desktop.ui.plain_text import paragraphs, with_whole_figures
-from desktop.ui.tables import ROOT, Index, dress_rows, title_at
+from desktop.ui.tables import ROOT, Index, style_table, title_at
 from desktop.ui.theme import Palette, Theme
 from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
 from desktop.ui.words import word
@@ -140,7 +140,7 @@ class IncidentsPanel(Panel):
         if [incident.episode for incident in self.selected()] != chosen:
             self._select_again(set(chosen))
         has_some = self.model.rowCount() > 0
-        self._empty.tell(is_empty=not has_some, is_loading=self._state.is_loading)
+        self._empty.update_state(is_empty=not has_some, is_loading=self._state.is_loading)
         self._splitter.setVisible(has_some)
         if had_none and has_some:
             self.table.selectRow(0)
@@ -263,7 +263,7 @@ def _table(model: IncidentsModel) -> QTableView:
     table = _IncidentsTable()
     table.setModel(model)
     table.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
-    dress_rows(table, translate("Panels", "Incidents, newest first"))
+    style_table(table, translate("Panels", "Incidents, newest first"))
     space_rows(table, 6)
     header = table.horizontalHeader()
     header.setMinimumSectionSize(26)

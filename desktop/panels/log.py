@@ -36,7 +36,7 @@ from desktop.ui.icons import icon, severity_colour, severity_icon_name
 from desktop.ui.interface_size import enlarge_icons, space_rows
 from desktop.ui.panel_base import EmptyState, Panel, colour_text, set_text
 from desktop.ui.plain_text import Label, paragraphs
-from desktop.ui.tables import Index, dress_rows
+from desktop.ui.tables import Index, style_table
 from desktop.ui.theme import Palette, Theme
 from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
 from desktop.ui.words import word
@@ -119,7 +119,7 @@ class LogPanel(Panel):
         some = translate("Panels", "{0} of {1}").format(format_count(len(shown)), counts)
         set_text(self.count, counts if len(shown) == len(entries) else some)
         nothing = translate("Panels", _NONE_MATCHES if entries else _NONE)
-        self._empty.tell(is_empty=not shown, is_loading=False, text=nothing)
+        self._empty.update_state(is_empty=not shown, is_loading=False, text=nothing)
         self._show_details()
 
     def tick(self) -> None:
@@ -231,7 +231,7 @@ def _table(model: LogModel) -> QTableView:
     table = QTableView()
     table.setModel(model)
     table.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
-    dress_rows(table, translate("Panels", "Lines of the log, newest first"))
+    style_table(table, translate("Panels", "Lines of the log, newest first"))
     table.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
     space_rows(table, 6)
     header = table.horizontalHeader()

@@ -18,7 +18,7 @@ FIRST_LOOK_MS = 120_000
 LOOK_EVERY_MS = 60_000
 _AFTER_A_FAILURE_MS = 3_600_000
 _ENDS_WITHIN_MS = 10_000
-_TELL_EVERY_S = 0.2
+_REPORT_INTERVAL_S = 0.2
 _JOB_ID = "backup"
 _log = logging.getLogger("ghostcandle")
 
@@ -52,7 +52,7 @@ class BackupMaker(QThread):
                 self._clock,
                 self._keep,
                 is_cancelled=self.isInterruptionRequested,
-                on_progress=self._tell,
+                on_progress=self._report_progress,
             )
             is_made = True
             self.made.emit(backup)
@@ -66,9 +66,9 @@ class BackupMaker(QThread):
             self.failed.emit(words.format(type(error).__name__, error))
         self.progressed.emit(JobProgress(_JOB_ID, self._title, 0, 0 if is_made else 1, is_over=True))
 
-    def _tell(self, done: int, total: int) -> None:
+    def _report_progress(self, done: int, total: int) -> None:
         now_s = self._clock.monotonic_s()
-        if now_s - self._reported_s >= _TELL_EVERY_S:
+        if now_s - self._reported_s >= _REPORT_INTERVAL_S:
             self._reported_s = now_s
             self.progressed.emit(JobProgress(_JOB_ID, self._title, done, total + 1))  # what is copied is not verified
 

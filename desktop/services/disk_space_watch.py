@@ -72,7 +72,7 @@ class RoomWatch(QObject):
     def _on_change(self) -> None:
         feed, training = self._waiting()
         if feed or training:
-            self._tell(feed=feed, training=training)
+            self._update_banner(feed=feed, training=training)
             if not self._timer.isActive() and not self._is_closed:
                 self._timer.start(self._pause_ms())
         else:
@@ -95,7 +95,7 @@ class RoomWatch(QObject):
         if usage.free >= _needed_bytes(usage.total):
             self.try_now()
 
-    def _tell(self, *, feed: bool, training: bool) -> None:
+    def _update_banner(self, *, feed: bool, training: bool) -> None:
         if feed and training:
             words = translate("Window", "The disk of {0} is full: storing candles and training are stopped.")
         elif feed:
@@ -107,7 +107,7 @@ class RoomWatch(QObject):
         if text != self._said:  # one that was dismissed stays away until there is something new to say
             self._said = text
             again = translate("Window", "Try again now")
-            self._banner.tell(Notice(_KEY, Severity.ERROR, text, action=again, on_action=self.try_now))
+            self._banner.show_notice(Notice(_KEY, Severity.ERROR, text, action=again, on_action=self.try_now))
 
 
 def _needed_bytes(total: int) -> int:

@@ -193,7 +193,7 @@ class RunController(QObject):
 
     def _announce(self, market: MarketSettings) -> None:
         self.opening.emit(market)
-        self._say(FeedState.CONNECTING, translate("Window", "Looking for candles …"))
+        self._apply_feed_status(FeedState.CONNECTING, translate("Window", "Looking for candles …"))
 
     async def _open(self, settings: Settings, *, is_asked_for: bool) -> None:
         async with self._turn:
@@ -304,7 +304,9 @@ class RunController(QObject):
                 await self._open_market(self._settings, trains=trains)
                 return
             await self._close_feed()
-            self._say(FeedState.CONNECTING, translate("Window", "Trying {0} again …").format(venue_name(asked.venue)))
+            self._apply_feed_status(
+                FeedState.CONNECTING, translate("Window", "Trying {0} again …").format(venue_name(asked.venue))
+            )
             feed = self._make_feed()
             if await self._build(feed, replace(self._settings, market=replace(asked, feed="live"))) is not None:
                 self._adopt(feed)
@@ -316,7 +318,7 @@ class RunController(QObject):
         if self._market is not None:
             self.refused.emit(sentence)
             return
-        self._say(FeedState.FAILED, sentence, needs_room=needs_room)
+        self._apply_feed_status(FeedState.FAILED, sentence, needs_room=needs_room)
         self.failed.emit(sentence)
 
     async def _start_again(self) -> None:
@@ -409,12 +411,12 @@ class RunController(QObject):
         error = task.exception()
         if error is not None:
             _log.error("The feed ended with an error.", exc_info=error)
-            self._say(
+            self._apply_feed_status(
                 FeedState.FAILED,
                 translate("Window", "The feed ended: {0}. Choose the market again to continue.").format(error),
             )
 
-    def _say(self, state: FeedState, sentence: str, *, needs_room: bool = False) -> None:
+    def _apply_feed_status(self, state: FeedState, sentence: str, *, needs_room: bool = False) -> None:
         self.feed_event.emit(FeedStatus(state, sentence, self._clock.now_ms(), needs_room=needs_room))
 
     def _spawn(self, work: Coroutine[Any, Any, None]) -> None:

@@ -51,7 +51,7 @@ class TrainingBreak(QObject):
         self.stop_requested.emit()
         if self._until_ms is not None:
             self._timer.start()
-        self._tell()
+        self._update_banner()
 
     def end(self) -> None:
         """Train again now."""
@@ -73,7 +73,7 @@ class TrainingBreak(QObject):
             self._over()
         elif self._is_on:
             self._was_starting = self._state.is_starting
-            self._tell()
+            self._update_banner()
 
     def _over(self) -> None:
         self._is_on, self._until_ms, self._said = False, None, ""
@@ -81,11 +81,11 @@ class TrainingBreak(QObject):
         self._banner.withdraw(_KEY)
         self._state.take_break(is_on=False)
 
-    def _tell(self) -> None:
+    def _update_banner(self) -> None:
         text = self._text(is_free=not self._state.has_trainer)
         if text != self._said:  # one that was dismissed stays away until there is something new to say
             self._said = text
-            self._banner.tell(
+            self._banner.show_notice(
                 Notice(_KEY, Severity.INFO, text, action=translate("Window", "Resume training now"), on_action=self.end)
             )
 

@@ -249,7 +249,7 @@ class RunState(QObject):
         """has_run: whether the market has a run to continue."""
         self.is_starting = self.has_trainer = True
         self.is_loading = has_run and self.trainer is None
-        self._tell_of_start()
+        self._emit_start_change()
 
     def take_stored(self, status: TrainerStatus) -> None:
         """What SQLite holds of the run that the starting trainer continues: there is no need to wait for that."""
@@ -264,7 +264,7 @@ class RunState(QObject):
         self.pause_asked = None
         if self.status is not None and self.failure is None:
             self.status = replace(self.status, state=TrainerState.STOPPED)
-        self._tell_of_start()
+        self._emit_start_change()
 
     @Slot(bool)
     def ask_pause(self, is_paused: bool) -> None:
@@ -278,7 +278,7 @@ class RunState(QObject):
         if is_on != self.is_on_break:
             self.is_on_break = is_on
             self.is_loading = self.is_loading and not is_on
-            self._tell_of_start()
+            self._emit_start_change()
 
     def apply(self, event: TrainerEvent | EventBatch | FeedStatus | CatchUpProgress) -> None:
         """Take what the trainer or the feed says. What belongs to another run than the watched one is dropped."""
@@ -428,7 +428,7 @@ class RunState(QObject):
             self.restored_at_ms = incident.newest_at_ms
             self.gradients.leave_out_until(incident.newest_at_ms)
 
-    def _tell_of_start(self) -> None:
+    def _emit_start_change(self) -> None:
         for signal in (self.status_changed, self.checkpoints_changed, self.incidents_changed):
             signal.emit()
 

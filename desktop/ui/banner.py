@@ -158,7 +158,7 @@ class Banner(QWidget):
         """The button that takes `shown` away."""
         return self._upper_row.dismiss_button
 
-    def tell(self, notice: Notice) -> None:
+    def show_notice(self, notice: Notice) -> None:
         """Show it, or keep it until graver ones are dismissed; an answer is shown until something graver comes. What
         is there already comes no more, though its words are new."""
         other, former = self._other, next((each for each in self._notices if each.key == notice.key), None)
@@ -174,7 +174,7 @@ class Banner(QWidget):
         self, text: str, severity: Severity = Severity.INFO, key: str = "notice", *, is_answer: bool = False
     ) -> None:
         """Show a sentence. is_answer: the answer to what the user has just done is seen at once, and passes."""
-        self.tell(Notice(key, severity, text, is_answer=is_answer, passes=is_answer))
+        self.show_notice(Notice(key, severity, text, is_answer=is_answer, passes=is_answer))
 
     def notify_storage_error(self, sentence: str) -> None:
         """The database could not be read or written."""

@@ -19,7 +19,7 @@ class FirstPaint(QObject):
         self._window = window
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
-        self._timer.timeout.connect(self._tell)
+        self._timer.timeout.connect(self._on_timeout)
         window.installEventFilter(self)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
@@ -29,6 +29,6 @@ class FirstPaint(QObject):
             self._timer.start(_AT_THE_LATEST_MS)
         return False
 
-    def _tell(self) -> None:
+    def _on_timeout(self) -> None:
         self._window.removeEventFilter(self)
         self.happened.emit()

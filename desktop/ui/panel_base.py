@@ -155,7 +155,7 @@ class EmptyState(Label):
         self._filter = _ResizeFilter(host, self._cover)
         self._cover()
 
-    def tell(self, *, is_empty: bool, is_loading: bool, text: str | None = None, why: str = "") -> None:
+    def update_state(self, *, is_empty: bool, is_loading: bool, text: str | None = None, why: str = "") -> None:
         """Cover the host while it is empty; while that may be for want of loading, do not say that there is nothing.
 
         why: what keeps it empty for now, on a separate line.

@@ -15,7 +15,7 @@ Index = QModelIndex | QPersistentModelIndex
 ROOT = QModelIndex()
 
 
-def dress_rows(table: QTableView, name: str, *, several: bool = True) -> None:
+def style_table(table: QTableView, name: str, *, several: bool = True) -> None:
     """name: what a screen reader calls it; several: whether more than one row may be chosen. Tab leaves the table."""
     table.setAccessibleName(name)
     table.setFont(tabular(table.font()))

@@ -270,7 +270,7 @@ class Theme(QObject):
         # Qt 6.9's GNOME theme makes every text monospace when the system's scheme changes; a font that was set stays
         application.setFont(application.font())
         _request_scheme(self._mode)
-        _dress(application, self._palette)
+        _apply_style(application, self._palette)
         self._refresh()
 
     @Slot()
@@ -280,7 +280,7 @@ class Theme(QObject):
             return
         self._palette = palette
         if self._application is not None:
-            _dress(self._application, palette)
+            _apply_style(self._application, palette)
         self.changed.emit(palette)
 
     def _wants_dark(self) -> bool:
@@ -292,7 +292,7 @@ class Theme(QObject):
         return scheme is Qt.ColorScheme.Dark
 
 
-def _dress(application: QApplication, palette: Palette) -> None:
+def _apply_style(application: QApplication, palette: Palette) -> None:
     application.setPalette(qt_palette(palette))  # takes those of single classes away
     outlined = outline_palette(palette)
     for name in _OUTLINED:

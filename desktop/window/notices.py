@@ -88,14 +88,14 @@ class NoticeWriter(QObject):
         notice = Notice(
             _TRAINER, Severity.ERROR, event.sentence, event.details, translate("Panels", "Start again"), self._on_start
         )
-        self._banner.tell(notice)
+        self._banner.show_notice(notice)
 
     def _on_feed(self) -> None:
         feed = self._state.feed
         if feed is None or feed.state is not FeedState.FAILED or feed.needs_room:
             self._banner.withdraw(_FEED)
             return
-        self._banner.tell(
+        self._banner.show_notice(
             Notice(
                 _FEED,
                 Severity.ERROR,
@@ -109,7 +109,7 @@ class NoticeWriter(QObject):
         """Only grave ones, offers, and answers to requests; all are in their panel."""
         if incident.kind == GPU_IS_BACK:
             text = f"{incident.what_happened} {incident.what_was_done}"
-            self._banner.tell(
+            self._banner.show_notice(
                 Notice(
                     _GPU,
                     incident.severity,
@@ -119,7 +119,7 @@ class NoticeWriter(QObject):
                 )
             )
         if incident.kind == RESTORED:
-            self._banner.tell(Notice(_RESTORED, incident.severity, incident.what_happened, passes=True))
+            self._banner.show_notice(Notice(_RESTORED, incident.severity, incident.what_happened, passes=True))
         if incident.severity is Severity.ERROR and incident.kind != BREAKER:  # its failure follows, with a button
             self._show_grave(incident)
 
@@ -131,7 +131,7 @@ class NoticeWriter(QObject):
             self._banner.withdraw(_DIVERGED)
             return
         way = diagnosis.recovery
-        self._banner.tell(
+        self._banner.show_notice(
             Notice(
                 _DIVERGED,
                 Severity.ERROR,
@@ -152,7 +152,7 @@ class NoticeWriter(QObject):
         elif incident.kind == TRAINER_ENDED:
             key = _ENDED
         self._shown_at_ms[key] = incident.at_ms
-        self._banner.tell(Notice(key, Severity.ERROR, text, incident.details, action, on_action))
+        self._banner.show_notice(Notice(key, Severity.ERROR, text, incident.details, action, on_action))
 
     def _on_run(self) -> None:
         for key in (_TRAINER, _INCIDENT, _ENDED, _PAUSED, _GPU, _RESTORED, _DIVERGED):

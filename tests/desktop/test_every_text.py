@@ -21,7 +21,7 @@ SHOWN_BY = frozenset(
         *("addAction", "addMenu", "addTab", "addItem", "addItems", "addRow", "addButton", "setTabText", "insertItem"),
         *("QLabel", "QPushButton", "QAction", "QGroupBox", "QCheckBox", "QRadioButton", "QMenu", "QToolBar"),
         *("QDockWidget", "QToolButton", "QCommandLinkButton", "QFileDialog", "QProgressDialog", "QMessageBox"),
-        *("Span", "EmptyState", "ShortcutLine", "Entry", "Bar", "set_text", "tell", "dress_rows"),
+        *("Span", "EmptyState", "ShortcutLine", "Entry", "Bar", "set_text", "update_state", "show_note", "style_table"),
     }
 )
 """Setters and constructors of Qt, and those of the window's own that show what they are given."""

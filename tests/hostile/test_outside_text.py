@@ -60,7 +60,9 @@ def hostile(bench: Bench) -> Bench:
     state.apply(JobProgress("job", LONG, 5, 10))
     for sentence in (NAME, LONG):
         state.apply(FeedStatus(FeedState.RECONNECTING, sentence, now_ms))
-    bench.window.banner.tell(Notice("key", Severity.ERROR, LONG, details=NAME, action="Do", on_action=lambda: None))
+    bench.window.banner.show_notice(
+        Notice("key", Severity.ERROR, LONG, details=NAME, action="Do", on_action=lambda: None)
+    )
     for dock in bench.window.docks.values():
         dock.show()
     bench.window._refresher._refresh()

@@ -70,7 +70,7 @@ class ChartDrawings(Placeable[Drawing]):
         if len(self.things) < MOST_DRAWINGS:
             return True
         full = translate("Chart", "There are {0} drawings on this market. Remove one before you draw another.")
-        self._shell.banner.tell(Notice("drawings", Severity.WARNING, full.format(MOST_DRAWINGS), is_answer=True))
+        self._shell.banner.show_notice(Notice("drawings", Severity.WARNING, full.format(MOST_DRAWINGS), is_answer=True))
         return False
 
     def ends(self, kind: DrawingKind) -> int:

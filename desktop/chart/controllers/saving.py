@@ -62,39 +62,39 @@ class ChartSaving(QObject):
         """Copy the picture to the clipboard."""
         if not self._is_empty():
             QGuiApplication.clipboard().setImage(image_of(self._chart))
-            self._tell(translate("Chart", "Copied the chart to the clipboard."))
+            self._notify(translate("Chart", "Copied the chart to the clipboard."))
 
     def save_picture(self, path: Path) -> None:
         """Write the picture in the format of the file name's suffix; nothing unless it is PNG or SVG."""
         form = path.suffix.lower()
         if form not in (".png", ".svg"):
             words = translate("Chart", "{0} was not written: end its name in .png or .svg.")
-            self._tell(words.format(path.name), Severity.WARNING)
+            self._notify(words.format(path.name), Severity.WARNING)
             return
         data = svg_of(self._chart) if form == ".svg" else _png(image_of(self._chart))
         try:
             write_durably(path, data, is_private=False)
         except OSError as error:
-            self._tell(failed_words(path, error.strerror or str(error)), Severity.WARNING)
+            self._notify(failed_words(path, error.strerror or str(error)), Severity.WARNING)
         else:
-            self._tell(written_words(path, translate("Chart", "The chart's picture")))
+            self._notify(written_words(path, translate("Chart", "The chart's picture")))
 
     def save_csv(self, path: Path) -> None:
         """Write the visible closed candles. Returns immediately: a thread writes."""
         if self._writer is not None:
             words = translate("Chart", "{0} is still being written. Export again when it is done.")
-            self._tell(words.format(self._writer.path.name), Severity.WARNING)
+            self._notify(words.format(self._writer.path.name), Severity.WARNING)
             return
         series, frame = self._chart.model.series, self._chart.frame
         if self._has_no_closed():
             return
         view = slice(frame.first, frame.stop)
         self._writer = CsvWriter(path, series.open_time_ms[view].copy(), series.values[:, view].copy(), self)
-        self._writer.progress_reported.connect(self._tell)
+        self._writer.progress_reported.connect(self._notify)
         self._writer.finished.connect(self._on_finished)
         self._writer.start()
         words = translate("Chart", "Writing {0} to {1} …")
-        self._tell(words.format(formatting.format_candles(self._writer.count), path.name))
+        self._notify(words.format(formatting.format_candles(self._writer.count), path.name))
 
     def finish(self) -> bool:
         """Wait for the writer, last before the window closes. False on a timeout; then the file is unchanged."""
@@ -129,7 +129,7 @@ class ChartSaving(QObject):
     def _is_empty(self) -> bool:
         is_empty = self._chart.model.is_empty
         if is_empty:
-            self._tell(translate("Chart", "The chart has no candles yet."))
+            self._notify(translate("Chart", "The chart has no candles yet."))
         return is_empty
 
     def _has_no_closed(self) -> bool:
@@ -145,7 +145,7 @@ class ChartSaving(QObject):
                 "Chart",
                 "No candle has closed on this chart yet. Export when the first one has.",
             )
-        self._tell(nothing, Severity.WARNING)
+        self._notify(nothing, Severity.WARNING)
         return True
 
     def _suggested_name(self) -> str:
@@ -155,7 +155,7 @@ class ChartSaving(QObject):
         return title + "_" + re.sub(r"[\W_]", "-", moment)
 
     @Slot(str, object)
-    def _tell(self, text: str, severity: Severity = Severity.INFO) -> None:
+    def _notify(self, text: str, severity: Severity = Severity.INFO) -> None:
         self._shell.banner.notify(text, severity, key="chart saved", is_answer=True)
 
 

@@ -79,13 +79,13 @@ class AccuracyDetails(QWidget):
 
     def show_found(self, found: RunAccuracy | None, trouble: str | None, shares: ExpertShares | None) -> None:
         """found: None while nothing is known. Results already shown cost nothing."""
-        self._tell(found, trouble)
+        self._show_state(found, trouble)
         page = self._stack.currentWidget()
         if found is None or not isinstance(page, Page) or self._is_shown(found, shares, page):
             return
         self._shown = (found, shares, page)
         self._offer(found)
-        self._say_how_many(found)
+        self._show_count(found)
         page.show_found(found, shares)
 
     def apply_palette(self, palette: Palette) -> None:
@@ -101,7 +101,7 @@ class AccuracyDetails(QWidget):
         same_shares = shares is self._shown[1] or not isinstance(page, ExpertsPage)
         return found is self._shown[0] and page is self._shown[2] and same_shares
 
-    def _tell(self, found: RunAccuracy | None, trouble: str | None) -> None:
+    def _show_state(self, found: RunAccuracy | None, trouble: str | None) -> None:
         set_text(self._waiting, trouble or translate("Panels", _WAITING))
         self._waiting.setVisible(found is None)
         for part in (self._stack, self.horizon, self._n):
@@ -125,7 +125,7 @@ class AccuracyDetails(QWidget):
                 box.setCurrentIndex(max(box.findData(chosen), 0))
         self.group.setVisible(len(groups) > 1)
 
-    def _say_how_many(self, found: RunAccuracy) -> None:
+    def _show_count(self, found: RunAccuracy) -> None:
         set_text(self._n, how_many(found.chosen.n))
         first = translate(
             "Panels", "The first {0} candles are not evaluated: the reference needs them as its past."

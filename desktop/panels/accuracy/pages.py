@@ -25,7 +25,7 @@ from desktop.ui.interface_size import scale_text, space_rows
 from desktop.ui.panel_base import colour_text, set_text
 from desktop.ui.plain_text import Label, paragraphs
 from desktop.ui.scrolling import DownScrolling
-from desktop.ui.tables import dress_rows
+from desktop.ui.tables import style_table
 from desktop.ui.theme import Palette, Theme
 from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
 
@@ -322,7 +322,7 @@ class HorizonsPage(Page):
             translate("Panels", "Range skill, %"),
         )
         self.table.setHorizontalHeaderLabels([*heads, "n"])
-        dress_rows(self.table, translate("Panels", "Skill by candles ahead"), several=False)
+        style_table(self.table, translate("Panels", "Skill by candles ahead"), several=False)
         self.table.verticalHeader().setMinimumSectionSize(1)  # the default is a larger one
         space_rows(self.table, 5)
         header = self.table.horizontalHeader()

@@ -70,7 +70,7 @@ class AccuracyPanel(Panel):
         status = self._state.status
         has_scores = status is not None and status.accuracy.scored > 0
         why = break_sentence(self._state)
-        self._empty.tell(is_empty=not has_scores, is_loading=self._state.is_loading, why=why)
+        self._empty.update_state(is_empty=not has_scores, is_loading=self._state.is_loading, why=why)
         is_now = self.tabs.currentIndex() == 0
         self.tabs.setVisible(has_scores)
         self._now.setVisible(is_now)

@@ -102,7 +102,7 @@ class _Plot(QWidget):
         layout.addWidget(self.missing, 1)
         self.setToolTip(paragraphs(meaning))
 
-    def tell(self, title: str, missing: str) -> None:
+    def update_state(self, title: str, missing: str) -> None:
         """missing: why there is nothing to draw; empty where there is."""
         set_text(self.title, title)
         set_text(self.missing, missing)
@@ -173,7 +173,7 @@ class BandsPage(Page):
     def _show_coverage(self, chosen: HorizonAccuracy) -> None:
         of, curve = chosen.coverage_90, chosen.coverage_curve
         missing = _not_yet(of.n, COVERAGE_WINDOW)
-        self.coverage.tell(_title_of_coverage(chosen), "" if len(curve) else missing)
+        self.coverage.update_state(_title_of_coverage(chosen), "" if len(curve) else missing)
         if not len(curve):
             return
         self.covered.setData(*_seconds(curve))
@@ -191,7 +191,7 @@ class BandsPage(Page):
         n = max((of.n for of in chosen.reliability), default=0)
         title = translate("Panels", "Closes at or below each quantile, {0}, n = {1}")
         title = title.format(ahead(chosen.request.horizon), format_count(n))
-        self.reliability.tell(title, "" if known else _not_yet(n, FEWEST_FOR_AN_ESTIMATE))
+        self.reliability.update_state(title, "" if known else _not_yet(n, FEWEST_FOR_AN_ESTIMATE))
         if known:
             levels, values, lows, highs = (np.array(column) for column in zip(*known, strict=True))
             self.observed.setData(levels, values)
@@ -252,7 +252,7 @@ class ErrorsPage(Page):
         curves = (chosen.error_curve, chosen.no_change_curve)
         has_curve = all(len(curve) for curve in curves)
         missing = _not_yet(chosen.n, ERROR_WINDOW)
-        self.errors.tell(self._title(chosen, has_curve), "" if has_curve else missing)
+        self.errors.update_state(self._title(chosen, has_curve), "" if has_curve else missing)
         if not has_curve:
             return
         for item, curve in zip((self.forecast, self.no_change), curves, strict=True):
@@ -277,7 +277,7 @@ class ErrorsPage(Page):
         head = translate("Panels", "Loss avoided against “no change”, {0}, n = {1}")
         head = head.format(ahead(chosen.request.horizon), format_count(chosen.n))
         legend = self._legend((quantity_name("close"), quantity_name("range")), curves, 2) if known else ""
-        self.loss_reduction.tell(head + legend, "" if known else _not_yet(chosen.n, FEWEST_FOR_AN_ESTIMATE))
+        self.loss_reduction.update_state(head + legend, "" if known else _not_yet(chosen.n, FEWEST_FOR_AN_ESTIMATE))
         if not known:
             return
         for item, curve in zip((self.loss_reduction_close, self.loss_reduction_range), curves, strict=True):

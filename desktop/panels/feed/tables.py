@@ -16,7 +16,7 @@ from desktop.ui.formatting import format_time
 from desktop.ui.icons import icon
 from desktop.ui.interface_size import follow_interface_size
 from desktop.ui.plain_text import paragraphs, with_whole_figures
-from desktop.ui.tables import ROOT, Index, dress_rows, title_at
+from desktop.ui.tables import ROOT, Index, style_table, title_at
 from desktop.ui.theme import Theme
 from desktop.ui.translation import translate
 
@@ -157,7 +157,7 @@ def feed_table(model: QAbstractTableModel, name: str) -> SentenceTable:
     table = SentenceTable()
     table.setModel(model)
     table.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
-    dress_rows(table, name)
+    style_table(table, name)
     table.setItemDelegate(SentenceDelegate(table))
     table.setWordWrap(True)
     table.setIconSize(QSize(_DOT, _DOT))

@@ -64,7 +64,7 @@ class GradientsPanel(Panel):
     def refresh(self) -> None:
         has_steps = len(self._state.steps) > 0
         why = break_sentence(self._state)
-        self._empty.tell(is_empty=not has_steps, is_loading=self._state.is_loading, why=why)
+        self._empty.update_state(is_empty=not has_steps, is_loading=self._state.is_loading, why=why)
         self._scroll.setVisible(has_steps)
         status = self._state.status
         self.card.show_rate_in_force(None if status is None else status.learning_rate)

@@ -218,7 +218,7 @@ class LossPanel(Panel):
     def _refresh_curves(self) -> None:
         steps = self._state.steps
         why = break_sentence(self._state)
-        self._empty.tell(is_empty=len(steps) == 0, is_loading=self._state.is_loading, why=why)
+        self._empty.update_state(is_empty=len(steps) == 0, is_loading=self._state.is_loading, why=why)
         for part in (self._rate_label, self._rate_plot, self._legend):
             part.setVisible(len(steps) > 0)
         for name in ("left", "bottom"):

@@ -37,7 +37,7 @@ class MarketAdder(QWidget):
         self.add = QToolButton()
         self._matches = QStringListModel(self)
         self._completer = QCompleter(self._matches, self)
-        self._dress()
+        self._apply_style()
         layout = QHBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(4)
@@ -82,7 +82,7 @@ class MarketAdder(QWidget):
                 self.symbols_wanted.emit(self.venue_id)
         return False
 
-    def _dress(self) -> None:
+    def _apply_style(self) -> None:
         for venue in VENUES:
             self.venue.addItem(venue_name(venue), venue)
         self.interval.addItems(list(INTERVALS))
@@ -95,9 +95,9 @@ class MarketAdder(QWidget):
         self.add.setToolTip(translate("Panels", "Add this market to the list (Enter)"))
         self.add.setAccessibleName(translate("Panels", "Add"))
         self.add.setAutoRaise(True)
-        self._dress_search()
+        self._style_search()
 
-    def _dress_search(self) -> None:
+    def _style_search(self) -> None:
         self.search.setPlaceholderText(translate("Panels", "Add a symbol"))
         self.search.setAccessibleName(translate("Panels", "Search a symbol to add"))
         self.search.setToolTip(

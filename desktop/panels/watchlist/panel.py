@@ -90,16 +90,16 @@ class WatchlistPanel(Panel):
         self.adder.take_symbols(listed)
         age = format_age(listed.fetched_at_ms, self._clock.now_ms())
         text = translate("Panels", "{0} markets of {1}, updated {2}.")
-        self._tell_search(text.format(format_count(len(listed.symbols)), venue_name(listed.venue), age))
+        self._show_search_message(text.format(format_count(len(listed.symbols)), venue_name(listed.venue), age))
 
     def show_fetching(self, venue: str) -> None:
         """The markets of an exchange are on their way."""
-        self._tell_search(translate("Panels", "Loading the markets of {0} …").format(venue_name(venue)))
+        self._show_search_message(translate("Panels", "Loading the markets of {0} …").format(venue_name(venue)))
 
     def show_no_symbols(self, venue: str, sentence: str) -> None:
         """They cannot be had now."""
         advice = translate("Panels", "You can also type a full symbol, such as BTC/USDT.")
-        self._tell_search(f"{sentence} {advice}")
+        self._show_search_message(f"{sentence} {advice}")
 
     def set_seen(self, is_seen: bool) -> None:
         """Whether the dock is open, and before those that share its place."""
@@ -115,7 +115,7 @@ class WatchlistPanel(Panel):
         self._update_wanted()
         now_ms, market = self._clock.now_ms(), self._record.market
         self.model.show([self._row(each, market, now_ms) for each in self._markets])
-        self._empty.tell(is_empty=not self._markets, is_loading=False)
+        self._empty.update_state(is_empty=not self._markets, is_loading=False)
         self._show_note()
         self._update_actions()
 
@@ -196,7 +196,7 @@ class WatchlistPanel(Panel):
             trouble = self._quotes.trouble(venue)
             if trouble is not None and self._is_wanted:
                 left_s = round((trouble.next_try_ms - self._clock.now_ms()) / 1000)
-                return f"{trouble.sentence} {_asked_again(left_s)}"
+                return f"{trouble.sentence} {_retry_text(left_s)}"
         return ""
 
     def _pause_reason(self) -> str:
@@ -206,11 +206,11 @@ class WatchlistPanel(Panel):
             return translate("Panels", "Prices are paused while the chart shows a simulated market.")
         return translate("Panels", "Prices are paused while the chart shows a replay.")
 
-    def _tell(self, message: str) -> None:
+    def _show_message(self, message: str) -> None:
         self._message, self._message_until_ms = message, self._clock.now_ms() + _MESSAGE_SHOWN_MS
         self._show_note()
 
-    def _tell_search(self, message: str) -> None:
+    def _show_search_message(self, message: str) -> None:
         self._message, self._search_message = "", message
         self._message_until_ms = self._clock.now_ms() + _MESSAGE_SHOWN_MS
         self._show_note()
@@ -220,15 +220,15 @@ class WatchlistPanel(Panel):
             market = WatchedMarket(venue, symbol, interval)
             markets = added(self._markets, market)
         except ValidationError:
-            self._tell(translate("Panels", "Enter the symbol as BASE/QUOTE, for example BTC/USDT."))
+            self._show_message(translate("Panels", "Enter the symbol as BASE/QUOTE, for example BTC/USDT."))
             return
         except ValueError as error:
-            self._tell(str(error))
+            self._show_message(str(error))
             return
         self.adder.search.clear()
         self.keep(markets)
         self._select(len(markets) - 1)
-        self._tell(translate("Panels", "Added {0} of {1}.").format(market.symbol, venue_name(venue)))
+        self._show_message(translate("Panels", "Added {0} of {1}.").format(market.symbol, venue_name(venue)))
 
     def _remove(self) -> None:
         market = self.current()
@@ -239,7 +239,7 @@ class WatchlistPanel(Panel):
         self._select(min(row, len(self._markets) - 1))
         undo = self.actions_of_panel[ActionId.WATCH_UNDO].shortcut().toString()
         text = translate("Panels", "Removed {0} of {1}. {2} restores it.")
-        self._tell(text.format(market.symbol, venue_name(market.venue), undo))
+        self._show_message(text.format(market.symbol, venue_name(market.venue), undo))
 
     def _move(self, row: int, place: int) -> None:
         if 0 <= row < len(self._markets) and 0 <= place < len(self._markets):
@@ -254,7 +254,7 @@ class WatchlistPanel(Panel):
         if self._former:
             markets = self._former.pop()
             self._take(markets)
-            self._tell(translate("Panels", "The last change to the list was undone."))
+            self._show_message(translate("Panels", "The last change to the list was undone."))
 
     def keep(self, markets: Watchlist) -> None:
         """Another list; the former one can be had back."""
@@ -278,7 +278,7 @@ class WatchlistPanel(Panel):
         standing = self._standing(market, self._clock.now_ms())
         if standing.state is QuoteState.NO_MARKET:
             consequence = translate("Panels", "The market cannot be opened.")
-            self._tell(f"{standing.sentence} {consequence}")
+            self._show_message(f"{standing.sentence} {consequence}")
         elif market.market not in (self._record.market, self._record.opening_market):
             self.market_requested.emit(market)
 
@@ -313,7 +313,7 @@ class WatchlistPanel(Panel):
         self.table.customContextMenuRequested.connect(self._open_menu)
         self.table.selectionModel().currentRowChanged.connect(lambda _new, _old: self._update_actions())
         self.adder.chosen.connect(self._add)
-        self.adder.hint_changed.connect(self._tell)
+        self.adder.hint_changed.connect(self._show_message)
         self.actions_of_panel.wire(
             {
                 ActionId.WATCH_OPEN: lambda: self._open(self.table.currentIndex().row()),
@@ -341,7 +341,7 @@ class WatchlistPanel(Panel):
         layout.addLayout(foot)
 
 
-def _asked_again(seconds: int) -> str:
+def _retry_text(seconds: int) -> str:
     """When: now, in 7 s, in 4 min."""
     if seconds <= 0:
         return translate("Panels", "Retrying now.")

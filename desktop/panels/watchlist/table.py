@@ -40,7 +40,7 @@ from desktop.panels.watchlist.model import (
 from desktop.ui.formatting import format_age
 from desktop.ui.icons import tabular
 from desktop.ui.interface_size import follow_interface_size
-from desktop.ui.tables import Index, dress_rows
+from desktop.ui.tables import Index, style_table
 from desktop.ui.theme import Theme
 from desktop.ui.translation import translate
 
@@ -191,7 +191,7 @@ class WatchTable(QTableView):
         self.setItemDelegateForColumn(LAST, PriceDelegate(theme, self))
         self._widest_word = 0
         self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
-        dress_rows(self, translate("Panels", "Watched markets"), several=False)
+        style_table(self, translate("Panels", "Watched markets"), several=False)
         self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         header = self.horizontalHeader()
         header.setMinimumSectionSize(20)

@@ -39,16 +39,16 @@ def banner(qtbot: QtBot, theme: Theme) -> Banner:
 
 def test_it_hides_while_there_is_nothing_to_say(banner: Banner) -> None:
     assert banner.isHidden()
-    banner.tell(Notice("a", Severity.INFO, "Something."))
+    banner.show_notice(Notice("a", Severity.INFO, "Something."))
     assert not banner.isHidden()
     banner.withdraw("a")
     assert banner.isHidden()
 
 
 def test_the_gravest_is_shown_and_the_next_follows_when_it_is_dismissed(qtbot: QtBot, banner: Banner) -> None:
-    banner.tell(Notice("grave", Severity.ERROR, "Grave."))
-    banner.tell(Notice("mild", Severity.WARNING, "Mild."))
-    banner.tell(Notice("new", Severity.WARNING, "Newer."))
+    banner.show_notice(Notice("grave", Severity.ERROR, "Grave."))
+    banner.show_notice(Notice("mild", Severity.WARNING, "Mild."))
+    banner.show_notice(Notice("new", Severity.WARNING, "Newer."))
     shown = []
     for _ in range(3):
         shown.append(banner.text.text())
@@ -58,13 +58,13 @@ def test_the_gravest_is_shown_and_the_next_follows_when_it_is_dismissed(qtbot: Q
 
 
 def test_a_price_alert_comes_before_all_else_until_it_is_dismissed(banner: Banner) -> None:
-    banner.tell(Notice("grave", Severity.ERROR, "Something broke."))
-    banner.tell(Notice("answer", Severity.ERROR, "That cannot be done.", is_answer=True))
-    banner.tell(Notice("alert 1", Severity.WARNING, "Alert: one.", is_alert=True))
+    banner.show_notice(Notice("grave", Severity.ERROR, "Something broke."))
+    banner.show_notice(Notice("answer", Severity.ERROR, "That cannot be done.", is_answer=True))
+    banner.show_notice(Notice("alert 1", Severity.WARNING, "Alert: one.", is_alert=True))
     assert banner.text.text() == "Alert: one."
-    banner.tell(Notice("alert 2", Severity.WARNING, "Alert: two.", is_alert=True))
-    banner.tell(Notice("graver", Severity.ERROR, "Something else broke."))
-    banner.tell(Notice("answer 2", Severity.ERROR, "Nor can that.", is_answer=True))
+    banner.show_notice(Notice("alert 2", Severity.WARNING, "Alert: two.", is_alert=True))
+    banner.show_notice(Notice("graver", Severity.ERROR, "Something else broke."))
+    banner.show_notice(Notice("answer 2", Severity.ERROR, "Nor can that.", is_answer=True))
     said = []
     while banner.shown is not None:
         said.append(banner.text.text())
@@ -83,13 +83,15 @@ def test_an_answer_and_what_went_wrong_are_seen_beside_a_price_alert(qtbot: QtBo
     """Alerts stood before a diverged model for as long as nobody dismissed them."""
     alerts, others, done = banner.alert_row, banner.other_row, list[str]()
     for name in ("one", "two"):
-        banner.tell(Notice(name, Severity.WARNING, f"Alert: {name}.", is_alert=True))
+        banner.show_notice(Notice(name, Severity.WARNING, f"Alert: {name}.", is_alert=True))
     assert not alerts.isHidden() and others.isHidden()
-    banner.tell(Notice("done", Severity.INFO, "It was done.", is_answer=True, passes=True))
+    banner.show_notice(Notice("done", Severity.INFO, "It was done.", is_answer=True, passes=True))
     assert (alerts.text.text(), others.text.text()) == ("Alert: two.", "It was done.")
     assert not others.isHidden() and banner.passing.isActive(), "it is on the screen"
-    banner.tell(Notice("grave", Severity.ERROR, "It broke.", action="Mend", on_action=lambda: done.append("mended")))
-    banner.tell(Notice("answer", Severity.WARNING, "That cannot be done.", is_answer=True))
+    banner.show_notice(
+        Notice("grave", Severity.ERROR, "It broke.", action="Mend", on_action=lambda: done.append("mended"))
+    )
+    banner.show_notice(Notice("answer", Severity.WARNING, "That cannot be done.", is_answer=True))
     assert (alerts.text.text(), others.text.text()) == ("Alert: two.", "That cannot be done.")
     qtbot.mouseClick(others.dismiss_button, Qt.MouseButton.LeftButton)
     assert others.text.text() == "It broke."
@@ -104,11 +106,11 @@ def test_an_answer_and_what_went_wrong_are_seen_beside_a_price_alert(qtbot: QtBo
 
 
 def test_each_row_counts_its_own(banner: Banner) -> None:
-    banner.tell(Notice("alert", Severity.WARNING, "Alert: one.", is_alert=True))
+    banner.show_notice(Notice("alert", Severity.WARNING, "Alert: one.", is_alert=True))
     for number in range(3):
-        banner.tell(Notice(f"alert {number}", Severity.WARNING, "Alert: again.", is_alert=True))
-    banner.tell(Notice("grave", Severity.ERROR, "It broke."))
-    banner.tell(Notice("mild", Severity.WARNING, "Mild."))
+        banner.show_notice(Notice(f"alert {number}", Severity.WARNING, "Alert: again.", is_alert=True))
+    banner.show_notice(Notice("grave", Severity.ERROR, "It broke."))
+    banner.show_notice(Notice("mild", Severity.WARNING, "Mild."))
     more = [
         [label.text() for label in row.findChildren(Label) if "more" in label.text()]
         for row in banner.children()
@@ -118,23 +120,23 @@ def test_each_row_counts_its_own(banner: Banner) -> None:
 
 
 def test_an_error_under_an_alert_takes_no_answers_place_that_is_as_grave(banner: Banner) -> None:
-    banner.tell(Notice("alert", Severity.WARNING, "Alert: one.", is_alert=True))
-    banner.tell(Notice("answer", Severity.ERROR, "That cannot be done.", is_answer=True))
-    banner.tell(Notice("grave", Severity.ERROR, "It broke."))
+    banner.show_notice(Notice("alert", Severity.WARNING, "Alert: one.", is_alert=True))
+    banner.show_notice(Notice("answer", Severity.ERROR, "That cannot be done.", is_answer=True))
+    banner.show_notice(Notice("grave", Severity.ERROR, "It broke."))
     assert banner.other_row.text.text() == "That cannot be done."
 
 
 def test_an_answer_is_seen_at_once_until_something_graver_comes(banner: Banner) -> None:
-    banner.tell(Notice("old", Severity.WARNING, "An old warning."))
-    banner.tell(Notice("answer", Severity.INFO, "Done as asked.", is_answer=True))
+    banner.show_notice(Notice("old", Severity.WARNING, "An old warning."))
+    banner.show_notice(Notice("answer", Severity.INFO, "Done as asked.", is_answer=True))
     assert banner.text.text() == "Done as asked."
-    banner.tell(Notice("aside", Severity.INFO, "By the way."))
+    banner.show_notice(Notice("aside", Severity.INFO, "By the way."))
     assert banner.text.text() == "Done as asked."
-    banner.tell(Notice("grave", Severity.ERROR, "Something broke."))
+    banner.show_notice(Notice("grave", Severity.ERROR, "Something broke."))
     assert banner.text.text() == "Something broke."
     banner.withdraw("grave")
     assert banner.text.text() == "An old warning."
-    banner.tell(Notice("answer", Severity.INFO, "Done again.", is_answer=True))
+    banner.show_notice(Notice("answer", Severity.INFO, "Done again.", is_answer=True))
     banner.dismiss()
     assert banner.text.text() == "An old warning."
 
@@ -142,22 +144,22 @@ def test_an_answer_is_seen_at_once_until_something_graver_comes(banner: Banner) 
 def test_an_answer_stays_before_a_graver_one_that_is_told_again(banner: Banner) -> None:
     """A diverged model is told of with each verdict: it hid the button of the restore that was asked for."""
     grave = Notice("diverged", Severity.ERROR, "The model has diverged.")
-    banner.tell(grave)
-    banner.tell(Notice("preview", Severity.INFO, "The chart shows what it would forecast.", is_answer=True))
-    banner.tell(replace(grave, text="The model has diverged still."))
+    banner.show_notice(grave)
+    banner.show_notice(Notice("preview", Severity.INFO, "The chart shows what it would forecast.", is_answer=True))
+    banner.show_notice(replace(grave, text="The model has diverged still."))
     assert banner.text.text() == "The chart shows what it would forecast."
-    banner.tell(Notice("storage", Severity.ERROR, "The disk is full."))
+    banner.show_notice(Notice("storage", Severity.ERROR, "The disk is full."))
     assert banner.text.text() == "The disk is full."
     banner.dismiss()
-    banner.tell(replace(grave, key="slow", severity=Severity.INFO))
-    banner.tell(Notice("preview", Severity.INFO, "The chart shows it.", is_answer=True))
-    banner.tell(replace(grave, key="slow"))
+    banner.show_notice(replace(grave, key="slow", severity=Severity.INFO))
+    banner.show_notice(Notice("preview", Severity.INFO, "The chart shows it.", is_answer=True))
+    banner.show_notice(replace(grave, key="slow"))
     assert "diverged" in banner.text.text(), "it has become graver"
 
 
 def test_what_was_done_passes_once_it_has_been_seen(banner: Banner) -> None:
-    banner.tell(Notice("old", Severity.WARNING, "An old warning."))
-    banner.tell(Notice("done", Severity.INFO, "It was done.", passes=True))
+    banner.show_notice(Notice("old", Severity.WARNING, "An old warning."))
+    banner.show_notice(Notice("done", Severity.INFO, "It was done.", passes=True))
     assert not banner.passing.isActive(), "it is behind the warning, so nobody has seen it"
     banner.withdraw("old")
     assert banner.text.text() == "It was done." and banner.passing.isActive()
@@ -173,7 +175,7 @@ def test_what_was_done_stays_while_it_cannot_be_read_or_somebody_is_at_its_butto
     layout = QVBoxLayout(window)
     layout.addWidget(banner)
     layout.addWidget(elsewhere)
-    banner.tell(Notice("done", Severity.INFO, "It was done.", action="Open", on_action=list, passes=True))
+    banner.show_notice(Notice("done", Severity.INFO, "It was done.", action="Open", on_action=list, passes=True))
     banner.passing.timeout.emit()
     assert banner.shown is not None, "the window is not there yet"
     window.show()
@@ -193,8 +195,8 @@ def test_what_was_done_stays_while_it_cannot_be_read_or_somebody_is_at_its_butto
 
 
 def test_only_what_was_done_passes_with_the_market(banner: Banner) -> None:
-    banner.tell(Notice("done", Severity.INFO, "It was done.", passes=True))
-    banner.tell(Notice("old", Severity.WARNING, "An old warning."))
+    banner.show_notice(Notice("done", Severity.INFO, "It was done.", passes=True))
+    banner.show_notice(Notice("old", Severity.WARNING, "An old warning."))
     banner.withdraw_passing()
     assert banner.text.text() == "An old warning."
     banner.dismiss()
@@ -202,21 +204,21 @@ def test_only_what_was_done_passes_with_the_market(banner: Banner) -> None:
 
 
 def test_the_same_key_replaces(banner: Banner) -> None:
-    banner.tell(Notice("a", Severity.INFO, "Old."))
-    banner.tell(Notice("a", Severity.INFO, "New."))
+    banner.show_notice(Notice("a", Severity.INFO, "Old."))
+    banner.show_notice(Notice("a", Severity.INFO, "New."))
     banner.dismiss()
     assert banner.isHidden()
 
 
 def test_the_action_is_done_once_and_takes_the_notice_away(qtbot: QtBot, banner: Banner) -> None:
     done: list[str] = []
-    banner.tell(Notice("a", Severity.ERROR, "Broken.", action="Mend", on_action=lambda: done.append("mended")))
+    banner.show_notice(Notice("a", Severity.ERROR, "Broken.", action="Mend", on_action=lambda: done.append("mended")))
     qtbot.mouseClick(banner.action, Qt.MouseButton.LeftButton)
     assert done == ["mended"] and banner.isHidden()
 
 
 def test_markup_in_a_notice_is_shown_as_it_is(banner: Banner) -> None:
-    banner.tell(Notice("a", Severity.INFO, "<b>not bold</b>"))
+    banner.show_notice(Notice("a", Severity.INFO, "<b>not bold</b>"))
     assert banner.text.textFormat() is Qt.TextFormat.PlainText
 
 
@@ -356,7 +358,7 @@ def test_a_gpu_that_is_back_is_offered_until_a_trainer_starts(qtbot: QtBot, bann
 
 def test_other_notices_stay_when_the_feed_says_something(banner: Banner, state: RunState) -> None:
     Wishes().writer(state, banner)
-    banner.tell(Notice("feed", Severity.WARNING, "The sample is replayed, for Binance did not answer."))
+    banner.show_notice(Notice("feed", Severity.WARNING, "The sample is replayed, for Binance did not answer."))
     state.apply(scenario.live_feed())
     assert "sample" in banner.text.text()
 
