@@ -50,7 +50,7 @@ _NUMBERS: dict[str, Callable[[CheckpointRow], float | None]] = {
     "direction": lambda kept: kept.info.direction,
     "size": lambda kept: kept.info.size_bytes,
     "pinned": lambda kept: kept.info.is_pinned,
-    "known_good": lambda kept: kept.info.is_known_good,
+    "known_good": lambda kept: not is_wrecked(kept.info),
     "verified": lambda kept: kept.info.verified_at_ms is not None and not kept.info.fault,
     "verified_at": lambda kept: None if kept.info.fault else kept.info.verified_at_ms,
     "damaged": lambda kept: bool(kept.info.fault),

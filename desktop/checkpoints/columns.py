@@ -310,8 +310,10 @@ COLUMNS = (
     _flag(
         "known_good",
         QT_TRANSLATE_NOOP("Checkpoints", "Known good"),
-        QT_TRANSLATE_NOOP("Checkpoints", "All numbers were finite, and no step before it was skipped"),
-        lambda info: info.is_known_good,
+        QT_TRANSLATE_NOOP(
+            "Checkpoints", "All numbers were finite, no step before it was skipped, the model had not diverged"
+        ),
+        lambda info: not is_wrecked(info),
     ),
     Column(
         "verified",

@@ -24,6 +24,7 @@ from PySide6.QtWidgets import (
 
 from core.checkpoints.catalog import CheckpointRow
 from core.checkpoints.compare import Compared, compare, settings_side_by_side
+from core.checkpoints.merit import is_wrecked
 from core.domain.candle import Interval
 from core.domain.events import StepDone
 from core.domain.plain import plain
@@ -179,7 +180,7 @@ class CompareDialog(QDialog):
         return [
             self._row(translate("Checkpoints", "Gradients"), lambda each: each.info.health or MISSING),
             self._row(translate("Checkpoints", "Device"), lambda each: each.info.device or MISSING),
-            self._row(translate("Checkpoints", "Known good"), lambda each: yes_or_no(each.info.is_known_good)),
+            self._row(translate("Checkpoints", "Known good"), lambda each: yes_or_no(not is_wrecked(each.info))),
             self._row(translate("Checkpoints", "Evaluated on a file"), evaluated_text),
             self._row(
                 translate("Checkpoints", "Evaluation file"),

@@ -90,6 +90,12 @@ def test_a_number_that_is_none_is_never_the_best(four: Catalog) -> None:
         assert [four[row].sequence for row in order] == [1, 3, 2, 4]
 
 
+def test_a_diverged_checkpoint_is_not_known_good() -> None:
+    catalog = samples.catalog(samples.kept(1, health="healthy"), samples.kept(2, health="diverged"), samples.kept(3))
+    assert shown(catalog, "known_good") == [1, 3]
+    assert shown(catalog, "not known_good") == [2]
+
+
 @pytest.mark.parametrize("name", ["skill", "shown_skill", "loss", "coverage", "evaluated"])
 def test_no_wreck_ranks_above_a_healthy_one_that_was_not_scored_yet(name: str) -> None:
     """Such as the checkpoint that was restored: it has no score of its own before 100 candles."""
