@@ -132,7 +132,7 @@ class MarketPipeline:
                 _log.exception("the feed of %s failed", self._feed.market)
                 reason = f"{type(error).__name__}: {plain(str(error))}"
                 self._fail(
-                    f"The feed of {shown_market(self._feed.market)} failed unexpectedly ({reason}). Stored "
+                    f"The feed of {shown_market(self._feed.market)} stopped unexpectedly ({reason}). Stored "
                     "candles are kept; choose the market again to continue. The log has the details."
                 )
 

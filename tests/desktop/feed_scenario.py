@@ -44,9 +44,9 @@ def connected(state: RunState) -> None:
     record.begin(MarketSettings())
     record.opened(MARKET)
     for ago, feed_state, sentence in (
-        (2_000_000, FeedState.CONNECTING, "Connecting to Binance for BTC/USDT."),
+        (2_000_000, FeedState.CONNECTING, "Requesting BTC/USDT from Binance."),
         (1_999_000, FeedState.CATCHING_UP, "Fetching 1,000 candles from Binance."),
-        (1_997_000, FeedState.LIVE, "Live from Binance: BTC/USDT, candles of 1m."),
+        (1_997_000, FeedState.LIVE, "Receiving BTC/USDT from Binance, candles of 1m."),
     ):
         state.apply(FeedStatus(feed_state, sentence, NOW_MS - ago))
 
@@ -57,7 +57,7 @@ def eventful(state: RunState) -> None:
     record = state.feed_record
     state.apply(FeedStatus(FeedState.RECONNECTING, CANNOT_REACH, NOW_MS - 900_000))
     record.add_report(MissingCandles(NOW_MS - 30 * MINUTE_MS, 3))
-    back = "Live from Binance: BTC/USDT, candles of 1m. 14 candles back-filled."
+    back = "Receiving BTC/USDT from Binance, candles of 1m. 14 candles back-filled."
     state.apply(FeedStatus(FeedState.LIVE, back, NOW_MS - 720_000))
     record.add_corrected(Candle(NOW_MS - 20 * MINUTE_MS, 64_250.1, 64_261.0, 64_240.0, 64_255.5, 12.3))
     for number, reason in enumerate(("price not above zero", "time off the grid", "unknown fields") * 2):

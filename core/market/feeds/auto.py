@@ -16,7 +16,6 @@ from core.market.feeds.holds import RateLimitHold, RateLimitHolds
 from core.market.feeds.replay import ReplayFeed, replay_name
 from core.market.feeds.simulated import SimulatedFeed, seed_of
 from core.market.feeds.stored import StoredFeed
-from core.market.feeds.trouble import RETRY_NOTICE
 from core.market.feeds.urls import ExchangeUrls
 from core.market.history.files import read_candle_file
 from core.market.history.reading import Watch
@@ -86,8 +85,7 @@ async def _live_or_sample(
     if is_known(feed.market):
         if problem.is_absent:  # the feed reports it, and a retry would not help
             return BuiltFeed(feed)
-        sentence = str(problem).removesuffix(RETRY_NOTICE).rstrip()
-        return BuiltFeed(feed, f"{sentence} The stored candles are shown. {RETRY_NOTICE}")
+        return BuiltFeed(feed, f"{problem} The stored candles are shown. Retrying automatically.")
     notice = (
         f"{problem} Showing the included sample instead: hourly EUR/USD candles of 2017, not today's market. "
         "Choose the market again to retry."

@@ -28,7 +28,7 @@ from core.market.feeds.ccxt_tap import (
     tap_candles,
     tap_trades,
 )
-from core.market.feeds.trouble import RETRY_NOTICE, HttpResponse, VenueError, explain, refuses_interval
+from core.market.feeds.trouble import HttpResponse, VenueError, explain, refuses_interval
 from core.market.feeds.urls import ExchangeUrls
 from core.market.feeds.venue import Kline, Refused, Updates
 
@@ -101,7 +101,7 @@ class CcxtVenue:
         if not isinstance(server_ms, int):
             raise VenueError(f"{self.name} did not report its time.", is_brief=True)
         if not 0 < server_ms <= LATEST_MS:
-            raise VenueError(f"{self.name} reports a time before 1970 or after 2100. {RETRY_NOTICE}", is_of_venue=True)
+            raise VenueError(f"{self.name} reports a time before 1970 or after 2100.", is_of_venue=True)
         return server_ms
 
     async def candles(self, since_ms: int) -> list[Candle]:

@@ -79,7 +79,7 @@ class ExchangeFeed:
         # No `finally` that awaits: qasync's loop does not close generators, and a dropped one could not end.
         # `aclose` closes the sockets.
         yield self._status(
-            FeedState.CONNECTING, f"Connecting to {venue_name(self._market.venue)} for {self._market.symbol}."
+            FeedState.CONNECTING, f"Requesting {self._market.symbol} from {venue_name(self._market.venue)}."
         )
         if after_ms is not None:
             self._ledger.place(after_ms, is_known=True)
@@ -93,7 +93,8 @@ class ExchangeFeed:
                 except VenueError as trouble:
                     if trouble.is_absent and known is not None and known.candles:
                         await self._disconnect()
-                        yield self._status(FeedState.ENDED, self._delisted_sentence(trouble))
+                        shown = f"The stored candles of {self._market.symbol} are shown; no new ones will follow."
+                        yield self._status(FeedState.ENDED, f"{trouble} {shown}")
                         return
                     wait_s = await self._disconnect_after(trouble)
                     yield self._reconnecting(trouble, wait_s)
@@ -122,7 +123,7 @@ class ExchangeFeed:
             yield event
 
     def _greeting(self, name: str, missed: int) -> str:
-        greeting = f"Live from {name}: {self._market.symbol}, candles of {self._market.interval}."
+        greeting = f"Receiving {self._market.symbol} from {name}, candles of {self._market.interval}."
         if not self._was_live:
             return greeting
         return f"{greeting} {counted(missed)} back-filled." if missed else f"{greeting} No candle was missed."
@@ -173,11 +174,6 @@ class ExchangeFeed:
         sentence = f"{trouble} Next try in {wait_in_words(wait_ms)}.{_offered(offer)}"
         now_ms = self._clock.now_ms()
         return FeedStatus(FeedState.RECONNECTING, sentence, now_ms, offer, until_ms=now_ms + wait_ms)
-
-    def _delisted_sentence(self, trouble: VenueError) -> str:
-        """For a market that the exchange does not list (any more), which is no error."""
-        fact = str(trouble).partition(". ")[0].removesuffix(".")  # the advice on what to choose instead does not apply
-        return f"{fact}: the stored candles of {self._market.symbol} are shown; no new ones will follow."
 
     def _offer(self, trouble: VenueError) -> str | None:
         is_stuck = self._failures >= _OFFERED_AFTER and not trouble.is_planned

@@ -12,7 +12,7 @@ from core.domain.venue_names import venue_name
 from core.market.feeds.ccxt_objects import not_at
 from core.market.feeds.holds import RateLimitHold
 from core.market.feeds.tickers import TickerSource
-from core.market.feeds.trouble import RETRY_NOTICE, VenueError
+from core.market.feeds.trouble import VenueError
 from core.market.feeds.urls import ExchangeUrls
 from core.market.symbols import SymbolCache, SymbolList, fetch_symbols
 
@@ -87,7 +87,5 @@ async def _newest(
 
 
 def _not_known(trouble: str, market: Market) -> Objection:
-    """Without the notice of a retry, as there is none here."""
-    trouble = " ".join(trouble.replace(RETRY_NOTICE, "").split())
     name = venue_name(market.venue)
     return Objection(f"{trouble} So it is not known whether {name} has {market.symbol}.", is_certain=False)

@@ -95,7 +95,7 @@ class SimulatedFeed:
         return FeedKind.SIMULATED
 
     async def events(self, after_ms: int | None = None, known: StoredCandles | None = None) -> AsyncIterator[FeedEvent]:
-        yield self._status(FeedState.CATCHING_UP, "Generating a simulated market.")
+        yield self._status(FeedState.CATCHING_UP, "Generating the market's history.")
         index, is_live = 0, False
         while not self._is_done(index):
             stages = self._path.candle(self._first_ms + index * self._market.interval.duration_ms)
@@ -108,13 +108,13 @@ class SimulatedFeed:
                     await asyncio.sleep(0)
             else:
                 if not is_live:
-                    yield self._status(FeedState.SIMULATED, "a simulated market; none of it is real.")
+                    yield self._status(FeedState.SIMULATED, "All prices are generated; none of them are real.")
                     is_live = True
                 async for event in self._live(stages):
                     yield event
             index += 1
         if not self._closed.is_set():
-            yield self._status(FeedState.ENDED, "The simulation has ended.")
+            yield self._status(FeedState.ENDED, "The last candle was generated.")
 
     async def aclose(self) -> None:
         self._closed.set()

@@ -25,7 +25,6 @@ UNBELIEVED_WAIT_S = 3_600.0
 """Used instead of an implausible wait: one request an hour is no burden."""
 _TOO_LARGE_WAIT_S = 60.0
 _INSTEAD = "Choose another venue, or replay a file."
-RETRY_NOTICE = "Retrying automatically."
 _DEEPEST_CAUSE = 5
 _INTERVAL_WORDS = ("interval", "granularity", "timeframe")
 _SENTENCE_KEYS = ("msg", "message", "error")
@@ -178,20 +177,20 @@ def _of_status(status: int | None, name: str, answer: HttpResponse) -> VenueErro
             )
         case 429:
             return VenueError(
-                f"{name} demands fewer requests (429). {RETRY_NOTICE}",
+                f"{name} demands fewer requests (429).",
                 wait_s=asked_s or _SLOW_DOWN_WAIT_S,
                 is_asked=True,
             )
         case 503:
             return VenueError(
-                f"{name} is down for maintenance or overloaded (503). {RETRY_NOTICE}",
+                f"{name} is down for maintenance or overloaded (503).",
                 wait_s=asked_s or 0.0,
                 is_asked=bool(asked_s),
                 is_of_venue=True,
             )
     if status is not None and status >= _SERVER_FAULT:
         return VenueError(
-            f"{name} reports a server error ({status}). {RETRY_NOTICE}",
+            f"{name} reports a server error ({status}).",
             is_brief=True,
             wait_s=asked_s or 0.0,
             is_asked=bool(asked_s),
@@ -206,7 +205,7 @@ def _by_cause(error: Exception, name: str) -> VenueError | None:
     causes = list(_causes(error))
     if any(isinstance(each, AnswerTooLargeError) for each in causes):
         return VenueError(
-            f"{name} answered with more than {LARGEST_BYTES / 1e6:.0f} MB, so its answer was cut off. {RETRY_NOTICE}",
+            f"{name} answered with more than {LARGEST_BYTES / 1e6:.0f} MB, so its answer was cut off.",
             wait_s=_TOO_LARGE_WAIT_S,
             is_of_venue=True,
         )
@@ -218,14 +217,13 @@ def _by_cause(error: Exception, name: str) -> VenueError | None:
         )
     if any(isinstance(each, ssl.SSLError) for each in causes):
         return VenueError(
-            f"The encrypted connection to {name} could not be set up. {RETRY_NOTICE} A firewall or proxy may be the "
-            "reason.",
+            f"The encrypted connection to {name} could not be set up. A firewall or proxy may be the reason.",
             is_brief=True,
         )
     if any(isinstance(each, socket.gaierror) for each in causes):
         return VenueError(
             f"{name} cannot be reached: its address was not found (DNS), so there is no network, or the address "
-            f"is blocked. {RETRY_NOTICE}",
+            f"is blocked.",
             is_brief=True,
         )
     return None
@@ -268,12 +266,10 @@ def _by_class(error: Exception, name: str, has_answered: bool) -> VenueError:
     if isinstance(error, ccxt.BadSymbol):
         return VenueError(f"{name} does not have this market ({message}).", is_final=True, is_absent=True)
     if isinstance(error, ccxt.OnMaintenance):
-        return VenueError(
-            f"{name} is down for maintenance. {RETRY_NOTICE}", wait_s=_MAINTENANCE_WAIT_S, is_of_venue=True
-        )
+        return VenueError(f"{name} is down for maintenance.", wait_s=_MAINTENANCE_WAIT_S, is_of_venue=True)
     if isinstance(error, ccxt.ExchangeNotAvailable) and has_answered:
         return VenueError(
-            f"{name} reports that it is down for maintenance or overloaded. {RETRY_NOTICE}",
+            f"{name} reports that it is down for maintenance or overloaded.",
             is_brief=True,
             is_of_venue=True,
         )
@@ -288,7 +284,7 @@ def _by_class(error: Exception, name: str, has_answered: bool) -> VenueError:
             is_of_venue=True,
         )
     if isinstance(error, ccxt.DDoSProtection | ccxt.RateLimitExceeded):
-        return VenueError(f"{name} demands fewer requests. {RETRY_NOTICE}", wait_s=_SLOW_DOWN_WAIT_S, is_asked=True)
+        return VenueError(f"{name} demands fewer requests.", wait_s=_SLOW_DOWN_WAIT_S, is_asked=True)
     if isinstance(error, ccxt.NetworkError | OSError):
         return VenueError(f"{name} cannot be reached: no network, or its address is blocked.", is_brief=True)
     if isinstance(error, ccxt.NotSupported | ccxt.BadRequest):

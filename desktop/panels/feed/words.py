@@ -52,9 +52,8 @@ def state_within(state: FeedState | None) -> str:
 
 
 def in_one_line(state: FeedState, sentence: str) -> str:
-    """``Reconnecting: The connection was cut.``; the word alone does not go before a sentence that begins with it:
-    core's, which is English."""
-    return sentence if sentence.startswith(state.value.capitalize()) else f"{state_word(state)}: {sentence}"
+    """``Reconnecting: The connection was cut.``"""
+    return f"{state_word(state)}: {sentence}"
 
 
 def story(record: FeedRecord) -> list[Line]:

@@ -89,10 +89,9 @@ def test_a_start_without_the_exchange_waits_and_a_pause_stays_one(
 @pytest.mark.parametrize(
     ("feed", "sentence", "shown"),
     [
-        (FeedState.LIVE, "Live from Binance: BTC/USDT.", "Live from Binance: BTC/USDT."),
+        (FeedState.LIVE, "Receiving BTC/USDT.", "Live: Receiving BTC/USDT."),
         (FeedState.RECONNECTING, "The connection was cut.", "Reconnecting: The connection was cut."),
         (FeedState.CATCHING_UP, "Fetching 10 candles.", "Catching up: Fetching 10 candles."),
-        (FeedState.CONNECTING, "Connecting to Binance.", "Connecting to Binance."),
     ],
 )
 def test_the_feeds_state_is_said_once(

@@ -120,7 +120,10 @@ async def run_and_judge(feed: Feed) -> RecordedEvents:
     assert isinstance(received.events[0], FeedStatus), "first the feed says what it is about to do"
     assert received.states[-1] is FeedState.ENDED
     assert FeedState.FAILED not in received.states
-    assert all(event.sentence and event.at_ms > 0 for event in received.events if isinstance(event, FeedStatus))
+    for event in received.events:
+        if isinstance(event, FeedStatus):
+            assert event.at_ms > 0 and event.sentence
+            assert event.state.value not in event.sentence.lower(), "it stands beside the state's word"
     assert_in_order(received)
     assert_valid(received, feed.market.interval)
     assert not any(closed.is_live for closed in received.closed[: CATCH_UP - 1])

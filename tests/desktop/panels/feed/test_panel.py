@@ -102,7 +102,7 @@ def test_what_happened_is_told_newest_first_with_holes_and_corrections(panel: Fe
     told = sentences(panel)
     assert len(told) == 7
     assert any("none of the 3 candles" in each for each in told) and any("corrected" in each for each in told)
-    assert told[-1].startswith("Connecting") and "cannot be reached" in told[3]
+    assert told[-1].startswith("Requesting") and "cannot be reached" in told[3]
 
 
 @pytest.mark.parametrize("width", [660, 880, 1400])
