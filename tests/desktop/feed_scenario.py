@@ -14,7 +14,7 @@ RAW = (
     '{"e":"kline","E":1795234501004,"s":"BTCUSDT","k":{"t":1795234500000,"T":1795234559999,"s":"BTCUSDT","i":"1m",'
     '"o":"64250.11","c":"0.00000000","h":"64251.00","l":"64249.20","v":"12.1","n":311,"x":false}}'
 )
-CANNOT_REACH = "Binance cannot be reached: no network, or its address is blocked. Next try in 4 s."
+CANNOT_REACH = "Binance cannot be reached: no network, or its address is blocked."
 
 
 def vitals(**changes: object) -> FeedVitals:
@@ -55,7 +55,7 @@ def eventful(state: RunState) -> None:
     """Live, after a break, a hole, a correction and five messages that were not believed."""
     connected(state)
     record = state.feed_record
-    state.apply(FeedStatus(FeedState.RECONNECTING, CANNOT_REACH, NOW_MS - 900_000))
+    state.apply(FeedStatus(FeedState.RECONNECTING, CANNOT_REACH, NOW_MS - 900_000, retry_at_ms=NOW_MS - 896_000))
     record.add_report(MissingCandles(NOW_MS - 30 * MINUTE_MS, 3))
     back = "Receiving BTC/USDT from Binance, candles of 1m. 14 candles back-filled."
     state.apply(FeedStatus(FeedState.LIVE, back, NOW_MS - 720_000))

@@ -8,7 +8,8 @@ from enum import StrEnum
 from typing import Protocol
 
 from core.domain.candle import Candle, Market
-from core.market.feeds.words import wait_in_words
+from core.domain.venue_names import venue_name
+from core.market.feeds.words import in_words
 
 
 class FeedKind(StrEnum):
@@ -34,28 +35,36 @@ class FeedState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class FeedStatus:
-    """A change of the feed's state, with a sentence for the user.
+    """A change of the feed's state, for the user.
 
+    text: what has happened, without the state, the wait and the offer.
     next_venue: if this venue has failed, the next one in the user's order. It is offered, never switched to.
-    until_ms: the end of the wait that the sentence mentions, in the form of `wait_in_words`.
+    retry_at_ms: when the wait is over after which `retry` happens.
     needs_room: the disk that candles are stored on is full; the feed can continue once there is room.
     """
 
     state: FeedState
-    sentence: str
+    text: str
     at_ms: int
     next_venue: str | None = None
-    until_ms: int | None = None
+    retry_at_ms: int | None = None
     needs_room: bool = False
+    retry: str = "Next try"
+
+    @property
+    def sentence(self) -> str:
+        """All of it, as of `at_ms`."""
+        return self.sentence_at(self.at_ms)
 
     def sentence_at(self, now_ms: int) -> str:
-        """The sentence with the wait that is left at `now_ms`."""
-        if self.until_ms is None:
-            return self.sentence
-        before, found, after = self.sentence.rpartition(f" in {wait_in_words(self.until_ms - self.at_ms)}.")
-        left_ms = self.until_ms - max(now_ms, self.at_ms)
-        left = " now." if left_ms <= 0 else f" in {wait_in_words(left_ms)}."
-        return f"{before}{left}{after}" if found else self.sentence
+        """All of it, with the wait that is left at `now_ms`."""
+        sentence = self.text
+        if self.retry_at_ms is not None:
+            left_ms = self.retry_at_ms - max(now_ms, self.at_ms)
+            sentence += f" {self.retry} {'now' if left_ms <= 0 else f'in {in_words(left_ms / 1000.0)}'}."
+        if self.next_venue is not None:
+            sentence += f" Next in your order of exchanges is {venue_name(self.next_venue)}."
+        return sentence
 
 
 @dataclass(frozen=True, slots=True)

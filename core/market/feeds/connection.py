@@ -34,7 +34,7 @@ from core.market.feeds.tally import Tally
 from core.market.feeds.trouble import VenueError
 from core.market.feeds.venue import Kline, Refused, Venue
 from core.market.feeds.watch import StreamWatch
-from core.market.feeds.words import counted, in_words, wait_in_words
+from core.market.feeds.words import counted, in_words
 
 FARTHEST_BACK = 20_000
 """Candles fetched at most after a long pause, as the trainer processes all of them before it is live again. Older ones
@@ -238,9 +238,12 @@ class Connection:
             yield self._status(FeedState.LIVE, greeting)
         elif held is not None and self._is_waiting and not self._is_wait_reported:
             self._is_wait_reported = True
-            wait_ms, now_ms = round(held.wait_s * 1000.0), self._clock.now_ms()
-            sentence = f"{held} The stream continues; closed candles are requested in {wait_in_words(wait_ms)}."
-            yield FeedStatus(FeedState.LIVE, sentence, now_ms, until_ms=now_ms + wait_ms)
+            now_ms = self._clock.now_ms()
+            retry_at_ms, retry = (
+                now_ms + round(held.wait_s * 1000.0),
+                "The stream continues; closed candles are requested",
+            )
+            yield FeedStatus(FeedState.LIVE, str(held), now_ms, retry_at_ms=retry_at_ms, retry=retry)
 
     def _updates(self, forming: FormingCandles) -> Iterator[FeedEvent]:
         """The forming candle if it has changed, corrections, and periodically the vitals."""

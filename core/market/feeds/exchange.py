@@ -22,7 +22,7 @@ from core.market.feeds.tally import Tally
 from core.market.feeds.trouble import VenueError
 from core.market.feeds.urls import ExchangeUrls
 from core.market.feeds.venue import OpenVenue, Venue
-from core.market.feeds.words import counted, wait_in_words
+from core.market.feeds.words import counted
 
 __all__ = ["ExchangeFeed", "ExchangeTimes", "probe"]
 
@@ -157,8 +157,7 @@ class ExchangeFeed:
         age_s = 0.0 if self._connection is None else self._connection.age_s
         await self._disconnect()
         if trouble.is_final:
-            offer = self._offer(trouble)
-            raise FeedError(f"{trouble}{_offered(offer)}", offer) from trouble
+            raise FeedError(str(trouble), self._offer(trouble)) from trouble
         self._tally.reconnects += 1
         if age_s >= self._times.steady_s:
             self._backoff.reset()
@@ -169,11 +168,9 @@ class ExchangeFeed:
         return self._backoff.next_s(trouble.wait_s)
 
     def _reconnecting(self, trouble: VenueError, wait_s: float) -> FeedStatus:
-        offer = self._offer(trouble)
-        wait_ms = round(wait_s * 1000.0)
-        sentence = f"{trouble} Next try in {wait_in_words(wait_ms)}.{_offered(offer)}"
         now_ms = self._clock.now_ms()
-        return FeedStatus(FeedState.RECONNECTING, sentence, now_ms, offer, until_ms=now_ms + wait_ms)
+        retry_at_ms = now_ms + round(wait_s * 1000.0)
+        return FeedStatus(FeedState.RECONNECTING, str(trouble), now_ms, self._offer(trouble), retry_at_ms)
 
     def _offer(self, trouble: VenueError) -> str | None:
         is_stuck = self._failures >= _OFFERED_AFTER and not trouble.is_planned
@@ -185,10 +182,6 @@ class ExchangeFeed:
 
     def _status(self, state: FeedState, sentence: str) -> FeedStatus:
         return FeedStatus(state, sentence, self._clock.now_ms())
-
-
-def _offered(offer: str | None) -> str:
-    return f" Next in your order of exchanges is {venue_name(offer)}." if offer else ""
 
 
 async def probe(

@@ -11,11 +11,6 @@ def counted(candles: int) -> str:
     return "1 candle" if candles == 1 else f"{candles:,} candles"
 
 
-def wait_in_words(wait_ms: int) -> str:
-    """A wait in a sentence, which `FeedStatus.sentence_at` counts down."""
-    return in_words(wait_ms / 1000.0)
-
-
 def in_words(seconds: float) -> str:
     if seconds < 1.0:
         return "a moment"

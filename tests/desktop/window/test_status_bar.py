@@ -108,7 +108,7 @@ def test_a_wait_is_counted_down(qtbot: QtBot, state: RunState, theme: Theme, clo
     panel = StatusPanel(state, theme)
     qtbot.addWidget(panel)
     now_ms = clock.now_ms()
-    state.apply(FeedStatus(FeedState.RECONNECTING, "Cut. Next try in 9 s.", now_ms, until_ms=now_ms + 9_000))
+    state.apply(FeedStatus(FeedState.RECONNECTING, "Cut.", now_ms, retry_at_ms=now_ms + 9_000))
     panel.refresh()
     clock.advance_ms(2_000)
     panel.tick()

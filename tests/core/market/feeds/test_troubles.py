@@ -153,7 +153,7 @@ async def test_the_next_venue_of_the_users_order_is_offered_where_this_one_is_th
         exchange.answer(status)
         feed = a_feed(exchange.urls, fallback_venues=("binance", "kraken", "coinbase"))
         if is_final:
-            with pytest.raises(FeedError, match="Kraken") as raised:
+            with pytest.raises(FeedError) as raised:
                 await record_events(feed)
             assert raised.value.next_venue == "kraken"
         else:

@@ -16,7 +16,7 @@ from core.market.feeds.base import FeedState, FeedStatus
 from core.market.feeds.exchange import ExchangeFeed
 from core.market.feeds.trouble import VenueError
 from core.market.feeds.venue import Venue
-from core.market.feeds.words import wait_in_words
+from core.market.feeds.words import in_words
 from tests.support.candles import MINUTE, START_MS
 
 MARKET = Market("binance", "BTC/USDT", MINUTE)
@@ -24,12 +24,11 @@ MARKET = Market("binance", "BTC/USDT", MINUTE)
 
 @given(st.integers(0, 20_000_000), st.integers(-5_000, 20_000_000))
 def test_only_the_wait_changes(wait_ms: int, later_ms: int) -> None:
-    trouble, offer = "Binance asks for a pause in 5 s. It is said twice.", " Next in your order is Kraken."
-    sentence = f"{trouble} Next try in {wait_in_words(wait_ms)}.{offer}"
-    status = FeedStatus(FeedState.RECONNECTING, sentence, START_MS, "kraken", START_MS + wait_ms)
+    trouble, offer = "Binance asks for a pause in 5 s. It is said twice.", "Next in your order of exchanges is Kraken."
+    status = FeedStatus(FeedState.RECONNECTING, trouble, START_MS, "kraken", START_MS + wait_ms)
     left_ms = wait_ms - max(0, later_ms)
-    left = f"in {wait_in_words(left_ms)}." if left_ms > 0 else "now."
-    assert status.sentence_at(START_MS + later_ms) == f"{trouble} Next try {left}{offer}"
+    left = f"in {in_words(left_ms / 1000.0)}." if left_ms > 0 else "now."
+    assert status.sentence_at(START_MS + later_ms) == f"{trouble} Next try {left} {offer}"
 
 
 def test_without_a_wait_the_sentence_stays() -> None:
@@ -54,6 +53,6 @@ def test_a_feed_tells_until_when_it_waits(wait_s: float) -> None:
         raise AssertionError("no break was told")
 
     told = asyncio.run(first_break())
-    assert told.until_ms == START_MS + round(1000.0 * wait_s)
+    assert told.retry_at_ms == START_MS + round(1000.0 * wait_s)
     assert told.sentence_at(START_MS) == told.sentence
-    assert "Next try in 1 s." in told.sentence_at(told.until_ms - 1_000) and "Kraken" in told.sentence
+    assert "Next try in 1 s." in told.sentence_at(told.retry_at_ms - 1_000) and "Kraken" in told.sentence

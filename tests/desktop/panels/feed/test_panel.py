@@ -73,8 +73,8 @@ def test_ages_grow_while_nothing_comes(panel: FeedPanel, state: RunState, clock:
 
 def test_a_wait_is_counted_down_while_somebody_looks(panel: FeedPanel, state: RunState, clock: ManualClock) -> None:
     feed_scenario.connected(state)
-    until_ms = clock.now_ms() + 4_000
-    state.apply(FeedStatus(FeedState.RECONNECTING, feed_scenario.CANNOT_REACH, clock.now_ms(), until_ms=until_ms))
+    at_ms = clock.now_ms()
+    state.apply(FeedStatus(FeedState.RECONNECTING, feed_scenario.CANNOT_REACH, at_ms, retry_at_ms=at_ms + 4_000))
     panel.refresh()
     shown = [panel.sentence.text()]
     for _ in range(4):
@@ -82,7 +82,7 @@ def test_a_wait_is_counted_down_while_somebody_looks(panel: FeedPanel, state: Ru
         panel.tick()
         shown.append(panel.sentence.text())
     assert [text.rpartition("Next try ")[2] for text in shown] == ["in 4 s.", "in 3 s.", "in 2 s.", "in 1 s.", "now."]
-    assert sentences(panel)[0] == feed_scenario.CANNOT_REACH, "what was said then stays"
+    assert sentences(panel)[0] == f"{feed_scenario.CANNOT_REACH} Next try in 4 s.", "what was said then stays"
 
 
 def test_in_an_outage_the_count_of_tries_goes_up_beside_each_sentence(panel: FeedPanel, state: RunState) -> None:
