@@ -125,7 +125,7 @@ _tests_since_full_collection = itertools.count(1)
 
 
 def _collect_what_fixtures_released() -> None:
-    """Windows of the previous test are freed now: pytest lets go of its fixtures after their teardown, in cycles.
+    """Windows of the previous test are freed now: pytest releases its fixtures only after their teardown, in cycles.
 
     What is older is frozen, so that a collection after each test does not look through the million objects of torch.
     A frozen object is never collected: now and then everything is looked through, and what the allocator holds of it
@@ -209,7 +209,7 @@ def _top_level_widgets() -> list[object]:
     application = _application()
     if application is None:
         return []
-    # Qt's own helpers, and the menus without a parent that a pyqtgraph plot keeps until pytest lets go of its fixtures
+    # Qt's own helpers, and the menus without a parent that a pyqtgraph plot keeps until pytest releases its fixtures
     helpers = ("QTipLabel", "QComboBoxPrivateContainer", "QDesktopScreenWidget", "QMenu")
     widgets = application.topLevelWidgets()  # type: ignore[attr-defined]
     return [widget for widget in widgets if widget.metaObject().className() not in helpers]

@@ -17,7 +17,7 @@ from tests.support.virtual_network import run_locally
 
 
 async def echo(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    """Sends everything back until it is told `bye`."""
+    """Echoes everything until it receives `bye`."""
     while (line := await reader.readline()) and line != b"bye\n":
         writer.write(line)
     writer.close()

@@ -1,4 +1,4 @@
-"""What conftest.py watches over, shown with tests that do wrong on purpose, in a pytest of their own."""
+"""The guards of conftest.py, shown with faulty tests in a separate pytest."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ def test_what_tidies_up_passes(outcomes: dict[str, str], name: str) -> None:
         ("qthread", "QThreads left running: [\"QThread ''\"]"),
     ],
 )
-def test_what_is_left_running_is_told(outcomes: dict[str, str], name: str, sentence: str) -> None:
+def test_leftovers_are_reported(outcomes: dict[str, str], name: str, sentence: str) -> None:
     assert sentence in outcomes[f"test_{name}"]
 
 

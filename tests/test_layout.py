@@ -47,7 +47,7 @@ def length(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
 
 @pytest.mark.skipif(not (ROOT / ".git").exists(), reason="not a git checkout: what else lies here is nobody's fault")
 def test_the_top_level_is_as_agreed() -> None:
-    """Of what git tracks: what was asked for by name, and what people expect beside it."""
+    """Tracked files at the top level."""
     listed = subprocess.run(["git", "ls-files"], capture_output=True, text=True, check=True, cwd=ROOT).stdout
     assert {line.split("/")[0] for line in listed.splitlines()} - TOP_LEVEL == set()
 

@@ -41,12 +41,12 @@ def test_cores_and_memory_are_those_of_this_machine() -> None:
 
 def test_what_torch_was_built_for_is_known_without_importing_it() -> None:
     asked = "import sys, core.machine as m; print(m.is_torch_for_cpu_only(), 'torch' in sys.modules)"
-    told = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True).stdout.split()
-    assert told == [str(torch.version.cuda is None), "False"]
+    printed = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True).stdout.split()
+    assert printed == [str(torch.version.cuda is None), "False"]
 
 
 @pytest.fixture(scope="module")
-def told(tmp_path_factory: pytest.TempPathFactory) -> Any:
+def readings(tmp_path_factory: pytest.TempPathFactory) -> Any:
     compiler = shutil.which("cc")
     if compiler is None or sys.platform != "linux":
         pytest.skip("a C compiler on Linux is needed to make a driver")
@@ -61,8 +61,8 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> Any:
     return json.loads(done.stdout)
 
 
-def test_a_gpu_is_read_through_its_driver(told: Any) -> None:
-    assert told[0][0] == {
+def test_a_gpu_is_read_through_its_driver(readings: Any) -> None:
+    assert readings[0][0] == {
         "name": "Talkative",
         "utilisation_percent": 61.0,
         "temperature_c": 54.0,
@@ -71,10 +71,10 @@ def test_a_gpu_is_read_through_its_driver(told: Any) -> None:
     }
 
 
-def test_what_a_gpu_does_not_tell_is_not_made_up(told: Any) -> None:
-    assert told[0][1]["name"] == "Little"
-    assert all(value is None for key, value in told[0][1].items() if key != "name")
+def test_missing_gpu_readings_are_none(readings: Any) -> None:
+    assert readings[0][1]["name"] == "Little"
+    assert all(value is None for key, value in readings[0][1].items() if key != "name")
 
 
-def test_a_gpu_that_is_lost_is_no_error(told: Any) -> None:
-    assert told[1] == []
+def test_a_lost_gpu_is_no_error(readings: Any) -> None:
+    assert readings[1] == []

@@ -46,7 +46,7 @@ def _can_mount() -> bool:
 
 def _unshared() -> list[str]:
     if not _can_mount():
-        pytest.skip("this machine lets nobody mount in a namespace of his own (unshare)")
+        pytest.skip("this machine does not allow mounting in a private namespace (unshare)")
     return _command()
 
 

@@ -1,4 +1,4 @@
-"""Candle files, read in a process of its own, which tells how much memory that took."""
+"""Reads candle files in a separate process and measures its memory."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ import pandas, pyarrow.feather, pyarrow.parquet
 from core.market.history.errors import CandleFileError
 from core.market.history.reading import read_candle_table
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-told = []
+results = []
 for path in sys.argv[1:]:
     try:
         read_candle_table(Path(path))
@@ -25,13 +25,13 @@ for path in sys.argv[1:]:
     except CandleFileError as error:
         said = str(error)
     grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
-    told.append((said, grown / (1024**2 if sys.platform == "darwin" else 1024)))
-print(json.dumps(told))
+    results.append((said, grown / (1024**2 if sys.platform == "darwin" else 1024)))
+print(json.dumps(results))
 """
 
 
-def told_by_a_reader(*paths: Path) -> list[tuple[str, float]]:
-    """Of each in turn why it was refused, "" where it was not, and by how many MB the process has grown by then."""
+def read_in_a_process(*paths: Path) -> list[tuple[str, float]]:
+    """For each file the reason of its refusal ("" if accepted) and the growth of the process in MB so far."""
     done = subprocess.run(
         [sys.executable, "-c", _READ, *map(str, paths)],
         capture_output=True,

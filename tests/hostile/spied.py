@@ -23,7 +23,7 @@ def main() -> None:
     from desktop.commands.cli import run_command_line  # noqa: PLC0415
 
     qt = QApplication(["ghostcandle"])
-    told: list[str] = []
+    printed: list[str] = []
     moves = [[int(part) for part in os.environ[MOVE].split(",")]] if MOVE in os.environ else []
 
     def look() -> None:
@@ -31,8 +31,8 @@ def main() -> None:
             if moves and widget.objectName() == "main_window" and widget.isVisible():
                 widget.move(*moves.pop())
         said = json.dumps(_what_it_says(qt))
-        if not told or said != told[-1]:
-            told[:] = [said]
+        if not printed or said != printed[-1]:
+            printed[:] = [said]
             print(said, flush=True)
 
     timer = QTimer()

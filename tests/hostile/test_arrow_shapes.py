@@ -71,7 +71,7 @@ def trades() -> dict[str, Any]:
 
 
 def look(table: Any, folder: Path) -> list[str]:
-    """Read it in both forms, as an import and as a replay do. Returns what was refused."""
+    """Read it in both forms, as an import and as a replay do. Returns the refusals."""
     said: list[str] = []
     for path, write in ((folder / "a.feather", feather.write_feather), (folder / "a.parquet", parquet.write_table)):
         try:

@@ -206,7 +206,7 @@ def test_readers_leave_a_damaged_row_out_and_the_trainer_mends_it_between_candle
     assert content_of(db.conn) == made.content and record.reader.damaged == {}
 
 
-def test_a_backup_is_whole_though_the_database_is_not_and_the_trainer_is_told(
+def test_backup_of_a_damaged_database_is_whole_and_the_trainer_is_notified(
     made: Made, folder: DataFolder, db: Database
 ) -> None:
     keeper, _ = upkeep(db, made, folder)

@@ -15,7 +15,7 @@ import pytest
 from core.market.history.errors import CandleFileError
 from core.market.history.reading import read_candle_table
 from core.market.history.table import CHUNK_ROWS, TableFile
-from tests.hostile.reader_process import MOST_MB, told_by_a_reader
+from tests.hostile.reader_process import MOST_MB, read_in_a_process
 from tests.support.candles import START_MS
 
 pa = pytest.importorskip("pyarrow")
@@ -100,7 +100,7 @@ def test_a_small_file_that_unpacks_to_gigabytes_is_refused_before_it_does(tmp_pa
     """A Feather file of 306 kB and a Parquet file of 5 MB passed 9 GB."""
     name, write, words = BOMBS[kind]
     write(tmp_path / name)
-    ((said, grown_mb),) = told_by_a_reader(tmp_path / name)
+    ((said, grown_mb),) = read_in_a_process(tmp_path / name)
     assert words in said and said.endswith(".")
     assert grown_mb < MOST_MB
 

@@ -63,7 +63,7 @@ ATTACKS = [
 
 @pytest.fixture(autouse=True)
 def no_pause(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A trainer that died is made anew at once."""
+    """A dead trainer is restarted at once."""
     monkeypatch.setattr("core.training.hosting.drive._RESTART_PAUSE_S", 0.0)
 
 
@@ -193,13 +193,13 @@ def test_what_an_older_version_stored_is_set_aside_and_training_continues(tmp_pa
     driven = Driven(tmp_path, kind="thread")
     driven.run()
     assert not driven.deaths and not driven.failures
-    told = [incident for incident in driven.incidents if incident.kind == CANDLE_SET_ASIDE]
-    assert len(told) == 1 and "numbers that no market has" in told[0].what_happened
-    assert "6 candles" in told[0].what_happened
+    incidents = [incident for incident in driven.incidents if incident.kind == CANDLE_SET_ASIDE]
+    assert len(incidents) == 1 and "numbers that no market has" in incidents[0].what_happened
+    assert "6 candles" in incidents[0].what_happened
     assert sum(isinstance(event, ForecastMade) for event in driven.events) == 50 - len(ATTACKS)
     again = Driven(tmp_path, kind="thread")
     again.run()
-    assert not again.incidents, "it is told once"
+    assert not again.incidents, "it is reported once"
 
 
 def fails_at(monkeypatch: pytest.MonkeyPatch, open_times_ms: set[int]) -> None:
@@ -224,8 +224,8 @@ def test_a_candle_that_kills_a_step_twice_is_set_aside_and_stays_so(
     driven = Driven(tmp_path, kind="piped")
     driven.run()
     assert len(driven.deaths) == 2 and not driven.failures
-    told = [incident for incident in driven.incidents if incident.kind == CANDLE_SET_ASIDE]
-    assert len(told) == 1 and "math range error" in told[0].what_happened
+    incidents = [incident for incident in driven.incidents if incident.kind == CANDLE_SET_ASIDE]
+    assert len(incidents) == 1 and "math range error" in incidents[0].what_happened
     assert len(record_of(tmp_path).origins_ms) == 59
     with closing(open_database(DataFolder(tmp_path).database)) as db:
         store = CandleStore(db)
@@ -269,9 +269,9 @@ def test_a_state_that_is_not_finite_is_never_saved(tmp_path: Path, session_after
     state[name].flat[0] = np.inf
     session._session.forecaster._combined.restore(state)
     events = session.handle(SaveCheckpoint("manual"))
-    told = [event for event in events if isinstance(event, Incident)]
-    assert [incident.kind for incident in told] == ["checkpoint not written"]
-    assert "not finite" in told[0].what_happened
+    incidents = [event for event in events if isinstance(event, Incident)]
+    assert [incident.kind for incident in incidents] == ["checkpoint not written"]
+    assert "not finite" in incidents[0].what_happened
     session.close()
 
 
@@ -324,13 +324,13 @@ def test_what_is_set_aside_is_a_hole_on_the_chart_too(
         bad.add(int(series.open_time_ms[-1]) + series.interval.duration_ms * 2)
         (time_ms,) = bad
         gate.release(5)
-        await until(lambda: told(application, CANDLE_SET_ASIDE), "the incident")
+        await until(lambda: has_incident(application, CANDLE_SET_ASIDE), "the incident")
         await until(lambda: is_hole(application, time_ms), "the hole")
 
     run_window(qapp, context(tmp_path), story)
 
 
-def told(application: Application, kind: str) -> bool:
+def has_incident(application: Application, kind: str) -> bool:
     return any(incident.kind == kind for incident in application.state.incidents)
 
 

@@ -173,8 +173,8 @@ def test_a_command_says_it_and_goes_on(folder: DataFolder) -> None:
     SPOILERS["flipped pages"](folder.database)
     done = commands.invoke("headless", "--feed", "simulate", "--candles", "8", "--data-dir", str(folder.root))
     assert done.returncode == 0 and TRACEBACK not in done.stderr, done.stderr
-    told = " ".join(done.stderr.split())
-    assert "is damaged" in told and "took its place" in told and "is missing from it" in told
+    reported = " ".join(done.stderr.split())
+    assert "is damaged" in reported and "took its place" in reported and "is missing from it" in reported
     assert counted(folder) == BACKED_UP
 
 
@@ -271,8 +271,8 @@ def test_a_headless_run_says_what_became_of_a_damaged_database(folder: DataFolde
     (notice,) = answer["notices"]
     words = "took its place" if has_backup else "no verified backup"
     assert words in notice and words in done.stderr and words in (folder.logs / WINDOW_FILE).read_text(encoding="utf-8")
-    told = [incident for incident in answer["incidents"] if incident["kind"] == "database damaged"]
-    assert [incident["what_happened"] for incident in told] == [notice]
+    reported = [incident for incident in answer["incidents"] if incident["kind"] == "database damaged"]
+    assert [incident["what_happened"] for incident in reported] == [notice]
     again = headless(folder)
     assert json.loads(again.stdout)["notices"] == [] and "damaged" not in again.stderr
 

@@ -87,8 +87,8 @@ def test_a_window_opens_all_the_same_and_says_where_it_keeps_things(data: Path) 
     assert json.loads((data / "settings.json").read_text()) == TINY
 
 
-def test_a_disk_that_fills_up_ends_a_run_with_a_sentence_and_it_goes_on_when_there_is_room(data: Path) -> None:
-    """What was committed before is there, each candle once; nothing half-written is left."""
+def test_a_disk_that_fills_up_ends_a_run_with_a_sentence_and_continues_when_there_is_room(data: Path) -> None:
+    """All committed data is there, each candle once; nothing half-written is left."""
     run = ("headless", "--feed", "simulate", "--json")
     done = on_disk(
         data,
@@ -106,7 +106,7 @@ def test_a_disk_that_fills_up_ends_a_run_with_a_sentence_and_it_goes_on_when_the
     first, code, left, second, again, verified, backup = done.stdout.strip().splitlines()
     assert "is full" in json.loads(first)["error"] and (code, left, again) == ("code 1", "0", "code 0")
     summary = json.loads(second)
-    assert summary["steps"] == 149, "it has gone on with the same run, each candle once"
+    assert summary["steps"] == 149, "the same run continued, each candle once"
     assert json.loads(verified)["ok"] is True
     refused = json.loads(backup)
     assert "needs" in refused["error"] and "free" in refused["error"], "there is no room for a copy on so small a disk"
@@ -116,7 +116,7 @@ def test_a_disk_that_fills_up_ends_a_run_with_a_sentence_and_it_goes_on_when_the
     "host",
     ["process", pytest.param("thread", marks=pytest.mark.skipif("GHOSTCANDLE_SOAK" not in os.environ, reason="soak"))],
 )
-def test_a_window_whose_disk_fills_up_says_so_and_goes_on_by_itself_when_there_is_room(data: Path, host: str) -> None:
+def test_a_window_whose_disk_fills_up_says_so_and_continues_when_there_is_room(data: Path, host: str) -> None:
     settings = {**TINY, "training": {**TINY["training"], "host": host}}
     before = [*on_small_disk(data, "24m"), "sh", "-c", f'{put(data, settings)}; exec "$@"', "sh"]
     with window(data, "--feed", "simulate", "--speed", "10", before=before) as opened:
@@ -127,11 +127,13 @@ def test_a_window_whose_disk_fills_up_says_so_and_goes_on_by_itself_when_there_i
                 file.write(bytes(4_096))
         said = opened.wait_for(lambda said: said["feed_needs_room"], "word of the disk")
         assert said["window"], "it is still there"
-        (told,) = (text for text in said["banner"] if "is full" in text)
-        assert str(data) in told and "continues automatically" in told
+        (notice,) = (text for text in said["banner"] if "is full" in text)
+        assert str(data) in notice and "continues automatically" in notice
         reached = said["step"]
         ballast.unlink()
-        said = opened.wait_for(lambda said: said["step"] > reached + 40 and said["feed"] == "simulated", "going on")
+        said = opened.wait_for(
+            lambda said: said["step"] > reached + 40 and said["feed"] == "simulated", "the run to continue"
+        )
         assert not any("is full" in text for text in said["banner"])
         copy = data.with_name("copy.sqlite3")
         reader = [*beside(opened.process.pid), sys.executable, "-c", COPY, str(DataFolder(data).database), str(copy)]

@@ -55,7 +55,7 @@ def test_a_market_is_learned(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ye
     made = replace(context(tmp_path, speed=0.0), candles=20)
     summary = run_headless(made)
     assert summary["candles"] == 20 and summary["incidents"] == []
-    assert run_headless(made)["candles"] >= 20, "a start on what was written then"
+    assert run_headless(made)["candles"] >= 20, "a start on the data written then"
 
 
 def test_a_damaged_database_is_answered_by_a_backup(tmp_path: Path, clock: ManualClock, year: int) -> None:

@@ -95,7 +95,7 @@ def given_one(exported: Path, tmp_path: Path) -> Given:
 
 
 def with_header(data: bytes, change: Callable[[dict[str, Any]], object]) -> bytes:
-    """The same tensors, told of by another header."""
+    """The same tensors under a changed header."""
     (length,) = struct.unpack("<Q", data[:8])
     header = json.loads(data[8 : 8 + length])
     change(header)
@@ -221,7 +221,7 @@ def noisy(given: Given) -> None:
     given.put_tensors({**given.tensors(), "noise": torch.zeros(3, dtype=torch.uint8)})
 
 
-def told(given: Given, **changes: object) -> None:
+def with_engine(given: Given, **changes: object) -> None:
     description = given.description()
     given.put_tensors(given.tensors(), {**description, "engine": {**description["engine"], **changes}})
 
@@ -235,9 +235,9 @@ SECRETLY_BAD: dict[str, Callable[[Given], object]] = {
     "a calibration that is not finite": poisoned,
     "a generator of three bytes": noisy,
     "no expert weights": without_experts,
-    "a schedule that is a text": lambda g: told(g, schedule="slowly"),
-    "a schedule that is empty": lambda g: told(g, schedule={}),
-    "a rate that is not finite": lambda g: told(g, rate_factor=float("nan")),
+    "a schedule that is a text": lambda g: with_engine(g, schedule="slowly"),
+    "a schedule that is empty": lambda g: with_engine(g, schedule={}),
+    "a rate that is not finite": lambda g: with_engine(g, rate_factor=float("nan")),
     "no engine": lambda g: g.put_tensors(g.tensors(), {**g.description(), "engine": None}),
 }
 """Weights that are sound, beside a state that is not: the import cannot know, the trainer must."""

@@ -87,20 +87,20 @@ def cache(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 @pytest.fixture
-def door(qapp: QApplication, cache: Path, tmp_path: Path) -> Iterator[SingleInstance]:
+def instance_lock(qapp: QApplication, cache: Path, tmp_path: Path) -> Iterator[SingleInstance]:
     instance = SingleInstance(tmp_path, timeout_ms=0)
     yield instance
     instance.release()
 
 
 @pytest.fixture
-def visits(door: SingleInstance, tmp_path: Path) -> Iterator[HistoryVisits]:
-    """A window's door and what answers behind it, without the window."""
+def remote_commands(instance_lock: SingleInstance, tmp_path: Path) -> Iterator[HistoryVisits]:
+    """The instance lock of a window and its remote commands, without the window."""
     owner = QObject()
     with open_database(tmp_path / "ghostcandle.sqlite3"):
         served = HistoryVisits(tmp_path / "ghostcandle.sqlite3", lambda: True, owner)
-        door.history_requested.connect(served.serve)
-        door.listen()
+        instance_lock.history_requested.connect(served.serve)
+        instance_lock.listen()
         yield served
         served.close()
         assert served.finish()
@@ -142,7 +142,9 @@ def said_to(qtbot: QtBot, folder: Path, *messages: bytes) -> str:
 
 
 @as_root
-def test_another_user_can_neither_bind_the_name_nor_enter_the_folder(door: SingleInstance, tmp_path: Path) -> None:
+def test_another_user_can_neither_bind_the_name_nor_enter_the_folder(
+    instance_lock: SingleInstance, tmp_path: Path
+) -> None:
     place = address(tmp_path)
     for program in (_BIND, _CALL):
         with as_nobody(program, place) as stranger:
@@ -151,14 +153,14 @@ def test_another_user_can_neither_bind_the_name_nor_enter_the_folder(door: Singl
 
 @as_root
 def test_another_user_who_gets_in_nevertheless_is_hung_up_on(
-    qtbot: QtBot, door: SingleInstance, tmp_path: Path
+    qtbot: QtBot, instance_lock: SingleInstance, tmp_path: Path
 ) -> None:
-    door.listen()
+    instance_lock.listen()
     place = Path(address(tmp_path))
     place.parent.parent.chmod(0o755)
     place.parent.chmod(0o755)
     place.chmod(0o777)
-    with qtbot.assertNotEmitted(door.raise_requested), as_nobody(_CALL, str(place)) as stranger:
+    with qtbot.assertNotEmitted(instance_lock.raise_requested), as_nobody(_CALL, str(place)) as stranger:
         qtbot.waitUntil(lambda: stranger.poll() is not None, timeout=60_000)
         out, errors = stranger.communicate()
     assert "raised" not in out and (out.strip() == "b''" or "ConnectionResetError" in errors or "BrokenPipe" in errors)
@@ -166,7 +168,7 @@ def test_another_user_who_gets_in_nevertheless_is_hung_up_on(
 
 @as_root
 def test_a_command_sends_nothing_to_another_users_program(
-    door: SingleInstance, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    instance_lock: SingleInstance, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     place = Path(address(tmp_path))
     place.parent.parent.chmod(0o777)
@@ -184,13 +186,13 @@ def test_a_command_sends_nothing_to_another_users_program(
 
 
 @as_root
-def test_another_users_program_cannot_answer_for_the_window(door: SingleInstance, tmp_path: Path) -> None:
+def test_another_users_program_cannot_answer_for_the_window(instance_lock: SingleInstance, tmp_path: Path) -> None:
     place = Path(address(tmp_path))
     place.parent.parent.chmod(0o777)
     place.parent.chmod(0o777)
     with as_nobody(_BIND, str(place)) as stranger:
         assert stranger.stdout is not None and stranger.stdout.readline() == "taken\n"
-        assert door.ask_owner() is Reply.NOBODY
+        assert instance_lock.ask_owner() is Reply.NOBODY
         stranger.communicate("", timeout=60.0)
 
 
@@ -214,7 +216,7 @@ def test_a_place_that_is_no_folder_of_the_users_is_not_used(cache: Path, tmp_pat
 
 
 def test_who_listens_without_the_lock_keeps_no_window_from_opening(
-    door: SingleInstance, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    instance_lock: SingleInstance, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The lock is asked first; what lies in the socket's place then is nobody's, whatever it answers."""
     opened: list[int] = []
@@ -268,7 +270,7 @@ ODD = [
 
 @pytest.mark.parametrize("odd", ODD, ids=range(len(ODD)))
 def test_what_makes_no_sense_is_refused_with_a_sentence(
-    qtbot: QtBot, visits: HistoryVisits, tmp_path: Path, odd: bytes
+    qtbot: QtBot, remote_commands: HistoryVisits, tmp_path: Path, odd: bytes
 ) -> None:
     answer = said_to(qtbot, tmp_path, BEGIN, odd)
     assert "does not understand this command" in answer and len(answer) < 500
@@ -278,7 +280,7 @@ def test_what_makes_no_sense_is_refused_with_a_sentence(
 
 @pytest.mark.parametrize("price", [-1.0, 0.0, float("nan"), float("inf"), 1e308])
 def test_prices_that_no_market_has_are_refused(
-    qtbot: QtBot, visits: HistoryVisits, tmp_path: Path, price: float
+    qtbot: QtBot, remote_commands: HistoryVisits, tmp_path: Path, price: float
 ) -> None:
     columns = rows(5)
     columns.values[:, 2] = price
@@ -295,7 +297,7 @@ def test_prices_that_no_market_has_are_refused(
 
 
 def test_a_client_that_does_not_wait_for_answers_is_hung_up_on(
-    qtbot: QtBot, visits: HistoryVisits, tmp_path: Path, caplog: pytest.LogCaptureFixture
+    qtbot: QtBot, remote_commands: HistoryVisits, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     """It would fill the window's memory faster than a disk takes it."""
     flood = [packed(CANDLES, columns_bytes(rows(ROWS_AT_ONCE, START_MS + n * 60_000))) for n in range(20)]
@@ -306,11 +308,13 @@ def test_a_client_that_does_not_wait_for_answers_is_hung_up_on(
     assert "does not wait for answers" in caplog.text
 
 
-def test_a_client_that_reads_no_answers_is_hung_up_on(qtbot: QtBot, door: SingleInstance, tmp_path: Path) -> None:
+def test_a_client_that_reads_no_answers_is_hung_up_on(
+    qtbot: QtBot, instance_lock: SingleInstance, tmp_path: Path
+) -> None:
     owner = QObject()
     served = HistoryVisits(tmp_path / "ghostcandle.sqlite3", lambda: False, owner)  # each start is answered: later
-    door.history_requested.connect(served.serve)
-    door.listen()
+    instance_lock.history_requested.connect(served.serve)
+    instance_lock.listen()
     with socket.socket(socket.AF_UNIX) as client:
         client.connect(address(tmp_path))
         client.setblocking(False)
@@ -334,26 +338,26 @@ def test_a_client_that_reads_no_answers_is_hung_up_on(qtbot: QtBot, door: Single
 
 
 def test_an_import_that_is_interrupted_on_a_locked_database_does_not_hold_the_window_up(
-    qtbot: QtBot, visits: HistoryVisits, tmp_path: Path
+    qtbot: QtBot, remote_commands: HistoryVisits, tmp_path: Path
 ) -> None:
     client = connected(tmp_path)
     with qtbot.waitSignal(client.readyRead, timeout=60_000):
         client.write(GREETING + BEGIN)
         client.flush()
-    told: list[str] = []
-    visits.summary_ready.connect(told.append)
+    summaries: list[str] = []
+    remote_commands.summary_ready.connect(summaries.append)
     with open_database(tmp_path / "ghostcandle.sqlite3") as other:
         other.execute("BEGIN IMMEDIATE")
         client.write(packed(CANDLES, columns_bytes(rows(10))))
         client.flush()
-        (visit,) = visits._visits
+        (visit,) = remote_commands._visits
         qtbot.waitUntil(lambda: visit._waiting == 1, timeout=60_000)
         client.abort()
         qtbot.waitUntil(lambda: not visit._is_open, timeout=60_000)
         assert visit._storer.isRunning(), "it was waited for"
         other.execute("ROLLBACK")
-    qtbot.waitUntil(lambda: told != [], timeout=60_000)
-    assert told == ["Mischief: 10 candles stored."]
+    qtbot.waitUntil(lambda: summaries != [], timeout=60_000)
+    assert summaries == ["Mischief: 10 candles stored."]
 
 
 def test_a_real_server_is_known_as_the_users_own(qapp: QApplication, cache: Path, tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ import pytest
 from core.market.history import parquet_pages
 from core.market.history.errors import CandleFileError
 from core.market.history.reading import read_candle_table
-from tests.hostile.reader_process import MOST_MB, told_by_a_reader
+from tests.hostile.reader_process import MOST_MB, read_in_a_process
 from tests.support.candles import START_MS
 from tests.support.parquet_writing import (
     DELTA_TEXTS,
@@ -105,8 +105,8 @@ def test_a_file_that_lies_in_its_footer_is_refused_before_it_is_unpacked(tmp_pat
     paths = [tmp_path / f"{number}.parquet" for number in range(len(LIES))]
     for path, (write, _words) in zip(paths, LIES.values(), strict=True):
         write(path)
-    for kind, told in zip(LIES, told_by_a_reader(*paths), strict=True):
-        said, grown_mb = told
+    for kind, result in zip(LIES, read_in_a_process(*paths), strict=True):
+        said, grown_mb = result
         assert LIES[kind][1] in said and said.endswith("."), kind
         assert grown_mb < MOST_MB, f"{kind}, or one before it"
 

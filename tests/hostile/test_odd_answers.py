@@ -206,5 +206,5 @@ async def test_what_is_no_message_is_got_over(tmp_path: Path) -> None:
             await rig.passed(6)
             assert toxic.done
             await got_over(rig)
-        told = [each for each in rig.received.reports if isinstance(each, RejectedMessage)]
-        assert max((len(each.raw) for each in told), default=0) <= 2_000
+        rejected = [each for each in rig.received.reports if isinstance(each, RejectedMessage)]
+        assert max((len(each.raw) for each in rejected), default=0) <= 2_000

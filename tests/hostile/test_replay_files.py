@@ -72,8 +72,8 @@ def test_a_refused_file_ends_nothing_and_is_said_until_the_next_market_is_opened
             assert sentences[-1] in window.banner.text.text() and window.banner.isVisible()
         reached, drawn = step_of(application), application.chart.model.count
         gate.release(3)
-        await until(lambda: step_of(application) >= reached + 3, "the market that goes on")
-        await until(lambda: application.chart.model.count >= drawn + 3, "the chart that goes on")
+        await until(lambda: step_of(application) >= reached + 3, "the market to continue")
+        await until(lambda: application.chart.model.count >= drawn + 3, "the chart to continue")
         assert state.run_id == run and runs.is_training
         choose(application, many_rows(tmp_path / "good.csv", 200))
         await until(lambda: state.run_id not in (None, run) and step_of(application) > 3, "the next market")

@@ -53,6 +53,6 @@ def test_a_killed_window_leaves_lock_socket_and_log_and_the_next_start_goes_on(f
         first.kill()
     assert folder.owner_lock.exists() and folder.owner.exists(), "it had no time to tidy up"
     with window(folder.root, "--feed", "simulate") as second:
-        said = second.wait_for(lambda said: said.get("step", 0) >= reached, "training that goes on")
+        said = second.wait_for(lambda said: said.get("step", 0) >= reached, "training to continue")
         assert any("closed unexpectedly" in text for text in said["banner"])
         assert second.close() == 0 and TRACEBACK not in second.errors

@@ -46,7 +46,7 @@ def test_a_broken_file_gives_defaults_for_what_is_wrong_and_a_sentence(tmp_path:
     found, warnings = load(path)
     assert words in " ".join(warnings) and all(len(warning) < 400 for warning in warnings), warnings
     save(found, path)
-    assert load(path) == (found, ()), "what was made of it is sound"
+    assert load(path) == (found, ()), "the repaired file is valid"
 
 
 def test_ten_thousand_unknown_names_are_counted_not_listed(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""A window in a process of its own, as a double click starts it, and what it says."""
+"""A window in a separate process, as a double click starts it, and its reported state."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Window:
 
     @property
     def errors(self) -> str:
-        """What was written to stderr so far."""
+        """The stderr output so far."""
         return "".join(self._errors)
 
     def close(self) -> int:
@@ -85,7 +85,7 @@ class Window:
 def window(
     data: Path, *arguments: str, before: Sequence[str] = (), platform: str = "offscreen", **environment: str
 ) -> Iterator[Window]:
-    """A window on this data folder. before: what stands before the command. At the end it is killed."""
+    """A window on this data folder. before: prefix of the command. It is killed at the end."""
     command = [*before, sys.executable, "-m", "tests.hostile.spied", "run", "--data-dir", str(data), *arguments]
     process = subprocess.Popen(
         command,
@@ -120,6 +120,6 @@ def run(*arguments: str, before: Sequence[str] = (), timeout_s: float = 120.0) -
 
 def require_a_sentence(done: subprocess.CompletedProcess[str], words: str) -> None:
     """It ended with a sentence that has these words, and with nothing that only a programmer reads."""
-    told = done.stdout + done.stderr
-    assert done.returncode == 1, told
-    assert words in told and TRACEBACK not in told and "made a mistake" not in told, told
+    output = done.stdout + done.stderr
+    assert done.returncode == 1, output
+    assert words in output and TRACEBACK not in output and "made a mistake" not in output, output

@@ -66,7 +66,7 @@ FAULTS = (
         "TimesRead(read.ms + _offsets_ms(offset), read.is_bad)",
     ),
     Fault(
-        "told-before-it-is-stored",
+        "reported-before-it-is-stored",
         "core/market/pipeline.py",
         "        self._store.save(self._feed.market, candles)\n",
         "        asyncio.get_running_loop().call_soon(self._store.save, self._feed.market, candles)\n",
@@ -282,7 +282,7 @@ FAULTS = (
         "whole.insertion_index(first_ms) >= 0",
     ),
     Fault(
-        "step-of-a-replay-told-twice",
+        "replay-step-reported-twice",
         "core/market/feeds/pace.py",
         "self._steps -= is_asked",
         "self._steps -= 0",

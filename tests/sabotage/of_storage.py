@@ -126,7 +126,7 @@ FAULTS = (
         "{summary['file']}",
     ),
     Fault(
-        "spared-loss-with-the-wrong-sign",
+        "loss-without-model-of-the-wrong-sign",
         "core/evaluation/report/charts.py",
         "np.cumsum(reference - losses) / reference.sum()",
         "np.cumsum(losses - reference) / reference.sum()",

@@ -18,7 +18,7 @@ FAULTS = (
         "natural, usable, _ = history.targets(origins)",
     ),
     Fault(
-        "twin-of-just-now",
+        "reference-model-of-age-zero",
         "core/training/online/reference_model.py",
         "candles - snapshot.candles >= self.age",
         "candles - snapshot.candles <= self.age",

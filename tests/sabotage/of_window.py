@@ -132,13 +132,13 @@ FAULTS = (
         ".united(room)\n",
     ),
     Fault(
-        "told-of-every-incident",
+        "notified-of-every-incident",
         "desktop/notifications/watch.py",
         "now_s - self._incident_sent_s < _INCIDENTS_APART_S",
         "now_s - self._incident_sent_s > _INCIDENTS_APART_S",
     ),
     Fault(
-        "told-while-in-front",
+        "notified-while-in-front",
         "desktop/notifications/watch.py",
         "or not self._shell.window.isActiveWindow()",
         "or self._shell.window.isActiveWindow()",
@@ -306,7 +306,7 @@ FAULTS = (
         "if layouts.checksum == _checksum(layouts) is None:",
     ),
     Fault(
-        "refusal-stands-on-the-next-market",
+        "refusal-shown-on-the-next-market",
         "desktop/app/run_display.py",
         "self._shell.banner.withdraw(_REFUSED)",
         "self._shell.banner.withdraw(_FELL_BACK)",

@@ -98,7 +98,7 @@ class FaultRunner:
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
             for copy in self._copies:
-                copy.end()  # nothing goes on there, unless this was interrupted
+                copy.end()  # nothing runs there, unless this was interrupted
             pool.shutdown()
 
     def _result(self, fault: Fault, tests: Sequence[str], limit_s: float, stage: int, *options: str) -> FaultResult:

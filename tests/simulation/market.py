@@ -70,8 +70,8 @@ class SimulatedMarket:
         correction = self.corrections.get(open_ms)
         return self.final.get(open_ms) if correction is None or now_ms >= correction.at_ms else correction.first
 
-    def first_told(self, open_ms: int) -> Candle | None:
-        """What the closing message says."""
+    def first_version(self, open_ms: int) -> Candle | None:
+        """The candle in the closing message."""
         correction = self.corrections.get(open_ms)
         return self.final.get(open_ms) if correction is None else correction.first
 
@@ -96,6 +96,6 @@ def _made_trades(random: Random, minutes: int) -> list[Trade]:
 
 
 def _altered(candle: Candle, random: Random) -> Candle:
-    """As it was told first: part of its volume was not counted in yet, and its last trade was another."""
+    """The first version: part of its volume is not counted yet, and its last trade differs."""
     close = random.uniform(candle.low, candle.high)
     return replace(candle, close=close, volume=candle.volume * random.uniform(0.5, 1.5))

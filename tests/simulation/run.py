@@ -48,7 +48,7 @@ _TIMES = ExchangeTimes(vitals_s=10.0, renew_s=2_000.0, renew_jitter_s=400.0)
 
 @dataclass(slots=True)
 class Outcome:
-    """What a run told, what it stored, and what it should have."""
+    """Events and stored candles of a run, and the truth to compare with."""
 
     seed: int
     market: SimulatedMarket
@@ -56,14 +56,14 @@ class Outcome:
     ended_ms: int = 0
     wall_offset_ms: int = 0
     events: list[FeedEvent] = field(default_factory=list)
-    told_at_ms: list[int] = field(default_factory=list)
-    """When each of the events was told."""
+    received_at_ms: list[int] = field(default_factory=list)
+    """When each event came."""
     stored: list[Candle] = field(default_factory=list)
     log: list[str] = field(default_factory=list)
 
     def take(self, event: FeedEvent, now_ms: int) -> None:
         self.events.append(event)
-        self.told_at_ms.append(now_ms)
+        self.received_at_ms.append(now_ms)
 
     def closed(self) -> list[ClosedCandle]:
         return [event for event in self.events if isinstance(event, ClosedCandle)]
@@ -80,7 +80,7 @@ class Outcome:
 
 
 class _Listener:
-    """Nobody is told anything: what counts is in the table."""
+    """Ignores all notifications: only the table counts."""
 
     def on_closed(self, candles: Sequence[Candle], live_open_times_ms: tuple[int, ...]) -> None: ...
 
@@ -92,7 +92,7 @@ class _Listener:
 
     def on_corrected(self, candle: Candle) -> None: ...
 
-    def on_report(self, told: FeedReport) -> None: ...
+    def on_report(self, report: FeedReport) -> None: ...
 
     def on_rejected(self, candle: Candle, rejection: Rejection) -> None: ...
 
@@ -188,22 +188,25 @@ def _order_problems(outcome: Outcome) -> list[str]:
 
 
 def _truth_problems(outcome: Outcome) -> list[str]:
-    """Nothing is told that makes no sense, no candle before its end, and none that the exchange never told; unless
-    what came was wrong in a way that nobody can see."""
+    """No event is nonsense, no candle comes before its end, and none differs from the exchange's versions; unless
+    the data was wrong in an undetectable way."""
     found = []
     is_honest = not {toxic.kind for toxic in outcome.toxics.all} & LIES
-    for event, now_ms in zip(outcome.events, outcome.told_at_ms, strict=True):
+    for event, now_ms in zip(outcome.events, outcome.received_at_ms, strict=True):
         if isinstance(event, ClosedCandle | FormingCandle | CorrectedCandle):
             candle = event.candle
             if problem_of(candle, MINUTE) is not None:
-                found.append(f"nonsense was told: {event}")
+                found.append(f"nonsense was reported: {event}")
             early_ms = _ROUNDING_MS if is_honest else _FALSE_END_MS
             if not isinstance(event, FormingCandle) and candle.open_time_ms + STEP_MS > now_ms + early_ms:
-                found.append(f"candle {_index(candle.open_time_ms)} was told before its end")
+                found.append(f"candle {_index(candle.open_time_ms)} was reported before its end")
         if isinstance(event, ClosedCandle) and is_honest:
-            versions = (outcome.market.first_told(candle.open_time_ms), outcome.market.final.get(candle.open_time_ms))
+            versions = (
+                outcome.market.first_version(candle.open_time_ms),
+                outcome.market.final.get(candle.open_time_ms),
+            )
             if candle not in versions:
-                found.append(f"candle {_index(candle.open_time_ms)} was passed on as the exchange never told it")
+                found.append(f"candle {_index(candle.open_time_ms)} was passed on as the exchange never sent it")
     return found
 
 
@@ -218,23 +221,23 @@ def _table_problems(outcome: Outcome) -> list[str]:
     for open_ms in sorted(expected.keys() | stored.keys()):
         mine, true = stored.get(open_ms), expected.get(open_ms)
         is_recent = open_ms >= outcome.ended_ms - _CHECKED_AFTER_MS  # a correction of it may not be known yet
-        if mine != true and not (is_recent and mine == outcome.market.first_told(open_ms)):
+        if mine != true and not (is_recent and mine == outcome.market.first_version(open_ms)):
             found.append(f"candle {_index(open_ms)}: stored {mine}, is {true}")
     return found
 
 
 def _hole_problems(outcome: Outcome) -> list[str]:
-    """A hole is told where the exchange has one, and nowhere else; unless it was told to be filled later."""
+    """Exactly the gaps of the exchange are reported, except those reported as filled later."""
     filled = {each.candle.open_time_ms for each in outcome.corrected() if each.was_missing}
-    told = outcome.missing_times()
-    wrong = [time_ms for time_ms in told if time_ms in outcome.market.final and time_ms not in filled]
-    found = [f"candle {_index(time_ms)} is told to be missing" for time_ms in wrong]
-    if len(set(told)) != len(told):
-        found.append("a hole was told twice")
+    reported = outcome.missing_times()
+    wrong = [time_ms for time_ms in reported if time_ms in outcome.market.final and time_ms not in filled]
+    found = [f"candle {_index(time_ms)} is reported missing" for time_ms in wrong]
+    if len(set(reported)) != len(reported):
+        found.append("a gap was reported twice")
     passed = {closed.candle.open_time_ms for closed in outcome.closed()}
     if passed:
         gaps = set(range(min(passed), max(passed) + 1, STEP_MS)) - passed
-        found += [f"the hole at {_index(time_ms)} was not told" for time_ms in sorted(gaps - set(told))]
+        found += [f"the hole at {_index(time_ms)} was not reported" for time_ms in sorted(gaps - set(reported))]
     return found
 
 

@@ -1,4 +1,4 @@
-"""The computer, or whoever takes the candles, has no time for a while: what comes late is whole, and right."""
+"""A busy computer or consumer: late data is complete and correct."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_a_loop_that_wakes_up_late_again_and_again_loses_no_trade_and_takes_no_o
 
 
 def test_after_a_pause_of_many_pages_what_is_fetched_is_not_asked_for_again_and_again() -> None:
-    """The stream went on meanwhile, and has shown the newest of these candles."""
+    """The stream continued meanwhile and has shown the newest of these candles."""
     pause_ms = (PAGE_ROWS + 30) * STEP_MS
     random = Random(1)
     market = SimulatedMarket(random, PAGE_ROWS + 60, shows_empty=True)

@@ -34,8 +34,8 @@ def refused(seed: int, status: int) -> tuple[Bench, RecordingListener]:
 
 
 @pytest.mark.parametrize("status", [429, 418])
-def test_whoever_hears_it_nobody_asks_until_the_wait_is_over(status: int) -> None:
-    """Back-fill, settling, looks at a silent stream, comparing and the time: all of them keep it."""
+def test_no_part_of_the_feed_sends_requests_until_the_wait_is_over(status: int) -> None:
+    """Backfill, settling, checks of a silent stream, comparisons and the server time all respect it."""
     refusals = 0
     for seed in range(3):
         bench, _ = refused(seed, status)
@@ -43,10 +43,10 @@ def test_whoever_hears_it_nobody_asks_until_the_wait_is_over(status: int) -> Non
         early = [
             (asked_s, until_s)
             for asked_s in bench.exchange.asked_s
-            for told_s, until_s in waits_s
-            if told_s < asked_s < until_s - _EARLY_S
+            for from_s, until_s in waits_s
+            if from_s < asked_s < until_s - _EARLY_S
         ]
-        assert not early, f"seed {seed}: asked although it was to be left alone"
+        assert not early, f"seed {seed}: requested during the wait"
         times = [candle.open_time_ms for candle in bench.store.load(MARKET)]
         assert times == list(range(times[0], times[-1] + STEP_MS, STEP_MS)) and times[-1] >= EPOCH_MS + 28 * STEP_MS
         refusals += len(waits_s)
@@ -54,12 +54,12 @@ def test_whoever_hears_it_nobody_asks_until_the_wait_is_over(status: int) -> Non
     assert refusals > 8
 
 
-def test_a_stream_that_stands_goes_on_while_a_candle_waits_and_that_is_said_once() -> None:
+def test_a_live_stream_continues_during_a_wait_and_that_is_reported_once() -> None:
     said: list[str] = []
     for seed in range(3):
         bench, received = refused(seed, 429)
         live = [status.sentence for status in received.statuses if status.state is FeedState.LIVE]
         said += [sentence for sentence in live if "The stream continues" in sentence]
-        assert "The stream continues" not in live[-1], "and that it is over, too"
+        assert "The stream continues" not in live[-1], "the end of the wait is reported, too"
         bench.db.conn.close()
     assert said and all("429" in sentence and "requested in" in sentence for sentence in said)

@@ -40,7 +40,7 @@ def test_what_was_corrected_while_nobody_watched_is_found_at_the_next_start(seed
     async def story(loop: VirtualLoop) -> tuple[RecordingListener, RecordingListener, list[Candle], int]:
         bench = Bench(loop, random, market)
         first = await bench.run_until(open_ms + STEP_MS + _PASSED_ON_MS)
-        assert correction.first in bench.store.load(MARKET), "stored as it was told first"
+        assert correction.first in bench.store.load(MARKET), "stored in its first version"
         await asyncio.sleep(CLOSED_S)
         second = await bench.run_until(bench.time.true_ms() + 10 * STEP_MS)
         stored = bench.store.load(MARKET)
@@ -49,8 +49,8 @@ def test_what_was_corrected_while_nobody_watched_is_found_at_the_next_start(seed
 
     first, second, stored, ended_ms = run_virtually(story)
     assert market.final[open_ms] in second.corrected
-    told = [candle.open_time_ms for candle in (*first.closed, *second.closed)]
-    assert told == sorted(set(told)), "a correction is no candle anew"
+    closed_ms = [candle.open_time_ms for candle in (*first.closed, *second.closed)]
+    assert closed_ms == sorted(set(closed_ms)), "a correction is no new candle"
     settled = [candle for candle in stored if candle.open_time_ms < ended_ms - 9 * STEP_MS]
     assert settled == [market.final[candle.open_time_ms] for candle in settled]
 
@@ -74,4 +74,4 @@ def test_a_hole_that_the_exchange_fills_while_nobody_watches_is_filled_at_the_ne
 
     second, stored = run_virtually(story)
     assert filled in second.corrected and filled in stored
-    assert filled not in second.closed, "a correction is no candle anew"
+    assert filled not in second.closed, "a correction is no new candle"

@@ -43,8 +43,8 @@ def test_the_table_equals_the_exchange_after_any_trouble(seed: int) -> None:
     if _CHOSEN is not None:
         print("\n".join(outcome.log))
     if found:
-        told = "\n".join([str(toxic) for toxic in outcome.toxics.all] + found[:20])
-        pytest.fail(f"{told}\nTo repeat it: {_command(seed)}", pytrace=False)
+        report = "\n".join([str(toxic) for toxic in outcome.toxics.all] + found[:20])
+        pytest.fail(f"{report}\nTo repeat it: {_command(seed)}", pytrace=False)
 
 
 def test_hours_of_market_are_gone_through() -> None:

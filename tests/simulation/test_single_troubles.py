@@ -28,9 +28,9 @@ def sentences(outcome: Outcome, state: FeedState = FeedState.RECONNECTING) -> li
     return [event.sentence for event in outcome.events if isinstance(event, FeedStatus) and event.state is state]
 
 
-def told_after(outcome: Outcome, kind: type[FeedEvent], at_ms: int) -> list[tuple[int, FeedEvent]]:
-    told = zip(outcome.told_at_ms, outcome.events, strict=True)
-    return [(now_ms, event) for now_ms, event in told if now_ms >= at_ms and isinstance(event, kind)]
+def events_after(outcome: Outcome, kind: type[FeedEvent], at_ms: int) -> list[tuple[int, FeedEvent]]:
+    events = zip(outcome.received_at_ms, outcome.events, strict=True)
+    return [(now_ms, event) for now_ms, event in events if now_ms >= at_ms and isinstance(event, kind)]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -57,23 +57,23 @@ def test_without_trouble_nothing_is_said_but_the_start_and_the_daily_renewal() -
 
 def test_a_dead_socket_is_noticed_within_half_a_minute_of_trades() -> None:
     outcome = suffering("stall")
-    first_ms, first = told_after(outcome, FeedStatus, BEGIN_MS)[0]
+    first_ms, first = events_after(outcome, FeedStatus, BEGIN_MS)[0]
     assert isinstance(first, FeedStatus) and "moves" in first.sentence
     assert first_ms - BEGIN_MS <= 90_000  # a quiet minute may lie between
 
 
 @pytest.mark.parametrize("what", ["trades", "candles"])
-def test_a_stream_that_dies_while_the_other_goes_on_is_named_and_replaced(what: str) -> None:
+def test_a_dead_stream_beside_a_live_one_is_named_and_replaced(what: str) -> None:
     outcome = suffering(f"stalled {what}", seed=5)
     assert f"has stopped sending {what}" in sentences(outcome)[0]
 
 
-def test_after_a_sleep_the_feed_says_so_and_fetches_before_it_goes_on() -> None:
+def test_after_a_sleep_the_feed_reports_it_and_fetches_first() -> None:
     outcome = suffering("sleep", strength=0.6)
     (said,) = [sentence for sentence in sentences(outcome) if "slept" in sentence]
     assert "14 min" in said
-    told = [event for _, event in told_after(outcome, FeedEvent, BEGIN_MS + 1)]  # type: ignore[arg-type]
-    states = [event.state for event in told if isinstance(event, FeedStatus)]
+    events = [event for _, event in events_after(outcome, FeedEvent, BEGIN_MS + 1)]  # type: ignore[arg-type]
+    states = [event.state for event in events if isinstance(event, FeedStatus)]
     assert states[:2] == [FeedState.RECONNECTING, FeedState.LIVE]
 
 
@@ -85,7 +85,7 @@ def test_a_clock_that_is_set_is_no_trouble() -> None:
 
 def test_an_announced_end_costs_no_wait_and_no_candle() -> None:
     outcome = suffering("shutdown")
-    (first_ms, _), (second_ms, second) = told_after(outcome, FeedStatus, BEGIN_MS)[:2]
+    (first_ms, _), (second_ms, second) = events_after(outcome, FeedStatus, BEGIN_MS)[:2]
     assert "will close the connection" in sentences(outcome)[0]
     assert isinstance(second, FeedStatus) and second.state is FeedState.LIVE
     assert second_ms - first_ms < 500
@@ -99,17 +99,17 @@ def test_refusals_of_the_list_do_not_stop_candles_that_close_by_the_stream(statu
     assert any(word in sentence for sentence in sentences(outcome)) or outcome.vitals()[-1].reconnects == 0
 
 
-def test_corrections_are_told_within_minutes_and_only_of_what_the_exchange_has_changed() -> None:
-    told = 0
+def test_corrections_are_reported_within_minutes_and_match_the_exchange() -> None:
+    count = 0
     for seed in range(4):
         outcome = simulate(seed, [])
-        for told_ms, event in zip(outcome.told_at_ms, outcome.events, strict=True):
+        for received_ms, event in zip(outcome.received_at_ms, outcome.events, strict=True):
             if isinstance(event, CorrectedCandle):
-                told += 1
+                count += 1
                 correction = outcome.market.corrections[event.candle.open_time_ms]
                 assert correction.first == event.before
-                assert correction.at_ms <= told_ms <= event.candle.open_time_ms + 8 * STEP_MS
-    assert told >= 4
+                assert correction.at_ms <= received_ms <= event.candle.open_time_ms + 8 * STEP_MS
+    assert count >= 4
 
 
 def test_lost_and_late_trades_are_counted() -> None:

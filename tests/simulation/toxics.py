@@ -36,7 +36,7 @@ _DURATIONS_MS = (2_000, 20_000, 90_000, 300_000)
 _LONG_MS = 1_800_000
 """Only where hours are simulated."""
 LIES = frozenset({"corrupt", "corrupt list", "older copy"})
-"""What comes may be wrong in a way that nobody can see. Over hours they are short: a lie that is told in both
+"""The data may be wrong in an undetectable way. Over hours they are short: a lie in both
 comparisons of a candle is believed, and after a long break the second follows the first at once."""
 _HOUR_MS = 3_600_000
 _MOMENTS = frozenset({"disconnect", "sleep", "clock set", "shutdown", "busy"})

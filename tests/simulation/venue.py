@@ -114,7 +114,7 @@ class SimulatedVenue:
         return [self._spoiled(row) if "corrupt list" in wrong else row for row in rows[:PAGE_ROWS]]
 
     async def updates(self, timeout_s: float) -> Updates:
-        assert not self._is_closed, "nobody asks a closed connection"
+        assert not self._is_closed, "a closed connection gets no requests"
         if self._pumping is None:
             if "outage" in self._exchange.wrong():
                 raise explain(ccxt.NetworkError("no route"), _NAME, HttpResponse())
@@ -187,7 +187,7 @@ class SimulatedVenue:
             await asyncio.sleep(0.02)
 
     async def _pump(self) -> None:
-        """The stream, for as long as it stands."""
+        """The stream, as long as it is connected."""
         time = self._exchange.time
         async for at_ms, message in self._messages():
             if at_ms >= time.woke_ms or time.true_ms() - at_ms <= _LOST_AFTER_MS:
@@ -204,7 +204,7 @@ class SimulatedVenue:
                 yield trade.time_ms, trade
             await self._until(tick_ms)
             before_ms = tick_ms - STEP_MS
-            if tick_ms % STEP_MS == 0 and (closed := market.first_told(before_ms)) is not None:
+            if tick_ms % STEP_MS == 0 and (closed := market.first_version(before_ms)) is not None:
                 yield tick_ms, Kline(closed, is_closed=self.reports_close)
             forming = market.forming(tick_ms)
             if forming is not None:

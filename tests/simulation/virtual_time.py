@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 _LEAST_S = 1e-6
 """Every wait takes some time, as it does on a real clock. A shorter one would vanish in the rounding of a large time,
-which would then stand still."""
+which would then freeze."""
 
 T = TypeVar("T")
 
@@ -65,7 +65,7 @@ def run_virtually(make: Callable[[VirtualLoop], Coroutine[Any, Any, T]]) -> T:
 
 @dataclass(slots=True)
 class VirtualTime:
-    """True time, and this computer's clocks in it. While it sleeps only true time and its wall clock go on."""
+    """True time, and this computer's clocks in it. While it sleeps, only true time and its wall clock advance."""
 
     loop: VirtualLoop
     epoch_ms: int

@@ -8,7 +8,7 @@ import pytest
 from PySide6.QtGui import QGuiApplication, QPalette
 from PySide6.QtWidgets import QApplication
 
-from tests.stranger.hands import Hands
+from tests.stranger.user import User
 
 _ROOT = Path(__file__).resolve().parents[2]
 
@@ -25,7 +25,7 @@ def qt(qapp: QApplication) -> Iterator[QApplication]:
 
 
 @pytest.fixture
-def hands(qt: QApplication) -> Hands:
+def user(qt: QApplication) -> User:
     """Pictures go to build/stranger, or to the folder that GHOSTCANDLE_STRANGER names."""
     usual = _ROOT / "build" / ("stranger" if QGuiApplication.platformName() == "offscreen" else "stranger-on-a-screen")
-    return Hands(Path(os.environ.get("GHOSTCANDLE_STRANGER", usual)))
+    return User(Path(os.environ.get("GHOSTCANDLE_STRANGER", usual)))

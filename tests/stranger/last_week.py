@@ -1,4 +1,4 @@
-"""A run that went on last week: the real session over last week's candles, with last week's clock."""
+"""A run of last week: the real session over last week's candles, with last week's clock."""
 
 from __future__ import annotations
 

@@ -16,10 +16,10 @@ from core.training.hosting.process_host import ProcessHost
 from core.training.online.spec import SessionSpec
 from desktop.app.context import Context
 from desktop.services import worker
-from tests.stranger import eyes
-from tests.stranger.hands import Hands
+from tests.stranger import screen
 from tests.stranger.program import has_ghosts_of_the_model, play
 from tests.stranger.test_first_day import QUICK
+from tests.stranger.user import User
 from tests.support import faulty_trainer
 from tests.support.faulty_trainer import Fault, FaultKind
 
@@ -30,7 +30,7 @@ FAULTS = (Fault(30, FaultKind.NAN_GRADIENTS, times=3), Fault(50, FaultKind.KILL)
 
 
 def test_why_training_had_an_incident_can_be_read(
-    qt: QApplication, hands: Hands, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    qt: QApplication, user: User, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A gradient that is not finite three times in a row, then a trainer that is killed."""
 
@@ -42,18 +42,18 @@ def test_why_training_had_an_incident_can_be_read(
 
     monkeypatch.setattr(worker, "host_maker", breaking)
     faulty_trainer.schedule(tmp_path, FAULTS)
-    play(qt, Context(INVENTED, DataFolder(tmp_path), as_json=False), read_why, hands, longest_s=300.0)
+    play(qt, Context(INVENTED, DataFolder(tmp_path), as_json=False), read_why, user, longest_s=300.0)
 
 
-async def read_why(hands: Hands) -> None:
-    await hands.read("The trainer process", patience_s=120.0)
-    await hands.picture("26-something-happened")
-    await hands.click("Show incidents")
-    await hands.read("not finite", "Action taken", "Cost")
-    await hands.until(has_ghosts_of_the_model, "training again", patience_s=120.0)
-    await hands.picture("27-the-newest-incident")
-    row = next(spot for spot in eyes.spots() if "Incidents" in spot.places and "in a row" in spot.text)
-    await hands.click_on(row)
-    await hands.read("rolled back to the known good state")
-    await hands.picture("28-why")
-    await hands.press("Ctrl+Q")
+async def read_why(user: User) -> None:
+    await user.read("The trainer process", patience_s=120.0)
+    await user.picture("26-something-happened")
+    await user.click("Show incidents")
+    await user.read("not finite", "Action taken", "Cost")
+    await user.until(has_ghosts_of_the_model, "training again", patience_s=120.0)
+    await user.picture("27-the-newest-incident")
+    row = next(spot for spot in screen.spots() if "Incidents" in spot.places and "in a row" in spot.text)
+    await user.click_on(row)
+    await user.read("rolled back to the known good state")
+    await user.picture("28-why")
+    await user.press("Ctrl+Q")

@@ -17,10 +17,10 @@ from core.storage.folder import DataFolder
 from desktop.app.context import Context
 from desktop.chart.axes.price_scale import ScaleKind
 from desktop.chart.controllers.market_bar import MarketBar
-from tests.stranger import eyes
-from tests.stranger.hands import Hands
+from tests.stranger import screen
 from tests.stranger.program import chart, has_ghosts_of_the_model, main_window, play, title, words_of_chart
 from tests.stranger.test_first_day import MINUTE, QUICK, exchange
+from tests.stranger.user import User
 from tests.support.exchange.clock import wall_ms
 from tests.support.market_hall import priced_tape
 
@@ -32,101 +32,101 @@ AT_ONCE = 60
 
 
 def test_another_market_by_its_letters_compared_and_on_the_whole_screen(
-    qt: QApplication, hands: Hands, tmp_path: Path
+    qt: QApplication, user: User, tmp_path: Path
 ) -> None:
     with exchange() as hall:
         context = Context(QUICK, DataFolder(tmp_path / "data"), as_json=False, urls=hall.urls)
-        play(qt, context, two_markets, hands, longest_s=300.0)
+        play(qt, context, two_markets, user, longest_s=300.0)
 
 
-def test_a_replay_is_paused_stepped_back_and_played_on(qt: QApplication, hands: Hands, tmp_path: Path) -> None:
+def test_a_replay_is_paused_stepped_back_and_played_on(qt: QApplication, user: User, tmp_path: Path) -> None:
     file = tmp_path / "a-morning.csv"
     write_candles(file, priced_tape(64_250.0, MINUTE, wall_ms(), 400).closed(wall_ms()))
     market = MarketSettings(feed="replay", file=str(file), speed=2.0, catch_up_candles=AT_ONCE)
     context = Context(replace(QUICK, market=market), DataFolder(tmp_path / "data"), as_json=False)
-    play(qt, context, a_replay, hands, longest_s=300.0)
+    play(qt, context, a_replay, user, longest_s=300.0)
 
 
-async def two_markets(hands: Hands) -> None:
-    await hands.read("Live")
-    await hands.until(lambda: shown_in_bar() == "BTC/USDT" and not chart().model.is_empty, "the first market")
-    await type_a_market(hands)
-    await compare(hands)
-    await whole_screen(hands)
-    await stop_comparing(hands)
-    await hands.menu("File", "Quit")
+async def two_markets(user: User) -> None:
+    await user.read("Live")
+    await user.until(lambda: shown_in_bar() == "BTC/USDT" and not chart().model.is_empty, "the first market")
+    await type_a_market(user)
+    await compare(user)
+    await whole_screen(user)
+    await stop_comparing(user)
+    await user.menu("File", "Quit")
 
 
-async def type_a_market(hands: Hands) -> None:
-    await hands.click_at(chart(), middle())
-    await hands.type("eth")
-    await hands.read("ETH/USDT")
-    await hands.picture("30-letters-on-the-chart")
-    await hands.press("Return")
-    await hands.until(lambda: shown_in_bar() == "ETH/USDT", "the market of these letters in the bar")
-    await hands.until(lambda: "ETH/USDT" in title() and not chart().model.is_empty, "its candles")
-    await hands.until(has_ghosts_of_the_model, "the model's candles", patience_s=180.0)
-    await hands.picture("31-the-market-of-these-letters")
+async def type_a_market(user: User) -> None:
+    await user.click_at(chart(), middle())
+    await user.type("eth")
+    await user.read("ETH/USDT")
+    await user.picture("30-letters-on-the-chart")
+    await user.press("Return")
+    await user.until(lambda: shown_in_bar() == "ETH/USDT", "the market of these letters in the bar")
+    await user.until(lambda: "ETH/USDT" in title() and not chart().model.is_empty, "its candles")
+    await user.until(has_ghosts_of_the_model, "the model's candles", patience_s=180.0)
+    await user.picture("31-the-market-of-these-letters")
 
 
-async def compare(hands: Hands) -> None:
+async def compare(user: User) -> None:
     """With the market of before: what is stored of it."""
-    await hands.press("Ctrl+Alt+C")
-    await hands.picture("32-which-to-compare")
-    await hands.click("BTC/USDT · 1m of Binance", within="Compare with")
-    await hands.click("Compare", within="Compare with")
-    await hands.until(lambda: "BTC/USDT" in words_of_chart() and "%" in compared_row(), "the other market, in percent")
+    await user.press("Ctrl+Alt+C")
+    await user.picture("32-which-to-compare")
+    await user.click("BTC/USDT · 1m of Binance", within="Compare with")
+    await user.click("Compare", within="Compare with")
+    await user.until(lambda: "BTC/USDT" in words_of_chart() and "%" in compared_row(), "the other market, in percent")
     assert chart().style_shown.scale is ScaleKind.PERCENT
-    await hands.picture("33-compared")
+    await user.picture("33-compared")
 
 
-async def whole_screen(hands: Hands) -> None:
+async def whole_screen(user: User) -> None:
     window, before, docks = main_window(), main_window().geometry(), places_of_docks()
     whole, there = window.screen().geometry(), shown_docks()
-    await hands.press("F11")
-    await hands.until(window.isFullScreen, "the whole screen")
-    has_desktop = await hands.has_within_a_moment(lambda: window.geometry() == whole)
+    await user.press("F11")
+    await user.until(window.isFullScreen, "the whole screen")
+    has_desktop = await user.has_within_a_moment(lambda: window.geometry() == whole)
     if not has_desktop:
-        await hands.place(window, whole)
-    await hands.until(lambda: window.geometry() == whole, "all of it")
+        await user.place(window, whole)
+    await user.until(lambda: window.geometry() == whole, "all of it")
     assert shown_docks() == there
-    await hands.picture("34-whole-screen")
-    await hands.press("F11")
-    await hands.until(lambda: not window.isFullScreen(), "a window again")
+    await user.picture("34-whole-screen")
+    await user.press("F11")
+    await user.until(lambda: not window.isFullScreen(), "a window again")
     if not has_desktop:
-        await hands.place(window, before)
-    await hands.until(lambda: window.geometry() == before and places_of_docks() == docks, "all where it was")
-    await hands.picture("35-a-window-again")
+        await user.place(window, before)
+    await user.until(lambda: window.geometry() == before and places_of_docks() == docks, "all where it was")
+    await user.picture("35-a-window-again")
 
 
-async def stop_comparing(hands: Hands) -> None:
-    await hands.menu("Chart", "Stop comparing")
-    await hands.until(lambda: not compared_row(), "one market alone")
+async def stop_comparing(user: User) -> None:
+    await user.menu("Chart", "Stop comparing")
+    await user.until(lambda: not compared_row(), "one market alone")
     assert chart().style_shown.scale is ScaleKind.LINEAR
 
 
-async def a_replay(hands: Hands) -> None:
+async def a_replay(user: User) -> None:
     model, made = chart().model, Made()
-    await hands.read("Replay at")
-    await hands.until(made.is_of_the_newest, "a trainer that has caught up")
+    await user.read("Replay at")
+    await user.until(made.is_of_the_newest, "a trainer that has caught up")
     first = model.count
-    await hands.until(lambda: made.is_of_the_newest() and model.count > first + STEPS, "candles of the replay")
-    await hands.press("F9")
-    await hands.read("Paused at")
-    await hands.until(made.is_of_the_newest, "the forecast of the newest candle")
+    await user.until(lambda: made.is_of_the_newest() and model.count > first + STEPS, "candles of the replay")
+    await user.press("F9")
+    await user.read("Paused at")
+    await user.until(made.is_of_the_newest, "the forecast of the newest candle")
     newest = model.count
-    await hands.picture("36-a-replay-paused")
+    await user.picture("36-a-replay-paused")
     for _ in range(STEPS):
-        await hands.press("Alt+Left")
-    await hands.read(f"{STEPS} candles ago")
-    await hands.until(lambda: model.count == newest - STEPS and model.forecast is not None, "the ghosts of then")
+        await user.press("Alt+Left")
+    await user.read(f"{STEPS} candles ago")
+    await user.until(lambda: model.count == newest - STEPS and model.forecast is not None, "the ghosts of then")
     assert_shown_as_then(made)
-    await hands.picture("37-ten-candles-back")
-    await hands.press("F9")
-    await hands.read("Replay at")
-    await hands.until(lambda: model.count > newest, "candles that had not come before")
-    await hands.picture("38-going-on")
-    await hands.press("Ctrl+Q")
+    await user.picture("37-ten-candles-back")
+    await user.press("F9")
+    await user.read("Replay at")
+    await user.until(lambda: model.count > newest, "candles that had not come before")
+    await user.picture("38-going-on")
+    await user.press("Ctrl+Q")
 
 
 class Made:
@@ -160,7 +160,7 @@ def assert_shown_as_then(made: Made) -> None:
 def shown_in_bar() -> str:
     """The market that the button over the chart names."""
     bar = main_window().findChild(MarketBar)
-    texts = [eyes.plain(button.text()) for button in bar.findChildren(QToolButton)]
+    texts = [screen.plain(button.text()) for button in bar.findChildren(QToolButton)]
     return texts[0]
 
 

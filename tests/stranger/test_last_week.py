@@ -1,4 +1,4 @@
-"""A stranger goes back to what was learned last week, and gives it away."""
+"""A new user returns to last week's checkpoint and exports it."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from desktop.app.context import Context
 from desktop.checkpoints.table import CheckpointTable
 from desktop.ui.banner import BannerRow
 from desktop.ui.formatting import format_count
-from tests.stranger import eyes
-from tests.stranger.hands import CONTROL, Hands
+from tests.stranger import screen
 from tests.stranger.last_week import end_of_last_week_ms, go_through
 from tests.stranger.program import has_ghosts_of_the_model, main_window, play
 from tests.stranger.test_first_day import QUICK
+from tests.stranger.user import CONTROL, User
 from tests.support.exchange.clock import wall_ms
 from tests.support.loopback_exchange import loopback_thread
 from tests.support.market_hall import MarketHall, priced_tape
@@ -48,7 +48,7 @@ def exchange(tape: Tape) -> Iterator[MarketHall]:
 
 
 def test_the_best_checkpoint_of_last_week_is_found_compared_restored_and_given_away(
-    qt: QApplication, hands: Hands, tmp_path: Path
+    qt: QApplication, user: User, tmp_path: Path
 ) -> None:
     tape = priced_tape(64_250.0, HOURS, wall_ms(), 6 * 50, future=100, trades=3601)
     mine, other, gift = tmp_path / "mine", tmp_path / "other", tmp_path / "gift"
@@ -56,31 +56,31 @@ def test_the_best_checkpoint_of_last_week_is_found_compared_restored_and_given_a
     go_through(mine, MARKET, KEEPING, tape, end_of_last_week_ms(wall_ms()))
     with exchange(tape) as hall:
         here = Context(KEEPING, DataFolder(mine), as_json=False, urls=hall.urls)
-        play(qt, here, lambda hands: with_my_checkpoints(hands, gift), hands, longest_s=300.0)
+        play(qt, here, lambda user: with_my_checkpoints(user, gift), user, longest_s=300.0)
         (given,) = gift.iterdir()
         there = replace(here, folder=DataFolder(other))
-        play(qt, there, lambda hands: with_a_gift(hands, given), hands)
+        play(qt, there, lambda user: with_a_gift(user, given), user)
 
 
-async def with_my_checkpoints(hands: Hands, gift: Path) -> None:
-    await hands.read("Live")
-    await hands.until(has_ghosts_of_the_model, "the forecast after the catching up", patience_s=180.0)
-    best = await find_the_best_of_last_week(hands)
-    await compare_with_todays(hands, best)
-    await restore(hands, best)
-    await export(hands, best, gift)
-    await hands.press("Ctrl+Q")
+async def with_my_checkpoints(user: User, gift: Path) -> None:
+    await user.read("Live")
+    await user.until(has_ghosts_of_the_model, "the forecast after the catching up", patience_s=180.0)
+    best = await find_the_best_of_last_week(user)
+    await compare_with_todays(user, best)
+    await restore(user, best)
+    await export(user, best, gift)
+    await user.press("Ctrl+Q")
 
 
-async def find_the_best_of_last_week(hands: Hands) -> str:
+async def find_the_best_of_last_week(user: User) -> str:
     """Its step, as the table writes it."""
-    await hands.menu("View", "Layouts", "Compare")
-    await hands.click("Checkpoint filter", within="Checkpoints")
-    await hands.type("last week")
-    await hands.read(" of ")
-    await hands.picture("14-of-last-week")
-    await hands.click("Score", within="Checkpoints")
-    await hands.picture("15-best-of-last-week")
+    await user.menu("View", "Layouts", "Compare")
+    await user.click("Checkpoint filter", within="Checkpoints")
+    await user.type("last week")
+    await user.read(" of ")
+    await user.picture("14-of-last-week")
+    await user.click("Score", within="Checkpoints")
+    await user.picture("15-best-of-last-week")
     first = table().rows.kept(0).info
     scores = [kept.info.skill for kept in rows()]
     assert first.skill is not None and first.skill == max(score for score in scores if score is not None)
@@ -88,62 +88,62 @@ async def find_the_best_of_last_week(hands: Hands) -> str:
     return format_count(first.step)
 
 
-async def compare_with_todays(hands: Hands, best: str) -> None:
+async def compare_with_todays(user: User, best: str) -> None:
     """Today's is the one that the model has become."""
-    await hands.click("Checkpoint filter", within="Checkpoints")
-    await hands.press("Ctrl+A")
-    await hands.type(f"in_use or step = {best}")
-    await hands.until(lambda: len(rows()) == 2, "the two")
+    await user.click("Checkpoint filter", within="Checkpoints")
+    await user.press("Ctrl+A")
+    await user.type(f"in_use or step = {best}")
+    await user.until(lambda: len(rows()) == 2, "the two")
     newest = format_count(max(kept.info.step for kept in rows()))
-    await hands.click(best, within="Checkpoints")
-    await hands.click(newest, within="Checkpoints", keys=CONTROL)
-    await hands.picture("16-two-chosen")
-    await hands.click("Compare", within="Checkpoints")
-    await hands.read("Compare 2 checkpoints", f"Step {best}", f"Step {newest}")
-    await hands.picture("17-compared")
-    await hands.click("Curves")
-    await hands.picture("18-compared-curves")
-    await hands.click("Close", within="Compare 2 checkpoints")
+    await user.click(best, within="Checkpoints")
+    await user.click(newest, within="Checkpoints", keys=CONTROL)
+    await user.picture("16-two-chosen")
+    await user.click("Compare", within="Checkpoints")
+    await user.read("Compare 2 checkpoints", f"Step {best}", f"Step {newest}")
+    await user.picture("17-compared")
+    await user.click("Curves")
+    await user.picture("18-compared-curves")
+    await user.click("Close", within="Compare 2 checkpoints")
 
 
-async def restore(hands: Hands, best: str) -> None:
-    await hands.click(best, within="Checkpoints")
-    await hands.click("Restore", within="Checkpoints")
-    await hands.read(f"The chart shows what the checkpoint of step {best} would forecast")
-    await hands.picture("19-before-the-restore")
-    await hands.click_on(next(spot for spot in eyes.find("Restore") if isinstance(spot.widget.parent(), BannerRow)))
-    await hands.read(f"The checkpoint of step {best}")
-    await hands.picture("20-restored")
+async def restore(user: User, best: str) -> None:
+    await user.click(best, within="Checkpoints")
+    await user.click("Restore", within="Checkpoints")
+    await user.read(f"The chart shows what the checkpoint of step {best} would forecast")
+    await user.picture("19-before-the-restore")
+    await user.click_on(next(spot for spot in screen.find("Restore") if isinstance(spot.widget.parent(), BannerRow)))
+    await user.read(f"The checkpoint of step {best}")
+    await user.picture("20-restored")
 
 
-async def export(hands: Hands, best: str, gift: Path) -> None:
-    await hands.click(best, within="Checkpoints")
-    await hands.click("More checkpoint actions", within="Checkpoints")
-    await hands.picture("21-more")
-    await hands.click("Export")
-    await hands.read("Export to a folder")
-    await choose_folder(hands, gift, "22-where-to")
-    await hands.read("Exported to")
-    await hands.picture("23-exported")
+async def export(user: User, best: str, gift: Path) -> None:
+    await user.click(best, within="Checkpoints")
+    await user.click("More checkpoint actions", within="Checkpoints")
+    await user.picture("21-more")
+    await user.click("Export")
+    await user.read("Export to a folder")
+    await choose_folder(user, gift, "22-where-to")
+    await user.read("Exported to")
+    await user.picture("23-exported")
 
 
-async def with_a_gift(hands: Hands, given: Path) -> None:
-    await hands.read("Live")
-    await hands.click("More checkpoint actions", within="Checkpoints")
-    await hands.click("Import")
-    await hands.read("Import an exported checkpoint")
-    await choose_folder(hands, given, "24-which-folder")
-    await hands.read("was imported as run")
-    await hands.picture("25-imported")
-    await hands.press("Ctrl+Q")
+async def with_a_gift(user: User, given: Path) -> None:
+    await user.read("Live")
+    await user.click("More checkpoint actions", within="Checkpoints")
+    await user.click("Import")
+    await user.read("Import an exported checkpoint")
+    await choose_folder(user, given, "24-which-folder")
+    await user.read("was imported as run")
+    await user.picture("25-imported")
+    await user.press("Ctrl+Q")
 
 
-async def choose_folder(hands: Hands, folder: Path, step: str) -> None:
+async def choose_folder(user: User, folder: Path, step: str) -> None:
     """By its whole path, which the dialog has a line for."""
-    await hands.press("Ctrl+A")
-    await hands.type(str(folder))
-    await hands.picture(step)
-    await hands.press("Return")
+    await user.press("Ctrl+A")
+    await user.type(str(folder))
+    await user.picture(step)
+    await user.press("Return")
 
 
 def table() -> CheckpointTable:

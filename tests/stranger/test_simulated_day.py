@@ -14,9 +14,9 @@ from core.settings.tree import MarketSettings
 from core.storage.folder import DataFolder
 from desktop.app.context import Context
 from desktop.window.status_bar import StatusPanel
-from tests.stranger.hands import Hands, pause
 from tests.stranger.program import main_window, play
 from tests.stranger.test_first_day import QUICK
+from tests.stranger.user import User, pause
 from tests.torture.census import Census, assert_does_not_go_on_growing, assert_no_objects_are_left, take
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(3_600)]
@@ -41,7 +41,7 @@ KEPT = {
     "core.domain.events.CheckpointInfo": 200,
     "core.checkpoints.catalog.CheckpointRow": 200,
 }
-"""What is remembered of a run has bounds of its own; within a day it may grow up to them."""
+"""Records of a run are bounded; within a day they may grow up to these limits."""
 
 
 @dataclass(frozen=True)
@@ -54,10 +54,10 @@ class Rest:
     threads: int
 
 
-def test_nothing_piles_up_over_a_day(qt: QApplication, hands: Hands, tmp_path: Path) -> None:
+def test_nothing_piles_up_over_a_day(qt: QApplication, user: User, tmp_path: Path) -> None:
     rests: list[Rest] = []
     context = Context(INVENTED, DataFolder(tmp_path), as_json=False)
-    play(qt, context, lambda hands: a_day(hands, rests), hands, longest_s=RESTS * LONGEST_WAIT_S)
+    play(qt, context, lambda user: a_day(user, rests), user, longest_s=RESTS * LONGEST_WAIT_S)
     print(*((each.candles, each.files, each.threads, f"{each.census.memory_mb:.0f} MB") for each in rests), sep="\n")
     first, *others = rests
     for rest in others:
@@ -66,16 +66,16 @@ def test_nothing_piles_up_over_a_day(qt: QApplication, hands: Hands, tmp_path: P
     assert_does_not_go_on_growing([rest.census for rest in rests])
 
 
-async def a_day(hands: Hands, rests: list[Rest]) -> None:
-    await hands.until(lambda: steps() > 0, "training", patience_s=300.0)
+async def a_day(user: User, rests: list[Rest]) -> None:
+    await user.until(lambda: steps() > 0, "training", patience_s=300.0)
     for part in range(1, RESTS + 1):
         while steps() < CANDLES * part // RESTS:
             for panel in PANELS:
-                await hands.click(panel)
+                await user.click(panel)
                 await pause(_LOOK_MS)
         rests.append(at_rest())
-    await hands.picture("29-after-a-day")
-    await hands.press("Ctrl+Q")
+    await user.picture("29-after-a-day")
+    await user.press("Ctrl+Q")
 
 
 def steps() -> int:

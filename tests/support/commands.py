@@ -89,7 +89,7 @@ def _answer(done: CompletedProcess[str]) -> dict[str, Any]:
 
 @contextlib.contextmanager
 def _own_log() -> Iterator[None]:
-    """A process ends with its log's handlers; here they would go on writing into a folder that is gone."""
+    """A process ends with its log's handlers; here they would keep writing into a deleted folder."""
     logger = logging.getLogger(LOGGER_NAME)
     before, level = list(logger.handlers), logger.level
     try:

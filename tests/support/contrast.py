@@ -1,4 +1,4 @@
-"""How well one colour can be told from another, as WCAG 2 computes it."""
+"""Contrast of two colours, as WCAG 2 computes it."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ def calls_of(work: Callable[[], object]) -> Counter[str]:
         elif event == "c_call":
             seen[argument.__qualname__] += 1
 
-    gc.disable()  # a collection calls finalizers, at a moment of its own choosing
+    gc.disable()  # a collection calls finalizers at an arbitrary moment
     sys.setprofile(note)
     try:
         work()

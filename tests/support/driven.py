@@ -130,7 +130,7 @@ class Driven:
         return [event for event in self.events if isinstance(event, TrainerReady)]
 
     def run(self, on_event: Callable[[TrainerEvent], None] = lambda _: None, is_whole: bool = True) -> None:
-        """To the end of the stored candles, or where not `is_whole` until the inbox is told to stop."""
+        """To the end of the stored candles, or, if not `is_whole`, until the inbox stops."""
         spec = rigs.spec(self.root, self._settings)
 
         def emit(batch: EventBatch) -> None:

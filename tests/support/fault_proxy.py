@@ -203,7 +203,7 @@ class FaultProxy:
             finally:
                 self._connections.discard(connection)
                 connection.reset()
-                for pump in pumps:  # where one direction broke, the other goes on by itself
+                for pump in pumps:  # if one direction breaks, the other continues
                     pump.cancel()
                 await asyncio.gather(*pumps, return_exceptions=True)
         writer.transport.abort()

@@ -100,13 +100,13 @@ class Fault:
 
 
 def schedule(root: Path, faults: Sequence[Fault]) -> None:
-    """Say what breaks in the trainers of this data folder. Replaces what was said before; the count goes on."""
+    """Set the faults of the trainers of this data folder. Replaces earlier ones; the count continues."""
     root.mkdir(parents=True, exist_ok=True)
     _schedule_file(root).write_text(json.dumps([asdict(fault) for fault in faults]), encoding="utf-8")
 
 
 def random_schedule(seed: int, passes: int, spacing: int, kinds: Sequence[FaultKind]) -> list[Fault]:
-    """Each kind in turn at a random moment of its own stretch of `spacing` passes, at least half a stretch apart."""
+    """Each kind in turn at a random moment of a separate stretch of `spacing` passes, at least half a stretch apart."""
     generator = np.random.default_rng(seed)
     starts = range(spacing, passes - spacing, spacing)
     return [
@@ -205,7 +205,7 @@ def _count_file(root: Path) -> Path:
 
 def _send(number: int) -> None:
     os.kill(os.getpid(), number)
-    time.sleep(3600.0)  # a stopped process goes on here, where it is told to end
+    time.sleep(3600.0)  # a stopped process resumes here and is asked to end
 
 
 def _corrupt_heap() -> None:

@@ -54,7 +54,7 @@ class RecordedEvents:
         return [event.state for event in self.events if isinstance(event, FeedStatus)]
 
     def sentence(self, state: FeedState) -> str:
-        """What was said with the last status of this kind."""
+        """The sentence of the last status of this kind."""
         said = [event.sentence for event in self.events if isinstance(event, FeedStatus) and event.state is state]
         return said[-1]
 

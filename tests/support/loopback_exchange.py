@@ -67,8 +67,8 @@ class FaultyVenue:
 
 @contextlib.contextmanager
 def loopback_thread(exchange: AbstractAsyncContextManager[Any]) -> Iterator[Callable[[Callable[[], None]], None]]:
-    """Run an exchange, or a `FaultyVenue`, on a thread with a loop of its own. Yields what calls a control there and
-    waits for it: ``control(exchange.cut)``."""
+    """Run an exchange, or a `FaultyVenue`, on a thread with an event loop. Yields a function that calls a control there
+    and waits for it: ``control(exchange.cut)``."""
     loop = asyncio.new_event_loop()
     started, ended = threading.Event(), asyncio.Event()
 
@@ -110,7 +110,7 @@ async def _serve(options: argparse.Namespace) -> None:
 
 @contextlib.contextmanager
 def loopback_process(*arguments: str) -> Iterator[ExchangeUrls]:
-    """Run an exchange in a process of its own, with these arguments of its command line."""
+    """Run an exchange in a separate process with these command-line arguments."""
     root = Path(__file__).parents[2]
     command = [sys.executable, "-m", "tests.support.loopback_exchange", *arguments]
     with subprocess.Popen(command, cwd=root, stdout=subprocess.PIPE, text=True) as process:

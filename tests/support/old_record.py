@@ -20,7 +20,7 @@ BEFORE = [step.__name__ for step in STEPS].index("bounded_record")
 
 
 def open_old_database(path: Path, steps: int = BEFORE) -> Database:
-    """A new one with the first so many steps of the schema. Whoever opens it closes it."""
+    """A new one with the first so many steps of the schema. The caller closes it."""
     older = Migrations("ghostcandle")
     for step in STEPS[:steps]:
         older()(step)

@@ -53,7 +53,7 @@ async def _dialog(dialog: QDialog, path: Path) -> None:
 
 
 def _incidents(application: Application) -> list[Incident]:
-    """Such as a bad day has; the run of the pictures has none of its own."""
+    """As on a bad day; the run of the pictures has none."""
     trainer = application.state.trainer
     run_id = "" if trainer is None else trainer.run_id
     now_ms = application.state.clock.now_ms()

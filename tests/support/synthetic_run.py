@@ -29,7 +29,7 @@ from tests.support.candles import MARKET, MINUTE
 
 MADE_AFTER_MS = 250
 TWIN_AGE = 20
-"""Candles before the first forecast of a frozen twin."""
+"""Candles before the first forecast of a frozen reference model."""
 SETTINGS = json.dumps({"online": {"twin_age": TWIN_AGE}})
 _ROW = {name: row for row, name in enumerate(LOSS_ROWS)}
 
@@ -107,7 +107,7 @@ class SyntheticRun:
 
     def _score(self, of: StoredForecast, horizon: int, target: Candle) -> StoredScore:
         outcome, said = math.log(target.close / of.origin_close), of.quantiles[Quantity.CLOSE]
-        losses, combined, twin = self._losses(target, horizon)
+        losses, combined, old_model = self._losses(target, horizon)
         model, reference = losses[_ROW[EXPERTS[MODEL]]], losses[_ROW[EXPERTS[REFERENCE]]]
         found = StoredScore(
             origin_open_time_ms=of.origin_open_time_ms,
@@ -129,8 +129,8 @@ class SyntheticRun:
             scored_at_ms=MINUTE.close_time_ms(target.open_time_ms) + MADE_AFTER_MS,
             expert_losses=pack_losses(losses),
             regime=self._conditions[-horizon].regime,
-            twin_loss=twin[Quantity.CLOSE] if len(self._forecasts) > TWIN_AGE else None,
-            range_twin_loss=twin[Quantity.RANGE] if len(self._forecasts) > TWIN_AGE else None,
+            twin_loss=old_model[Quantity.CLOSE] if len(self._forecasts) > TWIN_AGE else None,
+            range_twin_loss=old_model[Quantity.RANGE] if len(self._forecasts) > TWIN_AGE else None,
             body_loss=combined[Quantity.BODY],
             upper_wick_loss=combined[Quantity.UPPER_WICK],
             lower_wick_loss=combined[Quantity.LOWER_WICK],
@@ -139,15 +139,15 @@ class SyntheticRun:
         return as_stored(found)
 
     def _losses(self, target: Candle, horizon: int) -> tuple[FloatArray, list[float], list[float]]:
-        """Of everyone [len(LOSS_ROWS), Q], of what was shown, and of the frozen twin."""
+        """Losses of all experts [len(LOSS_ROWS), Q], of the shown forecast, and of the frozen reference model."""
         draw = self._draw(target, horizon, 1)
         luck = draw.gamma(4.0, 2.5e-4, QUANTITIES)
         losses = luck * draw.normal(1.0, 0.1, (len(LOSS_ROWS), QUANTITIES)).clip(0.5)
         # As stored, so that what is read back is what the other columns say.
         losses = losses.astype(np.float32).astype(np.float64)
         losses[1:] = np.where(FORECASTS, losses[1:], losses[1 + REFERENCE])
-        shown, twin = luck * draw.normal([[0.95], [1.0]], 0.1, (2, QUANTITIES))
-        return losses, shown.tolist(), twin.tolist()
+        shown, old_model = luck * draw.normal([[0.95], [1.0]], 0.1, (2, QUANTITIES))
+        return losses, shown.tolist(), old_model.tolist()
 
 
 def made_up(root: Path, candles: Sequence[Candle], horizons: int = 3, seed: int = 0) -> str:

@@ -67,4 +67,4 @@ class TradingExchange(LoopbackExchange):
 
 
 AMOUNT = 64.0
-"""More than the tape's own volume, and exact when summed: so the candles of trades are told from the others."""
+"""More than the tape's own volume, and exact when summed: this distinguishes candles of trades from the others."""

@@ -93,7 +93,7 @@ class _Visitor(ast.NodeVisitor):
 
 
 def _imported(module: ast.Module) -> dict[str, str]:
-    """What each imported name stands for, wherever it is imported: `nap` for time.sleep."""
+    """The meaning of each imported name, wherever it is imported: `nap` for time.sleep."""
     names: dict[str, str] = {}
     for node in ast.walk(module):
         if isinstance(node, ast.Import):

@@ -59,7 +59,7 @@ _CLOSE_WITHIN_S, _CLOSE_WITHIN_REAL_S = 3.0, 60.0
 
 @dataclass(slots=True)
 class RecordingListener:
-    """What the pipeline told."""
+    """The notifications of the pipeline."""
 
     closed: list[Candle] = field(default_factory=list)
     live: list[Candle] = field(default_factory=list)

@@ -1,4 +1,4 @@
-"""What the exchange answers instead of candles: each is told in its own words, waited for as asked, and got over."""
+"""Answers other than candles: each is explained, its requested wait kept, and the feed recovers."""
 
 from __future__ import annotations
 

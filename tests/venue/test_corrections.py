@@ -14,7 +14,7 @@ from tests.support.loopback_exchange import FaultyVenue
 from tests.venue.rig import FAST, MARKET, STEP_MS, RecordingListener, a_feed, an_exchange, correct, pipeline_of, watched
 
 
-async def test_a_candle_that_is_corrected_before_it_was_told_is_told_once_as_it_is(tmp_path: Path) -> None:
+async def test_a_candle_corrected_before_it_was_passed_on_is_reported_once(tmp_path: Path) -> None:
     async with watched(tmp_path) as rig:
         await rig.live(2)
         rig.exchange.refuse()
@@ -27,7 +27,7 @@ async def test_a_candle_that_is_corrected_before_it_was_told_is_told_once_as_it_
         assert in_the_break_ms in [candle.open_time_ms for candle in rig.received.closed]
 
 
-async def test_a_correction_of_a_candle_that_was_passed_on_is_stored_and_told_once(tmp_path: Path) -> None:
+async def test_a_later_correction_is_stored_and_reported_once(tmp_path: Path) -> None:
     async with watched(tmp_path) as rig:
         await rig.live(3)
         chosen_ms = rig.received.live[-1].open_time_ms
@@ -71,10 +71,10 @@ async def test_corrections_made_while_the_program_was_closed_are_found_at_its_ne
         correct(exchange, open_time_ms)
     second = await one_run(exchange, lambda received: len(received.live) >= 3 and len(received.corrected) >= 3)
     assert sorted(candle.open_time_ms for candle in second.corrected) == changed_ms
-    told = [candle.open_time_ms for candle in (*first.closed, *second.closed)]
-    assert told == list(range(told[0], told[-1] + STEP_MS, STEP_MS)), "each once and in order"
+    closed = [candle.open_time_ms for candle in (*first.closed, *second.closed)]
+    assert closed == list(range(closed[0], closed[-1] + STEP_MS, STEP_MS)), "each once and in order"
     with open_database(tmp_path / "candles.sqlite3", readonly=True) as db:
-        assert CandleStore(db).load(MARKET) == [exchange.truth(open_time_ms) for open_time_ms in told]
+        assert CandleStore(db).load(MARKET) == [exchange.truth(open_time_ms) for open_time_ms in closed]
 
 
 async def test_an_answer_that_was_long_on_its_way_is_as_old_as_its_question(tmp_path: Path) -> None:
@@ -85,5 +85,5 @@ async def test_an_answer_that_was_long_on_its_way_is_as_old_as_its_question(tmp_
         rig.exchange.answers_late_s = 1.3  # longer than a candle and the grace after it
         await rig.until(lambda: len(rig.received.closed) >= 10, "history")
         rig.venue.heal()
-        told = list(rig.received.closed)
-        assert told == [rig.exchange.truth(candle.open_time_ms) for candle in told], "an open candle was passed on"
+        closed = list(rig.received.closed)
+        assert closed == [rig.exchange.truth(candle.open_time_ms) for candle in closed], "an open candle was passed on"

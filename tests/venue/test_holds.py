@@ -1,4 +1,4 @@
-"""The feed and the watchlist ask one exchange: a wait that one of them is told is kept by both."""
+"""The feed and the watchlist ask one exchange: a wait requested of one is kept by both."""
 
 from __future__ import annotations
 
@@ -60,7 +60,9 @@ async def both_of(root: Path, sends_final: bool = True) -> AsyncIterator[Both]:
 
 
 @pytest.mark.parametrize("sends_final", [True, False], ids=["closed by the stream", "closed by request"])
-async def test_a_wait_that_one_is_told_is_kept_by_all_and_the_stream_goes_on(tmp_path: Path, sends_final: bool) -> None:
+async def test_a_wait_requested_of_one_is_kept_by_all_and_the_stream_continues(
+    tmp_path: Path, sends_final: bool
+) -> None:
     async with both_of(tmp_path, sends_final) as both:
         exchange, received, hold = both.exchange, both.received, both.holds.of("binance")
         exchange.answer(429, retry_after_s=WAIT_S)

@@ -1,4 +1,4 @@
-"""Candles that the exchange does not have, found live: told, stored, and known after the next start."""
+"""Gaps of the exchange found live: reported, stored, and known after a restart."""
 
 from __future__ import annotations
 

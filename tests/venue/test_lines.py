@@ -44,7 +44,7 @@ async def test_a_half_open_line_is_noticed_and_replaced(tmp_path: Path) -> None:
         await rig.live(4)
 
 
-async def test_a_line_that_stands_still_for_a_moment_is_no_break(tmp_path: Path) -> None:
+async def test_a_brief_stall_is_no_break(tmp_path: Path) -> None:
     async with watched(tmp_path, times=PATIENT) as rig:
         await rig.live(2)
         stall = Stall()

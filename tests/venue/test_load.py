@@ -105,7 +105,7 @@ def _used_by_others_s() -> float:
 
 
 def counted(received: RecordingListener) -> FeedVitals:
-    return next((told for told in reversed(received.reports) if isinstance(told, FeedVitals)), FeedVitals(0, ""))
+    return next((report for report in reversed(received.reports) if isinstance(report, FeedVitals)), FeedVitals(0, ""))
 
 
 def test_a_thousand_trades_a_second_are_all_counted_and_hold_no_memory(

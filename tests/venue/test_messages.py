@@ -68,8 +68,8 @@ async def test_a_candle_with_a_wild_time_hides_none_that_comes_after_it(tmp_path
         before = asked()
         rig.exchange.toxics.append(WildTime())
         await rig.live(4)
-        told = [each.reason for each in rig.received.reports if isinstance(each, RejectedMessage)]
-        assert told == ["a time in the future"] and asked() == before
+        reasons = [each.reason for each in rig.received.reports if isinstance(each, RejectedMessage)]
+        assert reasons == ["a time in the future"] and asked() == before
 
 
 async def test_a_closing_message_that_knows_of_less_than_was_seen_is_not_believed(tmp_path: Path) -> None:

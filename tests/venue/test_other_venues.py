@@ -54,7 +54,7 @@ class Watched:
         return self.served.exchange.truth(open_time_ms)
 
     def vitals(self) -> FeedVitals:
-        return next(told for told in reversed(self.received.reports) if isinstance(told, FeedVitals))
+        return next(report for report in reversed(self.received.reports) if isinstance(report, FeedVitals))
 
 
 @contextlib.asynccontextmanager
@@ -106,7 +106,7 @@ async def test_after_a_cut_what_was_missed_is_fetched(venue: str, tmp_path: Path
 
 
 @both
-async def test_a_candle_that_is_corrected_is_told_and_stored(venue: str, tmp_path: Path) -> None:
+async def test_a_corrected_candle_is_reported_and_stored(venue: str, tmp_path: Path) -> None:
     async with watched(venue, tmp_path) as market:
         received = market.received
         await market.until(lambda: len(received.live) >= 2)
@@ -171,7 +171,7 @@ async def test_after_a_break_longer_than_krakens_list_the_rest_is_left_out_and_s
             await feed.aclose()
             await running
         assert holes.of_exchange(served.market, TimeSpan(0, 2**62)) == []
-    assert not [told for told in received.reports if isinstance(told, MissingCandles)]
+    assert not [report for report in received.reports if isinstance(report, MissingCandles)]
     assert "newest 720 candles only" in received.sentences(FeedState.CATCHING_UP)
     times = [candle.open_time_ms for candle in received.closed]
     assert len(times) >= MOST_ROWS - 2 and times == list(range(times[0], times[-1] + STEP_MS, STEP_MS))
@@ -197,7 +197,7 @@ async def connected(served: ServedVenue, symbol: str = "BTC/USD") -> AsyncIterat
         ("EGeneral:Internal error", "maintenance or overloaded", False),
     ],
 )
-async def test_what_kraken_says_inside_its_answers_is_told_apart(error: str, words: str, is_asked: bool) -> None:
+async def test_errors_inside_krakens_answers_are_distinguished(error: str, words: str, is_asked: bool) -> None:
     """They are 200, whatever it says."""
     served = minute_venue("kraken")
     async with connected(served) as venue:

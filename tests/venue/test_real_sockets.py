@@ -70,7 +70,7 @@ async def test_garbage_and_a_burst_of_trades_go_by_and_none_of_them_is_lost(tmp_
         await rig.until(lambda: vitals(rig).trades >= sent, "all trades to be counted")
         await rig.live(1)
         assert vitals(rig).lost_trades == vitals(rig).reconnects == 0
-        assert sum(isinstance(told, RejectedMessage) for told in rig.received.reports) == vitals(rig).rejected >= 3
+        assert sum(isinstance(report, RejectedMessage) for report in rig.received.reports) == vitals(rig).rejected >= 3
 
 
 async def test_closing_from_elsewhere_may_be_repeated_and_leaves_no_socket(tmp_path: Path) -> None:

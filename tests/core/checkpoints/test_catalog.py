@@ -98,7 +98,7 @@ def test_a_diverged_checkpoint_is_not_known_good() -> None:
 
 @pytest.mark.parametrize("name", ["skill", "shown_skill", "loss", "coverage", "evaluated"])
 def test_no_wreck_ranks_above_a_healthy_one_that_was_not_scored_yet(name: str) -> None:
-    """Such as the checkpoint that was restored: it has no score of its own before 100 candles."""
+    """For example a restored checkpoint, which has no score before 100 candles."""
     rows = [
         samples.kept(1, skill=0.02, shown_skill=0.03, loss=0.3, coverage=0.9, health="healthy"),
         samples.kept(2, skill=-0.85, shown_skill=0.01, loss=14.2, coverage=0.1, health="diverged"),
@@ -167,29 +167,29 @@ def test_sorting_agrees_with_pythons(rows: list[CheckpointRow], name: str, is_de
 
 @settings(max_examples=60)
 @given(kept_rows(), st.randoms(use_true_random=False))
-def test_changes_one_by_one_end_where_building_anew_ends(rows: list[CheckpointRow], hands: random.Random) -> None:
+def test_incremental_changes_equal_a_full_rebuild(rows: list[CheckpointRow], random_choice: random.Random) -> None:
     patched = Catalog()
     there: dict[str, CheckpointRow] = {}
     for row in rows:
         patched.number("best")
         patched.put([row])
         there[row.info.checkpoint_id] = row
-        if hands.random() < 0.3:
-            chosen = hands.choice(list(there))
-            changed = replace(there[chosen], info=replace(there[chosen].info, note="new", skill=hands.random()))
+        if random_choice.random() < 0.3:
+            chosen = random_choice.choice(list(there))
+            changed = replace(there[chosen], info=replace(there[chosen].info, note="new", skill=random_choice.random()))
             patched.put([changed])
             there[chosen] = changed
-        if hands.random() < 0.3:
-            chosen = hands.choice(list(there))
+        if random_choice.random() < 0.3:
+            chosen = random_choice.choice(list(there))
             patched.remove([chosen, "unknown"])
             del there[chosen]
-    anew = samples.catalog(*there.values())
+    rebuilt = samples.catalog(*there.values())
     assert [patched[row] for row in range(len(patched))] == list(there.values())
     for typed in ("note = new", "skill > 0", "best", "run contains 1", "known_good", "new"):
-        assert shown(patched, typed) == shown(anew, typed)
+        assert shown(patched, typed) == shown(rebuilt, typed)
     for name in ("skill", "note", "run"):
-        rows_of = np.arange(len(anew))
-        assert list(patched.ordered(rows_of, name, True)) == list(anew.ordered(rows_of, name, True))
+        rows_of = np.arange(len(rebuilt))
+        assert list(patched.ordered(rows_of, name, True)) == list(rebuilt.ordered(rows_of, name, True))
 
 
 def test_many_at_once_are_the_same_as_one_by_one() -> None:

@@ -140,12 +140,12 @@ def test_today_and_a_minute() -> None:
         ("best or " * 300 + "best", None, "longer"),
     ],
 )
-def test_a_mistake_is_told_with_its_place(typed: str, place: tuple[int, int] | None, word: str) -> None:
-    with pytest.raises(FilterError, match=word) as told:
+def test_an_error_carries_its_position(typed: str, place: tuple[int, int] | None, word: str) -> None:
+    with pytest.raises(FilterError, match=word) as error:
         parse(typed, NOW)
-    assert str(told.value).endswith((".", "?", ")")) or "There are:" in str(told.value)
+    assert str(error.value).endswith((".", "?", ")")) or "There are:" in str(error.value)
     if place is not None:
-        assert (told.value.start, told.value.end) == place
+        assert (error.value.start, error.value.end) == place
 
 
 @given(st.text(max_size=60) | st.text(alphabet="skill step()<>=!\"' and or not 019.,-%MB", max_size=60))

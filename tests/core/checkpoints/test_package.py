@@ -130,7 +130,7 @@ def test_it_goes_into_another_folder_and_is_restored_there(
     assert settings_of(db, kept.info.settings_id or "") == exported.settings
     db.close()
     session = rigs.service(folder.root)
-    assert session.status().run_id != kept.info.run_id, "nothing goes on with what was imported"
+    assert session.status().run_id != kept.info.run_id, "an import starts a new run"
     rigs.feed(session, random_walk(3))
     events = session.handle(RestoreCheckpoint(kept.info.checkpoint_id))
     restored = [parameter.detach().clone() for parameter in session._session.engine.model.parameters()]
@@ -181,7 +181,7 @@ def test_a_damaged_file_is_not_given_away(exported: Exported, tmp_path: Path) ->
     assert verify(exported.root / exported.kept.info.file, exported.kept.info.sha256) == ""
 
 
-def test_a_place_that_does_not_exist_is_told(exported: Exported, tmp_path: Path) -> None:
+def test_export_to_a_missing_folder_is_refused(exported: Exported, tmp_path: Path) -> None:
     with pytest.raises(BadFileError, match="could not be written"):
         package.export(exported.kept, exported.root / exported.kept.info.file, None, tmp_path / "nowhere")
 
@@ -285,7 +285,7 @@ def test_the_shapes_that_are_expected_are_the_models(width: int, layers: int, co
     assert expected_shapes(sizes) == {name: tuple(each.shape) for name, each in model.state_dict().items()}
 
 
-def test_what_cannot_be_read_is_told(tmp_path: Path) -> None:
+def test_unreadable_files_are_refused(tmp_path: Path) -> None:
     with pytest.raises(BadFileError, match="cannot be read"):
         read_whole(tmp_path / "missing.safetensors")
     with pytest.raises(BadFileError, match="cannot be read"):

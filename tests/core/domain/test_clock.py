@@ -18,7 +18,7 @@ class TwoClocks(ManualClock):
         return super().now_ms() + self.ahead_ms
 
 
-def test_a_jump_of_the_wall_clock_alone_is_told_once() -> None:
+def test_a_wall_clock_jump_is_reported_once() -> None:
     clock = TwoClocks(1_000)
     watch = SleepWatch(clock)
     clock.advance_ms(5_000)

@@ -27,7 +27,7 @@ def test_a_move_puts_one_where_it_is_wanted_and_keeps_the_order_of_the_others(
 
 
 @given(LISTS)
-def test_what_is_added_stands_at_the_end_and_goes_again(markets: tuple[WatchedMarket, ...]) -> None:
+def test_an_added_market_is_last_and_can_be_removed(markets: tuple[WatchedMarket, ...]) -> None:
     newcomer = WatchedMarket("okx", "BTC/USDT", "1h")
     assert without(added(markets, newcomer), newcomer) == markets
     assert added(markets, newcomer)[-1] == newcomer

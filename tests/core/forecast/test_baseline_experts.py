@@ -174,7 +174,7 @@ def test_going_on_from_a_state_says_the_same() -> None:
 @settings(max_examples=3, deadline=None)
 @given(moment=st.integers(40, 110), seed=st.integers(0, 50))
 def test_what_comes_later_changes_nothing_that_any_of_them_said(moment: int, seed: int) -> None:
-    """Another market after a moment, with a hole at its beginning. What was said is looked at again at the very end."""
+    """The market changes after a moment and starts with a gap. The forecasts are compared again at the very end."""
     candles, other = random_walk(120, seed), random_walk(120, seed + 100)
     later = [dataclasses.replace(candle, volume=50.0 * candle.volume) for candle in other[moment + 3 :]]
     first, said = said_by_all(candles)

@@ -19,8 +19,8 @@ NORMAL = np.array([NormalDist().inv_cdf(level) for level in LEVELS])
 def weeks(memory: float, advantage: float = 0.0, seed: int = 1) -> tuple[FloatArray, FloatArray]:
     """Losses of a forecast and of a reference over simulated weeks of one-minute candles: [week, minute] each.
 
-    Returns are GARCH with fat tails, so volatility is clustered. Both forecasts know it but for an error of their own,
-    which has the same distribution and this memory: neither is better, but by `advantage`, which takes of one's error.
+    Returns are GARCH with fat tails, so volatility is clustered. Each forecast knows it except for an independent error
+    with the same distribution and this memory. `advantage` reduces the error of one; at 0 neither is better.
     """
     print(f"seed {seed}")
     generator = np.random.default_rng(seed)

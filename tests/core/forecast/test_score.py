@@ -98,7 +98,7 @@ def test_the_gain_is_the_difference_of_two_skills() -> None:
 
 
 def test_diebold_mariano_equals_the_normal_test_on_the_mean_with_newey_and_wests_variance() -> None:
-    """Worked by hand: 32 losses make three lags, with weights 3/4, 1/2 and 1/4."""
+    """Computed manually: 32 losses make three lags, with weights 3/4, 1/2 and 1/4."""
     difference = np.array([1.0, -1.0, 2.0, 0.5] * 8)
     centred = difference - 0.625
     covariance = [float((centred[lag:] * centred[: 32 - lag]).sum()) / 32 for lag in range(4)]

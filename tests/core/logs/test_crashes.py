@@ -52,7 +52,7 @@ def start(folder: DataFolder, end: str) -> subprocess.CompletedProcess[str]:
 
 
 def next_start(folder: DataFolder) -> str:
-    """What the next one is told; empty where all went well."""
+    """The report that the next start prints; empty after a clean exit."""
     return start(folder, "pass").stdout.strip()
 
 
@@ -63,16 +63,16 @@ def test_a_good_end_leaves_nothing_to_tell(folder: DataFolder) -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
-def test_a_crash_is_told_with_its_stack_once(folder: DataFolder) -> None:
+def test_a_crash_is_reported_once_with_its_stack(folder: DataFolder) -> None:
     assert run(folder, "import ctypes; ctypes.string_at(0)") == -signal.SIGSEGV
     report = next_start(folder)
     assert "Segmentation fault" in report and "string_at" in report
     assert [path.read_text(encoding="utf-8").strip() for path in folder.crashes.iterdir()] == [report]
-    assert not next_start(folder), "it was told"
+    assert not next_start(folder), "reported once"
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
-def test_a_kill_is_told_without_making_up_a_stack(folder: DataFolder) -> None:
+def test_a_kill_is_reported_without_a_stack(folder: DataFolder) -> None:
     assert run(folder, "import os, signal; os.kill(os.getpid(), signal.SIGKILL)") == -signal.SIGKILL
     report = next_start(folder)
     assert "ended unexpectedly" in report

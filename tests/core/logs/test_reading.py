@@ -40,14 +40,14 @@ def test_what_was_logged_is_read_back_with_its_traceback(written: Path) -> None:
         raise ValueError("a broken thing")
     except ValueError:
         logging.getLogger(f"{LOGGER_NAME}.feed").exception("it ended")
-    told, broken = tail.read()
-    assert (told.text, told.level, told.details) == ("all is well", logging.INFO, "")
+    well, broken = tail.read()
+    assert (well.text, well.level, well.details) == ("all is well", logging.INFO, "")
     assert (broken.name, broken.level, broken.text) == (f"{LOGGER_NAME}.feed", logging.ERROR, "it ended")
     assert broken.details.startswith("Traceback") and broken.details.endswith("ValueError: a broken thing")
-    assert told.at_ms == AT_MS
+    assert well.at_ms == AT_MS
 
 
-def test_each_line_is_told_once_and_only_when_it_is_whole(path: Path) -> None:
+def test_each_line_is_read_once_and_only_when_complete(path: Path) -> None:
     tail = LogTail(path)
     assert tail.read() == []
     path.write_text(f"{HEAD} INFO ghostcandle: one\n{HEAD} INFO ghosts")
@@ -59,7 +59,7 @@ def test_each_line_is_told_once_and_only_when_it_is_whole(path: Path) -> None:
     assert [(entry.name, entry.text) for entry in tail.read()] == [("ghosts.feed", "two")]
 
 
-def test_a_file_that_begins_anew_is_read_from_its_beginning(path: Path) -> None:
+def test_a_rotated_or_truncated_file_is_read_from_the_start(path: Path) -> None:
     tail = LogTail(path)
     path.write_text(f"{HEAD} INFO ghostcandle: before, and a long line of it\n")
     tail.read()

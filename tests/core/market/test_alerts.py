@@ -40,12 +40,12 @@ def begin_of(number: int) -> int:
     return number // TICKS_A_CANDLE * TICKS_A_CANDLE
 
 
-def is_told(path: list[float], price: float, set_at: int, seen: set[int]) -> bool:
-    """The oracle, tick by tick. Of the candle in which the line was set only a price that it had not had before, or
-    that was seen, can be told from what was before."""
+def should_go_off(path: list[float], price: float, set_at: int, seen: set[int]) -> bool:
+    """The oracle, tick by tick. In the candle in which the line was set, only a price that was seen, or one outside the
+    earlier range of the candle, counts as new."""
     since = next((number for number in sorted(seen) if number >= set_at and path[number] != price), None)
     if since is None:
-        return False  # it stands at the line since it was set
+        return False  # at the line ever since it was set
     is_below, before = path[since] < price, path[begin_of(since) : since + 1]
     for number in range(since + 1, len(path)):
         now = path[number]
@@ -74,8 +74,8 @@ def test_it_goes_off_exactly_when_the_ticks_say_so(
     path: list[float], price: float, set_at: int, chosen: set[int], away: list[int], late: dict[int, int]
 ) -> None:
     """Some ticks are seen, and each candle once it closed. In between the program is away, perhaps from the middle of a
-    candle into the middle of another or of the same; then closed candles are told first. And candles of long ago come
-    again when they will."""
+    candle into the middle of another or of the same; then closed candles come first. Old candles come again
+    at any time."""
     gone, back = (max(number, set_at + 1) for number in away)
     watch, line, seen = PriceWatch(MINUTE), alert(price), set()
     for number in range(TICKS):
@@ -100,7 +100,7 @@ def test_it_goes_off_exactly_when_the_ticks_say_so(
         if first < begin and number >= set_at:
             line = judge(line, watch.observe(candle_of(path, first, first + TICKS_A_CANDLE)), tick=0.01, now_ms=0)
         if number >= set_at:
-            assert line.is_armed is not is_told(path[: number + 1], price, set_at, seen)
+            assert line.is_armed is not should_go_off(path[: number + 1], price, set_at, seen)
 
 
 @given(prices=st.lists(st.floats(50, 150), min_size=1, max_size=40))
@@ -243,7 +243,7 @@ def test_a_line_without_a_finite_price_is_refused() -> None:
 
 @given(prices=st.lists(st.integers(97, 103).map(float), min_size=1, max_size=12), direction=st.sampled_from(Direction))
 def test_by_prices_alone_it_goes_off_at_the_first_that_is_across(prices: list[float], direction: Direction) -> None:
-    """As the watchlist asks for them; one that stands at its line is decided by the first price that has left."""
+    """As the watchlist judges them; a price at the line is decided by the first price away from it."""
     line, is_below, crossed_at_ms = alert(100.0, direction), direction is Direction.UP, None
     is_decided = direction is not Direction.EITHER
     for number, price in enumerate(prices):

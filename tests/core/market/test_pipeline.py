@@ -1,4 +1,4 @@
-"""The pipeline over a real database: durable before told, idempotent in any order, and no fault escapes it."""
+"""The pipeline over a real database: durable before it notifies, idempotent in any order, and no fault escapes it."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ from tests.support.tables import empty_tables
 
 
 class ScriptedFeed:
-    """Yields what it is given, raising where an exception stands among it, then ends or waits."""
+    """Yields what it is given, raises each exception in it, then ends or waits."""
 
     def __init__(
         self,
@@ -74,7 +74,7 @@ class ScriptedFeed:
 
 
 class Listener:
-    """Writes down what it is told, and what another connection could read at that moment."""
+    """Records the notifications, and whether another connection could read the candles at that moment."""
 
     def __init__(self, reader: CandleStore | None = None, market: Market = MARKET) -> None:
         self.batches: list[list[Candle]] = []
@@ -109,11 +109,11 @@ class Listener:
     def on_corrected(self, candle: Candle) -> None:
         self.corrected.append(candle)
 
-    def on_report(self, told: FeedReport) -> None:
-        self.said.append(told)
+    def on_report(self, report: FeedReport) -> None:
+        self.said.append(report)
 
     @property
-    def told(self) -> list[Candle]:
+    def closed(self) -> list[Candle]:
         return [candle for batch in self.batches for candle in batch]
 
 
@@ -133,7 +133,7 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "candles.db"
 
 
-def test_candles_are_durable_before_anyone_is_told(path: Path) -> None:
+def test_candles_are_durable_before_listeners_are_notified(path: Path) -> None:
     candles = random_walk(600)
     script = [*history(candles[:590]), *(ClosedCandle(candle, is_live=True) for candle in candles[590:])]
     with open_database(path) as db, open_database(path, readonly=True) as other:
@@ -141,7 +141,7 @@ def test_candles_are_durable_before_anyone_is_told(path: Path) -> None:
         listener = run(feed, db, Listener(CandleStore(other)))
         assert CandleStore(other).load(MARKET) == candles
     assert listener.was_durable
-    assert listener.told == candles
+    assert listener.closed == candles
     assert listener.live == [candle.open_time_ms for candle in candles[590:]]
     assert feed.is_closed
 
@@ -181,7 +181,7 @@ def test_storage_that_fails_while_the_feed_is_silent_ends_it_in_words(path: Path
             MarketPipeline(feed, CandleStore(db), HoleStore(db), ManualClock(), listener).run(), 60.0
         )
         assert [status.state for status in listener.statuses] == [FeedState.FAILED]
-        assert "read-only" in listener.statuses[0].sentence and feed.is_closed and not listener.told
+        assert "read-only" in listener.statuses[0].sentence and feed.is_closed and not listener.closed
 
     with open_database(path):
         pass
@@ -189,12 +189,12 @@ def test_storage_that_fails_while_the_feed_is_silent_ends_it_in_words(path: Path
         run_virtually(lambda loop: scenario(db))
 
 
-def test_a_status_finds_everything_before_it_told(path: Path) -> None:
+def test_a_status_comes_after_all_earlier_candles(path: Path) -> None:
     seen: list[int] = []
 
     class Counting(Listener):
         def on_status(self, status: FeedStatus) -> None:
-            seen.append(len(self.told))
+            seen.append(len(self.closed))
 
     with open_database(path) as db:
         run(ScriptedFeed([*history(random_walk(3)), FeedStatus(FeedState.LIVE, "Live.", 0)]), db, Counting())
@@ -223,7 +223,7 @@ def test_it_goes_on_after_what_is_stored(path: Path) -> None:
         assert CandleStore(db).load(MARKET) == candles
 
 
-def test_a_feed_is_told_what_is_stored_and_which_holes_are_the_exchanges(path: Path) -> None:
+def test_a_feed_gets_the_stored_candles_and_the_known_gaps(path: Path) -> None:
     candles = random_walk(700)
     script = [*history(candles[:600]), MissingCandles(candles[600].open_time_ms, 3), *history(candles[603:])]
     with open_database(path) as db:
@@ -234,7 +234,7 @@ def test_a_feed_is_told_what_is_stored_and_which_holes_are_the_exchanges(path: P
     assert feed.known == StoredCandles(newest, [candle.open_time_ms for candle in candles[600:603]])
 
 
-def test_a_rejected_candle_leaves_a_gap_and_is_told(path: Path) -> None:
+def test_a_rejected_candle_leaves_a_gap_and_is_reported(path: Path) -> None:
     candles = random_walk(4)
     broken = dataclasses.replace(candles[1], high=math.nan)
     with open_database(path) as db:
@@ -293,7 +293,7 @@ def test_a_feed_that_fails_ends_in_words_and_loses_nothing(path: Path, error: Ex
     with open_database(path) as db:
         listener = run(feed, db)
         assert CandleStore(db).load(MARKET) == candles
-    assert listener.told == candles
+    assert listener.closed == candles
     assert listener.statuses[-1].state is FeedState.FAILED
     assert said in listener.statuses[-1].sentence
     assert feed.is_closed
@@ -305,7 +305,7 @@ def test_storage_that_fails_is_said_to_be_storage(path: Path) -> None:
     with open_database(path, readonly=True) as db:
         feed = ScriptedFeed(history(random_walk(3)))
         listener = run(feed, db)
-    assert listener.told == []
+    assert listener.closed == []
     assert [status.state for status in listener.statuses] == [FeedState.FAILED]
     assert "read-only" in listener.statuses[0].sentence
     assert feed.is_closed
@@ -336,7 +336,7 @@ def test_cancelling_closes_the_feed_and_passes(path: Path) -> None:
         assert run_virtually(lambda loop: cancel(db)).is_closed
 
 
-def test_a_correction_replaces_what_is_stored_and_is_told_once(path: Path) -> None:
+def test_a_correction_replaces_the_stored_candle_and_is_reported_once(path: Path) -> None:
     candles = random_walk(5)
     right = dataclasses.replace(candles[2], high=candles[2].high * 1.01)
     correction = CorrectedCandle(right, candles[2])
@@ -344,17 +344,21 @@ def test_a_correction_replaces_what_is_stored_and_is_told_once(path: Path) -> No
         listener = run(ScriptedFeed([*history(candles), correction, correction]), db)
         assert CandleStore(db).load(MARKET) == [*candles[:2], right, *candles[3:]]
     assert listener.corrected == [right], "the second one changes nothing"
-    assert listener.told == candles, "it is not a closed candle anew: nobody trains on it twice"
+    assert listener.closed == candles, "it is not a new closed candle: no training on it twice"
 
 
 def test_what_a_feed_says_of_itself_is_passed_on(path: Path) -> None:
-    told = [MissingCandles(60_000, 3), RejectedMessage(1, "not a number", "{}"), FeedVitals(1, "binance", messages=4)]
+    reports = [
+        MissingCandles(60_000, 3),
+        RejectedMessage(1, "not a number", "{}"),
+        FeedVitals(1, "binance", messages=4),
+    ]
     with open_database(path) as db:
-        assert run(ScriptedFeed(list(told)), db).said == told
+        assert run(ScriptedFeed(list(reports)), db).said == reports
 
 
 @pytest.mark.parametrize("wrong", [{"close": math.nan}, {"high": 1.0}, {"volume": -1.0}, {"open_time_ms": 7}])
-def test_a_correction_that_makes_no_sense_is_told_and_changes_nothing(path: Path, wrong: dict[str, float]) -> None:
+def test_an_invalid_correction_is_reported_and_changes_nothing(path: Path, wrong: dict[str, float]) -> None:
     candles = random_walk(3)
     correction = CorrectedCandle(dataclasses.replace(candles[1], **wrong), candles[1])
     with open_database(path) as db:
@@ -364,14 +368,14 @@ def test_a_correction_that_makes_no_sense_is_told_and_changes_nothing(path: Path
     assert listener.statuses == []
 
 
-def test_whatever_is_rejected_is_told_with_its_text(path: Path) -> None:
+def test_rejected_candles_are_reported_with_their_text(path: Path) -> None:
     candles = random_walk(3)
     bad = dataclasses.replace(candles[1], close=math.nan)
     with open_database(path) as db:
         listener = run(ScriptedFeed([*history([candles[0], bad]), FormingCandle(bad), *history(candles[2:])]), db)
-    told = [each for each in listener.said if isinstance(each, RejectedMessage)]
-    assert [each.reason for each in told] == ["not a number"] * 2
-    assert all(str(bad.open_time_ms) in each.raw for each in told)
+    rejected = [each for each in listener.said if isinstance(each, RejectedMessage)]
+    assert [each.reason for each in rejected] == ["not a number"] * 2
+    assert all(str(bad.open_time_ms) in each.raw for each in rejected)
 
 
 def test_the_venue_that_a_feed_offers_when_it_fails_is_handed_on(path: Path) -> None:

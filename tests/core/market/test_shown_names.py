@@ -26,7 +26,7 @@ def test_the_fingerprint_of_a_files_content_is_not_shown(venue: str, symbol: str
     assert shown_market(Market(venue, symbol, MINUTE)) == f"{shown} 1m ({venue})"
 
 
-def test_two_files_of_one_name_are_told_apart_by_it() -> None:
+def test_files_of_the_same_name_are_distinguished_by_fingerprint() -> None:
     first, second = (Market(FILE_VENUE, file_symbol("walk", print_), MINUTE) for print_ in ("aaaaaa", "bbbbbb"))
     other = Market(FILE_VENUE, file_symbol("walk", "cccccc"), Interval.parse("5m"))
     assert symbols_apart([first, second, other]) == {first: "walk#aaaaaa", second: "walk#bbbbbb", other: "walk"}

@@ -14,12 +14,12 @@ CASES: list[tuple[dict[str, object], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("given", "told"), CASES)
-def test_a_fault_says_what_was_found_what_is_allowed_and_what_was_done(given: dict[str, object], told: str) -> None:
+@pytest.mark.parametrize(("given", "message"), CASES)
+def test_a_warning_names_the_value_the_allowed_range_and_the_action(given: dict[str, object], message: str) -> None:
     (name,) = given
     settings, warnings = from_dict({"training": given})
     (warning,) = warnings
-    assert warning.startswith(f"Setting 'training.{name}' was dropped: {told}")
+    assert warning.startswith(f"Setting 'training.{name}' was dropped: {message}")
     assert warning.endswith("; its default is used.")
     assert getattr(settings.training, name) == getattr(from_dict({})[0].training, name)
 

@@ -85,8 +85,8 @@ def test_every_clip_mode_is_explained_and_the_threshold_names_those_that_it_hold
     fields = TypeAdapter(GradientSettings).json_schema()["properties"]
     modes = get_args(get_type_hints(GradientSettings)["clip_mode"])
     assert "off" in modes
-    told = fields["clip_mode"]["description"]
-    assert [mode for mode in modes if f"{mode}: " not in told] == []
+    description = fields["clip_mode"]["description"]
+    assert [mode for mode in modes if f"{mode}: " not in description] == []
     threshold = fields["clip_norm"]["description"].replace("2-norm", "")
     assert [mode for mode in ("norm", "layer", "adaptive", "observe") if mode not in threshold] == []
 

@@ -30,6 +30,6 @@ def db(folder: DataFolder) -> Iterator[Database]:
 
 @pytest.fixture
 def other(folder: DataFolder, db: Database) -> Iterator[Database]:
-    """A second connection, which sees only what was committed."""
+    """A second connection, which sees only committed data."""
     with open_database(folder.database, readonly=True) as other:
         yield other

@@ -48,7 +48,7 @@ def spoil(path: Path) -> None:
 
 
 def test_a_backup_is_the_database_at_one_moment_while_another_connection_writes(folder: DataFolder) -> None:
-    """The writer commits between any two pieces: without one reading transaction the copy would begin anew each ti"""
+    """The writer commits between any two pieces: without one read transaction the copy would restart each time."""
     fill(folder, 0, 80_000)
     reached: list[int] = []
     with closing(open_database(folder.database)) as writer:
@@ -58,7 +58,7 @@ def test_a_backup_is_the_database_at_one_moment_while_another_connection_writes(
             reached.append(done)
 
         backup = make_backup(folder, SystemClock(), keep=3, on_progress=write_on)
-    assert len(reached) > 2 and reached == sorted(reached), "it was copied in pieces, and never began anew"
+    assert len(reached) > 2 and reached == sorted(reached), "it was copied in pieces, and never restarted"
     assert backup.record.rows["candles"] == 80_000 and count(folder) == 80_000 + len(reached)
     assert verify(backup) is None
     assert {path.name for path in backup.folder.iterdir()} == {"database.sqlite3", "backup.json", "checkpoints"}
@@ -78,9 +78,9 @@ def test_a_copy_that_the_disk_spoiled_replaces_nothing(folder: DataFolder, monke
             spoil(Path(name))
 
     monkeypatch.setattr(os, "fsync", forgetful)
-    with pytest.raises(StorageError, match="differs from the original") as told:
+    with pytest.raises(StorageError, match="differs from the original") as raised:
         make_backup(folder, ManualClock(NOON_MS + HOUR_MS), keep=1)
-    assert not isinstance(told.value, CorruptDatabaseError), "the database itself is whole"
+    assert not isinstance(raised.value, CorruptDatabaseError), "the database itself is whole"
     assert list_backups(folder.backups) == (first,) and verify(first) is None
     assert [path for path in folder.backups.iterdir() if path.name.startswith(".making")] == []
 
@@ -167,16 +167,16 @@ def test_none_is_due_where_nothing_was_written_or_is_there(folder: DataFolder) -
 
 def test_two_at_a_time_are_one_too_many(folder: DataFolder) -> None:
     fill(folder, 0, 2_000)
-    told: list[str] = []
+    refusals: list[str] = []
 
     def meanwhile(done: int, total: int) -> None:
-        if not told:
+        if not refusals:
             with pytest.raises(StorageError) as refused:
                 make_backup(folder, SystemClock(), 3)
-            told.append(str(refused.value))
+            refusals.append(str(refused.value))
 
     make_backup(folder, SystemClock(), 3, on_progress=meanwhile)
-    assert "Another backup" in told[0] and len(list_backups(folder.backups)) == 1
+    assert "Another backup" in refusals[0] and len(list_backups(folder.backups)) == 1
 
 
 def flip_a_bit(backups: Path) -> None:

@@ -30,7 +30,7 @@ SAVES = st.lists(st.tuples(st.booleans(), st.lists(CANDLES, max_size=12)), max_s
 
 @pytest.fixture(scope="module")
 def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
-    """One database for all examples; each of them has markets of its own."""
+    """One database for all examples; each uses different markets."""
     with open_database(tmp_path_factory.mktemp("candles") / "db.sqlite3") as db:
         db.execute("PRAGMA synchronous = OFF")
         yield db

@@ -65,7 +65,7 @@ def test_what_is_armed_is_listed_by_market(path: Path) -> None:
     db.close()
 
 
-def test_a_row_that_no_line_can_be_made_of_is_told_in_words(path: Path) -> None:
+def test_an_invalid_row_is_explained(path: Path) -> None:
     """SQLite takes a price without an end, which is how other programs write infinity."""
     db = open_database(path)
     store = ChartLineStore(db)

@@ -130,11 +130,11 @@ def test_it_tells_how_far_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(converting, "_TELL_EVERY", 50)
     with old_database(tmp_path / "old.sqlite3"):
         pass
-    told: list[tuple[int, int]] = []
-    watch = Watch(lambda done, total: told.append((done, total)), lambda: False)
+    reported: list[tuple[int, int]] = []
+    watch = Watch(lambda done, total: reported.append((done, total)), lambda: False)
     open_database(tmp_path / "old.sqlite3", conversion=watch).close()
     rows = CANDLES * HORIZONS + len(scores()) + CANDLES
-    assert told == [(done, rows) for done in range(50, rows + 1, 50)]
+    assert reported == [(done, rows) for done in range(50, rows + 1, 50)]
 
 
 @pytest.mark.parametrize("reports", [0, 1, 5])
@@ -144,11 +144,11 @@ def test_given_up_it_leaves_the_old_record(tmp_path: Path, monkeypatch: pytest.M
     path = tmp_path / "old.sqlite3"
     with old_database(path) as (db, run_id):
         before = list(db.conn.iterdump())
-    told: list[int] = []
-    watch = Watch(lambda done, total: told.append(done), lambda: len(told) >= reports)
+    reported: list[int] = []
+    watch = Watch(lambda done, total: reported.append(done), lambda: len(reported) >= reports)
     with pytest.raises(StorageError, match="cancelled, and nothing was changed"):
         open_database(path, conversion=watch)
-    assert len(told) == reports
+    assert len(reported) == reports
     with closing(Database(path)) as db:
         assert list(db.conn.iterdump()) == before
     with closing(open_database(path, quick_check=True)) as db:

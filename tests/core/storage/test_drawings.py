@@ -65,7 +65,7 @@ def test_a_change_keeps_the_number_and_a_removed_one_comes_back_under_its_own(pa
 @pytest.mark.parametrize(
     "spoilt", ["start_price = 9e999", "end_price = NULL", "kind = 'spiral'", "colour = 'x'", "width_px = 99"]
 )
-def test_a_row_that_no_drawing_can_be_made_of_is_told_in_words(path: Path, spoilt: str) -> None:
+def test_an_invalid_row_is_explained(path: Path, spoilt: str) -> None:
     """As another program may have written it."""
     db = open_database(path)
     store = DrawingStore(db)

@@ -59,13 +59,13 @@ def test_the_newest_is_shown_with_its_checkpoint_and_all_are_kept(tmp_path: Path
             assert len({kept.sequence for kept in page}) == len(page), "two evaluations make no second row"
     with open_database(tmp_path / "ghostcandle.sqlite3", readonly=True) as other:
         assert evaluations_of(other, info.checkpoint_id) == [second, first]
-        assert evaluations_of(other, "never heard of") == []
+        assert evaluations_of(other, "unknown") == []
 
 
 def test_an_evaluation_of_what_was_never_kept_is_refused(tmp_path: Path) -> None:
     saved(tmp_path)
     with open_database(tmp_path / "ghostcandle.sqlite3") as db, pytest.raises(StorageError):
-        add_evaluation(db, evaluation_of(summary("never heard of"), 1, ""))
+        add_evaluation(db, evaluation_of(summary("unknown"), 1, ""))
 
 
 def test_what_is_no_number_is_unknown() -> None:

@@ -30,12 +30,12 @@ def test_a_killed_writer_loses_no_commit_and_leaves_no_half_of_one(
     run = create_run(db)
     fence = RunStore(db).take_fence(run.run_id)
     with child(children.write_until_killed, folder.database, run.run_id, fence) as writer:
-        heard = [writer.receive() for _ in range(commits)]
-        reported = drained(writer, heard)
+        received = [writer.receive() for _ in range(commits)]
+        reported = drained(writer, received)
     with open_database(folder.database, quick_check=True) as checked:
         record = TrainingRecord(checked, run.run_id, fence)
         counts = record.reader.counts()
-        # Some may have been committed after we stopped listening; none that we heard of may be missing.
+        # Some may have been committed after the last report; none that was reported may be missing.
         assert len(reported) <= counts.candles
         assert counts == Counts(counts.candles, counts.candles - 1, counts.candles, HORIZONS * counts.candles, 0, 0)
         assert db.execute("PRAGMA foreign_key_check").fetchall() == []
@@ -44,10 +44,10 @@ def test_a_killed_writer_loses_no_commit_and_leaves_no_half_of_one(
             assert record.add_step(step(counts.candles)) == 1
 
 
-def drained(child: Child, heard: list[object]) -> list[object]:
+def drained(child: Child, received: list[object]) -> list[object]:
     while child.pipe.poll():
-        heard.append(child.receive())
-    return heard
+        received.append(child.receive())
+    return received
 
 
 @pytest.mark.slow

@@ -290,7 +290,7 @@ def test_incidents_of_one_episode_are_one_row_with_a_count(db: Database) -> None
 
 
 def test_an_episode_lies_where_its_newest_time_does(db: Database) -> None:
-    """As in the window while it is told."""
+    """As in the window."""
     record = open_record(db)
     with record.write():
         record.add_incident(spike(1000))

@@ -51,7 +51,7 @@ def test_no_reason_is_forgotten_and_none_is_invented(
 ) -> None:
     deleted = checkpoints_to_delete(table, rules, now_ms, in_use, offered)
     keep_newest, keep_best, every, hours = astuple(rules)
-    told = reasons_to_keep(table, rules, now_ms, in_use, offered)
+    kept_for = reasons_to_keep(table, rules, now_ms, in_use, offered)
     good = [info for info in table if info.is_known_good]
     before_change = next((info for info in good if info.reason == "change" and info.health != "diverged"), None)
     for place, info in enumerate(table):
@@ -71,7 +71,7 @@ def test_no_reason_is_forgotten_and_none_is_invented(
             every > 0 and not any(older.step // every == info.step // every for older in table[place + 1 :]),
             hours > 0 and now_ms - info.created_at_ms < hours * 3_600_000,
         )
-        assert bool(told[info.checkpoint_id]) == any(reasons)
+        assert bool(kept_for[info.checkpoint_id]) == any(reasons)
         assert (info.checkpoint_id in deleted) == (not any(reasons))
 
 

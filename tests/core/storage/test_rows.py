@@ -90,7 +90,7 @@ def forecast_arrays(draw: st.DrawFn) -> tuple[NDArray[np.float64], NDArray[np.fl
 
 @pytest.fixture(scope="module")
 def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
-    """One database for all examples; each of them writes to a run of its own."""
+    """One database for all examples; each writes to a separate run."""
     with open_database(tmp_path_factory.mktemp("rows") / "db.sqlite3") as db:
         db.execute("PRAGMA synchronous = OFF")
         yield db

@@ -1,4 +1,4 @@
-"""Runs are found by market and fingerprint, and each trainer that takes one over gets a number of its own."""
+"""Runs are found by market and fingerprint; each trainer that takes one over gets a new fence number."""
 
 from __future__ import annotations
 
@@ -90,4 +90,4 @@ def test_the_market_simulated_last_is_that_of_the_newest_training(db: Database) 
     record = TrainingRecord(db, older.run_id, runs.take_fence(older.run_id))
     with record.write():
         record.add_checkpoint(replace(checkpoint(older.run_id, 1), created_at_ms=newer.created_at_ms + 1), None)
-    assert candles.last_simulated() == invented(3), "it was gone on with"
+    assert candles.last_simulated() == invented(3), "it was continued"

@@ -1,1 +1,1 @@
-"""The parts of the loopback exchange: what is traded, how it is told, and what goes wrong with the telling."""
+"""Parts of the loopback exchange: its trades, its messages, and its faults."""

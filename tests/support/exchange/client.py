@@ -15,8 +15,8 @@ class Client:
     request: web.Request
     streams: set[str]
     is_combined: bool
-    told_ms: dict[str, int] = field(default_factory=dict)
-    """By stream: the opening time of the candle, or the time of the trade, that was told last."""
+    sent_ms: dict[str, int] = field(default_factory=dict)
+    """By stream: the opening time of the candle, or the time of the trade, that was sent last."""
     kline_at_s: float = 0.0
 
     def freeze(self) -> None:

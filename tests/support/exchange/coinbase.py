@@ -93,21 +93,21 @@ class CoinbaseExchange(LoopbackExchange):
             now_ms = self.now_ms()
             candles_ms = (_SNAPSHOT_TRADES // self.tape.trades + 2) * self.tape.interval.duration_ms
             trades = list(self._shown(self.tape.trades_between(now_ms - candles_ms, now_ms)))
-            await socket.ws.send_json(self._told("market_trades", "snapshot", trades[-_SNAPSHOT_TRADES:]))
-            socket.told_ms[channel] = now_ms
+            await socket.ws.send_json(self._trades_event("market_trades", "snapshot", trades[-_SNAPSHOT_TRADES:]))
+            socket.sent_ms[channel] = now_ms
             socket.streams.add(channel)
         await socket.ws.send_json(self._envelope("subscriptions", {"subscriptions": {channel: [PRODUCT]}}))
 
     def _due(self, socket: Client) -> Iterable[Message]:
         for stream in sorted(socket.streams):
             now_ms = self.now_ms()
-            trades = list(self._shown(self.tape.trades_between(socket.told_ms[stream] + 1, now_ms)))
-            socket.told_ms[stream] = now_ms
+            trades = list(self._shown(self.tape.trades_between(socket.sent_ms[stream] + 1, now_ms)))
+            socket.sent_ms[stream] = now_ms
             if trades:
                 self.trades_sent += len(trades)
-                yield Message(socket, stream, self._told(stream, "update", trades))
+                yield Message(socket, stream, self._trades_event(stream, "update", trades))
 
-    def _told(self, channel: str, kind: str, trades: list[TapeTrade]) -> dict[str, Any]:
+    def _trades_event(self, channel: str, kind: str, trades: list[TapeTrade]) -> dict[str, Any]:
         return self._envelope(channel, {"type": kind, "trades": [_trade(trade) for trade in reversed(trades)]})
 
     def _envelope(self, channel: str, event: dict[str, Any]) -> dict[str, Any]:

@@ -87,7 +87,7 @@ class KrakenExchange(LoopbackExchange):
         snapshot = self._snapshot(channel)
         if snapshot:
             await socket.ws.send_json({"channel": channel, "type": "snapshot", "data": snapshot})
-        socket.told_ms[channel] = self.now_ms()
+        socket.sent_ms[channel] = self.now_ms()
         socket.streams.add(channel)
 
     def _snapshot(self, channel: str) -> list[dict[str, Any]]:
@@ -108,10 +108,10 @@ class KrakenExchange(LoopbackExchange):
         return messages
 
     def _of(self, stream: str, socket: Client) -> Iterable[Message]:
-        """Several trades come in one message; a candle is told anew with each of them."""
-        now_ms, before_ms = self.now_ms(), socket.told_ms[stream]
+        """Several trades come in one message; each of them updates the candle."""
+        now_ms, before_ms = self.now_ms(), socket.sent_ms[stream]
         trades = list(self._shown(self.tape.trades_between(before_ms + 1, now_ms)))
-        socket.told_ms[stream] = now_ms
+        socket.sent_ms[stream] = now_ms
         if not trades:
             return
         if stream == "trade":

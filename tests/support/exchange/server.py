@@ -23,7 +23,7 @@ from tests.support.tape import Tape, TapeTrade, partly
 _MOST_ROWS = 1000
 _USUAL_ROWS = 500
 _OPEN_AND_CLOSED = 2
-_TOLD_CANDLES = 10
+_SENT_CANDLES = 10
 _Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
@@ -323,7 +323,7 @@ class LoopbackExchange:
                     await self._send_all(self._spoiled([message], self.toxics))
 
     def _due(self, socket: Client) -> Iterable[Message]:
-        """What this client is to be told now, before anything goes wrong with it."""
+        """The messages due to this client now, before any toxic."""
         name = self._id.lower()
         for stream in sorted(socket.streams):
             if stream in (f"{name}@trade", f"{name}@aggTrade"):
@@ -335,17 +335,17 @@ class LoopbackExchange:
         now_ms = self.now_ms()
         event = wire.aggregate_event if stream.endswith("@aggTrade") else wire.trade_event
         # an exchange does not tell what it could not tell in time: where its clock jumps, the trades between are lost
-        oldest_ms = now_ms - _TOLD_CANDLES * self.tape.interval.duration_ms
-        after_ms = max(oldest_ms, socket.told_ms.setdefault(stream, now_ms))
+        oldest_ms = now_ms - _SENT_CANDLES * self.tape.interval.duration_ms
+        after_ms = max(oldest_ms, socket.sent_ms.setdefault(stream, now_ms))
         for trade in self._shown(self.tape.trades_between(after_ms + 1, now_ms)):
             yield Message(socket, stream, event(trade, self._id, now_ms))
             self.trades_sent += 1
-        socket.told_ms[stream] = now_ms
+        socket.sent_ms[stream] = now_ms
 
     def _due_klines(self, socket: Client, stream: str) -> Iterable[Message]:
         now_ms, interval = self.now_ms(), self.tape.interval
         forming = self.tape.forming(now_ms)
-        before_ms = socket.told_ms.get(stream)
+        before_ms = socket.sent_ms.get(stream)
         if forming is None or forming.open_time_ms in self.hidden:
             return
         is_new = before_ms is not None and before_ms < forming.open_time_ms
@@ -355,10 +355,10 @@ class LoopbackExchange:
         if is_new or loop_s() - socket.kline_at_s >= self._kline_s:
             socket.kline_at_s = loop_s()
             yield Message(socket, stream, wire.kline_event(forming, interval, self._id, now_ms, is_final=False))
-        socket.told_ms[stream] = forming.open_time_ms
+        socket.sent_ms[stream] = forming.open_time_ms
 
     def _after(self, toxic: MessageToxic, message: Message) -> list[Message]:
-        """What one toxic has let go of, once those behind it have seen it."""
+        """A message released by one toxic, after those behind it."""
         behind = self.toxics[self.toxics.index(toxic) + 1 :] if toxic in self.toxics else []
         return self._spoiled([message], behind)
 

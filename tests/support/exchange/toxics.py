@@ -46,7 +46,7 @@ class MessageToxic:
         return [message]
 
     def release(self) -> list[Message]:
-        """What was held back and is sent now. Asked many times a second."""
+        """Held messages that are sent now. Called many times a second."""
         return []
 
 
@@ -114,7 +114,7 @@ class Drop(Sometimes):
 
 
 def missing_finals() -> Drop:
-    """No closed candle is ever told by the stream."""
+    """The stream never sends a closed candle."""
     return Drop(share=1.0, concerns=lambda message: message.is_final_kline)
 
 
@@ -129,7 +129,7 @@ class CorruptJson(Sometimes):
 
 @dataclass(slots=True)
 class UnknownFields(Sometimes):
-    """It has fields that nobody knows, and before it comes an event that nobody knows."""
+    """It has unknown fields, and an unknown event comes before it."""
 
     share: float = 1.0
 
@@ -206,7 +206,7 @@ class ClockSkew(MessageToxic):
 
 @dataclass(slots=True)
 class MisquotedClose(Sometimes):
-    """The closing message has a close and a volume that the exchange corrects: requests are told others."""
+    """The closing message has a close and a volume that the exchange corrects: requests get other numbers."""
 
     share: float = 1.0
     concerns: Callable[[Message], bool] = lambda message: message.is_final_kline

@@ -100,9 +100,7 @@ def test_a_replay_is_named_after_its_file_and_content(tmp_path: Path) -> None:
         (MarketSettings(feed="simulate", interval="0m"), FeedError, "0m"),
     ],
 )
-def test_what_cannot_be_built_is_told_in_a_sentence(
-    settings: MarketSettings, error: type[Exception], words: str
-) -> None:
+def test_a_feed_that_cannot_be_built_is_explained(settings: MarketSettings, error: type[Exception], words: str) -> None:
     with pytest.raises(error, match=words):
         asyncio.run(built(settings))
 

@@ -100,8 +100,8 @@ async def test_without_a_stream_to_compare_with_an_answer_must_be_given_twice() 
         assert_whole(await record_events(feed, until=silence_then_mislead), exchange)
 
 
-async def test_what_has_nothing_to_fetch_tells_of_no_progress() -> None:
-    """Progress of nothing has no end, and would stand in the window for ever."""
+async def test_no_progress_is_reported_when_nothing_is_fetched() -> None:
+    """Progress towards nothing never finishes and would stay in the window forever."""
     clock, hour = loop_time(), Interval.parse("1h")
     async with LoopbackExchange(generated_tape(hour, clock.now_ms(), 40, future=9), clock.now_ms) as exchange:
         feed = ExchangeFeed(replace(MARKET, interval=hour), clock, urls=exchange.urls, times=FAST)

@@ -1,4 +1,4 @@
-"""What was passed on is passed on once, in order; what differs later is a correction when it is seen twice."""
+"""Candles are passed on once and in order; a later difference seen twice is a correction."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def test_a_difference_in_the_digits_printed_is_none() -> None:
     assert not any(ledger.compare([printed], LATER_MS, FIRST_MS) for _ in range(3))
 
 
-def test_a_hole_that_the_exchange_fills_later_is_told_as_such() -> None:
+def test_a_gap_filled_later_is_reported_as_filled() -> None:
     ledger = a_ledger()
     passed(ledger, without(WALK[:6], 3))
     ledger.compare(WALK[:6], LATER_MS, FIRST_MS)
@@ -162,8 +162,8 @@ def test_what_is_due_is_what_a_look_at_every_candle_finds(deeds: list[tuple[int,
         passed(ledger, without(WALK[known : known + count], known + count // 2))
         known = min(known + count, len(WALK))
         now_ms = WALK[max(known - 1, 0)].open_time_ms + STEP_MS + 1000 * later_s
-        told = WALK[first : first + rows]
-        ledger.compare([replace(each, volume=7.0) if is_other else each for each in told], now_ms, FIRST_MS)
+        answered = WALK[first : first + rows]
+        ledger.compare([replace(each, volume=7.0) if is_other else each for each in answered], now_ms, FIRST_MS)
         of_all = [time_ms for time_ms, each in ledger._passed.items() if ledger._is_due(time_ms, each, now_ms)]
         assert ledger.due_from_ms(now_ms) == min(of_all, default=None)
         assert ledger.has_doubts == any(each.doubt is not None for each in ledger._passed.values())

@@ -43,7 +43,7 @@ def test_it_runs_on_the_loop_of_the_window() -> None:
     assert received.candles == [exchange.tape.candle(time_ms) for time_ms in received.open_times()]
 
 
-def test_it_runs_against_an_exchange_in_another_process_that_is_told_to_cut() -> None:
+def test_feed_survives_disconnects_by_an_exchange_in_another_process() -> None:
     with loopback_process("--history", "30") as urls:
         request = urllib.request.Request(urls.public.replace("/api/v3", "/control/cut"), method="POST")
 

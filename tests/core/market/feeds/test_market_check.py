@@ -19,11 +19,11 @@ def market(symbol: str, venue: str = "binance", interval: str = "1m") -> Market:
 
 
 async def ask(
-    exchange: LoopbackTickers, asked: Market, folder: Path, told: list[str] | None = None
+    exchange: LoopbackTickers, asked: Market, folder: Path, requests: list[str] | None = None
 ) -> Objection | None:
-    clock, told = ManualClock(77), [] if told is None else told
+    clock, requests = ManualClock(77), [] if requests is None else requests
     cache, hold = SymbolCache(folder), RateLimitHold(clock)
-    return await check_market(asked, cache, exchange.urls, clock, hold, lambda: told.append("asked"))
+    return await check_market(asked, cache, exchange.urls, clock, hold, lambda: requests.append("asked"))
 
 
 async def test_a_market_that_the_exchange_has_is_no_matter(tmp_path: Path) -> None:
@@ -42,11 +42,11 @@ async def test_one_that_it_does_not_have_is_refused_with_those_it_has(tmp_path: 
 async def test_a_listed_one_is_not_asked_for_and_one_that_is_new_is(tmp_path: Path) -> None:
     SymbolCache(tmp_path).save(SymbolList("binance", ("BTC/USDT",), 77))
     async with LoopbackTickers(PRICES) as exchange:
-        told: list[str] = []
-        assert await ask(exchange, market("BTC/USDT"), tmp_path, told) is None
-        assert not told and not exchange.requests
-        assert await ask(exchange, market("ETH/BTC"), tmp_path, told) is None
-        assert told == ["asked"]
+        requests: list[str] = []
+        assert await ask(exchange, market("BTC/USDT"), tmp_path, requests) is None
+        assert not requests and not exchange.requests
+        assert await ask(exchange, market("ETH/BTC"), tmp_path, requests) is None
+        assert requests == ["asked"]
 
 
 async def test_an_exchange_that_does_not_answer_leaves_it_open_and_that_is_said(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""A replay under a hand: it pauses, gives one candle a step, goes on, and takes another speed while it runs."""
+"""Replay controls: pause, step by one candle, play, and change the speed while running."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def play(story: Callable[[Replayed], Awaitable[None]]) -> None:
     run_virtually(run)
 
 
-def test_it_stands_still_while_it_is_paused_and_goes_on_after() -> None:
+def test_a_paused_replay_sends_nothing_until_it_is_resumed() -> None:
     async def story(replayed: Replayed) -> None:
         replayed.pace.pause()
         await asyncio.sleep(1_000.0)

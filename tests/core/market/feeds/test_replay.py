@@ -131,8 +131,12 @@ def test_it_is_called_by_its_files_name_and_kept_under_its_contents() -> None:
     feed = ReplayFeed(FILE, "walk#dd2831", ManualClock(), catch_up=4)
     events = run_virtually(lambda loop: collected(feed))
     assert feed.market.symbol == "walk#dd2831"
-    told = [event.sentence for event in events if isinstance(event, FeedStatus)]
-    assert told and not any("#" in sentence for sentence in told) and told[-1] == "The end of walk was reached."
+    sentences = [event.sentence for event in events if isinstance(event, FeedStatus)]
+    assert (
+        sentences
+        and not any("#" in sentence for sentence in sentences)
+        and sentences[-1] == "The end of walk was reached."
+    )
 
 
 def test_another_content_is_another_market(tmp_path: Path) -> None:

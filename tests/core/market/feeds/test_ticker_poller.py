@@ -27,21 +27,21 @@ def an_exchange() -> LoopbackTickers:
     return LoopbackTickers(PRICES, loop_time().now_ms)
 
 
-class Heard:
-    """What the poller told, and a way to wait for it."""
+class ReceivedEvents:
+    """Events from the poller, and a way to wait for them."""
 
     def __init__(self) -> None:
         self.events: list[PollEvent] = []
         self._came = asyncio.Event()
 
-    def tell(self, event: PollEvent) -> None:
+    def add(self, event: PollEvent) -> None:
         self.events.append(event)
         self._came.set()
 
     @property
     def quotes(self) -> dict[MarketKey, Quote]:
-        told = (event for event in self.events if isinstance(event, Quoted))
-        return {(event.venue, symbol): quote for event in told for symbol, quote in event.quotes.items()}
+        quoted = (event for event in self.events if isinstance(event, Quoted))
+        return {(event.venue, symbol): quote for event in quoted for symbol, quote in event.quotes.items()}
 
     @property
     def troubles(self) -> list[PollTrouble]:
@@ -57,10 +57,10 @@ class Heard:
 @contextlib.asynccontextmanager
 async def polling(
     exchange: LoopbackTickers, keys: Iterable[MarketKey] = BINANCE, times: PollTimes = FAST
-) -> AsyncIterator[tuple[TickerPoller, Heard]]:
-    received = Heard()
+) -> AsyncIterator[tuple[TickerPoller, ReceivedEvents]]:
+    received = ReceivedEvents()
     poller = TickerPoller(
-        loop_time(), exchange.urls, received.tell, times, lambda: Backoff(first_s=0.05, longest_s=0.2, random=Random(1))
+        loop_time(), exchange.urls, received.add, times, lambda: Backoff(first_s=0.05, longest_s=0.2, random=Random(1))
     )
     poller.watch(keys)
     task = asyncio.create_task(poller.run())
@@ -71,7 +71,7 @@ async def polling(
         await asyncio.gather(task, return_exceptions=True)
 
 
-def has_days(received: Heard, keys: Iterable[MarketKey] = BINANCE) -> Callable[[], bool]:
+def has_days(received: ReceivedEvents, keys: Iterable[MarketKey] = BINANCE) -> Callable[[], bool]:
     return lambda: all(key in received.quotes and received.quotes[key].day is not None for key in keys)
 
 
@@ -92,7 +92,7 @@ async def test_a_round_is_one_request_for_all_and_days_are_asked_for_once() -> N
         await received.until(has_days(received))
         exchange.prices["BTC/USDT"] = 65_000.0
         await received.until(lambda: received.quotes[("binance", "BTC/USDT")].last == 65_000.0)
-        assert received.quotes[("binance", "BTC/USDT")].day is not None, "what was known of the day stays"
+        assert received.quotes[("binance", "BTC/USDT")].day is not None, "the known daily figures stay"
         assert exchange.asked("/klines") == 2 and exchange.asked("/exchangeInfo") == 2
         assert exchange.asked("/ticker/24hr") >= 2
 
@@ -106,7 +106,7 @@ async def test_a_symbol_that_is_not_there_is_named_and_the_others_have_prices() 
         assert not received.troubles
 
 
-async def test_a_symbol_that_is_not_there_is_asked_for_once_and_its_sentence_stands() -> None:
+async def test_an_unknown_symbol_is_requested_once_and_stays_reported() -> None:
     keys = [*BINANCE, ("binance", "NO/SUCH")]
 
     def asked(exchange: LoopbackTickers) -> int:
@@ -186,7 +186,7 @@ async def test_retry_after_is_honoured(status: int, word: str) -> None:
         assert len(exchange.requests) > asked
 
 
-async def test_no_network_is_told_with_growing_pauses_and_ends_by_itself() -> None:
+async def test_network_loss_is_reported_with_growing_pauses_until_it_recovers() -> None:
     async with an_exchange() as exchange, polling(exchange) as (_, received):
         await received.until(has_days(received))
         exchange.refuse()
@@ -227,8 +227,8 @@ async def test_polling_again_soon_waits_for_its_turn() -> None:
 
     times = PollTimes(every_s=30.0, day_every_s=60.0, request_s=2.0)
     async with an_exchange() as exchange:
-        received = Heard()
-        poller = TickerPoller(loop_time(), exchange.urls, received.tell, times)
+        received = ReceivedEvents()
+        poller = TickerPoller(loop_time(), exchange.urls, received.add, times)
         poller.watch(BINANCE)
         for _ in range(4):
             task = asyncio.create_task(poller.run())

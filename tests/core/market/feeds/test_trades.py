@@ -85,7 +85,7 @@ async def test_five_thousand_trades_at_once_are_all_counted_though_ccxt_keeps_a_
         assert max(each.volume for each in received.forming) >= 5_000 * AMOUNT
 
 
-async def test_garbage_is_told_with_its_text_and_kills_no_stream() -> None:
+async def test_garbage_is_reported_with_its_text_and_ends_no_stream() -> None:
     """ccxt ends its receive loop without a word at the first message that it cannot parse."""
     async with an_exchange() as exchange:
         received = await hear_and_do(

@@ -1,4 +1,4 @@
-"""What an exchange does to one: refusals told apart, waits kept, and final ones ended at once."""
+"""Exchange errors: refusals are distinguished, requested waits kept, and final errors end the feed at once."""
 
 from __future__ import annotations
 
@@ -98,8 +98,10 @@ async def test_an_interval_that_the_exchange_refuses_is_named_and_no_other_excha
     ],
 )
 def test_of_a_refusal_in_json_the_words_are_shown(sent: str, words: str) -> None:
-    told = str(explain(ccxt.BadRequest(sent), "Binance", HttpResponse()))
-    assert words in told and "Binance refused the request" in told and "code" not in told.replace(sent, "")
+    explained = str(explain(ccxt.BadRequest(sent), "Binance", HttpResponse()))
+    assert (
+        words in explained and "Binance refused the request" in explained and "code" not in explained.replace(sent, "")
+    )
 
 
 async def test_a_stream_that_is_refused_says_so_while_requests_still_bring_candles() -> None:
@@ -201,13 +203,13 @@ def test_the_next_venue_follows_the_order() -> None:
         (OSError(113, "No route to host"), "no network"),
     ],
 )
-def test_faults_on_the_way_are_told_apart_however_they_are_wrapped(cause: OSError, word: str) -> None:
+def test_network_errors_are_distinguished_however_they_are_wrapped(cause: OSError, word: str) -> None:
     by_request = ccxt.ExchangeNotAvailable("binance GET")
     by_request.__cause__ = cause
     by_stream = ccxt.NetworkError(cause)
     for error in (by_request, by_stream):
-        told = explain(error, "Binance", HttpResponse(), is_stream=error is by_stream)
-        assert word in str(told) and not told.is_final
+        explained = explain(error, "Binance", HttpResponse(), is_stream=error is by_stream)
+        assert word in str(explained) and not explained.is_final
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""A wait that is told can be counted down: what is said of it changes, and nothing else."""
+"""A reported wait can be counted down: only the remaining time in its sentence changes."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ def test_only_the_wait_changes(wait_ms: int, later_ms: int) -> None:
     assert status.sentence_at(START_MS + later_ms) == f"{trouble} Next try {left} {offer}"
 
 
-def test_without_a_wait_the_sentence_stays() -> None:
+def test_a_status_without_a_wait_keeps_its_sentence() -> None:
     assert FeedStatus(FeedState.LIVE, "Live in 5 s.", START_MS).sentence_at(START_MS + 9_000) == "Live in 5 s."
 
 
 @pytest.mark.parametrize("wait_s", [3.4996, 21.5, 119.9996, 700.0])
-def test_a_feed_tells_until_when_it_waits(wait_s: float) -> None:
+def test_a_feed_reports_the_end_of_its_wait(wait_s: float) -> None:
     def refuse() -> Venue:
         raise VenueError("Binance demands fewer requests (429).", wait_s=wait_s, is_asked=True, is_of_venue=True)
 
@@ -50,9 +50,9 @@ def test_a_feed_tells_until_when_it_waits(wait_s: float) -> None:
                     return event
         finally:
             await feed.aclose()
-        raise AssertionError("no break was told")
+        raise AssertionError("no break was reported")
 
-    told = asyncio.run(first_break())
-    assert told.retry_at_ms == START_MS + round(1000.0 * wait_s)
-    assert told.sentence_at(START_MS) == told.sentence
-    assert "Next try in 1 s." in told.sentence_at(told.retry_at_ms - 1_000) and "Kraken" in told.sentence
+    status = asyncio.run(first_break())
+    assert status.retry_at_ms == START_MS + round(1000.0 * wait_s)
+    assert status.sentence_at(START_MS) == status.sentence
+    assert "Next try in 1 s." in status.sentence_at(status.retry_at_ms - 1_000) and "Kraken" in status.sentence

@@ -35,7 +35,7 @@ CLOSED = list(TAPE.candles[:HISTORY])
 
 
 @dataclass
-class Heard:
+class RecordedProgress:
     sentences: list[str] = field(default_factory=list)
     progress: list[tuple[int, int]] = field(default_factory=list)
     on_progress: Callable[[int], None] = lambda done: None
@@ -56,7 +56,7 @@ class Desk:
     holes: HoleStore
     writer: DatabaseWriter
     exchange: LoopbackExchange
-    received: Heard = field(default_factory=Heard)
+    received: RecordedProgress = field(default_factory=RecordedProgress)
 
     async def fill(self, since_ms: int = FIRST_MS, until_ms: int | None = None, **how: bool) -> BackfillReport:
         source = open_venue(MARKET, loop_time(), self.exchange.urls, 5.0)

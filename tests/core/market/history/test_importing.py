@@ -65,8 +65,8 @@ def test_a_plan_says_what_would_change_and_changes_nothing(store: CandleStore, t
     store.save(MARKET, [*candles[:10], Candle(candles[10].open_time_ms, 1.0, 1.0, 1.0, 1.0, 1.0)])
     planned = plan(store, write_csv(tmp_path / "a.csv", candles))
     assert (planned.new, planned.same, planned.different) == (36, 10, 1)
-    told = planned.describe()
-    assert (told["holes"], told["missing"], told["interval"]) == (2, 3, "1m")
+    described = planned.describe()
+    assert (described["holes"], described["missing"], described["interval"]) == (2, 3, "1m")
     assert store.count(MARKET) == 11
 
 
@@ -153,7 +153,7 @@ def test_an_export_appears_whole_or_not_at_all(store: CandleStore, tmp_path: Pat
 
 
 @pytest.mark.parametrize(
-    ("name", "told", "symbol"),
+    ("name", "column", "symbol"),
     [
         ("Binance_BTCUSDT_1h.csv", (), "BTC/USDT"),
         ("binance-BTC-USDT-1m.csv.gz", (), "BTC/USDT"),
@@ -163,12 +163,12 @@ def test_an_export_appears_whole_or_not_at_all(store: CandleStore, tmp_path: Pat
         ("candles.csv", ("ETH-USDC",), "ETH/USDC"),
     ],
 )
-def test_the_symbol_is_told_by_name_or_column(name: str, told: tuple[str, ...], symbol: str) -> None:
-    assert symbol_of(Path(name), WantedMarket(), told) == symbol
+def test_the_symbol_comes_from_the_file_name_or_a_column(name: str, column: tuple[str, ...], symbol: str) -> None:
+    assert symbol_of(Path(name), WantedMarket(), column) == symbol
 
 
 @pytest.mark.parametrize(
-    ("name", "told", "wanted", "said"),
+    ("name", "column", "wanted", "said"),
     [
         ("candles.csv", (), None, "--symbol"),
         ("history_usd.csv", (), None, "--symbol"),
@@ -177,12 +177,12 @@ def test_the_symbol_is_told_by_name_or_column(name: str, told: tuple[str, ...], 
         ("candles.csv", ("BTCUSDT",), "ETH/USDT", "not ETH/USDT"),
     ],
 )
-def test_what_is_not_sure_is_asked_for(name: str, told: tuple[str, ...], wanted: str | None, said: str) -> None:
+def test_an_ambiguous_symbol_must_be_given(name: str, column: tuple[str, ...], wanted: str | None, said: str) -> None:
     with pytest.raises(HistoryError, match=said):
-        symbol_of(Path(name), WantedMarket(symbol=wanted), told)
+        symbol_of(Path(name), WantedMarket(symbol=wanted), column)
 
 
-def test_the_venue_is_told_by_the_name() -> None:
+def test_the_venue_comes_from_the_file_name() -> None:
     assert venue_of(Path("Kraken_XBTUSD.csv"), WantedMarket(), ("binance", "kraken")) == "kraken"
     assert venue_of(Path("a.csv"), WantedMarket(venue="okx"), ("binance",)) == "okx"
     with pytest.raises(HistoryError, match="--venue"):

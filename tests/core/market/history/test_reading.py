@@ -113,7 +113,7 @@ def test_a_zone_by_letters_is_refused(tmp_path: Path) -> None:
         read(tmp_path, text)
 
 
-def test_the_day_may_be_told_first_by_a_later_part(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_later_part_may_decide_which_field_is_the_day(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(table, "CHUNK_ROWS", 10)
     candles = random_walk(28, start_ms=1_577_836_800_000, interval=Interval.parse("1d"))
     for layout in ("%d/%m/%Y", "%m/%d/%Y"):
@@ -163,11 +163,11 @@ def test_bad_rows_are_counted_by_reason_and_the_rest_is_read(tmp_path: Path) -> 
     file = read(tmp_path, HEADER + "\n".join(rows) + "\n")
     expected = [candle for index, candle in enumerate(candles) if index not in (3, 7, 9, 12)]
     assert candles_of(file) == expected
-    told = {UNREADABLE_TIME: 2, TOO_MANY_CELLS: 1, "high or low does not enclose open and close": 1}
-    assert file.rejected == told
+    counts = {UNREADABLE_TIME: 2, TOO_MANY_CELLS: 1, "high or low does not enclose open and close": 1}
+    assert file.rejected == counts
 
 
-def test_rows_that_come_again_are_told_from_those_that_contradict(tmp_path: Path) -> None:
+def test_repeated_rows_are_distinguished_from_contradicting_ones(tmp_path: Path) -> None:
     candles = random_walk(10)
     again = lines([candles[2]], lambda ms: ms)
     other = f"{candles[4].open_time_ms},100,101,99,100,7\n"
@@ -250,7 +250,7 @@ def test_an_interval_that_the_rows_deny_is_refused(tmp_path: Path) -> None:
     assert read(tmp_path, sparse, options=ReadOptions(interval=MINUTE)).interval == MINUTE
 
 
-def test_a_column_of_symbols_is_told(tmp_path: Path) -> None:
+def test_a_symbol_column_is_reported(tmp_path: Path) -> None:
     rows = "".join(f"{line},BTCUSDT\n" for line in lines(random_walk(5), lambda ms: ms).splitlines())
     assert read(tmp_path, HEADER.strip() + ",Symbol\n" + rows).symbols == ("BTCUSDT",)
 

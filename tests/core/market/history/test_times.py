@@ -1,4 +1,4 @@
-"""Times as files write them: what can be told is told exactly, and nothing else is made up."""
+"""Times as files write them: parsed exactly, or refused; never guessed."""
 
 from __future__ import annotations
 

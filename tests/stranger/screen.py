@@ -1,4 +1,4 @@
-"""What a person sees in the program's windows: every text on the screen, and the place to put the mouse on it."""
+"""Texts on the screen and where to click them."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ from PySide6.QtWidgets import (
 
 @dataclass(frozen=True, slots=True)
 class Spot:
-    """A thing with words: where its middle is, in the coordinates of `widget`, and whether it can be used now.
+    """A labelled element: its centre in the coordinates of `widget`, and whether it is enabled.
 
-    places: the words of what it stands in, from the inside out: a dock's title, a window's."""
+    places: titles of the docks and windows around it, innermost first."""
 
     text: str
     widget: QWidget
@@ -42,7 +42,7 @@ class Spot:
 
 
 def reachable_windows() -> list[QWidget]:
-    """What takes the mouse now: an open menu or list alone; else the dialog that asks; else all windows."""
+    """Windows that receive the mouse now: an open menu or list alone; else the modal dialog; else all windows."""
     popup = QApplication.activePopupWidget()
     if popup is not None:
         chain = [popup]
@@ -57,26 +57,25 @@ def reachable_windows() -> list[QWidget]:
 
 
 def windows() -> list[QWidget]:
-    """All that is on the screen, the lowest first."""
+    """All visible windows, bottom first."""
     shown = [each for each in QApplication.topLevelWidgets() if each.isVisible()]
     return sorted(shown, key=lambda each: (isinstance(each, QMenu) or not is_a_window(each), isinstance(each, QDialog)))
 
 
 def spots() -> list[Spot]:
-    """All that can be pointed at now."""
+    """All elements that the mouse can reach now."""
     return [spot for window in reachable_windows() for widget in _widgets(window) for spot in _of_widget(widget)]
 
 
 def find(text: str, within: str | None = None) -> list[Spot]:
-    """The spots with these words, those that only say something last; within: only those in a dock or window of this
-    title."""
+    """The spots with this text, labels last; within: only those in a dock or window of this title."""
     wanted = plain(text)
     fitting = [spot for spot in spots() if spot.text == wanted and (within is None or within in spot.places)]
     return sorted(filter(_is_on_top, fitting), key=lambda spot: isinstance(spot.widget, QLabel))
 
 
 def words_on_screen() -> str:
-    """Everything that can be read, a line for each thing: for waiting until something is said."""
+    """All visible text, a line per element."""
     lines: list[str] = []
     for window in windows():
         lines.append(window.windowTitle())
@@ -86,12 +85,12 @@ def words_on_screen() -> str:
 
 
 def plain(text: str) -> str:
-    """As it is read: without the mnemonic's mark, and without what says that a dialog follows."""
+    """Without mnemonics and without the ellipsis of a dialog."""
     return text.replace("&&", "\0").replace("&", "").replace("\0", "&").rstrip("…").strip()
 
 
 def is_a_window(widget: QWidget) -> bool:
-    """Not a menu, a list or a tip that lies over one."""
+    """Not a menu, list or tooltip over one."""
     return widget.windowType() in (Qt.WindowType.Window, Qt.WindowType.Dialog, Qt.WindowType.Tool)
 
 
@@ -103,7 +102,7 @@ def _widgets(window: QWidget) -> Iterator[QWidget]:
 
 
 def _seen(widget: QWidget) -> QRect:
-    """The part of it that is neither covered nor scrolled away. A view hides itself behind its viewport."""
+    """The part that is neither covered nor scrolled away. A view hides itself behind its viewport."""
     seen = widget.visibleRegion().boundingRect()
     if isinstance(widget, QAbstractScrollArea):
         viewport = widget.viewport()
@@ -112,7 +111,7 @@ def _seen(widget: QWidget) -> QRect:
 
 
 def _is_on_top(spot: Spot) -> bool:
-    """Whether a click there goes to it, and not to something that covers it."""
+    """Whether nothing covers it there."""
     window = spot.widget.window()
     there = window.childAt(spot.widget.mapTo(window, spot.middle)) or window
     return there is spot.widget or spot.widget.isAncestorOf(there) or there.isAncestorOf(spot.widget)
@@ -175,7 +174,7 @@ def _sections(header: QHeaderView) -> Iterator[tuple[str, QRect, bool]]:
 
 
 def _cells(view: QAbstractItemView) -> Iterator[tuple[str, QRect, bool]]:
-    """Of a table or list: what stands in each cell that can be seen."""
+    """The visible cells of a table or list."""
     model, corner = view.model(), view.viewport().pos()
     if model is None:
         return
@@ -208,7 +207,7 @@ def _cell_text(index: QModelIndex) -> str:
 
 
 def _title_of(widget: QLineEdit | QComboBox | QPlainTextEdit) -> str:
-    """The words beside it, where there are any; else what a screen reader says of it, or what it shows while empty."""
+    """The text of its label; else its accessible name or placeholder."""
     for label in widget.window().findChildren(QLabel):
         if label.buddy() is widget and label.isVisible():
             return label.text().rstrip(":")

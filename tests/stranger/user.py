@@ -1,4 +1,4 @@
-"""A hand on the mouse and one on the keys. Nothing else moves the program: no slot and no method of it is called."""
+"""Drives the program by mouse and keyboard only: none of its slots or methods is called."""
 
 from __future__ import annotations
 
@@ -13,70 +13,70 @@ from PySide6.QtGui import QPainter, QPixmap, QWindow
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
 
-from tests.stranger import eyes
-from tests.stranger.eyes import Spot
+from tests.stranger import screen
+from tests.stranger.screen import Spot
 
 LEFT, RIGHT = Qt.MouseButton.LeftButton, Qt.MouseButton.RightButton
 PLAIN, CONTROL = Qt.KeyboardModifier.NoModifier, Qt.KeyboardModifier.ControlModifier
 _BEAT_MS = 20
-"""Between two acts of a hand."""
+"""Between two actions of the user."""
 _LOOK_MS = 50
 _DESKTOP_MS = 150
-"""After which a window that was opened is active, where there is a desktop."""
+"""Time until a desktop activates a new window."""
 PATIENCE_S = 120.0
 
 
 @dataclass(frozen=True, slots=True)
 class Beat:
-    """A step of a story: what is done in it, and how long until the next one."""
+    """A step of a story: its action, and the pause before the next one."""
 
     milliseconds: int
-    deed: Callable[[], object] | None = None
+    action: Callable[[], object] | None = None
 
 
 class NotSeenError(AssertionError):
-    """What was looked for is not on the screen."""
+    """The text or element did not appear on the screen."""
 
 
 @coroutine
 def pause(milliseconds: int) -> Generator[Beat, None, None]:
-    """Let the program go on."""
+    """Let the program run."""
     yield Beat(milliseconds)
 
 
 @coroutine
-def act(deed: Callable[[], object]) -> Generator[Beat, None, None]:
-    """Do something and go on after a beat, also where what was done is not over by then: an open menu may wait in a
-    loop of its own until something is chosen."""
-    yield Beat(_BEAT_MS, deed)
+def act(action: Callable[[], object]) -> Generator[Beat, None, None]:
+    """Start an action and continue after a beat even if it is still running: an open menu may run a nested event loop
+    until an item is chosen."""
+    yield Beat(_BEAT_MS, action)
 
 
-class Hands:
-    """What a person can do, and see. Pictures go to `album`, named by step."""
+class User:
+    """Actions of a person. Screenshots go to `album`, named by step."""
 
     def __init__(self, album: Path) -> None:
         self.album = album
         album.mkdir(parents=True, exist_ok=True)
 
     async def until(self, condition: Callable[[], bool], what: str, patience_s: float = PATIENCE_S) -> None:
-        """Watch until something is so."""
+        """Wait until the condition holds."""
         until_s = time.monotonic() + patience_s
         while not condition():
             if time.monotonic() > until_s:
-                raise NotSeenError(f"waited {patience_s:.0f} s for {what}; on the screen:\n{eyes.words_on_screen()}")
+                raise NotSeenError(f"waited {patience_s:.0f} s for {what}; on the screen:\n{screen.words_on_screen()}")
             await pause(_LOOK_MS)
 
     async def read(self, *texts: str, patience_s: float = PATIENCE_S) -> None:
-        """Wait until all of these words can be read somewhere."""
+        """Wait until all these texts are on the screen."""
         for text in texts:
-            await self.until(lambda text=text: text in eyes.words_on_screen(), f"“{text}”", patience_s)
+            await self.until(lambda text=text: text in screen.words_on_screen(), f"“{text}”", patience_s)
 
     async def spot(self, text: str, within: str | None = None, patience_s: float = PATIENCE_S) -> Spot:
-        """Wait for something that can be clicked, with these words."""
+        """Wait for an enabled element with this text."""
         found: list[Spot] = []
 
         def look() -> bool:
-            found[:] = [each for each in eyes.find(text, within) if each.is_enabled]
+            found[:] = [each for each in screen.find(text, within) if each.is_enabled]
             return bool(found)
 
         await self.until(look, f"“{text}” to click on{f' in {within}' if within else ''}", patience_s)
@@ -89,23 +89,23 @@ class Hands:
         button: Qt.MouseButton = LEFT,
         keys: Qt.KeyboardModifier = PLAIN,
     ) -> None:
-        """Click on what has these words."""
+        """Click on the element with this text."""
         await self.click_on(await self.spot(text, within), button, keys)
 
     async def click_on(self, spot: Spot, button: Qt.MouseButton = LEFT, keys: Qt.KeyboardModifier = PLAIN) -> None:
-        """Click on a spot that was found."""
+        """Click on a spot."""
         await self.click_at(spot.widget, spot.middle, button, keys)
 
     async def click_at(
         self, widget: QWidget, place: QPoint, button: Qt.MouseButton = LEFT, keys: Qt.KeyboardModifier = PLAIN
     ) -> None:
-        """Click at a place of a widget: on the window system's side, so that whatever covers it gets the click."""
+        """Click at a place of a widget, through the window system: anything that covers it gets the click."""
         await self.point_at(widget, place)
         window, at = _on_window(widget, place)
         await act(lambda: QTest.mouseClick(window, button, keys, at))
 
     async def double_click(self, text: str, within: str | None = None) -> None:
-        """Twice, quickly."""
+        """Double-click on the element with this text."""
         spot = await self.spot(text, within)
         window, at = _on_window(spot.widget, spot.middle)
         await act(lambda: QTest.mouseMove(window, at))
@@ -117,51 +117,51 @@ class Hands:
         await act(lambda: QTest.mouseMove(window, at))
 
     async def drag(self, widget: QWidget, start: QPoint, end: QPoint) -> None:
-        """From one place of a widget to another, the left button down."""
+        """Drag with the left button from one place of a widget to another."""
         await self.point_at(widget, start)
         window, pressed_at = _on_window(widget, start)
-        _, let_go_at = _on_window(widget, end)
+        _, released_at = _on_window(widget, end)
         await act(lambda: QTest.mousePress(window, LEFT, PLAIN, pressed_at))
-        for place in ((pressed_at + let_go_at) / 2, let_go_at):
+        for place in ((pressed_at + released_at) / 2, released_at):
             await act(lambda place=place: QTest.mouseMove(window, place))
-        await act(lambda: QTest.mouseRelease(window, LEFT, PLAIN, let_go_at))
+        await act(lambda: QTest.mouseRelease(window, LEFT, PLAIN, released_at))
 
     async def menu(self, *path: str) -> None:
-        """Open a menu of the bar, go down the path, and choose what stands at its end."""
+        """Open a menu of the bar, follow the path, and choose its last item."""
         for text in path:
             await self.click(text)
 
     async def press(self, keys: str) -> None:
-        """Press a combination, as it is written in menus: ``Ctrl+K``."""
-        await self._await_keys()
-        await act(lambda: QTest.keySequence(_key_window(), keys))
+        """Press a key combination, as menus write it: ``Ctrl+K``."""
+        await self._await_focus()
+        await act(lambda: QTest.keySequence(_focus_window(), keys))
 
     async def type(self, text: str) -> None:
-        """Type words where the cursor stands."""
+        """Type text at the cursor."""
         for letter in text:
-            await self._await_keys()
-            await act(lambda letter=letter: QTest.keyClick(_key_window(), ord(letter)))
+            await self._await_focus()
+            await act(lambda letter=letter: QTest.keyClick(_focus_window(), ord(letter)))
 
-    async def _await_keys(self) -> None:
-        """A dialog has the keys soon after it opened. Where there is no desktop that gives them to the topmost window
-        once what had them is gone, this does."""
-        if not _has_keys():
+    async def _await_focus(self) -> None:
+        """A new dialog soon has keyboard focus. Without a window manager nothing focuses the topmost window after the
+        focused one has closed; then this does."""
+        if not _has_focus():
             await pause(_DESKTOP_MS)
-        if not _has_keys():
-            await act(lambda: _key_window().requestActivate())
-        await self.until(_has_keys, "a window that has the keys")
+        if not _has_focus():
+            await act(lambda: _focus_window().requestActivate())
+        await self.until(_has_focus, "a window with keyboard focus")
 
     async def has_within_a_moment(self, condition: Callable[[], bool]) -> bool:
-        """Whether a desktop has done something for a window: without a window manager, nobody does."""
+        """Whether a desktop has done something for a window: without a window manager, nothing does."""
         await pause(_DESKTOP_MS)
         return condition()
 
     async def place(self, window: QWidget, rect: QRect) -> None:
-        """Put a window where a desktop would have, on a screen that has none."""
+        """Place a window as a window manager would, for screens without one."""
         await act(lambda: window.setGeometry(rect))
 
     async def picture(self, step: str) -> Path:
-        """Photograph what is on the screen."""
+        """Save a screenshot."""
         await pause(250)
         path = self.album / f"{step}.png"
         assert photograph().save(str(path)), path
@@ -169,9 +169,8 @@ class Hands:
 
 
 def photograph() -> QPixmap:
-    """The windows as they lie over each other, each with a line around it, as a desktop gives them. There may be no
-    screen that could be photographed."""
-    shown = eyes.windows()
+    """The windows in their stacking order, each with a frame, painted one by one: there may be no real screen."""
+    shown = screen.windows()
     frame = QRect()
     for widget in shown:
         frame = frame.united(widget.geometry())
@@ -192,16 +191,15 @@ def _on_window(widget: QWidget, place: QPoint) -> tuple[QWindow, QPoint]:
     return window, widget.mapTo(widget.window(), place)
 
 
-def _has_keys() -> bool:
-    """Whether what takes the mouse takes the keys too."""
+def _has_focus() -> bool:
+    """Whether the window that receives the mouse has keyboard focus."""
     widget = QApplication.activePopupWidget() or QApplication.activeWindow()
-    return widget is not None and widget.window() in eyes.reachable_windows()
+    return widget is not None and widget.window() in screen.reachable_windows()
 
 
-def _key_window() -> QWindow:
-    """Where a keyboard sends its keys: the dialog that asks, else the active window. Qt itself gives them to a list or
-    a menu that is open over it."""
+def _focus_window() -> QWindow:
+    """The modal dialog, else the active window. Qt itself forwards keys to a list or menu open over it."""
     widget = QApplication.activeModalWidget() or QApplication.activeWindow()
-    if widget is None or not eyes.is_a_window(widget.window()):
-        widget = [window for window in eyes.windows() if eyes.is_a_window(window)][-1]
+    if widget is None or not screen.is_a_window(widget.window()):
+        widget = [window for window in screen.windows() if screen.is_a_window(window)][-1]
     return widget.window().windowHandle()
