@@ -23,18 +23,18 @@ from core.evaluation.summary import summarise
 from core.forecast.experts import LOSS_ROWS, pack_losses
 from core.settings.tree import RecordSettings
 from core.storage.candles import CandleStore
+from core.storage.checksums import Row, SealedTable
 from core.storage.database import open_database, write
 from core.storage.folder import DataFolder
 from core.storage.gradients import pack_gradients
 from core.storage.packed_forecasts import digest_of, unpack_exact
 from core.storage.packed_scores import MODES, NEWEST_FORM, NUMBERS, pack_losses_of, pack_scores
-from core.storage.record import TrainingRecord
 from core.storage.record_tables import DETAILS, FORECASTS, FURTHER_SCORES, SCORES, STEPS
+from core.storage.record_thinning import Thinner, ThinningRules
+from core.storage.record_writer import TrainingRecord
 from core.storage.records import StoredForecast, StoredScore
 from core.storage.rows import forecast_values
 from core.storage.runs import RunStore
-from core.storage.sealed import Row, SealedTable
-from core.storage.thinning import Thinner, ThinningRules
 from core.training.online.evidence import RunEvidence
 
 if TYPE_CHECKING:

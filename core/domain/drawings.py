@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from enum import StrEnum
 
-from core.domain.plain import plain
+from core.domain.plain_text import plain
 from core.domain.validation import HIGHEST_PRICE, LOWEST_PRICE
 
 LONGEST_TEXT = 120

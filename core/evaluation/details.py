@@ -24,7 +24,7 @@ from core.forecast.score import (
     share,
     skill,
 )
-from core.storage.reader import RecordReader
+from core.storage.record_reader import RecordReader
 from core.storage.records import StoredScore
 from core.storage.runs import Run
 from core.training.online.learning_gain import gains

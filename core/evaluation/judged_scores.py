@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from core.domain.quantities import FloatArray, Quantity
 from core.forecast.experts import EXPERTS, FORECASTS, LOSS_ROWS, MODEL, unpack_losses
 from core.forecast.score import FEWEST_FOR_AN_EDGE
-from core.storage.reader import RecordReader
+from core.storage.record_reader import RecordReader
 from core.storage.records import SHOWN_LOSSES, StoredScore
 from core.storage.runs import Run
-from core.training.online.spec import own_mode_of
+from core.training.online.trainer_spec import own_mode_of
 
 WARM_UP = 1000
 """Candles that are not judged, if enough are left: the window of the reference."""

@@ -10,10 +10,10 @@ from core.evaluation.assess import Rows, assess, groups_of, skill_at
 from core.evaluation.columns import Origins, ScoreColumns
 from core.evaluation.findings import AFTER_GAP, OVERALL, Request, RunAccuracy
 from core.evaluation.judged_scores import judged_from_nth
+from core.storage.checksums import SealedTable
 from core.storage.runs import RunStore
 from core.storage.scored import REGIMES, ScoredReader
-from core.storage.sealed import SealedTable
-from core.training.online.spec import own_mode_of
+from core.training.online.trainer_spec import own_mode_of
 
 if TYPE_CHECKING:
     from sqlite_utils import Database

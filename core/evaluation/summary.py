@@ -17,10 +17,10 @@ from core.domain.events import (
 )
 from core.settings.tree import Settings
 from core.storage.checkpoints import CheckpointRows
-from core.storage.reader import RecordReader
+from core.storage.record_reader import RecordReader
 from core.storage.runs import Run
 from core.training.online.ledger import LossLedger, ScoreLedger, take_scores
-from core.training.online.spec import own_mode_of
+from core.training.online.trainer_spec import own_mode_of
 
 _INCIDENTS = 100
 _FOREVER = 2**63 - 1

@@ -14,7 +14,7 @@ from core.domain.quantities import FloatArray, Quantity
 from core.evaluation.judged_scores import JUDGED_QUANTITIES, JudgedScores, judged, judged_from
 from core.forecast.experts import EXPERTS, MODEL, REFERENCE
 from core.forecast.score import mean
-from core.storage.reader import RecordReader
+from core.storage.record_reader import RecordReader
 from core.storage.runs import Run
 
 

@@ -30,10 +30,10 @@ from core.forecast.baseline_inputs import (
     Inputs,
     newest_outcomes,
 )
-from core.forecast.baselines import FEWEST_OUTCOMES, REFERENCE_WINDOW
 from core.forecast.experts import EWMA, EXPERTS, GARCH, HAR, LAGS, REPEAT, REVERSE, SEASONAL, SWITCHING
 from core.forecast.garch import GarchGrid
 from core.forecast.history import History
+from core.forecast.reference_forecast import FEWEST_OUTCOMES, REFERENCE_WINDOW
 from core.forecast.regression import DiscountedRegression
 from core.forecast.residuals import ResidualQuantiles
 from core.forecast.seasons import TimeOfDayMeans

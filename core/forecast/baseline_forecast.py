@@ -13,9 +13,9 @@ import numpy as np
 from core.domain.quantities import FloatArray
 from core.forecast.arrays import Arrays, named, part_of
 from core.forecast.baseline_experts import BaselineExperts
-from core.forecast.baselines import ReferenceForecast
 from core.forecast.combination import Combination, prior
 from core.forecast.history import History
+from core.forecast.reference_forecast import ReferenceForecast
 
 
 @dataclass(frozen=True, slots=True)

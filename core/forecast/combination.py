@@ -7,7 +7,7 @@ import numpy as np
 from core.domain.quantities import FloatArray
 from core.forecast.arrays import Arrays, named, part_of
 from core.forecast.calibrate import AdaptiveCalibration
-from core.forecast.combine import ExpertWeights
+from core.forecast.expert_weights import ExpertWeights
 from core.forecast.experts import EWMA, FORECASTS, HAR, MODEL, REFERENCE, REPEAT, REVERSE
 
 _TRUST = {MODEL: 0.5, REFERENCE: 1.0, REPEAT: 0.02, REVERSE: 0.02, EWMA: 0.5, HAR: 1.0}

@@ -10,9 +10,9 @@ import numpy as np
 from core.domain.candle import Candle, Interval
 from core.domain.quantities import FloatArray, within_bounds
 from core.forecast.baseline_experts import BaselineExperts
-from core.forecast.baselines import REFERENCE_WINDOW, ReferenceForecast
 from core.forecast.combination import Combination, prior
 from core.forecast.history import History
+from core.forecast.reference_forecast import REFERENCE_WINDOW, ReferenceForecast
 
 
 class SimpleRules:

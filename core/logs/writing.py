@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from core.domain.dates import utc_text
-from core.domain.plain import plain
+from core.domain.plain_text import plain
 from core.files.private import make_private
 
 LOGGER_NAME = "ghostcandle"

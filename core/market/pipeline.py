@@ -9,7 +9,7 @@ from typing import Protocol
 
 from core.domain.candle import Candle, Market
 from core.domain.clock import Clock
-from core.domain.plain import plain
+from core.domain.plain_text import plain
 from core.domain.spans import TimeSpan
 from core.domain.validation import Rejection, RejectionReason, Validator
 from core.market.feeds.base import (

@@ -13,7 +13,7 @@ from typing import Any
 from core.domain.clock import Clock
 from core.files.durable import write_durably
 from core.market.feeds.ccxt_objects import make_exchange
-from core.market.feeds.holds import RateLimitHold
+from core.market.feeds.rate_limits import RateLimitHold
 from core.market.feeds.trouble import HttpResponse, VenueError, explain
 from core.market.feeds.urls import ExchangeUrls
 from core.market.near_symbols import USUAL_QUOTES

@@ -14,7 +14,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, TypeAdapter, field_validator, model_validator
 from pydantic.dataclasses import dataclass
 
-from core.domain.fallback import next_venue
+from core.domain.fallback_exchange import next_venue
 from core.files.durable import write_durably
 from core.settings.group import CONFIG, OWN_DIALOG
 from core.settings.repair import read_json, validated

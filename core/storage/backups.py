@@ -37,7 +37,7 @@ from core.storage.backup_record import (
 from core.storage.database import START_AGAIN, decode, give_back_room
 from core.storage.errors import CorruptDatabaseError, StorageError, explain
 from core.storage.folder import DataFolder
-from core.storage.mending import find_damaged, leave_list, mend
+from core.storage.row_repair import find_damaged, leave_list, mend
 from core.storage.soundness import UNREADABLE, is_newer, pages_of, steps_of, tables_of
 
 _PAGES = 256

@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from core.domain.events import ForecastMode
+from core.storage.checksums import Row, SealedTable
 from core.storage.migrations import Progress
 from core.storage.packed_scores import pack_losses_of
 from core.storage.record_tables import DETAILS, FORECASTS, FURTHER_SCORES, SCORES, STEPS
 from core.storage.records import StoredForecast, StoredScore
 from core.storage.rows import forecast_values, score_values
-from core.storage.sealed import Row, SealedTable
 
 if TYPE_CHECKING:
     from sqlite_utils import Database

@@ -1,4 +1,4 @@
-"""The tables of a run's record: permanent rows, and for each the details that are deleted with age (`thinning`).
+"""The tables of a run's record: permanent rows, and for each the details that are deleted with age (`record_thinning`).
 
 A detail has the id of the row that it belongs to. Rows are added in one piece (a forecast with all its horizons, the
 scores of a target) and never changed.
@@ -6,7 +6,7 @@ scores of a target) and never changed.
 
 from __future__ import annotations
 
-from core.storage.sealed import SealedTable
+from core.storage.checksums import SealedTable
 
 RUN = "(SELECT sequence FROM runs WHERE run_id = ?)"
 """In SQL: the number of a run, from its id."""

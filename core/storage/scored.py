@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.domain.events import ForecastMode
-from core.storage.blocks import BlockReader, OnDamage, ScoreBlock
+from core.storage.checksums import Row, whole_rows
 from core.storage.database import select
 from core.storage.packed_scores import MODES, flag
 from core.storage.record_tables import FORECASTS, RUN, scores_at
 from core.storage.records import SHOWN_LOSSES
-from core.storage.sealed import Row, whole_rows
+from core.storage.score_blocks import BlockReader, OnDamage, ScoreBlock
 
 if TYPE_CHECKING:
     from sqlite_utils import Database

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QApplication
 from core.domain.candle_series import CandleSeries
 from core.domain.clock import Clock, SystemClock
 from core.domain.events import JobProgress, Severity
-from core.market.feeds.holds import RateLimitHolds
+from core.market.feeds.rate_limits import RateLimitHolds
 from core.settings import tree as settings_file
 from core.settings.tree import Settings
 from core.storage.errors import StorageError
@@ -23,7 +23,7 @@ from desktop.app.database_opening import CHECK_JOB, CONVERSION_JOB, DatabaseOpen
 from desktop.app.run_display import RunDisplay
 from desktop.app.start_messages import show_start_notices
 from desktop.app.watchlist import Watching
-from desktop.chart.controllers.ensemble import ChartEnsemble
+from desktop.chart.controllers.composition import ChartEnsemble
 from desktop.chart.widget import ChartWidget
 from desktop.checkpoints.exchange import FILES_JOB
 from desktop.checkpoints.tools import CheckpointTools

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from core.market.feeds.urls import ExchangeUrls
 from core.settings.tree import Settings
 from core.storage.folder import DataFolder
-from core.training.online.spec import StartingPoint
+from core.training.online.trainer_spec import StartingPoint
 from desktop.app.progress_lines import ProgressLines
 
 

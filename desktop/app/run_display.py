@@ -14,7 +14,7 @@ from core.market.shown_names import shown_market
 from core.settings.tree import MarketSettings
 from core.storage.errors import StorageError
 from core.storage.runs import Run
-from desktop.chart.controllers.ensemble import ChartEnsemble
+from desktop.chart.controllers.composition import ChartEnsemble
 from desktop.chart.widget import ChartWidget
 from desktop.notifications.alerts_elsewhere import AlertsElsewhere
 from desktop.services.run_controller import RunController

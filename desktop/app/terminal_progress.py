@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
 from core.domain.events import EventBatch, Incident, JobProgress, TrainerReady, TrainerStatus
-from core.domain.plain import plain
+from core.domain.plain_text import plain
 from core.market.feeds.base import FeedState, FeedStatus
 from core.training.hosting.catch_up import JOB_ID as CATCH_UP
 from desktop.app.progress_lines import ProgressLines

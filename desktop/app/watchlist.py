@@ -12,7 +12,7 @@ from PySide6.QtCore import QObject, Slot
 from core.domain.candle import Market
 from core.domain.clock import Clock
 from core.market.feeds.base import FeedState
-from core.market.feeds.holds import RateLimitHolds
+from core.market.feeds.rate_limits import RateLimitHolds
 from core.market.feeds.ticker_poller import PollTimes
 from core.market.feeds.urls import ExchangeUrls
 from core.market.symbols import SymbolCache

@@ -20,7 +20,7 @@ from core.domain.candle import Candle
 from core.domain.candle_series import CandleSeries
 from core.domain.clock import Clock
 from core.domain.events import ForecastMade
-from core.domain.plain import plain
+from core.domain.plain_text import plain
 from core.market.known_holes import KnownHoles
 from desktop.chart.data.model import Moment
 from desktop.chart.frame_clock import Dirty, FrameClock

@@ -18,9 +18,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from core.checkpoints.retention import reasons_to_keep, rules_of
 from core.domain.events import CheckpointInfo
 from core.settings.tree import CheckpointSettings
-from core.storage.retention import reasons_to_keep, rules_of
 from desktop.checkpoints.columns import format_bytes
 from desktop.dialogs.forms import FieldEditor, field_infos, make_editor
 from desktop.dialogs.setting_facts import description

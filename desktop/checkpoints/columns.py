@@ -14,7 +14,7 @@ from core.checkpoints.merit import is_wrecked
 from core.domain.candle import Interval
 from core.domain.diagnosis import Disease
 from core.domain.events import CheckpointInfo
-from core.domain.plain import plain
+from core.domain.plain_text import plain
 from core.market.shown_names import shown_symbol
 from desktop.state.checkpoint_source import BEST_MEANING, SCORE_MEANING, score_text
 from desktop.ui.formatting import MISSING, format_count, format_number, format_percent, format_time

@@ -27,7 +27,7 @@ from core.checkpoints.compare import Compared, compare, settings_side_by_side
 from core.checkpoints.merit import is_wrecked
 from core.domain.candle import Interval
 from core.domain.events import StepDone
-from core.domain.plain import plain
+from core.domain.plain_text import plain
 from core.market.shown_names import shown_symbol
 from desktop.chart.items.previews import MOST_SHOWN
 from desktop.checkpoints.columns import evaluated_text, why_saved, yes_or_no

@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 
 from core.checkpoints.catalog import Catalog, CheckpointRow
 from core.domain.candle import Interval, Market
-from core.domain.plain import plain
+from core.domain.plain_text import plain
 from core.market.shown_names import symbols_apart
 from desktop.checkpoints.columns import format_bytes
 from desktop.state.checkpoint_source import CheckpointSource, score_text

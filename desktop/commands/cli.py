@@ -27,7 +27,7 @@ _COMMANDS = {
     "checkpoints": ("desktop.commands.checkpoints", "checkpoints", "List, show and verify checkpoints."),
     "backups": ("desktop.commands.backups", "backups", "List, make, verify and restore backups of the database."),
     "bench": ("desktop.commands.bench", "bench", "Measure how fast the parts are on this machine."),
-    "doctor": ("desktop.commands.doctor_command", "doctor", "Check this machine, and say what to do."),
+    "doctor": ("desktop.commands.doctor", "doctor", "Check this machine, and say what to do."),
     "selftest": (
         "desktop.commands.selftest",
         "selftest",

@@ -22,7 +22,7 @@ from core.storage.ownership import LeftBehind, own
 from core.storage.recovering import moment, open_or_recover
 from core.storage.runs import RunStore
 from core.training.hosting.headless import HeadlessRun
-from core.training.online.spec import SessionSpec
+from core.training.online.trainer_spec import SessionSpec
 from desktop.app.context import Context
 from desktop.app.terminal_progress import TerminalProgress
 from desktop.commands.errors import UserError

@@ -15,7 +15,7 @@ from rich.text import Text
 from core.domain.candle import FILE_VENUE, Market
 from core.domain.clock import SystemClock
 from core.domain.events import EventBatch, JobProgress
-from core.domain.plain import plain
+from core.domain.plain_text import plain
 from core.domain.time_zones import find
 from core.market.history.errors import CandleFileError, HistoryError, UnnamedMarketError
 from core.market.history.importing import ImportPlan, plan_import

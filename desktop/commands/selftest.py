@@ -25,7 +25,7 @@ from core.storage.database import open_database
 from core.storage.folder import DataFolder
 from core.storage.runs import Run, RunStore
 from core.training.hosting.headless import HeadlessRun
-from core.training.online.spec import SessionSpec
+from core.training.online.trainer_spec import SessionSpec
 from desktop.app.context import Context
 from desktop.commands.options import common_options, print_json, with_context
 

@@ -22,7 +22,7 @@ from core.storage.database import open_database
 from core.storage.folder import DataFolder
 from core.storage.runs import RunStore
 from core.storage.setting_sets import settings_of
-from core.training.online.spec import StartingPoint
+from core.training.online.trainer_spec import StartingPoint
 from desktop.commands.errors import UserError
 
 _MODEL = ("name", "width", "layers", "heads", "context", "horizons", "activation")

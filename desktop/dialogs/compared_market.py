@@ -8,7 +8,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QListWidget, QVBoxLayout, QWidget
 
 from core.domain.candle import Market
-from core.domain.plain import plain
+from core.domain.plain_text import plain
 from core.market.shown_names import symbols_apart
 from desktop.ui.plain_text import Label
 from desktop.ui.translation import translate

@@ -29,7 +29,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from core.domain.plain import plain
+from core.domain.plain_text import plain
 from desktop.finder.search import Entry, EntryKind, found
 from desktop.ui.plain_text import Label, paragraphs
 from desktop.ui.theme import Palette, Theme

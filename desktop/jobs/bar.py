@@ -7,7 +7,7 @@ from PySide6.QtGui import QMouseEvent
 from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QSizePolicy, QWidget
 
 from core.domain.events import JobProgress
-from core.domain.plain import plain
+from core.domain.plain_text import plain
 from desktop.ui.formatting import format_count, format_duration
 from desktop.ui.icons import tabular
 from desktop.ui.plain_text import Label, paragraphs

@@ -9,7 +9,7 @@ from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersisten
 from PySide6.QtGui import QColor, QPainter, QResizeEvent
 from PySide6.QtWidgets import QHeaderView, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QTableView, QWidget
 
-from core.domain.plain import plain
+from core.domain.plain_text import plain
 from desktop.state.job_list import Job, JobState
 from desktop.ui.elided import ElidedCells
 from desktop.ui.formatting import MISSING, format_count, format_duration, format_percent

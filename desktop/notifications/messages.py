@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QApplication, QSystemTrayIcon, QWidget
 
-from core.domain.plain import plain
+from core.domain.plain_text import plain
 
 _SHOWN_MS = 15_000
 

@@ -28,7 +28,7 @@ from PySide6.QtWidgets import (
 )
 
 from core.domain.events import Incident, Severity
-from core.domain.plain import plain
+from core.domain.plain_text import plain
 from desktop.actions import ActionId, ActionRegistry
 from desktop.actions.panel_table import incident_actions
 from desktop.state.run_state import RunState

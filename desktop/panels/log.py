@@ -23,7 +23,7 @@ from PySide6.QtWidgets import (
 )
 
 from core.domain.events import Severity
-from core.domain.plain import plain
+from core.domain.plain_text import plain
 from core.logs.merged import LogBook
 from core.logs.reading import LogEntry
 from desktop.actions import ActionId, ActionRegistry

@@ -12,7 +12,7 @@ from PySide6.QtCore import QObject, QThread, Signal
 from core.domain.candle_series import FloatArray, TimeArray
 from core.domain.events import Severity
 from core.files.durable import write_pieces_durably
-from core.market.history.export import csv_pieces
+from core.market.history.candle_csv import csv_pieces
 from desktop.ui.formatting import format_candles
 from desktop.ui.translation import translate
 

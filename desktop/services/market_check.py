@@ -11,8 +11,8 @@ from PySide6.QtCore import QObject, Qt, Signal, Slot
 from core.domain.candle import Interval, Market
 from core.domain.clock import Clock
 from core.domain.venue_names import venue_name
-from core.market.feeds.holds import RateLimitHolds
 from core.market.feeds.market_check import Objection, check_market
+from core.market.feeds.rate_limits import RateLimitHolds
 from core.market.feeds.urls import ExchangeUrls
 from core.market.symbols import SymbolCache
 from core.settings.tree import MarketSettings

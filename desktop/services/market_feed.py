@@ -15,8 +15,8 @@ from core.domain.clock import Clock
 from core.domain.validation import Rejection
 from core.market.feeds.auto import BuiltFeed, build_feed
 from core.market.feeds.base import CatchUpProgress, Feed, FeedStatus
-from core.market.feeds.holds import RateLimitHolds
 from core.market.feeds.pace import ReplayPace
+from core.market.feeds.rate_limits import RateLimitHolds
 from core.market.feeds.urls import ExchangeUrls
 from core.market.history.reading import Watch
 from core.market.pipeline import FeedReport, MarketPipeline

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from PySide6.QtCore import QObject, Signal
 
 from core.domain.clock import Clock
-from core.market.feeds.holds import RateLimitHolds
+from core.market.feeds.rate_limits import RateLimitHolds
 from core.market.feeds.ticker_poller import MarketKey, PollTimes, TickerPoller
 from core.market.feeds.urls import ExchangeUrls
 from desktop.services.loop_thread import LoopThread

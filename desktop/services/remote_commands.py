@@ -14,7 +14,7 @@ from PySide6.QtNetwork import QLocalSocket
 
 from core.domain.candle import Market
 from core.domain.events import JobProgress
-from core.domain.plain import plain
+from core.domain.plain_text import plain
 from core.domain.spans import TimeSpan
 from core.domain.validation import LATEST_MS
 from core.storage.candles import CandleStore, StoredColumns

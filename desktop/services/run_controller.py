@@ -18,7 +18,7 @@ from core.domain.events import EventBatch, TrainerFailed
 from core.domain.venue_names import venue_name
 from core.market.feeds.auto import BuiltFeed
 from core.market.feeds.base import FeedError, FeedState, FeedStatus
-from core.market.feeds.holds import RateLimitHolds
+from core.market.feeds.rate_limits import RateLimitHolds
 from core.market.feeds.urls import ExchangeUrls
 from core.market.history.files import CandleFileError
 from core.market.history.reading import Watch
@@ -27,7 +27,7 @@ from core.storage.errors import FullDiskError, StorageError
 from core.storage.folder import DataFolder
 from core.storage.runs import Run
 from core.training.commands import RescoreCandle, TrainerCommand
-from core.training.online.spec import SessionSpec
+from core.training.online.trainer_spec import SessionSpec
 from desktop.services.file_reading import FileReading
 from desktop.services.market_check import EXCHANGE_FEEDS, MarketCheck, MarketQuestion
 from desktop.services.market_feed import MarketFeed

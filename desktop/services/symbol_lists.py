@@ -8,7 +8,7 @@ from functools import partial
 from PySide6.QtCore import QObject, Signal
 
 from core.domain.clock import Clock
-from core.market.feeds.holds import RateLimitHolds
+from core.market.feeds.rate_limits import RateLimitHolds
 from core.market.feeds.trouble import VenueError
 from core.market.feeds.urls import ExchangeUrls
 from core.market.symbols import SymbolCache, SymbolList, fetch_symbols

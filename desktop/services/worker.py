@@ -13,9 +13,9 @@ from core.storage.database import open_database
 from core.storage.errors import FullDiskError
 from core.storage.folder import DataFolder
 from core.training.commands import TrainerCommand
-from core.training.hosting.drive import Inbox, TrainingDriver
-from core.training.hosting.hosts import host_maker
-from core.training.online.spec import SessionSpec
+from core.training.hosting.driver import Inbox, TrainingDriver
+from core.training.hosting.host_choice import host_maker
+from core.training.online.trainer_spec import SessionSpec
 from desktop.ui.translation import translate
 
 _STOP_WITHIN_MS = 45_000

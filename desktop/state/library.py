@@ -11,10 +11,10 @@ from core.domain.events import DriftFound, ForecastMade, Incident, StepDone, Tra
 from core.settings.tree import Settings
 from core.storage.browsing import BrowsedRows
 from core.storage.checkpoints import CheckpointRows
-from core.storage.reader import RecordReader
+from core.storage.record_reader import RecordReader
 from core.storage.run_marks import set_archived
 from core.storage.runs import Run, RunStore
-from core.training.online.issued import from_rows
+from core.training.online.issued_forecast import from_rows
 from desktop.state.database import WindowDatabase
 
 

@@ -11,7 +11,6 @@ from PySide6.QtCore import QObject, Signal, Slot
 
 from core.domain.clock import Clock
 from core.domain.diagnosis import Diagnosis, Disease
-from core.domain.episodes import REPEATING
 from core.domain.events import (
     RESTORED,
     CheckpointForecast,
@@ -30,6 +29,7 @@ from core.domain.events import (
     TrainerState,
     TrainerStatus,
 )
+from core.domain.incident_episodes import REPEATING
 from core.evaluation.findings import RunAccuracy
 from core.market.feeds.base import CatchUpProgress, FeedState, FeedStatus
 from core.training.hosting.catch_up import JOB_ID

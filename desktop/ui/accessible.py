@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QAccessibleInterface
 from PySide6.QtWidgets import QAccessibleWidget, QComboBox, QGraphicsView, QWidget
 
-from core.domain.plain import plain
+from core.domain.plain_text import plain
 from desktop.ui.plain_text import LONGEST_TEXT
 
 

@@ -15,7 +15,7 @@ from PySide6.QtCore import QEvent, QPoint, QRect, Qt
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QLabel, QMessageBox, QToolTip, QWidget
 
-from core.domain.plain import plain
+from core.domain.plain_text import plain
 
 LONGEST_TEXT = 600
 """Characters of a label or a painted sentence: longer than any text of ours, short enough to be laid out at once."""

@@ -20,7 +20,7 @@ from core.storage.candles import CandleStore
 from core.storage.database import open_database
 from core.storage.errors import StorageError
 from core.storage.folder import DataFolder
-from core.storage.reader import RecordReader
+from core.storage.record_reader import RecordReader
 from core.storage.runs import RunStore
 from tests.support import commands
 from tests.support.loopback_exchange import LoopbackExchange, loopback_thread

@@ -16,7 +16,7 @@ import pytest
 from core.storage.database import open_database
 from core.storage.errors import StorageError
 from core.storage.folder import DataFolder
-from core.storage.reader import RecordReader
+from core.storage.record_reader import RecordReader
 from core.storage.runs import RunStore
 from tests.conftest import SHARED_DATA
 from tests.support import commands

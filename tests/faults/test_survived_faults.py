@@ -20,7 +20,7 @@ from core.settings.tree import Settings
 from core.storage.checkpoints import CheckpointRows
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
-from core.storage.reader import RecordReader
+from core.storage.record_reader import RecordReader
 from core.storage.runs import RunStore
 from core.storage.weights import read_weights
 from tests.core.training import rigs

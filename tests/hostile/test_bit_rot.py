@@ -21,11 +21,11 @@ from core.storage.backups import make_backup
 from core.storage.database import decode, open_database
 from core.storage.errors import CorruptDatabaseError
 from core.storage.folder import DataFolder
-from core.storage.mending import find_damaged
-from core.storage.reader import RecordReader
-from core.storage.record import TrainingRecord
+from core.storage.record_reader import RecordReader
 from core.storage.record_tables import SEALED
+from core.storage.record_writer import TrainingRecord
 from core.storage.recovering import open_or_recover
+from core.storage.row_repair import find_damaged
 from core.storage.runs import RunStore
 from core.storage.soundness import UNREADABLE, pages_of
 from core.training.commands import StopSession

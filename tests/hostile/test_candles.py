@@ -64,7 +64,7 @@ ATTACKS = [
 @pytest.fixture(autouse=True)
 def no_pause(monkeypatch: pytest.MonkeyPatch) -> None:
     """A dead trainer is restarted at once."""
-    monkeypatch.setattr("core.training.hosting.drive._RESTART_PAUSE_S", 0.0)
+    monkeypatch.setattr("core.training.hosting.driver._RESTART_PAUSE_S", 0.0)
 
 
 @pytest.mark.parametrize("attack", ATTACKS)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from core.domain.clock import Clock
-from core.domain.plain import LONGEST
+from core.domain.plain_text import LONGEST
 from core.market.feeds.base import FeedState, RejectedMessage
 from core.market.feeds.bounded_answers import LARGEST_BYTES
 from core.market.feeds.exchange import probe

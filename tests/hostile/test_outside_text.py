@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QAbstractItemView, QApplication, QLabel, QToolTip,
 from pytestqt.qtbot import QtBot
 
 from core.domain.events import CheckpointInfo, Incident, JobProgress, Severity
-from core.domain.plain import LONGEST
+from core.domain.plain_text import LONGEST
 from core.logs.crashes import CrashReport
 from core.market.feeds.base import FeedState, FeedStatus
 from desktop.actions import ActionId

@@ -103,7 +103,7 @@ FAULTS = (
     ),
     Fault(
         "pan-that-runs-out-backwards",
-        "desktop/chart/tools/pan.py",
+        "desktop/chart/tools/pan_and_zoom.py",
         "before - self._speed * elapsed / self._scale.spacing",
         "before + self._speed * elapsed / self._scale.spacing",
     ),
@@ -199,13 +199,13 @@ FAULTS = (
     ),
     Fault(
         "undo-of-a-drag-in-small-steps",
-        "desktop/chart/controllers/book.py",
+        "desktop/chart/controllers/placed_store.py",
         "self._merges_with == key:",
         "self._merges_with != key:",
     ),
     Fault(
         "undo-of-a-line-before-a-newer-drawing",
-        "desktop/chart/controllers/book.py",
+        "desktop/chart/controllers/placed_store.py",
         "change = self._changes.pop()\n        self._undone",
         "change = self._changes.pop(0)\n        self._undone",
     ),

@@ -19,13 +19,13 @@ FAULTS = (
     ),
     Fault(
         "expert-rewarded-for-losing",
-        "core/forecast/combine.py",
+        "core/forecast/expert_weights.py",
         "slope * (mixture - quantiles) / unit",
         "slope * (quantiles - mixture) / unit",
     ),
     Fault(
         "quantiles-cross",
-        "core/forecast/combine.py",
+        "core/forecast/expert_weights.py",
         "combined: FloatArray = np.sort((self._weights * quantiles).sum(axis=0), axis=-1)",
         "combined: FloatArray = (self._weights * quantiles).sum(axis=0)",
     ),
@@ -175,7 +175,7 @@ FAULTS = (
     ),
     Fault(
         "no-change-with-a-drift",
-        "core/forecast/baselines.py",
+        "core/forecast/reference_forecast.py",
         "np.sign(LEVELS - 0.5) * sizes",
         "np.quantile(outcomes, LEVELS, axis=0).T",
     ),

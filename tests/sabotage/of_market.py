@@ -85,7 +85,7 @@ FAULTS = (
     ),
     Fault(
         "second-wait-shortens-the-first",
-        "core/market/feeds/holds.py",
+        "core/market/feeds/rate_limits.py",
         "until_s > self._until_s:",
         "until_s < self._until_s:",
     ),
@@ -121,7 +121,7 @@ FAULTS = (
     ),
     Fault(
         "settled-with-less-volume-than-shown",
-        "core/market/feeds/settle.py",
+        "core/market/feeds/final_candle.py",
         "found.volume < shown.volume",
         "found.volume > shown.volume",
     ),
@@ -151,7 +151,7 @@ FAULTS = (
     ),
     Fault(
         "one-failed-look-ends-the-stream",
-        "core/market/feeds/watch.py",
+        "core/market/feeds/stream_watch.py",
         "self._failed_checks >= _MOST_FAILED_CHECKS",
         "self._failed_checks <= _MOST_FAILED_CHECKS",
     ),
@@ -163,7 +163,7 @@ FAULTS = (
     ),
     Fault(
         "closing-cancels-nobody",
-        "core/market/feeds/closing.py",
+        "core/market/feeds/interruptible_wait.py",
         "            task.cancel()\n",
         "            task.done()\n",
     ),

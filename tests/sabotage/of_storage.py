@@ -31,13 +31,13 @@ FAULTS = (
     ),
     Fault(
         "fence-not-checked",
-        "core/storage/record.py",
+        "core/storage/record_writer.py",
         "            self._check_fence()  # the",
         "            # the",
     ),
     Fault(
         "pinned-checkpoint-deleted",
-        "core/storage/record.py",
+        "core/storage/record_writer.py",
         "{str(row[0]) for row in select(self._db, PINNED)}",
         "{str(row) for row in select(self._db, PINNED)}",
     ),
@@ -49,13 +49,13 @@ FAULTS = (
     ),
     Fault(
         "retention-hours-as-minutes",
-        "core/storage/retention.py",
+        "core/checkpoints/retention.py",
         "_HOUR_MS = 3_600_000",
         "_HOUR_MS = 60_000",
     ),
     Fault(
         "way-back-cleaned-up",
-        "core/storage/retention.py",
+        "core/checkpoints/retention.py",
         '("offered to go back to", id_ == offered),',
         '("offered to go back to", False),',
     ),
@@ -103,7 +103,7 @@ FAULTS = (
     ),
     Fault(
         "outcome-of-the-first-version",
-        "core/storage/reader.py",
+        "core/storage/record_reader.py",
         "score = versions[-1]",
         "score = versions[0]",
     ),
@@ -181,13 +181,13 @@ FAULTS = (
     ),
     Fault(
         "checksum-of-a-row-not-compared",
-        "core/storage/sealed.py",
+        "core/storage/checksums.py",
         "return len(row) == len(self.columns) + 2 and row[-1] == _checksum(row[:-1])",
         "return len(row) == len(self.columns) + 2",
     ),
     Fault(
         "thinned-by-days-alone",
-        "core/storage/thinning.py",
+        "core/storage/record_thinning.py",
         "min(int(newest) - self.rules.days * _DAY_MS, int(nth[0][0]))",
         "int(newest) - self.rules.days * _DAY_MS",
     ),

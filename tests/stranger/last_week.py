@@ -14,7 +14,7 @@ from core.storage.database import open_database
 from core.storage.folder import DataFolder
 from core.training.commands import ObserveCandle, StopSession
 from core.training.hosting.service import TrainingService
-from core.training.online.spec import SessionSpec
+from core.training.online.trainer_spec import SessionSpec
 from tests.support.tape import Tape
 
 _AFTER_CLOSE_MS = 300

@@ -13,7 +13,7 @@ from core.settings.tree import MarketSettings
 from core.storage.folder import DataFolder
 from core.training.hosting.host import Host
 from core.training.hosting.process_host import ProcessHost
-from core.training.online.spec import SessionSpec
+from core.training.online.trainer_spec import SessionSpec
 from desktop.app.context import Context
 from desktop.services import worker
 from tests.stranger import screen

@@ -14,16 +14,16 @@ from core.settings.tree import Settings
 from core.storage.candles import CandleStore
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
-from core.storage.reader import RecordReader
+from core.storage.record_reader import RecordReader
 from core.storage.records import StoredScore
 from core.storage.runs import RunStore
 from core.training.commands import TrainerCommand
-from core.training.hosting.drive import Inbox, TrainingDriver
+from core.training.hosting.driver import Inbox, TrainingDriver
 from core.training.hosting.exit_reasons import DeathCause
 from core.training.hosting.gpu_probe import DeviceProbe, ProcessProbe
 from core.training.hosting.host import Host, HostDiedError, ThreadHost
 from core.training.hosting.process_host import ProcessHost
-from core.training.online.spec import SessionSpec
+from core.training.online.trainer_spec import SessionSpec
 from tests.core.training import rigs
 from tests.support import faulty_trainer, thread_child
 from tests.support.candles import MARKET

@@ -35,7 +35,7 @@ from torch.nn.modules.module import register_module_forward_hook
 from core.training.engine.samples import Batch
 from core.training.hosting.trainer_process import run_trainer
 from core.training.online import session
-from core.training.online.spec import SessionSpec
+from core.training.online.trainer_spec import SessionSpec
 from models.transformer import CandleTransformer
 
 if sys.platform != "win32":

@@ -21,10 +21,10 @@ from core.forecast.experts import EXPERTS, FORECASTS, LOSS_ROWS, MODEL, REFERENC
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
 from core.storage.packed_scores import as_stored
-from core.storage.record import TrainingRecord
+from core.storage.record_writer import TrainingRecord
 from core.storage.records import StoredForecast, StoredScore
 from core.storage.runs import RunStore
-from core.training.online.spec import own_mode_of
+from core.training.online.trainer_spec import own_mode_of
 from tests.support.candles import MARKET, MINUTE
 
 MADE_AFTER_MS = 250

@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 from unittest import mock
 
 from core.training.hosting import service, trainer_process
-from core.training.online.spec import SessionSpec
+from core.training.online.trainer_spec import SessionSpec
 
 
 class _Exit(BaseException):

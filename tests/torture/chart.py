@@ -15,7 +15,7 @@ from desktop.chart.axes.price_scale import ScaleKind
 from desktop.chart.items.regimes import RegimeLayer
 from desktop.chart.items.study import StudyLayer
 from desktop.chart.style import CandleStyle
-from desktop.chart.tools.pan import Kinetic
+from desktop.chart.tools.pan_and_zoom import Kinetic
 from desktop.chart.widget import ChartWidget
 from desktop.ui.theme import Colours, Mode, Theme
 from tests.torture.market import Market

@@ -19,7 +19,7 @@ from core.settings.tree import Settings
 from core.storage.folder import DataFolder
 from desktop.actions import ActionId
 from desktop.chart.controllers.candles import SHOWN_AT_FIRST
-from desktop.chart.controllers.ensemble import ChartEnsemble
+from desktop.chart.controllers.composition import ChartEnsemble
 from desktop.chart.widget import ChartWidget
 from desktop.services.market_choice import MarketChoice
 from desktop.state.checkpoint_source import CheckpointSource

@@ -11,7 +11,7 @@ import pytest
 
 from core.market.feeds.base import FeedState
 from core.market.feeds.exchange import probe
-from core.market.feeds.holds import RateLimitHolds
+from core.market.feeds.rate_limits import RateLimitHolds
 from core.market.feeds.ticker_poller import PollEvent, PollTimes, PollTrouble, TickerPoller
 from core.market.feeds.trouble import VenueError
 from core.market.symbols import fetch_symbols

@@ -16,7 +16,7 @@ from core.market.feeds.base import FeedState
 from core.storage.candles import CandleStore
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
-from core.storage.reader import RecordReader
+from core.storage.record_reader import RecordReader
 from core.storage.runs import RunStore
 from desktop.app.composition import Application
 from tests.desktop.whole_window import run_window, until

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from core.market.feeds.base import FeedVitals, RejectedMessage
-from core.market.feeds.patience import ExchangeTimes
+from core.market.feeds.timing import ExchangeTimes
 from tests.support.exchange.clock import loop_s
 from tests.support.fault_proxy import Reset
 from tests.support.tape import generated_tape

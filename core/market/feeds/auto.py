@@ -12,7 +12,7 @@ from core.domain.candle import Interval, Market
 from core.domain.clock import Clock
 from core.market.feeds.base import Feed, FeedError
 from core.market.feeds.exchange import ExchangeFeed, probe
-from core.market.feeds.holds import RateLimitHold, RateLimitHolds
+from core.market.feeds.rate_limits import RateLimitHold, RateLimitHolds
 from core.market.feeds.replay import ReplayFeed, replay_name
 from core.market.feeds.simulated import SimulatedFeed, seed_of
 from core.market.feeds.stored import StoredFeed

@@ -8,8 +8,8 @@ import logging
 from core.domain.candle import Interval
 from core.domain.clock import Clock
 from core.market.feeds.ledger import Ledger
-from core.market.feeds.patience import ExchangeTimes
 from core.market.feeds.requests import Page, Requests
+from core.market.feeds.timing import ExchangeTimes
 from core.market.feeds.trouble import VenueError
 
 _log = logging.getLogger("ghostcandle.feed")

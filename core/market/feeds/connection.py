@@ -22,18 +22,18 @@ from core.market.feeds.base import (
     RejectedMessage,
 )
 from core.market.feeds.checks import Checks
-from core.market.feeds.closing import CloseSignal
+from core.market.feeds.counters import Tally
+from core.market.feeds.final_candle import Settler
 from core.market.feeds.forming import FormingCandles
-from core.market.feeds.holds import RateLimitedError, RateLimitHold
+from core.market.feeds.interruptible_wait import CloseSignal
 from core.market.feeds.ledger import Ledger
-from core.market.feeds.patience import ExchangeTimes
+from core.market.feeds.rate_limits import RateLimitedError, RateLimitHold
 from core.market.feeds.requests import Page, Requests
 from core.market.feeds.server_clock import ServerClock
-from core.market.feeds.settle import Settler
-from core.market.feeds.tally import Tally
+from core.market.feeds.stream_watch import StreamWatch
+from core.market.feeds.timing import ExchangeTimes
 from core.market.feeds.trouble import VenueError
 from core.market.feeds.venue import Kline, Refused, Venue
-from core.market.feeds.watch import StreamWatch
 from core.market.feeds.words import counted, in_words
 
 FARTHEST_BACK = 20_000

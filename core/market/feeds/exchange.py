@@ -8,17 +8,17 @@ from functools import partial
 
 from core.domain.candle import Market
 from core.domain.clock import Clock
-from core.domain.fallback import next_venue
+from core.domain.fallback_exchange import next_venue
 from core.domain.venue_names import venue_name
 from core.market.feeds.backoff import Backoff
 from core.market.feeds.base import FeedError, FeedEvent, FeedKind, FeedState, FeedStatus, StoredCandles
 from core.market.feeds.ccxt_venue import CcxtVenue
-from core.market.feeds.closing import ClosedError, CloseSignal
 from core.market.feeds.connection import Connection
-from core.market.feeds.holds import RateLimitHold
+from core.market.feeds.counters import Tally
+from core.market.feeds.interruptible_wait import ClosedError, CloseSignal
 from core.market.feeds.ledger import Ledger
-from core.market.feeds.patience import ExchangeTimes
-from core.market.feeds.tally import Tally
+from core.market.feeds.rate_limits import RateLimitHold
+from core.market.feeds.timing import ExchangeTimes
 from core.market.feeds.trouble import VenueError
 from core.market.feeds.urls import ExchangeUrls
 from core.market.feeds.venue import OpenVenue, Venue

@@ -9,7 +9,7 @@ from operator import attrgetter
 
 from core.domain.candle import Candle, Interval
 from core.market.feeds.base import ClosedCandle, CorrectedCandle, FeedEvent, MissingCandles, StoredCandles
-from core.market.feeds.patience import ExchangeTimes
+from core.market.feeds.timing import ExchangeTimes
 
 REMEMBERED = 256
 """Candles kept for comparison."""

@@ -10,7 +10,7 @@ from core.domain.candle import Market
 from core.domain.clock import Clock
 from core.domain.venue_names import venue_name
 from core.market.feeds.ccxt_objects import not_at
-from core.market.feeds.holds import RateLimitHold
+from core.market.feeds.rate_limits import RateLimitHold
 from core.market.feeds.tickers import TickerSource
 from core.market.feeds.trouble import VenueError
 from core.market.feeds.urls import ExchangeUrls

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from core.domain.candle import Candle, Interval
 from core.domain.clock import Clock
 from core.domain.validation import RejectionReason, problem_of
-from core.market.feeds.holds import RateLimitedError, RateLimitHold
-from core.market.feeds.patience import ExchangeTimes
+from core.market.feeds.counters import Tally
+from core.market.feeds.rate_limits import RateLimitedError, RateLimitHold
 from core.market.feeds.server_clock import ServerClock
-from core.market.feeds.tally import Tally
+from core.market.feeds.timing import ExchangeTimes
 from core.market.feeds.venue import Refused, Venue
 
 _LISTED_TOO_FEW = 2

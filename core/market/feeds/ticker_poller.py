@@ -10,10 +10,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from core.domain.clock import Clock
-from core.domain.plain import plain
+from core.domain.plain_text import plain
 from core.domain.venue_names import venue_name
 from core.market.feeds.backoff import Backoff
-from core.market.feeds.holds import RateLimitHolds
+from core.market.feeds.rate_limits import RateLimitHolds
 from core.market.feeds.tickers import DayOfPrices, Quote, TickerSource
 from core.market.feeds.trouble import VenueError
 from core.market.feeds.urls import ExchangeUrls

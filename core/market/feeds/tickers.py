@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from core.domain.candle import Candle, Interval, Market
 from core.market.feeds.ccxt_objects import make_exchange, no_such_market, only_this_market, timeframe_of
-from core.market.feeds.holds import RateLimitHold
+from core.market.feeds.rate_limits import RateLimitHold
 from core.market.feeds.trouble import HttpResponse, VenueError, explain
 from core.market.feeds.urls import ExchangeUrls
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
-from core.domain.plain import plain
+from core.domain.plain_text import plain
 from core.market.feeds.words import in_words
 
 _BAN_WAIT_S = 120.0

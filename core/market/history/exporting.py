@@ -12,8 +12,8 @@ from typing import IO, Any, cast
 
 from core.domain.candle import Market
 from core.domain.spans import TimeSpan
+from core.market.history.candle_csv import COLUMNS, csv_pieces
 from core.market.history.errors import HistoryError
-from core.market.history.export import COLUMNS, csv_pieces
 from core.market.history.table import arrow_is_missing
 from core.storage.candles import CandleStore, StoredColumns
 

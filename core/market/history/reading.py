@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from core.domain.candle import Interval
 from core.domain.validation import RejectionReason
+from core.market.history.candle_csv import COLUMNS
 from core.market.history.checks import check_columns
 from core.market.history.errors import CandleFileError
-from core.market.history.export import COLUMNS
 from core.market.history.roles import Roles, number_columns, roles_of, time_column
 from core.market.history.table import TableFile
 from core.market.history.times import TimeColumnError, TimeStyle, ambiguous, day_first, read_times

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from core.domain.plain import plain
+from core.domain.plain_text import plain
 from core.market.history.errors import CandleFileError
 from core.market.history.table import is_number
 

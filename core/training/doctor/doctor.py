@@ -21,8 +21,8 @@ from collections.abc import Callable, Sequence
 from core.domain.diagnosis import Diagnosis, Disease
 from core.domain.events import StepDone
 from core.settings.tree import Settings
-from core.training.doctor.diverged import diverged
-from core.training.doctor.divergence import Divergence, DivergenceWatch
+from core.training.doctor.divergence_rule import Divergence, DivergenceWatch
+from core.training.doctor.divergence_words import diverged
 from core.training.doctor.evidence import RunStart, measure
 from core.training.doctor.verdicts import judge
 from core.training.doctor.window import WINDOW, StepWindow

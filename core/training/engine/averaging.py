@@ -7,7 +7,7 @@ import copy
 import torch
 from torch import Tensor, nn
 
-from core.training.engine.flat import FlatParameters
+from core.training.engine.flat_parameters import FlatParameters
 
 
 class AveragedWeights:

@@ -21,9 +21,9 @@ from core.domain.quantities import QUANTITIES, FloatArray
 from core.settings.tree import GradientSettings, TrainingSettings
 from core.training.engine.averaging import AveragedWeights
 from core.training.engine.clipping import Clipped, Clipper
-from core.training.engine.flat import FlatParameters
-from core.training.engine.graph import Backend, GraphedUpdate, Update
-from core.training.engine.measure import GradientMeter, finite
+from core.training.engine.cuda_graph import Backend, GraphedUpdate, Update
+from core.training.engine.flat_parameters import FlatParameters
+from core.training.engine.gradient_measure import GradientMeter, finite
 from core.training.engine.noise import restore_noise
 from core.training.engine.objective import DeviceBatch, QuantileObjective
 from core.training.engine.optimizer import build_optimizer, is_usable, load_optimizer, set_rate

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from core.training.engine.flat import FlatParameters
+from core.training.engine.flat_parameters import FlatParameters
 
 _BETAS = (0.9, 0.95)
 _MOMENTS = ("step", "exp_avg", "exp_avg_sq")

@@ -13,14 +13,14 @@ from torch import Tensor
 
 from core.checkpoints.merit import is_worse_than_none
 from core.checkpoints.provenance import learned_until_ms
+from core.checkpoints.retention import checkpoints_to_delete, rules_of
 from core.domain.clock import Clock
 from core.domain.diagnosis import Disease
 from core.domain.events import CheckpointInfo, CheckpointsChanged, Estimate
 from core.settings.tree import CheckpointSettings, ModelSettings, Settings
 from core.storage.checkpoints import CheckpointRows
 from core.storage.folder import DataFolder
-from core.storage.record import TrainingRecord
-from core.storage.retention import checkpoints_to_delete, rules_of
+from core.storage.record_writer import TrainingRecord
 from core.storage.setting_sets import describe
 from core.storage.weights import CheckpointError, read_weights, write_weights
 from core.training.commands import EXIT

@@ -8,11 +8,11 @@ from dataclasses import replace
 from itertools import dropwhile
 from typing import Any
 
+from core.checkpoints.retention import CHANGE
 from core.domain.diagnosis import Diagnosis, Disease, DivergenceRecovery, SettingChange
 from core.domain.events import CheckpointInfo
 from core.settings.tree import Settings
-from core.storage.retention import CHANGE
-from core.training.doctor.divergence import RECENT, Divergence
+from core.training.doctor.divergence_rule import RECENT, Divergence
 from core.training.doctor.remedies import text
 
 _UNFIT = frozenset(

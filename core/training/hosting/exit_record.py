@@ -9,9 +9,9 @@ from core.domain.events import Incident
 from core.storage.database import open_database
 from core.storage.errors import StorageError
 from core.storage.folder import DataFolder
-from core.storage.record import TrainingRecord
+from core.storage.record_writer import TrainingRecord
 from core.storage.runs import RunStore
-from core.training.online.spec import SessionSpec
+from core.training.online.trainer_spec import SessionSpec
 
 _log = logging.getLogger("ghostcandle.training")
 

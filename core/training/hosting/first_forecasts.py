@@ -16,7 +16,7 @@ from core.domain.events import FirstForecast, ForecastMade, ForecastMode
 from core.forecast.ghosts import ghosts
 from core.forecast.simple_rules import SimpleRules
 from core.storage.candles import CandleStore
-from core.training.online.spec import SessionSpec
+from core.training.online.trainer_spec import SessionSpec
 
 _CANDLES = 400
 """Window of the rules: a third of a second's work, and far more than their averages need to settle."""

@@ -7,7 +7,7 @@ from core.storage.errors import StorageError
 from core.storage.weights import CheckpointError, read_weights
 from core.training.online.session import TrainingSession
 from core.training.online.snapshot import require_fit, unpack_learned
-from core.training.online.spec import StartingPoint
+from core.training.online.trainer_spec import StartingPoint
 
 
 def start_from_checkpoint(session: TrainingSession, start: StartingPoint, model: ModelSettings) -> None:

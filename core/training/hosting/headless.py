@@ -22,9 +22,9 @@ from core.storage.errors import StorageError
 from core.storage.folder import DataFolder
 from core.storage.holes import HoleStore
 from core.training.commands import RecordIncident, RescoreCandle
-from core.training.hosting.drive import Inbox, TrainingDriver
-from core.training.hosting.hosts import host_maker
-from core.training.online.spec import SessionSpec
+from core.training.hosting.driver import Inbox, TrainingDriver
+from core.training.hosting.host_choice import host_maker
+from core.training.online.trainer_spec import SessionSpec
 
 _FIRST_BACKUP_S, _LOOK_FOR_BACKUP_S, _AFTER_A_FAILURE_S = 120.0, 60.0, 3600.0
 _log = logging.getLogger("ghostcandle")

@@ -15,7 +15,7 @@ from core.market.history.moments import moment_text
 from core.training.commands import TrainerCommand
 from core.training.engine.device_faults import DeviceError, DeviceFault, classify
 from core.training.hosting.exit_reasons import DeathCause
-from core.training.online.spec import SessionSpec
+from core.training.online.trainer_spec import SessionSpec
 
 if TYPE_CHECKING:
     from core.training.hosting.service import TrainingService
@@ -50,7 +50,7 @@ class CandleError(Exception):
 
 
 class Host(Protocol):
-    """Runs one `TrainingService`. `tests/core/training/hosting/test_hosts.py` is the contract of both hosts.
+    """Runs one `TrainingService`. `tests/core/training/hosting/test_host_choice.py` is the contract of both hosts.
 
     Every command is answered by exactly one EventBatch, in order; `start` is answered by one as well.
     """

@@ -14,23 +14,23 @@ from torch import nn
 
 from core.domain.clock import Clock
 from core.domain.quantities import LEVELS, QUANTITIES
-from core.forecast.baselines import REFERENCE_WINDOW
 from core.forecast.history import FEATURES, History
+from core.forecast.reference_forecast import REFERENCE_WINDOW
 from core.settings.tree import Settings, to_dict
 from core.storage.checkpoints import CheckpointRows
 from core.storage.folder import DataFolder
-from core.storage.record import EPISODE_MS, TrainingRecord
+from core.storage.record_writer import EPISODE_MS, TrainingRecord
 from core.storage.runs import Run, RunStore
+from core.training.engine.cuda_graph import CudaGraphs
 from core.training.engine.device import Device
 from core.training.engine.engine import TrainingEngine
-from core.training.engine.graph import CudaGraphs
 from core.training.engine.replicas import Replicas
 from core.training.engine.samples import LossWeights
 from core.training.hosting.checkpoint_keeper import CheckpointKeeper
 from core.training.online.ledger import ScoreLedger
 from core.training.online.reference_model import ReferenceModel
 from core.training.online.session import SessionOptions, TrainingSession
-from core.training.online.spec import SessionSpec
+from core.training.online.trainer_spec import SessionSpec
 from core.training.recovery.known_good import KnownGood
 from core.training.recovery.ladder import RecoveryLadder
 from core.training.recovery.quarantine import Quarantine

@@ -21,7 +21,7 @@ from core.training.hosting.exit_reasons import DeathCause, exit_reason
 from core.training.hosting.host import HostDiedError
 from core.training.hosting.trainer_process import Failure, run_trainer
 from core.training.hosting.watchdog import Watchdog
-from core.training.online.spec import SessionSpec
+from core.training.online.trainer_spec import SessionSpec
 
 _GRACE_S = 5.0
 _LONGEST_REASON = 200

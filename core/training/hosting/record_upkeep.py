@@ -15,7 +15,9 @@ from core.settings.tree import RecordSettings
 from core.storage.backup_record import list_backups
 from core.storage.database import translated
 from core.storage.folder import DataFolder
-from core.storage.mending import (
+from core.storage.record_thinning import Thinner, ThinningRules
+from core.storage.record_writer import TrainingRecord
+from core.storage.row_repair import (
     DamagedRow,
     Mended,
     find_damaged_among_newest,
@@ -24,8 +26,6 @@ from core.storage.mending import (
     still_damaged,
     take_list,
 )
-from core.storage.record import TrainingRecord
-from core.storage.thinning import Thinner, ThinningRules
 
 if TYPE_CHECKING:
     from sqlite_utils import Database

@@ -39,7 +39,7 @@ from core.training.commands import (
 )
 from core.training.hosting.exit_reasons import DeathCause
 from core.training.hosting.host import HostDiedError
-from core.training.online.spec import SessionSpec
+from core.training.online.trainer_spec import SessionSpec
 
 _BREAKER_CRASHES = 3
 _BREAKER_WINDOW_S = 600.0

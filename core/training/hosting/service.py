@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from core.checkpoints.retention import CHANGE
 from core.domain.clock import Clock
 from core.domain.diagnosis import Diagnosis, Disease
 from core.domain.events import (
@@ -30,8 +31,7 @@ from core.storage.candles import CandleStore
 from core.storage.database import open_database
 from core.storage.errors import StorageError
 from core.storage.folder import DataFolder
-from core.storage.record import Fenced
-from core.storage.retention import CHANGE
+from core.storage.record_writer import Fenced
 from core.storage.setting_sets import settings_of
 from core.storage.weights import CheckpointError
 from core.training.commands import (
@@ -52,7 +52,7 @@ from core.training.commands import (
     StopSession,
     TrainerCommand,
 )
-from core.training.doctor.divergence import Divergence
+from core.training.doctor.divergence_rule import Divergence
 from core.training.doctor.doctor import GradientDoctor
 from core.training.doctor.window import WINDOW
 from core.training.engine.device import prepare_thread, release_thread
@@ -71,7 +71,7 @@ from core.training.online.adjusting import rejection_reason
 from core.training.online.corrections import Corrections
 from core.training.online.health import GradientHealth
 from core.training.online.snapshot import unpack_all, unpack_learned
-from core.training.online.spec import SessionSpec
+from core.training.online.trainer_spec import SessionSpec
 from core.training.recovery.incident_draft import IncidentDraft
 
 _STATUS_EVERY_S = 0.25

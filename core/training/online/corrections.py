@@ -19,9 +19,9 @@ from core.domain.events import ForecastScored
 from core.domain.quantities import QUANTITIES, FloatArray, Quantity
 from core.forecast.history import shape_of
 from core.storage.candles import CandleStore
-from core.storage.record import TrainingRecord
+from core.storage.record_writer import TrainingRecord
 from core.storage.records import StoredScore
-from core.training.online.issued import Outcome, from_rows, score
+from core.training.online.issued_forecast import Outcome, from_rows, score
 from core.training.online.ledger import ScoreLedger
 
 _outcome_of = attrgetter(

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from core.domain.diagnosis import Diagnosis, Disease
 from core.domain.events import Severity, StepDone
-from core.training.doctor.divergence import Divergence
+from core.training.doctor.divergence_rule import Divergence
 from core.training.doctor.doctor import GradientDoctor
 from core.training.recovery.incident_draft import IncidentDraft
 

@@ -15,7 +15,7 @@ from core.domain.quantities import FloatArray
 from core.forecast.confidence import FEWEST_FOR_A_PROOF, skill_sequence
 from core.forecast.score import mean, share, skill
 from core.storage.evidence import EvidenceBlock
-from core.storage.reader import RecordReader
+from core.storage.record_reader import RecordReader
 from core.storage.records import StoredScore
 from core.training.online.evidence import RunEvidence, without_model
 

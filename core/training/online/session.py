@@ -22,7 +22,7 @@ from core.forecast.arrays import Arrays
 from core.forecast.conditions import ConditionsWatch
 from core.forecast.experts import MODEL, Quantiles
 from core.forecast.history import History
-from core.storage.record import TrainingRecord
+from core.storage.record_writer import TrainingRecord
 from core.storage.records import StoredScore
 from core.training.engine.engine import TrainingEngine
 from core.training.engine.result import StepResult
@@ -32,7 +32,7 @@ from core.training.online.anchor_loss import anchor_loss
 from core.training.online.drift import Rise
 from core.training.online.drift_response import DriftWatch, drift_incident
 from core.training.online.forecaster import Forecaster
-from core.training.online.issued import IssuedForecast, Outcome, from_rows, issue, score
+from core.training.online.issued_forecast import IssuedForecast, Outcome, from_rows, issue, score
 from core.training.online.ledger import LossLedger, ScoreLedger, take_scores
 from core.training.online.provenance import Provenance
 from core.training.online.reference_model import ReferenceModel

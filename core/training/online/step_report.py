@@ -9,7 +9,7 @@ from dataclasses import replace
 from core.domain.candle import Candle
 from core.domain.diagnosis import NonFiniteOrigin
 from core.domain.events import StepDone
-from core.training.online.issued import Outcome
+from core.training.online.issued_forecast import Outcome
 
 _log = logging.getLogger("ghostcandle.training")
 

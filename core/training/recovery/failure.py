@@ -6,7 +6,7 @@ import traceback
 from dataclasses import dataclass
 
 from core.training.engine.device_faults import DeviceFault, classify
-from core.training.recovery.anomaly import is_in_place_error
+from core.training.recovery.in_place_errors import is_in_place_error
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from core.training.engine.device_faults import DeviceFault
 from core.training.recovery.failure import Failure, failure_of
 from core.training.recovery.incident_draft import IncidentDraft
 from core.training.recovery.ladder import Recovered, RecoveryLadder
-from core.training.recovery.memory import empty_caches
+from core.training.recovery.micro_batching import empty_caches
 
 WITHOUT_MODEL = "forecast without the model"
 

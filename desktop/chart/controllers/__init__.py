@@ -1,1 +1,1 @@
-"""Connects menus, stored data and the window with the chart; `ensemble` composes the parts."""
+"""Connects menus, stored data and the window with the chart; `composition` composes the parts."""

@@ -13,8 +13,8 @@ from core.domain.clock import Clock
 from core.domain.drawings import MOST_DRAWINGS, WIDEST_PX, Anchor, Drawing, DrawingKind
 from core.domain.events import Severity
 from desktop.actions import ActionId
-from desktop.chart.controllers.book import Book
-from desktop.chart.controllers.placeable import Placeable
+from desktop.chart.controllers.placed_kind import Placeable
+from desktop.chart.controllers.placed_store import Book
 from desktop.chart.data.anchors import index_at
 from desktop.chart.items.drawing_shapes import reshaped, shape_of
 from desktop.chart.items.drawings import DrawingsLayer

@@ -15,8 +15,8 @@ from core.domain.price_lines import LineKind, PriceLine
 from core.market.alert_monitor import AlertMonitor
 from core.market.shown_names import shown_symbol
 from desktop.actions import ActionId
-from desktop.chart.controllers.book import Book
-from desktop.chart.controllers.placeable import Placeable
+from desktop.chart.controllers.placed_kind import Placeable
+from desktop.chart.controllers.placed_store import Book
 from desktop.chart.items.placed import Grip
 from desktop.chart.items.price_lines import PriceLinesLayer
 from desktop.chart.tools.places import ARROWS, TEN_AT_ONCE, anchor_at, price_step, tick_of

@@ -6,7 +6,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QSizePolicy, QToolButton, QVBoxLayout, QWidget
 
 from core.domain.candle import Interval, Market
-from core.domain.plain import plain
+from core.domain.plain_text import plain
 from core.market.shown_names import shown_symbol
 from desktop.actions import ActionId, ActionRegistry
 from desktop.ui.icons import icon

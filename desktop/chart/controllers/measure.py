@@ -9,8 +9,8 @@ from PySide6.QtWidgets import QMenu
 
 from core.domain.drawings import Anchor
 from desktop.actions import ActionId
-from desktop.chart.controllers.book import Book
-from desktop.chart.controllers.placeable import Placeable
+from desktop.chart.controllers.placed_kind import Placeable
+from desktop.chart.controllers.placed_store import Book
 from desktop.chart.data.anchors import bounded, index_at, time_at
 from desktop.chart.items.measure import MeasureLayer, Measurement
 from desktop.chart.tools.places import ARROWS, TEN_AT_ONCE, anchor_at, tick_of

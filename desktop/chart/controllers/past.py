@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject, QTimer, Slot
 from core.domain.events import ForecastScored, Severity, TrainerReady
 from core.settings.tree import Settings
 from core.storage.errors import StorageError
-from core.storage.reader import RecordReader
+from core.storage.record_reader import RecordReader
 from desktop.actions import ActionId
 from desktop.chart.items.error_strip import ErrorStripLayer
 from desktop.chart.items.hindsight import HindsightLayer

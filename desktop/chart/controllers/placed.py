@@ -13,8 +13,8 @@ from PySide6.QtWidgets import QMenu
 from core.domain.candle import Market
 from core.domain.drawings import Anchor
 from desktop.actions import ActionId
-from desktop.chart.controllers.book import Book, Kept, Key, key_of
-from desktop.chart.controllers.placeable import Placeable
+from desktop.chart.controllers.placed_kind import Placeable
+from desktop.chart.controllers.placed_store import Book, Kept, Key, key_of
 from desktop.chart.items.placed import Grip, Placed
 from desktop.chart.tools.places import anchor_at, raw_anchor
 from desktop.chart.tools.tool import ChartPoint, Tool, modifiers_of

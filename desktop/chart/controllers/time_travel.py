@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QMenu
 from core.domain.candle import Interval
 from core.market.feeds.pace import ReplayPace
 from core.storage.errors import StorageError
-from core.storage.reader import RecordReader
+from core.storage.record_reader import RecordReader
 from core.training.online.forecast_events import drawn_from_rows
 from desktop.actions import ActionId
 from desktop.actions.tool_table import PAUSE_WORDS, PLAY_WORDS

@@ -8,13 +8,13 @@ from core.domain.candle import Candle, Market
 from core.domain.drawings import Drawing
 from core.domain.price_lines import PriceLine
 from desktop.actions.tool_table import CHART_PLACE
-from desktop.chart.controllers.book import Book
 from desktop.chart.controllers.context_menu import ChartMenu
 from desktop.chart.controllers.drawings import ChartDrawings
 from desktop.chart.controllers.lines import ChartLines
 from desktop.chart.controllers.markers import ChartMarkers
 from desktop.chart.controllers.measure import ChartMeasure
 from desktop.chart.controllers.placed import ChartPlaced
+from desktop.chart.controllers.placed_store import Book
 from desktop.chart.widget import ChartWidget
 from desktop.notifications.messages import DesktopMessages
 from desktop.state.checkpoint_source import CheckpointSource

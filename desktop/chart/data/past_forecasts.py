@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from core.domain.candle_series import CandleSeries
 from core.domain.events import ForecastScored
-from core.storage.reader import RecordReader
+from core.storage.record_reader import RecordReader
 from desktop.chart.data import past
 from desktop.chart.data.past import PAST, Names, Past, PastForecast
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from core.domain.candle_series import CandleSeries
 from core.domain.events import ForecastMade
 from core.domain.regimes import Regime, RegimeProbabilities
-from core.storage.reader import RecordReader
+from core.storage.record_reader import RecordReader
 from core.storage.records import ConditionRows
 
 _BLOCK = 2048

@@ -20,7 +20,7 @@ from desktop.chart.panes.pane_heights import PaneHeights
 from desktop.chart.tools.axes import PaneEdgeTool, PriceAxisTool, TimeAxisTool
 from desktop.chart.tools.foreign_items import ForeignItemTool
 from desktop.chart.tools.key_cursor import KeyCursor
-from desktop.chart.tools.pan import Kinetic, PanTool
+from desktop.chart.tools.pan_and_zoom import Kinetic, PanTool
 from desktop.chart.tools.tool import Area, ChartPoint, Tool
 
 _NO_MODIFIER = Qt.KeyboardModifier.NoModifier

@@ -16,7 +16,7 @@ from core.domain.candle import Interval, Market
 from core.domain.clock import Clock
 from core.domain.events import CheckpointInfo, CheckpointsChanged, TrainerReady
 from core.storage.folder import DataFolder
-from core.storage.record import TrainingRecord
+from core.storage.record_writer import TrainingRecord
 from core.storage.runs import RunStore
 from desktop.checkpoints.columns import PLACE
 from desktop.checkpoints.panel import CheckpointsPanel

@@ -11,7 +11,7 @@ from core.domain.candle_series import CandleSeries
 from core.domain.events import QUANTILE_LEVELS, ForecastMode
 from core.domain.regimes import Regime
 from core.indicators.spec import IndicatorSpec
-from core.storage.reader import RecordReader
+from core.storage.record_reader import RecordReader
 from core.storage.records import ConditionRows, PastRows
 from desktop.chart.items.error_strip import ErrorStripLayer
 from desktop.chart.items.hindsight import HindsightLayer

@@ -32,7 +32,7 @@ from core.settings.tree import Settings
 from core.storage.candles import CandleStore
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
-from core.training.online.spec import SessionSpec
+from core.training.online.trainer_spec import SessionSpec
 from desktop.chart.frame_clock import Dirty
 from desktop.chart.widget import ChartWidget
 from desktop.commands.bench_chart import scenario

@@ -9,7 +9,7 @@ from PySide6.QtCore import QAbstractItemModel, QAbstractTableModel, QLocale, QMo
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QStyledItemDelegate, QTableView
 
-from core.domain.plain import plain
+from core.domain.plain_text import plain
 from core.market.feeds.base import RejectedMessage
 from desktop.panels.feed.words import Line, in_one_line, moment, state_colour
 from desktop.ui.formatting import format_time

@@ -12,7 +12,7 @@ from core.domain.clock import SystemClock
 from core.settings.tree import RecordSettings
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
-from core.storage.mending import find_damaged
+from core.storage.row_repair import find_damaged
 
 
 @pytest.mark.slow

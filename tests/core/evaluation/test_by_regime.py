@@ -14,7 +14,7 @@ from core.evaluation.details import evaluate_run
 from core.evaluation.report import words
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
-from core.storage.reader import RecordReader
+from core.storage.record_reader import RecordReader
 from core.storage.records import StoredScore
 from core.storage.runs import RunStore
 from core.storage.weights import read_weights, write_weights

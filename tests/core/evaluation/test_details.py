@@ -20,7 +20,7 @@ from core.market.history.files import read_candle_file
 from core.settings.tree import OnlineSettings, Settings
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
-from core.storage.reader import RecordReader
+from core.storage.record_reader import RecordReader
 from core.storage.records import SHOWN_LOSSES
 from core.storage.runs import RunStore
 from tests.core.storage.samples import score

@@ -14,7 +14,7 @@ from core.evaluation.running import RunningAccuracy
 from core.evaluation.timeline import timeline_of
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
-from core.storage.reader import RecordReader
+from core.storage.record_reader import RecordReader
 from core.storage.runs import RunStore
 from tests.core.evaluation.rigs import HORIZONS, database, read_all
 from tests.support.candles import random_walk, without

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from core.domain.candle import Candle, Interval
 from core.domain.quantities import LEVELS, MEDIAN, QUANTITIES, FloatArray, Quantity
 from core.forecast.baseline_experts import BaselineExperts
-from core.forecast.baselines import REFERENCE_WINDOW, ReferenceForecast
 from core.forecast.experts import EWMA, EXPERTS, FORECASTS, HAR, LAGS, MODEL, REFERENCE, REPEAT, REVERSE, SEASONAL
 from core.forecast.history import History
+from core.forecast.reference_forecast import REFERENCE_WINDOW, ReferenceForecast
 from core.forecast.score import pinball
 from tests.support.candles import MINUTE, START_MS, random_walk
 

@@ -12,19 +12,19 @@ from core.domain.clock import SystemClock
 from core.domain.events import Estimate, ForecastMode
 from core.domain.quantities import FloatArray, Quantity
 from core.forecast.baseline_experts import BaselineExperts
-from core.forecast.baselines import REFERENCE_WINDOW, ReferenceForecast
 from core.forecast.combination import Combination, prior
 from core.forecast.experts import EXPERTS, LOSS_ROWS, REFERENCE, unpack_losses
 from core.forecast.history import History
+from core.forecast.reference_forecast import REFERENCE_WINDOW, ReferenceForecast
 from core.forecast.score import pinball, skill
 from core.settings.tree import CheckpointSettings, ModelSettings, Settings, TrainingSettings
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
-from core.storage.reader import RecordReader
+from core.storage.record_reader import RecordReader
 from core.storage.records import SHOWN_LOSSES
 from core.training.commands import ObserveCandle
 from core.training.hosting.service import TrainingService
-from core.training.online.spec import SessionSpec
+from core.training.online.trainer_spec import SessionSpec
 from tests.core.known_answers.markets import INTERVAL, KnownMarket
 
 DEFAULTS = Settings(

@@ -13,14 +13,14 @@ from pathlib import Path
 import numpy as np
 
 from core.domain.diagnosis import GradientStatistics, LayerStatistics
-from core.storage import converting, thinning
+from core.storage import converting, record_thinning
 from core.storage.candles import CandleStore, StoredColumns
+from core.storage.checksums import SealedTable
 from core.storage.database import open_database
 from core.storage.errors import StorageError
 from core.storage.folder import DataFolder
 from core.storage.ownership import own
-from core.storage.record import TrainingRecord
-from core.storage.sealed import SealedTable
+from core.storage.record_writer import TrainingRecord
 from tests.core.storage.samples import HORIZONS, MARKET, MINUTE_MS, candle, forecasts, score, step
 
 
@@ -150,7 +150,7 @@ def be_killed_while_thinning(path: Path, run_id: str, fence: int, pieces: int, p
     with open_database(path) as db:
         db.execute("PRAGMA cache_size = 10")
         record = TrainingRecord(db, run_id, fence)
-        thinner = thinning.Thinner(db, record, thinning.ThinningRules(1, 100))
+        thinner = record_thinning.Thinner(db, record, record_thinning.ThinningRules(1, 100))
         for _ in range(pieces - 1):
             assert thinner.piece()
         remove, begun = thinner._remove, 0

@@ -11,7 +11,7 @@ from core.domain.events import CheckpointInfo
 from core.storage.checkpoints import CheckpointRows
 from core.storage.errors import StorageError
 from core.storage.folder import DataFolder
-from core.storage.record import TrainingRecord
+from core.storage.record_writer import TrainingRecord
 from tests.core.storage.samples import checkpoint, open_record
 
 NAN = float("nan")

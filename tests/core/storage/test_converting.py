@@ -17,8 +17,8 @@ from core.domain.events import StepDone
 from core.storage import converting, database
 from core.storage.database import Watch, open_database
 from core.storage.errors import StorageError
-from core.storage.reader import RecordReader
-from core.storage.record import TrainingRecord
+from core.storage.record_reader import RecordReader
+from core.storage.record_writer import TrainingRecord
 from core.storage.records import StoredScore
 from core.storage.soundness import pages_of
 from tests.core.storage import children

@@ -10,7 +10,7 @@ from sqlite_utils import Database
 from core.storage.candles import CandleStore
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
-from core.storage.record import Fenced, TrainingRecord
+from core.storage.record_writer import Fenced, TrainingRecord
 from core.storage.records import Counts
 from core.storage.recovering import open_or_recover
 from core.storage.runs import RunStore

@@ -23,7 +23,7 @@ from core.storage.checkpoints import CheckpointRows
 from core.storage.database import open_database
 from core.storage.gradients import pack_gradients, unpack_gradients
 from core.storage.packed_scores import MODES, NUMBERS, as_stored
-from core.storage.record import TrainingRecord
+from core.storage.record_writer import TrainingRecord
 from core.storage.records import StoredForecast, StoredScore
 from tests.core.storage.samples import forecast, open_record, score
 

@@ -13,7 +13,7 @@ from core.storage.candles import CandleStore
 from core.storage.database import open_database
 from core.storage.errors import StorageError
 from core.storage.folder import DataFolder
-from core.storage.record import TrainingRecord
+from core.storage.record_writer import TrainingRecord
 from core.storage.runs import RunStore
 from tests.core.storage.samples import MARKET, checkpoint, create_run
 from tests.support.candles import random_walk

@@ -9,7 +9,7 @@ import pytest
 from sqlite_utils import Database
 
 from core.storage.candles import CandleStore
-from core.storage.record import TrainingRecord
+from core.storage.record_writer import TrainingRecord
 from tests.core.storage.samples import MARKET, MINUTE_MS, candle, forecast, open_record, score
 
 FIRST, SECOND = score(1), replace(score(1), version=2, loss=7.5, inside_50=True, scored_at_ms=99)

@@ -13,10 +13,10 @@ from core.domain.events import ForecastMode, TrainerEvent
 from core.settings.tree import CheckpointSettings, ModelSettings, OnlineSettings, Settings, TrainingSettings
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
-from core.storage.reader import RecordReader
+from core.storage.record_reader import RecordReader
 from core.training.commands import ObserveCandle
 from core.training.hosting.service import TrainingService
-from core.training.online.spec import SessionSpec
+from core.training.online.trainer_spec import SessionSpec
 from tests.support.candles import MARKET, random_walk
 
 SMALL = Settings(

@@ -24,7 +24,7 @@ from core.storage.candles import CandleStore
 from core.storage.database import open_database
 from core.training.commands import RestoreCheckpoint, SetClipNorm, SetDuty, SetLearningRate
 from core.training.hosting.process_host import ProcessHost
-from core.training.online.spec import SessionSpec
+from core.training.online.trainer_spec import SessionSpec
 from desktop.actions import ActionId
 from desktop.app.composition import Application
 from desktop.commands.options import in_safe_mode
@@ -74,7 +74,7 @@ def test_ghosts_are_ahead_of_the_newest_candle_while_the_trainer_starts(
         thread_child.serve(spec, pipe)
 
     host = functools.partial(ProcessHost, entry=held, context=thread_child.ThreadContext())
-    monkeypatch.setattr("core.training.hosting.hosts.ProcessHost", host)
+    monkeypatch.setattr("core.training.hosting.host_choice.ProcessHost", host)
 
     async def story(application: Application) -> None:
         chart, state = application.chart, application.state

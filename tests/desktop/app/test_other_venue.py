@@ -24,7 +24,7 @@ from core.market.feeds.base import (
     FeedStatus,
     FormingCandle,
 )
-from core.market.feeds.holds import RateLimitHold
+from core.market.feeds.rate_limits import RateLimitHold
 from core.market.feeds.trouble import VenueError
 from core.market.symbols import SymbolCache, SymbolList
 from core.settings.window import WatchlistSettings

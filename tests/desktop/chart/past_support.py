@@ -15,9 +15,9 @@ from core.domain.candle_series import CandleSeries
 from core.domain.events import ForecastMode, ForecastScored
 from core.domain.regimes import MarketConditions, RegimeProbabilities
 from core.storage.database import open_database
-from core.storage.record import TrainingRecord
+from core.storage.record_writer import TrainingRecord
 from core.storage.records import StoredForecast, StoredScore
-from core.training.online.issued import IssuedForecast, from_rows, scored_event
+from core.training.online.issued_forecast import IssuedForecast, from_rows, scored_event
 from tests.core.storage.samples import open_record
 from tests.desktop.chart.support import MINUTE_MS
 

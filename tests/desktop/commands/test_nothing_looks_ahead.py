@@ -12,7 +12,7 @@ import pytest
 from core.domain.candle import Candle
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
-from core.storage.reader import RecordReader
+from core.storage.record_reader import RecordReader
 from tests.core.training.rigs import newest_run
 from tests.support import commands
 from tests.support.candles import random_walk

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QDialogButtonBox
 from pytestqt.qtbot import QtBot
 
 from core.domain.clock import SystemClock
-from core.market.feeds.holds import RateLimitHolds
+from core.market.feeds.rate_limits import RateLimitHolds
 from core.market.symbols import SymbolCache
 from core.settings.tree import MarketSettings
 from desktop.dialogs.market import MarketDialog

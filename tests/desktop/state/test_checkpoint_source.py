@@ -13,7 +13,7 @@ from core.domain.clock import ManualClock
 from core.domain.events import CheckpointsChanged
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
-from core.storage.record import TrainingRecord
+from core.storage.record_writer import TrainingRecord
 from desktop.state.checkpoint_source import CheckpointSource
 from desktop.state.database import WindowDatabase
 from desktop.state.library import Library

@@ -8,7 +8,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QToolButton
 
-from core.storage.reader import RecordReader
+from core.storage.record_reader import RecordReader
 from core.training.online.forecast_events import drawn_from_rows
 from desktop.actions import ActionId
 from desktop.app.composition import Application

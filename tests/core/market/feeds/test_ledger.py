@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from core.domain.candle import Candle
 from core.market.feeds.base import ClosedCandle, CorrectedCandle, MissingCandles, StoredCandles
 from core.market.feeds.ledger import Ledger
-from core.market.feeds.patience import ExchangeTimes
+from core.market.feeds.timing import ExchangeTimes
 from tests.support.candles import MINUTE, random_walk, without
 
 STEP_MS = MINUTE.duration_ms

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from core.domain.candle import Interval, Market
 from core.domain.clock import ManualClock
-from core.market.feeds.holds import RateLimitHold
 from core.market.feeds.market_check import Objection, check_market
+from core.market.feeds.rate_limits import RateLimitHold
 from core.market.symbols import SymbolCache, SymbolList
 from tests.support.loopback_tickers import LoopbackTickers
 

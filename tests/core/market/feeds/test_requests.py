@@ -11,11 +11,11 @@ import pytest
 
 from core.domain.candle import Candle
 from core.domain.clock import ManualClock
-from core.market.feeds.holds import RateLimitHold
-from core.market.feeds.patience import ExchangeTimes
+from core.market.feeds.counters import Tally
+from core.market.feeds.rate_limits import RateLimitHold
 from core.market.feeds.requests import Page, Requests
 from core.market.feeds.server_clock import ServerClock
-from core.market.feeds.tally import Tally
+from core.market.feeds.timing import ExchangeTimes
 from tests.support.candles import MINUTE, START_MS
 
 CLOSED = Candle(START_MS - MINUTE.duration_ms, 1.0, 2.0, 0.5, 1.5, 8.0)

@@ -10,7 +10,7 @@ import pytest
 from core.domain.diagnosis import Diagnosis, Disease, DivergenceRecovery, SettingChange
 from core.domain.events import CheckpointInfo
 from core.settings.tree import Settings
-from core.training.doctor.divergence import Divergence
+from core.training.doctor.divergence_rule import Divergence
 from core.training.hosting.divergence_recovery import differing_settings, diverged_since, with_recovery
 from tests.core.storage.samples import checkpoint
 

@@ -8,10 +8,10 @@ import pytest
 from core.domain.events import TRAINER_ENDED, Incident, Severity
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
-from core.storage.record import Fenced, TrainingRecord
+from core.storage.record_writer import Fenced, TrainingRecord
 from core.storage.runs import RunStore
 from core.training.hosting.exit_record import store_incidents
-from core.training.online.spec import SessionSpec
+from core.training.online.trainer_spec import SessionSpec
 from tests.core.training import rigs
 from tests.support.driven import stored_incidents
 

@@ -11,7 +11,7 @@ from core.domain.events import EventBatch, FirstForecast, ForecastMade, TrainerE
 from core.storage.candles import CandleStore
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
-from core.training.hosting.drive import Inbox, TrainingDriver
+from core.training.hosting.driver import Inbox, TrainingDriver
 from core.training.hosting.first_forecasts import FirstForecasts
 from core.training.hosting.host import ThreadHost
 from tests.core.training import rigs

@@ -14,10 +14,10 @@ from core.domain.events import CheckpointInfo, CheckpointsChanged, ForecastMode,
 from core.storage.database import open_database
 from core.storage.errors import StorageError
 from core.storage.folder import DataFolder
-from core.storage.reader import RecordReader
+from core.storage.record_reader import RecordReader
 from core.training.commands import SaveCheckpoint
 from core.training.hosting.service import TrainingService
-from core.training.online.spec import SessionSpec, StartingPoint
+from core.training.online.trainer_spec import SessionSpec, StartingPoint
 from tests.core.training.rigs import SMALL, feed, newest_run, spec
 from tests.support.candles import MINUTE, random_walk
 

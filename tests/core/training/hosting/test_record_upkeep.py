@@ -11,8 +11,8 @@ from core.settings.tree import RecordSettings
 from core.storage.backups import make_backup
 from core.storage.database import open_database, write
 from core.storage.folder import DataFolder
-from core.storage.mending import find_damaged, leave_list
-from core.storage.thinning import AT_ONCE
+from core.storage.record_thinning import AT_ONCE
+from core.storage.row_repair import find_damaged, leave_list
 from core.training.commands import StepOnce
 from core.training.hosting.record_upkeep import RecordMaintenance
 from tests.core.storage.children import write_detailed

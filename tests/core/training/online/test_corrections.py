@@ -18,7 +18,7 @@ from core.forecast.experts import MODEL, unpack_losses
 from core.forecast.score import pinball
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
-from core.storage.reader import RecordReader
+from core.storage.record_reader import RecordReader
 from core.storage.records import StoredScore
 from core.storage.runs import RunStore
 from core.training.commands import RescoreCandle, StopSession

@@ -16,7 +16,7 @@ from core.domain.events import DRIFT, DriftFound, Incident, Severity, StepDone, 
 from core.settings.tree import OnlineSettings, Settings
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
-from core.storage.reader import RecordReader
+from core.storage.record_reader import RecordReader
 from core.storage.runs import RunStore
 from core.training.commands import SetPaused, StopSession
 from core.training.online.drift_response import ANSWER_STEPS

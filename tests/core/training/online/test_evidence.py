@@ -11,7 +11,7 @@ from core.domain.events import ForecastMode
 from core.forecast.confidence import BLOCK
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
-from core.storage.reader import RecordReader
+from core.storage.record_reader import RecordReader
 from core.storage.runs import RunStore
 from core.training.online.ledger import ScoreLedger, take_scores
 from tests.core.training import rigs

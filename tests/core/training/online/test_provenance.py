@@ -18,10 +18,10 @@ from core.storage.browsing import BrowsedRows
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
 from core.storage.importing_checkpoints import take_in
-from core.storage.reader import RecordReader
+from core.storage.record_reader import RecordReader
 from core.training.commands import ForecastWith, RestoreCheckpoint, SaveCheckpoint
 from core.training.hosting.service import TrainingService
-from core.training.online.spec import SessionSpec, StartingPoint
+from core.training.online.trainer_spec import SessionSpec, StartingPoint
 from desktop.commands import start_from
 from tests.core.training import rigs as sessions
 from tests.core.training.pretraining import rigs as pretraining

@@ -26,8 +26,8 @@ from core.forecast.experts import EXPERTS, FORECASTS
 from core.storage.checkpoints import CheckpointRows
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
-from core.storage.reader import RecordReader
-from core.storage.record import Fenced
+from core.storage.record_reader import RecordReader
+from core.storage.record_writer import Fenced
 from core.storage.records import StoredScore
 from core.training.commands import ApplyRetention, ObserveCandle, SaveCheckpoint, SetPaused, StepOnce, StopSession
 from tests.core.training import rigs

@@ -25,7 +25,7 @@ from core.forecast.experts import MODEL, REFERENCE, unpack_losses
 from core.storage.checkpoints import CheckpointRows
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
-from core.storage.reader import RecordReader
+from core.storage.record_reader import RecordReader
 from core.training.commands import SetLearningRate, SetPaused
 from core.training.engine.engine import TrainingEngine
 from core.training.hosting.service import TrainingService

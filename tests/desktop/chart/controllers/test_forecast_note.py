@@ -10,7 +10,7 @@ from core.domain.clock import ManualClock
 from core.domain.events import FirstForecast, JobProgress, TrainerFailed, TrainerState
 from core.market.feeds.base import FeedState, FeedStatus
 from core.training.hosting.catch_up import CatchUpMeter
-from desktop.chart.controllers.ensemble import ForecastNote
+from desktop.chart.controllers.composition import ForecastNote
 from desktop.chart.widget import ChartWidget
 from desktop.state.run_state import RunState
 from desktop.ui.formatting import format_time

@@ -15,7 +15,7 @@ from core.domain.candle import Interval
 from core.domain.candle_series import CandleSeries
 from core.settings.tree import Settings
 from core.storage.errors import StorageError
-from core.storage.reader import RecordReader
+from core.storage.record_reader import RecordReader
 from desktop.actions import ActionId
 from desktop.chart.controllers.appearance import ChartAppearance
 from desktop.chart.controllers.past import ChartPast

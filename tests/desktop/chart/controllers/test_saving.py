@@ -13,7 +13,7 @@ from PySide6.QtSvg import QSvgRenderer
 from pytestqt.qtbot import QtBot
 
 from core.domain.candle_series import CandleSeries, FloatArray, TimeArray
-from core.market.history.export import csv_pieces
+from core.market.history.candle_csv import csv_pieces
 from core.market.history.files import read_candle_file
 from desktop.actions import ActionId
 from desktop.chart.controllers.saving import ChartSaving, image_of, svg_of

@@ -18,8 +18,8 @@ from core.domain.candle import Interval
 from core.domain.candle_series import CandleSeries
 from core.indicators.spec import IndicatorSpec
 from core.market.feeds.pace import ReplayPace
-from core.storage.reader import RecordReader
-from core.storage.record import TrainingRecord
+from core.storage.record_reader import RecordReader
+from core.storage.record_writer import TrainingRecord
 from core.training.online.forecast_events import drawn_from_rows
 from desktop.actions import ActionId
 from desktop.chart.controllers.context_menu import ChartMenu

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from core.domain.candle_series import CandleSeries
 from core.domain.events import ForecastMode
-from core.storage.reader import RecordReader
-from core.storage.record import TrainingRecord
-from core.training.online.issued import from_rows
+from core.storage.record_reader import RecordReader
+from core.storage.record_writer import TrainingRecord
+from core.training.online.issued_forecast import from_rows
 from desktop.chart.data.past import MODES, PastForecast
 from desktop.chart.data.past_forecasts import PastForecasts, PastView
 from tests.core.storage.samples import checkpoint

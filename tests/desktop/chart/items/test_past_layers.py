@@ -16,7 +16,7 @@ from core.domain.candle import Interval
 from core.domain.candle_series import CandleSeries
 from core.domain.drawings import Anchor, Drawing, DrawingKind
 from core.domain.events import ForecastMode
-from core.storage.reader import RecordReader
+from core.storage.record_reader import RecordReader
 from desktop.chart.axes.price_scale import PriceRange
 from desktop.chart.controllers.context_menu import ChartMenu
 from desktop.chart.data.past_forecasts import PastForecasts

@@ -9,7 +9,7 @@ from PySide6.QtTest import QTest
 
 from core.domain.clock import ManualClock
 from desktop.chart.axes.price_scale import ScaleKind
-from desktop.chart.tools.pan import Kinetic
+from desktop.chart.tools.pan_and_zoom import Kinetic
 from desktop.chart.widget import ChartWidget
 from tests.desktop.chart.conftest import ShowChart, settle
 from tests.desktop.chart.support import candle, forming_after, random_series

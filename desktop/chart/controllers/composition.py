@@ -10,7 +10,7 @@ from core.domain.candle import Candle, Market
 from core.market.feeds.base import MissingCandles
 from core.market.pipeline import FeedReport
 from core.storage.folder import DataFolder
-from core.storage.reader import RecordReader
+from core.storage.record_reader import RecordReader
 from desktop.chart.controllers.appearance import ChartAppearance
 from desktop.chart.controllers.candles import ChartCandles
 from desktop.chart.controllers.comparison import ChartComparison

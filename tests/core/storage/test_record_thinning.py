@@ -15,12 +15,12 @@ from core.storage.backups import make_backup
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
 from core.storage.packed_forecasts import pack_drawn, unpack_drawn
-from core.storage.reader import RecordReader
-from core.storage.record import Fenced, TrainingRecord
+from core.storage.record_reader import RecordReader
 from core.storage.record_tables import DETAILS, KEYS
+from core.storage.record_thinning import AT_ONCE, Thinner, ThinningRules
+from core.storage.record_writer import Fenced, TrainingRecord
 from core.storage.runs import RunStore
 from core.storage.soundness import pages_of
-from core.storage.thinning import AT_ONCE, Thinner, ThinningRules
 from tests.core.storage import children
 from tests.core.storage.children import STATISTICS, write_detailed
 from tests.core.storage.processes import child

@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 
 from core.domain.events import DriftFound, ForecastMode, Incident, StepDone
 from core.domain.regimes import MarketConditions, RegimeProbabilities
-from core.storage.blocks import BlockReader, ScoreBlock
+from core.storage.checksums import SealedTable, whole_rows
 from core.storage.database import select, translated
 from core.storage.evidence import EvidenceBlock, read_evidence
 from core.storage.packed_scores import MODE_OF, MODES, to_score
-from core.storage.past import CORRECTIONS_SQL, NEWEST_CORRECTION_SQL, read_past, read_span
+from core.storage.past_forecasts import CORRECTIONS_SQL, NEWEST_CORRECTION_SQL, read_past, read_span
 from core.storage.record_tables import DETAILS, FORECAST_DETAILS, FORECASTS, RUN, SCORES, STEP_DETAILS, STEPS, scores_at
 from core.storage.records import ConditionRows, Counts, PastRows, StoredForecast, StoredScore
 from core.storage.rows import (
@@ -33,7 +33,7 @@ from core.storage.rows import (
     to_incident,
     to_step,
 )
-from core.storage.sealed import SealedTable, whole_rows
+from core.storage.score_blocks import BlockReader, ScoreBlock
 
 if TYPE_CHECKING:
     from sqlite_utils import Database

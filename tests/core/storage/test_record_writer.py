@@ -18,8 +18,8 @@ from core.domain.events import RESTORED, ROLLED_BACK, ForecastMode, Incident, Se
 from core.storage.database import open_database
 from core.storage.errors import StorageError
 from core.storage.folder import DataFolder
-from core.storage.reader import RecordReader
-from core.storage.record import EPISODE_MS, Fenced, TrainingRecord
+from core.storage.record_reader import RecordReader
+from core.storage.record_writer import EPISODE_MS, Fenced, TrainingRecord
 from core.storage.records import Counts, StoredForecast
 from core.storage.runs import RunStore
 from tests.core.storage.samples import (

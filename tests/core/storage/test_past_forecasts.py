@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from sqlite_utils import Database
 
 from core.storage.packed_forecasts import pack_drawn, unpack_drawn
-from core.storage.reader import RecordReader
+from core.storage.record_reader import RecordReader
 from tests.core.storage.samples import HORIZONS, MINUTE_MS, create_run, forecasts, open_record, score
 
 ORIGINS = (3, 4, 5, 9, 10, 11, 12, 40)

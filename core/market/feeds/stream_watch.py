@@ -7,8 +7,8 @@ from collections.abc import Awaitable, Callable
 from core.domain.candle import Candle
 from core.domain.clock import Clock
 from core.market.feeds.forming import FormingCandles
-from core.market.feeds.holds import RateLimitedError
-from core.market.feeds.patience import ExchangeTimes
+from core.market.feeds.rate_limits import RateLimitedError
+from core.market.feeds.timing import ExchangeTimes
 from core.market.feeds.trouble import VenueError
 from core.market.feeds.venue import Updates, Venue
 

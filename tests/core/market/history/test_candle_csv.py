@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from core.domain.candle import Candle, Interval
 from core.domain.candle_series import CandleSeries
-from core.market.history.export import csv_pieces
+from core.market.history.candle_csv import csv_pieces
 from core.market.history.files import read_candle_file
 
 

@@ -12,11 +12,11 @@ import pytest
 from core.domain.candle import Candle
 from core.domain.clock import ManualClock
 from core.market.feeds.forming import FormingCandles
-from core.market.feeds.patience import ExchangeTimes
 from core.market.feeds.server_clock import ServerClock
+from core.market.feeds.stream_watch import StreamWatch
+from core.market.feeds.timing import ExchangeTimes
 from core.market.feeds.trouble import VenueError
 from core.market.feeds.venue import Kline, Updates, Venue
-from core.market.feeds.watch import StreamWatch
 from tests.support.candles import MINUTE, START_MS, random_walk
 
 (CANDLE,) = random_walk(1)

@@ -36,10 +36,10 @@ from core.training.commands import (
     StopSession,
     TrainerCommand,
 )
-from core.training.hosting.drive import Inbox, TrainingDriver
+from core.training.hosting.driver import Inbox, TrainingDriver
 from core.training.hosting.host import Host, HostDiedError, ThreadHost
 from core.training.hosting.process_host import ProcessHost
-from core.training.online.spec import SessionSpec
+from core.training.online.trainer_spec import SessionSpec
 from tests.core.training import rigs
 from tests.support import thread_child
 from tests.support.driven import scores_of, store_candles
@@ -194,7 +194,7 @@ def test_the_parent_never_imports_torch_for_a_process_host() -> None:
     """In a fresh interpreter, since this one has torch already."""
     import subprocess  # noqa: PLC0415
 
-    modules = "core.training.hosting.drive, core.training.hosting.process_host, core.training.online.spec"
+    modules = "core.training.hosting.driver, core.training.hosting.process_host, core.training.online.trainer_spec"
     code = f"import sys, {modules}; print('torch' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"

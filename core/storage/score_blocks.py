@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from core.storage.checksums import Row, SealedTable, whole_rows
 from core.storage.database import select
 from core.storage.packed_forecasts import unpack_drawn
 from core.storage.packed_scores import Records, losses_of, records_in, unpack_scores
 from core.storage.record_tables import DETAILS, FORECASTS, RUN
 from core.storage.rows import to_checkpoint_id
-from core.storage.sealed import Row, SealedTable, whole_rows
 
 if TYPE_CHECKING:
     from sqlite_utils import Database

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from core.domain.diagnosis import GradientStatistics, LayerStatistics, NonFiniteOrigin
-from core.training.engine.flat import FlatParameters
+from core.training.engine.flat_parameters import FlatParameters
 from core.training.engine.segments import Segments
 
 _NORM, _SUM, _LARGEST, _PARAMETER_NORM, _UPDATE_NORM = range(5)

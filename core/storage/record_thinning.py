@@ -10,11 +10,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from core.storage.checksums import Row, SealedTable
 from core.storage.database import select
 from core.storage.packed_forecasts import digest_of, unpack_exact
-from core.storage.record import TrainingRecord
 from core.storage.record_tables import DETAILS, FORECASTS, KEYS
-from core.storage.sealed import Row, SealedTable
+from core.storage.record_writer import TrainingRecord
 
 if TYPE_CHECKING:
     from sqlite_utils import Database

@@ -6,7 +6,7 @@ import math
 
 from core.domain.diagnosis import Disease
 from core.settings.tree import Settings
-from core.training.doctor.divergence import RECENT, Divergence
+from core.training.doctor.divergence_rule import RECENT, Divergence
 from core.training.doctor.evidence import Evidence
 from core.training.doctor.remedies import lower_rate, text
 from core.training.doctor.verdicts import Verdict

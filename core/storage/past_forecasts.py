@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
-from core.storage.blocks import BlockReader
 from core.storage.database import select
 from core.storage.packed_scores import MODE_OF, flag, unpack_scores
 from core.storage.record_tables import RUN, scores_at
 from core.storage.records import PastRows
+from core.storage.score_blocks import BlockReader
 
 if TYPE_CHECKING:
     from sqlite_utils import Database

@@ -13,7 +13,7 @@ import pytest
 
 from core.domain.diagnosis import Disease, NonFiniteOrigin
 from core.domain.events import StepDone
-from core.training.doctor.divergence import RECENT, Divergence, DivergenceWatch
+from core.training.doctor.divergence_rule import RECENT, Divergence, DivergenceWatch
 from core.training.doctor.doctor import GradientDoctor
 from core.training.doctor.remedies import text
 from tests.core.training.doctor.steps import NAMES, settings, step

@@ -9,16 +9,17 @@ from dataclasses import replace
 from operator import attrgetter
 from typing import TYPE_CHECKING, TypeVar
 
-from core.domain.episodes import ENDS_OF_EPISODES, REPEATING
 from core.domain.events import CheckpointInfo, DriftFound, Incident, StepDone
+from core.domain.incident_episodes import ENDS_OF_EPISODES, REPEATING
 from core.domain.regimes import MarketConditions
 from core.storage.checkpoints import PINNED
+from core.storage.checksums import SealedTable
 from core.storage.database import select, write
 from core.storage.errors import StorageError
 from core.storage.evidence import EVIDENCE_COLUMNS, EvidenceBlock, evidence_row
 from core.storage.gradients import pack_gradients
 from core.storage.packed_scores import pack_losses_of
-from core.storage.reader import RecordReader
+from core.storage.record_reader import RecordReader
 from core.storage.record_tables import DETAILS, FORECASTS, KEYS, STEPS, scores_at
 from core.storage.records import StoredForecast, StoredScore
 from core.storage.rows import (
@@ -36,7 +37,6 @@ from core.storage.rows import (
     step_values,
     to_incident,
 )
-from core.storage.sealed import SealedTable
 from core.storage.setting_sets import ADD_SETTINGS
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.domain.quantities import LEVELS, QUANTITIES, FloatArray
-from core.forecast.combine import ExpertWeights
+from core.forecast.expert_weights import ExpertWeights
 from core.forecast.score import pinball
 
 NORMAL = np.array([-1.645, -1.282, -0.674, 0.0, 0.674, 1.282, 1.645])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from core.domain.clock import ManualClock
-from core.market.feeds.holds import RateLimitedError, RateLimitHold
+from core.market.feeds.rate_limits import RateLimitedError, RateLimitHold
 from core.market.feeds.trouble import VenueError
 
 

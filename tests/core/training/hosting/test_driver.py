@@ -12,10 +12,10 @@ from core.storage.candles import CandleStore
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
 from core.training.commands import ObserveCandle, SetDuty, SetPaused, TrainerCommand
-from core.training.hosting.drive import Inbox, TrainingDriver
+from core.training.hosting.driver import Inbox, TrainingDriver
 from core.training.hosting.exit_reasons import DeathCause
 from core.training.hosting.host import HostDiedError, ThreadHost
-from core.training.online.spec import SessionSpec
+from core.training.online.trainer_spec import SessionSpec
 from tests.core.training import rigs
 from tests.support.candles import random_walk
 from tests.support.driven import store_candles

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from core.domain.clock import Clock
 from core.training.hosting.host import Host, ThreadHost
 from core.training.hosting.process_host import ProcessHost
-from core.training.online.spec import SessionSpec
+from core.training.online.trainer_spec import SessionSpec
 
 
 def host_maker(spec: SessionSpec, clock: Clock) -> Callable[[SessionSpec], Host]:

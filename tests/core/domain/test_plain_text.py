@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from core.domain.plain import LONGEST, plain
+from core.domain.plain_text import LONGEST, plain
 
 
 @pytest.mark.parametrize("text", ["", "BTC/USDT", "x" * LONGEST, "two\nlines", "<img src='/dev/zero'>", "a 🕯 and 日本"])

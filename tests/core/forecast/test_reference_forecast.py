@@ -8,8 +8,8 @@ import pytest
 
 from core.domain.candle import Candle
 from core.domain.quantities import LEVELS, MEDIAN, FloatArray, Quantity
-from core.forecast.baselines import REFERENCE_WINDOW, ReferenceForecast
 from core.forecast.history import History
+from core.forecast.reference_forecast import REFERENCE_WINDOW, ReferenceForecast
 from tests.support.candles import MINUTE, random_walk
 
 COUNT = REFERENCE_WINDOW + 400

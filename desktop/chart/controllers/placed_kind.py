@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QDialog, QMenu
 
 from core.domain.drawings import Anchor
 from desktop.actions import ActionId
-from desktop.chart.controllers.book import Book, Kept
+from desktop.chart.controllers.placed_store import Book, Kept
 from desktop.chart.items.placed import Grip, PlacedLayer, Thing
 from desktop.chart.tools.tool import ChartPoint
 from desktop.chart.widget import ChartWidget

@@ -7,10 +7,10 @@ import math
 
 from core.domain.candle import Candle, Interval
 from core.domain.clock import Clock
-from core.market.feeds.closing import CloseSignal
 from core.market.feeds.forming import FormingCandles
-from core.market.feeds.patience import ExchangeTimes
+from core.market.feeds.interruptible_wait import CloseSignal
 from core.market.feeds.requests import Page, Requests
+from core.market.feeds.timing import ExchangeTimes
 from core.market.feeds.trouble import VenueError
 
 _VOLUME_TOLERANCE = 1e-9

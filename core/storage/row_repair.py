@@ -16,9 +16,9 @@ from pathlib import Path
 
 from core.files.durable import write_durably
 from core.storage.backup_record import Backup
+from core.storage.checksums import Row, SealedTable
 from core.storage.database import decode
 from core.storage.record_tables import DETAILS, SEALED
-from core.storage.sealed import Row, SealedTable
 from core.storage.soundness import UNREADABLE
 
 _LIST = "damaged-rows.json"

@@ -42,7 +42,7 @@ from core.training.hosting.gpu_probe import DeviceProbe, DeviceWatch, ProcessPro
 from core.training.hosting.host import Host, HostDiedError
 from core.training.hosting.pacing import WHOLE_TIME_PERCENT, Pacer
 from core.training.hosting.restarts import RestartDecision, Restarts
-from core.training.online.spec import SessionSpec
+from core.training.online.trainer_spec import SessionSpec
 
 _MOST_IN_FLIGHT = 16
 _IDLE_WAIT_S = 0.25

@@ -9,8 +9,8 @@ from math import isfinite
 from hypothesis import given
 from hypothesis import strategies as st
 
+from core.checkpoints.retention import Rules, best_of, checkpoints_to_delete, lowest_loss_of, reasons_to_keep
 from core.domain.events import CheckpointInfo
-from core.storage.retention import Rules, best_of, checkpoints_to_delete, lowest_loss_of, reasons_to_keep
 from tests.core.storage.samples import checkpoint
 
 REASONS = st.sampled_from(["periodic", "periodic", "exit", "manual", "change"])
