@@ -123,7 +123,7 @@ async def run_and_judge(feed: Feed) -> RecordedEvents:
     for event in received.events:
         if isinstance(event, FeedStatus):
             assert event.at_ms > 0 and event.sentence
-            assert event.state.value not in event.sentence.lower(), "it stands beside the state's word"
+            assert event.state.value not in event.sentence.lower(), "it is shown beside the name of the state"
     assert_in_order(received)
     assert_valid(received, feed.market.interval)
     assert not any(closed.is_live for closed in received.closed[: CATCH_UP - 1])

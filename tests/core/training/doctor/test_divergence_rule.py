@@ -48,7 +48,7 @@ def first(found: list[Divergence | None]) -> int | None:
     return next((number for number, one in enumerate(found, 1) if one is not None), None)
 
 
-def test_a_model_that_does_worse_than_no_correction_is_named_within_ten_steps() -> None:
+def test_a_model_worse_than_no_correction_is_reported_within_ten_steps() -> None:
     watch, found = watch_of([*noisy(-0.02, 100), *noisy(0.2, 20)])
     assert 101 <= (first(found) or 0) <= 110
     assert watch.found is not None and watch.found.before is None
@@ -57,14 +57,14 @@ def test_a_model_that_does_worse_than_no_correction_is_named_within_ten_steps() 
     assert watch.found.loss == pytest.approx(ANCHOR * math.exp(0.2), rel=0.05)
 
 
-def test_one_that_begins_diverged_is_named_too() -> None:
+def test_a_model_that_starts_diverged_is_reported() -> None:
     """After a restart nothing of the past is known."""
     watch, found = watch_of(noisy(1.5, 12, 0.3))
     assert first(found) == RECENT
     assert watch.found is not None and watch.found.sound_until is None
 
 
-def test_a_wreck_that_was_never_sound_is_not_excused_by_its_own_spread() -> None:
+def test_a_never_healthy_model_is_not_excused_by_its_own_spread() -> None:
     """A rate of 0.9 from the first step, then of 0.09: its loss falls to 5 % above the anchor, and stays there."""
     wreck = [*noisy(6.0, 30, 1.0), *noisy(0.35, 100, 0.25), *noisy(0.055, 270, 0.02)]
     _, found = watch_of([*wreck, *noisy(-0.005, 30)], changes=[30])
@@ -73,14 +73,14 @@ def test_a_wreck_that_was_never_sound_is_not_excused_by_its_own_spread() -> None
     assert found[-1] is None, "it does as well as its anchor again"
 
 
-def test_one_that_is_taken_up_as_a_wreck_is_named_where_it_is_no_worse_than_usual() -> None:
+def test_a_model_resumed_diverged_is_reported_though_no_worse_than_usual() -> None:
     """After a restart nothing else is known of it, and its loss jumps about."""
     watch, found = watch_of(noisy(0.06, 300, 0.04))
     assert RECENT < (first(found) or 0) <= 100
     assert watch.found is not None and watch.found.sound_until is None
 
 
-def test_a_rise_after_a_change_counts_though_the_anchor_is_still_worse() -> None:
+def test_a_rise_after_a_change_counts_even_below_the_anchor() -> None:
     learned, spoilt = noisy(-0.5, 100), noisy(-0.1, 30)
     assert first(watch_of([*learned, *spoilt])[1]) is None, "without a change, the market may have done it"
     watch, found = watch_of([*learned, *spoilt], changes=[100])
@@ -93,7 +93,7 @@ def test_a_change_long_ago_is_not_blamed() -> None:
     assert first(watch_of([*noisy(-0.5, 100), *noisy(-0.5, 150), *noisy(-0.1, 30)], changes=[100])[1]) is None
 
 
-def test_several_changes_in_a_row_are_held_against_what_was_before_all_of_them() -> None:
+def test_consecutive_changes_are_compared_with_the_state_before_all_of_them() -> None:
     """As where the arrows of the box are pressed again and again."""
     excesses = [*noisy(-0.1, 100), *noisy(0.2, 6), *noisy(0.5, 20)]
     watch, _ = watch_of(excesses, changes=[100, 102, 104])
@@ -101,7 +101,7 @@ def test_several_changes_in_a_row_are_held_against_what_was_before_all_of_them()
     assert watch.found.before == pytest.approx(-0.1, abs=0.02)
 
 
-def test_a_change_while_it_is_diverged_takes_nothing_back() -> None:
+def test_a_change_during_divergence_resets_nothing() -> None:
     """The issue's: a rate of 1, then of 0.9. What the loss was before 0.9 is no measure."""
     watch, found = watch_of([*noisy(-0.03, 300), *noisy(2.0, 60, 0.3)], changes=[300, 330])
     assert all(one is not None for one in found[310:])
@@ -109,13 +109,13 @@ def test_a_change_while_it_is_diverged_takes_nothing_back() -> None:
     assert watch.found.before == pytest.approx(-0.03, abs=0.01)
 
 
-def test_the_best_of_the_run_makes_it_stricter() -> None:
+def test_the_best_loss_of_the_run_tightens_the_limit() -> None:
     """2 % above the anchor may be a model that has not learned yet; one that had learned lost it."""
     assert first(watch_of([*noisy(-0.005, 100, 0.003), *noisy(0.02, 50, 0.003)])[1]) is None
     assert first(watch_of([*noisy(-0.2, 100, 0.003), *noisy(0.02, 50, 0.003)])[1]) is not None
 
 
-def test_a_restored_model_is_held_against_its_anchor_and_the_best_of_the_run() -> None:
+def test_a_restored_model_is_compared_with_its_anchor_and_the_best_of_the_run() -> None:
     for learned, is_named in ((-0.2, True), (-0.005, False)):
         watch, _ = watch_of(noisy(learned, 100, 0.003))
         watch = watch.for_restored_model()
@@ -125,7 +125,7 @@ def test_a_restored_model_is_held_against_its_anchor_and_the_best_of_the_run() -
         assert watch.found is None or (watch.found.sound_until, watch.found.changed_at) == (None, None)
 
 
-def test_a_restored_model_that_has_learned_less_is_not_named() -> None:
+def test_a_restored_model_that_has_learned_less_is_not_reported() -> None:
     watch, _ = watch_of(noisy(-0.5, 100))
     watch = watch.for_restored_model()
     for number, excess in enumerate(noisy(0.0, 60, 0.003), 101):
@@ -133,7 +133,7 @@ def test_a_restored_model_that_has_learned_less_is_not_named() -> None:
         assert watch.found is None
 
 
-def test_it_is_over_when_the_model_is_sound_again() -> None:
+def test_divergence_ends_when_the_model_is_healthy_again() -> None:
     _, found = watch_of([*noisy(-0.02, 60), *noisy(0.3, 30), *noisy(-0.02, 80)], changes=[60])
     assert found[69] is not None and found[-1] is None
     turns = sum((one is None) is not (other is None) for one, other in pairwise(found))
@@ -142,19 +142,19 @@ def test_it_is_over_when_the_model_is_sound_again() -> None:
 
 @pytest.mark.parametrize("spread", [0.002, 0.01, 0.05, 0.2])
 @pytest.mark.parametrize("learns", [lambda _: 0.0, lambda n: -0.0001 * n, lambda n: -0.3 * (1 - math.exp(-n / 500))])
-def test_noise_alone_is_never_named(spread: float, learns: Callable[[int], float]) -> None:
+def test_noise_alone_is_never_reported(spread: float, learns: Callable[[int], float]) -> None:
     """1,000 steps each, with a harmless change every 90: also where a batch is small and its loss jumps about."""
     generator = np.random.default_rng(7)
     excesses = [learns(number) + spread * generator.standard_t(5) for number in range(1000)]
     assert first(watch_of(excesses, changes=range(90, 1000, 90))[1]) is None
 
 
-def test_lone_spikes_are_none() -> None:
+def test_single_spikes_are_no_divergence() -> None:
     excesses = [3.0 if number % 4 == 0 else excess for number, excess in enumerate(noisy(-0.02, 400))]
     assert first(watch_of(excesses)[1]) is None
 
 
-def test_steps_without_a_loss_or_an_anchor_say_nothing() -> None:
+def test_steps_without_a_loss_or_an_anchor_are_ignored() -> None:
     watch = DivergenceWatch()
     for number in range(1, 60):
         watch.observe(beside(number, 2.0, None))
@@ -164,7 +164,7 @@ def test_steps_without_a_loss_or_an_anchor_say_nothing() -> None:
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_the_sentence_names_a_ratio_that_its_two_losses_have(seed: int) -> None:
+def test_the_ratio_in_the_sentence_matches_its_two_losses(seed: int) -> None:
     """Anchors differ from step to step, so a ratio of medians is not the median of ratios."""
     generator, doctor = np.random.default_rng(seed), GradientDoctor("run", NAMES, lambda: settings(rate=0.3))
     for number in range(1, 31):
@@ -176,7 +176,7 @@ def test_the_sentence_names_a_ratio_that_its_two_losses_have(seed: int) -> None:
     assert shown == (text(ratio) if unit == "times" else f"{100.0 * (ratio - 1.0):.1f}")
 
 
-def test_thousands_are_written_out() -> None:
+def test_large_ratios_are_written_out() -> None:
     """The window said ``1.74e3 times the 0.146``."""
     doctor = GradientDoctor("run", NAMES, lambda: settings(rate=0.3))
     for number in range(1, 31):
@@ -187,7 +187,7 @@ def test_thousands_are_written_out() -> None:
     assert "2,470, 12,300 times the 0.2 of" in doctor.diagnose().evidence
 
 
-def test_the_doctor_puts_it_first_and_names_its_numbers() -> None:
+def test_the_doctor_reports_divergence_first_with_its_numbers() -> None:
     doctor = GradientDoctor("run", NAMES, lambda: settings(rate=0.3))
     for number in range(1_001, 1_301):
         doctor.observe(beside(number, -0.02))
@@ -203,7 +203,7 @@ def test_the_doctor_puts_it_first_and_names_its_numbers() -> None:
     assert doctor.diagnose().disease is Disease.UNKNOWN
 
 
-def test_a_wreck_that_comes_to_correct_nothing_is_not_sound_again() -> None:
+def test_a_diverged_model_that_corrects_nothing_is_not_healthy_again() -> None:
     """A rate of 0.9 that was left for 1,170 steps: it was as good as its anchor, and was called healthy."""
     wreck = [*noisy(0.4, 60, 0.2), *noisy(0.0, 1_500, 0.02)]
     for learned in (-0.005, -0.08):
@@ -216,7 +216,7 @@ def test_a_wreck_that_comes_to_correct_nothing_is_not_sound_again() -> None:
         assert watch.found is None or learned < -0.05, "held against what it was before the change"
 
 
-def test_a_wreck_that_was_saved_and_resumed_stays_one() -> None:
+def test_a_diverged_model_stays_diverged_after_a_resume() -> None:
     watch, found = watch_of(noisy(0.0, 300, 0.02))
     assert first(found) is None
     watch.resume_diverged(250)

@@ -22,12 +22,12 @@ def falling(number: int) -> float:
     return math.exp(-number / 100) * NOISE[number]
 
 
-def test_it_is_too_early_to_say_below_50_steps() -> None:
+def test_no_verdict_below_50_steps() -> None:
     assert verdict(step, 49).disease is Disease.UNKNOWN
     assert verdict(step, 50).disease is Disease.HEALTHY
 
 
-def test_what_is_left_out_at_the_start_is_said_before_and_after_it_is_too_early() -> None:
+def test_the_steps_ignored_at_the_start_are_always_mentioned() -> None:
     """47 steps were counted, and then a verdict was of the last 37: the first 20 are in the one alone."""
     assert verdict(step, 47).evidence == (
         "47 steps with a gradient norm so far; 50 are needed, of which the first 20 are not counted."
@@ -43,14 +43,14 @@ def test_steps_without_a_norm_do_not_count_towards_the_50() -> None:
     assert verdict(lambda number: replace(bare, step=number), 200).disease is Disease.UNKNOWN
 
 
-def test_a_number_that_is_not_finite_is_reported_at_once() -> None:
+def test_a_non_finite_number_is_reported_at_once() -> None:
     found = verdict(lambda number: step(number, origin=NonFiniteOrigin.LOSS), 1)
     assert found.disease is Disease.NOT_FINITE
     assert (found.run_id, found.step) == ("run", 1)
 
 
 @pytest.mark.parametrize(("bad", "is_rare"), [((205,), True), ((205, 230, 260), True), (range(205, 300, 5), False)])
-def test_a_bad_batch_now_and_then_does_not_hide_what_the_others_show(bad: Sequence[int], is_rare: bool) -> None:
+def test_occasional_bad_batches_do_not_hide_other_findings(bad: Sequence[int], is_rare: bool) -> None:
     def build(number: int, norm: float = 1e4) -> StepDone:
         return step(number, norm, NOISE[number], origin=NonFiniteOrigin.INPUT if number in bad else None)
 
@@ -61,19 +61,19 @@ def test_a_bad_batch_now_and_then_does_not_hide_what_the_others_show(bad: Sequen
     assert verdict(lambda number: build(number, 1.0), 300).disease is Disease.NOT_FINITE, "where nothing else is wrong"
 
 
-def test_other_numbers_that_are_not_finite_come_first_however_rare() -> None:
+def test_other_non_finite_numbers_come_first_however_rare() -> None:
     found = verdict(lambda number: step(number, 1e4, origin=NonFiniteOrigin.LOSS if number == 205 else None), 300)
     assert found.disease is Disease.NOT_FINITE
 
 
-def test_each_number_comes_with_the_steps_that_it_was_measured_over() -> None:
+def test_each_number_names_the_steps_it_was_measured_over() -> None:
     """The norm over the newest hundred steps, the loss over the window: of 300, the first 20 are left out."""
     found = verdict(lambda number: step(number, 1.0, falling(number)), 300)
     assert "over the last 100 steps, nine of ten" in found.evidence
     assert found.evidence.endswith("over the last 280 steps.")
 
 
-def test_where_it_began_is_the_first_of_the_newest_bout() -> None:
+def test_the_origin_is_the_start_of_the_newest_episode() -> None:
     """An old bad candle has nothing to do with it; parameters that the next steps find spoiled have."""
     origins = {60: NonFiniteOrigin.INPUT, 120: NonFiniteOrigin.GRADIENTS}
     origins |= {number: NonFiniteOrigin.PARAMETERS for number in range(121, 130)}
@@ -88,12 +88,12 @@ def test_a_bad_candle_is_forgotten_after_a_hundred_steps() -> None:
     assert doctor_of(steps).diagnose().disease is Disease.HEALTHY
 
 
-def test_numbers_that_are_not_finite_are_seen_where_the_step_does_not_say_so() -> None:
+def test_non_finite_numbers_are_found_even_if_the_step_is_not_marked() -> None:
     assert verdict(lambda number: replace(step(number), loss=math.nan), 60).disease is Disease.NOT_FINITE
     assert verdict(lambda number: replace(step(number), gradient_norm=math.inf), 60).disease is Disease.NOT_FINITE
 
 
-def test_finding_the_loss_scale_is_no_disease_but_losing_it_is() -> None:
+def test_searching_for_the_loss_scale_is_normal_but_losing_it_is_not() -> None:
     """fp16's scaler meets overflows while it finds its scale, and one now and then when it tries a larger one."""
 
     def overflowing(number: int, when: bool) -> StepDone:
@@ -118,7 +118,7 @@ def test_growth_is_an_explosion_before_it_reaches_100() -> None:
     assert "grew" in found.evidence
 
 
-def test_growth_that_teaches_or_stays_small_is_none() -> None:
+def test_growth_with_learning_or_at_a_small_size_is_no_explosion() -> None:
     growing = [0.5 * math.exp(number / 40) for number in range(400)]
     learns = verdict(lambda number: step(number, growing[number], falling(number)))
     small = verdict(lambda number: step(number, growing[number] / 50, 1.0))
@@ -126,7 +126,7 @@ def test_growth_that_teaches_or_stays_small_is_none() -> None:
 
 
 @pytest.mark.parametrize(("loss_falls", "disease"), [(True, Disease.HEALTHY), (False, Disease.VANISHING)])
-def test_small_gradients_are_a_disease_only_while_the_loss_is_stuck(loss_falls: bool, disease: Disease) -> None:
+def test_small_gradients_are_reported_only_while_the_loss_is_stuck(loss_falls: bool, disease: Disease) -> None:
     def small(number: int) -> StepDone:
         return step(number, 1e-7, falling(number) if loss_falls else NOISE[number], [1e-8, 1e-7, 1e-7])
 
@@ -134,7 +134,7 @@ def test_small_gradients_are_a_disease_only_while_the_loss_is_stuck(loss_falls: 
 
 
 @pytest.mark.parametrize(("loss_falls", "disease"), [(True, Disease.HEALTHY), (False, Disease.VANISHING)])
-def test_early_layers_far_below_late_ones_are_one_only_then_too(loss_falls: bool, disease: Disease) -> None:
+def test_uneven_layers_are_reported_only_while_the_loss_is_stuck(loss_falls: bool, disease: Disease) -> None:
     def lost(number: int) -> StepDone:
         return step(number, 1.0, falling(number) if loss_falls else NOISE[number], [1e-4, 1e-2, 1.0])
 
@@ -147,7 +147,7 @@ def test_late_layers_far_below_early_ones_are_not_vanishing() -> None:
     assert found.disease is Disease.HEALTHY
 
 
-def test_a_loss_that_was_learned_to_the_end_is_not_stuck() -> None:
+def test_a_converged_loss_is_not_stuck() -> None:
     def learned(number: int) -> StepDone:
         return step(number, 1e-8, 5.0 if number < 20 else 1e-9 * NOISE[number], [1e-8, 1e-8, 1e-8])
 
@@ -166,7 +166,7 @@ def test_gradients_that_vanish_after_some_learning_are_reported(small: float) ->
     assert verdict(lost, 800).disease is Disease.VANISHING
 
 
-def test_gradients_that_were_always_small_and_taught_a_part_are_no_disease() -> None:
+def test_always_small_gradients_with_partial_learning_are_not_reported() -> None:
     def small(number: int) -> StepDone:
         return step(number, 2e-7 * NOISE[number], (1.0 if number < 100 else 0.6) * NOISE[-number], [1e-7] * 3)
 
@@ -179,22 +179,20 @@ def test_one_dead_layer_is_named_though_the_loss_falls() -> None:
     assert found.layers == (NAMES[1],)
 
 
-def test_where_nothing_moves_no_layer_is_dead() -> None:
+def test_no_layer_is_dead_if_no_layer_moves() -> None:
     """In the warm-up from a rate of nothing, a head at zero gives the body no gradient: nothing was tried yet."""
     found = verdict(lambda number: step(number, 1.0, NOISE[number], [0.0, 0.0, 1.0], update_ratio=0.0, rate=0.0))
     assert found.disease is not Disease.DEAD_LAYERS
 
 
-def test_the_first_steps_of_a_run_are_not_held_against_it() -> None:
+def test_the_first_steps_of_a_run_are_ignored() -> None:
     """Adam's first steps are its largest, most of all where the parameters are still small."""
     found = verdict(lambda number: step(number, loss=falling(number), update_ratio=2.0 / number), 60)
     assert found.disease is Disease.HEALTHY
 
 
 @pytest.mark.parametrize(("after", "disease"), [(3.0, Disease.UPDATES_TOO_LARGE), (0.5, Disease.HEALTHY)])
-def test_first_steps_that_threw_the_weights_out_are_held_against_it_until_made_good(
-    after: float, disease: Disease
-) -> None:
+def test_first_steps_that_spoiled_the_weights_count_until_recovery(after: float, disease: Disease) -> None:
     """Adam's steps look sound beside weights that its first ones made large; seen on the real model at a rate of 1."""
 
     def thrown(number: int) -> StepDone:
@@ -212,7 +210,7 @@ def rising(number: int) -> float:
     return (1.0 + number / 50) * NOISE[number]
 
 
-def test_norms_that_are_spread_over_many_sizes_explode_where_nothing_clips_them() -> None:
+def test_widely_spread_norms_without_clipping_are_an_explosion() -> None:
     """Seldom enough for the median, and each of them throws the weights away."""
 
     def spread(clip_norm: float) -> Callable[[int], StepDone]:
@@ -244,7 +242,7 @@ def test_norms_that_are_spread_over_many_sizes_explode_where_nothing_clips_them(
         (88.0, falling, None),
     ],
 )
-def test_a_threshold_is_raised_only_for_sound_norms_and_a_loss_that_does_not_rise(
+def test_a_threshold_is_raised_only_with_healthy_norms_and_no_rising_loss(
     norm: float, loss: Callable[[int], float], name: str | None
 ) -> None:
     threshold = norm / 80
@@ -255,7 +253,7 @@ def test_a_threshold_is_raised_only_for_sound_norms_and_a_loss_that_does_not_ris
         assert found.change is not None and found.change.value == pytest.approx(1e-5)
 
 
-def test_where_most_norms_are_sound_and_teach_the_threshold_rises_to_the_usual_and_no_higher() -> None:
+def test_with_mostly_healthy_norms_the_threshold_rises_at_most_to_the_usual() -> None:
     found = verdict(lambda number: step(number, 40.0 if number % 9 == 0 else 4.0, falling(number), clip_norm=0.01))
     assert found.disease is Disease.ALWAYS_CLIPPING
     assert found.change == SettingChange("gradients", "clip_norm", 10.0)
@@ -273,7 +271,7 @@ def test_a_threshold_beyond_the_usual_and_far_above_the_norms_is_too_high(norm: 
 
 
 @pytest.mark.parametrize("mode", ["norm", "layer"])
-def test_a_threshold_far_below_or_far_above_the_norms_is_reported_with_a_fitting_one(mode: str) -> None:
+def test_an_ill_fitting_threshold_is_reported_with_a_better_one(mode: str) -> None:
     for threshold, disease in ((1e-3, Disease.ALWAYS_CLIPPING), (1e4, Disease.NEVER_CLIPPING)):
         found = verdict(lambda number, t=threshold: step(number, NOISE[number], clip_norm=t), chosen=settings(mode))  # type: ignore[misc]
         assert found.disease is disease
@@ -283,7 +281,7 @@ def test_a_threshold_far_below_or_far_above_the_norms_is_reported_with_a_fitting
         assert found.change.value == pytest.approx(high, rel=0.15)
 
 
-def test_in_mode_value_the_numbers_count_and_not_the_norm() -> None:
+def test_clipping_by_value_is_judged_by_values_and_not_by_the_norm() -> None:
     always = Settings(gradients=GradientSettings(clip_mode="value", clip_value=1e-3))
     never = Settings(gradients=GradientSettings(clip_mode="value", clip_value=1e3))
     clipped = verdict(lambda number: step(number, largest=0.2, clipped=True), chosen=always)
@@ -296,20 +294,20 @@ def test_in_mode_value_the_numbers_count_and_not_the_norm() -> None:
 
 
 @pytest.mark.parametrize("norm", [1e-3, 0.1, 1.0, 9.0])
-def test_the_default_threshold_is_never_blamed_for_sound_norms(norm: float) -> None:
+def test_the_default_threshold_is_never_blamed_for_healthy_norms(norm: float) -> None:
     """Nor for small ones that teach."""
     assert verdict(lambda number: step(number, norm * NOISE[number], falling(number))).disease is Disease.HEALTHY
 
 
 @pytest.mark.parametrize("mode", ["off", "observe"])
 @pytest.mark.parametrize("threshold", [1e-4, 1e4])
-def test_where_nothing_is_clipped_no_threshold_is_blamed(mode: str, threshold: float) -> None:
+def test_without_clipping_no_threshold_is_blamed(mode: str, threshold: float) -> None:
     found = verdict(lambda number: step(number, clip_norm=threshold), chosen=settings(mode))
     assert found.disease is Disease.HEALTHY
     assert ("would have clipped" in found.evidence) == (mode == "observe")
 
 
-def test_exploding_comes_before_large_updates_and_those_before_clipping() -> None:
+def test_explosion_precedes_large_updates_which_precede_clipping() -> None:
     worst = verdict(lambda number: step(number, 1e3, update_ratio=0.5, clip_norm=1e-3))
     bad = verdict(lambda number: step(number, 1.0, update_ratio=0.5, clip_norm=1e-3))
     mild = verdict(lambda number: step(number, 1.0, clip_norm=1e-3))
@@ -317,7 +315,7 @@ def test_exploding_comes_before_large_updates_and_those_before_clipping() -> Non
     assert diseases == [Disease.EXPLODING, Disease.UPDATES_TOO_LARGE, Disease.ALWAYS_CLIPPING]
 
 
-def test_what_was_forgotten_speaks_no_more() -> None:
+def test_forgotten_steps_no_longer_count() -> None:
     doctor = doctor_of(step(number, 1e3) for number in range(1, 200))
     assert doctor.diagnose().disease is Disease.EXPLODING
     doctor.forget()
@@ -334,7 +332,7 @@ def test_only_the_last_300_steps_count() -> None:
     assert long.diagnose() == short.diagnose()
 
 
-def test_a_run_with_other_layers_than_were_named_is_judged_without_them() -> None:
+def test_unknown_layers_are_ignored() -> None:
     doctor = GradientDoctor("run", ("only one",), Settings)
     for number in range(1, 100):
         doctor.observe(step(number, layers=[0.0, 0.0, 1.0]))

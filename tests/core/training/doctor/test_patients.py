@@ -42,9 +42,7 @@ def is_rare(wrong: Sized, seeds: range) -> bool:
         (patients.exploding_now_and_then, Disease.EXPLODING),
     ],
 )
-def test_networks_built_with_a_disease_are_named(
-    build: Callable[[int], Patient], disease: Disease, seeds: range
-) -> None:
+def test_faulty_networks_are_diagnosed(build: Callable[[int], Patient], disease: Disease, seeds: range) -> None:
     found = {seed: diagnose(build(seed)) for seed in seeds}
     missed = {seed: one.evidence for seed, one in found.items() if one.disease is not disease}
     assert is_rare(missed, seeds), missed
@@ -60,7 +58,7 @@ def test_networks_built_with_a_disease_are_named(
         (patients.nan_in_parameters, "in the parameters"),
     ],
 )
-def test_a_number_that_is_not_finite_is_traced_to_its_origin(
+def test_a_non_finite_number_is_traced_to_its_origin(
     build: Callable[[int], Patient], origin: str, seeds: range
 ) -> None:
     found = {seed: diagnose(build(seed)) for seed in seeds}
@@ -68,7 +66,7 @@ def test_a_number_that_is_not_finite_is_traced_to_its_origin(
     assert is_rare(missed, seeds), missed
 
 
-def test_healthy_networks_are_left_alone() -> None:
+def test_healthy_networks_get_no_diagnosis() -> None:
     accused = {}
     for seed in HEALTHY_FEW:
         patient = patients.healthy(seed)
@@ -80,21 +78,19 @@ def test_healthy_networks_are_left_alone() -> None:
 
 @pytest.mark.parametrize("seeds", SEEDS, ids=str)
 @pytest.mark.parametrize("build", [patients.nearly_always_clipping, patients.nearly_never_clipping])
-def test_thresholds_on_the_healthy_side_of_the_rules_are_left_alone(
-    build: Callable[[int], Patient], seeds: range
-) -> None:
+def test_healthy_thresholds_get_no_diagnosis(build: Callable[[int], Patient], seeds: range) -> None:
     accused = {seed: found for seed in seeds if (found := diagnose(build(seed))).disease is not Disease.HEALTHY}
     assert is_rare(accused, seeds), accused
 
 
 @pytest.mark.slow
-def test_of_many_healthy_runs_at_most_one_is_accused_at_any_time() -> None:
+def test_at_most_one_of_many_healthy_runs_is_misdiagnosed() -> None:
     """Harder than at the end: asked every 10 steps, as the session asks."""
     accused = {seed: words for seed in HEALTHY_MANY if (words := _accusations(patients.healthy(seed)))}
     assert len(accused) <= 1, accused
 
 
-def test_a_head_that_starts_at_zero_is_no_disease_at_any_step() -> None:
+def test_a_zero_initialised_head_is_never_diagnosed() -> None:
     """The body's gradients are exactly zero at the first step, and tiny while the rate warms up."""
     for seed in range(2):
         patient = patients.transformer(patients.Draw(seed))

@@ -79,7 +79,7 @@ def observe_all(run: Run, tree: Settings) -> GradientDoctor:
 
 @settings(max_examples=60)
 @given(runs, settings_trees)
-def test_it_never_fails_and_says_no_number_that_is_none(run: Run, tree: Settings) -> None:
+def test_the_doctor_never_fails_and_prints_no_missing_number(run: Run, tree: Settings) -> None:
     found = observe_all(run, tree).diagnose()
     assert found.evidence.endswith(".")
     assert not re.search(r"nan|inf|none", f"{found.evidence} {found.advice}".lower().replace("none of", ""))
@@ -87,14 +87,14 @@ def test_it_never_fails_and_says_no_number_that_is_none(run: Run, tree: Settings
 
 @settings(max_examples=25)
 @given(runs, settings_trees)
-def test_the_same_steps_lead_to_the_same_words(run: Run, tree: Settings) -> None:
+def test_the_same_steps_give_the_same_diagnosis(run: Run, tree: Settings) -> None:
     doctor = observe_all(run, tree)
     assert doctor.diagnose() == doctor.diagnose() == observe_all(run, tree).diagnose()
 
 
 @settings(max_examples=60)
 @given(runs, settings_trees)
-def test_every_change_is_one_that_the_settings_take(run: Run, tree: Settings) -> None:
+def test_every_proposed_change_is_a_valid_setting(run: Run, tree: Settings) -> None:
     change = observe_all(run, tree).diagnose().change
     if change is None:
         return

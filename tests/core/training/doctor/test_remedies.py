@@ -191,7 +191,7 @@ CASES: list[tuple[str, Build, Settings, Disease, SettingChange | None]] = [
 @pytest.mark.parametrize(
     ("build", "chosen", "disease", "change"), [case[1:] for case in CASES], ids=[case[0] for case in CASES]
 )
-def test_the_first_change_that_fits_is_proposed_and_can_be_applied(
+def test_the_first_fitting_change_is_proposed_and_can_be_applied(
     build: Build, chosen: Settings, disease: Disease, change: SettingChange | None
 ) -> None:
     found = verdict(build, chosen=chosen)
@@ -204,7 +204,7 @@ def test_the_first_change_that_fits_is_proposed_and_can_be_applied(
 
 
 @pytest.mark.parametrize("threshold", [0.3, 5.0, 6.4, 12.0, 30.0, 1e3])
-def test_a_lower_threshold_is_lower_than_the_present_one(threshold: float) -> None:
+def test_a_proposed_lower_threshold_is_below_the_current_one(threshold: float) -> None:
     """Norms that were larger once would make it higher: then clipping is at work, and the rate is next."""
 
     def drifted(number: int) -> StepDone:
@@ -219,13 +219,13 @@ def test_a_lower_threshold_is_lower_than_the_present_one(threshold: float) -> No
         assert found.change == SettingChange("training", "learning_rate", 1e-5)
 
 
-def test_a_bound_for_each_number_that_is_as_low_as_it_goes_is_not_raised() -> None:
+def test_a_value_bound_at_its_minimum_is_not_raised() -> None:
     chosen = clipping(clip_mode="value", clip_value=1e-13)
     found = verdict(lambda number: step(number, 1e4, clipped=False), chosen=chosen)
     assert found.change is None or found.change.name != "clip_value"
 
 
-def test_a_rate_that_is_as_low_as_it_goes_is_not_lowered() -> None:
+def test_a_rate_at_its_minimum_is_not_lowered() -> None:
     found = verdict(lambda number: step(number, update_ratio=0.4, rate=1e-12), chosen=at_rate(1e-12))
     assert (found.disease, found.change) == (Disease.UPDATES_TOO_LARGE, None)
 
@@ -237,7 +237,7 @@ def test_each_application_lowers_the_rate(rate: float) -> None:
     assert rate / 100 <= found.change.value <= rate / 3
 
 
-def test_at_a_schedules_end_the_set_rate_falls_by_as_much_as_the_used_one_must() -> None:
+def test_at_the_end_of_a_schedule_the_set_rate_is_scaled_like_the_used_rate() -> None:
     """The button sets what the schedule starts from: a tenth of it is in use at the cosine's end."""
     chosen = at_rate(1e-2, schedule="cosine", schedule_steps=300)
     found = verdict(lambda number: step(number, update_ratio=0.2, rate=1e-3), chosen=chosen)
@@ -246,13 +246,13 @@ def test_at_a_schedules_end_the_set_rate_falls_by_as_much_as_the_used_one_must()
 
 
 @pytest.mark.parametrize("schedule", ["constant", "adaptive", "cosine"])
-def test_a_schedule_that_changes_nothing_yet_is_not_spoken_of(schedule: str) -> None:
+def test_a_schedule_without_effect_yet_is_not_mentioned(schedule: str) -> None:
     chosen = at_rate(1e-2, schedule=schedule)
     found = verdict(lambda number: step(number, update_ratio=0.2, rate=1e-2), chosen=chosen)
     assert found.advice.endswith("lower the learning rate from 0.01 to 0.0005.")
 
 
-def test_after_rollbacks_the_rate_in_force_is_lowered_and_not_the_one_before_them() -> None:
+def test_after_rollbacks_the_effective_rate_is_lowered() -> None:
     """It used to be derived from the highest rate in the window: the button then raised it."""
     in_force = 1e-4 / 16
 

@@ -27,7 +27,7 @@ def test_a_fall_is_found_in_noise_of_nearly_its_size(fall: float) -> None:
     assert np.median([one.climb for one in found if one is not None]) == pytest.approx(-fall, rel=0.15)
 
 
-def test_spikes_and_holes_do_not_matter() -> None:
+def test_spikes_and_gaps_do_not_change_the_trend() -> None:
     values = np.linspace(2.0, 1.0, 200) + np.random.default_rng(3).normal(0, 0.05, 200)
     spoiled = values.copy()
     spoiled[::17] = 1e6
@@ -40,11 +40,11 @@ def test_spikes_and_holes_do_not_matter() -> None:
 
 
 @given(st.lists(st.floats(-1e6, 1e6), min_size=FEWEST, max_size=300))
-def test_upside_down_it_is_the_opposite(numbers: list[float]) -> None:
+def test_a_mirrored_series_has_the_opposite_trend(numbers: list[float]) -> None:
     up, down = trend_of(np.array(numbers)), trend_of(-np.array(numbers))
     assert up is not None and down is not None
     assert (up.z, up.climb, up.start) == pytest.approx((-down.z, -down.climb, -down.start))
 
 
-def test_too_few_numbers_have_none() -> None:
+def test_too_few_numbers_have_no_trend() -> None:
     assert trend_of(np.r_[np.ones(FEWEST - 1), np.full(100, np.nan)]) is None

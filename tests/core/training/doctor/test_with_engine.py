@@ -84,9 +84,7 @@ def spoil_moment(trained: TrainingEngine) -> None:
 
 
 @pytest.mark.parametrize("spoil", [spoil_before, spoil_after_forward, spoil_moment])
-def test_while_rollbacks_use_up_the_budget_the_doctor_says_why(
-    tmp_path: Path, spoil: Callable[[TrainingEngine], None]
-) -> None:
+def test_the_doctor_explains_repeated_rollbacks(tmp_path: Path, spoil: Callable[[TrainingEngine], None]) -> None:
     ward = Ward(tmp_path)
     for _ in range(55):
         ward.train()

@@ -21,11 +21,11 @@ def observe(rate: AdaptiveRate, ratio: float, looks: int = 1, seed: int = 0) -> 
     return rate
 
 
-def test_as_long_as_learning_helps_the_rate_stays_as_it_was_set() -> None:
+def test_the_rate_is_unchanged_while_learning_helps() -> None:
     assert observe(AdaptiveRate(), 0.97, looks=12).factor == 1.0
 
 
-def test_where_it_does_harm_the_rate_is_halved_but_never_below_an_eighth_and_comes_back_when_it_helps() -> None:
+def test_the_rate_is_halved_during_harm_down_to_an_eighth_and_recovers() -> None:
     rate = AdaptiveRate()
     factors = [observe(rate, 1.05, seed=seed).factor for seed in range(5)]
     assert factors == [0.5, 0.25, 0.125, 0.125, 0.125]
@@ -33,13 +33,13 @@ def test_where_it_does_harm_the_rate_is_halved_but_never_below_an_eighth_and_com
     assert back[-1] == 1.0 and back == sorted(back)
 
 
-def test_where_it_neither_helps_nor_harms_chance_seldom_halves_the_rate() -> None:
+def test_without_effect_the_rate_is_rarely_halved_by_chance() -> None:
     mean = np.exp(0.1**2 / 2.0)
     halved = sum(observe(AdaptiveRate(), 1.0 / mean, looks=1, seed=seed).factor < 1.0 for seed in range(200))
     assert halved <= 16  # 2.5 % of looks, or a little more of ten blocks
 
 
-def test_how_hard_the_candles_were_to_forecast_is_of_no_matter() -> None:
+def test_the_difficulty_of_the_candles_does_not_matter() -> None:
     """A market whose losses double from block to block is not a model that got worse."""
     rate, hard = AdaptiveRate(), 1.0
     for block in range(40):
@@ -49,21 +49,21 @@ def test_how_hard_the_candles_were_to_forecast_is_of_no_matter() -> None:
     assert rate.factor == 1.0
 
 
-def test_losses_that_are_the_same_change_nothing() -> None:
+def test_equal_losses_change_nothing() -> None:
     rate = AdaptiveRate()
     for _ in range(6 * LOOK):
         rate.observe(np.array([0.2]), np.array([0.2]))
     assert rate.factor == 1.0
 
 
-def test_a_market_that_changed_gives_the_whole_rate_back() -> None:
+def test_a_market_change_restores_the_full_rate() -> None:
     rate = observe(AdaptiveRate(), 1.05, looks=3)
     assert rate.factor < 1.0
     rate.renew()
     assert rate.factor == 1.0 and rate.state() == AdaptiveRate().state()
 
 
-def test_what_is_not_a_number_spares_nothing() -> None:
+def test_nan_losses_do_not_reset_the_rate() -> None:
     rate, other = observe(AdaptiveRate(), 0.97), observe(AdaptiveRate(), 0.97)
     for model, without in ((math.nan, 1.0), (1.0, math.inf)):
         rate.observe(np.array([model]), np.array([without]))
@@ -81,7 +81,7 @@ def test_harm_at_one_horizon_does_not_hide_behind_gains_at_the_others() -> None:
     assert rate.factor < 1.0
 
 
-def test_of_many_horizons_chance_seldom_halves_the_rate() -> None:
+def test_many_horizons_rarely_halve_the_rate_by_chance() -> None:
     halved = 0
     for seed in range(100):
         generator, rate = np.random.default_rng(seed), AdaptiveRate()
@@ -92,7 +92,7 @@ def test_of_many_horizons_chance_seldom_halves_the_rate() -> None:
 
 
 @pytest.mark.parametrize("cut", [10, 3 * LOOK, 4 * LOOK + 7])
-def test_it_goes_on_from_its_state(cut: int) -> None:
+def test_a_restored_state_continues(cut: int) -> None:
     losses = np.random.default_rng(1).gamma(1.0, 0.15, 6 * LOOK)
     whole, first, second = AdaptiveRate(), AdaptiveRate(), AdaptiveRate()
     for place, loss in enumerate(losses):
@@ -119,19 +119,19 @@ def compare(made: RateSchedule, looks: int, has_learned: bool) -> list[float]:
     return changes
 
 
-def test_the_schedule_counts_only_candles_before_which_something_was_learned() -> None:
+def test_only_candles_after_training_count() -> None:
     made = schedule()
     assert compare(made, 3, has_learned=False) == [] and made.factor == 1.0
     assert compare(made, 3, has_learned=True) == [0.5, 0.5, 0.5] and made.factor == 0.125
 
 
-def test_other_schedules_do_not_look_at_it() -> None:
+def test_other_schedules_ignore_the_comparison() -> None:
     constant = RateSchedule(TrainingSettings(schedule="constant"))
     assert compare(constant, 3, has_learned=True) == [] and constant.factor == 1.0
 
 
 @pytest.mark.parametrize("kind", ["constant", "adaptive"])
-def test_learning_faster_for_a_while_falls_back_and_survives_a_restart(kind: str) -> None:
+def test_a_temporary_boost_ends_and_survives_a_restart(kind: str) -> None:
     made = RateSchedule(TrainingSettings(schedule=kind))  # type: ignore[arg-type]
     made.boost(3.0, 100)
     assert made.factor == 3.0
@@ -147,7 +147,7 @@ def test_learning_faster_for_a_while_falls_back_and_survives_a_restart(kind: str
     assert made.factor == other.factor == 1.0
 
 
-def test_a_state_from_before_there_was_any_of_it_is_taken() -> None:
+def test_a_state_of_an_older_version_is_accepted() -> None:
     made = schedule()
     made.restore({"done": 50, "plateau": 1.0, "stuck": 0})
     assert made.factor == 1.0

@@ -73,7 +73,7 @@ def test_off_and_observe_change_nothing(mode: str) -> None:
     assert did_clip(clipper(clip_mode=mode), norm_of(plain), done) is (mode == "observe")
 
 
-def test_adaptive_takes_the_percentile_of_recent_norms_that_counted() -> None:
+def test_adaptive_uses_the_percentile_of_recent_valid_norms() -> None:
     adaptive = clipper(clip_mode="adaptive", clip_percentile=75.0, clip_norm=3.0)
     seen: list[float] = []
     for step in range(RECENT_NORMS + 40):
@@ -89,7 +89,7 @@ def test_adaptive_takes_the_percentile_of_recent_norms_that_counted() -> None:
             assert float(done.norm_after) <= expected * (1.0 + 1e-4)
 
 
-def test_the_adaptive_state_goes_through_a_checkpoint() -> None:
+def test_the_adaptive_state_survives_a_checkpoint() -> None:
     first, second = (clipper(clip_mode="adaptive", clip_percentile=50.0) for _ in range(2))
     for step in range(30):
         first.clip(gradients(step), norm_of(gradients(step)), GOES_ON, ONE)
@@ -102,13 +102,13 @@ def test_the_adaptive_state_goes_through_a_checkpoint() -> None:
 
 
 @pytest.mark.parametrize("mode", ["norm", "adaptive"])
-def test_clipping_happens_once_in_a_step_between_backward_and_step(mode: str) -> None:
+def test_clipping_runs_once_per_step_between_backward_and_step(mode: str) -> None:
     """Clipped twice by the same norm, a gradient would come out smaller than the threshold."""
     limit = 0.05
     settings = GradientSettings(clip_mode=mode, clip_norm=limit)  # type: ignore[arg-type]
     assert float(norm_of(gradients_of(engine(settings), batch()))) == pytest.approx(limit, rel=1e-3)
 
 
-def test_a_clipped_step_says_so_and_an_unclipped_one_does_not() -> None:
+def test_only_a_clipped_step_is_marked_as_clipped() -> None:
     assert engine(GradientSettings(clip_norm=1e-3)).step(batch(), REFERENCE).clipped
     assert not engine(GradientSettings(clip_norm=1e3)).step(batch(), REFERENCE).clipped

@@ -138,7 +138,7 @@ def poisoned() -> Batch:
     return dataclasses.replace(bad, targets=targets)
 
 
-def test_replayed_steps_are_the_eager_ones_whatever_is_changed_meanwhile() -> None:
+def test_replayed_steps_equal_eager_steps_despite_setting_changes() -> None:
     recorder = Recorder()
     ours, eager = graphed(recorder), engine(ADAPTIVE, TRAINING)
     for seed in range(40):
@@ -156,7 +156,7 @@ def test_replayed_steps_are_the_eager_ones_whatever_is_changed_meanwhile() -> No
     assert_same(state(eager), state(ours))
 
 
-def test_what_moves_the_tensors_leads_to_a_new_capture() -> None:
+def test_moved_tensors_cause_a_new_capture() -> None:
     recorder = Recorder()
     ours, eager = graphed(recorder), engine(ADAPTIVE, TRAINING)
     for seed in range(6):
@@ -180,7 +180,7 @@ def test_what_moves_the_tensors_leads_to_a_new_capture() -> None:
 
 @pytest.mark.parametrize("training", [TRAINING, SLOW], ids=["high rate", "default rate"])
 @pytest.mark.parametrize("kind", [SaysTheSame, Frozen, FrozenMoments, FrozenAverage, DeafToItsInputs, Broken])
-def test_a_graph_that_is_not_to_be_trusted_is_not_used_and_the_reason_is_kept(
+def test_an_untrusted_graph_is_not_used_and_the_reason_is_kept(
     kind: type[Recorder], training: TrainingSettings
 ) -> None:
     ours, eager = graphed(kind(), training=training), engine(ADAPTIVE, training)
@@ -191,7 +191,7 @@ def test_a_graph_that_is_not_to_be_trusted_is_not_used_and_the_reason_is_kept(
     assert expected in ours.execution and "\n" not in ours.execution
 
 
-def test_a_sound_graph_is_used_at_the_default_rate_too() -> None:
+def test_a_correct_graph_is_used_at_the_default_rate_too() -> None:
     recorder = Recorder()
     ours = graphed(recorder, training=SLOW)
     for seed in range(12):
@@ -200,7 +200,7 @@ def test_a_sound_graph_is_used_at_the_default_rate_too() -> None:
 
 
 @pytest.mark.parametrize("kind", [Recorder, Frozen])
-def test_a_step_that_was_skipped_proves_nothing_of_a_graph(kind: type[Recorder]) -> None:
+def test_a_skipped_step_does_not_validate_a_graph(kind: type[Recorder]) -> None:
     recorder = kind()
     ours, eager = graphed(recorder), engine(ADAPTIVE, TRAINING)
     for seed in range(12):
@@ -211,7 +211,7 @@ def test_a_step_that_was_skipped_proves_nothing_of_a_graph(kind: type[Recorder])
     assert (ours.execution == "CUDA graph") is (kind is Recorder) and recorder.captures == 1
 
 
-def test_want_of_memory_in_a_capture_is_not_held_against_the_graph() -> None:
+def test_out_of_memory_in_a_capture_does_not_reject_the_graph() -> None:
     """It is for the ladder to answer; the step leaves no trace, and the next capture is tried as the first was."""
     recorder = Short()
     ours = graphed(recorder)
@@ -226,7 +226,7 @@ def test_want_of_memory_in_a_capture_is_not_held_against_the_graph() -> None:
     assert ours.execution == "CUDA graph" and recorder.captures == 2
 
 
-def test_a_spoiled_device_is_no_reason_to_go_on_eagerly() -> None:
+def test_a_broken_device_does_not_fall_back_to_eager_steps() -> None:
     class Sticky(Recorder):
         def capture(self, run: Callable[[], Tensor]) -> Callable[[], Tensor]:
             error = torch.AcceleratorError("CUDA error: an illegal memory access was encountered")
@@ -240,7 +240,7 @@ def test_a_spoiled_device_is_no_reason_to_go_on_eagerly() -> None:
         ours.step(batch(3), REFERENCE)
 
 
-def test_a_refusal_ends_where_another_graph_would_be_captured() -> None:
+def test_a_refusal_ends_when_a_different_graph_would_be_captured() -> None:
     recorder = SaysTheSame()
     ours = graphed(recorder)
     for seed in range(6):
@@ -250,7 +250,7 @@ def test_a_refusal_ends_where_another_graph_would_be_captured() -> None:
     assert ours.execution == "eager so far"
 
 
-def test_loss_scaling_and_noise_are_done_eagerly() -> None:
+def test_loss_scaling_and_noise_run_eagerly() -> None:
     for training, gradients in (
         (dataclasses.replace(TRAINING, precision="float16"), ADAPTIVE),
         (TRAINING, GradientSettings(noise=0.1)),
@@ -262,7 +262,7 @@ def test_loss_scaling_and_noise_are_done_eagerly() -> None:
         assert recorder.captures == 0 and ours.execution == "eager"
 
 
-def test_an_engine_that_takes_the_numbers_of_another_goes_on_as_that_one_and_keeps_its_graph() -> None:
+def test_an_engine_that_loads_another_state_continues_it_and_keeps_its_graph() -> None:
     recorder = Recorder()
     ours, other = graphed(recorder), engine(ADAPTIVE, TRAINING)
     for seed in range(8):
@@ -295,7 +295,7 @@ class CudaStreams:
         raise RuntimeError("CUDA error: operation failed due to a previous error during capture")
 
 
-def test_a_capture_that_fails_at_its_end_leaves_the_former_stream_current(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failed_capture_restores_the_former_stream(monkeypatch: pytest.MonkeyPatch) -> None:
     streams = CudaStreams()
     monkeypatch.setattr(torch.cuda, "CUDAGraph", object)
     monkeypatch.setattr(torch.cuda, "synchronize", lambda: None)

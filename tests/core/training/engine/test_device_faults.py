@@ -20,7 +20,7 @@ def accelerator_error(code: int) -> torch.AcceleratorError:
 
 
 @pytest.mark.parametrize("code", [226, 700, 702, 710, 714, 715, 716, 717, 718, 719, 721, 810, 911, 214, 220, 709])
-def test_a_spoiled_context_is_sticky(code: int) -> None:
+def test_a_broken_context_is_sticky(code: int) -> None:
     assert classify(accelerator_error(code)) is DeviceFault.STICKY
 
 
@@ -35,7 +35,7 @@ def test_code_2_is_memory_and_not_sticky() -> None:
 
 
 @pytest.mark.parametrize("code", [1, 9, 98, 209, 701, 720, 801, 900])
-def test_what_a_program_did_wrong_is_no_fault_of_the_device(code: int) -> None:
+def test_programming_errors_are_no_device_faults(code: int) -> None:
     assert classify(accelerator_error(code)) is DeviceFault.NONE
 
 
@@ -55,12 +55,12 @@ def test_what_a_program_did_wrong_is_no_fault_of_the_device(code: int) -> None:
         ("cuDNN error: CUDNN_STATUS_NOT_SUPPORTED", DeviceFault.NONE),
     ],
 )
-def test_the_states_of_cublas_and_cudnn_count_as_what_they_are(state: str, fault: DeviceFault) -> None:
+def test_cublas_and_cudnn_states_are_classified(state: str, fault: DeviceFault) -> None:
     """torch raises them as a RuntimeError without a number."""
     assert classify(RuntimeError(state)) is fault
 
 
-def test_real_allocations_that_fail() -> None:
+def test_real_failed_allocations_are_recognised() -> None:
     with pytest.raises(RuntimeError) as refused:
         torch.empty(1 << 58)
     assert classify(refused.value) is DeviceFault.OUT_OF_MEMORY
@@ -69,7 +69,7 @@ def test_real_allocations_that_fail() -> None:
     assert classify(too_large.value) is DeviceFault.OUT_OF_MEMORY
 
 
-def test_other_real_errors_are_none() -> None:
+def test_other_real_errors_are_no_device_faults() -> None:
     with pytest.raises(RuntimeError) as mismatch:
         torch.ones(2, 3) @ torch.ones(2, 3)
     assert classify(mismatch.value) is DeviceFault.NONE
@@ -85,7 +85,7 @@ def test_a_machine_without_cuda_has_no_device() -> None:
     assert classify(none.value) is DeviceFault.GONE
 
 
-def test_what_an_error_was_raised_from_counts_and_a_loop_ends() -> None:
+def test_the_cause_chain_counts_and_cycles_end() -> None:
     try:
         try:
             raise accelerator_error(700)
@@ -101,7 +101,7 @@ def test_what_an_error_was_raised_from_counts_and_a_loop_ends() -> None:
     assert classify(one) is DeviceFault.NONE
 
 
-def test_telling_them_apart_imports_no_torch() -> None:
+def test_classification_imports_no_torch() -> None:
     code = (
         "import sys; from core.training.engine.device_faults import classify; classify(RuntimeError());"
         "print('torch' in sys.modules)"

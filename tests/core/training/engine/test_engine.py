@@ -64,7 +64,7 @@ def poisoned(where: str, poison: float, seed: int = 1) -> object:
 @pytest.mark.faults
 @pytest.mark.parametrize("precision", ["float32", "bfloat16", "float16"])
 @pytest.mark.parametrize("mode", ["norm", "value", "layer", "adaptive", "off", "observe"])
-def test_a_loss_that_is_not_finite_changes_nothing_bit_for_bit(mode: str, precision: str) -> None:
+def test_a_non_finite_loss_changes_nothing_bit_for_bit(mode: str, precision: str) -> None:
     training = TrainingSettings(learning_rate=RATE, ema_decay=0.9, precision=precision)  # type: ignore[arg-type]
     trained = engine(GradientSettings(clip_mode=mode), training)  # type: ignore[arg-type]
     for seed in range(3):
@@ -82,7 +82,7 @@ def test_a_loss_that_is_not_finite_changes_nothing_bit_for_bit(mode: str, precis
 @pytest.mark.faults
 @pytest.mark.parametrize("poison", [np.nan, np.inf, -np.inf])
 @pytest.mark.parametrize("where", ["features", "targets"])
-def test_a_first_step_that_is_not_finite_leaves_the_first_weights(poison: float, where: str) -> None:
+def test_a_non_finite_first_step_keeps_the_initial_weights(poison: float, where: str) -> None:
     trained = engine()
     before = state(trained)
     assert trained.step(poisoned(where, poison), REFERENCE).skipped_because is not None  # type: ignore[arg-type]
@@ -94,7 +94,7 @@ def test_a_first_step_that_is_not_finite_leaves_the_first_weights(poison: float,
 
 @pytest.mark.faults
 @pytest.mark.parametrize("poison", [np.nan, np.inf])
-def test_gradients_that_are_not_finite_are_distinguished_from_a_loss_that_is_not(poison: float) -> None:
+def test_non_finite_gradients_are_distinguished_from_a_non_finite_loss(poison: float) -> None:
     """The loss can be finite where a gradient is not: a square root at zero has an infinite slope."""
     trained = engine()
     trained.step(batch(), REFERENCE)
@@ -135,7 +135,7 @@ def test_a_skipped_step_leaves_the_average_bit_for_bit() -> None:
 
 
 @pytest.mark.faults
-def test_parameters_that_are_not_finite_are_named_as_the_origin() -> None:
+def test_non_finite_parameters_are_named_as_the_origin() -> None:
     trained = engine()
     trained.step(batch(), REFERENCE)
     with torch.no_grad():
@@ -147,7 +147,7 @@ def test_parameters_that_are_not_finite_are_named_as_the_origin() -> None:
 
 @pytest.mark.faults
 @pytest.mark.parametrize("where", ["moment", "parameter"])
-def test_a_step_that_leaves_parameters_not_finite_names_them_too(where: str) -> None:
+def test_a_step_that_makes_parameters_non_finite_names_them(where: str) -> None:
     """Loss and gradients were finite, so the step was done: what the optimizer wrote is not."""
     trained = engine()
     trained.step(batch(), REFERENCE)
@@ -300,7 +300,7 @@ def test_the_threshold_acts_on_true_gradients_under_loss_scaling() -> None:
 
 
 @pytest.mark.faults
-def test_fp16_overflow_skips_lowers_the_scale_and_goes_on() -> None:
+def test_fp16_overflow_skips_the_step_and_lowers_the_scale() -> None:
     trained = engine(training=TrainingSettings(learning_rate=RATE, precision="float16"))
     for _ in range(5):
         trained.step(batch(), REFERENCE)
@@ -318,7 +318,7 @@ def test_fp16_overflow_skips_lowers_the_scale_and_goes_on() -> None:
     assert after.gradients.loss_scale == pytest.approx(scales[0] / 2)
 
 
-def test_the_average_follows_and_is_what_forecasts() -> None:
+def test_the_weight_average_follows_and_is_used_to_forecast() -> None:
     trained = engine(training=TrainingSettings(learning_rate=RATE, ema_decay=0.75))
     average = [parameter.detach().clone() for parameter in trained.model.parameters()]
     for seed in range(4):
@@ -395,7 +395,7 @@ class Waits(TorchDispatchMode):
 
 @pytest.mark.parametrize("action", ["mark", "skip"])
 @pytest.mark.parametrize("precision", ["float32", "bfloat16", "float16"])
-def test_no_number_is_asked_of_the_device_until_the_step_is_read(precision: str, action: str) -> None:
+def test_no_value_is_read_from_the_device_before_the_step_is_read(precision: str, action: str) -> None:
     training = TrainingSettings(learning_rate=RATE, ema_decay=0.9, precision=precision)  # type: ignore[arg-type]
     trained = engine(GradientSettings(clip_mode="adaptive"), training, spike_action=action)
     for seed in range(3):
@@ -442,7 +442,7 @@ def overflow(trained: TrainingEngine) -> None:
 
 
 @pytest.mark.parametrize("precision", ["float32", "float16"])
-def test_a_restored_engine_goes_on_bit_for_bit(precision: str) -> None:
+def test_a_restored_engine_continues_bit_for_bit(precision: str) -> None:
     training = TrainingSettings(
         learning_rate=RATE, ema_decay=0.9, schedule="cosine", schedule_steps=20, warmup_steps=3, precision=precision
     )  # type: ignore[arg-type]
@@ -480,7 +480,7 @@ def test_without_usable_moments_a_new_optimizer_begins(damage: str) -> None:
     assert trained.step(batch(), REFERENCE).loss is not None and trained.is_finite()
 
 
-def test_as_many_statistics_come_out_as_steps_went_in() -> None:
+def test_each_step_has_statistics() -> None:
     trained = engine()
     handle = None
     results = []
@@ -496,7 +496,7 @@ def test_as_many_statistics_come_out_as_steps_went_in() -> None:
     ]
 
 
-def test_statistics_equal_the_plain_ones() -> None:
+def test_statistics_equal_a_plain_computation() -> None:
     trained, plain = engine(GradientSettings(clip_norm=0.05)), model()
     first = batch(0)
     trained.step(first, REFERENCE)

@@ -32,12 +32,12 @@ class CudaLike:
         self.seed = seed
 
 
-def test_the_state_of_a_cpu_has_the_size_that_identifies_older_checkpoints() -> None:
+def test_cpu_state_has_the_size_that_identifies_older_checkpoints() -> None:
     assert torch.Generator().get_state().numel() == CPU_BYTES
 
 
 @pytest.mark.parametrize("kind", ["cpu", None])
-def test_on_the_same_kind_the_stream_goes_on_bit_for_bit(kind: str | None) -> None:
+def test_on_the_same_device_kind_the_stream_continues_bit_for_bit(kind: str | None) -> None:
     one, other = torch.Generator().manual_seed(3), torch.Generator()
     torch.randn(7, generator=one)
     restore_noise(other, one.get_state(), kind, 1, 2)
@@ -48,7 +48,7 @@ def test_on_the_same_kind_the_stream_goes_on_bit_for_bit(kind: str | None) -> No
 
 
 @pytest.mark.parametrize("kind", ["cuda", None])
-def test_from_the_gpu_to_the_cpu_the_same_move_gives_the_same_stream(kind: str | None) -> None:
+def test_moving_from_gpu_to_cpu_is_deterministic(kind: str | None) -> None:
     def stream(state: Tensor, seed: int, step: int) -> Tensor:
         generator = torch.Generator()
         restore_noise(generator, state, kind, seed, step)
@@ -63,7 +63,7 @@ def test_from_the_gpu_to_the_cpu_the_same_move_gives_the_same_stream(kind: str |
 
 
 @pytest.mark.parametrize("kind", ["cpu", None])
-def test_from_the_cpu_to_the_gpu_a_seed_is_set_and_no_foreign_state(kind: str | None) -> None:
+def test_moving_from_cpu_to_gpu_sets_a_seed_instead_of_foreign_state(kind: str | None) -> None:
     state = torch.Generator().manual_seed(3).get_state()
     gpu = CudaLike()
     restore_noise(gpu, state, kind, 1, 2)
@@ -71,13 +71,13 @@ def test_from_the_cpu_to_the_gpu_a_seed_is_set_and_no_foreign_state(kind: str | 
     torch.Generator().manual_seed(gpu.seed)  # a seed that torch takes
 
 
-def test_a_state_of_no_kind_is_refused() -> None:
+def test_a_state_of_unknown_kind_is_refused() -> None:
     with pytest.raises(RuntimeError):
         restore_noise(torch.Generator(), torch.zeros(7, dtype=torch.uint8), None, 1, 2)
 
 
 @pytest.mark.parametrize("knows_kind", [True, False])
-def test_an_engine_goes_on_from_a_gpus_state_and_twice_in_the_same_way(knows_kind: bool) -> None:
+def test_an_engine_continues_from_a_gpu_state_deterministically(knows_kind: bool) -> None:
     """With noise, which is the one thing that reads the generator."""
     trained = engine(NOISY)
     for seed in range(5):
@@ -93,7 +93,7 @@ def test_an_engine_goes_on_from_a_gpus_state_and_twice_in_the_same_way(knows_kin
     assert_same(*moved)
 
 
-def test_moments_of_a_plain_optimizer_become_those_of_this_devices() -> None:
+def test_optimizer_moments_are_moved_to_this_device() -> None:
     """Adam's step count lies on the device, as float32, where the optimizer is fused or capturable, and on the CPU
     otherwise: it is taken over as this engine's optimizer wants it."""
     trained = engine()

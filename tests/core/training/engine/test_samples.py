@@ -37,7 +37,7 @@ def test_only_closed_targets_have_weight() -> None:
     assert (batch.targets[~has_weight] == 0.0).all()
 
 
-def test_targets_beyond_a_hole_have_no_weight() -> None:
+def test_targets_beyond_a_gap_have_no_weight() -> None:
     batch = build_batch(history(20, 10), np.array([8, 9]), 8, PLAIN)
     assert (batch.weights.max(axis=-1) > 0.0).tolist() == [[True, False, False], [False, False, False]]
 

@@ -19,7 +19,7 @@ def optimizer() -> torch.optim.SGD:
     return torch.optim.SGD([torch.zeros(1, requires_grad=True)], lr=RATE)
 
 
-def test_cosine_after_a_warm_up_is_torchs() -> None:
+def test_cosine_after_a_warm_up_equals_torch() -> None:
     steps, warmup = 50, 8
     ours = RateSchedule(TrainingSettings(schedule="cosine", schedule_steps=steps, warmup_steps=warmup))
     plain = optimizer()
@@ -49,7 +49,7 @@ def learn(schedule: RateSchedule, loss: float) -> None:
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_plateau_is_torchs_on_the_means_of_windows(seed: int) -> None:
+def test_plateau_equals_torch_on_window_means(seed: int) -> None:
     length = 10
     ours, plain = plateau(length), optimizer()
     theirs = ReduceLROnPlateau(plain, factor=0.5, patience=2, threshold=1e-3, min_lr=RATE * 1e-3)
@@ -64,7 +64,7 @@ def test_plateau_is_torchs_on_the_means_of_windows(seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_plateau_tells_a_loss_that_falls_from_one_that_is_stuck_through_the_noise_of_candles(seed: int) -> None:
+def test_plateau_distinguishes_a_falling_loss_from_a_stuck_one_in_noise(seed: int) -> None:
     """One candle's loss is spread as widely as it is large; the mean falls by 63 %, or not at all."""
     candles, falls, stuck = 8000, plateau(500), plateau(500)
     noise = np.random.default_rng(seed).exponential(size=candles)
@@ -75,7 +75,7 @@ def test_plateau_tells_a_loss_that_falls_from_one_that_is_stuck_through_the_nois
     assert stuck.factor < 1.0
 
 
-def test_plateau_does_not_count_candles_on_which_nothing_was_learned() -> None:
+def test_plateau_ignores_candles_without_training() -> None:
     """A run that is paused forecasts on, and its loss cannot fall."""
     schedule = plateau(10)
     for _ in range(10):
@@ -90,7 +90,7 @@ def test_plateau_does_not_count_candles_on_which_nothing_was_learned() -> None:
     assert schedule.factor == 1.0, "the pause has not counted"
 
 
-def test_a_schedule_stored_before_windows_goes_on_with_its_factor() -> None:
+def test_an_old_schedule_state_without_windows_keeps_its_factor() -> None:
     schedule = plateau(10)
     schedule.restore({"done": 50, "plateau": 0.25, "best": 1e-9, "stuck": 9})
     assert schedule.factor == 0.25
@@ -100,7 +100,7 @@ def test_a_schedule_stored_before_windows_goes_on_with_its_factor() -> None:
     assert schedule.factor == 0.25, "its best was one candle, which no mean can beat"
 
 
-def test_a_loss_that_is_not_finite_tells_nothing() -> None:
+def test_a_non_finite_loss_is_ignored() -> None:
     schedule = plateau(10)
     before = schedule.state()
     for _ in range(100):
@@ -109,7 +109,7 @@ def test_a_loss_that_is_not_finite_tells_nothing() -> None:
 
 
 @pytest.mark.parametrize("kind", ["constant", "cosine", "plateau"])
-def test_it_goes_on_where_it_was(kind: str) -> None:
+def test_a_restored_schedule_continues(kind: str) -> None:
     settings = TrainingSettings(schedule=kind, schedule_steps=10, warmup_steps=3)  # type: ignore[arg-type]
     first, second = RateSchedule(settings), RateSchedule(settings)
     for step in range(25):

@@ -10,7 +10,7 @@ from core.training.engine.segments import Segments
 
 @pytest.mark.parametrize("is_host", [True, False])
 @pytest.mark.parametrize("lengths", [(1,), (5, 1, 7), (1000, 3, 3, 1)])
-def test_sums_and_largest_are_those_of_the_slices(is_host: bool, lengths: tuple[int, ...]) -> None:
+def test_sums_and_maxima_equal_those_of_the_slices(is_host: bool, lengths: tuple[int, ...]) -> None:
     flat = torch.randn(sum(lengths), generator=torch.Generator().manual_seed(3))
     segments = Segments(flat, lengths)
     segments._is_host = is_host
@@ -19,7 +19,7 @@ def test_sums_and_largest_are_those_of_the_slices(is_host: bool, lengths: tuple[
     assert torch.equal(segments.largest(), torch.stack([part.abs().max() for part in parts]))
 
 
-def test_what_is_not_finite_stays_in_its_segment() -> None:
+def test_non_finite_values_stay_in_their_segment() -> None:
     flat = torch.tensor([1.0, torch.nan, 2.0, torch.inf, -torch.inf, 3.0])
     segments = Segments(flat, (1, 1, 1, 2, 1))
     assert torch.isfinite(segments.sums()).tolist() == [True, False, True, False, True]

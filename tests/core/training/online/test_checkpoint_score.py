@@ -31,14 +31,14 @@ def multiply_weights(session: TrainingService, factor: float) -> None:
             weights.mul_(factor)
 
 
-def test_it_is_the_models_and_what_was_shown_is_another_number() -> None:
+def test_the_score_is_the_models_and_separate_from_the_shown_forecast() -> None:
     ledger = ScoreLedger(ForecastMode.LIVE)
     ledger.extend(dataclasses.replace(SCORE, target_open_time_ms=number) for number in range(150))
     found = ledger.checkpoint_scores()
     assert found.model.value == pytest.approx(0.2) and found.shown == pytest.approx(0.1)
 
 
-def test_a_wreck_never_ranks_above_what_it_was(tmp_path: Path, session_after: SessionAfter) -> None:
+def test_a_diverged_model_never_ranks_above_its_former_self(tmp_path: Path, session_after: SessionAfter) -> None:
     """Nothing was scored since it diverged, so the ledger still has the scores of the healthy model."""
     session = session_after(tmp_path, CANDLES)
     healthy = saved(session)
@@ -50,7 +50,7 @@ def test_a_wreck_never_ranks_above_what_it_was(tmp_path: Path, session_after: Se
     assert wreck.skill < healthy.skill - 0.1 and not wreck.is_best
 
 
-def test_weights_that_forecast_no_number_have_no_score(tmp_path: Path, session_after: SessionAfter) -> None:
+def test_weights_with_non_finite_forecasts_have_no_score(tmp_path: Path, session_after: SessionAfter) -> None:
     """They are finite, so they may be saved; what they forecast is not."""
     session = session_after(tmp_path, CANDLES)
     healthy = saved(session)

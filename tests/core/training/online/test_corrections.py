@@ -81,7 +81,7 @@ def comparable(score: StoredScore) -> StoredScore:
     return dataclasses.replace(plain, scored_at_ms=0, version=1, expert_losses=b"")
 
 
-def test_the_new_version_is_what_the_right_candle_would_have_scored_at_once(
+def test_the_new_version_equals_the_score_of_the_right_candle(
     tmp_path: Path, session_after: SessionAfter, begin: SessionAfter
 ) -> None:
     session = begin(tmp_path / "corrected", 31)
@@ -105,9 +105,7 @@ def test_the_new_version_is_what_the_right_candle_would_have_scored_at_once(
     assert all(event.actual_close == RIGHT.close for event in found)
 
 
-def test_a_candle_that_was_not_corrected_or_not_scored_yet_gives_no_new_version(
-    tmp_path: Path, begin: SessionAfter
-) -> None:
+def test_an_uncorrected_or_unscored_candle_gives_no_new_version(tmp_path: Path, begin: SessionAfter) -> None:
     session = begin(tmp_path, 31)
     store_candles(tmp_path, CANDLES)
     for candle in CANDLES:
@@ -131,7 +129,9 @@ def test_nothing_is_learned_from_a_correction(tmp_path: Path, session_after: Ses
     assert found == expected
 
 
-def test_it_counts_once_now_and_after_a_restart_and_in_the_summary(tmp_path: Path, begin: SessionAfter) -> None:
+def test_a_corrected_score_counts_once_now_after_a_restart_and_in_the_summary(
+    tmp_path: Path, begin: SessionAfter
+) -> None:
     session = begin(tmp_path, 41)
     before = session.status().accuracy
     correct(tmp_path)
@@ -154,9 +154,7 @@ def test_it_counts_once_now_and_after_a_restart_and_in_the_summary(tmp_path: Pat
     assert found["scored"] == 40 and found["skill"]["close"]["value"] == now.skill_close.value
 
 
-def test_a_correction_while_no_trainer_ran_is_taken_at_the_next_start_and_once(
-    tmp_path: Path, begin: SessionAfter
-) -> None:
+def test_a_correction_without_a_trainer_is_applied_once_at_the_next_start(tmp_path: Path, begin: SessionAfter) -> None:
     session = begin(tmp_path, 31)
     session.handle(StopSession())
     session.close()
@@ -197,7 +195,7 @@ def test_a_crash_before_the_checkpoint_leaves_one_score_a_candle(tmp_path: Path,
     assert status.accuracy.scored == status.accuracy.skill_close.n == 40
 
 
-def test_a_forecast_is_scored_from_the_close_that_it_was_committed_from(tmp_path: Path, begin: SessionAfter) -> None:
+def test_a_forecast_is_scored_from_its_committed_close(tmp_path: Path, begin: SessionAfter) -> None:
     """Crash, correction of the origin, then its target closes: the loss was five times too large."""
     last = 25
     begin(tmp_path, last + 1).close()
@@ -218,7 +216,7 @@ def test_a_forecast_is_scored_from_the_close_that_it_was_committed_from(tmp_path
     assert everyone[1 + MODEL, Quantity.CLOSE] == pytest.approx(scored.model_loss, rel=1e-5)
 
 
-def test_more_corrections_than_are_taken_at_the_start_go_along_with_the_candles(
+def test_corrections_beyond_the_start_batch_are_applied_with_later_candles(
     tmp_path: Path, begin: SessionAfter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As after a file was imported over the candles of the feed."""

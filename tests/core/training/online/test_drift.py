@@ -37,14 +37,14 @@ def noise(kind: str, seed: int, n: int = CANDLES) -> FloatArray:
 
 
 @pytest.mark.parametrize("kind", ["gamma", "log-normal", "alike"])
-def test_a_market_that_stays_as_it_is_drifts_at_most_once_in_ten_thousand_candles(kind: str) -> None:
+def test_false_alarms_are_at_most_one_in_ten_thousand_candles(kind: str) -> None:
     alarms = [len(rises(noise(kind, seed))) for seed in range(SEEDS)]
     assert sum(alarms) <= SEEDS, alarms
 
 
 @pytest.mark.parametrize(("kind", "within"), [("gamma", 130), ("alike", 60)])
 @pytest.mark.parametrize("seed", range(5))
-def test_a_loss_that_doubles_is_found_soon_and_once(kind: str, within: int, seed: int) -> None:
+def test_a_doubled_loss_is_detected_soon_and_once(kind: str, within: int, seed: int) -> None:
     losses = noise(kind, 100 + seed, 1_600)
     losses[1_000:] *= 2.0
     (place, rise), *others = rises(losses)
@@ -53,7 +53,7 @@ def test_a_loss_that_doubles_is_found_soon_and_once(kind: str, within: int, seed
     assert 1.4 < rise.loss_after / rise.loss_before < 3.5
 
 
-def test_after_a_drift_the_higher_loss_is_the_usual_one_and_the_next_drift_is_found_too() -> None:
+def test_after_a_drift_the_new_level_is_normal_and_the_next_drift_is_detected() -> None:
     losses = noise("alike", 7, 3_000)
     losses[1_000:] *= 2.0
     losses[2_000:] *= 2.0
@@ -62,19 +62,19 @@ def test_after_a_drift_the_higher_loss_is_the_usual_one_and_the_next_drift_is_fo
     assert rise.loss_before == pytest.approx(np.exp(np.log(losses[first + 1 : 2_000]).mean()), rel=0.1)
 
 
-def test_a_loss_that_falls_is_no_drift() -> None:
+def test_a_falling_loss_is_no_drift() -> None:
     losses = noise("alike", 3, 2_000)
     losses[1_000:] /= 4.0
     assert not rises(losses)
 
 
-def test_no_single_candle_makes_a_drift() -> None:
+def test_a_single_candle_is_no_drift() -> None:
     losses = noise("alike", 4, 2_000)
     losses[[700, 1_200, 1_700]] = 1e12
     assert not rises(losses)
 
 
-def test_what_is_not_a_number_changes_nothing_and_a_loss_of_zero_is_taken() -> None:
+def test_nan_is_ignored_and_a_loss_of_zero_accepted() -> None:
     losses = noise("gamma", 5, 600)
     plain, fed = DriftDetector(), DriftDetector()
     for loss in losses:
@@ -86,7 +86,7 @@ def test_what_is_not_a_number_changes_nothing_and_a_loss_of_zero_is_taken() -> N
     assert fed.observe(0.0) is None and math.isfinite(fed.state()["usual"][1])
 
 
-def test_losses_that_are_all_the_same_are_no_drift_and_then_a_rise_is_one() -> None:
+def test_constant_losses_are_no_drift_but_a_rise_after_them_is() -> None:
     losses = np.full(400, 0.1)
     losses[300:] = 0.2
     assert next(place for place, _ in rises(losses)) in range(300, 310)
@@ -94,7 +94,7 @@ def test_losses_that_are_all_the_same_are_no_drift_and_then_a_rise_is_one() -> N
 
 @settings(max_examples=25, deadline=None)
 @given(st.integers(0, 2**32 - 1), st.integers(0, 599))
-def test_a_detector_that_was_stored_goes_on_as_if_it_had_not_been(seed: int, cut: int) -> None:
+def test_a_restored_detector_continues_identically(seed: int, cut: int) -> None:
     losses = noise("gamma", seed, 600)
     losses[300:] *= 3.0
     whole, first = DriftDetector(), DriftDetector()
@@ -108,7 +108,7 @@ def test_a_detector_that_was_stored_goes_on_as_if_it_had_not_been(seed: int, cut
     assert second.state() == whole.state()
 
 
-def test_from_an_older_checkpoint_it_starts_empty() -> None:
+def test_with_an_older_checkpoint_the_detector_starts_empty() -> None:
     detector = DriftDetector()
     rises(noise("gamma", 1, 300), detector)
     detector.restore(None)

@@ -95,7 +95,7 @@ def test_a_drift_is_reported_stored_and_listed_once_even_if_replayed(root: Path)
     assert stored(root) == ([found], incidents)
 
 
-def test_switched_off_it_is_not_looked_for(root: Path) -> None:
+def test_no_drift_is_detected_if_disabled(root: Path) -> None:
     service = rigs.service(root, settings(drift="off"))
     service.handle(SetPaused(True))
     assert not of(rigs.feed(service, candles()[CALM:]))
@@ -103,7 +103,7 @@ def test_switched_off_it_is_not_looked_for(root: Path) -> None:
     assert stored(root) == ([], [])
 
 
-def test_it_learns_faster_for_a_while(root: Path) -> None:
+def test_a_drift_raises_the_rate_temporarily(root: Path) -> None:
     service = rigs.service(root, settings(drift="learn"))
     events = rigs.feed(service, candles()[CALM:])
     service.close()
@@ -116,7 +116,7 @@ def test_it_learns_faster_for_a_while(root: Path) -> None:
     assert "was set to 3 times its value" in found.what_was_done, "it is read when the rate is back, too"
 
 
-def test_while_training_is_paused_nothing_is_done_and_that_is_said(root: Path) -> None:
+def test_while_training_is_paused_the_drift_is_reported_without_action(root: Path) -> None:
     service = rigs.service(root, settings(drift="learn"))
     service.handle(SetPaused(True))
     (found,) = of(rigs.feed(service, candles()[CALM:]))

@@ -50,7 +50,7 @@ def test_each_full_block_is_stored_with_the_sums_of_its_scores(root: Path) -> No
         assert block.sums[2, 1] == pytest.approx(sum(score.range_reference_loss for score in part))
 
 
-def test_what_blocks_give_is_what_all_scores_give(root: Path) -> None:
+def test_blocks_give_the_same_verdict_as_all_scores(root: Path) -> None:
     reader = reader_of(root)
     found, whole = ledger_of(reader).evidence, ScoreLedger(ForecastMode.REPLAY).evidence
     whole.extend(reader.scores(), ForecastMode.REPLAY, FOREVER_MS)
@@ -59,7 +59,7 @@ def test_what_blocks_give_is_what_all_scores_give(root: Path) -> None:
         assert [each.value for each in one] == pytest.approx([each.value for each in other])
 
 
-def test_a_damaged_block_and_what_follows_it_are_not_believed(root: Path) -> None:
+def test_a_damaged_block_and_its_successors_are_ignored(root: Path) -> None:
     reader = reader_of(root)
     whole = reader.evidence(FOREVER_MS)
     sums = bytearray(np.ascontiguousarray(whole[0].sums).tobytes())
@@ -71,7 +71,7 @@ def test_a_damaged_block_and_what_follows_it_are_not_believed(root: Path) -> Non
     assert all(block.kind != whole[0].kind for block in reader.evidence(FOREVER_MS))
 
 
-def test_a_record_from_before_there_were_blocks_gives_the_same_verdicts(root: Path) -> None:
+def test_a_record_of_an_older_version_without_blocks_gives_the_same_verdicts(root: Path) -> None:
     before = ledger_of(reader_of(root)).evidence.skills()
     reader = reader_of(root)
     with reader._db.conn:

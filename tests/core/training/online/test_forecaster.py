@@ -34,7 +34,7 @@ class Rig:
         self.forecaster.observe()
 
 
-def test_an_untrained_model_forecasts_what_is_forecast_without_it() -> None:
+def test_an_untrained_model_does_not_change_the_forecast() -> None:
     rig = Rig(120)
     experts = rig.forecaster.forecast().experts
     without_model = rig.forecaster.past()["said"][-1, 0]
@@ -42,13 +42,13 @@ def test_an_untrained_model_forecasts_what_is_forecast_without_it() -> None:
     assert not np.allclose(experts[MODEL, :, Quantity.RANGE], experts[REFERENCE, :, Quantity.RANGE])
 
 
-def test_where_the_model_gives_nothing_the_forecast_without_it_takes_its_place() -> None:
+def test_without_a_model_output_the_forecast_without_model_is_used() -> None:
     rig = Rig(120)
     experts = rig.forecaster.without_model().experts
     np.testing.assert_array_equal(experts[MODEL], rig.forecaster.past()["said"][-1, 0])
 
 
-def test_what_the_model_forecast_is_scored_as_the_models_and_nobody_elses() -> None:
+def test_the_models_forecast_is_scored_only_as_the_models() -> None:
     """The forecast without the model shows whether the model adds anything."""
     candles = random_walk(122)
     losses = []
@@ -70,7 +70,7 @@ def test_what_the_model_forecast_is_scored_as_the_models_and_nobody_elses() -> N
     assert (losses[1][1 + MODEL] > losses[0][1 + MODEL]).all()
 
 
-def test_where_the_model_may_know_the_outcome_nothing_is_learned_from_what_it_forecast() -> None:
+def test_forecasts_with_possibly_known_outcomes_teach_nothing() -> None:
     states = []
     for shift in (0.0, 1.0):
         rig = Rig(120)
@@ -86,7 +86,7 @@ def test_where_the_model_may_know_the_outcome_nothing_is_learned_from_what_it_fo
 
 
 @pytest.mark.parametrize("candles", [2, 20, 120])
-def test_a_step_corrects_what_was_forecast_at_each_samples_own_moment(candles: int) -> None:
+def test_a_step_corrects_the_forecast_made_at_the_time_of_each_sample(candles: int) -> None:
     rig = Rig(candles)
     origins = np.arange(candles - 1)[-4:]
     batch = build_batch(rig.history, origins, CONTEXT, LossWeights(1.0, 1.0))

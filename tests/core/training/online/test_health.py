@@ -34,12 +34,12 @@ def test_a_verdict_is_reported_when_it_changes_and_every_hundred_steps(health: G
     assert ill.step == 320, "a fifth of the newest hundred"
 
 
-def test_several_steps_at_once_are_asked_about_once(health: GradientHealth) -> None:
+def test_several_steps_at_once_get_one_diagnosis(health: GradientHealth) -> None:
     assert len(health.observe([step(number) for number in range(1, 60)])) == 1
     assert health.observe([]) == ()
 
 
-def test_what_the_record_holds_is_taken_up(health: GradientHealth) -> None:
+def test_the_history_in_the_record_is_resumed(health: GradientHealth) -> None:
     primed = health.prime(step(number, 1e4) for number in range(1, 100))
     assert (primed.disease, primed.step) == (Disease.EXPLODING, 99)
     assert observe(health, 100, 120, 1e4) == [], "it says the same"
@@ -50,7 +50,7 @@ def reported(health: GradientHealth, verdicts: list[Diagnosis]) -> list[int]:
     return [one.step for one in verdicts if health.incident(one) is not None]
 
 
-def test_an_episode_is_one_incident_however_long_it_is(health: GradientHealth) -> None:
+def test_an_episode_of_any_length_is_one_incident(health: GradientHealth) -> None:
     assert reported(health, observe(health, 1, 1200, 1e4)) == [50]
     assert reported(health, observe(health, 1201, 1600)) == [], "healthy, but not for long"
     assert reported(health, observe(health, 1601, 1700, 1e4)) == []
@@ -58,13 +58,13 @@ def test_an_episode_is_one_incident_however_long_it_is(health: GradientHealth) -
     assert len(reported(health, observe(health, 2701, 2900, 1e4))) == 1, "another, after five hundred steps without"
 
 
-def test_what_another_model_has_is_another_episode(health: GradientHealth) -> None:
+def test_another_model_starts_another_episode(health: GradientHealth) -> None:
     assert reported(health, observe(health, 1, 100, 1e4)) == [50]
     health.forget(is_other_model=True)
     assert len(reported(health, observe(health, 101, 200, 1e4))) == 1
 
 
-def test_an_incident_stays_true_once_its_advice_is_taken(health: GradientHealth) -> None:
+def test_an_incident_stays_accurate_after_its_advice_is_applied(health: GradientHealth) -> None:
     """Its row is still there after the button was pressed."""
     verdicts = observe(health, 1, 100, 1e4)
     incident = health.incident(verdicts[-1])
@@ -72,7 +72,7 @@ def test_an_incident_stays_true_once_its_advice_is_taken(health: GradientHealth)
     assert incident.done == f"Nothing was changed automatically. Advice at the time: {verdicts[-1].advice}"
 
 
-def test_a_rollback_is_asked_about_at_once_and_the_steps_before_it_speak_no_more(health: GradientHealth) -> None:
+def test_a_rollback_is_diagnosed_at_once_without_the_steps_before_it(health: GradientHealth) -> None:
     observe(health, 1, 102, 1e4)
     (verdicts,) = health.observe([step(103, 1e4)], went_back=True)
     assert verdicts.disease is Disease.UNKNOWN and verdicts.step == 103
@@ -108,7 +108,7 @@ def test_changed_settings_start_a_new_window(health: GradientHealth) -> None:
 
 
 @pytest.mark.parametrize("is_other_model", [True, False])
-def test_it_counts_on_until_it_can_say_something(health: GradientHealth, is_other_model: bool) -> None:
+def test_counting_continues_until_a_verdict_is_possible(health: GradientHealth, is_other_model: bool) -> None:
     """43 steps after a restore the card still said that there were none."""
     observe(health, 1, 112)
     assert health.forget(is_other_model=is_other_model).evidence.startswith("0 steps with")

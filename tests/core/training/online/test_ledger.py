@@ -29,7 +29,7 @@ def scores(n: int, factor: float = 1.0, seed: int = 0, mode: ForecastMode = Fore
     ]
 
 
-def test_seven_hits_of_seven_are_not_an_accuracy() -> None:
+def test_seven_hits_are_too_few_for_an_accuracy() -> None:
     ledger = ScoreLedger(ForecastMode.LIVE)
     ledger.extend(scores(7))
     summary = ledger.own_summary(7, 7, None)
@@ -44,7 +44,7 @@ def test_an_edge_needs_its_whole_interval_above_zero_and_enough_candles(n: int, 
     assert ledger.own_summary(n, n, None).has_proven_edge is proven
 
 
-def test_the_headline_rests_on_the_interval_that_holds_at_every_moment() -> None:
+def test_the_headline_uses_the_always_valid_interval() -> None:
     ledger, taken = ScoreLedger(ForecastMode.LIVE), scores(1_130)
     losses = np.random.default_rng(5).gamma(4.0, 0.24, len(taken))
     taken = [dataclasses.replace(score, loss=float(loss)) for score, loss in zip(taken, losses, strict=True)]
@@ -55,7 +55,7 @@ def test_the_headline_rests_on_the_interval_that_holds_at_every_moment() -> None
     assert (found.value, found.low, found.high) == pytest.approx((wanted.value, wanted.low, wanted.high))
 
 
-def test_forecasts_that_were_not_live_are_scored_apart() -> None:
+def test_forecasts_that_were_not_live_are_scored_separately() -> None:
     ledger = ScoreLedger(ForecastMode.LIVE)
     ledger.extend(scores(100, 0.5, mode=ForecastMode.CATCH_UP))
     ledger.extend(scores(50, 1.5))
@@ -64,7 +64,7 @@ def test_forecasts_that_were_not_live_are_scored_apart() -> None:
     assert apart is not None and apart.skill_close.value == pytest.approx(0.5)
 
 
-def test_best_loss_is_that_of_a_window_not_of_the_luckiest_step() -> None:
+def test_the_best_loss_is_that_of_a_window_not_of_a_single_step() -> None:
     losses = LossLedger()
     for index in range(60):
         losses.add(0.001 if index == 5 else 1.0)
@@ -72,7 +72,7 @@ def test_best_loss_is_that_of_a_window_not_of_the_luckiest_step() -> None:
     assert losses.summary().current == pytest.approx(1.0)
 
 
-def test_a_loss_that_is_not_finite_is_refused() -> None:
+def test_a_non_finite_loss_is_refused() -> None:
     with pytest.raises(ValueError, match="finite"):
         LossLedger().add(float("nan"))
 
@@ -94,7 +94,7 @@ def test_spikes_that_leave_a_window_are_no_improvement() -> None:
     assert losses.summary().trend is Trend.FLAT
 
 
-def test_losses_of_another_line_are_in_no_mean_and_no_trend() -> None:
+def test_losses_of_another_line_are_excluded_from_mean_and_trend() -> None:
     losses = LossLedger()
     for _ in range(100):
         losses.add(5.0)
@@ -128,7 +128,7 @@ def test_the_current_loss_is_a_mean_and_never_below_the_best_of_full_windows() -
     seed=st.integers(0, 99),
     changed=st.lists(st.tuples(st.integers(0, 1400), st.sampled_from([0.5, 1.5])), max_size=60),
 )
-def test_a_replaced_score_leaves_what_the_final_scores_would_have_made(
+def test_a_replaced_score_gives_the_same_result_as_the_final_scores(
     n: int, seed: int, changed: list[tuple[int, float]]
 ) -> None:
     """Windows and checkpoint scores are those of a ledger that was given the newest versions at once; full blocks of
@@ -153,7 +153,7 @@ def test_a_replaced_score_leaves_what_the_final_scores_would_have_made(
 
 @settings(max_examples=20)
 @given(losses=st.lists(st.floats(0.0, 9.0), max_size=240))
-def test_all_losses_at_once_are_the_same_as_one_after_another(losses: list[float]) -> None:
+def test_all_losses_at_once_equal_one_by_one(losses: list[float]) -> None:
     one, all_ = LossLedger(), LossLedger()
     for loss in losses:
         one.add(loss)
@@ -199,7 +199,7 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Recorded:
 
 
 @pytest.mark.parametrize("until", [1_400, 4_700, 10_000])
-def test_a_ledger_from_the_record_is_the_one_that_saw_every_score(recorded: Recorded, until: int) -> None:
+def test_a_ledger_rebuilt_from_the_record_equals_the_original(recorded: Recorded, until: int) -> None:
     """It reads a part of them: modes in turn, gaps, corrections, and more than any window holds."""
     given_ = recorded.first
     with closing(open_database(recorded.database, readonly=True)) as db:

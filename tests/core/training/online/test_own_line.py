@@ -149,7 +149,7 @@ def went_on(wreck_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Wen
     return WentOn(midway, end, run_id, healthy, wreck, back, later)
 
 
-def test_a_restored_model_has_its_own_figures_and_none_of_the_wrecks(went_on: WentOn) -> None:
+def test_a_restored_model_has_its_own_figures_without_the_diverged_ones(went_on: WentOn) -> None:
     healthy, wreck = went_on.healthy, went_on.wreck
     assert figures(went_on.back) == figures(healthy) != figures(wreck)
     assert healthy.loss is not None and wreck.skill is not None
@@ -168,7 +168,7 @@ def candles_since(info: CheckpointInfo) -> int:
     return (info.candle_open_time_ms - CANDLES[WRECKED - 1].open_time_ms) // MINUTE_MS - 1
 
 
-def test_no_other_models_scores_flatter_one_that_was_never_scored(healthy_folder: Path, tmp_path: Path) -> None:
+def test_an_unscored_model_inherits_no_scores(healthy_folder: Path, tmp_path: Path) -> None:
     """The walk's: step 10, with thirteen percent, and the trophy 77 steps later."""
     session = well(healthy_folder, tmp_path)
     early = kept(session, "manual")
@@ -187,7 +187,7 @@ def highest_score(session: TrainingService) -> str:
     return max(scored, key=lambda info: info.skill or 0.0).checkpoint_id
 
 
-def test_a_restore_can_be_undone_and_each_keeps_what_is_its_own(place: Path) -> None:
+def test_an_undone_restore_keeps_separate_figures(place: Path) -> None:
     session, healthy, wreck = resumed(place)
     restored(session, healthy.checkpoint_id)
     undone = restored(session, wreck.checkpoint_id)
@@ -200,7 +200,7 @@ def test_a_restore_can_be_undone_and_each_keeps_what_is_its_own(place: Path) -> 
     session.close()
 
 
-def test_a_start_goes_on_with_the_same_line(went_on: WentOn, tmp_path: Path) -> None:
+def test_a_restart_continues_the_same_line(went_on: WentOn, tmp_path: Path) -> None:
     """Closed by a crash: the same figures as of a run that continued."""
     again = rigs.service(Path(shutil.copytree(went_on.midway, tmp_path / "copy")), SETTINGS)
     fed(again, WENT_ON_UNTIL)
@@ -210,7 +210,7 @@ def test_a_start_goes_on_with_the_same_line(went_on: WentOn, tmp_path: Path) -> 
     assert ends[1].scored == WENT_ON_UNTIL - WRECKED - 1 > WINDOW and ends[1].skill is not None
 
 
-def test_a_start_from_an_older_checkpoint_leaves_the_others_forecasts_alone(went_on: WentOn, tmp_path: Path) -> None:
+def test_a_start_from_an_older_checkpoint_keeps_later_forecasts(went_on: WentOn, tmp_path: Path) -> None:
     """The restored model's checkpoints are damaged: only the diverged model is left, and its forecasts are not those
     in the record for the replayed candles."""
     place = Path(shutil.copytree(went_on.end, tmp_path / "copy"))
@@ -253,7 +253,7 @@ def first_run(session: TrainingService) -> str:
     return str(session._db.execute("SELECT run_id FROM runs ORDER BY sequence LIMIT 1").fetchone()[0])
 
 
-def test_a_loss_says_where_it_goes_only_within_a_line(place: Path) -> None:
+def test_a_trend_is_computed_only_within_a_line(place: Path) -> None:
     """Back from 26 to 0.1 is no progress."""
     session, healthy, _ = resumed(place)
     restored(session, healthy.checkpoint_id)
@@ -265,7 +265,7 @@ def test_a_loss_says_where_it_goes_only_within_a_line(place: Path) -> None:
     session.close()
 
 
-def test_a_start_after_a_restore_judges_no_steps_of_the_wreck(place: Path) -> None:
+def test_a_start_after_a_restore_ignores_steps_of_the_diverged_model(place: Path) -> None:
     """The loss that fell with the restore was not learned."""
     session, healthy, _ = resumed(place)
     restored(session, healthy.checkpoint_id)

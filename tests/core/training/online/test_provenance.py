@@ -164,7 +164,7 @@ def untaken(service: TrainingService) -> list[Candle]:
 
 
 @pytest.mark.parametrize("road", ROADS, ids=lambda road: road.__name__)
-def test_what_the_weights_may_have_learned_is_never_the_runs_own(
+def test_forecasts_of_candles_the_weights_may_know_are_not_the_runs_own(
     road: Callable[[Place, Path], TrainingService], place: Place, tmp_path: Path
 ) -> None:
     service = road(place, tmp_path)
@@ -189,7 +189,7 @@ def preview(service: TrainingService, info: CheckpointInfo) -> CheckpointForecas
     return next(event for event in events if isinstance(event, CheckpointForecast))
 
 
-def test_a_preview_of_it_says_so_too(place: Place) -> None:
+def test_a_preview_of_known_candles_is_marked_too(place: Place) -> None:
     service = watching(place.root)
     try:
         sessions.feed(service, CANDLES[:BEFORE])
@@ -202,7 +202,7 @@ def test_a_preview_of_it_says_so_too(place: Place) -> None:
     assert later.forecast is not None and later.forecast.mode is ForecastMode.REPLAY
 
 
-def test_a_runs_own_older_checkpoint_takes_nothing_from_its_own_forecasts(tmp_path: Path) -> None:
+def test_an_older_checkpoint_of_the_run_keeps_its_own_forecasts(tmp_path: Path) -> None:
     service = watching(tmp_path)
     try:
         sessions.feed(service, CANDLES[:BEFORE])

@@ -48,7 +48,7 @@ def reference_losses(scores: Iterable[StoredScore]) -> list[float | None]:
     return [score.twin_loss for score in scores]
 
 
-def test_there_is_none_before_its_age_and_then_it_is_never_younger_nor_much_older(tmp_path: Path) -> None:
+def test_it_appears_at_its_age_and_keeps_that_age(tmp_path: Path) -> None:
     service = rigs.service(tmp_path)
     model, ages = service._session.reference_model, []
     for candle in CANDLES[:46]:
@@ -71,7 +71,7 @@ def test_there_is_none_before_its_age_and_then_it_is_never_younger_nor_much_olde
     assert len(kept) <= 8 and kept[-1] == "candle-000000045.safetensors"
 
 
-def test_it_is_the_model_of_that_time(tmp_path: Path, session_after: SessionAfter) -> None:
+def test_it_equals_the_model_of_that_time(tmp_path: Path, session_after: SessionAfter) -> None:
     """If the model has stopped learning, a reference model frozen after that equals it."""
     stopped = 31
     service = session_after(tmp_path, stopped)
@@ -96,9 +96,7 @@ def test_forecasts_are_the_same_with_and_without_it(tmp_path: Path, session_afte
     assert not list((tmp_path / "without").rglob("twins"))
 
 
-def test_a_checkpoint_from_before_there_were_reference_models_starts_without_one(
-    tmp_path: Path, session_after: SessionAfter
-) -> None:
+def test_a_checkpoint_of_an_older_version_starts_without_one(tmp_path: Path, session_after: SessionAfter) -> None:
     service = session_after(tmp_path, 31)
     tensors, metadata = pack(service._session, rigs.SMALL.model)
     service.close()
@@ -114,7 +112,7 @@ def test_a_checkpoint_from_before_there_were_reference_models_starts_without_one
     )
 
 
-def test_a_snapshot_that_is_damaged_or_gone_is_left_out_with_a_word(
+def test_a_damaged_or_missing_snapshot_is_skipped_with_a_notice(
     tmp_path: Path, session_after: SessionAfter, caplog: pytest.LogCaptureFixture
 ) -> None:
     session_after(tmp_path, 31).close()
@@ -131,7 +129,7 @@ def test_a_snapshot_that_is_damaged_or_gone_is_left_out_with_a_word(
     assert len(scores) == 57 and reference_losses(scores)[-1] is not None and None in reference_losses(scores)[32:]
 
 
-def test_a_disk_that_takes_no_snapshot_stops_nothing(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_failed_snapshot_stops_nothing(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     service = rigs.service(tmp_path)
     folder = service._session.reference_model._folder
     folder.parent.mkdir(parents=True, exist_ok=True)
@@ -144,7 +142,7 @@ def test_a_disk_that_takes_no_snapshot_stops_nothing(tmp_path: Path, caplog: pyt
     assert status.online is not None and status.online.age == 0 and status.online.gain.value is None
 
 
-def test_no_snapshot_is_taken_of_weights_that_are_not_finite(tmp_path: Path) -> None:
+def test_no_snapshot_of_non_finite_weights(tmp_path: Path) -> None:
     engine = build_engine(rigs.SMALL, torch.device("cpu"), 5)
     model = ReferenceModel(engine, tmp_path / "run", AGE, 3)
     with torch.no_grad():
@@ -153,7 +151,7 @@ def test_no_snapshot_is_taken_of_weights_that_are_not_finite(tmp_path: Path) -> 
     assert model.age_at(7) == 0 and model.state()["snapshots"] == []
 
 
-def test_the_status_says_how_far_it_is_and_then_what_it_found(tmp_path: Path, session_after: SessionAfter) -> None:
+def test_the_status_shows_progress_and_then_the_result(tmp_path: Path, session_after: SessionAfter) -> None:
     service = session_after(tmp_path / "early", 11)
     early = service.status().online
     service.close()
@@ -169,7 +167,7 @@ def test_the_status_says_how_far_it_is_and_then_what_it_found(tmp_path: Path, se
     assert late.close.value == pytest.approx(gain)
 
 
-def test_evaluate_says_the_same_as_the_scores(tmp_path: Path, session_after: SessionAfter) -> None:
+def test_evaluate_agrees_with_the_scores(tmp_path: Path, session_after: SessionAfter) -> None:
     session_after(tmp_path, 61).close()
     db = open_database(DataFolder(tmp_path).database, readonly=True)
     found = evaluate_run(db, RunStore(db).list()[0], rigs.SMALL.model.horizons)
@@ -184,7 +182,7 @@ def test_evaluate_says_the_same_as_the_scores(tmp_path: Path, session_after: Ses
     json.dumps(found, allow_nan=False)
 
 
-def test_a_gain_that_is_there_is_found_and_one_that_is_not_is_not_claimed() -> None:
+def test_a_real_gain_is_found_and_no_false_gain_claimed() -> None:
     generator = np.random.default_rng(4)
     reference = generator.gamma(2.0, 1.0, (2, 1_000))
     noise = generator.normal(0.0, 0.1, (2, 1_000))
@@ -195,7 +193,7 @@ def test_a_gain_that_is_there_is_found_and_one_that_is_not_is_not_claimed() -> N
     assert nothing.low is not None and nothing.high is not None and nothing.low < 0.0 < nothing.high
 
 
-def test_too_few_losses_make_no_number() -> None:
+def test_too_few_losses_give_no_number() -> None:
     found = gains(np.ones((29, 4)))
     assert all(part.value is None and part.n == 29 for part in found)
     assert gains(np.empty((0, 4)))[0].n == 0
@@ -205,9 +203,7 @@ def snapshot_ages(service: TrainingService) -> list[int]:
     return [candles for candles, _, _ in service._session.reference_model.state()["snapshots"]]
 
 
-def test_after_a_restore_no_snapshot_of_the_abandoned_weights_is_left(
-    tmp_path: Path, session_after: SessionAfter
-) -> None:
+def test_a_restore_removes_snapshots_of_the_abandoned_weights(tmp_path: Path, session_after: SessionAfter) -> None:
     """A wreck as the reference would show a gain from learning that is none."""
     service = session_after(tmp_path, 31)
     before = snapshot_ages(service)
@@ -226,7 +222,7 @@ def test_after_a_restore_no_snapshot_of_the_abandoned_weights_is_left(
     assert reference is None or reference in before or reference >= 60
 
 
-def test_no_snapshot_is_taken_of_a_diverged_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_snapshot_of_a_diverged_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     service = rigs.service(tmp_path)
     rigs.feed(service, CANDLES[:16])
     before = snapshot_ages(service)

@@ -94,7 +94,7 @@ def test_each_candle_is_scored_trained_on_and_forecast_from(tmp_path: Path) -> N
     assert horizon_3[0].target_open_time_ms == CANDLES[3].open_time_ms
 
 
-def test_it_tells_how_the_forecast_is_mixed(tmp_path: Path) -> None:
+def test_the_weights_of_the_combination_are_reported(tmp_path: Path) -> None:
     clock = ManualClock()
     session = rigs.service(tmp_path, clock=clock)
     before = session.status().shares
@@ -113,7 +113,7 @@ def test_it_tells_how_the_forecast_is_mixed(tmp_path: Path) -> None:
     assert shares != before
 
 
-def test_a_forecast_is_durable_before_its_target_is_looked_at(tmp_path: Path) -> None:
+def test_a_forecast_is_durable_before_its_target_is_read(tmp_path: Path) -> None:
     """From a second connection, after each candle: all its horizons are stored and none is scored yet."""
     session = rigs.service(tmp_path)
     db = open_database(DataFolder(tmp_path).database, readonly=True)
@@ -145,7 +145,7 @@ def test_nothing_later_changes_a_forecast(
     assert whole.forecasts != corrupted.forecasts
 
 
-def test_a_candle_twice_or_an_old_one_changes_nothing(tmp_path: Path, session_after: SessionAfter) -> None:
+def test_a_repeated_or_old_candle_changes_nothing(tmp_path: Path, session_after: SessionAfter) -> None:
     session = session_after(tmp_path, 21)
     before = session.status().step, rigs.digest(tmp_path, session.status().run_id)
     assert [event for event in rigs.feed(session, [CANDLES[20], CANDLES[3]]) if isinstance(event, StepDone)] == []
@@ -153,12 +153,12 @@ def test_a_candle_twice_or_an_old_one_changes_nothing(tmp_path: Path, session_af
     session.close()
 
 
-def test_same_seed_same_candles_same_bytes(tmp_path: Path, whole: Record) -> None:
+def test_the_same_seed_and_candles_give_the_same_bytes(tmp_path: Path, whole: Record) -> None:
     assert run_over(tmp_path, CANDLES) == whole
 
 
 @pytest.mark.parametrize(("stop", "is_killed"), [(1, True), (11, True), (33, True), (17, False)])
-def test_a_session_that_was_cut_off_goes_on_to_the_same_bytes(
+def test_a_killed_session_resumes_to_the_same_bytes(
     tmp_path: Path, session_after: SessionAfter, whole: Record, stop: int, is_killed: bool
 ) -> None:
     """Killed, that is closed without a last checkpoint: the record runs ahead of the model, and stays as it is."""
@@ -176,7 +176,7 @@ def test_a_session_that_was_cut_off_goes_on_to_the_same_bytes(
     assert status.accuracy.scored == 40 and status.step == 40
 
 
-def test_stopping_and_starting_goes_on_where_it_was(tmp_path: Path, session_after: SessionAfter) -> None:
+def test_a_restart_continues_the_run(tmp_path: Path, session_after: SessionAfter) -> None:
     session = session_after(tmp_path, 63)
     session.handle(StopSession())
     before = session.status()
@@ -203,7 +203,7 @@ def test_stored_forecasts_are_never_rewritten(tmp_path: Path, session_after: Ses
     resumed.close()
 
 
-def test_a_hole_is_neither_scored_as_the_runs_own_nor_trained_on(tmp_path: Path) -> None:
+def test_a_gap_is_neither_scored_as_the_runs_own_nor_trained_on(tmp_path: Path) -> None:
     session = rigs.service(tmp_path)
     events = rigs.feed(session, without(CANDLES[:25], 15))
     scored = {
@@ -255,7 +255,7 @@ def test_each_step_leaves_one_line(tmp_path: Path, caplog: pytest.LogCaptureFixt
     assert len([record for record in caplog.records if record.message.startswith("step ")]) == 9
 
 
-def test_a_market_that_never_moves_is_no_trouble(tmp_path: Path) -> None:
+def test_a_flat_market_causes_no_error(tmp_path: Path) -> None:
     flat = [Candle(60_000 * index, 5.0, 5.0, 5.0, 5.0, 0.0) for index in range(20)]
     session = rigs.service(tmp_path)
     events = rigs.feed(session, flat)
@@ -265,9 +265,7 @@ def test_a_market_that_never_moves_is_no_trouble(tmp_path: Path) -> None:
     session.close()
 
 
-def test_a_resumed_session_is_ready_although_no_candle_closes_for_long(
-    tmp_path: Path, session_after: SessionAfter
-) -> None:
+def test_a_resumed_session_is_ready_before_the_next_candle(tmp_path: Path, session_after: SessionAfter) -> None:
     """Between two candles of a slow market a window that was opened again must not wait for the next one."""
     session = session_after(tmp_path, 31)
     session.handle(StopSession())
@@ -278,7 +276,7 @@ def test_a_resumed_session_is_ready_although_no_candle_closes_for_long(
     assert status.state is TrainerState.TRAINING and status.step == 30
 
 
-def test_checkpoints_saved_by_hand_or_noted_outlive_periodic_ones(tmp_path: Path, session_after: SessionAfter) -> None:
+def test_manual_or_noted_checkpoints_outlive_periodic_ones(tmp_path: Path, session_after: SessionAfter) -> None:
     session = session_after(tmp_path, 15)
     session.handle(ApplyRetention(dataclasses.replace(rigs.SMALL.checkpoints, keep_newest=2, keep_every_steps=0)))
     session.handle(SaveCheckpoint())
@@ -290,7 +288,7 @@ def test_checkpoints_saved_by_hand_or_noted_outlive_periodic_ones(tmp_path: Path
     assert [(info.step, info.reason) for info in kept] == [(50, "periodic"), (40, "periodic"), (14, "manual")]
 
 
-def test_what_lies_across_a_hole_teaches_nothing(tmp_path: Path, session_after: SessionAfter) -> None:
+def test_samples_across_a_gap_are_not_trained_on(tmp_path: Path, session_after: SessionAfter) -> None:
     """A move of 30 % while nothing was recorded: scales, reference and the loss curve are as without it."""
     jump = [dataclasses.replace(candle, **_raised(candle, 1.3)) for candle in CANDLES[27:30]]
     session = session_after(tmp_path, 21)

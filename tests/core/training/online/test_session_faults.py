@@ -42,9 +42,7 @@ def spoil(engine: TrainingEngine) -> None:
         next(engine.model.parameters()).fill_(torch.nan)
 
 
-def test_a_model_that_goes_bad_while_paused_still_leads_to_forecasts(
-    tmp_path: Path, session_after: SessionAfter
-) -> None:
+def test_a_model_that_breaks_while_paused_still_gives_forecasts(tmp_path: Path, session_after: SessionAfter) -> None:
     """Nothing trains, so no step notices: the forecast does."""
     session = session_after(tmp_path, 21)
     session.handle(SetPaused(True))
@@ -56,7 +54,7 @@ def test_a_model_that_goes_bad_while_paused_still_leads_to_forecasts(
     session.close()
 
 
-def test_a_forecast_that_is_not_finite_is_reported_with_the_step_before_it(tmp_path: Path) -> None:
+def test_a_non_finite_forecast_is_reported_with_the_step_before_it(tmp_path: Path) -> None:
     """The step's own numbers are sound: the average of the weights, which forecasts, is not."""
     averaged = dataclasses.replace(rigs.SMALL, training=dataclasses.replace(rigs.SMALL.training, ema_decay=0.9))
     session = rigs.service(tmp_path, averaged)
@@ -75,7 +73,7 @@ def test_a_forecast_that_is_not_finite_is_reported_with_the_step_before_it(tmp_p
     session.close()
 
 
-def test_a_moment_that_is_not_finite_is_found_at_the_next_look_and_training_goes_on(
+def test_a_non_finite_moment_is_found_at_the_next_check_and_training_continues(
     tmp_path: Path, session_after: SessionAfter
 ) -> None:
     """It froze the weights without a word: no step was skipped, and no checkpoint could be written any more."""
@@ -127,7 +125,7 @@ def incident_kinds(events: list[TrainerEvent]) -> list[str]:
 @pytest.mark.parametrize(
     ("strike", "kinds"), [(out_of_memory, ["out of memory"]), (raises, ["forecast failed"]), (nan, ["rolled back"])]
 )
-def test_a_forecast_that_fails_once_is_made_once_more(
+def test_a_failed_forecast_is_retried_once(
     tmp_path: Path, session_after: SessionAfter, strike: Callable[[torch.Tensor], torch.Tensor], kinds: list[str]
 ) -> None:
     session = session_after(tmp_path, 21)
@@ -147,7 +145,7 @@ def test_a_forecast_that_fails_once_is_made_once_more(
         (nan, ["rolled back", "forecast without the model"], True),
     ],
 )
-def test_where_the_model_cannot_forecast_the_baselines_do_and_one_incident_says_so(
+def test_if_the_model_cannot_forecast_the_baselines_do_with_one_incident(
     tmp_path: Path,
     session_after: SessionAfter,
     strike: Callable[[torch.Tensor], torch.Tensor],
@@ -177,7 +175,7 @@ def test_where_the_model_cannot_forecast_the_baselines_do_and_one_incident_says_
     session.close()
 
 
-def test_a_device_that_is_spoiled_in_a_forecast_ends_the_process(tmp_path: Path, session_after: SessionAfter) -> None:
+def test_a_device_broken_during_a_forecast_ends_the_process(tmp_path: Path, session_after: SessionAfter) -> None:
     session = session_after(tmp_path, 21)
     error = torch.AcceleratorError("CUDA error")
     error.error_code = 700  # type: ignore[attr-defined]
@@ -232,7 +230,9 @@ def test_rollback_incidents_gradients_and_pause_are_in_the_record(tmp_path: Path
     session.close()
 
 
-def test_after_rollbacks_tool_bar_dock_and_doctor_go_by_one_rate(tmp_path: Path, session_after: SessionAfter) -> None:
+def test_after_rollbacks_tool_bar_dock_and_doctor_show_the_same_rate(
+    tmp_path: Path, session_after: SessionAfter
+) -> None:
     """What the doctor advises is lower than what is in use, and is in use at the step after it was taken."""
     session = session_after(tmp_path, 21)
     verdicts: list[Diagnosis] = []
