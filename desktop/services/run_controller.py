@@ -193,7 +193,7 @@ class RunController(QObject):
 
     def _announce(self, market: MarketSettings) -> None:
         self.opening.emit(market)
-        self._apply_feed_status(FeedState.CONNECTING, translate("Window", "Looking for candles …"))
+        self._report_feed(FeedState.CONNECTING, translate("Window", "Looking for candles …"))
 
     async def _open(self, settings: Settings, *, is_asked_for: bool) -> None:
         async with self._turn:
@@ -304,7 +304,7 @@ class RunController(QObject):
                 await self._open_market(self._settings, trains=trains)
                 return
             await self._close_feed()
-            self._apply_feed_status(
+            self._report_feed(
                 FeedState.CONNECTING, translate("Window", "Trying {0} again …").format(venue_name(asked.venue))
             )
             feed = self._make_feed()
@@ -318,7 +318,7 @@ class RunController(QObject):
         if self._market is not None:
             self.refused.emit(sentence)
             return
-        self._apply_feed_status(FeedState.FAILED, sentence, needs_room=needs_room)
+        self._report_feed(FeedState.FAILED, sentence, needs_room=needs_room)
         self.failed.emit(sentence)
 
     async def _start_again(self) -> None:
@@ -411,12 +411,12 @@ class RunController(QObject):
         error = task.exception()
         if error is not None:
             _log.error("The feed ended with an error.", exc_info=error)
-            self._apply_feed_status(
+            self._report_feed(
                 FeedState.FAILED,
                 translate("Window", "The feed ended: {0}. Choose the market again to continue.").format(error),
             )
 
-    def _apply_feed_status(self, state: FeedState, sentence: str, *, needs_room: bool = False) -> None:
+    def _report_feed(self, state: FeedState, sentence: str, *, needs_room: bool = False) -> None:
         self.feed_event.emit(FeedStatus(state, sentence, self._clock.now_ms(), needs_room=needs_room))
 
     def _spawn(self, work: Coroutine[Any, Any, None]) -> None:

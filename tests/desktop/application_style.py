@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QApplication
 
 @contextmanager
 def restored_style(application: QApplication) -> Iterator[None]:
-    """Nothing is touched where nothing has changed: each change makes Qt go through all widgets."""
+    """Only what has changed is set: each change makes Qt update all widgets."""
     palette, font, style = QPalette(application.palette()), QFont(application.font()), application.style().objectName()
     hints = application.styleHints()
     scheme, quits = hints.colorScheme(), application.quitOnLastWindowClosed()

@@ -83,7 +83,7 @@ def compose(
     layout_store: LayoutStore | None = None,
     settings: Settings | None = None,
 ) -> Bench:
-    """A window that is not shown. Whoever asks for it closes it."""
+    """A window that is not shown. The caller closes it."""
     QCursor.setPos(0, 0)  # over the menu bar: where an earlier test left the mouse, the chart would believe it
     state, theme = RunState(clock), Theme(mode)
     chart = ChartWidget(theme, clock)
@@ -98,7 +98,7 @@ def compose(
 
 @pytest.fixture
 def make_bench(qtbot: QtBot, clock: ManualClock, tmp_path: Path) -> MakeBench:
-    """Makes a window by `compose`; it is shown unless told otherwise."""
+    """Makes a window by `compose`; it is shown unless `is_shown` is False."""
 
     def make(*arguments: Any, is_shown: bool = True, **options: Any) -> Bench:
         bench = compose(tmp_path, clock, *arguments, **options)
@@ -116,7 +116,7 @@ def lasting_bench(folder: Path, *arguments: Any, **options: Any) -> Iterator[Ben
     """A shown window for all tests of a module, which leave it as it is."""
     bench = compose(folder, ManualClock(scenario.NOW_MS), *arguments, **options)
     bench.window.show()
-    known = QApplication.topLevelWidgets()  # held: the suite knows what was there before a test by its Python object
+    known = QApplication.topLevelWidgets()  # held: the suite compares windows by their Python objects
     yield bench
     del known
     bench.window.close()
@@ -155,7 +155,7 @@ def _settings(mode: Mode) -> Settings:
 
 @pytest.fixture
 def exchange() -> Iterator[LoopbackTickers]:
-    """An exchange's prices on a thread of their own, for tests whose main thread is Qt's."""
+    """An exchange's prices, served on a separate thread because the main thread is Qt's."""
     served = LoopbackTickers({"BTC/USDT": 64_000.0, "ETH/USDT": 3_200.0})
     loop = asyncio.new_event_loop()
     started, ended = threading.Event(), asyncio.Event()
@@ -182,14 +182,14 @@ def made_up_language(qapp: QCoreApplication) -> Iterator[MadeUpLanguage]:
 
 @pytest.fixture(autouse=True)
 def style_restored(qapp: QApplication) -> Iterator[None]:
-    """Style, palette and font of the application are nobody's inheritance."""
+    """Restores style, palette and font of the application after the test."""
     with restored_style(qapp):
         yield
 
 
 @pytest.fixture
 def gate(monkeypatch: pytest.MonkeyPatch) -> CandleGate:
-    """Candles of replays and simulations come when the test releases them."""
+    """Candles of replays and simulations arrive when the test releases them."""
     return CandleGate.install(monkeypatch)
 
 

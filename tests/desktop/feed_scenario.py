@@ -1,4 +1,4 @@
-"""A day in a feed's life, for tests and pictures of its panel: built from the real events."""
+"""A day of feed events, for tests and pictures of its panel."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ CANNOT_REACH = "Binance cannot be reached: no network, or its address is blocked
 
 
 def vitals(**changes: object) -> FeedVitals:
-    """Of a connection that stands well, a second old."""
+    """Of a healthy connection, a second old."""
     known = {
         "at_ms": NOW_MS - 400,
         "venue": "binance",
@@ -39,7 +39,7 @@ def vitals(**changes: object) -> FeedVitals:
 
 
 def connected(state: RunState) -> None:
-    """From the choice of the market to live."""
+    """From choosing the market until it is live."""
     record = state.feed_record
     record.begin(MarketSettings())
     record.opened(MARKET)
@@ -52,7 +52,7 @@ def connected(state: RunState) -> None:
 
 
 def eventful(state: RunState) -> None:
-    """Live, after a break, a hole, a correction and five messages that were not believed."""
+    """Live, after an outage, a gap, a correction and five rejected messages."""
     connected(state)
     record = state.feed_record
     state.apply(FeedStatus(FeedState.RECONNECTING, CANNOT_REACH, NOW_MS - 900_000, retry_at_ms=NOW_MS - 896_000))
@@ -67,7 +67,7 @@ def eventful(state: RunState) -> None:
 
 
 def refused(state: RunState) -> None:
-    """The venue does not serve this place."""
+    """The venue does not serve this location."""
     connected(state)
     sentence = "Binance does not serve this location (451). Choose another venue, or replay a file."
     state.apply(FeedStatus(FeedState.FAILED, sentence, NOW_MS - 45_000))

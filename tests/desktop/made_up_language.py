@@ -1,4 +1,4 @@
-"""A language for tests: each text stands in brackets, so that one without them was never translated."""
+"""A language for tests: translated texts are in brackets, so that a text without them is untranslated."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ class MadeUpLanguage(QTranslator):
         return source if context == "QShortcut" or not source else f"⟦{source}⟧"
 
     def isEmpty(self) -> bool:
-        """Qt tells of no translator that has nothing."""
+        """Qt ignores an empty translator."""
         return False
 
 
 @contextmanager
 def installed_language(application: QCoreApplication) -> Iterator[MadeUpLanguage]:
-    """All that is made from now on speaks it."""
+    """Widgets created from now on use it."""
     language = MadeUpLanguage()
     assert application.installTranslator(language)
     yield language
@@ -66,7 +66,7 @@ def untranslated(text: str, data: frozenset[str] = frozenset()) -> bool:
 
 
 def texts_of(widget: QWidget) -> Iterator[str]:
-    """What a widget shows by itself, not its children: words, tooltips, accessible names."""
+    """A widget's own texts, not its children's: labels, tooltips, accessible names."""
     yield from (widget.toolTip(), widget.accessibleName(), widget.accessibleDescription())
     if widget.isWindow():
         yield widget.windowTitle()
@@ -96,7 +96,7 @@ def _of_parts(widget: QWidget) -> Iterator[str]:
 
 
 def _entries(view: QListView) -> Iterator[str]:
-    """Their accessible texts say also what is only painted."""
+    """Accessible texts also cover what is only painted."""
     for row in range(view.model().rowCount()):
         yield view.model().index(row, 0).data(Qt.ItemDataRole.AccessibleTextRole) or ""
 

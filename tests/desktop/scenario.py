@@ -188,7 +188,7 @@ def drift(**changes: object) -> DriftFound:
 
 
 def online_gain(**changes: object) -> OnlineGain:
-    """Learning has helped a little, as far as 4,000 candles tell."""
+    """Learning has helped a little over 4,000 candles."""
     found = OnlineGain(
         gain=Estimate(0.0082, 0.0021, 0.0143, 4_000),
         close=Estimate(0.0011, -0.0012, 0.0034, 4_000),
@@ -220,7 +220,7 @@ def status(state: TrainerState = TrainerState.TRAINING, **changes: object) -> Tr
 
 
 def just_caught_up(live: int = 0, caught_up: int = 821) -> TrainerStatus:
-    """A live run that has learned from the past, and of whose live forecasts few have been scored."""
+    """A live run after the catch-up, with few live forecasts scored."""
     few = Estimate(None, None, None, live)
     own = accuracy(
         scored=live + caught_up,
@@ -270,7 +270,7 @@ def fresh_status(state: TrainerState = TrainerState.STARTING) -> TrainerStatus:
 
 
 def ready(run_id: str = RUN) -> TrainerReady:
-    """The trainer stands."""
+    """The trainer is ready."""
     return TrainerReady(
         run_id=run_id,
         device="CPU, 1 thread",
@@ -348,7 +348,7 @@ def checkpoints() -> list[CheckpointInfo]:
 
 
 def incidents() -> list[Incident]:
-    """In the order in which they came."""
+    """Oldest first."""
     return [
         Incident(
             RUN,
@@ -382,7 +382,7 @@ def incidents() -> list[Incident]:
 
 
 def live_feed() -> FeedStatus:
-    """The exchange answers."""
+    """The exchange is live."""
     return FeedStatus(FeedState.LIVE, "Binance, BTC/USDT 1m, newest trade just now.", NOW_MS)
 
 

@@ -1,4 +1,4 @@
-"""No English text goes into the window past `translate`: read from the source of all of `desktop`."""
+"""Every text shown in the window goes through `translate`: checked in the source of `desktop`."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SHOWN_BY = frozenset(
         *("Span", "EmptyState", "ShortcutLine", "Entry", "Bar", "set_text", "update_state", "show_note", "style_table"),
     }
 )
-"""Setters and constructors of Qt, and those of the window's own that show what they are given."""
+"""Setters and constructors, of Qt and of `desktop`, that show their arguments."""
 
 MARKS = ("translate", "QT_TRANSLATE_NOOP")
 DESKTOP = Path(__file__).parents[2] / "desktop"
@@ -46,7 +46,7 @@ def calls(tree: ast.AST) -> Iterator[ast.Call]:
 
 
 def words_in(node: ast.expr) -> Iterator[str]:
-    """The literal words that this expression shows; what other calls return is looked at where they are defined."""
+    """The literal words that this expression shows; other calls are checked where they are defined."""
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         yield node.value
     for part in _shown_parts(node):
@@ -65,7 +65,7 @@ def _shown_parts(node: ast.expr) -> list[ast.expr]:
 
 
 def shown_untranslated(tree: ast.AST) -> Iterator[tuple[int, str]]:
-    """Line and words of each text that goes straight to the screen; marks of HTML and the program's name are none."""
+    """Line and words of each untranslated text; HTML tags and the program's name do not count."""
     for call in calls(tree):
         if name_of(call) not in SHOWN_BY:
             continue
@@ -116,7 +116,7 @@ def test_no_text_is_shown_past_translate(of_the_window: Trees) -> None:
     assert not found, "wrap these in translate(), or mark them by QT_TRANSLATE_NOOP:\n" + "\n".join(found)
 
 
-def test_what_is_marked_can_be_found_by_lupdate(of_the_window: Trees) -> None:
+def test_lupdate_can_find_every_marked_text(of_the_window: Trees) -> None:
     for where, call in (
         (f"{name}:{call.lineno}", call) for name, tree in of_the_window.items() for call in marked(tree)
     ):
@@ -129,7 +129,7 @@ def test_what_is_marked_can_be_found_by_lupdate(of_the_window: Trees) -> None:
         assert not is_put_together(text), f"{where}: the text is put together before it is translated"
 
 
-def test_each_place_in_a_text_is_filled(of_the_window: Trees) -> None:
+def test_every_placeholder_of_a_text_is_filled(of_the_window: Trees) -> None:
     for where, call in (
         (f"{name}:{call.lineno}", call) for name, tree in of_the_window.items() for call in calls(tree)
     ):
@@ -145,14 +145,14 @@ def test_each_place_in_a_text_is_filled(of_the_window: Trees) -> None:
 
 def test_lupdate_finds_the_texts_and_warns_of_none(trees: Trees, tmp_path: Path) -> None:
     tool, found = Path(sys.executable).parent / "pyside6-lupdate", tmp_path / "found.ts"
-    told = subprocess.run(
+    done = subprocess.run(
         [str(tool), "-extensions", "py", str(DESKTOP), "-ts", str(found)],
         capture_output=True,
         text=True,
         check=True,
         timeout=60,
     )
-    assert "arning" not in told.stdout + told.stderr and "rror" not in told.stderr, told.stdout + told.stderr
+    assert "arning" not in done.stdout + done.stderr and "rror" not in done.stderr, done.stdout + done.stderr
     sources = {html.unescape(text) for text in re.findall(r"<source>(.*?)</source>", found.read_text(), re.DOTALL)}
     literals = {
         ast.literal_eval(call.args[1]) for tree in trees.values() for call in marked(tree) if is_literal(call.args[1])
@@ -161,7 +161,7 @@ def test_lupdate_finds_the_texts_and_warns_of_none(trees: Trees, tmp_path: Path)
     assert len(sources) > 700
 
 
-def test_the_check_sees_what_it_should() -> None:
+def test_the_check_finds_untranslated_texts() -> None:
     source = """
 label.setText("Step one")
 QLabel(f"Step {count}")

@@ -36,7 +36,7 @@ def quote(last: float, change: float, at_ms: int = FRESH_MS, seed: int = 1) -> Q
 
 
 def fill_quotes(state: RunState) -> None:
-    """Fresh prices, an exchange that does not answer, a market that is not there, and one that has no price yet."""
+    """Fresh prices, an exchange that does not answer, an unknown market, and one without a price yet."""
     state.quotes.take(
         Quoted(
             "binance",

@@ -1,7 +1,7 @@
-"""The whole window, composed as it is for the user, over a small model: what each test of it begins with.
+"""The whole window, composed as it is for the user, over a small model: the start of each test of it.
 
 `run_window` opens it, runs a story and closes it. With the fixture `gate` candles come when the story releases them;
-`idle_trainer` spares the training where a test is about something else.
+`idle_trainer` skips the training in tests about something else.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def context(root: Path, host: str = "thread", **market: object) -> Context:
 
 
 def run_window(qapp: QApplication, context: Context, story: Story, timeout_s: float = 280.0) -> None:
-    """Open the window, let the story happen, close the window, and wait until all of it has ended."""
+    """Open the window, run the story, close the window, and wait until all of it has ended."""
 
     async def run() -> None:
         application = Application(context, qapp)
@@ -79,13 +79,13 @@ async def until(condition: Callable[[], bool], what: str, timeout_s: float = 120
 
 
 def step_of(application: Application) -> int:
-    """The newest that the window knows; the trainer's status tells of it now and then only."""
+    """The newest that the window knows; the trainer's status reports it only occasionally."""
     last = application.state.steps.last
     return 0 if last is None else last.step
 
 
 class CandleGate:
-    """Stands in for the pace of replays and simulations: nothing comes after the catch-up but what is given."""
+    """Replaces the pace of replays and simulations: after the catch-up only released candles arrive."""
 
     def __init__(self) -> None:
         self._given = 0
@@ -99,14 +99,14 @@ class CandleGate:
         return gate
 
     def release(self, count: int) -> None:
-        """So many candles of a replay, or ticks of a simulation. Callable from any thread."""
+        """Release this many candles of a replay, or ticks of a simulation. Callable from any thread."""
         self._given += count
         if self._more is not None:
             self._more.get_loop().call_soon_threadsafe(self._wake)
 
     @property
     def is_empty(self) -> bool:
-        """Whether all that was given has been taken."""
+        """Whether all released candles were consumed."""
         return not self._given
 
     def _wake(self) -> None:
@@ -128,12 +128,12 @@ class CandleGate:
 
 
 class IdleWorker(TrainingWorker):
-    """Takes commands and trains nothing: what the trainer would say, the test says by its signals."""
+    """Takes commands and trains nothing: the test emits the trainer's signals."""
 
     def _drive(self) -> None:
         while not self.inbox.is_stopped:
             self.inbox.wait(60.0)
 
     def commands(self) -> list[TrainerCommand]:
-        """The commands that came, in order; each is told once."""
+        """The commands received since the last call, in order."""
         return list(iter(self.inbox.take_command, None))

@@ -1,4 +1,4 @@
-"""Through a window by keys alone."""
+"""Keyboard navigation through a window."""
 
 from __future__ import annotations
 
@@ -33,21 +33,21 @@ _OF_DOCKS = ("qt_dockwidget_closebutton", "qt_dockwidget_floatbutton")
 
 @dataclass(frozen=True)
 class Walk:
-    """Where the keys were after each Tab, and what did not show that it had them."""
+    """The focused widget after each Tab, and those without a visible focus."""
 
     stops: list[QWidget]
     unseen: list[str]
 
 
 async def in_front(window: QWidget) -> None:
-    """Give it the keys, and let it be painted."""
+    """Give it keyboard focus, and let it be painted."""
     window.activateWindow()
     await until(window.isActiveWindow, f"{described(window)} to be in front")
     QApplication.processEvents()
 
 
 def gone_through(root: QWidget, key: Qt.Key = Qt.Key.Key_Tab) -> Iterator[QWidget]:
-    """Press Tab from where the keys are now until they come there again: where they are after each."""
+    """Press Tab until the focus is back where it began; the focused widget after each."""
     if root.focusWidget() is None:
         root.setFocus(Qt.FocusReason.OtherFocusReason)
     stops: list[QWidget] = []
@@ -63,22 +63,21 @@ def gone_through(root: QWidget, key: Qt.Key = Qt.Key.Key_Tab) -> Iterator[QWidge
 
 
 def walked(root: QWidget) -> Walk:
-    """Press Tab until it has come round, and look at the window each time."""
+    """Press Tab until the focus is back where it began, comparing the window's picture each time."""
     stops: list[QWidget] = []
     unseen: list[str] = []
     before = _picture(root)
     for now in gone_through(root):
         after = _picture(root)
         if _changed(before, after, root, now) < _FEWEST_PIXELS:
-            unseen.append(f"nothing shows that it has the keys: {described(now)}")
+            unseen.append(f"no visible keyboard focus: {described(now)}")
         stops.append(now)
         before = after
     return Walk(stops, unseen if len(stops) > 1 else [])
 
 
 def _next(key: Qt.Key) -> QWidget | None:
-    """Where the keys go with a Tab, or with a few, where something is gone through by them, as a date is. None where
-    there is nothing else."""
+    """The next focused widget; several Tabs where they move through parts, as of a date. None without another one."""
     held = QApplication.focusWidget()
     assert held is not None
     for _ in range(_MOST_PARTS):
@@ -93,7 +92,7 @@ def wants_keys(widget: QWidget) -> bool:
 
 
 def left_out(root: QWidget, stops: Iterable[QWidget]) -> list[str]:
-    """Controls that take the keys and never got them."""
+    """Focusable controls that never got the focus."""
     reached = set(stops)
     met = reached | {stop.focusProxy() for stop in reached} - {None}
     wanted = [each for each in controls(root) if wants_keys(each) and not is_behind(each)]
@@ -101,13 +100,13 @@ def left_out(root: QWidget, stops: Iterable[QWidget]) -> list[str]:
 
 
 def _is_one_of_a_choice(button: QAbstractButton) -> bool:
-    """Tab goes to the chosen one alone; the arrows go to the others."""
+    """Tab reaches only the checked one; the arrow keys reach the others."""
     group = button.group()
     return group is not None and group.exclusive() and group.checkedButton() is not None
 
 
 def without_keys(root: QWidget) -> list[str]:
-    """Buttons that no Tab reaches, and that stand for no action with a shortcut or in a menu."""
+    """Buttons that Tab does not reach and whose action has neither a shortcut nor a menu entry."""
     menus = set(root.window().findChildren(QMenu)) | set(root.findChildren(QMenu))
     in_menus = {action for menu in menus for action in menu.actions()}
     buttons = [each for each in controls(root) if isinstance(each, QAbstractButton) and not wants_keys(each)]
@@ -142,7 +141,7 @@ def _picture(root: QWidget) -> NDArray[np.uint8]:
 
 
 def _changed(before: NDArray[np.uint8], after: NDArray[np.uint8], root: QWidget, widget: QWidget) -> int:
-    """How many pixels of the widget, with what is close around it, are others."""
+    """How many pixels of the widget and its surroundings differ."""
     if before.shape != after.shape:
         return before.size
     area = widget.rect().translated(widget.mapTo(root, QPoint())) if widget is not root else widget.rect()
@@ -152,6 +151,6 @@ def _changed(before: NDArray[np.uint8], after: NDArray[np.uint8], root: QWidget,
 
 
 def complaints_of(root: QWidget) -> list[str]:
-    """What cannot be done in it by keys alone."""
+    """What cannot be done by keyboard."""
     walk = walked(root)
     return [*left_out(root, walk.stops), *walk.unseen, *without_keys(root)]

@@ -1,4 +1,4 @@
-"""Which widgets a person works with, and what a screen reader is told of each."""
+"""The interactive widgets, and what a screen reader announces for each."""
 
 from __future__ import annotations
 
@@ -52,18 +52,18 @@ ROLES: tuple[tuple[type[QWidget], frozenset[QAccessible.Role]], ...] = (
     (QTabBar, frozenset({_ROLES.PageTabList})),
     (QToolBar, frozenset({_ROLES.ToolBar})),
     (QLabel, frozenset({_ROLES.StaticText})),
-    # Qt has no nearer word for these, and tells what is in them.
+    # Qt has no closer role for these, and reads their contents.
     (QScrollArea, frozenset({_ROLES.Client})),
     (QTabWidget, frozenset({_ROLES.Client})),
 )
-"""The first that fits holds."""
+"""The first match applies."""
 
 _PARTS_OF_QT = ("qt_spinbox_lineedit", "qt_toolbar_ext_button", "ScrollLeftButton", "ScrollRightButton")
-"""Told by what they belong to."""
+"""Announced by the widget that they belong to."""
 
 
 def controls(root: QWidget) -> Iterator[QWidget]:
-    """What is seen and can be worked with, or stands in the Tab chain."""
+    """Visible interactive widgets, and those in the Tab chain."""
     for widget in root.findChildren(QWidget):
         kinds = (QAbstractButton, QAbstractItemView, QTabBar, QToolBar, QComboBox, QAbstractSlider, QGraphicsView)
         can_have_keys = widget.focusPolicy() is not Qt.FocusPolicy.NoFocus
@@ -82,25 +82,25 @@ def _is_part(widget: QWidget) -> bool:
 
 
 def complaints(widget: QWidget) -> list[str]:
-    """What a screen reader would lack of it."""
-    told = QAccessible.queryAccessibleInterface(widget)
+    """What a screen reader would miss."""
+    accessible = QAccessible.queryAccessibleInterface(widget)
     wrong = []
     if not _name(widget):
         wrong.append("has no name")
     allowed = next((roles for kind, roles in ROLES if isinstance(widget, kind)), None)
-    if allowed is None or told.role() not in allowed:
-        wrong.append(f"has the role {told.role().name}")
+    if allowed is None or accessible.role() not in allowed:
+        wrong.append(f"has the role {accessible.role().name}")
     return [f"{described(widget)} {each}" for each in wrong]
 
 
 def _name(widget: QWidget) -> str:
-    """A box of choices tells its choice as its name on Linux: there a label beside it or a description is its name."""
-    told = QAccessible.queryAccessibleInterface(widget)
+    """On Linux a combo box gives its choice as its name: there its label or description counts as the name."""
+    accessible = QAccessible.queryAccessibleInterface(widget)
     if isinstance(widget, QComboBox):
-        labels = told.relations(QAccessible.RelationFlag.Label)
+        labels = accessible.relations(QAccessible.RelationFlag.Label)
         has_label = any(other is not None for other, _flag in labels)
         return widget.accessibleName() or "labelled" if has_label or widget.accessibleDescription() else ""
-    return told.text(QAccessible.Text.Name)
+    return accessible.text(QAccessible.Text.Name)
 
 
 def described(widget: QWidget) -> str:

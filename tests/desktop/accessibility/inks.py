@@ -1,4 +1,4 @@
-"""The colours of texts, and of what they really stand on."""
+"""The colours of texts and of their actual backgrounds."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _MOST_ROWS = 40
 
 
 def faint_texts(root: QWidget) -> Iterator[str]:
-    """What is written in Qt's widgets in too faint a colour."""
+    """Texts of Qt's widgets with too little contrast."""
     picture = root.window().grab().toImage()
     for widget in root.findChildren(QWidget):
         if not widget.isVisible() or widget.visibleRegion().isEmpty() or not widget.isEnabled():
@@ -85,7 +85,7 @@ def _columns(view: QAbstractItemView) -> int:
 
 
 def ground_of(widget: QWidget, picture: QImage) -> QColor:
-    """What its text is painted on: the most frequent colour of its place in its window's picture."""
+    """The background of its text: the most frequent colour of its area in the window's picture."""
     place, ratio = widget.mapTo(widget.window(), QPoint()), picture.devicePixelRatio()
     area = QRect(place * ratio, widget.size() * ratio).intersected(picture.rect())
     rows, columns = slice(area.top(), area.bottom() + 1, 3), slice(area.left(), area.right() + 1, 3)
@@ -94,7 +94,7 @@ def ground_of(widget: QWidget, picture: QImage) -> QColor:
 
 
 def faint_spans(shown: Overlay, palette: Palette) -> Iterator[str]:
-    """What the chart says in its boxes in too faint a colour, whatever lies behind one that lets something through."""
+    """Texts of the chart's boxes with too little contrast, whatever is behind a translucent one."""
     boxes = (shown.last_price, shown.price_label, shown.time_label, shown.readout, shown.tooltip, shown.note)
     for box in (*boxes, *shown.pane_readouts, *shown.axis_tags):
         if box is not None:

@@ -30,7 +30,7 @@ from tests.desktop.whole_window import CATCH_UP, Story, context, run_window, ste
 
 
 def play(qapp: QApplication, root: Path, story: Story) -> None:
-    """Open the whole program over a folder, let it learn a little, let the story happen, close everything."""
+    """Open the whole program over a folder, let it learn a little, run the story, close everything."""
     context = _context(root)
 
     async def dressed(application: Application) -> None:
@@ -44,7 +44,7 @@ def play(qapp: QApplication, root: Path, story: Story) -> None:
 
 
 def dress(application: Application, settings: Settings) -> None:
-    """Everything that can be switched on, on: indicators, past forecasts, regimes, a line, what went wrong."""
+    """Switch everything on: indicators, past forecasts, regimes, a line, incidents."""
     window = application.window
     kinds = ("bollinger", "rsi")
     chart = replace(
@@ -128,7 +128,7 @@ def openers() -> dict[str, Opener]:
 
 @contextmanager
 def opened(application: Application, opener: Opener) -> Iterator[QDialog]:
-    """The dialog, as long as it is looked at."""
+    """The dialog, open within the context."""
     dialog = opener(application)
     dialog.activateWindow()
     QApplication.sendPostedEvents()
@@ -183,6 +183,6 @@ def _open_line(application: Application) -> QDialog:
     chart, window = application.chart, application.window
     chart.setFocus(Qt.FocusReason.OtherFocusReason)
     tools = application.charting.tools
-    while tools.placed.selected not in tools.lines.things:  # the drawing has its turn as well
+    while tools.placed.selected not in tools.lines.things:  # the drawing is selected in turn, too
         window.shell.actions[ActionId.NEXT_LINE].trigger()
     return _by_window(application, ActionId.EDIT_LINE)

@@ -1,4 +1,4 @@
-"""One visit to the whole program: every dock and every dialog, looked at in all the ways that tests ask about."""
+"""One pass over the whole program: every dock and dialog, with all checks of the accessibility tests."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ LOOKS = tuple(
 )
 
 _LARGEST_PERCENT = 300
-"""Of the text's usual size, which can be chosen."""
+"""The largest text size that can be set, relative to the default."""
 
 
 @dataclass
 class Survey:
-    """What was found, each with where."""
+    """Findings, each with its place."""
 
     names: list[str] = field(default_factory=list)
     keys: list[str] = field(default_factory=list)

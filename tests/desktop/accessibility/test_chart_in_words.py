@@ -1,4 +1,4 @@
-"""What a screen reader is told of the chart, and of other painted widgets."""
+"""What a screen reader announces for the chart and other painted widgets."""
 
 from __future__ import annotations
 
@@ -54,39 +54,39 @@ def test_an_empty_chart_says_so(chart: ChartWidget) -> None:
     assert described(chart) == "There are no candles yet."
 
 
-def test_it_tells_market_last_price_and_forecast(chart: ChartWidget) -> None:
+def test_the_description_has_market_last_price_and_forecast(chart: ChartWidget) -> None:
     series = filled(chart)
-    told = described(chart)
-    assert "BTC/USDT · 1m · Binance" in told
-    assert formatting.format_price(series[-1].close, chart.model.decimals()) in told
+    description = described(chart)
+    assert "BTC/USDT · 1m · Binance" in description
+    assert formatting.format_price(series[-1].close, chart.model.decimals()) in description
     ghost = chart.model.ghosts()[-1].ghost
-    assert formatting.format_price(ghost.close, chart.model.decimals()) in told and "90 %" in told
+    assert formatting.format_price(ghost.close, chart.model.decimals()) in description and "90 %" in description
 
 
-def test_it_is_told_as_it_is_now(chart: ChartWidget) -> None:
+def test_the_description_follows_the_chart(chart: ChartWidget) -> None:
     filled(chart)
     before = described(chart)
     chart.set_forecast(None)
     assert described(chart) != before and "No forecast" in described(chart)
 
 
-def test_each_candle_is_announced_as_keys_go_through_them(chart: ChartWidget, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Qt hands announcements to the platform: what is handed over is looked at."""
-    series, heard = filled(chart), list[str]()
-    monkeypatch.setattr(chart_widget, "announce", lambda _widget, text: heard.append(text))
+def test_moving_by_keys_announces_each_candle(chart: ChartWidget, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Checks what is passed to Qt, which passes it to the platform."""
+    series, announced = filled(chart), list[str]()
+    monkeypatch.setattr(chart_widget, "announce", lambda _widget, text: announced.append(text))
     for _ in range(3):
         QTest.keyClick(chart, Qt.Key.Key_Left, _CONTROL)
     decimals = chart.model.decimals()
-    for place, text in zip((-1, -2, -3), heard, strict=True):
+    for place, text in zip((-1, -2, -3), announced, strict=True):
         for price in (series[place].open, series[place].high, series[place].low, series[place].close):
             assert formatting.format_price(price, decimals) in text
-    assert heard[-1] in described(chart)
+    assert announced[-1] in described(chart)
     for _ in range(5):
         QTest.keyClick(chart, Qt.Key.Key_Right, _CONTROL)
-    assert "forecast" in heard[-1]
+    assert "forecast" in announced[-1]
 
 
-def test_bars_and_tables_that_are_painted_tell_their_numbers(qtbot: QtBot, theme: Theme) -> None:
+def test_painted_bars_and_tables_describe_their_numbers(qtbot: QtBot, theme: Theme) -> None:
     bars, table = BarList(theme, is_log=False), HeatTable(theme)
     for widget in (bars, table):
         qtbot.addWidget(widget)
@@ -97,7 +97,7 @@ def test_bars_and_tables_that_are_painted_tell_their_numbers(qtbot: QtBot, theme
     assert all(word in described(table) for word in ("model", "close", "12 %", "range", "30 %"))
 
 
-def test_what_describes_a_chart_does_not_keep_it(qtbot: QtBot, theme: Theme) -> None:
+def test_the_accessible_description_does_not_keep_a_chart_alive(qtbot: QtBot, theme: Theme) -> None:
     chart = ChartWidget(theme, ManualClock(0))
     filled(chart)
     assert described(chart)

@@ -1,4 +1,4 @@
-"""What keys do beside Tab: a panel floats by them, and the arrows go through a choice."""
+"""Keys other than Tab: floating a panel, and arrow keys in a choice."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.desktop.conftest import MakeBench
 _CONTROL_SHIFT = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier
 
 
-def test_a_panel_floats_and_comes_back_by_a_key(make_bench: MakeBench, qtbot: QtBot) -> None:
+def test_a_key_floats_and_docks_a_panel(make_bench: MakeBench, qtbot: QtBot) -> None:
     bench = make_bench(scenario.checkpoints())
     window = bench.window
     window.show_dock(ActionId.SHOW_CHECKPOINTS)
@@ -33,7 +33,7 @@ def test_a_panel_floats_and_comes_back_by_a_key(make_bench: MakeBench, qtbot: Qt
     assert window.banner.shown is not None and "No panel has keyboard focus" in window.banner.shown.text
 
 
-def test_the_arrows_go_through_what_is_one_choice(qtbot: QtBot) -> None:
+def test_arrow_keys_move_through_a_choice(qtbot: QtBot) -> None:
     dialog = WelcomeDialog(Settings())
     qtbot.addWidget(dialog)
     dialog.show()

@@ -1,7 +1,7 @@
-"""One visit to the whole program: what a screen reader is told, what can be done by keys alone, how well texts can be
-read, and whether each dialog has room on a small screen.
+"""One pass over the whole program: screen-reader names, keyboard access, contrast of texts, and dialogs that fit a
+small screen.
 
-All in one file: workers that share the files out would each make a visit of their own.
+All in one file, so that parallel workers do not each repeat the pass.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from tests.desktop.whole_window import CandleGate
 
 @pytest.fixture(scope="module")
 def found(qapp: QApplication, speaking_widgets: None, tmp_path_factory: pytest.TempPathFactory) -> Survey:
-    """What a visit to the whole program found."""
+    """The findings of one pass."""
     with pytest.MonkeyPatch.context() as patch:
         CandleGate.install(patch)
         return survey(qapp, tmp_path_factory.mktemp("survey"))
 
 
 def leaves_of(kind: type) -> set[type]:
-    """The classes under one that have none under them."""
+    """The subclasses without subclasses."""
     below = kind.__subclasses__()
     return set().union(*(leaves_of(each) for each in below)) if below else {kind}
 
@@ -35,23 +35,23 @@ def test_each_control_of_window_docks_and_dialogs_has_a_name_and_a_role(found: S
     assert "\n".join(found.names) == ""
 
 
-def test_each_dialog_was_looked_at_and_has_a_title(found: Survey) -> None:
+def test_every_dialog_was_checked_and_has_a_title(found: Survey) -> None:
     ours = {kind for kind in leaves_of(QDialog) if kind.__module__.startswith("desktop.")}
     assert ours - found.dialogs == set()
     assert [name for name, title in found.titles.items() if not title] == []
 
 
-def test_tab_reaches_every_control_comes_round_and_is_seen(found: Survey) -> None:
+def test_tab_reaches_every_control_and_the_focus_is_visible(found: Survey) -> None:
     assert "\n".join(found.keys) == ""
 
 
 def test_all_texts_have_a_contrast_of_at_least_four_and_a_half(found: Survey) -> None:
-    """On the grounds that they really have, in both themes and with both pairs of colours."""
+    """On their actual backgrounds, in both themes and with both pairs of colours."""
     assert "\n".join(found.inks) == ""
 
 
 def test_no_dialog_is_larger_than_the_screen(found: Survey) -> None:
-    """With text as usual and with the largest there is: the rest can be scrolled to."""
+    """With text of the default and the largest size; the rest can be scrolled to."""
     assert "\n".join(found.too_large) == ""
 
 

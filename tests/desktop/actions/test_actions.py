@@ -40,24 +40,24 @@ def texts(menu: QMenu) -> list[str]:
     return ["-" if action.isSeparator() else action.text().replace("&", "") for action in menu.actions()]
 
 
-def test_every_id_stands_in_exactly_one_table() -> None:
+def test_every_id_is_in_exactly_one_table() -> None:
     assert Counter(info.id for info in ALL) == Counter(ActionId)
 
 
-def test_every_action_has_words_and_an_icon_that_the_font_holds(qapp: object, theme: Theme) -> None:
+def test_every_action_has_texts_and_an_icon_of_the_font(qapp: object, theme: Theme) -> None:
     for info in ALL:
         assert info.text and info.tooltip, info.id
         assert not icon(info.icon, theme.palette.text).pixmap(16, 16).isNull()
 
 
-def test_no_two_actions_share_keys_in_one_place() -> None:
+def test_no_two_actions_share_a_shortcut_in_one_context() -> None:
     keys = Counter((info.place, info.shortcut) for info in ALL if info.shortcut)
     assert max(keys.values()) == 1
     window_wide = {info.shortcut for info in ALL if info.shortcut and not info.place}
     assert not window_wide & {info.shortcut for info in ALL if info.place}
 
 
-def test_all_keys_are_keys_that_qt_knows() -> None:
+def test_qt_can_parse_every_shortcut() -> None:
     for info in ALL:
         assert not info.shortcut or QKeySequence(info.shortcut).toString(), info.id
 
@@ -103,7 +103,7 @@ def test_menus_hold_every_action_of_the_table_in_its_order(qtbot: QtBot) -> None
     ]
 
 
-def test_the_tool_bar_holds_those_that_are_meant_for_it(qtbot: QtBot) -> None:
+def test_the_tool_bar_has_exactly_its_actions(qtbot: QtBot) -> None:
     window, registry = make_registry(qtbot)
     bar = QToolBar()
     window.addToolBar(bar)
@@ -112,7 +112,7 @@ def test_the_tool_bar_holds_those_that_are_meant_for_it(qtbot: QtBot) -> None:
     assert shown == [info.id.value for info in standard_actions() if info.is_in_tool_bar]
 
 
-def test_tooltips_tell_the_keys(qtbot: QtBot) -> None:
+def test_tooltips_name_the_shortcut(qtbot: QtBot) -> None:
     _window, registry = make_registry(qtbot)
     assert registry[ActionId.STOP].toolTip().endswith("(F8)")
     assert "(" not in registry[ActionId.ABOUT].toolTip()
@@ -127,7 +127,7 @@ def test_a_slot_is_called_without_arguments(qtbot: QtBot) -> None:
     assert calls == ["start", "volume"]
 
 
-def test_of_the_themes_exactly_one_is_checked(qtbot: QtBot) -> None:
+def test_exactly_one_theme_is_checked(qtbot: QtBot) -> None:
     _window, registry = make_registry(qtbot)
     themes = (ActionId.THEME_SYSTEM, ActionId.THEME_DARK, ActionId.THEME_LIGHT)
     for chosen in themes:
@@ -135,7 +135,7 @@ def test_of_the_themes_exactly_one_is_checked(qtbot: QtBot) -> None:
         assert [registry[each].isChecked() for each in themes] == [each is chosen for each in themes]
 
 
-def test_an_action_that_qt_made_is_dressed_like_the_others(qtbot: QtBot) -> None:
+def test_an_action_made_by_qt_gets_text_icon_and_shortcut(qtbot: QtBot) -> None:
     window = QMainWindow()
     qtbot.addWidget(window)
     existing = QAction("bare", window)

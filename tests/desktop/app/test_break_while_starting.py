@@ -16,7 +16,7 @@ FREE = "Training is paused, and its device released"
 
 
 def said(application: Application) -> list[str]:
-    """All that the window says now."""
+    """All texts that the window shows."""
     labels = (label.text() for label in application.window.findChildren(QLabel) if label.isVisible())
     return [*labels, application.chart.model.note]
 
@@ -26,7 +26,7 @@ def empty_words(application: Application) -> list[str]:
 
 
 async def take_a_break(application: Application) -> None:
-    """While the trainer is being started; then begin again by a click."""
+    """While the trainer is being started; then resume by a click."""
     window, state = application.window, application.state
     await until(lambda: state.is_starting, "the start")
     window.shell.actions[ActionId.FREE_DEVICE].trigger()
@@ -42,7 +42,7 @@ async def take_a_break(application: Application) -> None:
     await until(lambda: application.runs.is_training, "the next start")
 
 
-def test_no_place_of_the_window_goes_on_saying_that_training_starts(
+def test_no_text_keeps_saying_that_training_starts(
     qapp: QApplication, tmp_path: Path, gate: CandleGate, idle_trainer: None
 ) -> None:
     async def story(application: Application) -> None:
@@ -53,7 +53,7 @@ def test_no_place_of_the_window_goes_on_saying_that_training_starts(
 
 
 @pytest.mark.slow
-def test_a_trainer_s_process_is_stopped_before_it_stands_and_started_again(qapp: QApplication, tmp_path: Path) -> None:
+def test_a_trainer_process_is_stopped_while_it_starts_and_started_again(qapp: QApplication, tmp_path: Path) -> None:
     async def story(application: Application) -> None:
         await take_a_break(application)
         await until(lambda: step_of(application) > 3, "training again")

@@ -41,7 +41,7 @@ HOSTS = ["thread", pytest.param("process", marks=pytest.mark.slow)]
 
 @dataclasses.dataclass(frozen=True)
 class Start:
-    """What the window says and offers while a trainer is starting, which may be over before one looks again."""
+    """What the window shows and offers while a trainer starts, which may be too short to poll."""
 
     is_loading: bool
     state: TrainerState | None
@@ -50,23 +50,23 @@ class Start:
 
 
 def starts_of(application: Application) -> list[Start]:
-    """Each time from now on that the state tells of a start."""
+    """Records each start that the state reports from now on."""
     state, actions = application.state, application.window.shell.actions
-    told: list[Start] = []
+    starts: list[Start] = []
 
     def look() -> None:
         if state.is_starting:
             offers = (actions[action_id].isEnabled() for action_id in (ActionId.STOP, ActionId.START))
-            told.append(Start(state.is_loading, state.trainer_state, *offers))
+            starts.append(Start(state.is_loading, state.trainer_state, *offers))
 
     state.status_changed.connect(look)
-    return told
+    return starts
 
 
 def test_ghosts_are_ahead_of_the_newest_candle_while_the_trainer_starts(
     qapp: QApplication, tmp_path: Path, gate: CandleGate, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The trainer's process says nothing until they were seen."""
+    """The trainer's process is held until they were visible."""
     were_seen = threading.Event()
 
     def held(spec: SessionSpec, pipe: Any) -> None:
@@ -90,7 +90,7 @@ def test_ghosts_are_ahead_of_the_newest_candle_while_the_trainer_starts(
     run_window(qapp, context(tmp_path, "process"), story)
 
 
-def test_what_is_stored_is_shown_while_the_trainer_starts(
+def test_stored_results_are_shown_while_the_trainer_starts(
     qapp: QApplication, learned: Path, gate: CandleGate, idle_trainer: None
 ) -> None:
     """Accuracy, Gradients and Incidents said "Loading the last run" for as long as the trainer's process took."""
@@ -108,7 +108,7 @@ def test_what_is_stored_is_shown_while_the_trainer_starts(
 
 
 @pytest.mark.parametrize("host", HOSTS)
-def test_candles_ghosts_and_training_come_and_go_on_after_a_restart(
+def test_candles_ghosts_and_training_continue_after_a_restart(
     qapp: QApplication, tmp_path: Path, gate: CandleGate, host: str
 ) -> None:
     reached = 0
@@ -130,7 +130,7 @@ def test_candles_ghosts_and_training_come_and_go_on_after_a_restart(
         await until(lambda: application.state.trainer is not None, "the trainer")
         assert starts[0] == Start(is_loading=True, state=TrainerState.STARTING, can_stop=True, can_start=False)
         assert not state.is_loading and state.trainer is not None and state.trainer.step >= reached
-        assert len(state.steps) >= reached, "the curves show what was learned before"
+        assert len(state.steps) >= reached, "the curves include the steps of the last session"
         assert application.series is not None and len(application.series) >= CATCH_UP
         gate.release(3)
         await until(lambda: step_of(application) > reached + 2, "further steps")
@@ -140,7 +140,7 @@ def test_candles_ghosts_and_training_come_and_go_on_after_a_restart(
 
 
 @pytest.mark.parametrize("host", HOSTS)
-def test_pause_step_resume_stop_and_start_by_their_keys(
+def test_pause_step_resume_stop_and_start_by_shortcut(
     qapp: QApplication, tmp_path: Path, gate: CandleGate, host: str
 ) -> None:
     async def story(application: Application) -> None:
@@ -153,7 +153,7 @@ def test_pause_step_resume_stop_and_start_by_their_keys(
         await until(lambda: step_of(application) == paused_at + 1, "one step")
         QTest.keyClick(window, Qt.Key.Key_F6)
         gate.release(5)
-        await until(lambda: step_of(application) > paused_at + 2, "going on")
+        await until(lambda: step_of(application) > paused_at + 2, "further training")
         window.shell.actions[ActionId.STOP].trigger()
         await until(lambda: state.trainer_state is TrainerState.STOPPED, "the stop")
         await until(lambda: not application.runs.is_training, "the worker's end")
@@ -247,7 +247,7 @@ def test_the_replayed_market_crosses_an_alert_and_it_stays_crossed_after_a_resta
     run_window(qapp, context(tmp_path), second)
 
 
-def test_another_market_is_watched_instead_and_of_many_that_are_chosen_quickly_the_last(
+def test_of_several_markets_chosen_quickly_only_the_last_is_opened(
     qapp: QApplication, tmp_path: Path, gate: CandleGate
 ) -> None:
     async def story(application: Application) -> None:
@@ -267,7 +267,7 @@ def test_another_market_is_watched_instead_and_of_many_that_are_chosen_quickly_t
         application.market_choice.chosen.emit(market)
         assert asked == ["1m", "5m", "15m", "1h", "4h"], "each is shown as under way at once, and twice is once"
         await until(lambda: application.state.run_id not in (None, first) and step_of(application) > 3, "the other run")
-        assert opened == ["4h"], "those that nobody waits for any more are not opened"
+        assert opened == ["4h"], "superseded choices are not opened"
         assert "SIM-1" in window.windowTitle() and "simulated" in window.windowTitle()
 
     run_window(qapp, context(tmp_path), story)
@@ -277,10 +277,10 @@ def candles_of(application: Application) -> int:
     return 0 if application.series is None else len(application.series)
 
 
-def test_a_simulated_market_goes_on_when_the_window_is_opened_again(
+def test_a_simulated_market_continues_after_a_restart(
     qapp: QApplication, tmp_path: Path, gate: CandleGate, idle_trainer: None
 ) -> None:
-    """Without a seed each is another market, but for the one that is there already."""
+    """Without a seed each simulation is a new market, unless one is stored already."""
     made = context(tmp_path, feed="simulate", file=None)
     unseeded = dataclasses.replace(made.settings.training, seed=None)
     made = dataclasses.replace(made, settings=dataclasses.replace(made.settings, training=unseeded))
@@ -299,7 +299,7 @@ def test_a_simulated_market_goes_on_when_the_window_is_opened_again(
     assert symbols[0] == symbols[1] and symbols[0].startswith("SIM-")
 
 
-def test_a_missing_file_is_a_sentence_and_the_window_stays(
+def test_a_missing_file_shows_a_message_and_the_window_stays_open(
     qapp: QApplication, tmp_path: Path, gate: CandleGate, idle_trainer: None
 ) -> None:
     async def story(application: Application) -> None:
@@ -311,7 +311,7 @@ def test_a_missing_file_is_a_sentence_and_the_window_stays(
     run_window(qapp, context(tmp_path, file=str(tmp_path / "nowhere.csv")), story)
 
 
-def test_no_exchange_means_the_sample_and_a_banner_that_says_so(
+def test_without_an_exchange_the_sample_is_replayed_with_a_notice(
     qapp: QApplication, tmp_path: Path, gate: CandleGate, idle_trainer: None
 ) -> None:
     async def story(application: Application) -> None:
@@ -323,7 +323,7 @@ def test_no_exchange_means_the_sample_and_a_banner_that_says_so(
     run_window(qapp, context(tmp_path, feed="auto", venue="no-exchange", file=None), story)
 
 
-def test_stored_candles_are_seen_while_the_database_is_being_checked(
+def test_stored_candles_are_shown_while_the_database_is_checked(
     qapp: QApplication, tmp_path: Path, gate: CandleGate, idle_trainer: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     chosen = context(tmp_path, feed="auto", venue="no-exchange", file=None)
@@ -353,7 +353,7 @@ def test_stored_candles_are_seen_while_the_database_is_being_checked(
     run_window(qapp, chosen, story)
 
 
-def test_a_damaged_database_is_set_aside_and_the_window_goes_on(
+def test_a_damaged_database_is_set_aside_and_the_window_opens(
     qapp: QApplication, tmp_path: Path, gate: CandleGate, idle_trainer: None
 ) -> None:
     chosen = context(tmp_path)
@@ -367,7 +367,7 @@ def test_a_damaged_database_is_set_aside_and_the_window_goes_on(
     assert list(chosen.folder.quarantine.iterdir()) != []
 
 
-def test_the_first_start_asks_and_the_second_does_not(
+def test_the_welcome_is_shown_at_the_first_start_only(
     qapp: QApplication, tmp_path: Path, gate: CandleGate, idle_trainer: None
 ) -> None:
     made = dataclasses.replace(context(tmp_path), is_first_start=True)
@@ -386,7 +386,7 @@ def test_the_first_start_asks_and_the_second_does_not(
     assert saved.market.feed == "simulate" and not warnings
 
 
-def test_a_welcome_that_is_closed_goes_on_with_the_defaults_and_is_not_shown_again(
+def test_closing_the_welcome_uses_the_defaults_and_it_is_not_shown_again(
     qapp: QApplication, tmp_path: Path, gate: CandleGate, idle_trainer: None
 ) -> None:
     made = dataclasses.replace(context(tmp_path), is_first_start=True)
@@ -400,7 +400,7 @@ def test_a_welcome_that_is_closed_goes_on_with_the_defaults_and_is_not_shown_aga
     assert made.folder.settings.exists()
 
 
-def test_safe_mode_takes_the_defaults_and_leaves_what_is_saved_alone(
+def test_safe_mode_uses_the_defaults_and_keeps_the_saved_settings(
     qapp: QApplication, tmp_path: Path, gate: CandleGate, idle_trainer: None
 ) -> None:
     made = context(tmp_path)
@@ -420,7 +420,7 @@ def test_safe_mode_takes_the_defaults_and_leaves_what_is_saved_alone(
     assert not made.folder.layout.exists()
 
 
-def test_what_was_wrong_in_the_settings_file_is_said(
+def test_errors_in_the_settings_file_are_shown(
     qapp: QApplication, tmp_path: Path, gate: CandleGate, idle_trainer: None
 ) -> None:
     made = dataclasses.replace(context(tmp_path), warnings=("Setting 'a' was dropped.", "Setting 'b' was dropped."))

@@ -30,7 +30,9 @@ def shown_report(bench: Bench, qtbot: QtBot) -> QDialog:
     return dialog
 
 
-def test_the_last_end_is_told_and_its_report_can_be_copied(bench: Bench, qtbot: QtBot, tmp_path: Path) -> None:
+def test_a_crash_is_reported_at_the_next_start_and_its_report_can_be_copied(
+    bench: Bench, qtbot: QtBot, tmp_path: Path
+) -> None:
     watch = CrashWatch(
         CrashLog(DataFolder(tmp_path), ManualClock(5)), bench.window, bench.window.banner, ManualClock(5)
     )
@@ -46,9 +48,7 @@ def test_the_last_end_is_told_and_its_report_can_be_copied(bench: Bench, qtbot: 
 
 
 @pytest.mark.qt_no_exception_capture
-def test_an_error_in_a_slot_is_told_with_its_report_and_the_window_goes_on(
-    bench: Bench, qtbot: QtBot, tmp_path: Path
-) -> None:
+def test_an_error_in_a_slot_is_reported_and_the_window_stays_usable(bench: Bench, qtbot: QtBot, tmp_path: Path) -> None:
     before = sys.excepthook
 
     def slot() -> None:
@@ -73,14 +73,14 @@ def _open_something() -> None:
 
 
 def _raise_in_qt(deed: Callable[[], None]) -> None:
-    """As PySide does with what a slot raised."""
+    """As PySide does with an exception of a slot."""
     try:
         deed()
     except Exception as error:
         sys.excepthook(type(error), error, error.__traceback__)
 
 
-def test_an_error_that_comes_with_each_frame_has_one_report_and_can_be_dismissed(bench: Bench, tmp_path: Path) -> None:
+def test_a_repeated_error_has_one_report_and_can_be_dismissed(bench: Bench, tmp_path: Path) -> None:
     before, clock, folder = sys.excepthook, ManualClock(5), DataFolder(tmp_path)
     banner = bench.window.banner
     with CrashWatch(CrashLog(folder, clock), bench.window, bench.window.banner, clock):

@@ -1,4 +1,4 @@
-"""The database is looked at beside the window's thread, and a damaged one is answered as ever."""
+"""The database is checked on a worker thread, and a damaged one is recovered."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def spoil(database: Path) -> None:
 
 
 @pytest.mark.usefixtures("large")
-def test_it_looks_at_the_pages_on_its_own_thread_and_reports_how_far_it_is(
+def test_pages_are_checked_on_a_worker_thread_with_progress(
     qtbot: QtBot, folder: DataFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     where: list[threading.Thread] = []
@@ -84,7 +84,7 @@ def test_it_looks_at_the_pages_on_its_own_thread_and_reports_how_far_it_is(
     assert candles_in(folder) == 40_000
 
 
-def test_a_small_database_is_opened_without_a_word(qtbot: QtBot, tmp_path: Path) -> None:
+def test_a_small_database_is_opened_without_progress(qtbot: QtBot, tmp_path: Path) -> None:
     folder = DataFolder(tmp_path / "new")
     folder.ensure()
     opener, seen = DatabaseOpener(folder, SystemClock()), list[JobProgress]()
@@ -93,13 +93,13 @@ def test_a_small_database_is_opened_without_a_word(qtbot: QtBot, tmp_path: Path)
 
 
 @pytest.mark.usefixtures("large")
-def test_a_damaged_database_leads_to_its_backup_and_the_same_sentence(
+def test_a_damaged_database_is_restored_from_its_backup_with_the_same_message(
     qtbot: QtBot, folder: DataFolder, tmp_path: Path
 ) -> None:
     make_backup(folder, SystemClock(), keep=1)
     spoil(folder.database)
-    twin = DataFolder(Path(shutil.copytree(folder.root, tmp_path / "twin")))
-    said = open_or_recover(twin)
+    copy = DataFolder(Path(shutil.copytree(folder.root, tmp_path / "copy")))
+    said = open_or_recover(copy)
     said.db.close()
     notice = opened(qtbot, DatabaseOpener(folder, SystemClock()))
     assert isinstance(notice, str) and said.notice is not None
@@ -109,7 +109,7 @@ def test_a_damaged_database_leads_to_its_backup_and_the_same_sentence(
 
 
 @pytest.mark.usefixtures("large")
-def test_what_cannot_be_opened_is_a_sentence(qtbot: QtBot, folder: DataFolder) -> None:
+def test_an_unopenable_database_is_an_error_message(qtbot: QtBot, folder: DataFolder) -> None:
     with closing(open_database(folder.database)) as db:
         db.execute(
             "INSERT INTO _sqlite_migrations (migration_set, name, applied_at) VALUES ('ghostcandle', 'later', '')"
@@ -122,7 +122,7 @@ def test_what_cannot_be_opened_is_a_sentence(qtbot: QtBot, folder: DataFolder) -
 
 
 def previews_of(qtbot: QtBot, folder: DataFolder) -> list[tuple[Market, CandleSeries]]:
-    """What was to be seen while it was opened."""
+    """The previews emitted while it was opened."""
     opener, seen = DatabaseOpener(folder, SystemClock(), market=MARKET), list[tuple[Market, CandleSeries]]()
     opener.previewed.connect(lambda market, series: seen.append((market, series)))
     opened(qtbot, opener)
@@ -130,26 +130,26 @@ def previews_of(qtbot: QtBot, folder: DataFolder) -> list[tuple[Market, CandleSe
 
 
 @pytest.mark.usefixtures("large")
-def test_the_newest_candles_can_be_seen_before_it_is_looked_at(qtbot: QtBot, folder: DataFolder) -> None:
+def test_the_newest_candles_are_previewed_before_the_check(qtbot: QtBot, folder: DataFolder) -> None:
     ((market, series),) = previews_of(qtbot, folder)
     assert market == MARKET and len(series) == SHOWN_AT_FIRST
     assert series[-1] == candle(39_999)
 
 
-def test_of_a_small_one_nothing_is_shown_before(qtbot: QtBot, folder: DataFolder) -> None:
+def test_a_small_database_has_no_preview(qtbot: QtBot, folder: DataFolder) -> None:
     assert previews_of(qtbot, folder) == []
 
 
 @pytest.mark.usefixtures("large")
-def test_looking_before_leaves_the_folder_as_it_was(folder: DataFolder) -> None:
+def test_a_preview_leaves_the_folder_unchanged(folder: DataFolder) -> None:
     before = {path.name: path.read_bytes() for path in folder.root.iterdir() if path.is_file()}
     assert newest_unchecked(folder, MARKET, 10) is not None
     assert {path.name: path.read_bytes() for path in folder.root.iterdir() if path.is_file()} == before
 
 
 @pytest.mark.usefixtures("large")
-def test_what_was_not_closed_by_its_last_owner_is_not_shown_before(folder: DataFolder) -> None:
-    """Its newest candles are in the log, and a log is nothing that two may look into."""
+def test_an_uncleanly_closed_database_has_no_preview(folder: DataFolder) -> None:
+    """Its newest candles are in the write-ahead log, which must not be opened twice."""
     with closing(open_database(folder.database)) as db:
         CandleStore(db).save(MARKET, [candle(40_000)])
         assert folder.database.with_name(f"{folder.database.name}-wal").exists()
@@ -158,8 +158,8 @@ def test_what_was_not_closed_by_its_last_owner_is_not_shown_before(folder: DataF
 
 @pytest.mark.hostile
 @pytest.mark.usefixtures("large")
-def test_damage_is_met_by_the_check_and_not_by_looking_before(qtbot: QtBot, folder: DataFolder) -> None:
-    """Whatever page it is in."""
+def test_damage_is_found_by_the_check_and_not_by_the_preview(qtbot: QtBot, folder: DataFolder) -> None:
+    """In any page."""
     make_backup(folder, SystemClock(), keep=1)
     whole = folder.database.read_bytes()
     for page in range(1, len(whole) // 4096, len(whole) // 4096 // 12):
@@ -170,7 +170,7 @@ def test_damage_is_met_by_the_check_and_not_by_looking_before(qtbot: QtBot, fold
 
 @pytest.fixture
 def older(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> DataFolder:
-    """A folder with the record of before; each ten rows of it are told."""
+    """A folder with the older schema's record; progress is reported every ten rows."""
     monkeypatch.setattr(converting, "_TELL_EVERY", 10)
     folder = DataFolder(tmp_path / "older")
     folder.ensure()
@@ -181,7 +181,7 @@ def older(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> DataFolder:
     return folder
 
 
-def test_an_older_database_tells_how_far_it_is_being_brought_up_to_date(qtbot: QtBot, older: DataFolder) -> None:
+def test_the_migration_of_an_older_database_reports_progress(qtbot: QtBot, older: DataFolder) -> None:
     opener, seen = DatabaseOpener(older, SystemClock()), list[JobProgress]()
     opener.progressed.connect(seen.append)
     assert opened(qtbot, opener) is None
@@ -189,14 +189,14 @@ def test_an_older_database_tells_how_far_it_is_being_brought_up_to_date(qtbot: Q
     assert seen[-1].job_id == CONVERSION_JOB and seen[-1].is_over and seen[-1].done == seen[-1].total
 
 
-def test_cancelled_it_is_said_that_the_database_is_as_it_was(
+def test_cancelling_the_migration_says_that_the_database_is_unchanged(
     qtbot: QtBot, older: DataFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(database, "_STEPS_BETWEEN_LOOKS", 10)
     opener, seen = DatabaseOpener(older, SystemClock()), list[JobProgress]()
     opener.progressed.connect(seen.append)
     opener.progressed.connect(opener.give_up_conversion, Qt.ConnectionType.DirectConnection)
-    opener.skip()  # leaves out the check, and nothing else
+    opener.skip()  # skips only the check
     with qtbot.waitSignal(opener.failed, timeout=PATIENCE_MS) as signal:
         opener.start()
     assert opener.wait(PATIENCE_MS)
@@ -206,8 +206,8 @@ def test_cancelled_it_is_said_that_the_database_is_as_it_was(
 
 
 @pytest.mark.usefixtures("large")
-def test_a_check_that_is_skipped_leaves_the_rest_to_the_next_start(folder: DataFolder) -> None:
-    """Cancelled while pages are looked at: it opens, and what a backup had found is not forgotten."""
+def test_a_skipped_check_is_finished_at_the_next_start(folder: DataFolder) -> None:
+    """Cancelled while pages are checked: it opens, and a backup's finding is kept."""
     spoil(folder.database)
     folder.backups.mkdir()
     (folder.backups / "damage-found.txt").write_text("a page")

@@ -40,7 +40,7 @@ def is_kept(application: Application, checkpoint_id: str | None) -> bool:
 
 
 @pytest.mark.parametrize("host", HOSTS)
-def test_a_rate_of_one_is_named_in_a_banner_whose_button_takes_it_back(
+def test_a_rate_of_one_shows_a_banner_whose_button_restores_the_model(
     qapp: QApplication, tmp_path: Path, gate: CandleGate, host: str
 ) -> None:
     async def story(application: Application) -> None:

@@ -1,4 +1,4 @@
-"""What the whole program says once a replayed file has ended and all of it has been learned."""
+"""The whole program after a replayed file has ended and all of it was learned."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.desktop.whole_window import SAMPLE, context, run_window, until
 CANDLES = 45
 
 
-def test_a_replay_s_end_is_the_end_of_training_also_after_a_restart(qapp: QApplication, tmp_path: Path) -> None:
+def test_training_finishes_with_the_replay_also_after_a_restart(qapp: QApplication, tmp_path: Path) -> None:
     path = tmp_path / "short.csv"
     path.write_text("".join(SAMPLE.read_text().splitlines(keepends=True)[: CANDLES + 1]))
 

@@ -1,4 +1,4 @@
-"""What is imported is not gone through by a collection, and what is made later still is."""
+"""Imported objects are frozen out of garbage collection; later ones are collected."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ print(before, left, gone() is None)
 """
 
 
-def test_a_collection_leaves_out_what_was_imported_and_frees_what_came_later() -> None:
+def test_a_collection_skips_imported_objects_and_frees_later_ones() -> None:
     done = subprocess.run([sys.executable, "-c", CODE], capture_output=True, text=True, check=True)
     before, left, is_gone = done.stdout.split()
     assert int(before) > 50_000 and int(left) < int(before) / 20
@@ -57,7 +57,7 @@ def test_frames_beside_a_trainer_are_timed_with_the_windows_collections(tmp_path
     assert json.loads(done.stdout)["left_out"] > 50_000
 
 
-def test_what_another_thread_leaves_behind_is_destroyed_by_the_windows_thread(qtbot: QtBot) -> None:
+def test_cycles_of_another_thread_are_destroyed_on_the_windows_thread(qtbot: QtBot) -> None:
     destroyed_by = set[int]()
 
     class Node:

@@ -1,4 +1,4 @@
-"""The composed window over a live exchange on 127.0.0.1: trying again, and markets of the watchlist, by hand."""
+"""The composed window over a live exchange on 127.0.0.1: retry, and switching markets in the watchlist."""
 
 from __future__ import annotations
 
@@ -56,9 +56,7 @@ def click_row(application: Application, row: int) -> None:
     QTest.mouseClick(table.viewport(), Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier, place)
 
 
-def test_markets_of_the_watchlist_are_switched_by_clicks_and_each_goes_on_with_its_run(
-    qapp: QApplication, tmp_path: Path
-) -> None:
+def test_a_click_in_the_watchlist_switches_the_market_and_resumes_its_run(qapp: QApplication, tmp_path: Path) -> None:
     async def story(application: Application) -> None:
         state, record = application.state, application.state.feed_record
         application.window.show_dock(ActionId.SHOW_WATCHLIST)
@@ -66,13 +64,13 @@ def test_markets_of_the_watchlist_are_switched_by_clicks_and_each_goes_on_with_i
         first, reached = state.run_id, step_of(application)
         click_row(application, 1)
         await until(lambda: record.market == ROWS[1].market, "the second market")
-        await until(lambda: state.run_id not in (None, first) and step_of(application) > 5, "a run of its own")
+        await until(lambda: state.run_id not in (None, first) and step_of(application) > 5, "a separate run")
         second = state.run_id
         assert application.settings.current.market.venue == "binanceus"
         click_row(application, 0)
         await until(lambda: record.market == ROWS[0].market, "the first market again")
         await until(lambda: state.trainer is not None and state.run_id == first, "its own run")
-        assert state.trainer is not None and state.trainer.step >= reached - 1, "it goes on where it was"
+        assert state.trainer is not None and state.trainer.step >= reached - 1, "it continues from its last step"
         await until(lambda: step_of(application) > reached, "more of it")
         QTest.keyClick(application.window.panels.watchlist.table, Qt.Key.Key_Down)
         QTest.keyClick(application.window.panels.watchlist.table, Qt.Key.Key_Enter)
@@ -82,7 +80,7 @@ def test_markets_of_the_watchlist_are_switched_by_clicks_and_each_goes_on_with_i
         run_window(qapp, over(exchange, tmp_path), story)
 
 
-def test_another_try_connects_at_once_and_training_goes_on(qapp: QApplication, tmp_path: Path) -> None:
+def test_retry_connects_at_once_and_training_continues(qapp: QApplication, tmp_path: Path) -> None:
     async def story(application: Application) -> None:
         window, state = application.window, application.state
         window.show_dock(ActionId.SHOW_FEED)
@@ -100,7 +98,7 @@ def test_another_try_connects_at_once_and_training_goes_on(qapp: QApplication, t
         await until(lambda: state_of(application) is FeedState.LIVE, "the connection, without waiting ten minutes")
         await until(lambda: step_of(application) > stood_at, "training on what came since")
         assert state.run_id == run and state.trainer is trainer, "the trainer was left alone"
-        await until(lambda: not window.panels.feed.try_again.isVisible(), "calm")
+        await until(lambda: not window.panels.feed.try_again.isVisible(), "the retry button's end")
         series = application.series
         assert series is not None
         steps = {series[i + 1].open_time_ms - series[i].open_time_ms for i in range(len(series) - 1)}

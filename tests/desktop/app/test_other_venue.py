@@ -43,7 +43,7 @@ CANDLES = random_walk(30)
 
 
 class PlayedFeed:
-    """An exchange's feed that says what the test says."""
+    """An exchange's feed whose events the test sends."""
 
     def __init__(self, market: Market, clock: Clock, *, hold: RateLimitHold, **_options: object) -> None:
         self._market, self._clock, self.hold = market, clock, hold
@@ -65,7 +65,7 @@ class PlayedFeed:
     async def aclose(self) -> None:
         self.is_closed = True
 
-    def tell(self, state: FeedState, sentence: str = "", next_venue: str | None = None) -> None:
+    def set_state(self, state: FeedState, sentence: str = "", next_venue: str | None = None) -> None:
         self.send(FeedStatus(state, sentence, self._clock.now_ms(), next_venue))
 
     def close_candles(self, *candles: Candle) -> None:
@@ -131,7 +131,7 @@ def test_markets_of_the_watchlist_are_switched_by_clicks_and_keys(
         assert len(application.series) == 0 and application.settings.current.market.venue == "binanceus"
         click_row(application, 0)
         await until(lambda: record.market == ROWS[0].market and runs.is_training, "the first market again")
-        assert len(application.series) == len(CANDLES), "what was stored of it"
+        assert len(application.series) == len(CANDLES), "its stored candles"
         QTest.keyClick(application.window.panels.watchlist.table, Qt.Key.Key_Down)
         QTest.keyClick(application.window.panels.watchlist.table, Qt.Key.Key_Enter)
         await until(lambda: record.market == ROWS[1].market and runs.is_training, "the second again")
@@ -140,14 +140,14 @@ def test_markets_of_the_watchlist_are_switched_by_clicks_and_keys(
     run_window(qapp, over(tmp_path), story)
 
 
-def test_letters_typed_on_the_chart_put_another_market_there(
+def test_typing_on_the_chart_switches_the_market(
     qapp: QApplication, tmp_path: Path, idle_trainer: None, feeds: Feeds
 ) -> None:
     async def story(application: Application) -> None:
         await until(lambda: application.runs.is_training, "the first market")
         await stored(application, feeds[0], CANDLES)
         application.window.activateWindow()
-        later = asyncio.get_running_loop().call_soon  # each key lets Qt go on, which no task may do
+        later = asyncio.get_running_loop().call_soon  # each key runs Qt's event loop, which no task may do
         later(type_on, application.chart, "15")
         await until(lambda: "15m" in application.chart.model.title, "candles of 15 minutes")
         later(type_on, application.chart, "eth")
@@ -176,18 +176,18 @@ def test_the_forming_candle_and_a_correction_reach_the_chart_and_the_trainer(
     run_window(qapp, over(tmp_path), story)
 
 
-def test_another_try_connects_at_once_and_training_goes_on(
+def test_retry_connects_at_once_and_training_continues(
     qapp: QApplication, tmp_path: Path, idle_trainer: None, feeds: Feeds
 ) -> None:
     async def story(application: Application) -> None:
         window, runs = application.window, application.runs
         window.show_dock(ActionId.SHOW_FEED)
         await until(lambda: runs.is_training, "a market")
-        feeds[0].tell(FeedState.LIVE)
+        feeds[0].set_state(FeedState.LIVE)
         await stored(application, feeds[0], CANDLES[:20])
         trainer = runs._worker
         feeds[0].hold.record(VenueError("It answers 429.", wait_s=600.0, is_asked=True))
-        feeds[0].tell(FeedState.RECONNECTING, "It answers 429.")
+        feeds[0].set_state(FeedState.RECONNECTING, "It answers 429.")
         await until(lambda: "429" in window.panels.feed.sentence.text(), "why, and that it waits")
         assert window.panels.feed.try_again.isVisible()
         asked: list[str] = []
@@ -195,24 +195,24 @@ def test_another_try_connects_at_once_and_training_goes_on(
         QTest.mouseClick(window.panels.feed.try_again, Qt.MouseButton.LeftButton)
         await until(lambda: len(feeds) == 2, "another feed")
         assert feeds[0].is_closed and feeds[1].market == feeds[0].market and asked == ["binance"], "and for prices"
-        assert feeds[1].hold.left_s == 0.0, "whatever wait the exchange has asked for"
-        feeds[1].tell(FeedState.LIVE)
+        assert feeds[1].hold.left_s == 0.0, "a retry ignores the requested wait"
+        feeds[1].set_state(FeedState.LIVE)
         await stored(application, feeds[1], CANDLES[20:])
         assert runs._worker is trainer and runs.is_training, "the trainer was left alone"
         assert application.series is not None and list(application.series) == CANDLES
-        await until(lambda: not window.panels.feed.try_again.isVisible(), "calm")
+        await until(lambda: not window.panels.feed.try_again.isVisible(), "the retry button's end")
 
     run_window(qapp, over(tmp_path), story)
 
 
-def test_an_exchange_that_refuses_is_left_for_the_next_by_a_click_alone(
+def test_a_refusing_exchange_is_replaced_by_the_next_only_on_a_click(
     qapp: QApplication, tmp_path: Path, idle_trainer: None, feeds: Feeds
 ) -> None:
     async def story(application: Application) -> None:
         window = application.window
         window.show_dock(ActionId.SHOW_FEED)
         await until(lambda: bool(feeds), "a feed")
-        feeds[0].tell(FeedState.FAILED, "It answers 451.", "binanceus")
+        feeds[0].set_state(FeedState.FAILED, "It answers 451.", "binanceus")
         await until(window.panels.feed.use_next.isVisible, "the offer")
         assert (
             "451" in window.panels.feed.sentence.text()
@@ -221,14 +221,14 @@ def test_an_exchange_that_refuses_is_left_for_the_next_by_a_click_alone(
         )
         QTest.mouseClick(window.panels.feed.use_next, Qt.MouseButton.LeftButton)
         await until(lambda: len(feeds) == 2, "the other exchange")
-        feeds[1].tell(FeedState.LIVE)
+        feeds[1].set_state(FeedState.LIVE)
         await until(lambda: state_of(application) is FeedState.LIVE, "its candles")
         assert window.shell.settings.current.market.venue == "binanceus" == feeds[1].market.venue
 
     run_window(qapp, over(tmp_path, fallback_venues=("binance", "binanceus")), story)
 
 
-def test_a_mistyped_market_leaves_the_one_that_runs_alone(
+def test_a_mistyped_market_leaves_the_current_one_running(
     qapp: QApplication, tmp_path: Path, idle_trainer: None, feeds: Feeds, exchange: LoopbackTickers
 ) -> None:
     chosen = dataclasses.replace(over(tmp_path), urls=exchange.urls)
@@ -236,7 +236,7 @@ def test_a_mistyped_market_leaves_the_one_that_runs_alone(
     async def story(application: Application) -> None:
         window, runs = application.window, application.runs
         await until(lambda: runs.is_training, "the first market")
-        feeds[0].tell(FeedState.LIVE)
+        feeds[0].set_state(FeedState.LIVE)
         await stored(application, feeds[0], CANDLES[:20])
         trainer, asked = runs._worker, window.shell.settings.current.market
         for said, answer in (("Did you mean BTC/USDT or BTC/USDC?", exchange.resume), ("not known", exchange.refuse)):
@@ -251,7 +251,7 @@ def test_a_mistyped_market_leaves_the_one_that_runs_alone(
     run_window(qapp, chosen, story)
 
 
-def test_of_a_market_that_is_asked_for_and_one_chosen_meanwhile_the_last_is_opened(
+def test_a_market_chosen_during_a_check_replaces_the_checked_one(
     qapp: QApplication, tmp_path: Path, idle_trainer: None, feeds: Feeds, exchange: LoopbackTickers
 ) -> None:
     chosen = dataclasses.replace(over(tmp_path), urls=exchange.urls)
@@ -268,7 +268,7 @@ def test_of_a_market_that_is_asked_for_and_one_chosen_meanwhile_the_last_is_open
     run_window(qapp, chosen, story)
 
 
-def test_that_an_exchange_is_being_asked_is_said_until_it_has_answered(
+def test_a_check_is_announced_until_the_exchange_answers(
     qapp: QApplication, tmp_path: Path, idle_trainer: None, feeds: Feeds, exchange: LoopbackTickers
 ) -> None:
     exchange.prices["SOL/USDT"] = 150.0
@@ -285,14 +285,14 @@ def test_that_an_exchange_is_being_asked_is_said_until_it_has_answered(
     run_window(qapp, chosen, story)
 
 
-def test_a_market_that_fails_at_a_start_says_so_on_the_empty_chart(
+def test_a_market_that_fails_at_start_shows_the_error_on_the_empty_chart(
     qapp: QApplication, tmp_path: Path, idle_trainer: None, feeds: Feeds
 ) -> None:
-    """It said that it waits for candles."""
+    """Regression: it said “waiting for candles”."""
 
     async def story(application: Application) -> None:
         await until(lambda: bool(feeds), "a feed")
-        feeds[0].tell(FeedState.FAILED, "Binance has no spot market BTC/USD.")
+        feeds[0].set_state(FeedState.FAILED, "Binance has no spot market BTC/USD.")
         await until(lambda: state_of(application) is FeedState.FAILED, "the failure")
         assert application.chart._stage.background.sentence == "Binance has no spot market BTC/USD."
 

@@ -1,4 +1,4 @@
-"""A command that another program has started: it reports in lines of JSON, and ends when its stdin is closed."""
+"""A command started by another program: JSON progress lines, and an end when its stdin is closed."""
 
 from __future__ import annotations
 
@@ -19,27 +19,27 @@ from tests.support import commands
 SAMPLE = Path(resources.__file__).parent / "sample_eurusd_1h.csv"
 
 
-def test_progress_is_one_object_a_line_beside_the_result(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_progress_is_one_json_object_per_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     watched: list[str] = []
     monkeypatch.setattr(options, "end_with_stdin", lambda: watched.append("stdin"))
     named = ("--venue", "file", "--symbol", "EUR/USD", "--data-dir", str(tmp_path))
     done = commands.invoke("import", str(SAMPLE), *named, "--json", "--progress-lines")
-    (told,) = json.loads(done.stdout)["files"]
+    (result,) = json.loads(done.stdout)["files"]
     assert done.returncode == 0 and watched == ["stdin"]
     reports = [json.loads(line)["progress"] for line in done.stderr.splitlines()]
     assert set(reports[0]) == {"title", "done", "total", "seconds_left"}
-    assert reports[-1]["done"] == reports[-1]["total"] == told["stored"] > 0
+    assert reports[-1]["done"] == reports[-1]["total"] == result["stored"] > 0
 
 
-def test_a_reader_that_is_gone_ends_nothing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_closed_reader_does_not_end_the_command(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     with (tmp_path / "closed").open("w") as closed:
         monkeypatch.setattr(sys, "stderr", closed)
-    ProgressLines().say("Nobody reads this.")
+    ProgressLines().say("Unread.")
 
 
 @pytest.mark.skipif(os.name != "posix", reason="the exit code of a signal")
 def test_a_closed_stdin_interrupts_the_process() -> None:
-    """As Ctrl+C does, also where whoever started it ignores that. Light: no command is loaded."""
+    """As Ctrl+C does, also where the parent ignores that. Light: no command is loaded."""
     code = (
         "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN); from desktop.app.progress_lines import "
         "end_with_stdin; end_with_stdin(); print('begun', flush=True); signal.pause()"

@@ -34,7 +34,7 @@ def test_a_job_is_shown_until_it_is_over_and_may_begin_again() -> None:
     ("resumed_from", "words"),
     [(None, "Evaluating a new model on CPU."), ("run-7", "Evaluating the checkpoint on CPU.")],
 )
-def test_an_evaluation_says_what_it_does_and_not_that_it_trains_a_run(
+def test_an_evaluation_reports_evaluating_rather_than_training(
     capsys: pytest.CaptureFixture[str], resumed_from: str | None, words: str
 ) -> None:
     with TerminalProgress(is_shown=True, evaluated="mine.csv") as progress:
@@ -43,7 +43,7 @@ def test_an_evaluation_says_what_it_does_and_not_that_it_trains_a_run(
     assert words in shown and "Training" not in shown and "new run" not in shown
 
 
-def test_an_evaluation_is_of_the_file_and_no_learning_from_stored_candles() -> None:
+def test_an_evaluation_names_its_file_rather_than_stored_candles() -> None:
     report = CatchUpMeter(ManualClock()).report(800)
     assert report is not None
     with TerminalProgress(is_shown=False, evaluated="mine.csv") as progress:
@@ -51,22 +51,22 @@ def test_an_evaluation_is_of_the_file_and_no_learning_from_stored_candles() -> N
         assert [bar.description for bar in progress._progress.tasks] == ["Evaluating candles of mine.csv"]
 
 
-def test_an_evaluation_has_not_ended_with_its_file(capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_evaluation_is_not_over_at_the_end_of_its_file(capsys: pytest.CaptureFixture[str]) -> None:
     """Its job said “Under way. The end of AAPL_1min was reached.” for as long as the model was loaded."""
     ended = FeedStatus(FeedState.ENDED, "The end of mine was reached.", 0)
     ready = TrainerReady("run", "CPU", 0, None, None, "run-7", 1)
     report = CatchUpMeter(ManualClock()).report(800)
     assert report is not None
-    told = []
+    lines = []
     with TerminalProgress(is_shown=False, lines=ProgressLines(), evaluated="mine.csv") as progress:
         progress.take_feed(FeedStatus(FeedState.CATCHING_UP, "Reading mine.", 0))
         progress.take_feed(ended)
-        told += [json.loads(line) for line in capsys.readouterr().err.splitlines()]
+        lines += [json.loads(line) for line in capsys.readouterr().err.splitlines()]
         progress.take_batch(EventBatch((ready, report)))
         progress.take_feed(ended)
-        told += [json.loads(line) for line in capsys.readouterr().err.splitlines()]
+        lines += [json.loads(line) for line in capsys.readouterr().err.splitlines()]
     unknown = {"done": 0, "total": 0, "seconds_left": None}
-    assert told == [
+    assert lines == [
         {"say": "Reading mine."},
         {"say": "mine.csv was read. Its candles are evaluated once the model is loaded."},
         {"progress": {"title": "Loading the model", **unknown}},
@@ -76,7 +76,9 @@ def test_an_evaluation_has_not_ended_with_its_file(capsys: pytest.CaptureFixture
 
 
 @pytest.mark.parametrize(("step", "words"), [(0, "a new run"), (1200, "step 1,200")])
-def test_where_training_begins_is_said_on_stderr(capsys: pytest.CaptureFixture[str], step: int, words: str) -> None:
+def test_the_starting_point_of_training_is_printed_on_stderr(
+    capsys: pytest.CaptureFixture[str], step: int, words: str
+) -> None:
     with TerminalProgress(is_shown=True) as progress:
         progress.take_batch(EventBatch((TrainerReady("run", "CPU", step, 0, None, None, 1),)))
     shown = capsys.readouterr()
@@ -85,9 +87,7 @@ def test_where_training_begins_is_said_on_stderr(capsys: pytest.CaptureFixture[s
 
 @pytest.mark.hostile
 @pytest.mark.parametrize("words", ["[/nothing]", "[red]", "[link=file:///dev/zero]x[/link]", "\x1b[2J\x1b]0;title\x07"])
-def test_what_an_exchange_says_is_no_markup_and_no_command_in_a_terminal(
-    capsys: pytest.CaptureFixture[str], words: str
-) -> None:
+def test_an_exchanges_text_is_escaped_in_the_terminal(capsys: pytest.CaptureFixture[str], words: str) -> None:
     with TerminalProgress(is_shown=True) as progress:
         progress.take_feed(FeedStatus(FeedState.FAILED, f"Loopback refused the request: {words}.", 0))
         progress.take_batch(EventBatch((JobProgress("import", words, 1, 4),)))

@@ -1,4 +1,4 @@
-"""The watchlist's threads and what the window makes of their word: poller and exchange are played by the test."""
+"""The watchlist's threads and the window's use of their events, with a fake poller and exchange."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ KEYS = (("binance", "BTC/USDT"), ("kraken", "XBT/EUR"))
 
 
 class FakePoller:
-    """Does what the test says, on the thread that polls."""
+    """Runs the test's actions on the polling thread."""
 
     def __init__(
         self, _clock: object, _urls: object, tell: Callable[[PollEvent], None], *_rest: object, **_more: object
@@ -74,24 +74,24 @@ def feed(qapp: object, poller: None, clock: ManualClock) -> Iterator[QuoteFeed]:
     assert feed.close()
 
 
-def test_prices_reach_the_windows_thread_only_while_they_are_wanted(qtbot: QtBot, feed: QuoteFeed) -> None:
-    heard: list[threading.Thread] = []
-    feed.poll_event_received.connect(lambda _event: heard.append(threading.current_thread()))
-    assert not feed.is_polling and not of(feed).runs, "nothing is asked for before somebody looks"
+def test_prices_reach_the_windows_thread_only_while_wanted(qtbot: QtBot, feed: QuoteFeed) -> None:
+    receivers: list[threading.Thread] = []
+    feed.poll_event_received.connect(lambda _event: receivers.append(threading.current_thread()))
+    assert not feed.is_polling and not of(feed).runs, "no request before the dock is visible"
     feed.set_wanted(True)
-    qtbot.waitUntil(lambda: len(heard) == 1)
-    assert heard == [threading.current_thread()] and of(feed).runs[0] is not threading.current_thread()
+    qtbot.waitUntil(lambda: len(receivers) == 1)
+    assert receivers == [threading.current_thread()] and of(feed).runs[0] is not threading.current_thread()
     assert of(feed).watched == [KEYS]
     feed.watch(KEYS[:1])
     qtbot.waitUntil(lambda: of(feed).watched == [KEYS, KEYS[:1]])
     feed.set_wanted(False)
     qtbot.waitUntil(lambda: not feed.is_polling)
     feed.set_wanted(True)
-    qtbot.waitUntil(lambda: len(heard) == 2)
+    qtbot.waitUntil(lambda: len(receivers) == 2)
     assert of(feed).watched[-1] == KEYS[:1]
 
 
-def test_a_dock_that_flickers_ends_with_one_thread_or_none(qtbot: QtBot, feed: QuoteFeed) -> None:
+def test_toggling_the_dock_leaves_at_most_one_thread(qtbot: QtBot, feed: QuoteFeed) -> None:
     for is_wanted in (True, False) * 10:
         feed.set_wanted(is_wanted)
     qtbot.waitUntil(lambda: not feed.is_polling)
@@ -102,9 +102,7 @@ def test_a_dock_that_flickers_ends_with_one_thread_or_none(qtbot: QtBot, feed: Q
     assert len({thread for thread in of(feed).runs[before:] if thread.is_alive()}) <= 1
 
 
-def test_another_try_is_made_on_the_thread_that_polls_or_here_where_there_is_none(
-    qtbot: QtBot, feed: QuoteFeed
-) -> None:
+def test_a_retry_runs_on_the_polling_thread_if_there_is_one(qtbot: QtBot, feed: QuoteFeed) -> None:
     feed.try_again("binance")
     assert of(feed).tried_again == [("binance", threading.current_thread())]
     feed.set_wanted(True)
@@ -115,7 +113,7 @@ def test_another_try_is_made_on_the_thread_that_polls_or_here_where_there_is_non
 
 
 class Exchange:
-    """What its list of markets has, and why it gives none."""
+    """Its list of markets, or the error that it answers."""
 
     def __init__(self, clock: ManualClock) -> None:
         self.symbols, self.trouble, self.asked = ("BTC/USDT", "ETH/USDT"), "", 0
@@ -144,7 +142,7 @@ def lists(qapp: object, exchange: Exchange, tmp_path: Path, clock: ManualClock) 
     assert lists.close()
 
 
-def test_a_list_is_fetched_once_kept_and_fetched_anew_when_it_is_old(
+def test_a_list_is_cached_and_fetched_again_once_stale(
     qtbot: QtBot, lists: SymbolLists, exchange: Exchange, tmp_path: Path, clock: ManualClock
 ) -> None:
     fetching: list[str] = []
@@ -169,7 +167,7 @@ def test_a_list_is_fetched_once_kept_and_fetched_anew_when_it_is_old(
 
 
 @pytest.mark.parametrize(("trouble", "said"), [("It answers 451.", "It answers 451."), ("odd", "an odd answer")])
-def test_what_cannot_be_fetched_is_said_and_may_be_asked_for_again(
+def test_a_failed_fetch_is_reported_and_can_be_retried(
     qtbot: QtBot, lists: SymbolLists, exchange: Exchange, caplog: pytest.LogCaptureFixture, trouble: str, said: str
 ) -> None:
     exchange.trouble = trouble
@@ -181,7 +179,7 @@ def test_what_cannot_be_fetched_is_said_and_may_be_asked_for_again(
         lists.request("binance")
 
 
-def test_the_dock_has_prices_and_markets_and_tries_again_when_the_feed_or_the_user_says_so(
+def test_the_dock_gets_prices_and_retries_on_the_feed_or_the_user(
     qtbot: QtBot, make_bench: MakeBench, exchange: Exchange, poller: None, tmp_path: Path
 ) -> None:
     bench = make_bench(settings=Settings(watchlist=WatchlistSettings(markets=ROWS)))
@@ -198,7 +196,7 @@ def test_the_dock_has_prices_and_markets_and_tries_again_when_the_feed_or_the_us
         played.tell(PollTrouble("binance", "It answers 451.", bench.clock.now_ms() + 900_000))
         assert quotes.standing(KEYS[0], bench.clock.now_ms(), is_polled=True).state is QuoteState.NO_ANSWER
         for feed_state in (FeedState.RECONNECTING, FeedState.LIVE, FeedState.LIVE):
-            state.apply(FeedStatus(feed_state, "Told.", bench.clock.now_ms()))
+            state.apply(FeedStatus(feed_state, "Reported.", bench.clock.now_ms()))
         qtbot.waitUntil(lambda: bool(played.tried_again))
         watching.try_again()
         qtbot.waitUntil(lambda: [venue for venue, _thread in played.tried_again] == ["binance", "binance"])

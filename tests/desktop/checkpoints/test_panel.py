@@ -65,7 +65,7 @@ def is_enabled(panel: CheckpointsPanel, action_id: ActionId) -> bool:
 
 
 @pytest.mark.parametrize("width", [540, 600, 760, 850, 1_280])
-def test_what_is_shown_is_whole_at_every_width(qtbot: QtBot, panel: CheckpointsPanel, width: int) -> None:
+def test_shown_columns_are_not_cut_at_any_width(qtbot: QtBot, panel: CheckpointsPanel, width: int) -> None:
     panel.resize(width, 220)
     qtbot.waitUntil(lambda: panel.width() == width)
     table, metrics = panel.table, panel.table.fontMetrics()
@@ -78,12 +78,12 @@ def test_what_is_shown_is_whole_at_every_width(qtbot: QtBot, panel: CheckpointsP
             for row in range(panel.model.rowCount()):
                 assert metrics.horizontalAdvance(column.text(panel.model.kept(row))) < table.columnWidth(number)
     panel.resize(1_400, 220)
-    without = tuple(name for name in FIRST_COLUMNS if name not in WHERE_FILLED)  # there is nothing to be shown in them
+    without = tuple(name for name in FIRST_COLUMNS if name not in WHERE_FILLED)  # empty columns are hidden
     qtbot.waitUntil(lambda: table.shown_columns() == without)
 
 
 SOME_ROOM = 700
-"""Not enough for all columns."""
+"""Too narrow for all columns."""
 
 
 def narrowed(qtbot: QtBot, panel: CheckpointsPanel, width: int = SOME_ROOM) -> tuple[str, ...]:
@@ -92,7 +92,7 @@ def narrowed(qtbot: QtBot, panel: CheckpointsPanel, width: int = SOME_ROOM) -> t
     return panel.table.shown_columns()
 
 
-def test_a_name_that_is_given_takes_no_other_column_away(qtbot: QtBot, panel: CheckpointsPanel) -> None:
+def test_naming_a_checkpoint_hides_no_other_column(qtbot: QtBot, panel: CheckpointsPanel) -> None:
     for width in (SOME_ROOM, 900):
         before = narrowed(qtbot, panel, width)
         assert "when" in before
@@ -102,14 +102,14 @@ def test_a_name_that_is_given_takes_no_other_column_away(qtbot: QtBot, panel: Ch
         qtbot.waitUntil(lambda: panel.table.horizontalScrollBar().maximum() > 0)
 
 
-def test_a_column_that_was_given_a_width_stays_in_a_narrow_panel(qtbot: QtBot, panel: CheckpointsPanel) -> None:
+def test_a_resized_column_stays_in_a_narrow_panel(qtbot: QtBot, panel: CheckpointsPanel) -> None:
     narrowed(qtbot, panel, 1_400)
     panel.table.horizontalHeader().resizeSection(COLUMN["Size"], 90)
     assert "size" in narrowed(qtbot, panel) and "coverage" not in panel.table.shown_columns()
 
 
 @pytest.mark.parametrize("is_dragged", [True, False])
-def test_choosing_columns_in_a_narrow_panel_loses_none_that_had_no_room(
+def test_choosing_columns_in_a_narrow_panel_keeps_the_hidden_ones(
     qtbot: QtBot, panel: CheckpointsPanel, is_dragged: bool
 ) -> None:
     whole = narrowed(qtbot, panel, 1_400)
@@ -125,7 +125,7 @@ def test_choosing_columns_in_a_narrow_panel_loses_none_that_had_no_room(
     assert set(panel.table.shown_columns()) == set(whole), "they stay as they were left, and the table scrolls"
 
 
-def test_what_is_not_shown_is_in_the_tooltip(panel: CheckpointsPanel) -> None:
+def test_hidden_columns_are_in_the_tooltip(panel: CheckpointsPanel) -> None:
     tooltip = with_usual_spaces(panel.model.index(0, 1).data(Qt.ItemDataRole.ToolTipRole))
     for title in ("Size", "Saved", "Loss"):
         assert COLUMNS[COLUMN[title]].text(panel.model.kept(0)) in tooltip
@@ -146,7 +146,7 @@ def test_newest_first_at_the_start(panel: CheckpointsPanel) -> None:
     assert steps(panel) == [12_340, 12_330, 12_320, 12_310, 12_100, 11_800, 10_020]
 
 
-def test_a_header_sorts_by_value_and_what_was_not_measured_is_never_best(qtbot: QtBot, panel: CheckpointsPanel) -> None:
+def test_a_header_sorts_by_value_with_unmeasured_rows_last(qtbot: QtBot, panel: CheckpointsPanel) -> None:
     click_header(qtbot, panel, "Score")
     assert steps(panel)[0] == 12_100 and steps(panel)[-1] == 10_020, "the best comes first at the first click"
     click_header(qtbot, panel, "Score")
@@ -166,10 +166,10 @@ def test_a_loss_that_is_not_finite_sorts_as_the_worst(panel: CheckpointsPanel, l
 
 
 @pytest.mark.parametrize("columns", [(), NAMELESS], ids=["as many as fit", "chosen ones"])
-def test_tags_that_are_given_in_a_narrow_panel_are_seen(
+def test_new_tags_are_visible_in_a_narrow_panel(
     qtbot: QtBot, panel: CheckpointsPanel, columns: tuple[str, ...]
 ) -> None:
-    """Beside the step and its marks, which were scrolled out of sight: whose tags are they then?"""
+    """Beside the step and its marks, which were scrolled out of view."""
     panel.resize(560, 220)
     qtbot.waitUntil(lambda: panel.width() == 560)
     table = panel.table
@@ -189,7 +189,7 @@ def test_tags_that_are_given_in_a_narrow_panel_are_seen(
     assert table.horizontalScrollBar().value() == 30, "it is the user's to scroll"
 
 
-def test_a_wreck_is_marked_and_says_why_it_is_last_by_its_score(
+def test_a_diverged_checkpoint_is_marked_and_its_tooltip_says_why(
     panel: CheckpointsPanel, state: RunState, library: scenario.Library
 ) -> None:
     lost = replace(library.infos[0], checkpoint_id="lost", step=99_999, skill=0.5, health=Disease.DIVERGED)
@@ -228,14 +228,14 @@ def test_typing_filters(qtbot: QtBot, panel: CheckpointsPanel, typed: str, expec
     assert steps(panel) == expected
 
 
-def test_the_one_in_use_offers_neither_restore_nor_delete(panel: CheckpointsPanel) -> None:
+def test_the_checkpoint_in_use_can_be_neither_restored_nor_deleted(panel: CheckpointsPanel) -> None:
     select(panel, 12_340)
     assert not is_enabled(panel, ActionId.CHECKPOINT_RESTORE)
     assert not is_enabled(panel, ActionId.CHECKPOINT_DELETE)
     assert is_enabled(panel, ActionId.CHECKPOINT_NOTE)
 
 
-def test_the_one_in_use_is_gone_back_to_once_steps_were_taken_since(panel: CheckpointsPanel, state: RunState) -> None:
+def test_the_checkpoint_in_use_can_be_restored_after_further_steps(panel: CheckpointsPanel, state: RunState) -> None:
     """After a rate that wrecks, the checkpoint from before it is the newest for a while."""
     select(panel, 12_340)
     state.apply(scenario.status(step=12_347))
@@ -243,7 +243,7 @@ def test_the_one_in_use_is_gone_back_to_once_steps_were_taken_since(panel: Check
     assert is_enabled(panel, ActionId.CHECKPOINT_RESTORE) and not is_enabled(panel, ActionId.CHECKPOINT_DELETE)
 
 
-def test_nothing_is_offered_without_a_selection(panel: CheckpointsPanel) -> None:
+def test_without_a_selection_all_actions_are_off(panel: CheckpointsPanel) -> None:
     panel.table.clearSelection()
     names = ("columns", "all_runs", "runs", "filter", "import", "clean_up")
     always = {f"checkpoint_{name}" for name in names}
@@ -259,7 +259,7 @@ def test_restore_by_key_names_the_checkpoint(qtbot: QtBot, panel: CheckpointsPan
     assert requested.args == ["checkpoint-12310"]
 
 
-def test_pin_pins_all_that_are_selected_then_unpins_them(panel: CheckpointsPanel, library: scenario.Library) -> None:
+def test_pin_toggles_all_selected_checkpoints(panel: CheckpointsPanel, library: scenario.Library) -> None:
     select(panel, 12_320, 11_800)
     panel.actions_of_panel[ActionId.CHECKPOINT_PIN].trigger()
     panel.refresh()
@@ -289,7 +289,7 @@ def press(qtbot: QtBot, panel: CheckpointsPanel, key: Qt.Key, modifiers: Qt.Keyb
     qtbot.keyClick(panel.table, key, modifiers)
 
 
-def test_delete_leaves_out_what_must_stay_and_is_undone_by_a_key(
+def test_delete_skips_protected_checkpoints_and_can_be_undone(
     qtbot: QtBot, panel: CheckpointsPanel, library: scenario.Library
 ) -> None:
     select(panel, 12_340, 12_330, 12_100)
@@ -304,16 +304,16 @@ def test_delete_leaves_out_what_must_stay_and_is_undone_by_a_key(
     assert not is_enabled(panel, ActionId.CHECKPOINT_UNDO)
 
 
-def test_what_was_deleted_for_good_meanwhile_is_told(
+def test_undoing_a_permanent_deletion_reports_it(
     qtbot: QtBot, panel: CheckpointsPanel, library: scenario.Library
 ) -> None:
     select(panel, 12_330, 12_320)
     press(qtbot, panel, Qt.Key.Key_Delete)
     library.infos = [info for info in library.infos if info.step != 12_330]
-    with qtbot.waitSignal(panel._source.trouble) as told:
+    with qtbot.waitSignal(panel._source.trouble) as reported:
         panel.actions_of_panel[ActionId.CHECKPOINT_UNDO].trigger()
     panel.refresh()
-    assert "permanently" in told.args[0] and 12_320 in steps(panel) and 12_330 not in steps(panel)
+    assert "permanently" in reported.args[0] and 12_320 in steps(panel) and 12_330 not in steps(panel)
 
 
 def test_pins_notes_names_and_tags_are_undone_in_turn(
@@ -340,7 +340,7 @@ def type_into_dialog(qtbot: QtBot, panel: CheckpointsPanel, text: str) -> None:
     panel.refresh()
 
 
-def test_a_name_and_tags_are_typed_and_found_again(qtbot: QtBot, panel: CheckpointsPanel) -> None:
+def test_a_typed_name_and_tags_are_found_by_the_filter(qtbot: QtBot, panel: CheckpointsPanel) -> None:
     select(panel, 12_320)
     press(qtbot, panel, Qt.Key.Key_F2, SHIFT)
     type_into_dialog(qtbot, panel, "Champion")
@@ -352,10 +352,8 @@ def test_a_name_and_tags_are_typed_and_found_again(qtbot: QtBot, panel: Checkpoi
 
 
 @pytest.mark.parametrize("columns", [(), ("step", "skill")], ids=["as many as fit", "chosen ones"])
-def test_the_column_of_a_name_or_a_tag_that_was_given_is_shown(
-    qtbot: QtBot, panel: CheckpointsPanel, columns: tuple[str, ...]
-) -> None:
-    """Else nothing on the screen changes, and one does not know whether it was taken."""
+def test_a_new_name_or_tag_shows_its_column(qtbot: QtBot, panel: CheckpointsPanel, columns: tuple[str, ...]) -> None:
+    """Otherwise nothing visible confirms the change."""
     panel.show_settings(replace(panel.table.settings, columns=columns))
     panel.resize(1_400, 320)
     panel.refresh()
@@ -385,7 +383,7 @@ def test_columns_are_compared(qtbot: QtBot, panel: CheckpointsPanel, typed: str,
     assert panel.message.isHidden()
 
 
-def test_a_mistake_is_told_below_and_the_table_stays(qtbot: QtBot, panel: CheckpointsPanel) -> None:
+def test_a_filter_error_is_shown_below_and_the_table_stays(qtbot: QtBot, panel: CheckpointsPanel) -> None:
     qtbot.keyClicks(panel.filter, "pinned and skil > 3")
     qtbot.keyClick(panel.filter, Qt.Key.Key_Escape) if panel.filter.offered else None
     assert len(steps(panel)) in (1, 7)
@@ -406,7 +404,7 @@ def test_names_are_completed_by_keys(qtbot: QtBot, panel: CheckpointsPanel) -> N
     assert len(steps(panel)) == 7
 
 
-def test_from_the_filter_the_keys_go_to_the_table(qtbot: QtBot, panel: CheckpointsPanel) -> None:
+def test_the_focus_moves_from_the_filter_to_the_table(qtbot: QtBot, panel: CheckpointsPanel) -> None:
     press(qtbot, panel, Qt.Key.Key_F, CONTROL)
     qtbot.waitUntil(panel.filter.hasFocus)
     qtbot.keyClicks(panel.filter, "halved")
@@ -418,8 +416,8 @@ def test_from_the_filter_the_keys_go_to_the_table(qtbot: QtBot, panel: Checkpoin
 def test_columns_are_chosen_and_moved_by_keys_and_remembered(
     qtbot: QtBot, panel: CheckpointsPanel, theme: Theme, state: RunState, library: scenario.Library
 ) -> None:
-    heard: list[BrowserSettings] = []
-    panel.arranged.connect(heard.append)
+    received: list[BrowserSettings] = []
+    panel.arranged.connect(received.append)
     press(qtbot, panel, Qt.Key.Key_L, CONTROL)
     dialog = panel.findChild(ColumnDialog)
     qtbot.waitExposed(dialog)
@@ -435,22 +433,22 @@ def test_columns_are_chosen_and_moved_by_keys_and_remembered(
     assert steps(panel)[0] == 12_310, "the lowest loss of all"
     again = CheckpointsPanel(CheckpointSource(library, state, state), theme)
     shown_panel(qtbot, again, 900, 320)
-    again.show_settings(heard[-1])
+    again.show_settings(received[-1])
     again.refresh()
     assert again.table.shown_columns() == panel.table.shown_columns() and steps(again) == steps(panel)
     again.resize(420, 320)
     qtbot.waitUntil(lambda: again.table.horizontalScrollBar().maximum() > 0)
-    assert again.table.shown_columns() == panel.table.shown_columns(), "what was chosen stays, and scrolls"
+    assert again.table.shown_columns() == panel.table.shown_columns(), "the chosen columns stay, and scroll"
 
 
-def test_a_header_that_is_dragged_moves_its_column(qtbot: QtBot, panel: CheckpointsPanel) -> None:
+def test_dragging_a_header_moves_its_column(qtbot: QtBot, panel: CheckpointsPanel) -> None:
     header = panel.table.horizontalHeader()
-    with qtbot.waitSignal(panel.arranged) as heard:
+    with qtbot.waitSignal(panel.arranged) as received:
         header.moveSection(header.visualIndex(COLUMN["Loss"]), 1)
-    assert heard.args[0].columns[:3] == ("marks", "loss", "step")
-    with qtbot.waitSignal(panel.arranged) as heard:
+    assert received.args[0].columns[:3] == ("marks", "loss", "step")
+    with qtbot.waitSignal(panel.arranged) as received:
         header.resizeSection(COLUMN["Loss"], 140)
-    assert heard.args[0].widths == {"loss": 140}
+    assert received.args[0].widths == {"loss": 140}
 
 
 def test_all_runs_are_shown_by_a_key(qtbot: QtBot, panel: CheckpointsPanel, library: scenario.Library) -> None:
@@ -462,7 +460,7 @@ def test_all_runs_are_shown_by_a_key(qtbot: QtBot, panel: CheckpointsPanel, libr
     assert 40 not in steps(panel) and not switch.isVisible()
     press(qtbot, panel, Qt.Key.Key_R, CONTROL)
     assert 40 in steps(panel) and switch.isChecked()
-    qtbot.waitUntil(switch.isVisible)  # 15 rows became 55, and nothing said why
+    qtbot.waitUntil(switch.isVisible)  # otherwise 15 rows become 55 without an explanation
     qtbot.keyClicks(panel.filter, "run = another")
     assert steps(panel) == [40]
     switch.click()
@@ -470,7 +468,7 @@ def test_all_runs_are_shown_by_a_key(qtbot: QtBot, panel: CheckpointsPanel, libr
     qtbot.waitUntil(switch.isHidden)
 
 
-def test_a_run_is_archived_and_its_checkpoints_are_found_all_the_same(
+def test_checkpoints_of_an_archived_run_can_be_found(
     qtbot: QtBot, panel: CheckpointsPanel, library: scenario.Library
 ) -> None:
     for step in (40, 50):
@@ -515,7 +513,7 @@ def test_the_context_menu_offers_the_same_actions(qtbot: QtBot, panel: Checkpoin
     menu.close()
 
 
-def test_the_selection_stays_when_checkpoints_come_and_go(
+def test_the_selection_survives_new_and_deleted_checkpoints(
     panel: CheckpointsPanel, library: scenario.Library, state: RunState
 ) -> None:
     select(panel, 12_310, 11_800)
@@ -527,21 +525,21 @@ def test_the_selection_stays_when_checkpoints_come_and_go(
     assert steps(panel) == [12_350, 12_340, 12_330, 12_310, 12_100, 11_800, 10_020]
 
 
-def test_a_locked_database_is_told_in_its_own_words(
+def test_a_locked_database_is_reported_as_such(
     qtbot: QtBot, panel: CheckpointsPanel, library: scenario.Library
 ) -> None:
     library.is_broken = True
     select(panel, 12_330)
-    with qtbot.waitSignal(panel._source.trouble) as told:
+    with qtbot.waitSignal(panel._source.trouble) as reported:
         panel.actions_of_panel[ActionId.CHECKPOINT_PIN].trigger()
-    assert "locked" in told.args[0]
+    assert "locked" in reported.args[0]
 
 
 @pytest.mark.parametrize("width", [380, 422, 600])
-def test_a_filter_can_be_read_in_a_narrow_panel_and_the_buttons_go_into_the_menu(
+def test_in_a_narrow_panel_the_filter_is_readable_and_buttons_move_into_the_menu(
     panel: CheckpointsPanel, qtbot: QtBot, width: int
 ) -> None:
-    """422 is what a window of 1600x900 has for it at 200 %."""
+    """422 is its width in a window of 1600x900 at 200 %."""
     panel.resize(width, 140)
     qtbot.waitUntil(lambda: panel.width() == width)
     panel.layout().activate()

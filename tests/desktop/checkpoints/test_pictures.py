@@ -1,4 +1,4 @@
-"""The browser as a stranger sees it: every state of it, in both themes, with nothing cut and every text legible."""
+"""Every state of the browser in both themes: nothing is cut, and every text is legible."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _INK, _GROUND = QPalette.ColorRole.WindowText, QPalette.ColorRole.Window
 
 
 def rich() -> list[CheckpointInfo]:
-    """Checkpoints of which all is known, and one of which little is."""
+    """Checkpoints with all fields, and one with few."""
     known = [
         replace(
             info,
@@ -56,7 +56,7 @@ def dressed(make_bench: MakeBench, qtbot: QtBot, mode: Mode, size: tuple[int, in
 
 
 @in_both_themes
-def test_a_filter_and_its_mistake_have_nothing_cut(
+def test_a_filter_and_its_error_are_not_cut(
     make_bench: MakeBench, qtbot: QtBot, mode: Mode, size: tuple[int, int]
 ) -> None:
     bench = dressed(make_bench, qtbot, mode, size)
@@ -98,7 +98,7 @@ def of(bench: Bench, *steps: int) -> Sequence[CheckpointRow]:
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_the_dialogs_have_nothing_cut(make_bench: MakeBench, qtbot: QtBot, mode: Mode) -> None:
+def test_the_dialogs_are_not_cut(make_bench: MakeBench, qtbot: QtBot, mode: Mode) -> None:
     bench = dressed(make_bench, qtbot, mode, (1280, 720))
     one, other = to_dict(Settings()), to_dict(Settings())
     other["training"]["learning_rate"] = 1e-4
@@ -138,7 +138,7 @@ def assert_legible(dialog: QDialog) -> None:
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_ghosts_of_checkpoints_are_told_apart(make_bench: MakeBench, qtbot: QtBot, mode: Mode) -> None:
+def test_ghosts_of_checkpoints_are_distinguishable(make_bench: MakeBench, qtbot: QtBot, mode: Mode) -> None:
     bench, count = dressed(make_bench, qtbot, mode, (1600, 900)), 3
     made = bench.chart.model.forecast
     assert made is not None

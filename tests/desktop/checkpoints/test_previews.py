@@ -1,4 +1,4 @@
-"""What is said of a checkpoint whose ghosts are on the chart."""
+"""The notice about a checkpoint whose ghosts are on the chart."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from desktop.checkpoints.previews import offer, which
 from tests.desktop import scenario
 
 
-def test_a_name_that_was_given_is_quoted_and_its_step_beside_it() -> None:
+def test_a_named_checkpoint_is_quoted_with_its_step() -> None:
     """“The checkpoint of my friend” would be a friend's."""
     assert which(scenario.checkpoint(1_182)) == "of step 1,182"
     assert which(scenario.checkpoint(1_182, name="my friend")) == "“my friend” (step 1,182)"
 
 
-def test_of_a_wreck_it_is_said_first_that_it_is_one() -> None:
-    """One of a diverged model was offered for restore like any other."""
+def test_a_diverged_checkpoint_is_called_so_first() -> None:
+    """Regression: a diverged model was offered for restore like any other."""
     sound = replace(scenario.checkpoint(1_100), health=Disease.HEALTHY)
     wreck = offer(replace(sound, health=Disease.DIVERGED))
     assert wreck.startswith("The model had diverged when it was saved. Expect it to be worse than an untrained one. ")

@@ -34,10 +34,10 @@ def press(application: Application, key: Qt.Key, modifiers: Qt.KeyboardModifier)
 async def some(
     application: Application, gate: CandleGate, count: int, *, is_training: bool = True
 ) -> list[CheckpointInfo]:
-    """So many checkpoints, pinned and selected in the browser; none is in use."""
+    """This many checkpoints, pinned and selected in the browser; none is in use."""
     gate.release(10 * count)
     source, panel = application.source, application.window.panels.checkpoints
-    if is_training:  # a run that goes on would clean up what is about to be chosen
+    if is_training:  # a running trainer would clean up the checkpoints about to be chosen
         await until(lambda: gate.is_empty and _has_trained_all(application), "the last candle's forecast")
     # The newest may be in the table before the trainer has said that it is the one in use.
     await until(lambda: len(source.checkpoints()) > count + 1, "checkpoints")
@@ -54,7 +54,7 @@ def _has_trained_all(application: Application) -> bool:
     return forecast is not None and series is not None and forecast.origin_open_time_ms == series.open_time_ms[-1]
 
 
-def test_ghosts_are_seen_before_the_model_is_taken_back_and_go_with_their_notice(
+def test_a_preview_shows_ghosts_until_its_notice_is_dismissed_or_restored(
     qapp: QApplication, tmp_path: Path, gate: CandleGate
 ) -> None:
     async def story(application: Application) -> None:
@@ -88,7 +88,9 @@ def test_ghosts_are_seen_before_the_model_is_taken_back_and_go_with_their_notice
     run_window(qapp, context(tmp_path), story)
 
 
-def test_two_are_compared_on_the_chart_and_in_numbers(qapp: QApplication, tmp_path: Path, gate: CandleGate) -> None:
+def test_two_checkpoints_are_compared_on_the_chart_and_in_numbers(
+    qapp: QApplication, tmp_path: Path, gate: CandleGate
+) -> None:
     async def story(application: Application) -> None:
         chosen = await some(application, gate, 2)
         previews = application.browser.previews
@@ -120,7 +122,7 @@ def test_two_are_compared_on_the_chart_and_in_numbers(qapp: QApplication, tmp_pa
     run_window(qapp, context(tmp_path), story)
 
 
-def test_what_is_exported_is_imported_again_and_verified(
+def test_an_exported_checkpoint_is_imported_and_verified(
     qapp: QApplication, tmp_path: Path, learned: Path, gate: CandleGate, idle_trainer: None
 ) -> None:
     place = tmp_path / "Export these"
@@ -165,7 +167,7 @@ def test_what_is_exported_is_imported_again_and_verified(
     run_window(qapp, context(tmp_path / "another"), take_in)
 
 
-def test_a_checkpoint_that_is_cleaned_up_while_it_waits_to_be_exported_is_exported_whole(
+def test_a_checkpoint_cleaned_up_during_an_export_is_exported_whole(
     qapp: QApplication,
     tmp_path: Path,
     learned: Path,
@@ -199,7 +201,7 @@ def test_a_checkpoint_that_is_cleaned_up_while_it_waits_to_be_exported_is_export
     run_window(qapp, context(learned), story)
 
 
-def test_a_clean_up_deletes_what_it_said(qapp: QApplication, tmp_path: Path, gate: CandleGate) -> None:
+def test_a_clean_up_deletes_the_announced_checkpoints(qapp: QApplication, tmp_path: Path, gate: CandleGate) -> None:
     async def story(application: Application) -> None:
         source = application.source
         gate.release(20)

@@ -1,4 +1,4 @@
-"""The columns of the checkpoints are as wide as what stands in them."""
+"""Columns of the checkpoint table are as wide as their contents."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ WRECKED = {"skill": -0.848, "skill_low": -1.948, "skill_high": -0.1234, "loss": 
 
 
 @pytest.mark.parametrize("percent", [100, 150])
-def test_numbers_get_their_room_before_notes(
+def test_number_columns_get_width_before_notes(
     qtbot: QtBot, qapp: QApplication, state: RunState, theme: Theme, percent: int
 ) -> None:
-    """A wrecked checkpoint's score is the longest; no column of words that was just written is cut either."""
+    """A diverged checkpoint's score is the longest; a text column just edited is not cut either."""
     set_font(qapp, AppearanceSettings(interface_percent=percent))
     library = scenario.Library(
         [
@@ -57,10 +57,10 @@ def test_numbers_get_their_room_before_notes(
                     assert needed <= table.columnWidth(PLACE[name]), f"{index.data()} at {width}"
 
 
-def test_no_number_is_cut_by_the_edge_wherever_the_table_is_scrolled_to(
+def test_no_number_is_cut_at_the_edge_at_any_scroll_position(
     qtbot: QtBot, qapp: QApplication, state: RunState, theme: Theme
 ) -> None:
-    """Of a loss the last digit lay under the edge, and of a step that was scrolled to the left the first one would."""
+    """The last digit of a loss was under the edge, as would be the first of a step scrolled to the left."""
     library = scenario.Library([scenario.checkpoint(12_350), scenario.checkpoint(12_345)])
     state.apply(scenario.ready())
     state.apply(CheckpointsChanged(scenario.RUN, library.infos[0]))
@@ -88,7 +88,7 @@ def test_no_number_is_cut_by_the_edge_wherever_the_table_is_scrolled_to(
 
 
 class Painted(QObject):
-    """Which part of a widget was painted last."""
+    """Records the part of a widget painted last."""
 
     def __init__(self, widget: QWidget) -> None:
         super().__init__(widget)

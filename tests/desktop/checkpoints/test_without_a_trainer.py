@@ -1,4 +1,4 @@
-"""What is stored is listed and found before a trainer stands, and where none will."""
+"""Stored checkpoints are listed and found before a trainer runs, and where none will."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from tests.desktop.whole_window import CandleGate, context, run_window, until
 
 
 def listed(application: Application) -> set[str]:
-    """What the table of the browser shows."""
+    """The checkpoints in the browser's table."""
     model = application.window.panels.checkpoints.model
     return {model.info(row).checkpoint_id for row in range(model.rowCount())}
 
 
 def found(application: Application, step: int) -> list[str]:
-    """What Ctrl+K finds for a step."""
+    """The results of Ctrl+K for a step."""
     dialog = application.finder.open()
     dialog.line.setText(f"checkpoint step {step}")
     names = [dialog.model.index(row).data() for row in range(dialog.model.rowCount())]
@@ -60,7 +60,7 @@ def test_a_market_that_cannot_be_opened_leaves_the_last_run_in_the_browser(
     run_window(qapp, context(learned, file=str(tmp_path / "nowhere.csv")), story)
 
 
-def test_they_are_listed_while_the_trainer_starts_and_when_it_stands(
+def test_checkpoints_are_listed_while_the_trainer_starts_and_runs(
     qapp: QApplication, learned: Path, gate: CandleGate
 ) -> None:
     async def story(application: Application) -> None:
@@ -76,7 +76,7 @@ def test_they_are_listed_while_the_trainer_starts_and_when_it_stands(
     run_window(qapp, context(learned), story)
 
 
-def test_another_market_has_none_of_them(
+def test_another_market_lists_none_of_them(
     qapp: QApplication, learned: Path, gate: CandleGate, idle_trainer: None
 ) -> None:
     async def story(application: Application) -> None:

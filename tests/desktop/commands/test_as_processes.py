@@ -1,6 +1,6 @@
-"""The commands as a user starts them: processes of their own, with their real streams, signals and children.
+"""The commands as a user starts them: as processes, with their real streams, signals and children.
 
-What they do is shown in the files beside this one, in the tests' own process; here one of each kind is tried whole.
+The other files test them within the tests' process; here one of each kind runs as a whole.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def test_help_names_every_command_and_loads_nothing_heavy() -> None:
 
 
 @pytest.mark.slow
-def test_a_run_trains_in_a_child_of_its_own(tmp_path: Path) -> None:
+def test_a_run_trains_in_a_child_process(tmp_path: Path) -> None:
     commands.configure(tmp_path, IN_A_CHILD)
     summary = commands.run_json("headless", "--feed", "simulate", "--candles", "15", "--data-dir", str(tmp_path))
     assert (summary["candles"], summary["steps"]) == (15, 14)
@@ -63,7 +63,7 @@ def test_a_run_trains_in_a_child_of_its_own(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_the_doctor_finds_this_machine_well_and_stays_without_torch(tmp_path: Path) -> None:
+def test_the_doctor_passes_this_machine_without_importing_torch(tmp_path: Path) -> None:
     done = commands.run("doctor", "--json", "--data-dir", str(tmp_path), PYTHONPROFILEIMPORTTIME="1")
     answer = json.loads(done.stdout)
     findings = {found["name"]: found for found in answer["findings"]}
@@ -90,7 +90,7 @@ def test_an_evaluation_ends_when_its_stdin_is_closed(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_an_interrupted_pretraining_keeps_the_best_so_far(tmp_path: Path) -> None:
+def test_an_interrupted_pretraining_keeps_the_best_checkpoint(tmp_path: Path) -> None:
     commands.configure(tmp_path)
     candles = write(tmp_path / "reverting.csv", reverting(400))
     endless = ("--epochs", "100000", "--patience", "100000", "--data-dir", str(tmp_path))
@@ -101,13 +101,13 @@ def test_an_interrupted_pretraining_keeps_the_best_so_far(tmp_path: Path) -> Non
             out, err = process.communicate(timeout=120.0)
         finally:
             process.kill()
-    told = json.loads(out)
-    assert process.returncode == 0 and told["interrupted"], err
-    assert (tmp_path / told["checkpoint"]["file"]).exists()
+    result = json.loads(out)
+    assert process.returncode == 0 and result["interrupted"], err
+    assert (tmp_path / result["checkpoint"]["file"]).exists()
 
 
 @pytest.mark.slow
-def test_the_chart_is_measured_also_beside_a_trainers_process(tmp_path: Path) -> None:
+def test_the_chart_is_measured_beside_a_trainer_process(tmp_path: Path) -> None:
     where = ("--device", "cpu", "--seed", "1", "--data-dir", str(tmp_path))
     measured = commands.run_json("bench", "chart", "--sizes", "500", "--repeats", "20", "--no-while-training", *where)
     for figures in (measured["sizes"]["500"], measured["with_everything"]):
@@ -134,7 +134,7 @@ def exchange() -> Iterator[LoopbackExchange]:
 def test_a_backfill_that_is_interrupted_and_killed_continues_and_leaves_no_hole(
     exchange: LoopbackExchange, tmp_path: Path
 ) -> None:
-    """By Ctrl+C, then by SIGKILL at a moment that nobody chose, then to the end."""
+    """By Ctrl+C, then by SIGKILL at an arbitrary moment, then to the end."""
     closed = list(exchange.tape.candles[:HISTORY])
     exchange.hidden = {closed[n].open_time_ms for n in (3_000, 3_001, 9_999)}
     expected = [candle for candle in closed if candle.open_time_ms not in exchange.hidden]
@@ -163,7 +163,7 @@ def test_a_backfill_that_is_interrupted_and_killed_continues_and_leaves_no_hole(
     so_far = stored()
     assert 0 < len(so_far) < len(expected) and so_far == expected[: len(so_far)]
     out, err = begin().communicate(timeout=60)
-    told = json.loads(out)
-    assert told["stored"] == len(expected) - len(so_far), err
-    assert (told["all_absent"], told["left"]) == (3, 0)
+    result = json.loads(out)
+    assert result["stored"] == len(expected) - len(so_far), err
+    assert (result["all_absent"], result["left"]) == (3, 0)
     assert stored() == expected

@@ -1,4 +1,4 @@
-"""`bench chart` and `bench train`: what they measure by their options, what they print, and what is refused."""
+"""`bench chart` and `bench train`: measurements by option, output, and refused options."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ FIGURE = {"p50": 1.0, "p99": 2.0, "closed_paints": 0.0}
 
 @pytest.fixture(autouse=True)
 def measured(qapp: QApplication, monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, ...]]:
-    """What is asked to be measured. Measuring itself has its own tests in tests/desktop/commands/bench_chart."""
+    """Records the requested measurements; measuring is tested in tests/desktop/commands/bench_chart."""
     asked: list[tuple[Any, ...]] = []
 
     def sizes(
@@ -38,7 +38,7 @@ def measured(qapp: QApplication, monkeypatch: pytest.MonkeyPatch) -> list[tuple[
     return asked
 
 
-def test_the_sizes_and_then_the_largest_with_everything_are_measured(
+def test_all_sizes_and_the_largest_with_everything_are_measured(
     tmp_path: Path, measured: list[tuple[Any, ...]]
 ) -> None:
     answer = commands.invoke_json(*SMALL, "--no-while-training", "--data-dir", str(tmp_path))
@@ -54,14 +54,14 @@ def test_frames_are_measured_beside_each_kind_of_trainer(tmp_path: Path, measure
     assert set(answer["while_training"]) == set(HOSTS) and measured[2:] == [(host, 3.0) for host in HOSTS]
 
 
-def test_for_people_it_is_a_table(tmp_path: Path) -> None:
+def test_without_json_it_prints_a_table(tmp_path: Path) -> None:
     done = commands.invoke(*SMALL, "--no-while-training", "--data-dir", str(tmp_path))
     assert done.returncode == 0, done.stderr
     assert "2,000" in done.stdout and "not measured" in done.stdout
 
 
 @pytest.mark.parametrize("sizes", ["many", "500,", "3", "1000,99999999999"])
-def test_sizes_that_cannot_be_are_a_sentence(tmp_path: Path, sizes: str) -> None:
+def test_invalid_sizes_are_an_error_message(tmp_path: Path, sizes: str) -> None:
     done = commands.invoke("bench", "chart", "--sizes", sizes, "--json", "--data-dir", str(tmp_path))
     assert done.returncode == 2
     assert "sizes" in json.loads(done.stdout)["error"]
@@ -73,7 +73,7 @@ def test_bench_train_prints_its_ratio(tmp_path: Path) -> None:
     assert measured["ratio_to_bare_loop"]["median"] > 0.0 and measured["cases"]["default"]["steps"] == 10
 
 
-def test_bench_train_on_a_device_that_is_not_there_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_bench_train_on_a_missing_device_is_an_error_message(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("torch.cuda.is_available", lambda: False)
     done = commands.invoke("bench", "train", "--steps", "10", "--device", "cuda", "--data-dir", str(tmp_path))
     assert done.returncode == 1 and "CUDA cannot be used" in done.stderr

@@ -1,4 +1,4 @@
-"""What the command line itself answers for: usage errors, mistakes of ours, and where the log goes."""
+"""The command line itself: usage errors, unexpected exceptions, and the log's folder."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tests.support import commands
         (("--trainer", "elsewhere"), "elsewhere"),
     ],
 )
-def test_a_wrong_option_is_one_object_too(arguments: tuple[str, ...], words: str) -> None:
+def test_a_wrong_option_prints_one_json_object(arguments: tuple[str, ...], words: str) -> None:
     done = commands.invoke(*arguments, "--json")
     assert done.returncode == 2
     assert words in json.loads(done.stdout)["error"]
@@ -34,7 +34,7 @@ def test_without_json_a_wrong_option_leaves_stdout_empty() -> None:
 
 
 @pytest.mark.parametrize("as_json", [False, True])
-def test_a_mistake_of_ours_is_a_sentence_and_its_traceback_is_in_the_log(
+def test_an_unexpected_exception_is_a_message_with_its_traceback_in_the_log(
     data_dir: Path, monkeypatch: pytest.MonkeyPatch, as_json: bool
 ) -> None:
     @click.command()

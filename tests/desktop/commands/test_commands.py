@@ -1,4 +1,4 @@
-"""headless, metrics, checkpoints, evaluate: one JSON object on stdout, sentences for tracebacks, exit codes."""
+"""headless, metrics, checkpoints, evaluate: one JSON object on stdout, messages instead of tracebacks, exit codes."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ REPLAY = ("--feed", "replay", "--file", str(SAMPLE), "--candles", "20", "--seed"
 
 @pytest.fixture(scope="module")
 def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A data folder for tests that only read what a headless run has left in it."""
+    """The data folder of a headless run, for tests that only read it."""
     return commands.configure(tmp_path_factory.mktemp("data"))
 
 
 @pytest.fixture(scope="module")
 def summary(data: Path) -> dict[str, Any]:
-    """What a headless run of 20 candles has printed."""
+    """The printed summary of a headless run of 20 candles."""
     return commands.invoke_json("headless", *REPLAY, "--data-dir", str(data))
 
 
@@ -45,7 +45,7 @@ def test_headless_prints_its_whole_summary_and_the_next_start_resumes_the_run(
     assert again["run_id"] == summary["run_id"] and again["steps"] == 19, "it was at its end"
 
 
-def test_a_simulation_continues_with_its_market_at_the_next_start(tmp_path: Path) -> None:
+def test_a_simulation_continues_its_market_at_the_next_start(tmp_path: Path) -> None:
     commands.configure(tmp_path, {**commands.TINY, "training": {**commands.TINY["training"], "seed": None}})
     simulate = ("headless", "--feed", "simulate", "--data-dir", str(tmp_path))
     first = commands.invoke_json(*simulate, "--candles", "10")
@@ -57,7 +57,7 @@ def test_a_simulation_continues_with_its_market_at_the_next_start(tmp_path: Path
 
 
 def send_after_the_first_score(monkeypatch: pytest.MonkeyPatch, number: int) -> None:
-    """A signal, at a moment that no clock chose."""
+    """Sends a signal after the first score."""
     passed_on, sent = TerminalProgress.take_batch, []
 
     def take(progress: TerminalProgress, batch: EventBatch) -> None:
@@ -82,7 +82,7 @@ def test_a_signal_ends_a_run_with_a_summary_and_a_checkpoint(
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals")
-def test_an_interrupted_evaluation_judges_nothing_and_writes_no_page(
+def test_an_interrupted_evaluation_has_no_verdict_and_no_report(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     commands.configure(tmp_path)
@@ -162,14 +162,14 @@ def test_evaluations_agree_without_a_seed(tmp_path: Path, given: int | None, use
         (("checkpoints", "list"), "database"),
     ],
 )
-def test_what_is_wrong_is_one_object(tmp_path: Path, arguments: tuple[str, ...], words: str) -> None:
+def test_an_error_is_one_json_object(tmp_path: Path, arguments: tuple[str, ...], words: str) -> None:
     done = commands.invoke(*arguments, "--json", "--data-dir", str(commands.configure(tmp_path)))
     assert done.returncode != 0
     assert words in json.loads(done.stdout)["error"]
     assert "Traceback" not in done.stderr
 
 
-def test_cuda_that_is_not_there_is_a_sentence(tmp_path: Path) -> None:
+def test_missing_cuda_is_an_error_message(tmp_path: Path) -> None:
     commands.configure(tmp_path)
     done = commands.invoke("headless", *REPLAY[:-1], "cuda", "--json", "--data-dir", str(tmp_path))
     if done.returncode == 0:
@@ -177,7 +177,7 @@ def test_cuda_that_is_not_there_is_a_sentence(tmp_path: Path) -> None:
     assert "CUDA cannot be used" in json.loads(done.stdout)["error"]
 
 
-def test_broken_settings_never_stop_a_start(tmp_path: Path) -> None:
+def test_broken_settings_do_not_prevent_a_start(tmp_path: Path) -> None:
     training = {**commands.TINY["training"], "learning_rate": "much"}
     commands.configure(tmp_path, {**commands.TINY, "training": training, "from_the_future": 1})
     done = commands.invoke("headless", *REPLAY, "--json", "--data-dir", str(tmp_path))

@@ -1,4 +1,4 @@
-"""The doctor: what it finds on this machine, and what it says of one that is ill."""
+"""The doctor: its findings on this machine and on a broken one."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ GPU = {"version": "2.13.0+cu130", "cuda": "13.0", "device": "NVIDIA H100"}
 
 @pytest.fixture(autouse=True)
 def torch_answers(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Torch is asked in a process of its own, which takes seconds: what it answers is known here."""
+    """Fakes the answer of the child process that imports torch, which takes seconds."""
     monkeypatch.setattr(doctor_findings, "_torch_facts_from_child", lambda: CPU)
     monkeypatch.setattr("shutil.which", lambda name: None)
 
@@ -33,7 +33,7 @@ def finding(name: str, data_dir: Path, device: str | None = None) -> Finding:
     return next(found for found in collect(DataFolder(data_dir), device) if found.name == name)
 
 
-def test_a_whole_database_is_told_apart_from_a_damaged_one(data_dir: Path) -> None:
+def test_a_damaged_database_is_distinguished_from_an_intact_one(data_dir: Path) -> None:
     folder = DataFolder(data_dir)
     folder.ensure()
     with closing(open_database(folder.database)) as db:
@@ -46,7 +46,7 @@ def test_a_whole_database_is_told_apart_from_a_damaged_one(data_dir: Path) -> No
     assert found.state is State.BAD and found.advice
 
 
-def test_a_platform_that_qt_lacks_is_named(data_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_qt_platform_is_named(data_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("QT_QPA_PLATFORM", "carrierpigeon")
     found = finding("Qt", data_dir)
     assert found.state is State.BAD and "carrierpigeon" in found.what
@@ -61,7 +61,7 @@ def test_no_font_is_bad(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
     assert finding("Fonts", tmp_path / "data").state is State.BAD
 
 
-def test_a_folder_that_cannot_be_written_is_one_finding_among_all_and_the_exit_code(tmp_path: Path) -> None:
+def test_a_read_only_folder_is_a_finding_and_sets_the_exit_code(tmp_path: Path) -> None:
     (tmp_path / "taken").write_text("a file")
     done = commands.invoke("doctor", "--json", "--data-dir", str(tmp_path / "taken"))
     answer = json.loads(done.stdout)
@@ -86,7 +86,7 @@ def test_dropped_settings_are_named(data_dir: Path) -> None:
         (GPU, "cuda", True, State.OK, "H100"),
     ],
 )
-def test_what_torch_can_use_is_held_against_what_is_wanted(
+def test_torchs_devices_are_compared_with_the_chosen_device(
     data_dir: Path,
     monkeypatch: pytest.MonkeyPatch,
     answer: dict[str, str],

@@ -36,7 +36,7 @@ def write(path: Path, count: int, start_ms: int, step_ms: int = MINUTE.duration_
 
 @dataclass(frozen=True)
 class Learned:
-    """A data folder with a checkpoint, to be read only."""
+    """A data folder with a checkpoint; tests must not change it."""
 
     folder: DataFolder
     info: CheckpointInfo
@@ -49,7 +49,7 @@ def learned(tmp_path_factory: pytest.TempPathFactory) -> Learned:
     return Learned(DataFolder(root), *saved(root))
 
 
-def test_an_exported_checkpoint_is_evaluated_frozen_and_its_folder_stays_as_it_is(
+def test_an_exported_checkpoint_is_evaluated_frozen_and_its_folder_is_unchanged(
     learned: Learned, tmp_path: Path
 ) -> None:
     info, file = learned.info, learned.file
@@ -60,12 +60,12 @@ def test_an_exported_checkpoint_is_evaluated_frozen_and_its_folder_stays_as_it_i
     later = write(tmp_path / "later.csv", 50, info.candle_open_time_ms + MINUTE.duration_ms)
     report = tmp_path / "out.html"
     commands.configure(tmp_path / "elsewhere")
-    told = commands.invoke_json(
+    details = commands.invoke_json(
         *("evaluate", str(later), "--checkpoint", str(place), "--frozen", "--report", str(report)),
         *("--data-dir", str(tmp_path / "elsewhere"), "--device", "cpu"),
     )
-    assert told["steps"] == 0 and told["scored"] == 49
-    assert told["checkpoint"] | {"learned_until_ms": 0} == {
+    assert details["steps"] == 0 and details["scored"] == 49
+    assert details["checkpoint"] | {"learned_until_ms": 0} == {
         "id": info.checkpoint_id,
         "step": info.step,
         "market": "walk 1m (file)",
@@ -79,18 +79,16 @@ def test_an_exported_checkpoint_is_evaluated_frozen_and_its_folder_stays_as_it_i
     assert {path.name: path.read_bytes() for path in place.iterdir()} == before
 
 
-def test_what_the_checkpoint_may_have_learned_from_does_not_count_unless_it_is_asked_for(
-    learned: Learned, tmp_path: Path
-) -> None:
+def test_candles_the_checkpoint_may_have_learned_from_count_only_on_request(learned: Learned, tmp_path: Path) -> None:
     info = learned.info
     chosen = find(info.checkpoint_id, learned.folder)
     assert chosen.learned_until_ms == info.candle_open_time_ms + MINUTE.duration_ms
     until = datetime.fromtimestamp(chosen.learned_until_ms / 1000, UTC)
     half = write(tmp_path / "half.csv", 40, chosen.learned_until_ms - 20 * MINUTE.duration_ms)
-    start, told = starting_point(chosen, half, None, counts_seen=False, learns=True)
-    assert told["seen"] == 20 and start.learned_until_ms == chosen.learned_until_ms, until
-    start, told = starting_point(chosen, half, None, counts_seen=True, learns=True)
-    assert told["seen"] == 20 and start.counts_seen
+    start, details = starting_point(chosen, half, None, counts_seen=False, learns=True)
+    assert details["seen"] == 20 and start.learned_until_ms == chosen.learned_until_ms, until
+    start, details = starting_point(chosen, half, None, counts_seen=True, learns=True)
+    assert details["seen"] == 20 and start.counts_seen
     with pytest.raises(UserError, match="none would be new"):
         starting_point(chosen, half, 20, counts_seen=False, learns=True)
     assert starting_point(chosen, half, 20, counts_seen=True, learns=True)[1]["seen"] == 20
@@ -101,19 +99,19 @@ def test_what_the_checkpoint_may_have_learned_from_does_not_count_unless_it_is_a
         starting_point(chosen, hourly, None, counts_seen=False, learns=True)
 
 
-def test_what_it_was_pretrained_on_was_seen_too(learned: Learned, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pretraining_candles_count_as_seen(learned: Learned, monkeypatch: pytest.MonkeyPatch) -> None:
     far_ms = learned.info.candle_open_time_ms + 1_000 * MINUTE.duration_ms
     monkeypatch.setattr(start_from, "look_into", lambda data, name: {**look_into(data, name), "seen_until_ms": far_ms})
     assert find(learned.info.checkpoint_id, learned.folder).learned_until_ms == far_ms
 
 
-def test_its_own_settings_are_used_and_the_device_of_here(learned: Learned) -> None:
+def test_the_checkpoints_settings_and_the_local_device_are_used(learned: Learned) -> None:
     settings = find(learned.info.checkpoint_id, learned.folder).settings_over(Settings())
     assert settings.model == SMALL.model and settings.training.replay_samples == SMALL.training.replay_samples
     assert settings.training.device == Settings().training.device
 
 
-def test_a_damaged_one_and_one_that_is_not_there_are_refused_in_a_sentence(learned: Learned, tmp_path: Path) -> None:
+def test_a_damaged_or_missing_checkpoint_is_an_error_message(learned: Learned, tmp_path: Path) -> None:
     folder = DataFolder(shutil.copytree(learned.folder.root, tmp_path / "data"))
     with pytest.raises(UserError, match="no checkpoint 'none'"):
         find("none", folder)
@@ -125,6 +123,6 @@ def test_a_damaged_one_and_one_that_is_not_there_are_refused_in_a_sentence(learn
         find(learned.info.checkpoint_id, folder)
 
 
-def test_options_of_a_checkpoint_want_one(tmp_path: Path) -> None:
+def test_checkpoint_options_require_a_checkpoint(tmp_path: Path) -> None:
     done = commands.invoke("evaluate", "none.csv", "--frozen", "--data-dir", str(tmp_path))
     assert done.returncode == 2 and "--checkpoint" in done.stderr and "Traceback" not in done.stderr

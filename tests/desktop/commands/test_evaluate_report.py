@@ -1,4 +1,4 @@
-"""`evaluate` for people: the table on stdout, the page of --report, and what is said before a run in vain."""
+"""`evaluate` without --json: the table on stdout, the page of --report, and errors before the run."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_evaluate_prints_a_table_and_writes_the_page(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("report", "words"), [("none/out.html", "no folder"), (".", "is a folder"), ("out.csv", "ends in .html")]
 )
-def test_a_report_that_cannot_be_written_is_refused_before_the_run(tmp_path: Path, report: str, words: str) -> None:
+def test_an_unwritable_report_is_refused_before_the_run(tmp_path: Path, report: str, words: str) -> None:
     options = ("--report", str(tmp_path / report), "--candles", "3", "--data-dir", str(commands.configure(tmp_path)))
     done = commands.invoke("evaluate", str(SAMPLE), *options)
     assert done.returncode == 2 and words in done.stderr.replace("\n", " ") and "Traceback" not in done.stderr

@@ -1,4 +1,4 @@
-"""import, export and backfill: what they print, and what they store."""
+"""import, export and backfill: their output and the stored candles."""
 
 from __future__ import annotations
 
@@ -80,24 +80,24 @@ def test_reading_a_file_asks_no_exchange(tmp_path: Path, monkeypatch: pytest.Mon
     file, where = written(tmp_path / name, random_walk(30)), ("--json", "--data-dir", str(tmp_path / "data"))
     named = ("--venue", "binance", "--symbol", "BTC/USDT") if name == "mine.csv" else ()
     for options in (("--dry-run",), ("--dry-run", *named), named):
-        told = CliRunner().invoke(import_candles, [file, *options, *where])
-        assert told.exit_code == 0, told.output
+        result = CliRunner().invoke(import_candles, [file, *options, *where])
+        assert result.exit_code == 0, result.output
     assert stored(tmp_path / "data") == random_walk(30) and not asked
 
 
 @pytest.mark.parametrize("replaces", [False, True])
-def test_stored_candles_stay_unless_they_are_to_be_replaced(tmp_path: Path, replaces: bool) -> None:
+def test_stored_candles_are_kept_unless_replacing_is_requested(tmp_path: Path, replaces: bool) -> None:
     candles = random_walk(20)
     other = [replace(candles[7], volume=1.0) if row == 7 else candle for row, candle in enumerate(candles)]
     where = ("--data-dir", str(tmp_path / "data"))
     commands.invoke_json("import", written(tmp_path / "Binance_BTCUSDT_1m.csv", candles), *where)
     again = ("import", written(tmp_path / "Binance_BTCUSDT_1m.csv", other), *(["--replace"] if replaces else []))
-    (told,) = commands.invoke_json(*again, *where)["files"]
-    assert (told["same"], told["different"], told["stored"]) == (19, 1, int(replaces))
+    (result,) = commands.invoke_json(*again, *where)["files"]
+    assert (result["same"], result["different"], result["stored"]) == (19, 1, int(replaces))
     assert stored(tmp_path / "data") == (other if replaces else candles)
 
 
-def test_an_export_is_of_the_given_span_and_replaces_no_file_unasked(tmp_path: Path) -> None:
+def test_an_export_has_the_given_span_and_overwrites_only_on_request(tmp_path: Path) -> None:
     candles, out = random_walk(20), tmp_path / "out.csv"
     where = ("--data-dir", str(tmp_path / "data"))
     commands.invoke_json("import", written(tmp_path / "Binance_BTCUSDT_1m.csv", candles), *where)
@@ -110,7 +110,7 @@ def test_an_export_is_of_the_given_span_and_replaces_no_file_unasked(tmp_path: P
     assert "20 candles" in commands.invoke(*export, "--overwrite").stdout
 
 
-def test_what_cannot_be_told_or_read_is_a_sentence(tmp_path: Path) -> None:
+def test_an_unknown_market_or_unreadable_file_is_an_error_message(tmp_path: Path) -> None:
     picture = tmp_path / "BTCUSDT.csv"
     picture.write_bytes(b"\x89PNG\xff\xfe")
     sample = tmp_path / "sample.csv"
@@ -127,7 +127,7 @@ def test_what_cannot_be_told_or_read_is_a_sentence(tmp_path: Path) -> None:
         assert "Traceback" not in done.stderr
 
 
-def test_a_dry_run_needs_no_market_and_tells_what_to_name(tmp_path: Path) -> None:
+def test_a_dry_run_needs_no_market_and_names_the_missing_options(tmp_path: Path) -> None:
     sample = tmp_path / "sample.csv"
     sample.write_bytes(SAMPLE.read_bytes())
     where = ("--data-dir", str(tmp_path / "data"))
@@ -142,7 +142,7 @@ def test_a_dry_run_needs_no_market_and_tells_what_to_name(tmp_path: Path) -> Non
     assert not DataFolder(tmp_path / "data").database.exists()
 
 
-def test_a_dry_run_of_several_files_tells_the_good_ones_and_what_is_wrong_with_the_bad(tmp_path: Path) -> None:
+def test_a_dry_run_of_several_files_reports_good_files_and_errors(tmp_path: Path) -> None:
     good = [tmp_path / name for name in ("Binance_BTCUSDT_1m.csv", "Kraken_ETHUSD_1m.csv")]
     for file in good:
         written(file, random_walk(60))
@@ -152,14 +152,14 @@ def test_a_dry_run_of_several_files_tells_the_good_ones_and_what_is_wrong_with_t
     text = commands.invoke(*arguments)
     assert text.returncode == 1 and all(file.name in text.stdout for file in good)
     assert bad.name in text.stderr and "not text" in text.stderr and "Traceback" not in text.stderr
-    told = commands.invoke(*arguments, "--json")
-    found = json.loads(told.stdout)
-    assert told.returncode == 1 and [each["candles"] for each in found["files"]] == [60, 60]
+    result = commands.invoke(*arguments, "--json")
+    found = json.loads(result.stdout)
+    assert result.returncode == 1 and [each["candles"] for each in found["files"]] == [60, 60]
     assert len(found["errors"]) == 1 and "not text" in found["errors"][0]
 
 
 @pytest.mark.parametrize(("venue", "words"), [("file", "come from no exchange"), ("binnace", "binance")])
-def test_a_backfill_is_from_an_exchange(tmp_path: Path, venue: str, words: str) -> None:
+def test_a_backfill_requires_an_exchange(tmp_path: Path, venue: str, words: str) -> None:
     where = ("--symbol", "BTC/USDT", "--interval", "1m", "--since", "2024-01-01", "--data-dir", str(tmp_path / "data"))
     done = commands.invoke("backfill", "--venue", venue, *where)
     assert done.returncode == 1 and words in done.stderr and "--venue file" not in done.stderr
@@ -171,7 +171,7 @@ class Exchange:
 
     listed: list[Candle]
     interrupts_by: int | None = None
-    """The signal that comes while the third page is awaited."""
+    """The signal sent while the third page is awaited."""
     pages: int = 0
     name: str = "Binance"
     page_rows: int = 10
@@ -191,7 +191,7 @@ class Exchange:
         return [candle for candle in self.listed if candle.open_time_ms >= since_ms][: self.page_rows]
 
     async def close(self) -> None:
-        """There is no connection."""
+        """No connection to close."""
 
 
 COUNT = 40
@@ -207,18 +207,18 @@ def fill(data: Path, exchange: Exchange, *options: str) -> subprocess.CompletedP
         return commands.invoke("backfill", *NAMED, "--since", SINCE, *options, "--data-dir", str(data))
 
 
-def test_a_backfill_stores_what_is_missing_remembers_what_there_is_not_and_says_so(tmp_path: Path) -> None:
+def test_a_backfill_stores_missing_candles_and_remembers_absent_ones(tmp_path: Path) -> None:
     there = [*WANTED[:12], *WANTED[15:]]
     until = time.strftime("%Y-%m-%dT%H:%M", time.gmtime(WANTED[30].open_time_ms / 1000))
-    told = json.loads(fill(tmp_path, Exchange(there), "--until", until, "--json").stdout)
+    result = json.loads(fill(tmp_path, Exchange(there), "--until", until, "--json").stdout)
     assert {
         "venue": "binance",
         "symbol": "BTC/USDT",
         "interval": "1m",
         "wanted": 30,
         "stored": 27,
-    }.items() <= told.items()
-    assert (told["first_ms"], told["stop_ms"]) == (WANTED[0].open_time_ms, WANTED[30].open_time_ms)
+    }.items() <= result.items()
+    assert (result["first_ms"], result["stop_ms"]) == (WANTED[0].open_time_ms, WANTED[30].open_time_ms)
     assert stored(tmp_path) == there[:27]
     text = fill(tmp_path, Exchange(there)).stdout
     assert "10 of 10 missing candles of" in text and "3 that it does not have" in text and stored(tmp_path) == there
@@ -229,7 +229,7 @@ def test_a_backfill_stores_what_is_missing_remembers_what_there_is_not_and_says_
 
 @pytest.mark.skipif(os.name != "posix", reason="signals")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_an_interrupted_backfill_keeps_its_pages_and_the_next_continues(tmp_path: Path, number: int) -> None:
+def test_an_interrupted_backfill_keeps_its_pages_and_continues_next_time(tmp_path: Path, number: int) -> None:
     ended = fill(tmp_path, Exchange(WANTED, number), "--json")
     so_far = stored(tmp_path)
     assert ended.returncode == 130 and f"{len(so_far)} candles" in json.loads(ended.stdout)["error"]
@@ -237,12 +237,12 @@ def test_an_interrupted_backfill_keeps_its_pages_and_the_next_continues(tmp_path
     assert fill(tmp_path, Exchange(WANTED)).returncode == 0 and stored(tmp_path) == WANTED
 
 
-def test_the_help_offers_only_venues_that_can_be_asked() -> None:
+def test_the_help_lists_only_venues_with_a_backfill() -> None:
     shown = {command: CliRunner().invoke(command, ["--help"]).output for command in (backfill, import_candles)}
     assert "--venue" in shown[backfill] and "'file'" not in shown[backfill] and "'file'" in shown[import_candles]
 
 
-def test_a_folder_that_another_command_uses_is_left_alone(tmp_path: Path) -> None:
+def test_a_folder_in_use_by_another_command_is_refused(tmp_path: Path) -> None:
     folder = DataFolder(tmp_path / "data")
     folder.ensure()
     with own(folder, "headless"):
@@ -252,8 +252,8 @@ def test_a_folder_that_another_command_uses_is_left_alone(tmp_path: Path) -> Non
     assert done.returncode == 1 and "in use by a headless" in done.stderr
 
 
-def test_old_candles_do_not_reach_a_trainer_that_is_past_them(tmp_path: Path) -> None:
-    """The queue goes forward only: what is imported before its position is drawn, and not learned from."""
+def test_candles_before_the_trainers_position_are_not_learned(tmp_path: Path) -> None:
+    """The queue moves forward only: candles imported before its position are drawn, but not learned from."""
     run = ("headless", "--file", str(SAMPLE), "--candles", "20", "--data-dir", str(commands.configure(tmp_path)))
     first = commands.invoke_json(*run)
     with open_database(DataFolder(tmp_path).database) as db:

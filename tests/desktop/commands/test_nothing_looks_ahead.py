@@ -1,4 +1,4 @@
-"""From the file to the record: whatever stands in the file after a candle, what was forecast until then is the same."""
+"""From file to record: forecasts up to a candle do not depend on later candles of the file."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def written(path: Path, candles: list[Candle]) -> Path:
 
 
 def corrupted(candles: list[Candle], moment: int) -> list[Candle]:
-    """Another market after the candle at `moment`: it begins with a price nobody believes, has a hole, ends earlier."""
+    """Another market after the candle at `moment`: it begins with an implausible price, has a hole, ends earlier."""
     other = [
         replace(theirs, open_time_ms=ours.open_time_ms, volume=9.0 * theirs.volume)
         for ours, theirs in zip(candles, random_walk(len(candles), seed=77), strict=True)
@@ -41,7 +41,7 @@ def corrupted(candles: list[Candle], moment: int) -> list[Candle]:
 
 
 def said_until(root: Path, end_ms: int) -> dict[str, list[object]]:
-    """All that is in the record of the candles until then: forecasts, conditions, everyone's losses."""
+    """The record up to then: forecasts, conditions, the losses of model and experts."""
     db = open_database(DataFolder(root).database, readonly=True)
     try:
         reader = RecordReader(db, newest_run(db))
@@ -76,7 +76,7 @@ def true_market(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("moment", [37, pytest.param(55, marks=pytest.mark.slow)])
-def test_no_forecast_depends_on_what_stands_later_in_the_file(true_market: Path, tmp_path: Path, moment: int) -> None:
+def test_no_forecast_depends_on_later_candles_of_the_file(true_market: Path, tmp_path: Path, moment: int) -> None:
     other_market = recorded(tmp_path, "corrupted", corrupted(CANDLES, moment))
     honest, other = (said_until(root, CANDLES[moment].open_time_ms) for root in (true_market, other_market))
     assert len(honest["origins"]) == moment + 1 and len(honest["quantiles"]) == 8 * (moment + 1)

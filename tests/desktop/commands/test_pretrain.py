@@ -35,29 +35,29 @@ def candles(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def pretrained(tmp_path_factory: pytest.TempPathFactory, candles: Path) -> tuple[Path, dict[str, Any]]:
-    """A data folder after two epochs, and what was printed."""
+    """A data folder after two epochs, and the printed result."""
     folder = commands.configure(tmp_path_factory.mktemp("pretrained"), SMALL)
     return folder, commands.invoke_json("pretrain", str(candles), "--epochs", "2", "--data-dir", str(folder))
 
 
-def test_it_prints_all_that_was_promised_and_the_next_run_starts_from_it(
+def test_it_prints_the_documented_fields_and_the_next_run_starts_from_it(
     pretrained: tuple[Path, dict[str, Any]], tmp_path: Path, candles: Path
 ) -> None:
-    folder, told = pretrained
-    assert set(PROMISED.split()) <= set(told)
-    for number, epoch in enumerate(told["epochs"], 1):
+    folder, result = pretrained
+    assert set(PROMISED.split()) <= set(result)
+    for number, epoch in enumerate(result["epochs"], 1):
         assert epoch["epoch"] == number and epoch["seconds"] >= 0.0
         assert {"close_skill", "range_skill", "n"} <= set(epoch["validation"])
-    assert (folder / told["checkpoint"]["file"]).exists()
+    assert (folder / result["checkpoint"]["file"]).exists()
     data = Path(shutil.copytree(folder, tmp_path / "data"))
     replay = ("headless", "--file", str(candles), "--candles", "8", "--data-dir", str(data))
     started = commands.invoke_json(*replay)
-    assert any(told["checkpoint"]["id"] in incident["what_happened"] for incident in started["incidents"])
+    assert any(result["checkpoint"]["id"] in incident["what_happened"] for incident in started["incidents"])
     refused = commands.invoke_json(*replay, "--new-run", "--start-from", "none")
     assert refused["incidents"] == [] and refused["forecasts_sha256"] != started["forecasts_sha256"]
 
 
-def test_for_people_it_is_a_table(data: Path, candles: Path) -> None:
+def test_without_json_it_prints_a_table(data: Path, candles: Path) -> None:
     done = commands.invoke("pretrain", str(candles), "--epochs", "1", "--data-dir", str(data))
     assert done.returncode == 0
     for word in ("Epochs", "Skill, close", "held back", "pretrained-"):
@@ -66,7 +66,7 @@ def test_for_people_it_is_a_table(data: Path, candles: Path) -> None:
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_ends_it_with_the_best_so_far(
+def test_a_signal_ends_it_with_the_best_epoch_so_far(
     data: Path, candles: Path, monkeypatch: pytest.MonkeyPatch, number: int
 ) -> None:
     """Sent while an epoch after the first is under way."""
@@ -80,19 +80,19 @@ def test_a_signal_ends_it_with_the_best_so_far(
 
     monkeypatch.setattr(command._Listener, "show", show)
     endless = ("--epochs", "1000", "--patience", "1000")
-    told = commands.invoke_json("pretrain", str(candles), *endless, "--data-dir", str(data))
-    assert told["interrupted"] and not told["stopped_early"] and len(told["epochs"]) < 1000
-    assert told["epochs"][told["best_epoch"] - 1]["complete"] and (data / told["checkpoint"]["file"]).exists()
+    result = commands.invoke_json("pretrain", str(candles), *endless, "--data-dir", str(data))
+    assert result["interrupted"] and not result["stopped_early"] and len(result["epochs"]) < 1000
+    assert result["epochs"][result["best_epoch"] - 1]["complete"] and (data / result["checkpoint"]["file"]).exists()
 
 
-def test_what_is_wrong_is_one_object(data: Path, tmp_path: Path, candles: Path) -> None:
+def test_an_error_is_one_json_object(data: Path, tmp_path: Path, candles: Path) -> None:
     for file, words in ((tmp_path, "is a folder"), (write(tmp_path / "short.csv", reverting(40)), "has 40 candles")):
         done = commands.invoke("pretrain", str(candles), str(file), "--json", "--data-dir", str(data))
         assert done.returncode == 1 and words in json.loads(done.stdout)["error"]
         assert "Traceback" not in done.stderr
 
 
-def test_only_the_first_of_several_processes_prints_what_is_wrong(data: Path, tmp_path: Path) -> None:
+def test_only_the_first_of_several_processes_prints_the_error(data: Path, tmp_path: Path) -> None:
     missing = ("pretrain", str(tmp_path / "none.csv"), "--json", "--data-dir", str(data))
     for rank in "01":
         done = commands.invoke(*missing, RANK=rank, WORLD_SIZE="2")

@@ -1,4 +1,4 @@
-"""`ghostcandle run` up to the window: on which folder, with which settings, and when none opens."""
+"""`ghostcandle run` up to the window: its folder, its settings, and when no window opens."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from tests.support import commands
 
 
 class Opened:
-    """What the window would have been opened with; it opens in the tests of the whole program."""
+    """Records the arguments that the window would be opened with."""
 
     def __init__(self) -> None:
         self.contexts: list[Context] = []
         self.how: dict[str, Any] = {}
         self.files: list[str] = []
 
-    def __call__(self, context: Context, qt: object, door: object, **how: Any) -> int:
+    def __call__(self, context: Context, qt: object, instance_lock: object, **how: Any) -> int:
         self.contexts.append(context)
         self.how = how
         self.files = [path.name for path in context.folder.root.iterdir()]
@@ -56,7 +56,7 @@ def test_the_window_owns_the_folder_and_its_exit_code_is_the_commands(opened: Op
     assert not context.is_first_start, "nobody would answer a question on this platform"
 
 
-def test_options_are_laid_over_the_settings(opened: Opened, tmp_path: Path) -> None:
+def test_options_override_the_settings(opened: Opened, tmp_path: Path) -> None:
     commands.configure(
         tmp_path, {"market": {"venue": "binance", "catch_up_candles": 40}, "training": {"host": "process"}}
     )
@@ -71,14 +71,14 @@ def test_options_are_laid_over_the_settings(opened: Opened, tmp_path: Path) -> N
     assert context.new_run and context.candles == 9
 
 
-def test_an_owner_that_never_tidied_up_is_passed_on(opened: Opened, tmp_path: Path) -> None:
+def test_a_crashed_owner_is_passed_to_the_window(opened: Opened, tmp_path: Path) -> None:
     folder = DataFolder(tmp_path)
     folder.owner.write_text(json.dumps({"pid": 2**22, "role": "window", "since_ms": 5}), encoding="utf-8")
     commands.invoke("run", "--data-dir", str(tmp_path))
     assert opened.how["left_behind"].since_ms == 5
 
 
-def test_a_folder_that_is_in_use_opens_no_window(opened: Opened, tmp_path: Path) -> None:
+def test_a_folder_in_use_opens_no_window(opened: Opened, tmp_path: Path) -> None:
     folder = DataFolder(tmp_path)
     with own(folder, "headless"):
         done = commands.invoke("run", "--data-dir", str(tmp_path))
@@ -97,14 +97,14 @@ def test_a_folder_that_is_in_use_opens_no_window(opened: Opened, tmp_path: Path)
 def test_a_second_start_opens_no_window(
     opened: Opened, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, reply: Reply, code: int, words: str
 ) -> None:
-    monkeypatch.setattr(SingleInstance, "ask_owner", lambda door: reply)
+    monkeypatch.setattr(SingleInstance, "ask_owner", lambda _lock: reply)
     with own(DataFolder(tmp_path), "window"):
         done = commands.invoke("run", "--data-dir", str(tmp_path))
     assert done.returncode == code and words in done.stderr and opened.contexts == []
 
 
 @pytest.mark.parametrize("reason", [errno.EROFS, errno.ENOSPC])
-def test_on_a_disk_that_cannot_be_written_it_opens_on_a_temporary_folder_with_the_settings_of_that(
+def test_on_a_read_only_disk_it_opens_a_temporary_folder_with_that_disks_settings(
     opened: Opened, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, reason: int
 ) -> None:
     folder = DataFolder(commands.configure(tmp_path))
@@ -125,7 +125,7 @@ def test_on_a_disk_that_cannot_be_written_it_opens_on_a_temporary_folder_with_th
     assert "temporary folder" in context.folder_notice and folder.settings.read_bytes() == wanted
 
 
-def test_safe_mode_keeps_the_market_and_takes_the_defaults_for_the_rest(opened: Opened, tmp_path: Path) -> None:
+def test_safe_mode_keeps_the_market_and_uses_defaults_otherwise(opened: Opened, tmp_path: Path) -> None:
     commands.configure(tmp_path, {"market": {"symbol": "ETH/USDT"}, "gradients": {"clip_norm": 0.25}})
     commands.invoke("run", "--safe-mode", "--data-dir", str(tmp_path))
     (context,) = opened.contexts
@@ -133,8 +133,8 @@ def test_safe_mode_keeps_the_market_and_takes_the_defaults_for_the_rest(opened: 
     assert context.settings.market.symbol == "ETH/USDT" and context.settings.training.device == "cpu"
 
 
-def test_what_was_wrong_in_the_settings_is_handed_on_and_the_file_is_kept(opened: Opened, tmp_path: Path) -> None:
-    """What is dropped would be gone with the next change of a setting."""
+def test_settings_errors_are_passed_on_and_the_file_is_kept(opened: Opened, tmp_path: Path) -> None:
+    """Dropped values would be lost at the next change of a setting."""
     folder = DataFolder(commands.configure(tmp_path, {"appearance": {"theme": "mauve"}, "of_the_future": {"a": 1}}))
     broken = folder.settings.read_bytes()
     commands.invoke("run", "--data-dir", str(tmp_path))
@@ -144,7 +144,7 @@ def test_what_was_wrong_in_the_settings_is_handed_on_and_the_file_is_kept(opened
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="how a display is named on Linux")
-def test_the_first_start_is_the_one_where_nothing_was_chosen_and_somebody_looks(
+def test_a_first_start_has_no_saved_choice_and_a_visible_window(
     opened: Opened, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("QT_QPA_PLATFORM", raising=False)

@@ -65,15 +65,15 @@ def test_pictures_are_as_wide_as_the_page_at_most(dialog: DocumentationDialog) -
     assert 100 < image.width() < dialog.browser.viewport().width()  # type: ignore[attr-defined]
 
 
-def test_pages_are_found_by_their_words(qtbot: QtBot, dialog: DocumentationDialog) -> None:
+def test_the_search_finds_pages_by_their_words(qtbot: QtBot, dialog: DocumentationDialog) -> None:
     qtbot.keyClicks(dialog.search, "sabotage")
     assert 0 < dialog.pages.count() < 6
     qtbot.keyClicks(dialog.search, " zzzz")
     assert dialog.pages.count() == 0 and dialog.none.isVisible()
 
 
-def test_a_search_shows_a_page_that_has_its_words(qtbot: QtBot, dialog: DocumentationDialog) -> None:
-    """The page of before stayed, which has none of them."""
+def test_a_search_shows_a_page_with_its_words(qtbot: QtBot, dialog: DocumentationDialog) -> None:
+    """Regression: the former page stayed, which has none of them."""
     dialog.search.setText("sabotage")
     assert dialog.pages.currentRow() == 0 and dialog.pages.count() > 1
     assert dialog.page == dialog.pages.item(0).data(Qt.ItemDataRole.UserRole)
@@ -87,7 +87,7 @@ def test_a_search_shows_a_page_that_has_its_words(qtbot: QtBot, dialog: Document
     assert dialog.page == chosen
 
 
-def test_all_that_pages_link_to_ships_with_them() -> None:
+def test_linked_files_ship_with_the_pages() -> None:
     """In the bundle and in the wheel are docs/, its pictures, and the pages beside it."""
     for page in pages_of(ROOT / "docs"):
         for link in LINK.findall(page.read_text(encoding="utf-8")):
@@ -98,7 +98,7 @@ def test_all_that_pages_link_to_ships_with_them() -> None:
     assert '(str(ROOT / "docs"), "docs")' in spec and all(name in spec for name in BESIDE)
 
 
-def test_where_it_was_left_out_a_sentence_says_so(
+def test_missing_documentation_is_a_message(
     make_bench: MakeBench, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr("resources.__file__", str(tmp_path / "resources" / "__init__.py"))

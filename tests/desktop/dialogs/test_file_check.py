@@ -21,7 +21,7 @@ START_MS = 1_600_000_000_000
 def test_of_a_large_file_only_the_first_part_is_read(
     qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, form: str
 ) -> None:
-    """It is read in the window's process: a Parquet file of 136 MiB was gone through to its end, for 1.6 s."""
+    """It is read in the window's process: a Parquet file of 136 MiB was read to its end, for 1.6 s."""
     count = 560_000
     numbers = {name: np.full(count, 100.0) for name in ("open", "high", "low", "close", "volume")}
     table = pd.DataFrame({"time": START_MS + MINUTE_MS * np.arange(count, dtype=np.int64), **numbers})
@@ -52,7 +52,7 @@ def test_of_a_large_file_only_the_first_part_is_read(
     assert looks and not ends, "it was read to its end"
 
 
-def test_of_several_files_the_first_that_is_of_no_use_is_told(qtbot: QtBot, tmp_path: Path) -> None:
+def test_of_several_files_the_first_unusable_one_is_reported(qtbot: QtBot, tmp_path: Path) -> None:
     sound, empty, lost = (tmp_path / f"{name}.csv" for name in ("sound", "empty", "lost"))
     sound.write_text("time\n")
     empty.touch()

@@ -1,4 +1,4 @@
-"""Dialogs have one set of icons, ours: the style's own are of other shapes and colours."""
+"""Dialogs use our icons only: the style's differ in shape and colour."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The indicators dialog: nothing in a form is cut, and a number out of range is refused in words."""
+"""The indicators dialog: nothing in a form is cut, and a number out of range is refused with a message."""
 
 import pytest
 from PySide6.QtCore import Qt
@@ -26,13 +26,13 @@ def opened(qtbot: QtBot, *kinds: str) -> IndicatorsDialog:
 
 
 def settle(qapp: QApplication) -> None:
-    """Let the layouts have their turn."""
+    """Process the pending layouts."""
     qapp.processEvents()
     qapp.processEvents()
 
 
 def cut(dialog: IndicatorsDialog) -> list[str]:
-    """What is smaller than it asks for: a text that is wrapped asks for a height at its width."""
+    """Widgets smaller than their size hint; a wrapped text has a height for its width."""
     found = []
     for part in dialog.findChildren(QWidget):
         if not isinstance(part, _WITH_TEXT) or not part.isVisible():
@@ -49,7 +49,7 @@ def cut(dialog: IndicatorsDialog) -> list[str]:
 
 @pytest.mark.parametrize("percent", [100, 150])
 @pytest.mark.parametrize("is_small", [False, True])
-def test_no_text_is_cut_whatever_is_added(
+def test_no_text_is_cut_with_any_indicator(
     qapp: QApplication, qtbot: QtBot, make_bench: MakeBench, is_small: bool, percent: int
 ) -> None:
     """With the program's own font, also where it is enlarged."""

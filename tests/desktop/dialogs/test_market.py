@@ -40,7 +40,7 @@ def choose_feed(dialog: MarketDialog, feed: str) -> None:
 
 
 def type_into(qtbot: QtBot, box: QComboBox, text: str) -> None:
-    """As somebody does who has clicked into it: what completes a text does so with the focus alone."""
+    """With the focus, as after a click: completion needs it."""
     edit = box.lineEdit()
     edit.setFocus()
     qtbot.waitUntil(edit.hasFocus)
@@ -48,7 +48,7 @@ def type_into(qtbot: QtBot, box: QComboBox, text: str) -> None:
     qtbot.keyClicks(edit, text)
 
 
-def test_what_it_was_given_comes_back(dialog: MarketDialog) -> None:
+def test_the_dialog_returns_the_given_settings(dialog: MarketDialog) -> None:
     assert dialog.market() == MarketSettings()
 
 
@@ -64,7 +64,7 @@ def test_a_market_is_chosen(qtbot: QtBot, dialog: MarketDialog) -> None:
 
 @pytest.mark.parametrize("symbol", ["BTC/USD", "btc/usd", "BTC/U"])
 def test_a_symbol_stays_as_it_is_typed(qtbot: QtBot, dialog: MarketDialog, symbol: str) -> None:
-    """It became BTC/USDT while one typed."""
+    """Regression: it became BTC/USDT during typing."""
     type_into(qtbot, dialog.symbol, symbol)
     with qtbot.waitSignal(dialog.chosen) as chosen:
         qtbot.keyClick(dialog.symbol.lineEdit(), Qt.Key.Key_Return)
@@ -81,7 +81,7 @@ def test_the_first_return_in_the_interval_watches(qtbot: QtBot, dialog: MarketDi
 
 @pytest.mark.parametrize("venue", ["file", "simulated", "File"])
 @pytest.mark.parametrize("feed", ["auto", "live"])
-def test_what_is_no_exchange_is_refused_before_the_market_that_runs_is_left(
+def test_an_unknown_exchange_is_refused_before_the_current_market_is_closed(
     qtbot: QtBot, dialog: MarketDialog, feed: str, venue: str
 ) -> None:
     choose_feed(dialog, feed)
@@ -91,7 +91,7 @@ def test_what_is_no_exchange_is_refused_before_the_market_that_runs_is_left(
         dialog.market()
 
 
-def test_after_an_imported_market_live_is_of_an_exchange(qtbot: QtBot) -> None:
+def test_after_an_imported_market_live_selects_an_exchange(qtbot: QtBot) -> None:
     dialog = MarketDialog(MarketSettings(feed="stored", venue="file", symbol="AAPL/USD"))
     qtbot.addWidget(dialog)
     choose_feed(dialog, "live")
@@ -105,7 +105,7 @@ def test_after_an_imported_market_live_is_of_an_exchange(qtbot: QtBot) -> None:
     ("field", "typed", "said"),
     [("symbol", "BTCUSDT", "BASE/QUOTE"), ("interval", "soon", "not an interval"), ("venue", " ", "Enter an exchange")],
 )
-def test_what_cannot_be_watched_is_refused_in_words(
+def test_an_invalid_market_is_refused_with_a_message(
     qtbot: QtBot, dialog: MarketDialog, field: str, typed: str, said: str
 ) -> None:
     type_into(qtbot, getattr(dialog, field), typed)
@@ -113,7 +113,7 @@ def test_what_cannot_be_watched_is_refused_in_words(
     assert not dialog.buttons.button(OK).isEnabled()
 
 
-def test_the_fall_back_order_is_set_and_one_that_makes_no_sense_refused(qtbot: QtBot, dialog: MarketDialog) -> None:
+def test_the_fallback_order_is_set_and_an_invalid_one_refused(qtbot: QtBot, dialog: MarketDialog) -> None:
     dialog.fallback.selectAll()
     qtbot.keyClicks(dialog.fallback, "OKX, kraken")
     assert dialog.market().fallback_venues == ("okx", "kraken")
@@ -123,7 +123,7 @@ def test_the_fall_back_order_is_set_and_one_that_makes_no_sense_refused(qtbot: Q
     assert dialog.market().fallback_venues == MarketSettings().fallback_venues
 
 
-def test_only_what_the_feed_uses_is_shown(dialog: MarketDialog) -> None:
+def test_only_fields_of_the_feed_are_shown(dialog: MarketDialog) -> None:
     choose_feed(dialog, "replay")
     assert dialog.file.isVisible() and dialog.speed.isVisible() and not dialog.venue.isVisible()
     choose_feed(dialog, "auto")
@@ -144,7 +144,7 @@ def test_a_replay_needs_a_file_that_exists(qtbot: QtBot, dialog: MarketDialog, t
 
 
 @pytest.mark.parametrize(
-    ("bad", "told"),
+    ("bad", "message"),
     [
         (("1,-1,-1,1",), "1 row of candles.csv is rejected (price not above zero); the others are replayed."),
         (
@@ -154,8 +154,8 @@ def test_a_replay_needs_a_file_that_exists(qtbot: QtBot, dialog: MarketDialog, t
         ),
     ],
 )
-def test_how_many_rows_of_a_file_are_rejected_is_told_before_it_is_replayed(
-    qtbot: QtBot, dialog: MarketDialog, tmp_path: Path, bad: tuple[str, ...], told: str
+def test_the_number_of_rejected_rows_is_shown_before_a_replay(
+    qtbot: QtBot, dialog: MarketDialog, tmp_path: Path, bad: tuple[str, ...], message: str
 ) -> None:
     path = write_csv(tmp_path / "candles.csv")
     head, *rows = path.read_text().splitlines()
@@ -167,7 +167,7 @@ def test_how_many_rows_of_a_file_are_rejected_is_told_before_it_is_replayed(
     with qtbot.assertNotEmitted(dialog.chosen):
         dialog.file.setText(str(path))
         qtbot.mouseClick(dialog.buttons.button(OK), Qt.MouseButton.LeftButton)
-        qtbot.waitUntil(lambda: dialog._message.text() == told)
+        qtbot.waitUntil(lambda: dialog._message.text() == message)
     with qtbot.waitSignal(dialog.chosen):
         qtbot.mouseClick(dialog.buttons.button(OK), Qt.MouseButton.LeftButton)
 
@@ -181,10 +181,10 @@ WRONG = {
 
 
 @pytest.mark.parametrize("kind", WRONG)
-def test_a_file_that_cannot_be_replayed_is_refused_in_the_dialog(
+def test_an_unreplayable_file_is_refused_in_the_dialog(
     qtbot: QtBot, dialog: MarketDialog, tmp_path: Path, kind: str
 ) -> None:
-    """The walk's: the dialog had closed by the time its file was refused."""
+    """Regression: the dialog had closed by the time its file was refused."""
     wrong = tmp_path / "wrong.csv"
     wrong.write_bytes(WRONG[kind])
     choose_feed(dialog, "replay")
@@ -202,9 +202,7 @@ def test_a_file_that_cannot_be_replayed_is_refused_in_the_dialog(
     assert not dialog._message.isVisible() and dialog.buttons.button(OK).isEnabled()
 
 
-def test_a_file_that_was_mended_meanwhile_is_looked_at_again(
-    qtbot: QtBot, dialog: MarketDialog, tmp_path: Path
-) -> None:
+def test_a_file_fixed_meanwhile_is_checked_again(qtbot: QtBot, dialog: MarketDialog, tmp_path: Path) -> None:
     path = tmp_path / "candles.csv"
     path.write_bytes(b"")
     choose_feed(dialog, "replay")
@@ -216,7 +214,7 @@ def test_a_file_that_was_mended_meanwhile_is_looked_at_again(
     assert dialog._message.text() == ""
 
 
-def test_no_disk_is_asked_on_the_windows_thread(
+def test_the_windows_thread_does_not_access_the_disk(
     qtbot: QtBot, dialog: MarketDialog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A drive on a network may not answer for minutes: other fields can be used meanwhile, and Cancel."""
@@ -248,9 +246,7 @@ def test_a_path_can_be_read_in_the_field(qtbot: QtBot, dialog: MarketDialog) -> 
     assert path in dialog.file.toolTip()
 
 
-def test_a_replay_runs_at_a_speed_that_can_be_watched_unless_another_is_chosen(
-    dialog: MarketDialog, tmp_path: Path
-) -> None:
+def test_a_replay_has_a_watchable_default_speed(dialog: MarketDialog, tmp_path: Path) -> None:
     path = tmp_path / "candles.csv"
     path.write_text("time,open\n")
     dialog.file.setText(str(path))
@@ -273,7 +269,7 @@ def test_browse_opens_a_chooser_without_blocking(qtbot: QtBot, dialog: MarketDia
     chooser.reject()
 
 
-def test_a_replayed_files_market_is_named_without_its_fingerprint_and_stays_the_same(qtbot: QtBot) -> None:
+def test_a_replayed_files_market_is_shown_without_its_fingerprint_and_kept(qtbot: QtBot) -> None:
     dialog = MarketDialog(MarketSettings(feed="stored", venue="file", symbol="walk#dd2831"))
     qtbot.addWidget(dialog)
     assert dialog.symbol.currentText() == "walk" and dialog.market().symbol == "walk#dd2831"

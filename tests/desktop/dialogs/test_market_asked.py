@@ -1,4 +1,4 @@
-"""The market dialog asks the exchange, played on 127.0.0.1, for what was typed before it lets go of it."""
+"""The market dialog checks the typed symbol with the exchange, played on 127.0.0.1, before it closes."""
 
 from __future__ import annotations
 
@@ -44,9 +44,7 @@ def watch(qtbot: QtBot, dialog: MarketDialog, symbol: str) -> None:
     qtbot.mouseClick(dialog.buttons.button(OK), Qt.MouseButton.LeftButton)
 
 
-def test_a_symbol_that_the_exchange_does_not_have_is_refused_where_it_was_typed(
-    qtbot: QtBot, dialog: MarketDialog
-) -> None:
+def test_a_symbol_unknown_to_the_exchange_is_refused_in_the_dialog(qtbot: QtBot, dialog: MarketDialog) -> None:
     chosen: list[MarketSettings] = []
     dialog.chosen.connect(chosen.append)
     watch(qtbot, dialog, "BTC/USD")
@@ -59,7 +57,7 @@ def test_a_symbol_that_the_exchange_does_not_have_is_refused_where_it_was_typed(
     assert [market.symbol for market in chosen] == ["BTC/USDT"] and not dialog.isVisible()
 
 
-def test_an_exchange_that_does_not_answer_is_said_and_can_be_asked_again(
+def test_an_unanswered_check_is_reported_and_can_be_repeated(
     qtbot: QtBot, dialog: MarketDialog, exchange: LoopbackTickers
 ) -> None:
     exchange.answer(503)
@@ -71,7 +69,7 @@ def test_an_exchange_that_does_not_answer_is_said_and_can_be_asked_again(
         watch(qtbot, dialog, "ETH/USDT")
 
 
-def test_what_is_typed_meanwhile_takes_the_question_back(qtbot: QtBot, dialog: MarketDialog) -> None:
+def test_typing_cancels_the_check(qtbot: QtBot, dialog: MarketDialog) -> None:
     watch(qtbot, dialog, "BTC/USD")
     dialog.symbol.setCurrentText("ETH/USDT")
     assert not dialog._message.isVisible() and dialog.buttons.button(OK).isEnabled()
@@ -80,7 +78,7 @@ def test_what_is_typed_meanwhile_takes_the_question_back(qtbot: QtBot, dialog: M
     assert chosen.args[0].symbol == "ETH/USDT"
 
 
-def test_where_nothing_runs_an_exchange_that_does_not_answer_is_waited_for(
+def test_without_a_running_market_an_unanswered_check_is_accepted(
     qtbot: QtBot, dialog: MarketDialog, check: MarketCheck, exchange: LoopbackTickers
 ) -> None:
     check.is_watching = lambda: False
@@ -89,7 +87,7 @@ def test_where_nothing_runs_an_exchange_that_does_not_answer_is_waited_for(
         watch(qtbot, dialog, "BTC/USDT")
 
 
-def test_a_dialog_that_is_closed_meanwhile_chooses_nothing(
+def test_closing_the_dialog_during_the_check_chooses_nothing(
     qtbot: QtBot, dialog: MarketDialog, check: MarketCheck
 ) -> None:
     watch(qtbot, dialog, "BTC/USDT")

@@ -7,7 +7,7 @@ from pytestqt.qtbot import QtBot
 from desktop.dialogs.messages import open_about
 
 
-def test_a_device_s_name_is_shown_as_it_is_and_not_as_markup(qtbot: QtBot) -> None:
+def test_a_device_name_is_shown_as_plain_text(qtbot: QtBot) -> None:
     parent = QWidget()
     qtbot.addWidget(parent)
     box = open_about(parent, QIcon(), "<b>GPU</b> & more")

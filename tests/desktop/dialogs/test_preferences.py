@@ -45,7 +45,7 @@ def press(qtbot: QtBot, dialog: PreferencesDialog, button: QDialogButtonBox.Stan
     qtbot.mouseClick(dialog.buttons.button(button), Qt.MouseButton.LeftButton)
 
 
-def test_no_page_has_to_be_scrolled_where_the_screen_has_room(qtbot: QtBot) -> None:
+def test_no_page_scrolls_on_a_large_screen(qtbot: QtBot) -> None:
     dialog = PreferencesDialog(Settings(), room=QSize(1280, 736))
     qtbot.addWidget(dialog)
     dialog.show()
@@ -61,7 +61,7 @@ def test_no_page_has_to_be_scrolled_where_the_screen_has_room(qtbot: QtBot) -> N
 
 
 @pytest.mark.parametrize("group", GROUPS)
-def test_every_field_of_the_tree_has_an_editor_that_gives_back_its_default(qapp: object, group: str) -> None:
+def test_every_setting_has_an_editor_that_returns_its_default(qapp: object, group: str) -> None:
     default = getattr(Settings(), group)
     for name, info in field_infos(type(default)).items():
         editor = make_editor(info)
@@ -70,7 +70,7 @@ def test_every_field_of_the_tree_has_an_editor_that_gives_back_its_default(qapp:
         assert info.description, name
 
 
-def test_the_forms_give_back_what_they_were_given(qtbot: QtBot) -> None:
+def test_the_forms_return_the_given_settings(qtbot: QtBot) -> None:
     settings = Settings()
     training = replace(settings.training, seed=7, learning_rate=2.5e-4, weight_decay=0.0125, host="thread")
     settings = replace(settings, training=training)
@@ -103,10 +103,10 @@ def test_a_change_is_applied_with_ok(qtbot: QtBot, dialog: PreferencesDialog) ->
         ("gradients", "clip_norm", "1e", "“1e” is not a number"),
     ],
 )
-def test_a_number_that_cannot_be_is_refused_with_its_range_and_never_replaced(
+def test_an_out_of_range_number_is_refused_with_its_range_and_never_replaced(
     qtbot: QtBot, group: str, name: str, text: str, words: str
 ) -> None:
-    """The keys stopped where the range ends: 5000 became 500, and 10 became 1."""
+    """Regression: typing stopped at the end of the range, so 5000 became 500, and 10 became 1."""
     dialog = opened(qtbot, WITH_LARGE_SEED)
     dialog.show_setting(group, name)
     (box,) = bounded_boxes(dialog.form(group).editor(name).widget)
@@ -116,7 +116,7 @@ def test_a_number_that_cannot_be_is_refused_with_its_range_and_never_replaced(
     assert words in dialog.message.text() and not dialog.buttons.button(OK).isEnabled(), "as it is typed"
     with qtbot.assertNotEmitted(dialog.applied):
         qtbot.keyClick(box, Qt.Key.Key_Return)
-        assert dialog.isVisible(), "the key that gives it up does not accept what was before"
+        assert dialog.isVisible(), "Return in the field does not accept the former number"
         assert box.text() == before
         qtbot.waitUntil(dialog.buttons.button(OK).isEnabled)
         assert words in dialog.message.text() and "stays" in dialog.message.text()
@@ -125,7 +125,7 @@ def test_a_number_that_cannot_be_is_refused_with_its_range_and_never_replaced(
 
 
 @pytest.mark.parametrize("name", ["learning_rate", "weight_decay", "replay_samples"])
-def test_a_number_with_more_digits_than_are_shown_is_not_changed_by_looking(qtbot: QtBot, name: str) -> None:
+def test_showing_a_number_does_not_round_it(qtbot: QtBot, name: str) -> None:
     value = {"learning_rate": 1.234567e-4, "weight_decay": 0.012345678, "replay_samples": 1023}[name]
     settings = replace(Settings(), training=replace(Settings().training, **{name: value}))  # type: ignore[arg-type]
     dialog = PreferencesDialog(settings)
@@ -148,7 +148,7 @@ def message(dialog: PreferencesDialog) -> str:
     return dialog.message.text()
 
 
-def test_heads_that_do_not_divide_the_width_are_refused_in_words(qtbot: QtBot, dialog: PreferencesDialog) -> None:
+def test_heads_that_do_not_divide_the_width_are_refused_with_a_message(qtbot: QtBot, dialog: PreferencesDialog) -> None:
     dialog.form("model").editor("heads").put(5)
     assert "5 heads do not divide a width of 64" in message(dialog)
     assert not dialog.buttons.button(OK).isEnabled()
@@ -156,7 +156,7 @@ def test_heads_that_do_not_divide_the_width_are_refused_in_words(qtbot: QtBot, d
     assert dialog.buttons.button(OK).isEnabled()
 
 
-def test_it_says_what_waits_for_the_next_start(dialog: PreferencesDialog) -> None:
+def test_it_names_the_settings_that_take_effect_at_the_next_start(dialog: PreferencesDialog) -> None:
     dialog.form("chart").editor("show_bands").put(False)
     dialog.form("training").editor("learning_rate").put(3e-4)
     assert message(dialog) == ""
@@ -184,7 +184,7 @@ def test_no_two_settings_of_a_page_share_a_title() -> None:
         assert len(set(titles)) == len(titles)
 
 
-def test_defaults_come_back_for_the_page_that_is_open(qtbot: QtBot, dialog: PreferencesDialog) -> None:
+def test_defaults_are_restored_for_the_open_page(qtbot: QtBot, dialog: PreferencesDialog) -> None:
     dialog.form("model").editor("layers").put(3)
     dialog.form("checkpoints").editor("keep_newest").put(9)
     dialog.tabs.setCurrentIndex(0)
@@ -195,7 +195,7 @@ def test_defaults_come_back_for_the_page_that_is_open(qtbot: QtBot, dialog: Pref
     assert dialog.settings().checkpoints.keep_newest == 9
 
 
-def test_a_click_on_the_name_of_a_switch_is_one_on_the_switch(qtbot: QtBot, dialog: PreferencesDialog) -> None:
+def test_a_click_on_the_label_toggles_the_switch(qtbot: QtBot, dialog: PreferencesDialog) -> None:
     dialog.show_setting("notifications", "alert_sound")
     (name,) = (label for label in dialog.findChildren(QLabel) if label.text() == "Price alert sound")
     before = dialog.settings().notifications.alert_sound
@@ -213,7 +213,7 @@ def test_a_click_on_the_name_of_a_switch_is_one_on_the_switch(qtbot: QtBot, dial
         ("model", "horizons", "Default: 8 candles, from 1 to 64."),
     ],
 )
-def test_one_of_a_unit_is_said_in_the_singular(group: str, name: str, said: str) -> None:
+def test_one_of_a_unit_is_singular(group: str, name: str, said: str) -> None:
     assert facts(group, name, field_infos(type(getattr(Settings(), group)))[name]) == said
 
 
@@ -225,7 +225,7 @@ def test_one_of_a_unit_is_said_in_the_singular(group: str, name: str, said: str)
         ("market", "file", "Default: none."),
     ],
 )
-def test_what_is_not_set_at_first_has_no_range_and_no_unit(group: str, name: str, said: str) -> None:
+def test_an_unset_number_shows_no_range_and_no_unit(group: str, name: str, said: str) -> None:
     assert facts(group, name, field_infos(type(getattr(Settings(), group)))[name]) == said
 
 
@@ -239,8 +239,8 @@ def test_a_seed_can_be_set_and_unset(dialog: PreferencesDialog) -> None:
 
 
 @pytest.mark.parametrize("group", GROUPS)
-def test_every_whole_number_can_be_put_and_typed_up_to_the_ends_of_its_range(qtbot: QtBot, group: str) -> None:
-    """Qt's box has 32 bits, and a seed 63: Preferences could not be opened."""
+def test_every_integer_can_be_set_and_typed_up_to_the_ends_of_its_range(qtbot: QtBot, group: str) -> None:
+    """Regression: Qt's spin box has 32 bits and a seed 63, so Preferences could not be opened."""
     default = getattr(Settings(), group)
     for name, info in field_infos(type(default)).items():
         if info.annotation not in (int, int | None):
@@ -259,7 +259,7 @@ def test_every_whole_number_can_be_put_and_typed_up_to_the_ends_of_its_range(qtb
             assert editor.get() == end, name
 
 
-def test_a_large_seed_is_shown_edited_and_applied_whole(qtbot: QtBot) -> None:
+def test_a_large_seed_is_shown_edited_and_applied_exactly(qtbot: QtBot) -> None:
     dialog = opened(qtbot, WITH_LARGE_SEED)
     dialog.show_setting("training", "seed")
     (box,) = bounded_boxes(dialog.form("training").editor("seed").widget)
@@ -273,12 +273,12 @@ def test_a_large_seed_is_shown_edited_and_applied_whole(qtbot: QtBot) -> None:
     assert applied.args[0].training.seed == 2**63 - 1
 
 
-def test_the_page_names_the_range_of_a_seed_as_its_refusal_does(dialog: PreferencesDialog) -> None:
-    told = dialog.form("training").findChildren(QLabel)
-    assert any("from 0 to 9,223,372,036,854,775,807." in label.text() for label in told)
+def test_the_page_and_the_error_name_the_same_range_of_a_seed(dialog: PreferencesDialog) -> None:
+    labels = dialog.form("training").findChildren(QLabel)
+    assert any("from 0 to 9,223,372,036,854,775,807." in label.text() for label in labels)
 
 
-def test_no_page_offers_the_market_which_has_its_own_dialog(dialog: PreferencesDialog) -> None:
+def test_no_page_has_the_market_settings(dialog: PreferencesDialog) -> None:
     titles = [dialog.tabs.tabText(index) for index in range(dialog.tabs.count())]
     assert titles == [
         "Model",
@@ -315,9 +315,9 @@ def test_a_setting_is_found_by_words_of_its_name_or_description(qtbot: QtBot, di
     assert "ema_decay" in found["training"]
     assert sum(map(len, found.values())) < 6
     qtbot.keyClick(dialog.search, Qt.Key.Key_Return)
-    assert dialog.isVisible() and not dialog.search.hasFocus(), "Enter goes on to what was found"
+    assert dialog.isVisible() and not dialog.search.hasFocus(), "Enter moves to the match"
     current = list(dialog._forms)[dialog.tabs.currentIndex()]
-    assert current in found, "a page with a find is open"
+    assert current in found, "a page with a match is open"
     dialog.search.clear()
     assert shown_fields(dialog) == everything
 
@@ -327,7 +327,7 @@ def test_a_page_is_found_by_its_name(qtbot: QtBot, dialog: PreferencesDialog) ->
     assert shown_fields(dialog)["recovery"] == list(field_infos(type(Settings().recovery)))
 
 
-def test_what_no_setting_has_is_said_and_changes_are_kept(qtbot: QtBot, dialog: PreferencesDialog) -> None:
+def test_a_search_without_a_match_says_so_and_keeps_changes(qtbot: QtBot, dialog: PreferencesDialog) -> None:
     spin = dialog.form("model").editor("layers").widget
     assert isinstance(spin, QSpinBox)
     spin.setValue(3)
@@ -339,8 +339,8 @@ def test_what_no_setting_has_is_said_and_changes_are_kept(qtbot: QtBot, dialog: 
     assert applied.args[0].model.layers == 3
 
 
-def test_a_number_that_does_not_hold_is_not_shown(dialog: PreferencesDialog) -> None:
-    """75, in grey, was taken for the size of the interface."""
+def test_an_inactive_number_is_not_shown(dialog: PreferencesDialog) -> None:
+    """Regression: a grey 75 looked like the size of the interface."""
     dialog.show_setting("appearance", "interface_percent")
     host = dialog.form("appearance").editor("interface_percent").widget
     (switch,), (box,) = host.findChildren(QCheckBox), host.findChildren(QSpinBox)

@@ -1,4 +1,4 @@
-"""The sheet of shortcuts: whole on any screen, its keys beside what they do."""
+"""The shortcut sheet fits any screen, with each shortcut beside its action."""
 
 from __future__ import annotations
 
@@ -36,9 +36,7 @@ def columns(dialog: ShortcutsDialog) -> int:
 
 
 @pytest.mark.parametrize("percent", [100, 150, 200, 300])
-def test_it_is_no_larger_than_its_room_and_all_of_it_can_be_scrolled_to(
-    qtbot: QtBot, qapp: QApplication, percent: int
-) -> None:
+def test_it_fits_the_available_area_and_scrolls(qtbot: QtBot, qapp: QApplication, percent: int) -> None:
     set_font(qapp, AppearanceSettings(interface_percent=percent))
     room = QSize(1470, 828)
     dialog = opened(qtbot, room)
@@ -50,13 +48,13 @@ def test_it_is_no_larger_than_its_room_and_all_of_it_can_be_scrolled_to(
     assert dialog.area.horizontalScrollBar().maximum() == 0 or columns(dialog) == 1
 
 
-def test_it_has_fewer_columns_where_there_is_less_room(qtbot: QtBot) -> None:
+def test_it_has_fewer_columns_in_a_narrow_area(qtbot: QtBot) -> None:
     counts = [columns(opened(qtbot, QSize(width, 700))) for width in (2000, 1000, 600)]
     assert counts == [3, 2, 1]
 
 
-def test_keys_stand_beside_what_they_do(qtbot: QtBot) -> None:
-    """The widest line of a whole column moved them 375 px away."""
+def test_shortcuts_are_next_to_their_actions(qtbot: QtBot) -> None:
+    """Regression: the widest line of a column moved them 375 px away."""
     dialog = opened(qtbot, QSize(2000, 700))
     sheet = dialog.area.widget()
     placed = {label.mapTo(sheet, QPoint(0, 0)).toTuple(): label for label in sheet.findChildren(QLabel)}

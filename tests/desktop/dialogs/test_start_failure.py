@@ -1,4 +1,4 @@
-"""What stands in the way of a window is shown where nobody looks at a terminal, and only there."""
+"""Errors that prevent a start are shown in a dialog if there is no terminal, and only then."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Terminal:
         ("", "", False, sys.platform != "linux"),
     ],
 )
-def test_it_is_for_those_who_started_by_a_double_click(
+def test_the_dialog_is_needed_only_without_a_terminal(
     monkeypatch: pytest.MonkeyPatch, platform: str, display: str, terminal: bool, is_needed: bool
 ) -> None:
     monkeypatch.setenv("QT_QPA_PLATFORM", platform)
@@ -37,7 +37,7 @@ def test_it_is_for_those_who_started_by_a_double_click(
     assert start_failure.is_needed() is is_needed
 
 
-def test_it_is_shown_until_it_is_closed(qapp: QApplication) -> None:
+def test_the_dialog_stays_until_it_is_closed(qapp: QApplication) -> None:
     shown: list[str] = []
 
     def look_and_close() -> None:

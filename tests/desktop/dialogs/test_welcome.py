@@ -28,7 +28,7 @@ def click(qtbot: QtBot, row: ChoiceRow, text: str) -> None:
     qtbot.mouseClick(row.button(text), LEFT)
 
 
-def test_three_clicks_choose_a_symbol_an_exchange_and_start(qtbot: QtBot, dialog: WelcomeDialog) -> None:
+def test_three_clicks_choose_symbol_and_exchange_and_start(qtbot: QtBot, dialog: WelcomeDialog) -> None:
     click(qtbot, dialog.symbols, "ETH/USDT")
     click(qtbot, dialog.sources, "Live from Kraken")
     with qtbot.waitSignal(dialog.chosen) as chosen:
@@ -38,7 +38,7 @@ def test_three_clicks_choose_a_symbol_an_exchange_and_start(qtbot: QtBot, dialog
     assert not needs_file
 
 
-def test_the_defaults_are_one_key_away(qtbot: QtBot, dialog: WelcomeDialog) -> None:
+def test_return_accepts_the_defaults(qtbot: QtBot, dialog: WelcomeDialog) -> None:
     with qtbot.waitSignal(dialog.chosen) as chosen:
         qtbot.keyClick(dialog, Qt.Key.Key_Return)
     assert chosen.args == [Settings(), False]
@@ -53,7 +53,7 @@ def machine(*gpus: str) -> MachineReading:
     return MachineReading(3.0, 2**30, 2**33, tuple(GpuReading(name, None, None, None, None) for name in gpus))
 
 
-def test_cuda_is_offered_only_where_a_gpu_answers_and_why_not_is_said(
+def test_cuda_is_offered_only_with_a_working_gpu_else_the_reason_is_shown(
     qtbot: QtBot, dialog: WelcomeDialog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(welcome, "is_torch_for_cpu_only", lambda: False)
@@ -69,14 +69,14 @@ def test_cuda_is_offered_only_where_a_gpu_answers_and_why_not_is_said(
     assert dialog.settings().training.device == "auto", "it has gone"
 
 
-def test_a_gpu_is_of_no_use_to_a_torch_for_cpus(dialog: WelcomeDialog, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_gpu_is_not_offered_with_a_cpu_build_of_torch(dialog: WelcomeDialog, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(welcome, "is_torch_for_cpu_only", lambda: True)
     dialog.show_machine(machine("NVIDIA H200"))
     assert not dialog.devices.button("GPU (CUDA)").isEnabled()
     assert "NVIDIA H200" in dialog.devices.note.text() and "CPUs only" in dialog.devices.note.text()
 
 
-def test_what_the_machine_tells_reaches_it(qtbot: QtBot, dialog: WelcomeDialog) -> None:
+def test_the_machine_probe_reaches_the_dialog(qtbot: QtBot, dialog: WelcomeDialog) -> None:
     """The real probe on its thread."""
     watch = MachineWatch()
     watch.reading_changed.connect(dialog.show_machine)
@@ -88,7 +88,7 @@ def test_what_the_machine_tells_reaches_it(qtbot: QtBot, dialog: WelcomeDialog) 
         assert watch.close()
 
 
-def test_an_invented_market_has_no_symbol(qtbot: QtBot, dialog: WelcomeDialog) -> None:
+def test_a_simulated_market_has_no_symbol(qtbot: QtBot, dialog: WelcomeDialog) -> None:
     click(qtbot, dialog.sources, "Simulated")
     assert not dialog.symbols.isEnabled()
     assert dialog.settings().market.feed == "simulate"
@@ -96,21 +96,21 @@ def test_an_invented_market_has_no_symbol(qtbot: QtBot, dialog: WelcomeDialog) -
     assert dialog.symbols.isEnabled()
 
 
-def test_a_file_is_asked_for_next(qtbot: QtBot, dialog: WelcomeDialog) -> None:
+def test_choosing_a_file_asks_for_it_next(qtbot: QtBot, dialog: WelcomeDialog) -> None:
     click(qtbot, dialog.sources, "A file…")
     with qtbot.waitSignal(dialog.chosen) as chosen:
         qtbot.mouseClick(dialog.start, LEFT)
     assert chosen.args[1] is True
 
 
-def test_closing_it_keeps_what_there_is(qtbot: QtBot, dialog: WelcomeDialog) -> None:
+def test_closing_it_keeps_the_settings(qtbot: QtBot, dialog: WelcomeDialog) -> None:
     click(qtbot, dialog.sources, "Simulated")
     with qtbot.waitSignal(dialog.chosen) as chosen:
         qtbot.keyClick(dialog, Qt.Key.Key_Escape)
     assert chosen.args == [Settings(), False]
 
 
-def test_the_chosen_buttons_wear_a_theme_that_changes_under_them(qtbot: QtBot, dialog: WelcomeDialog) -> None:
+def test_the_checked_buttons_follow_a_theme_change(qtbot: QtBot, dialog: WelcomeDialog) -> None:
     theme, application = Theme("light"), QApplication.instance()
     assert isinstance(application, QApplication)
     before = application.palette()

@@ -17,7 +17,7 @@ from tests.support.setting_texts import TABLE, every_description, table
 
 
 @pytest.mark.parametrize("name", PARTS)
-def test_a_page_says_what_the_code_says(name: str, qapp: object) -> None:
+def test_generated_pages_are_up_to_date(name: str, qapp: object) -> None:
     page = (DOCS / f"{name}.md").read_text(encoding="utf-8")
     assert with_part(page, name) == page, "out of date: run make docs"
 

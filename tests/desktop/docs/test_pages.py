@@ -35,7 +35,7 @@ def anchors(page: Path) -> set[str]:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_links_lead_somewhere(page: Path) -> None:
+def test_links_have_targets(page: Path) -> None:
     for link in links(page):
         if "://" in link or link.startswith("mailto:"):
             continue
@@ -45,7 +45,7 @@ def test_links_lead_somewhere(page: Path) -> None:
         assert not anchor or anchor in anchors(target), f"{page.name}: {link}"
 
 
-def test_every_page_is_found_from_the_index() -> None:
+def test_the_index_links_every_page() -> None:
     named = [link.partition("#")[0] for link in links(DOCS / "index.md")]
     linked = set(named)
     assert len(named) == len(linked), "each once"

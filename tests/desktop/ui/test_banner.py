@@ -89,14 +89,14 @@ def test_an_answer_and_what_went_wrong_are_seen_beside_a_price_alert(qtbot: QtBo
     assert (alerts.text.text(), others.text.text()) == ("Alert: two.", "It was done.")
     assert not others.isHidden() and banner.passing.isActive(), "it is on the screen"
     banner.show_notice(
-        Notice("grave", Severity.ERROR, "It broke.", action="Mend", on_action=lambda: done.append("mended"))
+        Notice("grave", Severity.ERROR, "It broke.", action="Fix", on_action=lambda: done.append("fixed"))
     )
     banner.show_notice(Notice("answer", Severity.WARNING, "That cannot be done.", is_answer=True))
     assert (alerts.text.text(), others.text.text()) == ("Alert: two.", "That cannot be done.")
     qtbot.mouseClick(others.dismiss_button, Qt.MouseButton.LeftButton)
     assert others.text.text() == "It broke."
     qtbot.mouseClick(others.action, Qt.MouseButton.LeftButton)
-    assert done == ["mended"] and others.text.text() == "It was done."
+    assert done == ["fixed"] and others.text.text() == "It was done."
     qtbot.mouseClick(alerts.dismiss_button, Qt.MouseButton.LeftButton)
     assert (alerts.text.text(), others.text.text()) == ("Alert: one.", "It was done.")
     banner.passing.timeout.emit()
@@ -212,9 +212,9 @@ def test_the_same_key_replaces(banner: Banner) -> None:
 
 def test_the_action_is_done_once_and_takes_the_notice_away(qtbot: QtBot, banner: Banner) -> None:
     done: list[str] = []
-    banner.show_notice(Notice("a", Severity.ERROR, "Broken.", action="Mend", on_action=lambda: done.append("mended")))
+    banner.show_notice(Notice("a", Severity.ERROR, "Broken.", action="Fix", on_action=lambda: done.append("fixed")))
     qtbot.mouseClick(banner.action, Qt.MouseButton.LeftButton)
-    assert done == ["mended"] and banner.isHidden()
+    assert done == ["fixed"] and banner.isHidden()
 
 
 def test_markup_in_a_notice_is_shown_as_it_is(banner: Banner) -> None:

@@ -1,4 +1,4 @@
-"""The measurement of loading measures what it says; its figures are held to the bars by `ghostcandle bench chart`."""
+"""The load benchmark measures real loads; `ghostcandle bench chart` compares its figures with the limits."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from PySide6.QtWidgets import QApplication
 from desktop.commands.bench_chart.loading import measure_loading
 
 CANDLES = 4_000
-"""Twice as many as are shown at once."""
+"""Twice the number shown at first."""
 
 
 @pytest.mark.parametrize("with_everything", [False, pytest.param(True, marks=pytest.mark.slow)])
-def test_the_figures_are_of_a_load_that_took_place(qapp: QApplication, tmp_path: Path, with_everything: bool) -> None:
+def test_the_figures_come_from_a_real_load(qapp: QApplication, tmp_path: Path, with_everything: bool) -> None:
     figures = measure_loading(CANDLES, tmp_path, with_everything=with_everything)
     assert figures.candles == CANDLES
     if with_everything:
@@ -27,9 +27,9 @@ def test_the_figures_are_of_a_load_that_took_place(qapp: QApplication, tmp_path:
         assert times.frames >= 30
         assert 0 < times.p50_ms <= times.p99_ms <= times.worst_ms
         assert times.cpu_worst_ms > 0
-    assert list(tmp_path.iterdir()) == [], "the database is taken away"
+    assert list(tmp_path.iterdir()) == [], "the database is removed"
 
 
-def test_a_folder_that_is_not_there_is_no_figure(qapp: QApplication, tmp_path: Path) -> None:
+def test_a_missing_folder_gives_no_figure(qapp: QApplication, tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
         measure_loading(10, tmp_path / "nowhere")

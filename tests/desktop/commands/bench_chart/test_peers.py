@@ -1,4 +1,4 @@
-"""The peers' environment: made once, and a sentence where it cannot be."""
+"""The peers' environment: created once, or an error message."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def without_network(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("uv", ["/bin/uv", None])
-def test_what_could_not_be_installed_is_said_and_tried_again_later(
+def test_a_failed_installation_is_reported_and_retried_later(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, uv: str | None
 ) -> None:
     ran: list[list[str]] = []
@@ -50,7 +50,9 @@ def test_what_could_not_be_installed_is_said_and_tried_again_later(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("has_uv", [True, False])
-def test_without_a_network_the_tools_say_so(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, has_uv: bool) -> None:
+def test_without_a_network_the_installers_fail_with_a_message(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, has_uv: bool
+) -> None:
     without_network(monkeypatch, tmp_path)
     if not has_uv:
         monkeypatch.setenv("PATH", str(tmp_path / "nothing"))
@@ -58,7 +60,7 @@ def test_without_a_network_the_tools_say_so(monkeypatch: pytest.MonkeyPatch, tmp
         PeerEnvironment(tmp_path).prepare(lambda sentence: None)
 
 
-def test_what_is_there_is_not_installed_again(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_an_existing_environment_is_reused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     without_network(monkeypatch, tmp_path)
     said: list[str] = []
     environment = PeerEnvironment(tmp_path, packages=())
@@ -68,7 +70,7 @@ def test_what_is_there_is_not_installed_again(monkeypatch: pytest.MonkeyPatch, t
     assert said == []
 
 
-def test_a_list_of_other_versions_is_another_environment(tmp_path: Path) -> None:
+def test_other_versions_get_another_environment(tmp_path: Path) -> None:
     assert PeerEnvironment(tmp_path, ("one==1",)).python != PeerEnvironment(tmp_path, ("one==2",)).python
 
 

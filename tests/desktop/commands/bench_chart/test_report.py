@@ -1,4 +1,4 @@
-"""Ratios and bars follow from the figures, and what was not measured is not met."""
+"""Ratios and verdicts follow from the figures; unmeasured ones are not met."""
 
 from __future__ import annotations
 
@@ -69,12 +69,12 @@ def test_all_bars_can_be_met() -> None:
         ("cursor_ms", figure(1.0, 2.0, closed_paints=1)),
     ],
 )
-def test_one_that_is_missed_is_said_to_be(name: str, bad: dict[str, float]) -> None:
+def test_a_missed_limit_is_reported(name: str, bad: dict[str, float]) -> None:
     whole = with_ratios(measured(**{name: bad}))
     assert [bar["is_met"] for bar in whole["bars"]].count(False) == 1
 
 
-def test_what_was_not_measured_is_neither_met_nor_missed(capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_unmeasured_limit_is_neither_met_nor_missed(capsys: pytest.CaptureFixture[str]) -> None:
     alone = measured()
     del alone["sizes"]["1000000"]
     whole = with_ratios({**alone, "loading": None, "with_everything": None, "peers": {}, "while_training": {}})
@@ -84,7 +84,9 @@ def test_what_was_not_measured_is_neither_met_nor_missed(capsys: pytest.CaptureF
     assert capsys.readouterr().out.count("not measured") == 9
 
 
-def test_the_figures_with_everything_are_in_words_and_held_to_their_bar(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_figures_with_everything_are_printed_and_compared_with_their_limit(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     good, slow = measured(), measured()
     slow["with_everything"]["loading"]["while_loading"] = {**loading_of(40.0)["while_loading"]}
     assert [bar["is_met"] for bar in with_ratios(slow)["bars"]] == [True] * 9 + [False]

@@ -1,4 +1,4 @@
-"""A figure is only given where the chart really painted what was asked of it."""
+"""A figure is only given if the chart really painted the requested change."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.desktop.chart.test_painting import picture, screen
 SAMPLES = 4
 
 
-def test_the_picture_on_the_screen_is_another_after_each_timed_tick(qtbot: QtBot) -> None:
+def test_the_picture_changes_with_each_timed_tick(qtbot: QtBot) -> None:
     rig, ticks = Rig(1_000), Ticks()
     ticks.prepare(rig)
     shown = screen(rig.chart)
@@ -27,7 +27,7 @@ def test_the_picture_on_the_screen_is_another_after_each_timed_tick(qtbot: QtBot
     rig.close()
 
 
-def test_it_is_the_whole_chart_in_the_promised_size(qtbot: QtBot) -> None:
+def test_the_whole_chart_is_measured_in_the_documented_size(qtbot: QtBot) -> None:
     rig = Rig(2_000)
     chart = rig.chart
     assert (chart.width(), chart.height()) == (WIDTH, HEIGHT)
@@ -38,7 +38,7 @@ def test_it_is_the_whole_chart_in_the_promised_size(qtbot: QtBot) -> None:
     rig.close()
 
 
-def test_a_change_that_paints_nothing_is_no_fast_frame(qtbot: QtBot) -> None:
+def test_a_change_without_a_paint_is_not_a_frame(qtbot: QtBot) -> None:
     rig = Rig(1_000)
     with pytest.raises(MeasureError, match="0 paints"):
         rig.timed_ms(lambda: None)

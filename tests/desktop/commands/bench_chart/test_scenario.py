@@ -1,4 +1,4 @@
-"""The measured candles: valid, and alike at their end however many there are."""
+"""The measured candles: valid, and with the same end in every size."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def test_every_candle_would_be_accepted_from_a_feed() -> None:
     assert (steps == scenario.MINUTE.duration_ms).all()
 
 
-def test_each_tick_is_another_candle_and_the_forecast_begins_behind_it() -> None:
+def test_each_tick_changes_the_candle_and_the_forecast_starts_after_it() -> None:
     newest = scenario.series(500)[-1]
     path, forecast = scenario.forming_path(newest, 100), scenario.forecast_after(newest)
     assert len(set(path)) == 100
