@@ -6,24 +6,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from core.domain.diagnosis import Diagnosis, GradientStatistics
+from core.domain.incident_kinds import IncidentKind
 from core.domain.regimes import MarketConditions
-
-GPU_IS_BACK = "GPU is back"
-"""Incident kind: a lost GPU can be used again."""
-RESTORED = "restored"
-"""Incident kind: a checkpoint was restored, as requested."""
-ROLLED_BACK = "rolled back"
-"""Incident kind: training was rolled back to its known good state."""
-TRAINER_ENDED = "trainer ended"
-"""Incident kind: how a trainer ended."""
-CANDLE_SET_ASIDE = "candle set aside"
-"""Incident kind: a stored candle that the trainer cannot process was replaced by a hole."""
-BREAKER = "breaker"
-"""Incident kind: trainers ended too often, so training is paused until it is resumed."""
-DRIFT = "drift"
-"""Incident kind: a `DriftFound`."""
-PAUSES = frozenset({"rollbacks used up", "step failed again"})
-"""Incident kinds after which the trainer has paused; `Resume` continues."""
 
 QUANTILE_LEVELS = (0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95)
 """The levels of every forecast. 0.05..0.95 is the 90 % band, 0.25..0.75 the 50 % band."""
@@ -302,7 +286,7 @@ class Incident:
     run_id: str | None
     at_ms: int
     severity: Severity
-    kind: str
+    kind: IncidentKind
     what_happened: str
     what_was_done: str
     what_it_cost: str
@@ -317,7 +301,7 @@ class Incident:
         return self.at_ms if self.last_at_ms is None else self.last_at_ms
 
     @property
-    def episode(self) -> tuple[str, int, Severity]:
+    def episode(self) -> tuple[IncidentKind, int, Severity]:
         """Equal for all occurrences of one episode of a run."""
         return self.kind, self.at_ms, self.severity
 

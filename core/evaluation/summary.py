@@ -6,15 +6,8 @@ from typing import Any
 
 from sqlite_utils import Database
 
-from core.domain.events import (
-    RESTORED,
-    ROLLED_BACK,
-    Estimate,
-    ForecastMode,
-    LossSummary,
-    TrainerState,
-    TrainerStatus,
-)
+from core.domain.events import Estimate, ForecastMode, LossSummary, TrainerState, TrainerStatus
+from core.domain.incident_kinds import ENDS_OF_EPISODES
 from core.settings.tree import Settings
 from core.storage.checkpoints import CheckpointRows
 from core.storage.record_reader import RecordReader
@@ -81,7 +74,7 @@ def _losses(reader: RecordReader) -> tuple[LossSummary, int]:
     losses = LossLedger()
     done, skipped = reader.step_losses()
     losses.take_all(done)
-    went_back = [one.newest_at_ms for one in reader.incidents() if one.kind in (RESTORED, ROLLED_BACK)]
+    went_back = [one.newest_at_ms for one in reader.incidents() if one.kind in ENDS_OF_EPISODES]
     if went_back:  # earlier losses are of another line of weights
         losses.restore(losses.best, losses.newest, reader.losses_after(max(went_back)))
     return losses.summary(), skipped

@@ -10,7 +10,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, TypeVar
 
 from core.domain.events import CheckpointInfo, DriftFound, Incident, StepDone
-from core.domain.incident_episodes import ENDS_OF_EPISODES, REPEATING
+from core.domain.incident_kinds import ENDS_OF_EPISODES, REPEATING
 from core.domain.regimes import MarketConditions
 from core.storage.checkpoints import PINNED
 from core.storage.checksums import SealedTable

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.domain.events import CheckpointInfo, DriftFound, Incident, Severity, StepDone
+from core.domain.incident_kinds import IncidentKind
 from core.domain.regimes import MarketConditions, RegimeProbabilities
 from core.storage.gradients import unpack_gradients
 from core.storage.packed_forecasts import digest_of, pack_drawn, pack_exact, unpack_drawn, unpack_exact
@@ -148,8 +149,8 @@ def to_step(run_id: str, row: Row, gradients: bytes | None) -> StepDone:
 
 def to_incident(row: Row) -> Incident:
     """The inverse of `incident_row`."""
-    run_id, at_ms, severity, *sentences = row
-    return Incident(run_id, at_ms, Severity(severity), *sentences)
+    run_id, at_ms, severity, kind, *sentences = row
+    return Incident(run_id, at_ms, Severity(severity), IncidentKind(kind), *sentences)
 
 
 def to_checkpoint(row: Row) -> CheckpointInfo:

@@ -8,7 +8,8 @@ from PySide6.QtCore import QObject, QTimer
 
 from core.domain.candle import Market
 from core.domain.candle_series import CandleSeries
-from core.domain.events import CANDLE_SET_ASIDE, EventBatch, Incident, Severity, TrainerReady
+from core.domain.events import EventBatch, Incident, Severity, TrainerReady
+from core.domain.incident_kinds import IncidentKind
 from core.market.feeds.base import FeedState, FeedStatus
 from core.market.shown_names import shown_market
 from core.settings.tree import MarketSettings
@@ -89,7 +90,7 @@ class RunDisplay(QObject):
     def _take_holes(self, batch: EventBatch) -> None:
         """A candle that was set aside is a gap on the chart too."""
         kinds = {event.kind for event in batch.events if isinstance(event, Incident)}
-        if CANDLE_SET_ASIDE in kinds and self.market is not None:
+        if IncidentKind.CANDLE_SET_ASIDE in kinds and self.market is not None:
             self._charting.reload(self.market)
 
     def _on_opening(self, _market: MarketSettings) -> None:

@@ -14,6 +14,7 @@ import click
 from core.domain.candle import Market
 from core.domain.clock import SystemClock
 from core.domain.events import Incident, Severity
+from core.domain.incident_kinds import IncidentKind
 from core.evaluation.summary import summarise
 from core.market.feeds.auto import BuiltFeed, build_feed
 from core.storage.candles import CandleStore
@@ -71,7 +72,7 @@ def _unclean_end(left: LeftBehind) -> Incident:
         None,
         SystemClock().now_ms(),
         Severity.WARNING,
-        "unclean end",
+        IncidentKind.UNCLEAN_END,
         f"The {left.role} that was started at {moment(left.since_ms)} (process {left.pid}) did not end by itself.",
         "The run continues from the newest whole checkpoint.",
         "Steps since that checkpoint are done again. No stored forecast and no score is lost.",
@@ -81,7 +82,7 @@ def _unclean_end(left: LeftBehind) -> Incident:
 def _recovery(notice: str) -> Incident:
     cost = "Everything written since the last backup; everything in the database if there was none."
     return Incident(
-        None, SystemClock().now_ms(), Severity.ERROR, "database damaged", notice, "The run continues.", cost
+        None, SystemClock().now_ms(), Severity.ERROR, IncidentKind.DATABASE_DAMAGED, notice, "The run continues.", cost
     )
 
 

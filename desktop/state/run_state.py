@@ -12,7 +12,6 @@ from PySide6.QtCore import QObject, Signal, Slot
 from core.domain.clock import Clock
 from core.domain.diagnosis import Diagnosis, Disease
 from core.domain.events import (
-    RESTORED,
     CheckpointForecast,
     CheckpointsChanged,
     DriftFound,
@@ -29,7 +28,7 @@ from core.domain.events import (
     TrainerState,
     TrainerStatus,
 )
-from core.domain.incident_episodes import REPEATING
+from core.domain.incident_kinds import REPEATING, IncidentKind
 from core.evaluation.findings import RunAccuracy
 from core.market.feeds.base import CatchUpProgress, FeedState, FeedStatus
 from core.training.hosting.catch_up import JOB_ID
@@ -424,7 +423,7 @@ class RunState(QObject):
         self.run_changed.emit()
 
     def _note_restore(self, incident: Incident) -> None:
-        if incident.kind == RESTORED:
+        if incident.kind == IncidentKind.RESTORED:
             self.restored_at_ms = incident.newest_at_ms
             self.gradients.leave_out_until(incident.newest_at_ms)
 

@@ -7,17 +7,8 @@ from collections.abc import Callable
 from PySide6.QtCore import QObject
 
 from core.domain.diagnosis import Disease, DivergenceRecovery
-from core.domain.events import (
-    BREAKER,
-    GPU_IS_BACK,
-    PAUSES,
-    RESTORED,
-    TRAINER_ENDED,
-    Incident,
-    Severity,
-    TrainerFailed,
-    TrainerState,
-)
+from core.domain.events import Incident, Severity, TrainerFailed, TrainerState
+from core.domain.incident_kinds import PAUSES, IncidentKind
 from core.market.feeds.base import FeedState
 from desktop.panels.gradients.diagnosis_card import recovery_text
 from desktop.state.run_state import RunState
@@ -107,7 +98,7 @@ class NoticeWriter(QObject):
 
     def _on_incident(self, incident: Incident) -> None:
         """Only grave ones, offers, and answers to requests; all are in their panel."""
-        if incident.kind == GPU_IS_BACK:
+        if incident.kind == IncidentKind.GPU_IS_BACK:
             text = f"{incident.what_happened} {incident.what_was_done}"
             self._banner.show_notice(
                 Notice(
@@ -118,9 +109,11 @@ class NoticeWriter(QObject):
                     on_action=self._on_use_gpu,
                 )
             )
-        if incident.kind == RESTORED:
+        if incident.kind == IncidentKind.RESTORED:
             self._banner.show_notice(Notice(_RESTORED, incident.severity, incident.what_happened, passes=True))
-        if incident.severity is Severity.ERROR and incident.kind != BREAKER:  # its failure follows, with a button
+        if (
+            incident.severity is Severity.ERROR and incident.kind != IncidentKind.BREAKER
+        ):  # its failure follows, with a button
             self._show_grave(incident)
 
     def _on_diagnosis(self) -> None:
@@ -149,7 +142,7 @@ class NoticeWriter(QObject):
         key, action, on_action = _INCIDENT, translate("Panels", "Show incidents"), self._on_show
         if incident.kind in PAUSES:
             key, action, on_action = _PAUSED, translate("Panels", "Resume"), self._on_resume
-        elif incident.kind == TRAINER_ENDED:
+        elif incident.kind == IncidentKind.TRAINER_ENDED:
             key = _ENDED
         self._shown_at_ms[key] = incident.at_ms
         self._banner.show_notice(Notice(key, Severity.ERROR, text, incident.details, action, on_action))

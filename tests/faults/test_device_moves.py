@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 import torch
 
-from core.domain.events import RESTORED, CheckpointsChanged, Incident, TrainerEvent, TrainerReady
+from core.domain.events import CheckpointsChanged, Incident, TrainerEvent, TrainerReady
+from core.domain.incident_kinds import IncidentKind
 from core.settings.tree import GradientSettings
 from core.storage.folder import DataFolder
 from core.training.commands import RestoreCheckpoint, SaveCheckpoint
@@ -78,7 +79,7 @@ def test_another_runs_checkpoint_of_the_gpu_is_restored(tmp_path: Path, knows_ki
     spec = dataclasses.replace(rigs.spec(tmp_path, NOISY), new_run=True)
     session = TrainingService(spec, driven.CLOCK)
     rigs.feed(session, rigs.CANDLES[:20])
-    assert RESTORED in incidents(session.handle(RestoreCheckpoint(wanted)))
+    assert IncidentKind.RESTORED in incidents(session.handle(RestoreCheckpoint(wanted)))
     rigs.feed(session, rigs.CANDLES[20:25])
     assert session._session.engine.is_finite()
     session.close()

@@ -15,7 +15,8 @@ import pytest
 from core.domain.candle import SIMULATED_VENUE, Market
 from core.domain.clock import ManualClock
 from core.domain.diagnosis import Diagnosis, Disease, SettingChange
-from core.domain.events import DRIFT, ForecastMode, Incident, StepDone, TrainerEvent
+from core.domain.events import ForecastMode, Incident, StepDone, TrainerEvent
+from core.domain.incident_kinds import IncidentKind
 from core.market.feeds.simulated import _Path
 from core.settings.tree import Settings, TrainingSettings
 from core.training.commands import ObserveCandle, SetLearningRate
@@ -96,4 +97,4 @@ def test_a_healthy_run_is_not_reported(tmp_path: Path, seed: int) -> None:
     diseases = {event.disease for event in run.events if isinstance(event, Diagnosis)}
     assert diseases == {Disease.UNKNOWN, Disease.HEALTHY}
     kinds = {event.kind for event in run.events if isinstance(event, Incident)}
-    assert kinds <= {DRIFT}, "the market may change"
+    assert kinds <= {IncidentKind.DRIFT}, "the market may change"

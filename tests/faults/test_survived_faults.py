@@ -15,7 +15,8 @@ import pytest
 import torch
 
 from core.domain.diagnosis import NonFiniteOrigin
-from core.domain.events import PAUSES, Incident, StepDone, TrainerState, TrainerStatus
+from core.domain.events import Incident, StepDone, TrainerState, TrainerStatus
+from core.domain.incident_kinds import PAUSES
 from core.settings.tree import Settings
 from core.storage.checkpoints import CheckpointRows
 from core.storage.database import open_database

@@ -14,16 +14,8 @@ import psutil
 import pytest
 import torch
 
-from core.domain.events import (
-    GPU_IS_BACK,
-    ForecastMode,
-    Incident,
-    Severity,
-    StepDone,
-    TrainerEvent,
-    TrainerState,
-    TrainerStatus,
-)
+from core.domain.events import ForecastMode, Incident, Severity, StepDone, TrainerEvent, TrainerState, TrainerStatus
+from core.domain.incident_kinds import IncidentKind
 from core.settings.tree import Settings
 from core.training.commands import ObserveCandle, SetDevice, SetPaused
 from core.training.hosting.exit_reasons import EXIT_GONE, EXIT_STICKY, DeathCause
@@ -202,7 +194,7 @@ def test_a_gpu_that_responds_again_is_offered_and_used_again(
     def accept(event: TrainerEvent) -> None:
         if isinstance(event, StepDone):
             steps.append(event.step)
-        if isinstance(event, Incident) and event.kind == GPU_IS_BACK:
+        if isinstance(event, Incident) and event.kind == IncidentKind.GPU_IS_BACK:
             assert event.severity is Severity.INFO
             assert len(looks) >= 3
             run.inbox.send(SetDevice(wanted))  # type: ignore[arg-type]

@@ -18,7 +18,8 @@ from hypothesis import strategies as st
 from PySide6.QtWidgets import QApplication
 
 from core.domain.candle import Candle
-from core.domain.events import CANDLE_SET_ASIDE, ForecastMade, Incident, TrainerFailed, TrainerReady
+from core.domain.events import ForecastMade, Incident, TrainerFailed, TrainerReady
+from core.domain.incident_kinds import IncidentKind
 from core.domain.validation import (
     HIGHEST_PRICE,
     LARGEST_RANGE,
@@ -193,7 +194,7 @@ def test_what_an_older_version_stored_is_set_aside_and_training_continues(tmp_pa
     driven = Driven(tmp_path, kind="thread")
     driven.run()
     assert not driven.deaths and not driven.failures
-    incidents = [incident for incident in driven.incidents if incident.kind == CANDLE_SET_ASIDE]
+    incidents = [incident for incident in driven.incidents if incident.kind == IncidentKind.CANDLE_SET_ASIDE]
     assert len(incidents) == 1 and "numbers that no market has" in incidents[0].what_happened
     assert "6 candles" in incidents[0].what_happened
     assert sum(isinstance(event, ForecastMade) for event in driven.events) == 50 - len(ATTACKS)
@@ -224,7 +225,7 @@ def test_a_candle_that_kills_a_step_twice_is_set_aside_and_stays_so(
     driven = Driven(tmp_path, kind="piped")
     driven.run()
     assert len(driven.deaths) == 2 and not driven.failures
-    incidents = [incident for incident in driven.incidents if incident.kind == CANDLE_SET_ASIDE]
+    incidents = [incident for incident in driven.incidents if incident.kind == IncidentKind.CANDLE_SET_ASIDE]
     assert len(incidents) == 1 and "math range error" in incidents[0].what_happened
     assert len(record_of(tmp_path).origins_ms) == 59
     with closing(open_database(DataFolder(tmp_path).database)) as db:
@@ -324,7 +325,7 @@ def test_what_is_set_aside_is_a_hole_on_the_chart_too(
         bad.add(int(series.open_time_ms[-1]) + series.interval.duration_ms * 2)
         (time_ms,) = bad
         gate.release(5)
-        await until(lambda: has_incident(application, CANDLE_SET_ASIDE), "the incident")
+        await until(lambda: has_incident(application, IncidentKind.CANDLE_SET_ASIDE), "the incident")
         await until(lambda: is_hole(application, time_ms), "the hole")
 
     run_window(qapp, context(tmp_path), story)

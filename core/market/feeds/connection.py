@@ -239,11 +239,9 @@ class Connection:
         elif held is not None and self._is_waiting and not self._is_wait_reported:
             self._is_wait_reported = True
             now_ms = self._clock.now_ms()
-            retry_at_ms, retry = (
-                now_ms + round(held.wait_s * 1000.0),
-                "The stream continues; closed candles are requested",
-            )
-            yield FeedStatus(FeedState.LIVE, str(held), now_ms, retry_at_ms=retry_at_ms, retry=retry)
+            retry_at_ms = now_ms + round(held.wait_s * 1000.0)
+            retry = "The stream continues; closed candles are requested"
+            yield FeedStatus(FeedState.LIVE, str(held), now_ms, None, retry_at_ms, retry=retry)
 
     def _updates(self, forming: FormingCandles) -> Iterator[FeedEvent]:
         """The forming candle if it has changed, corrections, and periodically the vitals."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from core.domain.events import RESTORED, Severity
+from core.domain.events import Severity
+from core.domain.incident_kinds import IncidentKind
 from core.training.doctor.remedies import text
 from core.training.hosting.divergence_recovery import NAMES
 from core.training.recovery.incident_draft import IncidentDraft
@@ -13,7 +14,7 @@ from core.training.recovery.incident_draft import IncidentDraft
 def refused(sentence: str, step: int) -> IncidentDraft:
     return IncidentDraft(
         Severity.ERROR,
-        "checkpoint refused",
+        IncidentKind.CHECKPOINT_REFUSED,
         sentence,
         "The checkpoint before it is used instead.",
         f"Training since step {step:,} is repeated; no forecast and no score is lost.",
@@ -23,7 +24,7 @@ def refused(sentence: str, step: int) -> IncidentDraft:
 def not_written(sentence: str) -> IncidentDraft:
     return IncidentDraft(
         Severity.ERROR,
-        "checkpoint not written",
+        IncidentKind.CHECKPOINT_NOT_WRITTEN,
         sentence,
         "The earlier checkpoints are kept; the next one will be tried when due.",
         "If the program ends before then, the steps since the last checkpoint are repeated.",
@@ -31,7 +32,9 @@ def not_written(sentence: str) -> IncidentDraft:
 
 
 def restore_refused(sentence: str) -> IncidentDraft:
-    return IncidentDraft(Severity.WARNING, "restore refused", sentence, "The current model stays in use.", "Nothing.")
+    return IncidentDraft(
+        Severity.WARNING, IncidentKind.RESTORE_REFUSED, sentence, "The current model stays in use.", "Nothing."
+    )
 
 
 def restored(step: int, set_back: Mapping[str, float], left: Mapping[str, tuple[float, float]]) -> IncidentDraft:
@@ -46,7 +49,7 @@ def restored(step: int, set_back: Mapping[str, float], left: Mapping[str, tuple[
     )
     return IncidentDraft(
         Severity.INFO,
-        RESTORED,
+        IncidentKind.RESTORED,
         f"The checkpoint of step {step:,} was restored on request.{settings}",
         "The restored model forecasts from the next candle on; stored forecasts and scores are unchanged.",
         "All training since then.",

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from core.domain.candle import Interval
 from core.domain.dates import utc_text
 from core.domain.events import Severity
+from core.domain.incident_kinds import IncidentKind
 from core.settings.tree import ModelSettings
 from core.storage.errors import StorageError
 from core.storage.weights import CheckpointError
@@ -82,7 +83,7 @@ def _started(pretrained: Pretrained, has_moments: bool) -> IncidentDraft:
     optimizer = "" if has_moments else " Its optimizer state was unusable, so a new optimizer started."
     return IncidentDraft(
         Severity.INFO,
-        "started from a pretrained model",
+        IncidentKind.PRETRAINED_START,
         f"This run starts from {pretrained.checkpoint_id}, whose skill on held-back candles was "
         f"{100.0 * pretrained.skill:+.2f} %.",
         f"It provides weights and optimizer; calibration, expert weights and scores start new.{optimizer} Forecasts of "
@@ -94,7 +95,7 @@ def _started(pretrained: Pretrained, has_moments: bool) -> IncidentDraft:
 def _refused(sentence: str) -> IncidentDraft:
     return IncidentDraft(
         Severity.WARNING,
-        "pretrained model refused",
+        IncidentKind.PRETRAINED_REFUSED,
         sentence,
         "It was skipped.",
         "That pretraining; repeat it if you need it.",
@@ -104,7 +105,7 @@ def _refused(sentence: str) -> IncidentDraft:
 def _not_used(reason: str) -> IncidentDraft:
     return IncidentDraft(
         Severity.INFO,
-        "pretrained model not used",
+        IncidentKind.PRETRAINED_NOT_USED,
         f"No pretrained model fits this run. {reason}",
         "The run starts with a new model.",
         "Nothing.",

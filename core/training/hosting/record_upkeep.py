@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from core.domain.clock import Clock
 from core.domain.events import Incident, Severity
+from core.domain.incident_kinds import IncidentKind
 from core.settings.tree import RecordSettings
 from core.storage.backup_record import list_backups
 from core.storage.database import translated
@@ -101,7 +102,7 @@ def _incident(done: Mended, run_id: str, now_ms: int) -> Incident:
         run_id,
         now_ms,
         Severity.WARNING,
-        "damaged rows",
+        IncidentKind.DAMAGED_ROWS,
         f"{len(done)} rows of the record were changed on the disk after they had been written ({tables}).",
         " ".join(was_done),
         "Nothing." if not done.dropped else "Forecasts or scores of those candles are missing. Check the disk.",

@@ -10,17 +10,8 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from core.domain.clock import Clock
-from core.domain.events import (
-    BREAKER,
-    CANDLE_SET_ASIDE,
-    GPU_IS_BACK,
-    TRAINER_ENDED,
-    Incident,
-    Severity,
-    TrainerFailed,
-    TrainerReady,
-    TrainerState,
-)
+from core.domain.events import Incident, Severity, TrainerFailed, TrainerReady, TrainerState
+from core.domain.incident_kinds import IncidentKind
 from core.market.history.moments import moment_text
 from core.storage.candles import SetAside
 from core.training.commands import (
@@ -163,7 +154,7 @@ class Restarts:
         if event.uses_gpu or not self._had_gpu or self.misses_gpu or self._spec.settings.training.device != "auto":
             return None
         self.misses_gpu = True
-        return self._incident("GPU gone", "The GPU no longer responds.", self._on_the_cpu(), _SLOWER)
+        return self._incident(IncidentKind.GPU_GONE, "The GPU no longer responds.", self._on_the_cpu(), _SLOWER)
 
     def candle_taken(self) -> None:
         """The host took a candle."""
@@ -186,7 +177,7 @@ class Restarts:
             which = f"{len(candles):,} candles, the first of {moment_text(first.open_time_ms)}, were"
         return (
             self._incident(
-                CANDLE_SET_ASIDE,
+                IncidentKind.CANDLE_SET_ASIDE,
                 f"{which} set aside: {first.reason}",
                 "A gap takes the place of it; training continues after it, in every run of this market.",
                 "Forecasts across the gap are not scored. A corrected candle is accepted.",
@@ -225,7 +216,7 @@ class Restarts:
     def gpu_is_back(self) -> Incident:
         """The offer to use the GPU again."""
         return self._incident(
-            GPU_IS_BACK,
+            IncidentKind.GPU_IS_BACK,
             "The GPU responds again.",
             "Training stays on the CPU until you switch back.",
             "Nothing. Switching writes a checkpoint and takes a few seconds.",
@@ -244,7 +235,7 @@ class Restarts:
     def _pause_training(self, death: HostDiedError) -> RestartDecision:
         ended = self._trainer_ended(death, "It was not restarted.", _REPEATED_LATER)
         breaker = self._incident(
-            BREAKER,
+            IncidentKind.BREAKER,
             "The trainer ended for the third time in ten minutes.",
             "Training is paused until you start it again. The chart continues.",
             "Candles that close until then get no forecast in time; the model learns from them later.",
@@ -253,12 +244,12 @@ class Restarts:
         return RestartDecision((ended, breaker), replace(_failed(death, why), by_breaker=True))
 
     def _trainer_ended(self, death: HostDiedError, done: str, cost: str) -> Incident:
-        return self._incident(TRAINER_ENDED, death.sentence, done, cost, death.details)
+        return self._incident(IncidentKind.TRAINER_ENDED, death.sentence, done, cost, death.details)
 
     def _fall_back(self, death: HostDiedError) -> Incident:
         self.use_device("cpu")
         self._had_gpu = self.misses_gpu = self._had_gpu or death.cause is DeathCause.GONE
-        kind = "GPU gone" if self._had_gpu else "device refused"
+        kind = IncidentKind.GPU_GONE if self._had_gpu else IncidentKind.DEVICE_REFUSED
         return self._incident(kind, death.sentence, self._on_the_cpu(), _SLOWER, death.details)
 
     def _on_the_cpu(self) -> str:
@@ -277,7 +268,7 @@ class Restarts:
 
     def _incident(
         self,
-        kind: str,
+        kind: IncidentKind,
         happened: str,
         done: str,
         cost: str,

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pydantic import ValidationError
 
 from core.domain.events import Severity
+from core.domain.incident_kinds import IncidentKind
 from core.settings.faults import sentence_of
 from core.settings.tree import Settings
 from core.training.commands import SetClipNorm, SetLearningRate
@@ -25,7 +26,7 @@ def rejection_reason(command: SetLearningRate | SetClipNorm, in_force: Settings)
     except ValidationError as error:
         return IncidentDraft(
             Severity.WARNING,
-            "setting refused",
+            IncidentKind.SETTING_REFUSED,
             f"The {name} cannot be set: {sentence_of(error.errors()[0])}.",
             f"{stays:g} remains in effect.",
             "Nothing.",
@@ -43,7 +44,7 @@ def rate_adapted(times: float, rate: float) -> IncidentDraft:
         )
     return IncidentDraft(
         Severity.INFO,
-        "learning rate adapted",
+        IncidentKind.LEARNING_RATE_ADAPTED,
         f"{happened} Based on the newest 500 to 1,000 candles.",
         f"The rate of the steps was {done}, to {rate:g} (schedule adaptive). The configured rate is unchanged.",
         "Nothing.",

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from core.domain.events import DRIFT, DriftFound, Incident, Severity
+from core.domain.events import DriftFound, Incident, Severity
+from core.domain.incident_kinds import IncidentKind
 from core.training.engine.engine import TrainingEngine
 from core.training.online.drift import DriftDetector, Rise
 
@@ -48,7 +49,7 @@ def drift_incident(drift: DriftFound) -> Incident:
         drift.run_id,
         drift.at_ms,
         Severity.INFO,
-        DRIFT,
+        IncidentKind.DRIFT,
         f"Drift: the typical loss was {drift.loss_after:.3g} over the newest {drift.candles:,} candles, "
         f"{drift.loss_after / drift.loss_before:.1f} times the usual {drift.loss_before:.3g}.",
         drift.what_was_done,

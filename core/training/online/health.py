@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from core.domain.diagnosis import Diagnosis, Disease
 from core.domain.events import Severity, StepDone
+from core.domain.incident_kinds import IncidentKind
 from core.training.doctor.divergence_rule import Divergence
 from core.training.doctor.doctor import GradientDoctor
 from core.training.recovery.incident_draft import IncidentDraft
@@ -105,7 +106,7 @@ class GradientHealth:
         cost = _COST.get(verdict.disease, "Perhaps learning.")
         return IncidentDraft(
             Severity.WARNING,
-            "gradient doctor",
+            IncidentKind.GRADIENT_DOCTOR,
             f"Gradient doctor: {verdict.disease.value}. {verdict.evidence}",
             f"Nothing was changed automatically. Advice at the time: {verdict.advice}",
             f"{cost} The Gradients panel has a button that applies the advice.",

@@ -10,14 +10,13 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from core.domain.events import Severity
+from core.domain.incident_kinds import IncidentKind
 from core.forecast.experts import Quantiles
 from core.training.engine.device_faults import DeviceFault
 from core.training.recovery.failure import Failure, failure_of
 from core.training.recovery.incident_draft import IncidentDraft
 from core.training.recovery.ladder import Recovered, RecoveryLadder
 from core.training.recovery.micro_batching import empty_caches
-
-WITHOUT_MODEL = "forecast without the model"
 
 
 class _Missing(StrEnum):
@@ -106,7 +105,7 @@ def _retried(failure: Failure, missing: _Missing) -> IncidentDraft:
     freed = "Unused memory was freed, and" if missing is _Missing.MEMORY else "Nothing was changed;"
     return IncidentDraft(
         Severity.WARNING,
-        "out of memory" if missing is _Missing.MEMORY else "forecast failed",
+        IncidentKind.OUT_OF_MEMORY if missing is _Missing.MEMORY else IncidentKind.FORECAST_FAILED,
         f"The model's forecast failed: {failure.sentence}.",
         f"{freed} the second try succeeded.",
         "Nothing.",
@@ -123,7 +122,7 @@ def _without_model(made: Quantiles | Failure, missing: _Missing) -> IncidentDraf
     )
     return IncidentDraft(
         Severity.ERROR,
-        WITHOUT_MODEL,
+        IncidentKind.FORECAST_WITHOUT_MODEL,
         f"The model could not forecast. {happened}",
         f"The reference's forecast takes the place of the model's until the model has one again. {further}",
         "The model's skill in the meantime: it is that of the reference.",

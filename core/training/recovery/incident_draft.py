@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from core.domain.events import Incident, Severity
+from core.domain.incident_kinds import IncidentKind
 
 
 @dataclass(frozen=True, slots=True)
@@ -12,7 +13,7 @@ class IncidentDraft:
     """The fields are those of `core.domain.events.Incident`."""
 
     severity: Severity
-    kind: str
+    kind: IncidentKind
     happened: str
     done: str
     cost: str

@@ -17,7 +17,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from core.domain.diagnosis import NonFiniteOrigin
-from core.domain.events import ROLLED_BACK, Severity
+from core.domain.events import Severity
+from core.domain.incident_kinds import IncidentKind
 from core.domain.quantities import FloatArray
 from core.settings.tree import RecoverySettings
 from core.training.engine.device_faults import DeviceFault
@@ -155,9 +156,9 @@ class RecoveryLadder:
             elif done.is_in_place:
                 return self._drop(batch, reference, done, step)
             elif not may_retry:
-                return self._give_up(done, "step failed again", "The step failed a second time")
+                return self._give_up(done, IncidentKind.STEP_FAILED_AGAIN, "The step failed a second time")
             elif not self._go_back_and_retry(done, step):
-                return self._give_up(done, "rollbacks used up", f"{self._budget_spent} Step {step} failed")
+                return self._give_up(done, IncidentKind.ROLLBACKS_USED_UP, f"{self._budget_spent} Step {step} failed")
             else:
                 may_retry = False
 
@@ -190,7 +191,7 @@ class RecoveryLadder:
         where = self._quarantine.put(batch, reference, step, "not finite")
         self._report(
             Severity.WARNING,
-            "bad batch",
+            IncidentKind.BAD_BATCH,
             f"The batch of step {step:,} held numbers that are not finite (in its {' and '.join(bad)}).",
             f"It was not trained on. {where}",
             _ONE_STEP,
@@ -204,7 +205,7 @@ class RecoveryLadder:
             return
         self._report(
             Severity.WARNING,
-            "step skipped",
+            IncidentKind.STEP_SKIPPED,
             f"Step {step} was not done: {result.skipped_because}.",
             "The gradients were cleared; parameters, moments, average, clip statistics and best score are as before.",
             _ONE_STEP,
@@ -214,13 +215,13 @@ class RecoveryLadder:
         had_optimizer, factor = self._restore()
         self._skipped_in_a_row = 0
         if not self._budget.spend(step):
-            self._pause("rollbacks used up", f"{because} {self._budget_spent}")
+            self._pause(IncidentKind.ROLLBACKS_USED_UP, f"{because} {self._budget_spent}")
             return
         self._engine.rate_factor = factor * _RATE_AFTER_ROLLBACK
         fresh = "" if had_optimizer else " Its optimizer state was unusable, so a new optimizer started."
         self._report(
             Severity.ERROR,
-            ROLLED_BACK,
+            IncidentKind.ROLLED_BACK,
             because,
             f"Training was rolled back to the known good state of step {self.known_good.step:,}, and the learning rate "
             f"was halved to {self._engine.rate_now:.3g}.{fresh}",
@@ -249,7 +250,7 @@ class RecoveryLadder:
         self._restore()
         self._report(
             Severity.ERROR,
-            "step failed",
+            IncidentKind.STEP_FAILED,
             f"Step {step} failed: {failure.sentence}.",
             f"The known good state of step {self.known_good.step:,} was restored, and the step is tried once more.",
             self._since_known_good(step),
@@ -257,7 +258,7 @@ class RecoveryLadder:
         )
         return True
 
-    def _give_up(self, failure: Failure, kind: str, happened: str) -> StepResult:
+    def _give_up(self, failure: Failure, kind: IncidentKind, happened: str) -> StepResult:
         self._restore()
         self._pause(kind, f"{happened}: {failure.sentence}.", failure.details)
         return self._engine.skipped_step("the step failed", None)
@@ -266,7 +267,7 @@ class RecoveryLadder:
         account = name_operation(lambda: self._engine.reproduce(batch, reference))
         self._report(
             Severity.ERROR,
-            "changed in place",
+            IncidentKind.CHANGED_IN_PLACE,
             "A tensor that the backward pass needs was changed in place.",
             "The step was dropped and the gradients cleared. One pass under anomaly mode names the operation, below.",
             _ONE_STEP,
@@ -277,7 +278,7 @@ class RecoveryLadder:
             self._roll_back(step, f"{self._skipped_in_a_row} steps in a row could not be done.")
         return self._engine.skipped_step("a tensor was changed in place", None)
 
-    def _pause(self, kind: str, happened: str, details: str = "") -> None:
+    def _pause(self, kind: IncidentKind, happened: str, details: str = "") -> None:
         self._must_pause = True
         self._report(
             Severity.ERROR,
@@ -299,7 +300,7 @@ class RecoveryLadder:
             cost = self._since_known_good(step)
         self._report(
             Severity.WARNING,
-            "out of memory",
+            IncidentKind.OUT_OF_MEMORY,
             f"The device ran out of memory in the step ({failure.sentence}).",
             f"The batch is now split into {self._engine.micro_batches} micro-batches, with the same result.{went_back}",
             f"{cost} Larger pieces are tried again later.",
@@ -310,7 +311,7 @@ class RecoveryLadder:
         if self._memory.step_was_clean():
             self._report(
                 Severity.INFO,
-                "memory is back",
+                IncidentKind.MEMORY_IS_BACK,
                 "No step ran short of memory for a while.",
                 f"The batch is now split into only {self._engine.micro_batches} micro-batches.",
                 "Nothing.",
@@ -321,7 +322,7 @@ class RecoveryLadder:
         was_eased, done = self._spike_answer(result)
         self._report(
             Severity.WARNING if was_eased else Severity.INFO,
-            "loss spike",
+            IncidentKind.LOSS_SPIKE,
             f"The loss of step {step:,} was more than {self._settings.spike_factor:g} times its running median.",
             f"{done} {where}",
             _ONE_STEP if result.loss is None else _PERHAPS_MORE,
@@ -339,5 +340,7 @@ class RecoveryLadder:
             return False, f"{_AS_USUAL} Its gradients were within a tenth of the clip threshold."
         return True, "The gradients were clipped to a tenth of the threshold."
 
-    def _report(self, severity: Severity, kind: str, happened: str, done: str, cost: str, details: str = "") -> None:
+    def _report(
+        self, severity: Severity, kind: IncidentKind, happened: str, done: str, cost: str, details: str = ""
+    ) -> None:
         self._incidents.append(IncidentDraft(severity, kind, happened, done, cost, details))

@@ -6,7 +6,8 @@ import numpy as np
 from PySide6.QtCore import QObject, Qt, QTimer, Signal
 
 from core.domain.candle_series import CandleSeries
-from core.domain.events import RESTORED, ROLLED_BACK, CheckpointInfo, Incident, Severity
+from core.domain.events import CheckpointInfo, Incident, Severity
+from core.domain.incident_kinds import IncidentKind
 from core.settings.tree import Settings
 from desktop.chart.data.markers import Marker, MarkerKind, MarkerTrack
 from desktop.chart.items.markers import MarkersLayer
@@ -20,7 +21,7 @@ from desktop.ui import formatting
 from desktop.ui.translation import translate
 
 _MERGED_MS = 50
-_KINDS = {RESTORED: MarkerKind.RESTORE, ROLLED_BACK: MarkerKind.ROLLBACK}
+_KINDS = {IncidentKind.RESTORED: MarkerKind.RESTORE, IncidentKind.ROLLED_BACK: MarkerKind.ROLLBACK}
 _SEVERITIES = {
     Severity.ERROR: MarkerKind.ERROR,
     Severity.WARNING: MarkerKind.WARNING,

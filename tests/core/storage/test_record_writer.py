@@ -14,7 +14,8 @@ import numpy as np
 import pytest
 from sqlite_utils import Database
 
-from core.domain.events import RESTORED, ROLLED_BACK, ForecastMode, Incident, Severity
+from core.domain.events import ForecastMode, Incident, Severity
+from core.domain.incident_kinds import IncidentKind
 from core.storage.database import open_database
 from core.storage.errors import StorageError
 from core.storage.folder import DataFolder
@@ -315,7 +316,7 @@ def test_an_episode_ends_with_a_pause_and_holds_its_kind_and_severity_only(db: D
     )
 
 
-@pytest.mark.parametrize("end", [RESTORED, ROLLED_BACK])
+@pytest.mark.parametrize("end", [IncidentKind.RESTORED, IncidentKind.ROLLED_BACK])
 def test_a_restore_or_a_rollback_ends_an_episode(db: Database, end: str) -> None:
     """Spikes at a rate of 1 and, after a restore, at 0.9 were one row: 53 times, then 107."""
     record = open_record(db)

@@ -10,7 +10,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
 from core.domain.diagnosis import Disease
-from core.domain.events import RESTORED
+from core.domain.incident_kinds import IncidentKind
 from desktop.actions import ActionId
 from desktop.app.composition import Application
 from tests.desktop.whole_window import CATCH_UP, CandleGate, context, run_window, step_of, until
@@ -69,8 +69,8 @@ def test_a_rate_of_one_shows_a_banner_whose_button_restores_the_model(
 
         QTest.mouseClick(banner.action, Qt.MouseButton.LeftButton)
         assert banner.text.text() == f"Going back to step {changed_at} …", "a busy trainer takes seconds"
-        await until(lambda: any(each.kind == RESTORED for each in state.incidents), "the restore")
-        (restored,) = [each.what_happened for each in state.incidents if each.kind == RESTORED]
+        await until(lambda: any(each.kind == IncidentKind.RESTORED for each in state.incidents), "the restore")
+        (restored,) = [each.what_happened for each in state.incidents if each.kind == IncidentKind.RESTORED]
         assert restored == (
             f"The checkpoint of step {changed_at} was restored on request. The learning rate was set back to 0.00003."
         )

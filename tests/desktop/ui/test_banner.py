@@ -8,19 +8,8 @@ from PySide6.QtWidgets import QLineEdit, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
 from core.domain.diagnosis import Disease, DivergenceRecovery, SettingChange
-from core.domain.events import (
-    BREAKER,
-    GPU_IS_BACK,
-    PAUSES,
-    RESTORED,
-    TRAINER_ENDED,
-    EventBatch,
-    Incident,
-    Severity,
-    TrainerFailed,
-    TrainerState,
-    TrainerStatus,
-)
+from core.domain.events import EventBatch, Incident, Severity, TrainerFailed, TrainerState, TrainerStatus
+from core.domain.incident_kinds import PAUSES, IncidentKind
 from core.market.feeds.base import FeedState, FeedStatus
 from desktop.state.run_state import RunState
 from desktop.ui.banner import Banner, BannerRow, Notice
@@ -320,7 +309,7 @@ def test_a_pause_outlives_the_trainer_that_paused(banner: Banner, state: RunStat
 def test_a_trainer_that_ended_is_no_news_once_the_next_one_trains(banner: Banner, state: RunState) -> None:
     Wishes().writer(state, banner)
     state.apply(status(TrainerState.TRAINING))
-    state.apply(incident(TRAINER_ENDED))
+    state.apply(incident(IncidentKind.TRAINER_ENDED))
     state.apply(status(TrainerState.RESTARTING))
     state.apply(EventBatch((scenario.ready(), status(TrainerState.TRAINING))))
     assert not banner.isHidden(), "it stands, but has not trained"
@@ -334,7 +323,11 @@ def test_the_breaker_is_told_once_with_a_button_that_starts_again(
 ) -> None:
     wishes = Wishes()
     wishes.writer(state, banner)
-    for event in (incident(TRAINER_ENDED), incident(BREAKER), TrainerFailed("It is paused.", by_breaker=True)):
+    for event in (
+        incident(IncidentKind.TRAINER_ENDED),
+        incident(IncidentKind.BREAKER),
+        TrainerFailed("It is paused.", by_breaker=True),
+    ):
         state.apply(event)
     assert banner.text.text() == "It is paused."
     qtbot.mouseClick(banner.action, Qt.MouseButton.LeftButton)
@@ -345,7 +338,13 @@ def test_a_gpu_that_is_back_is_offered_until_a_trainer_starts(qtbot: QtBot, bann
     wishes = Wishes()
     wishes.writer(state, banner)
     offer = Incident(
-        None, scenario.NOW_MS, Severity.INFO, GPU_IS_BACK, "The GPU answers.", "The CPU goes on.", "Nothing."
+        None,
+        scenario.NOW_MS,
+        Severity.INFO,
+        IncidentKind.GPU_IS_BACK,
+        "The GPU answers.",
+        "The CPU goes on.",
+        "Nothing.",
     )
     state.apply(offer)
     assert "The GPU answers." in banner.text.text()
@@ -391,7 +390,7 @@ def test_that_the_model_was_taken_back_passes(banner: Banner, state: RunState) -
     """It stood for minutes, also on another market's chart."""
     Wishes().writer(state, banner)
     said = "The checkpoint of step 40 was restored on request."
-    state.apply(EventBatch((Incident(None, scenario.NOW_MS, Severity.INFO, RESTORED, said, "", ""),)))
+    state.apply(EventBatch((Incident(None, scenario.NOW_MS, Severity.INFO, IncidentKind.RESTORED, said, "", ""),)))
     assert banner.text.text() == said and banner.passing.isActive()
     banner.withdraw_passing()
     assert banner.shown is None

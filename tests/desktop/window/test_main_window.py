@@ -14,15 +14,8 @@ from pytestqt.qtbot import QtBot
 
 from core.domain.candle import Interval, Market
 from core.domain.diagnosis import Diagnosis, DivergenceRecovery, SettingChange
-from core.domain.events import (
-    GPU_IS_BACK,
-    CheckpointsChanged,
-    Incident,
-    JobProgress,
-    Severity,
-    TrainerFailed,
-    TrainerState,
-)
+from core.domain.events import CheckpointsChanged, Incident, JobProgress, Severity, TrainerFailed, TrainerState
+from core.domain.incident_kinds import IncidentKind
 from core.domain.watchlist import WatchedMarket
 from core.market.feeds.base import FeedState, FeedStatus
 from core.settings.tree import MarketSettings
@@ -106,7 +99,7 @@ def test_a_button_says_what_is_wanted(qtbot: QtBot, bench: Bench) -> None:
 
 
 def test_going_back_to_the_gpu_leaves_by_the_window(qtbot: QtBot, bench: Bench) -> None:
-    bench.state.apply(Incident(None, 0, Severity.INFO, GPU_IS_BACK, "The GPU answers again.", "", ""))
+    bench.state.apply(Incident(None, 0, Severity.INFO, IncidentKind.GPU_IS_BACK, "The GPU answers again.", "", ""))
     with qtbot.waitSignal(bench.window.command_requested) as asked:
         qtbot.mouseClick(bench.window.banner.action, Qt.MouseButton.LeftButton)
     assert asked.args == [SetDevice("cuda")]

@@ -11,7 +11,8 @@ import pytest
 import torch
 
 from core.domain.diagnosis import Diagnosis, Disease, DivergenceRecovery, SettingChange
-from core.domain.events import RESTORED, CheckpointInfo, CheckpointsChanged, Incident, StepDone, TrainerEvent
+from core.domain.events import CheckpointInfo, CheckpointsChanged, Incident, StepDone, TrainerEvent
+from core.domain.incident_kinds import IncidentKind
 from core.evaluation.summary import summarise
 from core.settings.tree import CheckpointSettings, Settings
 from core.storage.checkpoints import CheckpointRows
@@ -157,7 +158,9 @@ def go_back(way: DivergenceRecovery) -> list[TrainerCommand]:
 
 def restore_sentence(events: Iterable[TrainerEvent]) -> str:
     """The incident of the restore."""
-    return next(event.what_happened for event in events if isinstance(event, Incident) and event.kind == RESTORED)
+    return next(
+        event.what_happened for event in events if isinstance(event, Incident) and event.kind == IncidentKind.RESTORED
+    )
 
 
 def test_a_rate_that_rollbacks_had_lowered_is_reported_where_a_restore_sets_it_back(place: Path) -> None:

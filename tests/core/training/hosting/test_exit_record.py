@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from core.domain.events import TRAINER_ENDED, Incident, Severity
+from core.domain.events import Incident, Severity
+from core.domain.incident_kinds import IncidentKind
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
 from core.storage.record_writer import Fenced, TrainingRecord
@@ -15,7 +16,9 @@ from core.training.online.trainer_spec import SessionSpec
 from tests.core.training import rigs
 from tests.support.driven import stored_incidents
 
-ENDED = Incident(None, 1_700_000_000_000, Severity.ERROR, TRAINER_ENDED, "It ended.", "Nothing.", "A step.")
+ENDED = Incident(
+    None, 1_700_000_000_000, Severity.ERROR, IncidentKind.TRAINER_ENDED, "It ended.", "Nothing.", "A step."
+)
 
 
 def begin_run(spec: SessionSpec) -> str:
@@ -40,7 +43,7 @@ def test_what_no_trainer_follows_to_write_is_in_the_database_once(tmp_path: Path
     run_id = begin_run(spec)
     for _ in range(2):
         assert store_incidents([ENDED, replace(ENDED, kind="breaker")], spec, run_id if names_its_run else None)
-    assert stored_incidents(tmp_path) == [TRAINER_ENDED, "breaker"]
+    assert stored_incidents(tmp_path) == [IncidentKind.TRAINER_ENDED, "breaker"]
 
 
 def test_a_trainer_that_is_not_quite_dead_writes_no_more(tmp_path: Path) -> None:

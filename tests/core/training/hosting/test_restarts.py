@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from core.domain.clock import ManualClock
-from core.domain.events import BREAKER, TRAINER_ENDED, Incident, TrainerReady, TrainerState
+from core.domain.events import Incident, TrainerReady, TrainerState
+from core.domain.incident_kinds import IncidentKind
 from core.training.commands import RecordIncident, RestoreCheckpoint, SetClipNorm, SetDuty, SetLearningRate, SetPaused
 from core.training.hosting.exit_reasons import DeathCause
 from core.training.hosting.host import HostDiedError
@@ -40,12 +41,14 @@ def kinds(decision: RestartDecision) -> list[str]:
 def test_the_third_crash_in_ten_minutes_is_one_too_many_and_says_so(restarts: Restarts, clock: ManualClock) -> None:
     for _ in range(2):
         decision = restarts.after(CRASH, ())
-        assert kinds(decision) == [TRAINER_ENDED] and decision.failure is None
+        assert kinds(decision) == [IncidentKind.TRAINER_ENDED] and decision.failure is None
         clock.advance_ms(299_000)
     last = restarts.after(CRASH, ())
-    assert kinds(last) == [TRAINER_ENDED, BREAKER]
+    assert kinds(last) == [IncidentKind.TRAINER_ENDED, IncidentKind.BREAKER]
     assert last.failure is not None and last.failure.by_breaker
-    assert [incident.kind for incident in restarts.take_unrecorded_incidents()] == [TRAINER_ENDED] * 3 + [BREAKER]
+    assert [incident.kind for incident in restarts.take_unrecorded_incidents()] == [IncidentKind.TRAINER_ENDED] * 3 + [
+        IncidentKind.BREAKER
+    ]
     assert not restarts.take_unrecorded_incidents()
 
 
@@ -62,7 +65,7 @@ def test_what_must_be_mended_first_is_not_tried_again(restarts: Restarts) -> Non
         decision = restarts.after(death, ())
         assert decision.failure is not None and not decision.failure.by_breaker
         assert decision.failure.needs_room is (death is full)
-        assert kinds(decision) == [TRAINER_ENDED]
+        assert kinds(decision) == [IncidentKind.TRAINER_ENDED]
 
 
 def test_what_was_asked_for_holds_for_the_next_host(restarts: Restarts) -> None:

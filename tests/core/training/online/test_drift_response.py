@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 
 from core.domain.candle import Candle
-from core.domain.events import DRIFT, DriftFound, Incident, Severity, StepDone, TrainerEvent
+from core.domain.events import DriftFound, Incident, Severity, StepDone, TrainerEvent
+from core.domain.incident_kinds import IncidentKind
 from core.settings.tree import OnlineSettings, Settings
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
@@ -73,7 +74,7 @@ def stored(root: Path) -> tuple[list[DriftFound], list[Incident]]:
     db = open_database(DataFolder(root).database, readonly=True)
     try:
         reader = RecordReader(db, RunStore(db).list()[0].run_id)
-        return reader.drifts(), [incident for incident in reader.incidents() if incident.kind == DRIFT]
+        return reader.drifts(), [incident for incident in reader.incidents() if incident.kind == IncidentKind.DRIFT]
     finally:
         db.close()
 
@@ -83,7 +84,7 @@ def test_a_drift_is_reported_stored_and_listed_once_even_if_replayed(root: Path)
     second = rigs.service(root, replace(wanted, checkpoints=replace(wanted.checkpoints, every_steps=1_000)))
     (found, *more) = of(events := rigs.feed(second, candles()[CALM:]))
     second.close()  # as after a kill: the newest checkpoint is from before the drift
-    incidents = [event for event in events if isinstance(event, Incident) and event.kind == DRIFT]
+    incidents = [event for event in events if isinstance(event, Incident) and event.kind == IncidentKind.DRIFT]
     assert not more and found.loss_after > 1.4 * found.loss_before and found.candles <= WILD
     (incident,) = incidents
     assert incident.severity is Severity.INFO and incident.what_was_done == found.what_was_done

@@ -16,7 +16,8 @@ from pytestqt.qtbot import QtBot
 
 from core.domain.candle import Candle
 from core.domain.candle_series import CandleSeries
-from core.domain.events import RESTORED, ROLLED_BACK, Incident, Severity
+from core.domain.events import Incident, Severity
+from core.domain.incident_kinds import IncidentKind
 from core.storage.folder import DataFolder
 from desktop.actions import ActionId
 from desktop.chart.controllers.appearance import ChartAppearance
@@ -132,7 +133,7 @@ def test_an_incident_of_a_pause_is_at_its_time_and_one_of_a_replay_at_the_last_s
 
 def test_incidents_a_best_a_restore_and_a_rollback_are_marked(bench: ToolBench, qtbot: QtBot) -> None:
     state, layer = bench.bench.state, bench.tools.markers.layer
-    for kind, severity in ((RESTORED, Severity.INFO), (ROLLED_BACK, Severity.ERROR)):
+    for kind, severity in ((IncidentKind.RESTORED, Severity.INFO), (IncidentKind.ROLLED_BACK, Severity.ERROR)):
         state.apply(Incident(scenario.RUN, scenario.NOW_MS - 1_200_000, severity, kind, "So it was.", "Done.", ""))
     qtbot.waitUntil(lambda: len(layer.track) == 6)
     groups = layer.track.groups(bench.bench.chart.model, 0, len(bench.candles), 1.0)

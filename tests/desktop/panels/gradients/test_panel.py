@@ -10,7 +10,8 @@ from PySide6.QtWidgets import QApplication, QLabel, QScrollArea, QWidget
 from pytestqt.qtbot import QtBot
 
 from core.domain.diagnosis import Disease, DivergenceRecovery, LayerStatistics, SettingChange
-from core.domain.events import RESTORED, EventBatch, Incident, Severity, StepDone
+from core.domain.events import EventBatch, Incident, Severity, StepDone
+from core.domain.incident_kinds import IncidentKind
 from core.settings.tree import Settings
 from desktop.panels.gradients.panel import GradientsPanel
 from desktop.panels.gradients.parts import NumberTable
@@ -92,7 +93,9 @@ def test_a_restore_is_known_after_a_restart_too(state: RunState, panel: Gradient
 
 
 def restored_at(at_ms: int) -> Incident:
-    return Incident(scenario.RUN, at_ms, Severity.INFO, RESTORED, "The model was taken back.", "Done.", "Nothing.")
+    return Incident(
+        scenario.RUN, at_ms, Severity.INFO, IncidentKind.RESTORED, "The model was taken back.", "Done.", "Nothing."
+    )
 
 
 def test_the_loss_scale_is_shown_where_there_is_one(state: RunState, panel: GradientsPanel) -> None:

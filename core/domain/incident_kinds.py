@@ -1,0 +1,72 @@
+"""The kinds of incidents. Their values are stored in databases and never change."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class IncidentKind(StrEnum):
+    """What happened, for logic; the incident's sentences are for the user."""
+
+    BAD_BATCH = "bad batch"
+    BREAKER = "breaker"
+    """Trainers ended too often, so training is paused until it is resumed."""
+    CANDLE_SET_ASIDE = "candle set aside"
+    """A stored candle that the trainer cannot process was replaced by a hole."""
+    CHANGED_IN_PLACE = "changed in place"
+    CHECKPOINT_NOT_WRITTEN = "checkpoint not written"
+    CHECKPOINT_REFUSED = "checkpoint refused"
+    DAMAGED_ROWS = "damaged rows"
+    DATABASE_DAMAGED = "database damaged"
+    DEVICE_REFUSED = "device refused"
+    DRIFT = "drift"
+    """A `DriftFound`."""
+    FORECAST_FAILED = "forecast failed"
+    FORECAST_WITHOUT_MODEL = "forecast without the model"
+    GPU_GONE = "GPU gone"
+    GPU_IS_BACK = "GPU is back"
+    """A lost GPU can be used again."""
+    GRADIENT_DOCTOR = "gradient doctor"
+    LEARNING_RATE_ADAPTED = "learning rate adapted"
+    LOSS_SPIKE = "loss spike"
+    MEMORY_IS_BACK = "memory is back"
+    OUT_OF_MEMORY = "out of memory"
+    PRETRAINED_NOT_USED = "pretrained model not used"
+    PRETRAINED_REFUSED = "pretrained model refused"
+    PRETRAINED_START = "started from a pretrained model"
+    RESTORED = "restored"
+    """A checkpoint was restored, as requested."""
+    RESTORE_REFUSED = "restore refused"
+    ROLLBACKS_USED_UP = "rollbacks used up"
+    ROLLED_BACK = "rolled back"
+    """Training was rolled back to its known good state."""
+    SETTING_REFUSED = "setting refused"
+    STEP_FAILED = "step failed"
+    STEP_FAILED_AGAIN = "step failed again"
+    STEP_SKIPPED = "step skipped"
+    TRAINER_ENDED = "trainer ended"
+    UNCLEAN_END = "unclean end"
+
+    @classmethod
+    def _missing_(cls, value: object) -> IncidentKind:
+        """A kind that another version stored: it is shown, and no logic knows it."""
+        kind = str.__new__(cls, value)
+        kind._name_ = kind._value_ = str(value)
+        return kind
+
+
+PAUSES = frozenset({IncidentKind.ROLLBACKS_USED_UP, IncidentKind.STEP_FAILED_AGAIN})
+"""After these the trainer has paused; `Resume` continues."""
+REPEATING = frozenset(
+    {
+        IncidentKind.LOSS_SPIKE,
+        IncidentKind.STEP_SKIPPED,
+        IncidentKind.BAD_BATCH,
+        IncidentKind.OUT_OF_MEMORY,
+        IncidentKind.FORECAST_FAILED,
+        IncidentKind.CHECKPOINT_NOT_WRITTEN,
+    }
+)
+"""They may occur at every step: those of one episode share a row with a count (`Incident.count`)."""
+ENDS_OF_EPISODES = (IncidentKind.RESTORED, IncidentKind.ROLLED_BACK)
+"""After these none joins an earlier episode: the model is another one."""
