@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from core.checkpoints.best import is_worse_than_none, is_wrecked
 from core.checkpoints.columns import Column, Kind, reason_text
 from core.checkpoints.evaluation import Evaluation
 from core.checkpoints.expression import Compare, Every, Expression, Not, Operator, Period, Some, Words
-from core.checkpoints.merit import is_worse_than_none, is_wrecked
 from core.checkpoints.provenance import is_imported
 from core.domain.candle import Interval
 from core.domain.events import CheckpointInfo
@@ -331,7 +331,7 @@ class Catalog:
         return flags
 
     def _best(self) -> NDArray[np.float64]:
-        """1 for the best of each run that was trained here."""
+        """1 for the best of each run that was trained here: `core.checkpoints.best.best_of` for columns."""
         flags = np.zeros(len(self))
         is_sound = (self.number("wrecked") == 0.0) & (self.number("worse") == 0.0)
         may_be = is_sound & ~self.text("run").where(is_imported)

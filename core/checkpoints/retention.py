@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from math import isfinite
 
-from core.checkpoints.merit import is_worse_than_none
+from core.checkpoints.best import best_of, by_skill, is_wrecked, lowest_loss_of
 from core.domain.diagnosis import Disease
 from core.domain.events import CheckpointInfo
 from core.settings.tree import CheckpointSettings
@@ -14,19 +13,6 @@ from core.settings.tree import CheckpointSettings
 CHANGE = "change"
 """The reason of a checkpoint saved before a change of settings."""
 _HOUR_MS = 3_600_000
-
-
-def best_of(newest_first: Sequence[CheckpointInfo]) -> CheckpointInfo | None:
-    """The known good checkpoint with the highest finite skill, without diverged ones and those worse than no model; the
-    newest of equals; None if there is none."""
-    return next((info for info in _by_skill(newest_first) if not is_worse_than_none(info)), None)
-
-
-def lowest_loss_of(newest_first: Sequence[CheckpointInfo]) -> CheckpointInfo | None:
-    """The known good checkpoint with the lowest finite windowed loss, without diverged ones; the newest of equals; None
-    if there is none."""
-    known = [info for info in _sound(newest_first) if info.loss is not None and isfinite(info.loss)]
-    return min(known, key=lambda info: info.loss or 0.0, default=None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,10 +44,10 @@ def reasons_to_keep(
     `CheckpointRows.list` gives them. offered: the one offered for recovery from divergence.
     """
     good = [info for info in newest_first if info.is_known_good]
-    before_change = next((info for info in _sound(newest_first) if info.reason == CHANGE), None)
+    before_change = next((info for info in newest_first if info.reason == CHANGE and not is_wrecked(info)), None)
     newest = _ids(newest_first[: max(1, rules.keep_newest)])
     newest_good = _ids(good[:1]) | _ids(_healthy_first(newest_first, offered)[: max(1, rules.keep_newest)])
-    best = _ids([*_by_skill(newest_first)[: max(1, rules.keep_best)], *_of_one(best_of(newest_first))])
+    best = _ids([*by_skill(newest_first)[: max(1, rules.keep_best)], *_of_one(best_of(newest_first))])
     lowest = lowest_loss_of(newest_first)
     spaced = _spaced(newest_first, rules.keep_every_steps)
     kept_since_ms = now_ms - rules.keep_hours * _HOUR_MS
@@ -118,18 +104,9 @@ def _healthy_first(newest_first: Sequence[CheckpointInfo], offered: str | None) 
     return sorted((info for info in newest_first if info.is_known_good), key=rank)  # stable
 
 
-def _sound(newest_first: Sequence[CheckpointInfo]) -> list[CheckpointInfo]:
-    return [info for info in newest_first if info.is_known_good and info.health != Disease.DIVERGED]
-
-
 def _of_one(info: CheckpointInfo | None) -> list[CheckpointInfo]:
     return [] if info is None else [info]
 
 
 def _ids(infos: Sequence[CheckpointInfo]) -> set[str]:
     return {info.checkpoint_id for info in infos}
-
-
-def _by_skill(newest_first: Sequence[CheckpointInfo]) -> list[CheckpointInfo]:
-    known = [info for info in _sound(newest_first) if info.skill is not None and isfinite(info.skill)]
-    return sorted(known, key=lambda info: info.skill or 0.0, reverse=True)  # stable: of equals, the newest first

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from core.checkpoints.best import best_of
 from core.checkpoints.provenance import IMPORTED_RUN, is_imported
-from core.checkpoints.retention import best_of
 from core.domain.candle import Interval
 from core.domain.diagnosis import Disease
 from core.domain.events import CheckpointInfo
@@ -64,7 +64,7 @@ class CheckpointRows:
         return next(iter(self.list(run_id)), None)
 
     def best(self, run_id: str) -> CheckpointInfo | None:
-        """See `core.checkpoints.retention.best_of`."""
+        """See `core.checkpoints.best.best_of`."""
         return next((info for info in self.list(run_id) if info.is_best), None)
 
     def by_id(self, checkpoint_id: str) -> CheckpointInfo | None:

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QLocale
 
+from core.checkpoints.best import is_wrecked
 from core.checkpoints.catalog import CheckpointRow
 from core.checkpoints.columns import reason_text
 from core.checkpoints.evaluation import Evaluation
-from core.checkpoints.merit import is_wrecked
 from core.domain.candle import Interval
 from core.domain.diagnosis import Disease
 from core.domain.events import CheckpointInfo

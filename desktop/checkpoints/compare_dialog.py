@@ -22,9 +22,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from core.checkpoints.best import is_wrecked
 from core.checkpoints.catalog import CheckpointRow
 from core.checkpoints.compare import Compared, compare, settings_side_by_side
-from core.checkpoints.merit import is_wrecked
 from core.domain.candle import Interval
 from core.domain.events import StepDone
 from core.domain.plain_text import plain

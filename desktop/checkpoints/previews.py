@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import QObject, Slot
 
-from core.checkpoints.merit import is_wrecked
+from core.checkpoints.best import is_wrecked
 from core.domain.events import CheckpointForecast, CheckpointInfo, Severity
 from core.training.commands import ForecastWith, RestoreCheckpoint, TrainerCommand
 from desktop.actions import ActionId

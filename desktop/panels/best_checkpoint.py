@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
-from core.checkpoints.merit import is_wrecked
+from core.checkpoints.best import is_wrecked
 from core.domain.events import CheckpointInfo
 from desktop.panels.accuracy.answers import Found, model_found
 from desktop.state.checkpoint_source import BEST_MEANING, SCORE_MEANING, CheckpointSource, score_text

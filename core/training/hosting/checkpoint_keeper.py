@@ -11,7 +11,7 @@ from typing import Any
 
 from torch import Tensor
 
-from core.checkpoints.merit import is_worse_than_none
+from core.checkpoints.best import is_worse_than_none
 from core.checkpoints.provenance import learned_until_ms
 from core.checkpoints.retention import checkpoints_to_delete, rules_of
 from core.domain.clock import Clock
@@ -285,6 +285,7 @@ class CheckpointKeeper:
         return self._as_best(info) if is_sound and self._is_new_best(info) else info
 
     def _is_new_best(self, info: CheckpointInfo) -> bool:
+        """`core.checkpoints.best.best_of` for one more."""
         if info.skill is None or is_worse_than_none(info):
             return False
         return self._best_skill is None or info.skill > self._best_skill

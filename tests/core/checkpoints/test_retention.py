@@ -9,7 +9,8 @@ from math import isfinite
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.checkpoints.retention import Rules, best_of, checkpoints_to_delete, lowest_loss_of, reasons_to_keep
+from core.checkpoints.best import best_of, lowest_loss_of
+from core.checkpoints.retention import Rules, checkpoints_to_delete, reasons_to_keep
 from core.domain.events import CheckpointInfo
 from tests.core.storage.samples import checkpoint
 

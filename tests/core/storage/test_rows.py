@@ -14,7 +14,7 @@ from hypothesis.extra import numpy as arrays
 from numpy.typing import NDArray
 from sqlite_utils import Database
 
-from core.checkpoints.merit import is_worse_than_none
+from core.checkpoints.best import is_worse_than_none
 from core.domain.diagnosis import GradientStatistics, LayerStatistics, NonFiniteOrigin
 from core.domain.events import CheckpointInfo, ForecastMode, Incident, Severity, StepDone
 from core.domain.regimes import MarketConditions, RegimeProbabilities
