@@ -151,7 +151,7 @@ FAULTS = (
     ),
     Fault(
         "guard-of-either-number",
-        "core/training/engine/engine.py",
+        "core/training/engine/guard.py",
         "~(torch.isfinite(loss) & torch.isfinite(norm))",
         "~(torch.isfinite(loss) | torch.isfinite(norm))",
     ),

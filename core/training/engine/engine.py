@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import math
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -24,6 +23,7 @@ from core.training.engine.clipping import Clipped, Clipper
 from core.training.engine.cuda_graph import Backend, GraphedUpdate, Update
 from core.training.engine.flat_parameters import FlatParameters
 from core.training.engine.gradient_measure import GradientMeter, finite
+from core.training.engine.guard import StepCheck, StepGuard, origin_of, skip_reason
 from core.training.engine.noise import restore_noise
 from core.training.engine.objective import DeviceBatch, QuantileObjective
 from core.training.engine.optimizer import build_optimizer, is_usable, load_optimizer, set_rate
@@ -33,17 +33,7 @@ from core.training.engine.result import PendingStep, StepResult
 from core.training.engine.samples import Batch
 from core.training.engine.schedule import RateSchedule
 
-_SPIKE_CLIPS_TO = 0.1
 _HEAD = 5  # norm, norm after, threshold, skipped, loss scale
-
-
-@dataclass(frozen=True, slots=True)
-class _StepCheck:
-    """Whether a step counts, as 0-d tensors."""
-
-    norm: Tensor
-    is_skipped: Tensor
-    clip_factor: Tensor
 
 
 class TrainingEngine:
@@ -81,17 +71,13 @@ class TrainingEngine:
         )
         self._seed = seed
         self._noise = torch.Generator(device).manual_seed(seed)
-        self._spike_action = spike_action
+        self._guard = StepGuard(spike_action, self._replicas, self._flat.values.dtype, device)
         self._run: Update = self._update
         self._graphed: GraphedUpdate | None = None
         is_fixed = not self._precision.has_scaler and gradients.noise == 0.0
         if graphs is not None and is_fixed:  # the scaler's state is not in `live`, and noise cannot be compared
             self._run = self._graphed = GraphedUpdate(self._update, self.live, self._flat.clear, graphs)
         self._is_half_done = False
-        self._one = torch.ones((), dtype=self._flat.values.dtype, device=device)
-        self._spike_limit = torch.full((), torch.inf, dtype=torch.float32, device=device)
-        self._expected_below = math.inf
-        """The same number, for the host to read without waiting."""
 
     @property
     def learning_rate(self) -> float:
@@ -163,8 +149,7 @@ class TrainingEngine:
 
     def expect_loss_below(self, limit: float | None) -> None:
         """From the next step on, a loss above this is a spike; None: no loss is."""
-        self._expected_below = math.inf if limit is None else limit
-        self._spike_limit.fill_(self._expected_below)
+        self._guard.expect_loss_below(limit)
 
     @property
     def forecasting_model(self) -> nn.Module:
@@ -201,7 +186,7 @@ class TrainingEngine:
         self._is_half_done = False
         self._flat.clear()
         self._train_mode()
-        rate, limit = self.rate_now, self._expected_below
+        rate, limit = self.rate_now, self._guard.limit
         set_rate(self.optimizer, rate)
         try:
             packed = self._run(self._objective.place(batch, reference))
@@ -255,7 +240,7 @@ class TrainingEngine:
         self._is_half_done = not self._is_captured_only()
         gradients = self._flat.gradients
         self._add_noise(gradients)
-        check = self._check(parts, self._meter.gradients())
+        check = self._guard.check(parts, self._meter.gradients())
         clipped = self._clipper.clip(gradients, check.norm, check.is_skipped, check.clip_factor)
         self._precision.step(self.optimizer, check.is_skipped)
         if self._average is not None:
@@ -288,18 +273,7 @@ class TrainingEngine:
                 noise = torch.empty_like(gradient).normal_(generator=self._noise)
                 gradient.add_(noise, alpha=self._gradient_settings.noise)
 
-    def _check(self, parts: Tensor, norm: Tensor) -> _StepCheck:
-        """Runs before clipping: clipping by a NaN norm makes every gradient NaN."""
-        loss = parts.sum()
-        is_skipped = ~(torch.isfinite(loss) & torch.isfinite(norm))  # the product of two large ones overflows
-        factor = self._one
-        if self._spike_action == "skip":
-            is_skipped = is_skipped | (loss > self._spike_limit)
-        if self._spike_action == "clip":
-            factor = torch.where(loss > self._spike_limit, _SPIKE_CLIPS_TO, self._one)
-        return _StepCheck(norm, self._replicas.agree(is_skipped), factor)
-
-    def _pack(self, parts: Tensor, check: _StepCheck, clipped: Clipped, scale: Tensor) -> Tensor:
+    def _pack(self, parts: Tensor, check: StepCheck, clipped: Clipped, scale: Tensor) -> Tensor:
         is_skipped, loss_scale = check.is_skipped.to(parts.dtype), scale.to(parts.dtype)
         head = (check.norm, clipped.norm_after, clipped.threshold, is_skipped, loss_scale)
         return torch.cat((torch.stack(head), parts, self._meter.packed()))
@@ -310,7 +284,7 @@ class TrainingEngine:
         loss = sum(parts)
         is_spike = math.isfinite(loss) and loss > limit
         parameters_are_finite = math.isfinite(measurements.parameter_norm)
-        origin = _origin(math.isfinite(loss), math.isfinite(norm), parameters_are_finite)
+        origin = origin_of(math.isfinite(loss), math.isfinite(norm), parameters_are_finite)
         if is_skipped:
             self._flat.clear()
         else:
@@ -321,7 +295,7 @@ class TrainingEngine:
             clipped=not is_skipped and self._clipper.did_clip(norm, norm_after, threshold),
             threshold=finite(threshold),
             gradients=measurements.statistics(norm_after, parts, scale if self._precision.has_scaler else None, origin),
-            skipped_because=_reason(origin) if is_skipped else None,
+            skipped_because=skip_reason(origin) if is_skipped else None,
             is_spike=is_spike and origin is None,
             parameters_are_finite=parameters_are_finite,
             learning_rate=rate,
@@ -386,17 +360,3 @@ def part_of(tensors: dict[str, Tensor], part: str) -> dict[str, Tensor]:
     """The tensors whose names start with `part` and a dot, without that prefix."""
     start = f"{part}."
     return {name.removeprefix(start): tensor for name, tensor in tensors.items() if name.startswith(start)}
-
-
-def _origin(loss_is_finite: bool, norm_is_finite: bool, parameters_are_finite: bool) -> NonFiniteOrigin | None:
-    if not parameters_are_finite:
-        return NonFiniteOrigin.PARAMETERS
-    if not loss_is_finite:
-        return NonFiniteOrigin.LOSS
-    return None if norm_is_finite else NonFiniteOrigin.GRADIENTS
-
-
-def _reason(origin: NonFiniteOrigin | None) -> str:
-    if origin is None:
-        return "the loss was far above the usual"
-    return f"the {origin.value} {'was' if origin is NonFiniteOrigin.LOSS else 'were'} not finite"
