@@ -59,22 +59,22 @@ def four() -> Catalog:
         ("", [1, 2, 3, 4]),
     ],
 )
-def test_a_filter_lets_through_what_it_says(four: Catalog, typed: str, expected: list[int]) -> None:
+def test_a_filter_selects_matching_rows(four: Catalog, typed: str, expected: list[int]) -> None:
     assert shown(four, typed) == expected
 
 
-def test_what_was_imported_is_the_best_of_no_run_here() -> None:
+def test_an_imported_checkpoint_is_never_the_best() -> None:
     """A trophy is for the run that earned it: what else that run had is not known here."""
     catalog = samples.catalog(samples.kept(1, "imported-run-7", skill=0.9), samples.kept(2, skill=0.02))
     assert shown(catalog, "best") == [2] and catalog.best_of("imported-run-7") is None
 
 
-def test_a_wreck_is_never_the_best() -> None:
+def test_a_diverged_checkpoint_is_never_the_best() -> None:
     catalog = samples.catalog(samples.kept(1, skill=0.9, health="diverged"), samples.kept(2, skill=0.1))
     assert shown(catalog, "best") == [2]
 
 
-def test_one_that_is_worse_than_no_model_is_never_the_best() -> None:
+def test_a_checkpoint_worse_than_no_model_is_never_the_best() -> None:
     harm = samples.kept(1, skill=0.9, model_gain=-0.003)
     catalog = samples.catalog(harm, samples.kept(2, skill=-0.1), samples.kept(3, skill=-0.1, model_gain=0.01))
     assert catalog.best_of("run-1") is None and shown(catalog, "best") == []
@@ -82,7 +82,7 @@ def test_one_that_is_worse_than_no_model_is_never_the_best() -> None:
     assert shown(catalog, "best") == [4]
 
 
-def test_a_number_that_is_none_is_never_the_best(four: Catalog) -> None:
+def test_a_missing_number_is_never_the_best(four: Catalog) -> None:
     assert four.best_of("run-1").step == 10  # type: ignore[union-attr]
     assert four.best_of("run-2") is None, "one is no number, the other not known good"
     for is_descending in (False, True):
@@ -97,7 +97,7 @@ def test_a_diverged_checkpoint_is_not_known_good() -> None:
 
 
 @pytest.mark.parametrize("name", ["skill", "shown_skill", "loss", "coverage", "evaluated"])
-def test_no_wreck_ranks_above_a_healthy_one_that_was_not_scored_yet(name: str) -> None:
+def test_no_diverged_checkpoint_ranks_above_an_unscored_healthy_one(name: str) -> None:
     """For example a restored checkpoint, which has no score before 100 candles."""
     rows = [
         samples.kept(1, skill=0.02, shown_skill=0.03, loss=0.3, coverage=0.9, health="healthy"),
@@ -117,7 +117,7 @@ def test_no_wreck_ranks_above_a_healthy_one_that_was_not_scored_yet(name: str) -
     assert by_step == [1, 2, 3, 4, 5, 6, 7], "an order of time is one of all"
 
 
-def test_in_use_moves(four: Catalog) -> None:
+def test_the_in_use_mark_moves(four: Catalog) -> None:
     four.use(four[1].info.checkpoint_id)
     assert shown(four, "in use") == shown(four, "in_use") == [2] and four.info(1).is_in_use
     four.use(None)
@@ -145,7 +145,7 @@ def kept_rows(draw: st.DrawFn) -> list[CheckpointRow]:
 
 
 @given(kept_rows(), st.sampled_from(["skill", "loss", "note", "step", "run", "best"]), st.booleans())
-def test_sorting_agrees_with_pythons(rows: list[CheckpointRow], name: str, is_descending: bool) -> None:
+def test_sorting_equals_python_sort(rows: list[CheckpointRow], name: str, is_descending: bool) -> None:
     catalog = samples.catalog(*rows)
     order = catalog.ordered(np.arange(len(rows)), name, is_descending)
 
@@ -192,7 +192,7 @@ def test_incremental_changes_equal_a_full_rebuild(rows: list[CheckpointRow], ran
         assert list(patched.ordered(rows_of, name, True)) == list(rebuilt.ordered(rows_of, name, True))
 
 
-def test_many_at_once_are_the_same_as_one_by_one() -> None:
+def test_adding_many_at_once_equals_one_by_one() -> None:
     many = samples.many(300)
     single = Catalog()
     for row in range(len(many)):

@@ -12,20 +12,20 @@ def best(name: str, *values: float | None) -> int | None:
     return row.best
 
 
-def test_the_better_side_is_that_of_the_number() -> None:
+def test_the_better_side_follows_the_metric() -> None:
     assert best("skill", 0.01, 0.02, None) == 1
     assert best("loss", 0.3, 0.2) == 1
     assert best("coverage", 0.97, 0.88, 0.5) == 1, "nearest to what it promises"
 
 
-def test_where_nothing_can_be_said_nothing_is() -> None:
+def test_unknown_values_have_no_better_side() -> None:
     assert best("skill", 0.01, None) is None
     assert best("skill", 0.02, 0.02) is None
     assert best("skill", None, None) is None
     assert best("scored", 3, 4) is None
 
 
-def test_settings_differ_where_they_do() -> None:
+def test_only_differing_settings_are_listed() -> None:
     one = to_dict(Settings())
     other = to_dict(Settings())
     other["training"]["learning_rate"] = 1e-3
@@ -35,6 +35,6 @@ def test_settings_differ_where_they_do() -> None:
     assert any(each.path == "model.width" and not each.differs for each in rows)
 
 
-def test_a_setting_that_one_version_lacks_is_not_a_difference_in_what_is_known() -> None:
+def test_a_setting_missing_in_one_version_is_no_difference() -> None:
     (row,) = settings_side_by_side([{"a": {"b": True}}, {}])
     assert row.path == "a.b" and row.values == ("yes", None) and not row.differs

@@ -54,7 +54,7 @@ def compare(name: str, operator: str, value: object) -> Compare:
         ("", None),
     ],
 )
-def test_what_is_typed_is_what_is_meant(typed: str, meant: object) -> None:
+def test_a_filter_text_selects_the_expected_rows(typed: str, meant: object) -> None:
     if typed.startswith("don't"):
         with pytest.raises(FilterError):
             parse(typed, NOW)
@@ -68,7 +68,7 @@ def test_and_binds_more_than_or() -> None:
     assert parse("(best or pinned) and verified", NOW) == Every((Some((a, b)), c))
 
 
-def test_a_day_is_as_long_as_it_is_in_its_zone() -> None:
+def test_days_follow_the_time_zone() -> None:
     zone = ZoneInfo("Europe/Berlin")
     tree = parse("when = 2026-10-25", Moment(NOW.now_ms, zone))
     assert isinstance(tree, Compare) and isinstance(tree.value, Period)
@@ -100,7 +100,7 @@ def test_weeks_and_months_by_name(name: str, first: str, stop: str) -> None:
         assert alone.parts == (Words(tuple(name.split())), parse(f"when = {name}", moment))
 
 
-def test_names_of_times_are_offered_where_a_time_is_missing() -> None:
+def test_time_names_are_suggested_for_a_missing_time() -> None:
     assert complete("when = la", 9) == Completion(7, ("last week", "last month"))
     assert complete("when >= ", 8).words[0] == "today"
     assert complete("pinned = ", 9).words == ("yes", "no")
@@ -149,7 +149,7 @@ def test_an_error_carries_its_position(typed: str, place: tuple[int, int] | None
 
 
 @given(st.text(max_size=60) | st.text(alphabet="skill step()<>=!\"' and or not 019.,-%MB", max_size=60))
-def test_whatever_is_typed_is_understood_or_refused_in_a_sentence(typed: str) -> None:
+def test_any_text_is_parsed_or_refused_with_an_explanation(typed: str) -> None:
     try:
         parse(typed, NOW)
     except FilterError as error:
@@ -169,7 +169,7 @@ VALUES = {
 
 
 @given(st.lists(st.sampled_from(COLUMNS), min_size=1, max_size=6), st.data())
-def test_every_column_can_be_asked(columns: list, data: st.DataObject) -> None:
+def test_every_column_can_be_filtered(columns: list, data: st.DataObject) -> None:
     parts = [f"{column.name} = {VALUES[column.kind]}" for column in columns]
     joined = parts[0]
     for part in parts[1:]:
@@ -189,13 +189,13 @@ def test_every_column_can_be_asked(columns: list, data: st.DataObject) -> None:
         ("not (", "pinned", "and"),
     ],
 )
-def test_names_are_completed_where_they_fit(typed: str, offered: str, not_offered: str) -> None:
+def test_fitting_names_are_completed(typed: str, offered: str, not_offered: str) -> None:
     found = complete(typed, len(typed))
     assert offered in found.words and not_offered not in found.words
     assert offered.startswith(typed[found.start :])
 
 
-def test_nothing_is_offered_for_a_value() -> None:
+def test_values_get_no_suggestions() -> None:
     assert complete("skill > ", 8).words == ()
     assert complete('note = "a b', 11).words == ()
 
@@ -203,19 +203,19 @@ def test_nothing_is_offered_for_a_value() -> None:
 @pytest.mark.hostile
 @pytest.mark.parametrize("day", ["0001-01-01", "1969-12-31", "9999-12-31", "9999-12-31 23:59", '"9999-12-31T23:59"'])
 @pytest.mark.parametrize("zone", [None, UTC, ZoneInfo("Pacific/Kiritimati"), ZoneInfo("Pacific/Niue")])
-def test_a_year_that_no_calendar_has_on_both_sides_is_refused(day: str, zone: tzinfo | None) -> None:
+def test_a_year_outside_the_calendar_is_refused(day: str, zone: tzinfo | None) -> None:
     with pytest.raises(FilterError, match="Years run from 1971 to 9998 here"):
         parse(f"when > {day}", Moment(NOW.now_ms, zone))
 
 
 @pytest.mark.parametrize("day", ["1971-01-01", "9998-12-31", "9998-12-31 23:59"])
 @pytest.mark.parametrize("zone", [None, UTC, ZoneInfo("Pacific/Kiritimati"), ZoneInfo("Pacific/Niue")])
-def test_the_first_and_the_last_year_are_understood(day: str, zone: tzinfo | None) -> None:
+def test_the_first_and_last_year_are_accepted(day: str, zone: tzinfo | None) -> None:
     found = parse(f"when > {day}", Moment(NOW.now_ms, zone))
     assert isinstance(found, Compare) and isinstance(found.value, Period)
 
 
 @pytest.mark.hostile
 @pytest.mark.parametrize("name", ["today", "yesterday", "this week", "last week", "this month", "last month"])
-def test_named_times_are_understood_in_the_year_9000(name: str) -> None:
+def test_named_times_work_in_the_year_9000(name: str) -> None:
     assert parse(name, Moment(221_845_392_000_000, UTC)) is not None

@@ -86,7 +86,7 @@ def test_a_checkpoints_settings_are_stored_with_it(exported: Exported) -> None:
     assert exported.settings["training"]["learning_rate"] == rigs.SMALL.training.learning_rate
 
 
-def test_the_folder_has_a_card_for_people_and_sums_that_hold(exported: Exported) -> None:
+def test_the_package_has_a_readable_card_and_valid_checksums(exported: Exported) -> None:
     assert {path.name for path in exported.folder.iterdir()} == {
         "weights.safetensors",
         "card.json",
@@ -101,7 +101,7 @@ def test_the_folder_has_a_card_for_people_and_sums_that_hold(exported: Exported)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no modes")
-def test_what_is_given_away_can_be_read_as_any_other_file(exported: Exported, tmp_path: Path) -> None:
+def test_exported_files_follow_the_umask(exported: Exported, tmp_path: Path) -> None:
     plain, folder = tmp_path / "plain", tmp_path / "folder"
     plain.touch()
     folder.mkdir()
@@ -109,7 +109,7 @@ def test_what_is_given_away_can_be_read_as_any_other_file(exported: Exported, tm
     assert exported.folder.stat().st_mode == folder.stat().st_mode
 
 
-def test_the_table_for_people_survives_any_symbol(exported: Exported, tmp_path: Path) -> None:
+def test_the_card_table_escapes_any_symbol(exported: Exported, tmp_path: Path) -> None:
     odd = replace(exported.kept, symbol="A|B  | C")
     folder = package.export(odd, exported.root / odd.info.file, None, tmp_path)
     rows = [line for line in (folder / "README.md").read_text().splitlines() if line.startswith("|")]
@@ -117,7 +117,7 @@ def test_the_table_for_people_survives_any_symbol(exported: Exported, tmp_path: 
     assert any("A/B / C" in row for row in rows)
 
 
-def test_it_goes_into_another_folder_and_is_restored_there(
+def test_a_package_is_imported_and_restored_in_another_folder(
     exported: Exported, other: tuple[Database, DataFolder]
 ) -> None:
     db, folder = other
@@ -142,7 +142,7 @@ def test_it_goes_into_another_folder_and_is_restored_there(
     again.close()
 
 
-def test_however_good_it_was_it_is_the_best_of_no_run_here(
+def test_an_imported_checkpoint_is_never_the_best_of_a_run(
     exported: Exported, other: tuple[Database, DataFolder]
 ) -> None:
     db, folder = other
@@ -155,7 +155,7 @@ def test_however_good_it_was_it_is_the_best_of_no_run_here(
     db.close()
 
 
-def test_twice_is_refused(exported: Exported, other: tuple[Database, DataFolder]) -> None:
+def test_importing_twice_is_refused(exported: Exported, other: tuple[Database, DataFolder]) -> None:
     db, folder = other
     found = package.read(exported.folder)
     take_in(db, folder, found, 1)
@@ -165,13 +165,13 @@ def test_twice_is_refused(exported: Exported, other: tuple[Database, DataFolder]
     db.close()
 
 
-def test_a_place_that_is_taken_is_left_as_it_is(exported: Exported) -> None:
+def test_an_existing_target_is_not_overwritten(exported: Exported) -> None:
     with pytest.raises(BadFileError, match="already exists"):
         package.export(exported.kept, exported.root / exported.kept.info.file, None, exported.folder.parent)
     assert len(list(exported.folder.parent.iterdir())) == 1, "and nothing is left behind"
 
 
-def test_a_damaged_file_is_not_given_away(exported: Exported, tmp_path: Path) -> None:
+def test_a_damaged_file_is_not_exported(exported: Exported, tmp_path: Path) -> None:
     broken = tmp_path / "weights.safetensors"
     broken.write_bytes((exported.root / exported.kept.info.file).read_bytes()[:-1])
     with pytest.raises(BadFileError, match="altered"):
@@ -249,7 +249,7 @@ HOSTILE: dict[str, tuple[Callable[[Path], object], str]] = {
 
 
 @pytest.mark.parametrize("attack", HOSTILE)
-def test_what_was_tampered_with_is_refused_in_a_sentence(attack: str, copy: Path) -> None:
+def test_a_tampered_package_is_refused_with_an_explanation(attack: str, copy: Path) -> None:
     tamper, words = HOSTILE[attack]
     tamper(copy)
     with pytest.raises(BadFileError, match=words) as refused:
@@ -259,7 +259,7 @@ def test_what_was_tampered_with_is_refused_in_a_sentence(attack: str, copy: Path
 
 @settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
-def test_no_flipped_byte_brings_it_down(exported: Exported, data: st.DataObject) -> None:
+def test_no_flipped_byte_crashes_the_import(exported: Exported, data: st.DataObject) -> None:
     """The sum is right, as that of somebody who means harm: only what the bytes say is left to judge."""
     whole = bytearray((exported.folder / "weights.safetensors").read_bytes())
     for _ in range(data.draw(st.integers(1, 4))):
@@ -278,7 +278,7 @@ def test_no_flipped_byte_brings_it_down(exported: Exported, data: st.DataObject)
     horizons=st.integers(1, 9),
 )
 @settings(max_examples=12, deadline=None)
-def test_the_shapes_that_are_expected_are_the_models(width: int, layers: int, context: int, horizons: int) -> None:
+def test_the_expected_shapes_equal_the_models(width: int, layers: int, context: int, horizons: int) -> None:
     shape = ModelShape(FEATURES, context, width, layers, 2, horizons, QUANTITIES, len(LEVELS))
     model = build_model("transformer", shape, 1, "torch")
     sizes = {"width": width, "layers": layers, "context": context, "horizons": horizons}
@@ -292,7 +292,7 @@ def test_unreadable_files_are_refused(tmp_path: Path) -> None:
         package.read(tmp_path / "missing")
 
 
-def test_a_card_survives_what_people_write(exported: Exported) -> None:
+def test_a_card_escapes_user_text(exported: Exported) -> None:
     info = replace(exported.kept.info, note="a\n# b | c", name="x" * 60)
     card = package.card_of(replace(exported.kept, info=info), None)
     assert package.Card.model_validate_json(card.model_dump_json()) == card

@@ -25,7 +25,7 @@ def columns_of(given_candles: list[Candle]) -> tuple[np.ndarray, np.ndarray]:
 
 @given(edits())
 @settings(max_examples=40)
-def test_it_holds_what_a_dictionary_would(changes: list[Edit]) -> None:
+def test_a_series_equals_a_dictionary_of_candles(changes: list[Edit]) -> None:
     series, expected = CandleSeries(MINUTE), dict[int, Candle]()
     for change in changes:
         before = series.version
@@ -37,7 +37,7 @@ def test_it_holds_what_a_dictionary_would(changes: list[Edit]) -> None:
 
 @given(st.lists(candles(), max_size=60), st.lists(candles(), max_size=60))
 @settings(max_examples=40)
-def test_columns_are_added_as_candles_are(first: list[Candle], second: list[Candle]) -> None:
+def test_adding_columns_equals_adding_candles(first: list[Candle], second: list[Candle]) -> None:
     by_candles, by_columns = CandleSeries(MINUTE), CandleSeries(MINUTE)
     for part in (first, second):
         for candle in part:
@@ -48,7 +48,7 @@ def test_columns_are_added_as_candles_are(first: list[Candle], second: list[Cand
 
 @given(edits(), edits())
 @settings(max_examples=40)
-def test_what_changed_is_remembered(before: list[Edit], after: list[Edit]) -> None:
+def test_changes_are_recorded(before: list[Edit], after: list[Edit]) -> None:
     series = CandleSeries(MINUTE)
     for change in before:
         apply(series, change)
@@ -67,7 +67,7 @@ def test_what_changed_is_remembered(before: list[Edit], after: list[Edit]) -> No
         )
 
 
-def test_what_changed_long_ago_is_not_remembered() -> None:
+def test_old_changes_are_forgotten() -> None:
     series = CandleSeries(MINUTE)
     for number in range(5_000):
         series.add(replace(CANDLE, volume=float(number)))
@@ -78,7 +78,7 @@ def test_what_changed_long_ago_is_not_remembered() -> None:
 
 
 @given(st.lists(candles(), max_size=60, unique_by=lambda candle: candle.open_time_ms))
-def test_a_series_of_columns_is_that_of_its_candles(given_candles: list[Candle]) -> None:
+def test_a_series_of_columns_equals_that_of_its_candles(given_candles: list[Candle]) -> None:
     ascending = sorted(given_candles, key=lambda candle: candle.open_time_ms)
     series = CandleSeries.from_columns(MINUTE, *columns_of(ascending))
     assert list(series) == ascending
@@ -94,7 +94,7 @@ def test_a_series_of_columns_is_a_copy() -> None:
 
 
 @pytest.mark.parametrize("second_ms", [START_MS, START_MS - 1])
-def test_columns_whose_times_do_not_ascend_are_refused(second_ms: int) -> None:
+def test_columns_with_unsorted_times_are_refused(second_ms: int) -> None:
     times, values = columns_of([CANDLE, replace(CANDLE, open_time_ms=second_ms)])
     with pytest.raises(ValueError, match=f"candle 1 opens at {second_ms} ms"):
         CandleSeries.from_columns(MINUTE, times, values)
@@ -102,7 +102,7 @@ def test_columns_whose_times_do_not_ascend_are_refused(second_ms: int) -> None:
 
 @pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf])
 @pytest.mark.parametrize("column", ["open", "high", "low", "close", "volume"])
-def test_numbers_that_are_not_finite_are_refused_and_change_nothing(column: str, bad: float) -> None:
+def test_non_finite_numbers_are_refused_and_change_nothing(column: str, bad: float) -> None:
     wrong = replace(CANDLE, open_time_ms=START_MS + 60_000, **{column: bad})
     series = CandleSeries(MINUTE)
     series.add(CANDLE)
@@ -116,14 +116,14 @@ def test_numbers_that_are_not_finite_are_refused_and_change_nothing(column: str,
     assert series.version == version
 
 
-def test_shapes_that_do_not_fit_are_refused() -> None:
+def test_mismatched_shapes_are_refused() -> None:
     times, values = columns_of([CANDLE, CANDLE])
     for wrong in (values.T, values[:4], values[:, :1]):
         with pytest.raises(ValueError, match="shape"):
             CandleSeries(MINUTE).extend_columns(times, wrong)
 
 
-def test_a_batch_of_replacements_late_and_new_candles_meets_a_long_series() -> None:
+def test_a_mixed_batch_is_merged_into_a_long_series() -> None:
     whole = walk(3_000)
     held = np.ones(3_000, dtype=bool)
     held[[5, 700, 701, 1_500, 2_999]] = False

@@ -31,7 +31,7 @@ def test_a_wall_clock_jump_is_reported_once() -> None:
     assert watch.jump_s() == pytest.approx(-3600.0)
 
 
-def test_the_machines_clocks_are_read_in_the_same_unit(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_both_system_clocks_use_the_same_unit(monkeypatch: pytest.MonkeyPatch) -> None:
     passed_s = 0
     machine = SimpleNamespace(
         time_ns=lambda: (1_700_000_000 + passed_s) * 1_000_000_000,

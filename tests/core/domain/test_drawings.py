@@ -21,13 +21,13 @@ LINE = Drawing(DrawingKind.TREND_LINE, (HERE, THERE))
 
 
 @pytest.mark.parametrize("price", [float("nan"), float("inf"), -1.0, 0.0, 1e19])
-def test_an_anchor_lies_at_a_price_that_a_market_can_have(price: float) -> None:
+def test_an_anchor_needs_a_valid_price(price: float) -> None:
     with pytest.raises(ValueError, match="price"):
         Anchor(0, price)
 
 
 @pytest.mark.parametrize("time_ms", [FARTHEST_MS + 1, -FARTHEST_MS - 1])
-def test_an_anchor_lies_at_a_moment(time_ms: int) -> None:
+def test_an_anchor_needs_a_valid_time(time_ms: int) -> None:
     with pytest.raises(ValueError, match="time"):
         Anchor(time_ms, 1.0)
 
@@ -43,19 +43,19 @@ def test_an_anchor_lies_at_a_moment(time_ms: int) -> None:
         ({"width_px": 5}, "width"),
     ],
 )
-def test_what_is_no_drawing_cannot_be_made(changes: dict[str, object], says: str) -> None:
+def test_an_invalid_drawing_is_refused(changes: dict[str, object], says: str) -> None:
     with pytest.raises(ValueError, match=says):
         replace(LINE, **changes)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("text", ["", " padded ", "two\nlines", "x" * (LONGEST_TEXT + 1), "\u202eturned"])
-def test_a_text_says_one_line_of_plain_text(text: str) -> None:
+def test_a_text_is_one_line_of_plain_text(text: str) -> None:
     with pytest.raises(ValueError, match="cannot say"):
         Drawing(DrawingKind.TEXT, (HERE,), text=text)
 
 
 @given(st.text(st.characters(), max_size=400))
-def test_whatever_was_typed_becomes_a_text_or_nothing(typed: str) -> None:
+def test_any_input_becomes_a_valid_text_or_none(typed: str) -> None:
     said = text_of(typed)
     assert len(said) <= LONGEST_TEXT and "\n" not in said
     assert text_of(said) == said, "once made plain it stays as it is"
@@ -63,6 +63,6 @@ def test_whatever_was_typed_becomes_a_text_or_nothing(typed: str) -> None:
         assert Drawing(DrawingKind.TEXT, (HERE,), text=said).text == said
 
 
-def test_fibonacci_goes_back_from_the_second_anchor_to_the_first() -> None:
+def test_fibonacci_levels_run_from_the_second_anchor_to_the_first() -> None:
     prices = fibonacci_prices(Drawing(DrawingKind.FIBONACCI, (Anchor(0, 100.0), Anchor(60_000, 200.0))))
     assert prices == pytest.approx((200.0, 176.4, 161.8, 150.0, 138.2, 121.4, 100.0))

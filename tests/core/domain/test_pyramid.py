@@ -40,7 +40,7 @@ def assert_right(series: CandleSeries) -> None:
 
 @given(edits())
 @settings(max_examples=60)
-def test_all_levels_are_what_a_brute_force_finds_after_each_edit(changes: list[Edit]) -> None:
+def test_all_levels_equal_brute_force_after_each_edit(changes: list[Edit]) -> None:
     series = CandleSeries(MINUTE)
     series.build_pyramid()
     for change in changes:
@@ -68,7 +68,7 @@ def test_any_order_of_arrival_gives_the_same_levels(given_candles: list[Candle],
 
 @given(edits(), st.data())
 @settings(max_examples=60)
-def test_extremes_of_any_range_are_what_a_brute_force_finds(changes: list[Edit], data: st.DataObject) -> None:
+def test_extremes_of_any_range_equal_brute_force(changes: list[Edit], data: st.DataObject) -> None:
     series = CandleSeries(MINUTE)
     pyramid = Pyramid(series.values)
     for change in changes:
@@ -84,27 +84,27 @@ def test_extremes_of_any_range_are_what_a_brute_force_finds(changes: list[Edit],
 
 
 @pytest.mark.parametrize("bounds", [(0, 100_000), (1, 99_999), (12_345, 77_777), (0, 65_536), (33_333, 33_334)])
-def test_extremes_of_a_long_series_are_those_of_its_columns(bounds: tuple[int, int]) -> None:
+def test_extremes_of_a_long_series_equal_those_of_its_columns(bounds: tuple[int, int]) -> None:
     series = walk(100_000)
     view = slice(*bounds)
     assert series.extremes(*bounds) == (series.low[view].min(), series.high[view].max())
 
 
-def test_a_level_above_the_top_is_one_cell_and_none_of_no_candles() -> None:
+def test_a_level_above_the_top_has_one_cell_or_none_if_empty() -> None:
     series = walk(5)
     assert series.level(3).tolist() == series.level(20).tolist()
     assert series.level(20).shape == (5, 1)
     assert CandleSeries(MINUTE).level(4).shape == (5, 0)
 
 
-def test_what_is_handed_out_cannot_be_written() -> None:
+def test_returned_arrays_are_read_only() -> None:
     series = walk(100)
     for number in (0, 1, 6, 7):
         with pytest.raises(ValueError, match="read-only"):
             series.level(number)[0, 0] = 1.0
 
 
-def test_a_short_series_is_never_given_a_pyramid_by_its_extremes() -> None:
+def test_extremes_of_a_short_series_build_no_pyramid() -> None:
     series = walk(1_000)
     assert series.extremes(0, 1_000) is not None
     assert series._pyramid is None

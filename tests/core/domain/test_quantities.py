@@ -6,7 +6,7 @@ import pytest
 from core.domain.quantities import Quantity, units
 
 
-def test_the_close_spreads_with_the_root_of_time_and_nothing_else_does() -> None:
+def test_only_the_close_scales_with_the_square_root_of_time() -> None:
     """As a random walk does; a body or a wick is of one candle, however far ahead."""
     factor, offset = units(np.array([0.01]), np.array([-6.0]), np.array([3.0]), horizons=9)
     assert factor[0, [0, 3, 8], Quantity.CLOSE] == pytest.approx([0.01, 0.02, 0.03])

@@ -18,7 +18,7 @@ def _moments(spans: list[TimeSpan]) -> set[int]:
 
 
 @given(spans, spans)
-def test_what_is_left_is_the_difference_of_the_sets(some: list[TimeSpan], others: list[TimeSpan]) -> None:
+def test_remaining_spans_equal_the_set_difference(some: list[TimeSpan], others: list[TimeSpan]) -> None:
     apart = without(some, []) if len(_moments(some)) == sum(s.stop_ms - s.first_ms for s in some) else []
     left = without(apart, others)
     assert _moments(left) == _moments(apart) - _moments(others)
@@ -26,6 +26,6 @@ def test_what_is_left_is_the_difference_of_the_sets(some: list[TimeSpan], others
 
 
 @given(st.sets(st.integers(0, 60), min_size=1))
-def test_holes_are_what_is_not_there(times: set[int]) -> None:
+def test_holes_are_the_missing_times(times: set[int]) -> None:
     holes = holes_between(np.array(sorted(times)), ONE)
     assert _moments(holes) == set(range(min(times), max(times))) - times

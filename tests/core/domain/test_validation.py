@@ -49,7 +49,7 @@ def test_each_fault_has_its_reason_and_is_counted(change: dict[str, float], reas
 
 
 @given(st.builds(Candle, st.just(START_MS), ANY_FLOAT, ANY_FLOAT, ANY_FLOAT, ANY_FLOAT, ANY_FLOAT))
-def test_what_is_accepted_is_a_candle(candle: Candle) -> None:
+def test_every_accepted_candle_is_valid(candle: Candle) -> None:
     if Validator(MINUTE).check(candle) is None:
         numbers = (candle.open, candle.high, candle.low, candle.close, candle.volume)
         assert all(math.isfinite(number) for number in numbers)
@@ -68,7 +68,7 @@ def test_every_valid_candle_is_accepted(
 
 
 @pytest.mark.parametrize("factor", [10.0, 0.1, 1000.0])
-def test_a_tenfold_jump_is_rejected_and_not_measured_against(factor: float) -> None:
+def test_a_tenfold_jump_is_rejected_and_not_used_as_reference(factor: float) -> None:
     first, wrong, after = random_walk(3)
     validator = Validator(MINUTE)
     assert validator.check(first) is None
@@ -78,14 +78,14 @@ def test_a_tenfold_jump_is_rejected_and_not_measured_against(factor: float) -> N
     assert validator.check(after) is None
 
 
-def test_a_price_that_stays_where_it_jumped_is_a_market() -> None:
+def test_a_price_that_stays_after_a_jump_is_accepted() -> None:
     candles = random_walk(5)
     validator = Validator(MINUTE)
     moved = [candles[0], *(scaled(candle, 0.05) for candle in candles[1:])]
     assert [validator.check(candle) is None for candle in moved] == [True, False, True, True, True]
 
 
-def test_a_forming_candle_does_not_become_the_measure() -> None:
+def test_a_forming_candle_is_not_used_as_reference() -> None:
     first, second, third = random_walk(3)
     validator = Validator(MINUTE)
     assert validator.check(first) is None

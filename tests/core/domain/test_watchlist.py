@@ -13,9 +13,7 @@ LISTS = st.lists(st.integers(0, 30), unique=True, max_size=12).map(
 
 
 @given(LISTS, st.data())
-def test_a_move_puts_one_where_it_is_wanted_and_keeps_the_order_of_the_others(
-    markets: tuple[WatchedMarket, ...], data: st.DataObject
-) -> None:
+def test_a_move_keeps_the_order_of_the_others(markets: tuple[WatchedMarket, ...], data: st.DataObject) -> None:
     if not markets:
         assert moved(markets, WatchedMarket("kraken", "X/EUR"), 0) == ()
         return
@@ -35,7 +33,7 @@ def test_an_added_market_is_last_and_can_be_removed(markets: tuple[WatchedMarket
         added(added(markets, newcomer), newcomer)
 
 
-def test_a_full_list_says_so() -> None:
+def test_a_full_list_is_refused() -> None:
     full = tuple(WatchedMarket("kraken", f"C{number}/EUR") for number in range(MOST_WATCHED))
     with pytest.raises(ValueError, match="full"):
         added(full, WatchedMarket("okx", "BTC/USDT"))
@@ -45,10 +43,10 @@ def test_a_full_list_says_so() -> None:
     ("venue", "symbol", "interval"),
     [("Kraken", "BTC/EUR", "1m"), ("kraken", "BTCEUR", "1m"), ("kraken", "BTC/EUR", "1 minute"), ("", "BTC/EUR", "1m")],
 )
-def test_what_is_no_market_is_refused(venue: str, symbol: str, interval: str) -> None:
+def test_an_invalid_market_is_refused(venue: str, symbol: str, interval: str) -> None:
     with pytest.raises(ValidationError):
         WatchedMarket(venue, symbol, interval)
 
 
-def test_two_ways_to_write_an_interval_are_one_market() -> None:
+def test_two_spellings_of_an_interval_are_one_market() -> None:
     assert WatchedMarket("kraken", "BTC/EUR", "60m") == WatchedMarket("kraken", "BTC/EUR", "1h")

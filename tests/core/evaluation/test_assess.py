@@ -16,7 +16,7 @@ from tests.core.evaluation.rigs import MINUTE_MS, filled, origins, scored
 ALSO_STORED = ("body_loss", "upper_wick_loss", "lower_wick_loss", "volume_loss")
 
 
-def test_what_is_drawn_does_not_grow_with_the_run_and_keeps_its_ends() -> None:
+def test_chart_points_are_bounded_and_end_at_the_newest_candle() -> None:
     n = 20_000
     columns = filled(scored(n))
     found = assess(columns, origins(n), np.ones(n, dtype=np.bool_), Request())
@@ -34,7 +34,7 @@ def test_what_is_drawn_does_not_grow_with_the_run_and_keeps_its_ends() -> None:
     assert found.worst_500 is not None and found.best_500 is not None and found.worst_500 < 0.9 < found.best_500
 
 
-def test_the_table_says_what_skill_and_gain_say_of_the_same_losses() -> None:
+def test_the_table_agrees_with_skill_and_gain_of_the_same_losses() -> None:
     rows = scored(800, seed=3)
     columns = filled(rows)
     counts = np.arange(800) >= 200
@@ -46,7 +46,7 @@ def test_the_table_says_what_skill_and_gain_say_of_the_same_losses() -> None:
     assert row.model_gain_range == gain_sequence(rows.range_loss[200:], losses[:, 0, Quantity.RANGE], reference)
 
 
-def test_everything_else_that_is_drawn_has_a_skill_from_the_scores_that_hold_it() -> None:
+def test_every_other_drawn_quantity_has_a_skill_from_its_scores() -> None:
     """The first 200 are of a record from before these losses were stored."""
     rows = scored(1000, seed=4)
     old = {name: np.where(np.arange(1000) < 200, np.nan, getattr(rows, name)) for name in ALSO_STORED}
@@ -62,7 +62,7 @@ def test_everything_else_that_is_drawn_has_a_skill_from_the_scores_that_hold_it(
         assert of.skill.value == pytest.approx(0.1, abs=1e-6) and of.skill.low is not None
 
 
-def test_a_record_from_before_they_were_stored_says_so_and_judges_the_rest() -> None:
+def test_an_older_record_without_them_is_evaluated_on_the_rest() -> None:
     rows = scored(1000, seed=4)
     old = {name: np.full(1000, np.nan) for name in ALSO_STORED}
     found = assess(filled(replace(rows, **old)), origins(1000), np.ones(1000, dtype=np.bool_), Request())
@@ -72,7 +72,7 @@ def test_a_record_from_before_they_were_stored_says_so_and_judges_the_rest() -> 
     assert all(of.is_stored for of in nothing.also_drawn), "nothing is missing where nothing is scored"
 
 
-def test_an_expert_that_is_silent_has_no_loss() -> None:
+def test_a_silent_expert_has_no_loss() -> None:
     found = assess(filled(scored(100)), origins(100), np.ones(100, dtype=np.bool_), Request())
     by_name = {each.name: each for each in found.experts}
     for expert, name in enumerate(EXPERTS):
@@ -84,7 +84,7 @@ def test_an_expert_that_is_silent_has_no_loss() -> None:
     assert by_name["reference"].close_skill == 0.0
 
 
-def test_directions_further_ahead_are_those_of_all_candles_until_the_target() -> None:
+def test_longer_horizons_judge_the_direction_up_to_the_target() -> None:
     """Computed candle by candle: from the last close that the forecast knew to the target's."""
     n, horizon = 400, 3
     rows, known = scored(n, seed=8), origins(n)
@@ -108,7 +108,7 @@ def test_directions_further_ahead_are_those_of_all_candles_until_the_target() ->
 
 
 @pytest.mark.parametrize("counts", [(700, 1, 900, 2500), (900, 600, 1400, 200), (1, 1030, 1, 2000, 1)])
-def test_columns_keep_the_newest_in_order_whatever_the_pieces(counts: tuple[int, ...]) -> None:
+def test_columns_keep_the_newest_in_order_for_any_block_size(counts: tuple[int, ...]) -> None:
     firsts = 1 + np.cumsum([0, *counts])
     parts = [scored(count, seed=count, first=int(first)) for count, first in zip(counts, firsts, strict=False)]
     columns = filled(*parts, capacity=1000)

@@ -56,7 +56,7 @@ def test_each_score_counts_in_its_regime_alone() -> None:
     assert unknown.skill_close.value is None, "too few for a result"
 
 
-def test_without_older_scores_there_is_no_row_for_them() -> None:
+def test_without_older_scores_they_have_no_row() -> None:
     assert [each.name for each in by_regime(scores_in(Regime.CALM, 3, 1.0, 0))] == [each.value for each in Regime]
     assert [each.n for each in by_regime([])] == [0, 0, 0]
 
@@ -82,7 +82,9 @@ def test_conditions_are_emitted_stored_read_in_blocks_and_joined_with_scores(tmp
     assert len(nothing) == 0 and nothing.regimes.shape[0] == 0
 
 
-def test_a_checkpoint_from_before_there_were_conditions_is_taken(tmp_path: Path, session_after: SessionAfter) -> None:
+def test_a_checkpoint_of_an_older_version_without_conditions_is_accepted(
+    tmp_path: Path, session_after: SessionAfter
+) -> None:
     """Its state is computed from its candles: all of them here, so nothing differs."""
     whole, older = session_after(tmp_path / "whole", 46), session_after(tmp_path / "older", 41)
     run_id = older.status().run_id

@@ -74,7 +74,7 @@ def momentum(count: int, share: float, seed: int) -> list[Candle]:
     ]
 
 
-def test_few_candles_give_keys_without_made_up_numbers(tmp_path: Path) -> None:
+def test_few_candles_give_keys_without_numbers(tmp_path: Path) -> None:
     found = evaluated(tmp_path, random_walk(20))
     assert found["judged"] == 19
     assert found["pinball"]["close"]["skill"] is None and found["pinball"]["close"]["skill_ci95"] is None
@@ -90,7 +90,7 @@ def test_one_candle_works(tmp_path: Path) -> None:
     json.dumps(found, allow_nan=False)
 
 
-def test_its_numbers_are_those_of_the_record(tmp_path: Path) -> None:
+def test_the_numbers_equal_those_of_the_record(tmp_path: Path) -> None:
     candles = random_walk(160, seed=2)
     run_id = made_up(tmp_path, candles)
     db = open_database(DataFolder(tmp_path).database, readonly=True)
@@ -121,7 +121,7 @@ DRAWN = {
 }
 
 
-def test_everything_drawn_is_judged_by_the_shown_forecast(tmp_path: Path) -> None:
+def test_all_drawn_quantities_are_evaluated_on_the_shown_forecast(tmp_path: Path) -> None:
     """A real session: the stored losses of each forecast are those of its quantiles."""
     candles = random_walk(90, seed=2)
     found = evaluated(tmp_path, candles)
@@ -143,7 +143,7 @@ def test_everything_drawn_is_judged_by_the_shown_forecast(tmp_path: Path) -> Non
         assert found["horizons"]["2"][name]["n"] == 88 and "online_gain" not in of
 
 
-def test_a_record_from_before_wicks_were_stored_is_judged_without_them() -> None:
+def test_an_older_record_is_evaluated_without_wicks() -> None:
     whole = JudgedScores(
         [replace(score(place), volume_loss=0.5) for place in range(40)], np.ones((40, len(LOSS_ROWS), 6))
     )
@@ -161,7 +161,7 @@ def test_a_record_from_before_wicks_were_stored_is_judged_without_them() -> None
 
 @pytest.mark.slow
 @pytest.mark.needs_data
-def test_wicks_of_a_market_that_mostly_has_none_are_not_worse_than_no_change(tmp_path: Path, shared_data: Path) -> None:
+def test_rare_wicks_are_not_worse_than_no_change(tmp_path: Path, shared_data: Path) -> None:
     """63 % of its candles have no upper wick. Calibration raised the shown one's loss 31 % above the reference's."""
     candles = list(read_candle_file(shared_data / "gaps" / "UNITTEST_BTC-1m.feather").candles[:1500])
     usual = replace(LONG, training=replace(LONG.training, learning_rate=3e-5))
@@ -171,7 +171,7 @@ def test_wicks_of_a_market_that_mostly_has_none_are_not_worse_than_no_change(tmp
         assert found[name]["skill_ci95"][1] > 0.0
 
 
-def test_momentum_is_found_and_not_by_the_model_alone(tmp_path: Path) -> None:
+def test_momentum_is_found_with_and_without_the_model(tmp_path: Path) -> None:
     """Returns that repeat with a share of 0.7. So few candles are enough to find some of it."""
     found = evaluated(tmp_path, momentum(250, 0.7, seed=1), LONG)
     close, attainable = found["pinball"]["close"], 1.0 - math.sqrt(1.0 - 0.7**2)

@@ -49,7 +49,7 @@ def as_evaluated(of: QuantityAccuracy) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("horizon", range(1, HORIZONS + 1))
-def test_it_equals_evaluate(run: tuple[Path, str], evaluated: dict[str, Any], horizon: int) -> None:
+def test_running_evaluation_equals_evaluate(run: tuple[Path, str], evaluated: dict[str, Any], horizon: int) -> None:
     root, run_id = run
     with database(root) as db:
         found = read_all(RunningAccuracy(db, run_id, HORIZONS), Request(horizon))
@@ -78,7 +78,7 @@ def test_it_equals_evaluate(run: tuple[Path, str], evaluated: dict[str, Any], ho
         assert len(chosen.reliability) == len(QUANTILE_LEVELS)
 
 
-def test_each_regime_equals_evaluate(run: tuple[Path, str], evaluated: dict[str, Any]) -> None:
+def test_each_regime_equals_evaluate_by_regime(run: tuple[Path, str], evaluated: dict[str, Any]) -> None:
     root, run_id = run
     regimes = evaluated["regimes"]
     with database(root) as db:
@@ -96,7 +96,7 @@ def test_each_regime_equals_evaluate(run: tuple[Path, str], evaluated: dict[str,
         assert of.direction.value == pytest.approx(expected["direction"]) and of.direction.n == expected["direction_n"]
 
 
-def test_candles_after_a_gap_are_separate_as_in_evaluate_and_count_nowhere_else(tmp_path: Path) -> None:
+def test_candles_after_a_gap_form_a_separate_group_as_in_evaluate(tmp_path: Path) -> None:
     run_id = made_up(tmp_path, without(random_walk(240, seed=6), *range(4, 236, 6)))
     with database(tmp_path) as db:
         evaluated = evaluate_run(db, RunStore(db).get(run_id), HORIZONS)
@@ -117,7 +117,7 @@ def test_candles_after_a_gap_are_separate_as_in_evaluate_and_count_nowhere_else(
     assert expected["coverage_90"] == pytest.approx(np.mean([score.inside_90 for score in scores]))
 
 
-def test_without_a_gap_there_is_no_such_group(tmp_path: Path) -> None:
+def test_without_a_gap_there_is_no_gap_group(tmp_path: Path) -> None:
     run_id = made_up(tmp_path, random_walk(50))
     with database(tmp_path) as db:
         assert AFTER_GAP not in read_all(RunningAccuracy(db, run_id, HORIZONS)).groups
@@ -149,7 +149,7 @@ def test_only_the_newest_are_used_and_memory_is_bounded(tmp_path: Path) -> None:
     assert found.most == 40 and [row.n for row in found.horizons] == [40, 40, 40]
 
 
-def test_of_a_long_run_only_the_used_part_is_read(run: tuple[Path, str]) -> None:
+def test_only_the_used_part_of_a_long_run_is_read(run: tuple[Path, str]) -> None:
     """A year of one minute is 525,600 scores, of which the dock shows 20,000."""
     root, run_id = run
     with database(root) as db:

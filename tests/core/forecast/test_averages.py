@@ -12,7 +12,7 @@ VALUES = st.lists(st.floats(-1.0, 1.0, width=32), min_size=1, max_size=60)
 
 
 @given(values=VALUES, span=st.integers(2, 100))
-def test_equals_pandas(values: list[float], span: int) -> None:
+def test_averages_equal_pandas(values: list[float], span: int) -> None:
     moments = WeightedMoments(span)
     for value in values:
         moments.add(value)
@@ -25,13 +25,13 @@ def test_equals_pandas(values: list[float], span: int) -> None:
         assert moments.deviation is None
 
 
-def test_nothing_seen_is_not_a_number_made_up() -> None:
+def test_without_values_mean_and_deviation_are_none() -> None:
     assert WeightedMoments(10).mean is None
     assert WeightedMoments(10).deviation is None
 
 
 @given(values=VALUES)
-def test_state_goes_on_bit_for_bit(values: list[float]) -> None:
+def test_a_restored_state_continues_bit_for_bit(values: list[float]) -> None:
     whole, first = WeightedMoments(20), WeightedMoments(20)
     for value in values:
         whole.add(value)

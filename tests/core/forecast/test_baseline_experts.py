@@ -69,7 +69,7 @@ def losses(candles: list[Candle], skip: int, interval: Interval = MINUTE) -> Flo
         return total / total[REFERENCE]
 
 
-def test_a_12_lag_regression_finds_momentum_and_repeat_last_is_better_than_reverse_last_then() -> None:
+def test_a_12_lag_regression_and_repeat_last_find_momentum() -> None:
     generator = np.random.default_rng(1)
     noise = generator.normal(0.0, 1e-3, 700)
     returns = np.zeros(700)
@@ -80,7 +80,7 @@ def test_a_12_lag_regression_finds_momentum_and_repeat_last_is_better_than_rever
     assert lost[REPEAT] < lost[REVERSE]
 
 
-def test_har_and_ewma_find_clustered_volatility_for_range_and_for_the_width_of_the_close() -> None:
+def test_har_and_ewma_find_clustered_volatility_of_range_and_close() -> None:
     generator = np.random.default_rng(2)
     log_width = np.zeros(900)
     for row in range(1, 900):
@@ -92,7 +92,7 @@ def test_har_and_ewma_find_clustered_volatility_for_range_and_for_the_width_of_t
     assert spread[HAR] < 0.93 and spread[EWMA] < 0.96 and spread[HAR] < spread[REPEAT]
 
 
-def test_seasonal_finds_a_busy_hour() -> None:
+def test_seasonal_expert_finds_a_busy_hour() -> None:
     generator = np.random.default_rng(3)
     hour = np.arange(480) % 24
     volumes = np.exp(np.where(hour % 6 == 0, 1.5, 0.0) + generator.normal(0.0, 0.3, 480))
@@ -125,7 +125,7 @@ def test_repeat_and_reverse_last_move_the_reference_by_the_newest_return() -> No
 
 
 @pytest.mark.parametrize("count", [1, 2, 5, 29, 31, 60])
-def test_they_speak_from_the_first_candle_on(count: int) -> None:
+def test_experts_forecast_from_the_first_candle(count: int) -> None:
     watched = Watched(horizons=8)
     watched.feed(random_walk(count))
     said = watched.quantiles()
@@ -135,7 +135,7 @@ def test_they_speak_from_the_first_candle_on(count: int) -> None:
     np.testing.assert_array_equal(said[silent], np.broadcast_to(said[REFERENCE], said.shape)[silent])
 
 
-def test_flat_candles_without_volume_are_no_trouble() -> None:
+def test_flat_candles_without_volume_are_accepted() -> None:
     flat = [
         dataclasses.replace(candle, open=7.0, high=7.0, low=7.0, close=7.0, volume=0.0) for candle in random_walk(90)
     ]
@@ -145,7 +145,7 @@ def test_flat_candles_without_volume_are_no_trouble() -> None:
     assert np.isfinite(said).all() and (np.diff(said, axis=-1) >= 0.0).all()
 
 
-def test_a_jump_across_a_hole_teaches_nothing() -> None:
+def test_a_jump_across_a_gap_is_not_learned_from() -> None:
     candles = random_walk(160, seed=8)
     raised = {name: 1.3 * getattr(candles[150], name) for name in ("open", "high", "low", "close")}
     jump = [dataclasses.replace(candles[150], **raised)]
@@ -159,7 +159,7 @@ def test_a_jump_across_a_hole_teaches_nothing() -> None:
     np.testing.assert_allclose(watched.quantiles()[:, :, :4], without.quantiles()[:, :, :4])
 
 
-def test_going_on_from_a_state_says_the_same() -> None:
+def test_a_restored_state_gives_the_same_forecasts() -> None:
     candles = random_walk(160, seed=9)
     whole, first = Watched(), Watched()
     whole.feed(candles)
@@ -173,7 +173,7 @@ def test_going_on_from_a_state_says_the_same() -> None:
 
 @settings(max_examples=3, deadline=None)
 @given(moment=st.integers(40, 110), seed=st.integers(0, 50))
-def test_what_comes_later_changes_nothing_that_any_of_them_said(moment: int, seed: int) -> None:
+def test_later_candles_change_no_expert_forecast(moment: int, seed: int) -> None:
     """The market changes after a moment and starts with a gap. The forecasts are compared again at the very end."""
     candles, other = random_walk(120, seed), random_walk(120, seed + 100)
     later = [dataclasses.replace(candle, volume=50.0 * candle.volume) for candle in other[moment + 3 :]]
@@ -198,7 +198,7 @@ def said_by_all(candles: list[Candle]) -> tuple[FloatArray, FloatArray]:
     return np.stack(copies), np.stack(arrays)
 
 
-def test_a_small_history_that_is_trimmed_says_the_same_as_a_large_one() -> None:
+def test_a_trimmed_history_gives_the_same_forecasts_as_a_large_one() -> None:
     candles = random_walk(400, seed=10)
     small, large = Watched(capacity=256), Watched()
     small.feed(candles)

@@ -28,13 +28,13 @@ def coverage(scale: np.ndarray, seed: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 @pytest.mark.parametrize("factor", [0.4, 1.0, 2.5])
-def test_bands_keep_their_promise_whatever_was_believed(factor: float) -> None:
+def test_calibrated_bands_have_their_coverage_for_any_input_quantiles(factor: float) -> None:
     inside_50, inside_90 = coverage(np.full(5000, factor), seed=1)
     assert inside_50[2000:].mean() == pytest.approx(0.5, abs=0.03)
     assert inside_90[2000:].mean() == pytest.approx(0.9, abs=0.02)
 
 
-def test_no_window_of_500_is_far_off_when_the_belief_drifts_from_the_truth() -> None:
+def test_coverage_stays_close_in_every_window_of_500_under_drift() -> None:
     """Volatility scaling takes away the jumps; what is left for calibration is a slow error of the belief."""
     scale = np.exp(0.2 * np.sin(np.linspace(0.0, 6.0 * np.pi, 3000)))
     _, inside_90 = coverage(scale, seed=2)
@@ -42,7 +42,7 @@ def test_no_window_of_500_is_far_off_when_the_belief_drifts_from_the_truth() -> 
     assert windows.min() >= 0.84 and windows.max() <= 0.97
 
 
-def test_a_bias_is_taken_off_and_the_bands_need_not_be_wider_for_it() -> None:
+def test_a_bias_is_removed_without_widening_the_bands() -> None:
     generator = np.random.default_rng(4)
     calibration = AdaptiveCalibration(1)
     believed = np.tile(NORMAL, (1, QUANTITIES, 1))
@@ -55,7 +55,7 @@ def test_a_bias_is_taken_off_and_the_bands_need_not_be_wider_for_it() -> None:
 
 
 @pytest.mark.parametrize("flat", [0.3, 0.7, 0.95])
-def test_a_right_band_stays_right_where_many_closes_do_not_move(flat: float) -> None:
+def test_a_correct_band_stays_correct_with_many_unchanged_closes(flat: float) -> None:
     """Of the others, a standard normal share: the true quantiles of the mixture are known, and are what is believed."""
     generator, calibration = np.random.default_rng(11), AdaptiveCalibration(1)
     believed = np.tile(flat_quantiles(flat), (1, QUANTITIES, 1))
@@ -70,7 +70,7 @@ def test_a_right_band_stays_right_where_many_closes_do_not_move(flat: float) -> 
 
 
 @pytest.mark.parametrize("none", [0.0, 0.4, 0.55, 0.63, 0.9])
-def test_right_quantiles_of_wicks_cost_nothing_where_many_candles_have_none(none: float) -> None:
+def test_correct_wick_quantiles_are_kept_with_many_wickless_candles(none: float) -> None:
     """The outcome is never below 0, so on a market that often has no wick there is nothing on the other side of a tie
     to hold the median down: it was lifted off 0, and then every candle without a wick lay below all lower levels."""
     generator, calibration = np.random.default_rng(12), AdaptiveCalibration(1)
@@ -113,7 +113,7 @@ def test_quantiles_never_cross() -> None:
         calibration.update(1, shown, generator.standard_t(1.5, QUANTITIES))
 
 
-def test_what_one_horizon_learns_moves_no_other() -> None:
+def test_horizons_are_calibrated_separately() -> None:
     calibration = AdaptiveCalibration(3)
     believed = np.tile(NORMAL, (3, QUANTITIES, 1))
     for _ in range(50):

@@ -30,7 +30,7 @@ def columns_of(history: History) -> dict[str, np.ndarray]:
 
 
 @pytest.mark.parametrize("count", [1, 3, 5, 17, 64, 65, 150])
-def test_they_are_the_candles_joined(count: int) -> None:
+def test_coarse_candles_equal_the_joined_candles(count: int) -> None:
     """Against joining the candles themselves, as a chart of a coarser interval does."""
     candles = random_walk(count)
     history = filled(candles)
@@ -48,7 +48,7 @@ def test_they_are_the_candles_joined(count: int) -> None:
 
 @settings(max_examples=30, deadline=None)
 @given(moment=st.integers(0, 148), factor=st.floats(0.2, 5.0), hole=st.integers(1, 140))
-def test_no_input_changes_when_later_candles_do(moment: int, factor: float, hole: int) -> None:
+def test_later_candles_change_no_earlier_input(moment: int, factor: float, hole: int) -> None:
     """All that a model reads at a moment: the candles before it alone decide."""
     candles = without(random_walk(150), hole)
     changed = [
@@ -71,7 +71,7 @@ def test_no_input_changes_when_later_candles_do(moment: int, factor: float, hole
     np.testing.assert_array_equal(honest_real, corrupted_real)
 
 
-def test_scale_free() -> None:
+def test_inputs_are_scale_free() -> None:
     """A market at a thousand times the price, with twice the volume, gives the same inputs."""
     candles = random_walk(120)
     larger = [
@@ -82,7 +82,7 @@ def test_scale_free() -> None:
     np.testing.assert_allclose(ours, theirs, atol=1e-5)
 
 
-def test_the_same_when_the_oldest_candles_are_let_go() -> None:
+def test_dropping_the_oldest_candles_changes_nothing() -> None:
     candles = random_walk(400)
     small = History(MINUTE, 70, 1)
     for candle in candles:

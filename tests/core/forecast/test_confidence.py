@@ -59,12 +59,12 @@ def look_at(parts: FloatArray, wholes: FloatArray) -> Estimate:
 
 
 @pytest.mark.parametrize("memory", [0.0, pytest.param(0.9, marks=pytest.mark.slow)])
-def test_looking_all_week_makes_no_edge_where_there_is_none(memory: float) -> None:
+def test_continuous_monitoring_claims_no_false_edge(memory: float) -> None:
     above, either = claims(*weeks(memory))
     assert above <= 0.05 * WEEKS and either <= 0.05 * WEEKS + 3, (above, either)
 
 
-def test_an_interval_of_one_look_would_claim_edges_that_are_not_there() -> None:
+def test_a_fixed_sample_interval_would_claim_false_edges() -> None:
     """Why: the block bootstrap's interval, asked every 500 candles of the newest 1,000."""
     ours, reference = weeks(0.0)
     claimed = 0
@@ -74,7 +74,7 @@ def test_an_interval_of_one_look_would_claim_edges_that_are_not_there() -> None:
     assert claimed >= 8
 
 
-def test_an_edge_that_is_there_is_found_and_stays() -> None:
+def test_a_real_edge_is_found_and_stays() -> None:
     ours, reference = weeks(0.9, advantage=0.7)
     last = [skill_sequence(*pair) for pair in zip(ours, reference, strict=True)]
     assert all(look.low is not None and look.low > 0.0 for look in last)
@@ -82,7 +82,7 @@ def test_an_edge_that_is_there_is_found_and_stays() -> None:
 
 
 @pytest.mark.parametrize("n", [0, 29, 30, FEWEST_FOR_A_PROOF - 1, FEWEST_FOR_A_PROOF])
-def test_numbers_come_before_proofs(n: int) -> None:
+def test_estimates_appear_before_proofs(n: int) -> None:
     found = mean_sequence(np.random.default_rng(n).random(n))
     assert found.n == n and (found.value is None) == (n < 30)
     assert (found.low is None) == (n < FEWEST_FOR_A_PROOF)

@@ -22,7 +22,7 @@ def shifted(*centres: float) -> FloatArray:
     return np.broadcast_to(said, (len(centres), QUANTITIES, len(LEVELS))).copy()
 
 
-def test_the_better_expert_gains_and_can_lose_again() -> None:
+def test_the_better_expert_gains_weight_and_can_lose_it_again() -> None:
     generator = np.random.default_rng(1)
     weights = ExpertWeights(equal_trust(2), 1)
     said = shifted(0.0, 2.0)
@@ -34,7 +34,7 @@ def test_the_better_expert_gains_and_can_lose_again() -> None:
     assert (weights.shares[0] < 0.2).all()
 
 
-def test_a_mixture_is_found_that_is_better_than_each_expert() -> None:
+def test_a_mixture_better_than_each_expert_is_found() -> None:
     """The truth lies between the two: neither can be right, their mean is."""
     generator = np.random.default_rng(2)
     weights = ExpertWeights(equal_trust(2), 1)
@@ -51,7 +51,7 @@ def test_a_mixture_is_found_that_is_better_than_each_expert() -> None:
 
 @pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("changes", [0, 2])
-def test_it_is_never_far_behind_the_best_expert_even_where_that_one_changes(seed: int, changes: int) -> None:
+def test_the_combination_stays_close_to_the_best_expert_even_if_it_changes(seed: int, changes: int) -> None:
     """Against the best of five in hindsight, whose turn it is to be right drifting: behind by 3 % at most."""
     generator = np.random.default_rng(seed)
     steps = 3000
@@ -70,7 +70,7 @@ def test_it_is_never_far_behind_the_best_expert_even_where_that_one_changes(seed
 
 
 @pytest.mark.parametrize("jump", [3.0, 6.0])
-def test_a_jump_that_an_expert_allowed_for_lifts_its_weight(jump: float) -> None:
+def test_a_jump_within_an_experts_range_raises_its_weight(jump: float) -> None:
     """After 200 calm candles, on which its wide tails were worth little: it has not been written off."""
     generator = np.random.default_rng(1)
     weights = ExpertWeights(equal_trust(2), 1)
@@ -85,7 +85,7 @@ def test_a_jump_that_an_expert_allowed_for_lifts_its_weight(jump: float) -> None
 
 @settings(max_examples=50)
 @given(st.lists(st.tuples(*[st.floats(-1e9, 1e9)] * 3), min_size=1, max_size=50))
-def test_weights_are_shares_whatever_was_said_and_came(numbers: list[tuple[float, float, float]]) -> None:
+def test_weights_are_shares_for_any_forecasts_and_outcomes(numbers: list[tuple[float, float, float]]) -> None:
     weights = ExpertWeights(equal_trust(2), 1)
     for first, second, outcome in numbers:
         weights.update(1, shifted(first, second), np.full(QUANTITIES, outcome))
@@ -93,7 +93,7 @@ def test_weights_are_shares_whatever_was_said_and_came(numbers: list[tuple[float
     assert (weights.weights >= 0.0).all()
 
 
-def test_an_expert_without_trust_never_has_a_weight() -> None:
+def test_an_expert_without_prior_weight_never_gets_weight() -> None:
     trust = equal_trust(3)
     trust[2, 0] = 0.0
     weights = ExpertWeights(trust, 1)
@@ -113,14 +113,14 @@ def test_a_combination_of_ascending_quantiles_ascends() -> None:
         assert (np.diff(weights.combine(experts), axis=-1) >= 0.0).all()
 
 
-def test_other_horizons_learn_nothing() -> None:
+def test_an_outcome_does_not_change_other_horizons() -> None:
     weights = ExpertWeights(equal_trust(2), 2)
     weights.update(2, shifted(0.0, 3.0), np.zeros(QUANTITIES))
     np.testing.assert_array_equal(weights.weights[:, 0], 0.5)
     assert (weights.weights[0, 1] > 0.5).any()
 
 
-def test_further_ahead_one_outcome_moves_the_weights_less_but_not_h_times_less() -> None:
+def test_longer_horizons_learn_more_slowly_but_not_h_times() -> None:
     """Outcomes of h candles overlap: the sum of their gains scatters by the root of h more."""
     weights = ExpertWeights(equal_trust(2), 4)
     for horizon in (1, 4):
@@ -129,7 +129,7 @@ def test_further_ahead_one_outcome_moves_the_weights_less_but_not_h_times_less()
     assert (near > 1.5 * far).all() and (near < 3.0 * far).all()
 
 
-def test_going_on_from_a_state_gives_the_same_weights() -> None:
+def test_a_restored_state_gives_the_same_weights() -> None:
     generator = np.random.default_rng(4)
     first, second = ExpertWeights(equal_trust(2), 1), ExpertWeights(equal_trust(2), 1)
     for _ in range(30):

@@ -19,14 +19,14 @@ def fed(log_ranges: FloatArray, log_returns: FloatArray) -> GarchGrid:
     return grid
 
 
-def test_nothing_is_known_before_the_first_return() -> None:
+def test_forecasts_are_nan_before_the_first_return() -> None:
     grid = GarchGrid()
     grid.observe(-6.0, None)
     assert np.isnan(grid.log_ranges(3)).all() and np.isnan(grid.moves(3)).all()
 
 
 @pytest.mark.parametrize("seed", [0, 1])
-def test_it_comes_near_the_true_mean_of_the_log_range_and_says_more_than_the_average(seed: int) -> None:
+def test_garch_tracks_the_true_log_range_better_than_the_average(seed: int) -> None:
     """The true median lies a steady step below the true mean, so the two go up and down together."""
     known = leveraged_garch(3000, seed)
     grid, said, last = GarchGrid(), [], None
@@ -39,7 +39,7 @@ def test_it_comes_near_the_true_mean_of_the_log_range_and_says_more_than_the_ave
     assert np.mean(said[1000:]) == pytest.approx(np.mean(known.outcome[1000:]), abs=0.03)
 
 
-def test_a_fall_makes_the_next_candles_wilder_than_a_rise_where_it_always_did() -> None:
+def test_a_learned_leverage_effect_is_forecast() -> None:
     known = leveraged_garch(3000, 2)
     closes = np.array([candle.close for candle in known.candles])
     grid = fed(known.outcome[1:], np.diff(np.log(closes)))
@@ -51,7 +51,7 @@ def test_a_fall_makes_the_next_candles_wilder_than_a_rise_where_it_always_did() 
     assert after_a_fall > grid.log_ranges(1)[0] + 0.1
 
 
-def test_far_ahead_all_is_as_usual_again() -> None:
+def test_long_horizons_return_to_the_usual_volatility() -> None:
     generator = np.random.default_rng(3)
     calm = fed(np.full(1500, -6.0) + generator.normal(0.0, 0.3, 1500), generator.normal(0.0, 1e-3, 1500))
     for _ in range(5):
@@ -61,7 +61,7 @@ def test_far_ahead_all_is_as_usual_again() -> None:
 
 
 @given(st.lists(st.tuples(st.floats(-12.0, 2.0), st.none() | st.floats(-0.9, 0.9)), min_size=1, max_size=60))
-def test_whatever_comes_is_finite_or_says_that_nothing_is_known(candles: list[tuple[float, float | None]]) -> None:
+def test_forecasts_are_finite_or_nan_for_any_input(candles: list[tuple[float, float | None]]) -> None:
     grid = GarchGrid()
     for log_range, log_return in candles:
         grid.observe(log_range, log_return)
@@ -71,7 +71,7 @@ def test_whatever_comes_is_finite_or_says_that_nothing_is_known(candles: list[tu
         assert np.isfinite(grid.log_ranges(2)).all() and (grid.moves(2) > 0.0).all()
 
 
-def test_state_goes_there_and_back() -> None:
+def test_state_round_trips() -> None:
     generator = np.random.default_rng(4)
     ranges, returns = generator.normal(-6.0, 0.4, 300), generator.normal(0.0, 1e-3, 300)
     whole, other = fed(ranges, returns), GarchGrid()

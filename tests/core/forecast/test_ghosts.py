@@ -30,7 +30,7 @@ def test_every_ghost_is_a_valid_candle(raw: np.ndarray, price: float) -> None:
         opening = ghost.close
 
 
-def test_a_market_without_volume_gets_none() -> None:
+def test_a_market_without_volume_gets_ghosts_of_zero_volume() -> None:
     natural = np.zeros((1, QUANTITIES, len(LEVELS)))
     natural[:, Quantity.VOLUME] = np.log(1e-13)
     assert ghosts(natural, 1.0, START_MS, MINUTE)[0].volume == 0.0
@@ -40,9 +40,7 @@ def test_a_market_without_volume_gets_none() -> None:
     ("upper", "lower", "above"),
     [(0.0, 0.0, 0.5), (0.0, 0.1, 0.45), (0.2, 0.0, 0.6), (0.4, 0.4, 0.5), (3.0, 1.0, 0.75), (0.0, 2.0, 0.0)],
 )
-def test_a_median_wick_of_none_does_not_put_all_of_the_range_on_one_side(
-    upper: float, lower: float, above: float
-) -> None:
+def test_a_zero_median_wick_does_not_make_the_range_one_sided(upper: float, lower: float, above: float) -> None:
     """Wicks in shares of the range. Only where a wick alone is as long as all of it there is none on the other side."""
     natural = np.zeros((1, QUANTITIES, len(LEVELS)))
     natural[:, Quantity.RANGE] = np.log(0.01)
@@ -67,7 +65,7 @@ def test_overlap(ghost: tuple[float, float], real: tuple[float, float], expected
 
 @settings(max_examples=100)
 @given(raw=arrays(np.float64, (4, 3, QUANTITIES, len(LEVELS)), elements=st.floats(-0.5, 0.5)))
-def test_columns_are_the_ghosts_of_each_origin(raw: np.ndarray) -> None:
+def test_columns_equal_the_ghosts_of_each_origin(raw: np.ndarray) -> None:
     natural = within_bounds(np.sort(raw, axis=-1))
     natural[:, :, Quantity.RANGE] -= 5.0
     closes = np.array([1e-8, 1.0, 19_700.25, 1e9])

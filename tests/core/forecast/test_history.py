@@ -21,7 +21,7 @@ def filled(candles: list[Candle], capacity: int = 64, horizons: int = 4) -> Hist
     return history
 
 
-def test_targets_are_what_came_after_the_origin() -> None:
+def test_targets_are_the_candles_after_the_origin() -> None:
     candles = random_walk(30)
     natural, closed, usable = filled(candles).targets(np.array([10]))
     assert closed.all() and usable.all()
@@ -41,14 +41,14 @@ def test_an_open_target_is_not_closed() -> None:
     assert closed.tolist() == [[True, True, False, False]]
 
 
-def test_a_target_beyond_a_hole_is_not_usable() -> None:
+def test_a_target_beyond_a_gap_is_not_usable() -> None:
     history = filled(without(random_walk(13), 11))
     _, closed, usable = history.targets(np.array([9]))
     assert closed.tolist() == [[True, True, False, False]]
     assert usable.tolist() == [[True, False, False, False]]
 
 
-def test_a_feature_is_in_units_of_the_candles_before_not_of_its_own() -> None:
+def test_a_feature_is_scaled_by_earlier_candles_only() -> None:
     """So a candle of twice the size has twice the feature, and twice the volume adds the logarithm of two."""
     *past, last = random_walk(40)
     last = dataclasses.replace(last, open=100.0, high=100.02, low=99.98, close=100.01)
@@ -62,7 +62,7 @@ def test_a_feature_is_in_units_of_the_candles_before_not_of_its_own() -> None:
 
 @settings(max_examples=25)
 @given(moment=st.integers(12, 38), factor=st.floats(0.5, 2.0))
-def test_nothing_later_changes_what_was_known(moment: int, factor: float) -> None:
+def test_later_candles_do_not_change_earlier_features(moment: int, factor: float) -> None:
     candles = random_walk(40)
     changed = [
         candle
@@ -100,7 +100,7 @@ def test_an_old_candle_is_refused() -> None:
 
 
 @pytest.mark.parametrize("stop", [1, 7, 50, 64, 100, 128, 150])
-def test_a_restored_history_goes_on_bit_for_bit(stop: int) -> None:
+def test_a_restored_history_continues_bit_for_bit(stop: int) -> None:
     candles = random_walk(200)
     whole = filled(candles)
     resumed = History(MINUTE, 64, 4)

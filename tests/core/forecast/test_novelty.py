@@ -47,7 +47,7 @@ def with_candle(**changes: float) -> list[Candle]:
     return [replace(candle, **changes) if row == CRASH_AT else candle for row, candle in enumerate(CALM)]  # type: ignore[arg-type]
 
 
-def test_a_crash_is_odd_at_once_and_named() -> None:
+def test_a_crash_is_unusual_at_once_and_named() -> None:
     before = CALM[CRASH_AT].open
     found = conditions(with_candle(low=before * 0.8, close=before * 0.82, high=before * 1.001))
     assert found[CRASH_AT].is_odd
@@ -65,26 +65,26 @@ def test_a_crash_is_odd_at_once_and_named() -> None:
         ({"volume": 20_000.0}, "volume"),
     ],
 )
-def test_the_input_that_is_odd_is_named_with_how_many_times(changes: dict[str, float], named: str) -> None:
+def test_the_unusual_input_is_named_with_its_ratio(changes: dict[str, float], named: str) -> None:
     found = conditions(with_candle(**changes))[CRASH_AT]
     assert found.oddity.startswith(named) and "times its usual" in found.oddity
 
 
-def test_the_ratio_that_is_named_is_right() -> None:
+def test_the_named_ratio_is_correct() -> None:
     """The volume's usual is what it has been: the mean of its gamma distribution is 20."""
     words = conditions(with_candle(volume=10_000.0))[CRASH_AT].oddity
     assert words.startswith("volume ")
     assert 300 < float(words.split()[1].replace(",", "")) < 1_200
 
 
-def test_nothing_is_said_before_enough_was_seen() -> None:
+def test_nothing_is_reported_before_enough_candles() -> None:
     crash = replace(CALM[100], low=CALM[100].low / 2.0)
     found = conditions([*CALM[:100], crash, *CALM[101:]])
     assert all(each.novelty is None and not each.is_odd for each in found[:FEWEST])
     assert all(each.novelty is not None for each in found[FEWEST + 2 :])
 
 
-def test_one_crash_does_not_make_the_next_one_usual() -> None:
+def test_one_crash_does_not_make_the_next_one_normal() -> None:
     def crashed(row: int, candle: Candle) -> Candle:
         return replace(candle, low=candle.low * 0.85) if row in (400, CRASH_AT) else candle
 
@@ -94,14 +94,14 @@ def test_one_crash_does_not_make_the_next_one_usual() -> None:
 
 @settings(max_examples=4, deadline=None)
 @given(moment=st.integers(1, 420), seed=st.integers(0, 10**6))
-def test_what_comes_later_changes_nothing_that_was_said(moment: int, seed: int) -> None:
+def test_later_candles_do_not_change_earlier_results(moment: int, seed: int) -> None:
     candles = random_walk(430, seed)
     whole = conditions(candles)
     assert conditions(candles[: moment + 1]) == whole[: moment + 1]
 
 
 @pytest.mark.parametrize("cut", [1, 299, CRASH_AT + 1])
-def test_going_on_from_a_state_says_the_same(cut: int) -> None:
+def test_a_restored_state_gives_the_same_results(cut: int) -> None:
     candles = with_candle(low=CALM[CRASH_AT].low * 0.8)
     past = history()
     watch = ConditionsWatch(past)
@@ -121,7 +121,7 @@ def test_going_on_from_a_state_says_the_same(cut: int) -> None:
     assert rest == conditions(candles)[cut:]
 
 
-def test_without_a_state_it_is_found_again_from_the_candles_that_are_kept() -> None:
+def test_without_a_state_it_is_rebuilt_from_the_stored_candles() -> None:
     """A checkpoint from before there were conditions."""
     past = history()
     found = conditions(CALM, past)
@@ -132,7 +132,7 @@ def test_without_a_state_it_is_found_again_from_the_candles_that_are_kept() -> N
 
 @pytest.mark.needs_data
 @pytest.mark.parametrize("name", FILES)
-def test_real_markets_are_rarely_odd_and_a_crash_in_one_always(name: str) -> None:
+def test_real_markets_are_rarely_unusual_but_crashes_always(name: str) -> None:
     if not DATA.is_dir():
         pytest.skip(f"there is no {DATA}")
     file = read_candle_file(DATA / name)

@@ -30,7 +30,7 @@ def quantiles(candles: list[Candle]) -> FloatArray:
 
 
 @pytest.mark.parametrize("horizon", [1, 3])
-def test_the_close_is_as_far_off_as_lately_with_both_signs(
+def test_the_close_quantiles_follow_recent_moves_symmetrically(
     candles: list[Candle], quantiles: FloatArray, horizon: int
 ) -> None:
     """Worked out by the definition alone, with pandas."""
@@ -44,7 +44,9 @@ def test_the_close_is_as_far_off_as_lately_with_both_signs(
     np.testing.assert_array_equal(quantiles[:, Quantity.BODY], -quantiles[:, Quantity.BODY, ::-1])
 
 
-def test_the_range_is_as_far_off_its_average_as_lately(candles: list[Candle], quantiles: FloatArray) -> None:
+def test_the_range_quantiles_follow_recent_deviations_from_the_average(
+    candles: list[Candle], quantiles: FloatArray
+) -> None:
     spread = pd.Series(np.log(np.log([candle.high / candle.low for candle in candles])))
     about = (spread - spread.ewm(span=50).mean().shift(1)).iloc[-REFERENCE_WINDOW:]
     np.testing.assert_allclose(quantiles[0, Quantity.RANGE], np.quantile(about, LEVELS), rtol=1e-9)
@@ -60,7 +62,7 @@ def test_a_drift_of_the_past_is_not_forecast() -> None:
 
 
 @pytest.mark.parametrize("count", [1, 2, 5, 29, 31])
-def test_it_speaks_from_the_first_candle_on(count: int) -> None:
+def test_the_baseline_forecasts_from_the_first_candle(count: int) -> None:
     history = History(MINUTE, 2048, 8)
     for candle in random_walk(count):
         history.append(candle)

@@ -36,7 +36,7 @@ def probabilities(
 
 
 @pytest.mark.parametrize("seed", range(2))
-def test_known_regimes_are_named_rightly_once_each_has_been_seen(seed: int) -> None:
+def test_known_regimes_are_recognised_once_seen(seed: int) -> None:
     """Calm, trending, volatile, and the same again: the first round is what there is to learn from."""
     known = stretches(*Regime, *Regime, length=LENGTH)
     found = observe(RegimeMixture(), market(known, seed))
@@ -49,13 +49,13 @@ def test_known_regimes_are_named_rightly_once_each_has_been_seen(seed: int) -> N
 
 
 @pytest.mark.parametrize("seed", range(2))
-def test_a_switch_is_noticed_within_a_few_candles(seed: int) -> None:
+def test_a_switch_is_detected_within_a_few_candles(seed: int) -> None:
     found = observe(RegimeMixture(), market(stretches(*Regime, length=LENGTH), seed))
     for stretch, regime in ((1, Regime.TRENDING), (2, Regime.VOLATILE)):
         assert found[stretch * LENGTH :].index(regime) <= RETURNS
 
 
-def test_a_fall_is_a_trend_as_well() -> None:
+def test_a_falling_market_is_a_trend_too() -> None:
     rising = market(stretches(Regime.CALM, Regime.TRENDING, length=LENGTH), 1)
     falling = [
         Candle(each.open_time_ms, *(1e4 / price for price in (each.open, each.low, each.high, each.close)), each.volume)
@@ -71,7 +71,7 @@ def test_a_fall_is_a_trend_as_well() -> None:
     factor=st.floats(0.5, 2.0),
     gaps=st.frozensets(st.integers(1, 199), max_size=5),
 )
-def test_what_comes_later_changes_no_label(moment: int, seed: int, factor: float, gaps: frozenset[int]) -> None:
+def test_later_candles_change_no_label(moment: int, seed: int, factor: float, gaps: frozenset[int]) -> None:
     candles = random_walk(200, seed)
     changed = [
         candle
@@ -94,7 +94,9 @@ def test_what_comes_later_changes_no_label(moment: int, seed: int, factor: float
     heights=st.lists(st.floats(-11.6, 3.0), min_size=60, max_size=60),
     cut=st.integers(0, 60),
 )
-def test_probabilities_add_up_and_the_state_goes_on(closes: list[float], heights: list[float], cut: int) -> None:
+def test_probabilities_sum_to_one_and_a_restored_state_continues(
+    closes: list[float], heights: list[float], cut: int
+) -> None:
     """Whatever comes: jumps of any size, candles of any height."""
     mixture, resumed = RegimeMixture(), RegimeMixture()
     for row, (close, height) in enumerate(zip(closes, heights, strict=False)):
@@ -129,7 +131,7 @@ def test_a_single_crash_is_no_trend() -> None:
     assert Regime.VOLATILE in found[200:203]
 
 
-def test_what_was_travelled_across_a_hole_is_no_trend() -> None:
+def test_a_move_across_a_gap_is_no_trend() -> None:
     """A jump over a hole, many times the usual move: the straightness is that of the candles around it."""
     calm = market(stretches(Regime.CALM, length=LENGTH), 2)
     jumped = [
@@ -144,6 +146,6 @@ def test_what_was_travelled_across_a_hole_is_no_trend() -> None:
     assert without_hole != probabilities(RegimeMixture(), calm)[200], "without the hole it is a move as any other"
 
 
-def test_a_market_without_any_move_has_a_regime_too() -> None:
+def test_a_flat_market_has_a_regime_too() -> None:
     flat = [Candle(row * 60_000, 5.0, 5.0, 5.0, 5.0, 0.0) for row in range(50)]
     assert observe(RegimeMixture(), flat)[-1] is Regime.CALM

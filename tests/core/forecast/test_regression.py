@@ -7,7 +7,7 @@ from core.forecast.regression import DiscountedRegression
 from core.forecast.residuals import ResidualQuantiles
 
 
-def test_it_equals_weighted_ridge_regression_on_all_outcomes() -> None:
+def test_regression_equals_weighted_ridge_on_all_outcomes() -> None:
     generator = np.random.default_rng(0)
     regression = DiscountedRegression(3, 2, keep=0.98, penalty=2.0)
     features, outcomes = generator.normal(size=(200, 2, 3)), generator.normal(size=(200, 2))
@@ -21,7 +21,7 @@ def test_it_equals_weighted_ridge_regression_on_all_outcomes() -> None:
         np.testing.assert_allclose(regression.predict(asked)[horizon], coefficients @ asked)
 
 
-def test_before_any_outcome_it_expects_nothing() -> None:
+def test_without_outcomes_the_expectation_is_zero() -> None:
     np.testing.assert_array_equal(DiscountedRegression(2, 3, keep=0.9, penalty=1.0).predict(np.ones(2)), np.zeros(3))
 
 

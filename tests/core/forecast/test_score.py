@@ -12,7 +12,7 @@ from core.forecast import score
 
 
 @given(outcome=st.floats(-5, 5), quantiles=st.lists(st.floats(-5, 5), min_size=7, max_size=7))
-def test_pinball_equals_the_textbook(outcome: float, quantiles: list[float]) -> None:
+def test_pinball_loss_equals_its_definition(outcome: float, quantiles: list[float]) -> None:
     expected = np.mean(
         [
             level * (outcome - quantile) if outcome >= quantile else (1.0 - level) * (quantile - outcome)
@@ -40,7 +40,7 @@ def test_equal_losses_have_no_skill() -> None:
     assert estimate.value == pytest.approx(0.0) and estimate.low == pytest.approx(0.0)
 
 
-def test_the_interval_covers_the_truth_about_as_often_as_it_says() -> None:
+def test_the_interval_has_about_its_nominal_coverage() -> None:
     generator = np.random.default_rng(5)
     hits = 0
     for _ in range(200):
@@ -52,7 +52,7 @@ def test_the_interval_covers_the_truth_about_as_often_as_it_says() -> None:
     assert 180 <= hits <= 199
 
 
-def test_overlapping_forecasts_have_wider_intervals_and_those_cover_too() -> None:
+def test_overlapping_forecasts_have_wider_intervals_of_nominal_coverage() -> None:
     """Losses of forecasts of 40 candles, each of which shares 39 of them with the one before it."""
     generator, horizon = np.random.default_rng(8), 40
     hits, taken_as_single = 0, 0
@@ -67,7 +67,7 @@ def test_overlapping_forecasts_have_wider_intervals_and_those_cover_too() -> Non
 
 
 @pytest.mark.parametrize("horizon", [1, 8, 64])
-def test_a_share_of_overlapping_forecasts_is_never_surer_than_that_of_single_ones(horizon: int) -> None:
+def test_overlap_never_narrows_the_interval_of_a_share(horizon: int) -> None:
     """Runs of hits and misses, and one of hits alone, of which a bootstrap by itself would be certain."""
     runs = np.repeat(np.random.default_rng(9).random(30) < 0.6, 12)
     for hits in (runs, np.ones(40, dtype=np.bool_)):
@@ -97,7 +97,7 @@ def test_the_gain_is_the_difference_of_two_skills() -> None:
     assert score.gain(loss[:5], without[:5], reference[:5]).value is None
 
 
-def test_diebold_mariano_equals_the_normal_test_on_the_mean_with_newey_and_wests_variance() -> None:
+def test_diebold_mariano_equals_a_normal_test_with_newey_west_variance() -> None:
     """Computed manually: 32 losses make three lags, with weights 3/4, 1/2 and 1/4."""
     difference = np.array([1.0, -1.0, 2.0, 0.5] * 8)
     centred = difference - 0.625
@@ -108,7 +108,7 @@ def test_diebold_mariano_equals_the_normal_test_on_the_mean_with_newey_and_wests
     assert score.diebold_mariano(np.zeros(32), difference) == pytest.approx(expected)
 
 
-def test_diebold_mariano_is_right_about_as_often_as_it_says_where_losses_hang_together() -> None:
+def test_diebold_mariano_has_about_its_nominal_level_for_correlated_losses() -> None:
     generator = np.random.default_rng(7)
     found = 0
     for _ in range(300):
@@ -120,13 +120,13 @@ def test_diebold_mariano_is_right_about_as_often_as_it_says_where_losses_hang_to
     assert 5 <= found <= 30  # 15 expected; without allowing for it there would be 50
 
 
-def test_diebold_mariano_says_nothing_of_few_or_equal_losses() -> None:
+def test_diebold_mariano_gives_none_for_few_or_equal_losses() -> None:
     assert score.diebold_mariano(np.ones(10), np.zeros(10)) is None
     assert score.diebold_mariano(np.ones(100), np.ones(100)) is None
 
 
 @given(st.lists(st.booleans(), max_size=30), st.integers(1, 10))
-def test_rolling_shares_are_those_of_each_window(hits: list[bool], window: int) -> None:
+def test_rolling_shares_equal_those_of_each_window(hits: list[bool], window: int) -> None:
     shares = score.rolling_shares(np.array(hits, dtype=bool), window)
     expected = [sum(hits[start : start + window]) / window for start in range(len(hits) - window + 1)]
     np.testing.assert_allclose(shares, expected, atol=1e-12)

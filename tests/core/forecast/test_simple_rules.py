@@ -6,7 +6,7 @@ from core.forecast.simple_rules import SimpleRules
 from tests.support.candles import MINUTE, random_walk
 
 
-def test_taken_one_by_one_or_at_once_they_say_the_same() -> None:
+def test_one_by_one_and_all_at_once_give_the_same_forecasts() -> None:
     candles = random_walk(90)
     rules, again = SimpleRules(MINUTE, 3), SimpleRules(MINUTE, 3)
     for candle in candles:

@@ -21,7 +21,7 @@ def fed(log_ranges: FloatArray, window: int = WINDOW) -> RegimeSwitching:
 
 
 @pytest.mark.parametrize("seed", [0, 1])
-def test_it_loses_hardly_more_than_the_best_forecast_of_a_market_that_switches(seed: int) -> None:
+def test_the_loss_is_close_to_the_best_forecast_of_a_switching_market(seed: int) -> None:
     known = switching(3000, seed)
     chain, lost = RegimeSwitching(WINDOW), []
     for row, log_range in enumerate(known.outcome.tolist()):
@@ -31,7 +31,7 @@ def test_it_loses_hardly_more_than_the_best_forecast_of_a_market_that_switches(s
     assert np.mean(lost) < 1.03 * np.mean(pinball(known.outcome, known.best)[1500:])
 
 
-def test_both_regimes_are_possible_soon_after_a_jump_and_one_once_it_lasts() -> None:
+def test_regimes_are_uncertain_after_a_jump_and_clear_once_it_lasts() -> None:
     generator = np.random.default_rng(5)
     calm, wild = generator.normal(-6.0, 0.2, (8, 80)), generator.normal(-4.0, 0.2, (8, 80))
     chain = fed(np.concatenate([np.stack([calm, wild], axis=1).ravel(), generator.normal(-6.0, 0.2, 80)]))
@@ -45,7 +45,7 @@ def test_both_regimes_are_possible_soon_after_a_jump_and_one_once_it_lasts() -> 
     assert np.ptp(after[-1]) > 2.0 * np.ptp(after[0])
 
 
-def test_far_ahead_each_regime_is_as_likely_as_it_was_long() -> None:
+def test_long_horizons_use_the_stationary_regime_probabilities() -> None:
     """Wild for 20 of every 200 candles: wherever the market is now, nine in ten of those far ahead are calm."""
     generator = np.random.default_rng(8)
     wild, calm = generator.normal(-4.0, 0.2, (8, 20)), generator.normal(-6.0, 0.2, (8, 180))
@@ -57,7 +57,7 @@ def test_far_ahead_each_regime_is_as_likely_as_it_was_long() -> None:
     assert at_wild.log_range_quantiles(1)[0, len(LEVELS) // 2] == pytest.approx(-4.0, abs=0.3)
 
 
-def test_a_wild_regime_has_wilder_moves_and_unknown_returns_say_nothing() -> None:
+def test_a_volatile_regime_has_larger_moves_and_unknown_returns_are_ignored() -> None:
     chain = RegimeSwitching(WINDOW)
     for row in range(400):
         is_wild = row // 50 % 2 == 1
@@ -68,7 +68,7 @@ def test_a_wild_regime_has_wilder_moves_and_unknown_returns_say_nothing() -> Non
 
 
 @given(st.lists(st.floats(-14.0, 3.0), min_size=1, max_size=80), st.integers(1, 9))
-def test_quantiles_ascend_and_stay_within_what_was_seen(log_ranges: list[float], horizons: int) -> None:
+def test_quantiles_ascend_within_the_observed_range(log_ranges: list[float], horizons: int) -> None:
     said = fed(np.array(log_ranges)).log_range_quantiles(horizons)
     assert said.shape == (horizons, len(LEVELS))
     assert (np.diff(said, axis=-1) >= 0.0).all()
@@ -81,7 +81,7 @@ def test_only_the_newest_candles_are_kept() -> None:
     assert chain.log_range_quantiles(1).max() <= ranges.max()
 
 
-def test_state_goes_there_and_back() -> None:
+def test_state_round_trips() -> None:
     ranges = np.random.default_rng(7).normal(-6.0, 0.4, 1300)
     whole, other = fed(ranges), RegimeSwitching(WINDOW)
     other.restore(fed(ranges[:1100]).state())
@@ -91,7 +91,7 @@ def test_state_goes_there_and_back() -> None:
     np.testing.assert_array_equal(whole.moves(8), other.moves(8))
 
 
-def test_no_number_of_its_state_is_none() -> None:
+def test_the_state_has_no_missing_number() -> None:
     """A checkpoint with one that is not finite is refused."""
     chain = RegimeSwitching(WINDOW)
     for log_return in (None, 1e-3, None, -1e-3):

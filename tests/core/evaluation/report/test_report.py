@@ -79,7 +79,7 @@ class Tree(HTMLParser):
         self.text += data
 
 
-def test_the_course_ends_where_the_summary_does(run: Recorded) -> None:
+def test_the_skill_chart_ends_at_the_summary_value(run: Recorded) -> None:
     timeline = run.timeline
     assert timeline.target_open_time_ms.size == run.summary["judged"] == 119
     assert bool((np.diff(timeline.target_open_time_ms) > 0).all())
@@ -91,7 +91,7 @@ def test_the_course_ends_where_the_summary_does(run: Recorded) -> None:
             assert getattr(losses, kind).mean() == pytest.approx(of[kind])
 
 
-def test_reliability_counts_what_coverage_counts(run: Recorded) -> None:
+def test_reliability_and_coverage_count_the_same_forecasts(run: Recorded) -> None:
     """The share inside the 90 % band is that at or below its upper end, less that below its lower end."""
     near, far = run.timeline.reliability
     assert (near.horizon, far.horizon) == (1, 3) and len(near.observed) == len(LEVELS)
@@ -102,7 +102,7 @@ def test_reliability_counts_what_coverage_counts(run: Recorded) -> None:
 
 
 @pytest.mark.parametrize("name", words.QUANTITIES)
-def test_words_and_page_have_the_numbers_of_the_json(run: Recorded, name: str) -> None:
+def test_text_and_page_show_the_numbers_of_the_json(run: Recorded, name: str) -> None:
     of = run.summary["pinball"][name]
     seen = Tree(page(run.summary, run.timeline)).text
     for key in ("skill", "skill_vs_best", "model_gain", "online_gain"):
@@ -116,7 +116,7 @@ def test_words_and_page_have_the_numbers_of_the_json(run: Recorded, name: str) -
         }
 
 
-def test_everything_else_that_is_drawn_has_its_row(run: Recorded, short: Recorded) -> None:
+def test_every_other_drawn_quantity_has_a_row(run: Recorded, short: Recorded) -> None:
     seen = Tree(page(run.summary, run.timeline)).text
     rows = words.also_drawn(run.summary)
     assert [row[0] for row in rows] == ["body", "upper wick", "lower wick", "volume"]
@@ -154,7 +154,7 @@ def test_candles_after_a_gap_are_separate_with_n_and_intervals(run: Recorded) ->
     assert "session break: 5" in few and words.NOT_ENOUGH in few
 
 
-def test_drifts_are_listed_or_said_to_be_none(run: Recorded) -> None:
+def test_drifts_are_listed_or_reported_as_none(run: Recorded) -> None:
     assert run.summary["drifts"] == [] and "No drift was found" in page(run.summary, run.timeline)
     drift = {"candle_open_time_ms": 1_584_000_000_000, "step": 900, "candles": 37, "loss_before": 0.1234}
     found = {**run.summary, "drifts": [{**drift, "loss_after": 0.25, "what_was_done": "Nothing <b>much</b>."}]}
@@ -163,7 +163,7 @@ def test_drifts_are_listed_or_said_to_be_none(run: Recorded) -> None:
         assert text in seen
 
 
-def test_every_chart_ends_at_the_number_that_it_draws(run: Recorded) -> None:
+def test_every_chart_ends_at_its_number(run: Recorded) -> None:
     for name in words.QUANTITIES:
         drawn = charts.loss_reduction(run.timeline, name)
         described = drawn.findtext("desc") if drawn is not None else None
@@ -199,7 +199,7 @@ def test_the_probability_of_chance_is_explained(run: Recorded, chance: float | N
     assert said in Tree(page(summary, run.timeline)).text
 
 
-def test_too_few_candles_are_said_and_nothing_is_made_up(short: Recorded) -> None:
+def test_too_few_candles_are_reported_without_numbers(short: Recorded) -> None:
     json.dumps(short.summary, allow_nan=False)
     tree = Tree(page(short.summary, short.timeline))
     assert words.NOT_ENOUGH in tree.text and "Not enough candles to draw this." in tree.text
@@ -207,7 +207,7 @@ def test_too_few_candles_are_said_and_nothing_is_made_up(short: Recorded) -> Non
     assert all(words.NOT_ENOUGH in value for row in words.findings(short.summary)[:-1] for value in row.values)
 
 
-def test_one_candle_is_no_trouble(tmp_path: Path) -> None:
+def test_one_candle_is_accepted(tmp_path: Path) -> None:
     only = recorded(tmp_path, 1)
     assert words.NOT_ENOUGH in page(only.summary, only.timeline)
 
@@ -223,7 +223,9 @@ def test_one_candle_is_no_trouble(tmp_path: Path) -> None:
         ([-0.1, -0.01], 300, "worse"),
     ],
 )
-def test_only_an_interval_beside_zero_on_enough_candles_proves(ci95: list[float] | None, n: int, said: str) -> None:
+def test_only_an_interval_excluding_zero_on_enough_candles_is_proof(
+    ci95: list[float] | None, n: int, said: str
+) -> None:
     assert words.verdict(ci95, n, "better", "worse").startswith(said)
 
 
@@ -236,7 +238,7 @@ def test_only_an_interval_beside_zero_on_enough_candles_proves(ci95: list[float]
         "a\x1b[31m\u202e\udcff&amp;.csv",
     ],
 )
-def test_a_hostile_file_name_is_text(run: Recorded, name: str) -> None:
+def test_a_hostile_file_name_is_escaped(run: Recorded, name: str) -> None:
     text = page({**run.summary, "file": name}, run.timeline)
     text.encode()
     plain, tree = Tree(page(run.summary, run.timeline)), Tree(text)
@@ -245,7 +247,7 @@ def test_a_hostile_file_name_is_text(run: Recorded, name: str) -> None:
     assert "\x1b" not in text and "\u202e" not in text
 
 
-def test_the_page_needs_nothing_but_itself_and_repeats(run: Recorded) -> None:
+def test_the_page_is_self_contained_and_reproducible(run: Recorded) -> None:
     text = page(run.summary, run.timeline)
     tree = Tree(text)
     assert text == page(run.summary, run.timeline)

@@ -21,7 +21,7 @@ def is_last(report: JobProgress | None) -> bool:
     return report is not None and (report.is_over or report.done == report.total)
 
 
-def test_it_ends_in_step_with_a_feed_that_never_pauses() -> None:
+def test_catch_up_ends_in_step_with_a_continuous_feed() -> None:
     """Six candles per second: one to three of them are always under way."""
     clock = ManualClock()
     meter = CatchUpMeter(clock)
@@ -38,7 +38,7 @@ def test_it_ends_in_step_with_a_feed_that_never_pauses() -> None:
     assert reports[4:] == [None] * 7
 
 
-def test_it_does_not_begin_and_end_again_and_again() -> None:
+def test_catch_up_does_not_flap() -> None:
     meter = CatchUpMeter(ManualClock())
     reports = [meter.report(behind) for behind in (12, 19, 9, 15, 19, 11, 8, 18)]
     assert reports == [None] * 8
@@ -53,7 +53,7 @@ def test_the_time_left_falls() -> None:
     assert report is not None and report.seconds_left == pytest.approx(10.0)
 
 
-def test_what_was_given_up_claims_no_more_than_was_done() -> None:
+def test_a_cancelled_catch_up_reports_only_its_real_progress() -> None:
     meter = CatchUpMeter(ManualClock())
     assert meter.give_up() is None
     meter.report(100)
@@ -67,7 +67,7 @@ def progress_of(run: Driven) -> list[JobProgress]:
     return [event for event in run.events if isinstance(event, JobProgress)]
 
 
-def test_a_stop_on_the_way_ends_it(tmp_path: Path) -> None:
+def test_a_stop_ends_catch_up(tmp_path: Path) -> None:
     driven.store_candles(tmp_path, CANDLES)
     run = Driven(tmp_path, kind="thread")
 
@@ -81,7 +81,7 @@ def test_a_stop_on_the_way_ends_it(tmp_path: Path) -> None:
     assert progress[-1].is_over
 
 
-def test_a_failure_on_the_way_ends_it(tmp_path: Path) -> None:
+def test_a_failure_ends_catch_up(tmp_path: Path) -> None:
     """A death that no other start would mend."""
     driven.store_candles(tmp_path, CANDLES)
     run = Driven(tmp_path, kind="thread")

@@ -55,7 +55,7 @@ def rows(root: Path, run_id: str) -> list:
         db.close()
 
 
-def test_every_ten_steps_and_every_row_has_its_file(tmp_path: Path) -> None:
+def test_a_checkpoint_every_ten_steps_and_a_file_for_every_row(tmp_path: Path) -> None:
     session = rigs.service(tmp_path)
     events = rigs.feed(session, CANDLES[:71])
     run_id = session.status().run_id
@@ -73,7 +73,7 @@ def score_as(monkeypatch: pytest.MonkeyPatch, skill: float, gain: float | None =
     monkeypatch.setattr(checkpoint_keeper, "score_checkpoint", lambda *_: scores)
 
 
-def test_a_new_best_is_not_worse_than_no_model(
+def test_the_best_is_never_worse_than_no_model(
     tmp_path: Path, session_after: SessionAfter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What one that does harm has reached raises the bar for none."""
@@ -106,7 +106,7 @@ def test_the_highest_score_needs_a_window_and_is_never_deleted(tmp_path: Path, s
 
 @pytest.mark.faults
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
-def test_a_skill_that_is_not_finite_is_never_best_nor_stored(
+def test_a_non_finite_skill_is_never_best_nor_stored(
     tmp_path: Path, session_after: SessionAfter, value: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     session = session_after(tmp_path, 91)  # no best yet
@@ -129,7 +129,7 @@ def saved(events: Iterable[TrainerEvent]) -> list[CheckpointInfo]:
     return [event.saved for event in events if isinstance(event, CheckpointsChanged) and event.saved]
 
 
-def test_a_truncated_newest_is_refused_and_the_one_before_it_used(tmp_path: Path, session_after: SessionAfter) -> None:
+def test_a_truncated_newest_file_falls_back_to_the_previous_one(tmp_path: Path, session_after: SessionAfter) -> None:
     session = session_after(tmp_path, 41)
     session.close()
     newest = max(files(tmp_path), key=lambda path: path.name)
@@ -144,7 +144,7 @@ def test_a_truncated_newest_is_refused_and_the_one_before_it_used(tmp_path: Path
 
 
 @pytest.mark.parametrize("is_any_good", [True, False])
-def test_one_that_was_saved_amid_skipped_steps_is_taken_only_where_no_good_one_is_left(
+def test_a_checkpoint_of_skipped_steps_is_only_the_last_resort(
     tmp_path: Path, session_after: SessionAfter, is_any_good: bool
 ) -> None:
     session_after(tmp_path, 41).close()
@@ -157,9 +157,7 @@ def test_one_that_was_saved_amid_skipped_steps_is_taken_only_where_no_good_one_i
     assert ready.step == (30 if is_any_good else 40)
 
 
-def test_restoring_takes_back_what_was_learned_but_not_the_position(
-    tmp_path: Path, session_after: SessionAfter
-) -> None:
+def test_restoring_reverts_the_weights_but_not_the_position(tmp_path: Path, session_after: SessionAfter) -> None:
     session = session_after(tmp_path, 31)
     session.handle(SaveCheckpoint())
     run_id = session.status().run_id
@@ -175,9 +173,7 @@ def test_restoring_takes_back_what_was_learned_but_not_the_position(
     session.close()
 
 
-def test_a_restore_outlives_the_next_start_although_no_step_was_done_since(
-    tmp_path: Path, session_after: SessionAfter
-) -> None:
+def test_a_restore_survives_a_restart_without_a_step(tmp_path: Path, session_after: SessionAfter) -> None:
     """Paused, taken back, closed: neither step nor position has moved, and yet the state is another."""
     session = session_after(tmp_path, 31)
     session.handle(SaveCheckpoint())
@@ -195,7 +191,7 @@ def test_a_restore_outlives_the_next_start_although_no_step_was_done_since(
     again.close()
 
 
-def test_an_unknown_checkpoint_is_refused_in_a_sentence(tmp_path: Path, session_after: SessionAfter) -> None:
+def test_an_unknown_checkpoint_is_refused_with_an_explanation(tmp_path: Path, session_after: SessionAfter) -> None:
     session = session_after(tmp_path, 11)
     events = session.handle(RestoreCheckpoint("nonsense"))
     incident = next(event for event in events if isinstance(event, Incident))
@@ -203,7 +199,7 @@ def test_an_unknown_checkpoint_is_refused_in_a_sentence(tmp_path: Path, session_
     session.close()
 
 
-def test_the_window_asks_and_the_trainer_deletes(tmp_path: Path, session_after: SessionAfter) -> None:
+def test_the_window_requests_and_the_trainer_deletes(tmp_path: Path, session_after: SessionAfter) -> None:
     session = session_after(tmp_path, 41)
     run_id = session.status().run_id
     known = rows(tmp_path, run_id)
@@ -218,7 +214,9 @@ def test_the_window_asks_and_the_trainer_deletes(tmp_path: Path, session_after: 
     assert newest.checkpoint_id in left, "what is in use stays"
 
 
-def test_a_preview_is_what_a_restore_forecasts_and_changes_nothing(tmp_path: Path, session_after: SessionAfter) -> None:
+def test_a_preview_equals_the_forecast_after_a_restore_and_changes_nothing(
+    tmp_path: Path, session_after: SessionAfter
+) -> None:
     untouched = session_after(tmp_path / "untouched", 46)
     expected = rigs.digest(tmp_path / "untouched", untouched.status().run_id)
     untouched.close()
@@ -247,7 +245,7 @@ def test_a_preview_of_the_model_in_use_is_the_stored_forecast(tmp_path: Path, se
     assert seen.forecast is not None and seen.forecast.ghosts == made.ghosts
 
 
-def test_retention_rules_hold_from_the_command_on(tmp_path: Path, session_after: SessionAfter) -> None:
+def test_retention_rules_apply_from_the_command_on(tmp_path: Path, session_after: SessionAfter) -> None:
     session = session_after(tmp_path, 121)
     run_id = session.status().run_id
     before = len(rows(tmp_path, run_id))
@@ -260,7 +258,7 @@ def test_retention_rules_hold_from_the_command_on(tmp_path: Path, session_after:
     assert len(files(tmp_path)) == len(rows(tmp_path, run_id))
 
 
-def test_what_was_just_deleted_can_be_taken_back_and_goes_later(tmp_path: Path, session_after: SessionAfter) -> None:
+def test_a_deletion_can_be_undone_until_the_file_is_removed(tmp_path: Path, session_after: SessionAfter) -> None:
     clock = ManualClock(10_000_000)
     session_after(tmp_path, 41).close()
     session = rigs.service(tmp_path, clock=clock)
@@ -291,7 +289,7 @@ def test_orphans_of_a_crash_are_swept(tmp_path: Path, session_after: SessionAfte
     assert not orphan.exists()
 
 
-def test_a_poisoned_model_gets_no_checkpoint(tmp_path: Path, session_after: SessionAfter) -> None:
+def test_a_non_finite_model_gets_no_checkpoint(tmp_path: Path, session_after: SessionAfter) -> None:
     session = session_after(tmp_path, 11)
     with torch.no_grad():
         next(session._session.engine.model.parameters()).fill_(float("nan"))
@@ -312,7 +310,7 @@ def test_a_read_only_folder_is_an_incident(tmp_path: Path, session_after: Sessio
     assert any(isinstance(event, Incident) for event in events)
 
 
-def test_another_architecture_begins_another_run(tmp_path: Path, session_after: SessionAfter) -> None:
+def test_another_architecture_starts_another_run(tmp_path: Path, session_after: SessionAfter) -> None:
     session = session_after(tmp_path, 11)
     first = session.status().run_id
     session.close()
@@ -335,14 +333,14 @@ def test_weights_round_trip_exactly(tmp_path: Path) -> None:
     ("content", "word"),
     [(b"\x80\x04pickled", "pickle"), (b"PK\x03\x04zip", "pickle"), (b"", "safetensors"), (b"\xff" * 64, "safetensors")],
 )
-def test_what_is_not_a_checkpoint_is_refused_by_name(tmp_path: Path, content: bytes, word: str) -> None:
+def test_a_file_that_is_no_checkpoint_is_refused_by_name(tmp_path: Path, content: bytes, word: str) -> None:
     path = tmp_path / "evil.safetensors"
     path.write_bytes(content)
     with pytest.raises(CheckpointError, match=word):
         read_weights(path)
 
 
-def test_a_flipped_byte_is_found(tmp_path: Path) -> None:
+def test_a_flipped_byte_is_detected(tmp_path: Path) -> None:
     path = tmp_path / "file.safetensors"
     written = write_weights(path, {"a": torch.zeros(100)}, {})
     data = bytearray(path.read_bytes())
@@ -352,7 +350,7 @@ def test_a_flipped_byte_is_found(tmp_path: Path) -> None:
     assert sentence is not None and "altered" in sentence
 
 
-def test_a_deletion_asked_for_while_nothing_trained_is_done_at_the_next_start(
+def test_a_deletion_requested_without_a_trainer_is_done_at_the_next_start(
     tmp_path: Path, session_after: SessionAfter
 ) -> None:
     session = session_after(tmp_path, 41)
@@ -373,7 +371,7 @@ def test_a_deletion_asked_for_while_nothing_trained_is_done_at_the_next_start(
     assert (tmp_path / pinned.file).exists() and not (tmp_path / unwanted.file).exists()
 
 
-def test_a_pause_at_a_checkpoints_step_writes_no_checkpoint_with_each_candle(
+def test_a_pause_at_a_checkpoint_step_writes_no_further_checkpoints(
     tmp_path: Path, session_after: SessionAfter
 ) -> None:
     session = session_after(tmp_path, 31)

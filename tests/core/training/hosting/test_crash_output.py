@@ -21,7 +21,7 @@ def in_child(path: Path, code: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_what_is_written_to_the_descriptor_and_the_stack_of_a_crash_are_read_back(tmp_path: Path) -> None:
+def test_descriptor_output_and_crash_stack_are_read_back(tmp_path: Path) -> None:
     file = tmp_path / "logs" / "words"
     words = StderrTail(file)
     words.mark()
@@ -42,7 +42,7 @@ def test_only_output_since_the_mark_is_reported(tmp_path: Path) -> None:
     assert words.read() == "the second life"
 
 
-def test_without_a_console_stderr_is_there_all_the_same(tmp_path: Path) -> None:
+def test_stderr_exists_without_a_console(tmp_path: Path) -> None:
     file = tmp_path / "words"
     before, capture = PREAMBLE.rsplit("stderr.capture()", 1)[0], "stderr.capture()\nprint('a word', file=sys.stderr)\n"
     code = f"{before}\nimport os; os.close(2); sys.stderr = None\n{capture}"
@@ -61,7 +61,7 @@ def test_the_file_stays_small(tmp_path: Path) -> None:
     assert file.stat().st_size <= 64_000
 
 
-def test_a_folder_that_cannot_be_written_costs_only_the_file(tmp_path: Path) -> None:
+def test_an_unwritable_folder_loses_only_the_file(tmp_path: Path) -> None:
     (tmp_path / "logs").write_text("in the way")
     done = in_child(tmp_path / "logs" / "words", "stderr.keep_small()\nprint('still here', file=sys.stderr)")
     assert done.returncode == 0 and done.stderr.endswith("still here\n")

@@ -112,7 +112,7 @@ def is_same(one: dict[str, torch.Tensor], other: dict[str, torch.Tensor]) -> boo
     ],
     ids=["rate", "rate and clip", "rate, twice"],
 )
-def test_a_change_that_wrecks_the_model_is_named_and_can_be_taken_back(
+def test_a_harmful_change_is_named_and_can_be_reverted(
     place: Path, orders: list[TrainerCommand], taken_back: dict[str, float]
 ) -> None:
     session = well(place)
@@ -163,7 +163,7 @@ def restore_sentence(events: Iterable[TrainerEvent]) -> str:
     )
 
 
-def test_a_rate_that_rollbacks_had_lowered_is_reported_where_a_restore_sets_it_back(place: Path) -> None:
+def test_a_restore_that_resets_a_lowered_rate_is_reported(place: Path) -> None:
     session = well(place)
     (whole,) = saved(session.handle(SaveCheckpoint()))
     assert restore_sentence(session.handle(RestoreCheckpoint(whole.checkpoint_id))).endswith(
@@ -175,7 +175,7 @@ def test_a_rate_that_rollbacks_had_lowered_is_reported_where_a_restore_sets_it_b
     session.close()
 
 
-def test_a_diverged_run_never_counts_as_healthy_again_by_another_change(place: Path) -> None:
+def test_a_further_change_does_not_make_a_diverged_run_healthy(place: Path) -> None:
     """The issue's: a rate of 1, then of 0.9. Neither that, nor a dozen checkpoints, nor a restart makes it green."""
     session = well(place)
     (kept,) = saved(session.handle(SetLearningRate(1.0)))
@@ -201,7 +201,7 @@ def test_a_diverged_run_never_counts_as_healthy_again_by_another_change(place: P
     again.close()
 
 
-def test_what_was_gone_back_to_and_its_copy_stay_and_the_wrecks_go_first(place: Path) -> None:
+def test_restored_checkpoints_are_kept_and_diverged_ones_deleted_first(place: Path) -> None:
     """The walk's: the checkpoint in the banner was deleted at the next save, and a diverged one stayed."""
     session = well(place)
     (healthy,) = saved(session.handle(SetLearningRate(1.0)))
@@ -218,7 +218,7 @@ def test_what_was_gone_back_to_and_its_copy_stay_and_the_wrecks_go_first(place: 
     session.close()
 
 
-def test_what_is_offered_is_not_deleted_by_hand_either(place: Path) -> None:
+def test_an_offered_checkpoint_cannot_be_deleted_manually(place: Path) -> None:
     """The window asks for it; it goes once there is nothing to go back from."""
     at_once = dataclasses.replace(SETTINGS.checkpoints, undo_minutes=0)
     session = well(place, dataclasses.replace(SETTINGS, checkpoints=at_once))
@@ -238,7 +238,7 @@ def kept_ids(session: TrainingService) -> set[str]:
     return {info.checkpoint_id for info in session._keeper.kept()}
 
 
-def test_a_wreck_that_is_restored_is_named_by_its_own_anchor(place: Path) -> None:
+def test_a_restored_diverged_model_is_reported_by_its_anchor(place: Path) -> None:
     session = well(place)
     (sound,) = saved(session.handle(SetLearningRate(1.0)))
     fed(session, HEALTHY + 20)
@@ -254,7 +254,7 @@ def test_a_wreck_that_is_restored_is_named_by_its_own_anchor(place: Path) -> Non
     session.close()
 
 
-def test_a_rate_that_was_lowered_as_advised_is_not_raised_again(place: Path) -> None:
+def test_a_rate_lowered_as_advised_is_not_raised_again(place: Path) -> None:
     """It diverged at the settings of the checkpoint, so a tenth of the rate is part of the way back."""
     session = well(place)
     with torch.no_grad():
@@ -269,7 +269,7 @@ def test_a_rate_that_was_lowered_as_advised_is_not_raised_again(place: Path) -> 
     session.close()
 
 
-def test_without_a_healthy_checkpoint_a_lower_rate_is_what_is_left(tmp_path: Path) -> None:
+def test_without_a_healthy_checkpoint_a_lower_rate_is_offered(tmp_path: Path) -> None:
     training = dataclasses.replace(SETTINGS.training, learning_rate=1.0)
     session = started(tmp_path, dataclasses.replace(SETTINGS, training=training))
     found = named(fed(session, 40))
@@ -277,7 +277,7 @@ def test_without_a_healthy_checkpoint_a_lower_rate_is_what_is_left(tmp_path: Pat
     session.close()
 
 
-def test_a_diverged_run_makes_one_incident_that_says_what_it_costs_and_its_spikes_one_row(place: Path) -> None:
+def test_a_diverged_run_gives_one_incident_and_one_row_of_spikes(place: Path) -> None:
     session = well(place)
     session.handle(SetLearningRate(1.0))
     events = fed(session, HEALTHY + 40)
@@ -296,7 +296,7 @@ def test_a_diverged_run_makes_one_incident_that_says_what_it_costs_and_its_spike
     session.close()
 
 
-def test_a_wreck_that_is_closed_and_opened_again_has_the_same_way_back(place: Path) -> None:
+def test_a_diverged_run_offers_the_same_recovery_after_a_restart(place: Path) -> None:
     """Its newest steps may say nothing of it: here they are healthy, and only what is stored says that it is none."""
     session = well(place)
     (kept,) = saved(session.handle(SetLearningRate(2.0 * RATE)))

@@ -40,12 +40,12 @@ def recovery(found: Divergence, rate: float, *newest_first: CheckpointInfo) -> D
     return way
 
 
-def test_a_change_is_taken_back_with_the_checkpoint_before_it() -> None:
+def test_a_change_is_reverted_with_the_checkpoint_before_it() -> None:
     way = recovery(FOUND, 1.0, kept(32, None, 1.0), kept(30))
     assert [change.value for change in way.changes] == [RATE] and way.checkpoint_step == 300
 
 
-def test_a_change_that_was_taken_back_already_leaves_the_restore_alone() -> None:
+def test_an_already_reverted_change_leaves_only_the_restore() -> None:
     """The button set the rate back from 0.00003 to 0.000003."""
     assert recovery(FOUND, RATE, kept(30)) == DivergenceRecovery((), "run-30", 300)
 
@@ -56,11 +56,11 @@ def test_without_a_change_a_tenth_of_the_rate_is_tried() -> None:
 
 
 @pytest.mark.parametrize("disease", [Disease.VANISHING, Disease.DEAD_LAYERS, Disease.EXPLODING])
-def test_an_ill_one_is_not_gone_back_to(disease: Disease) -> None:
+def test_an_unhealthy_checkpoint_is_not_restored(disease: Disease) -> None:
     assert recovery(FOUND, 1.0, kept(29, disease), kept(28)).checkpoint_step == 280
 
 
-def test_what_a_restore_leaves_as_it_is_set_is_known() -> None:
+def test_settings_unaffected_by_a_restore_are_known() -> None:
     left = differing_settings(kept(30), with_rate(0.9), settings_of, set_back=())
     assert left == {"learning_rate": (0.9, RATE)}
     assert differing_settings(kept(30), with_rate(0.9), settings_of, set_back=("learning_rate",)) == {}
@@ -68,7 +68,7 @@ def test_what_a_restore_leaves_as_it_is_set_is_known() -> None:
     assert differing_settings(None, with_rate(0.9), settings_of, set_back=()) == {}
 
 
-def test_a_wreck_that_is_resumed_is_known_by_what_is_stored() -> None:
+def test_a_resumed_diverged_run_is_known_from_the_record() -> None:
     """Resumed as one that corrects nothing it would be as good as its anchor, and healthy."""
     before, again, wreck = (replace(kept(number), reason="change") for number in (30, 31, 36))
     newest_first = [kept(40, Disease.DIVERGED), replace(wreck, health="diverged"), kept(32), again, before, kept(20)]

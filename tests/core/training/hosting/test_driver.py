@@ -51,7 +51,7 @@ class LateHost(ThreadHost):
         return super().receive(timeout_s)
 
 
-def test_a_pause_that_was_asked_for_outlives_a_trainer_that_dies_before_it_answers(tmp_path: Path) -> None:
+def test_a_requested_pause_survives_a_trainer_that_dies_before_answering(tmp_path: Path) -> None:
     """Answers to candles that were under way say TRAINING, and come after the pause was asked for."""
     store_candles(tmp_path, random_walk(60))
     hosts: list[LateHost] = []
@@ -82,7 +82,7 @@ def test_a_pause_that_was_asked_for_outlives_a_trainer_that_dies_before_it_answe
     assert steps_by_host[0] > 15 and steps_by_host[1] == 0
 
 
-def test_a_command_is_answered_while_the_driver_rests(tmp_path: Path) -> None:
+def test_a_command_is_answered_while_the_driver_sleeps(tmp_path: Path) -> None:
     """The driver's clock does not advance, so the rest after the first step never ends; commands still go through,
     and the whole time for training ends the rest at once."""
     store_candles(tmp_path, random_walk(30))

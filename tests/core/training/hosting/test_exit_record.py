@@ -38,7 +38,7 @@ def begin_run(spec: SessionSpec) -> str:
 
 
 @pytest.mark.parametrize("names_its_run", [True, False])
-def test_what_no_trainer_follows_to_write_is_in_the_database_once(tmp_path: Path, names_its_run: bool) -> None:
+def test_an_exit_without_a_next_trainer_is_recorded_once(tmp_path: Path, names_its_run: bool) -> None:
     spec = rigs.spec(tmp_path)
     run_id = begin_run(spec)
     for _ in range(2):
@@ -46,7 +46,7 @@ def test_what_no_trainer_follows_to_write_is_in_the_database_once(tmp_path: Path
     assert stored_incidents(tmp_path) == [IncidentKind.TRAINER_ENDED, "breaker"]
 
 
-def test_a_trainer_that_is_not_quite_dead_writes_no_more(tmp_path: Path) -> None:
+def test_a_fenced_trainer_writes_nothing_more(tmp_path: Path) -> None:
     spec = rigs.spec(tmp_path)
     run_id = begin_run(spec)
     db = open_database(DataFolder(tmp_path).database)
@@ -57,7 +57,7 @@ def test_a_trainer_that_is_not_quite_dead_writes_no_more(tmp_path: Path) -> None
     db.close()
 
 
-def test_before_there_is_a_run_it_says_that_nothing_was_written(tmp_path: Path) -> None:
+def test_without_a_run_nothing_is_recorded_and_that_is_reported(tmp_path: Path) -> None:
     spec = rigs.spec(tmp_path)
     assert not store_incidents([ENDED], spec, None)
     begin_run(spec)

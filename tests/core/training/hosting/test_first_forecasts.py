@@ -43,7 +43,7 @@ def drive(root: Path, candles: list[Candle], *, shows_first: bool) -> list[Train
     return events
 
 
-def test_ghosts_of_the_newest_candle_are_there_before_the_trainer_is_and_leave_no_trace(tmp_path: Path) -> None:
+def test_first_ghosts_appear_before_the_trainer_and_leave_no_trace(tmp_path: Path) -> None:
     candles = random_walk(60)
     events = drive(tmp_path / "with", candles, shows_first=True)
     first = next(event for event in events if isinstance(event, FirstForecast))
@@ -62,7 +62,7 @@ def test_ghosts_of_the_newest_candle_are_there_before_the_trainer_is_and_leave_n
     assert record_of(tmp_path / "with") == record_of(tmp_path / "without")
 
 
-def test_they_follow_the_candles_and_end_where_the_trainer_is_near(tmp_path: Path) -> None:
+def test_first_forecasts_follow_the_candles_until_the_trainer_is_near(tmp_path: Path) -> None:
     candles, clock = random_walk(200), ManualClock()
     store_candles(tmp_path, candles[:20])
     db = open_database(DataFolder(tmp_path).database)

@@ -50,7 +50,7 @@ def weights(service: TrainingService) -> dict[str, torch.Tensor]:
     return {name: value.clone() for name, value in service._session.engine.model.state_dict().items()}
 
 
-def test_it_begins_with_the_weights_and_an_empty_past_and_goes_on_learning(
+def test_a_run_from_a_checkpoint_has_its_weights_an_empty_past_and_keeps_learning(
     tmp_path: Path, kept: tuple[CheckpointInfo, Path]
 ) -> None:
     info, file = kept
@@ -72,7 +72,7 @@ def test_it_begins_with_the_weights_and_an_empty_past_and_goes_on_learning(
     assert file.read_bytes() == before, "the checkpoint itself is only read"
 
 
-def test_a_new_model_is_another_than_the_checkpoint(tmp_path: Path, kept: tuple[CheckpointInfo, Path]) -> None:
+def test_a_new_model_differs_from_the_checkpoint(tmp_path: Path, kept: tuple[CheckpointInfo, Path]) -> None:
     info, file = kept
     service, new = begun(tmp_path / "second", info, file), TrainingService(spec(tmp_path / "new"), SystemClock())
     try:
@@ -83,7 +83,7 @@ def test_a_new_model_is_another_than_the_checkpoint(tmp_path: Path, kept: tuple[
         new.close()
 
 
-def test_frozen_weights_stay_as_they_are_while_forecasts_are_scored(
+def test_frozen_weights_do_not_change_while_forecasts_are_scored(
     tmp_path: Path, kept: tuple[CheckpointInfo, Path]
 ) -> None:
     info, file = kept
@@ -98,7 +98,7 @@ def test_frozen_weights_stay_as_they_are_while_forecasts_are_scored(
         service.close()
 
 
-def test_candles_that_it_may_have_learned_from_are_scored_apart(
+def test_candles_it_may_have_trained_on_are_scored_separately(
     tmp_path: Path, kept: tuple[CheckpointInfo, Path]
 ) -> None:
     info, file = kept
@@ -117,7 +117,7 @@ def test_candles_that_it_may_have_learned_from_are_scored_apart(
     assert len(scores) > len(own), "the others are scored too, apart"
 
 
-def test_what_does_not_fit_or_was_altered_is_refused_with_the_reason(
+def test_an_incompatible_or_altered_checkpoint_is_refused_with_a_reason(
     tmp_path: Path, kept: tuple[CheckpointInfo, Path]
 ) -> None:
     info, file = kept

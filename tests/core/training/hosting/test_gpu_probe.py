@@ -35,7 +35,7 @@ def found_after_s(watch: DeviceWatch, clock: ManualClock, most_s: int) -> int | 
     return None
 
 
-def test_it_looks_once_a_minute_until_the_device_answers() -> None:
+def test_the_gpu_is_probed_once_a_minute_until_it_responds() -> None:
     clock, probe = ManualClock(), ScriptedProbe([False, None, False, True])
     watch = DeviceWatch(clock, lambda: probe)
     assert found_after_s(watch, clock, 100) is None and not probe.log, "it checks only after `begin`"
@@ -46,7 +46,7 @@ def test_it_looks_once_a_minute_until_the_device_answers() -> None:
     assert found_after_s(watch, clock, 200) is None, "and says so once"
 
 
-def test_a_look_that_hangs_is_given_up() -> None:
+def test_a_hanging_probe_is_abandoned() -> None:
     clock, probe = ManualClock(), ScriptedProbe([])
     watch = DeviceWatch(clock, lambda: probe)
     watch.begin()
@@ -57,7 +57,7 @@ def test_a_look_that_hangs_is_given_up() -> None:
 
 
 @pytest.mark.slow
-def test_a_real_look_answers_what_is_there_and_leaves_no_process() -> None:
+def test_a_real_probe_responds_and_leaves_no_process() -> None:
     probe = ProcessProbe()
     probe.start()
     until_s = time.monotonic() + 90.0
@@ -68,7 +68,7 @@ def test_a_real_look_answers_what_is_there_and_leaves_no_process() -> None:
     assert answer is torch.cuda.is_available()
 
 
-def test_a_real_look_can_be_broken_off() -> None:
+def test_a_real_probe_can_be_cancelled() -> None:
     probe = ProcessProbe()
     probe.start()
     probe.close()

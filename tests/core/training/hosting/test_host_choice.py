@@ -74,7 +74,7 @@ def ask(host: Host, command: TrainerCommand) -> EventBatch:
     return answer(host)
 
 
-def test_the_first_answer_says_that_it_is_ready(host: Host) -> None:
+def test_the_first_answer_reports_readiness(host: Host) -> None:
     ready = [event for event in answer(host).events if isinstance(event, TrainerReady)]
     assert len(ready) == 1 and ready[0].step == 0 and ready[0].position_ms is None
 
@@ -93,7 +93,7 @@ def test_every_command_has_one_answer_in_order(host: Host) -> None:
     assert host.receive(0.0) is None
 
 
-def test_what_a_checkpoint_would_forecast_comes_back(host: Host) -> None:
+def test_a_checkpoint_preview_is_returned(host: Host) -> None:
     answer(host)
     for candle in CANDLES[:12]:
         made = ask(host, ObserveCandle(candle, ForecastMode.REPLAY))
@@ -114,7 +114,7 @@ def test_pause_and_stop_write_a_checkpoint(host: Host) -> None:
         assert any(isinstance(event, TrainerStatus) for event in ask(host, command).events)
 
 
-def test_closing_twice_is_fine_and_then_it_is_dead(host: Host) -> None:
+def test_closing_twice_is_allowed_and_ends_the_host(host: Host) -> None:
     answer(host)
     host.close()
     host.close()
@@ -123,7 +123,7 @@ def test_closing_twice_is_fine_and_then_it_is_dead(host: Host) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_what_the_user_must_mend_is_final_and_a_sentence(kind: str, tmp_path: Path) -> None:
+def test_a_user_error_is_final_and_explained(kind: str, tmp_path: Path) -> None:
     wanted = dataclasses.replace(rigs.SMALL, training=dataclasses.replace(rigs.SMALL.training, device="cuda"))
     made = HOSTS[kind](rigs.spec(tmp_path, wanted))
     with pytest.raises(HostDiedError) as death:
@@ -221,7 +221,7 @@ def test_three_crashes_in_ten_minutes_trip_the_breaker(tmp_path: Path) -> None:
     assert isinstance(events[-1], TrainerFailed) and events[-1].by_breaker
 
 
-def test_stop_ends_a_driver_that_waits_for_candles(tmp_path: Path) -> None:
+def test_stop_ends_a_driver_waiting_for_candles(tmp_path: Path) -> None:
     spec, inbox = rigs.spec(tmp_path), Inbox()
     ready = threading.Event()
 

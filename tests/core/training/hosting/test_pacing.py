@@ -8,7 +8,7 @@ from core.training.hosting.pacing import Pacer
 
 @pytest.mark.parametrize("step_ms", [1, 40, 500, 60_000])
 @pytest.mark.parametrize("percent", [100, 50, 20, 5])
-def test_steps_take_their_share_of_the_time_however_long_they_are(percent: int, step_ms: int) -> None:
+def test_steps_of_any_length_take_their_share_of_the_time(percent: int, step_ms: int) -> None:
     clock = ManualClock()
     pacer = Pacer(clock)
     for _ in range(10):
@@ -19,14 +19,14 @@ def test_steps_take_their_share_of_the_time_however_long_they_are(percent: int, 
     assert 10 * step_ms / clock.now_ms() == pytest.approx(percent / 100.0, rel=1e-3)
 
 
-def test_a_share_that_is_changed_holds_at_once() -> None:
+def test_a_changed_share_takes_effect_at_once() -> None:
     pacer = Pacer(ManualClock())
     pacer.after_step(500.0)
     assert pacer.left_s(5) == pytest.approx(9.5)
     assert pacer.left_s(50) == pytest.approx(0.5) and pacer.left_s(100) == 0.0
 
 
-def test_time_in_which_no_candle_came_is_not_rested_again() -> None:
+def test_idle_time_counts_as_rest() -> None:
     clock = ManualClock()
     pacer = Pacer(clock)
     pacer.after_step(500.0)

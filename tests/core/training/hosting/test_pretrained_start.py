@@ -79,7 +79,7 @@ def test_the_first_forecast_is_the_pretrained_models(tmp_path: Path, pretrained:
     session.close()
 
 
-def test_weights_and_moments_are_taken_and_the_rest_is_new(tmp_path: Path, pretrained: str) -> None:
+def test_weights_and_moments_are_loaded_and_the_rest_is_new(tmp_path: Path, pretrained: str) -> None:
     store = PretrainedStore(DataFolder(tmp_path))
     tensors, _ = store.load(store.newest_first()[0])
     session = service(tmp_path)
@@ -96,7 +96,7 @@ def test_weights_and_moments_are_taken_and_the_rest_is_new(tmp_path: Path, pretr
     session.close()
 
 
-def test_it_forecasts_otherwise_than_a_new_run_and_the_setting_refuses_it(tmp_path: Path, pretrained: str) -> None:
+def test_a_pretrained_start_differs_from_a_new_run_and_can_be_disabled(tmp_path: Path, pretrained: str) -> None:
     refusing = dataclasses.replace(rigs.SMALL, training=dataclasses.replace(rigs.SMALL.training, start_from="none"))
     digests = []
     for root, settings in ((tmp_path, rigs.SMALL), (tmp_path / "empty", rigs.SMALL), (tmp_path, refusing)):
@@ -110,7 +110,7 @@ def test_it_forecasts_otherwise_than_a_new_run_and_the_setting_refuses_it(tmp_pa
     assert started != new and refused == new
 
 
-def test_forecasts_of_what_it_has_seen_are_scored_apart(tmp_path: Path, pretrained: str) -> None:
+def test_forecasts_of_pretraining_candles_are_scored_separately(tmp_path: Path, pretrained: str) -> None:
     session = service(tmp_path)
     boundary = CANDLES[-1].open_time_ms
     after = rigs.reverting(5, 4, start_ms=boundary + 60_000)
@@ -122,7 +122,7 @@ def test_forecasts_of_what_it_has_seen_are_scored_apart(tmp_path: Path, pretrain
     session.close()
 
 
-def test_it_still_knows_what_it_has_seen_after_a_restart(tmp_path: Path, pretrained: str) -> None:
+def test_the_pretraining_range_survives_a_restart(tmp_path: Path, pretrained: str) -> None:
     session = service(tmp_path)
     sessions.feed(session, CANDLES[100:110])
     session.handle(SaveCheckpoint())
@@ -135,7 +135,7 @@ def test_it_still_knows_what_it_has_seen_after_a_restart(tmp_path: Path, pretrai
     resumed.close()
 
 
-def test_killed_before_its_first_checkpoint_it_begins_in_the_same_way(
+def test_a_start_killed_before_its_first_checkpoint_repeats_identically(
     tmp_path: Path, folder: Path, pretrained: str
 ) -> None:
     undisturbed = tmp_path / "undisturbed"
@@ -152,7 +152,7 @@ def test_killed_before_its_first_checkpoint_it_begins_in_the_same_way(
 
 
 @pytest.mark.parametrize("what", ["model", "interval"])
-def test_one_that_does_not_fit_is_not_taken(tmp_path: Path, pretrained: str, what: str) -> None:
+def test_an_incompatible_model_is_not_used(tmp_path: Path, pretrained: str, what: str) -> None:
     settings, interval = rigs.SMALL, "1m"
     if what == "model":
         settings = dataclasses.replace(settings, model=ModelSettings(width=8, layers=1, heads=2, context=8, horizons=3))
@@ -166,7 +166,7 @@ def test_one_that_does_not_fit_is_not_taken(tmp_path: Path, pretrained: str, wha
     session.close()
 
 
-def test_the_newest_that_is_whole_is_taken(tmp_path: Path, pretrained: str) -> None:
+def test_the_newest_intact_model_is_used(tmp_path: Path, pretrained: str) -> None:
     rigs.run(tmp_path, tmp_path / "reverting.csv", epochs=1)
     store = PretrainedStore(DataFolder(tmp_path))
     newest, older = store.newest_first()
@@ -183,7 +183,7 @@ def test_the_newest_that_is_whole_is_taken(tmp_path: Path, pretrained: str) -> N
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{", '{"file": "../../outside.safetensors"}'])
-def test_a_description_that_cannot_be_read_is_passed_over(tmp_path: Path, text: str) -> None:
+def test_an_unreadable_description_is_skipped(tmp_path: Path, text: str) -> None:
     folder = tmp_path / "models" / "transformer" / "pretrained"
     folder.mkdir(parents=True)
     (folder / "pretrained-x.json").write_text(text)
@@ -192,7 +192,7 @@ def test_a_description_that_cannot_be_read_is_passed_over(tmp_path: Path, text: 
     session.close()
 
 
-def test_moments_of_no_use_give_way_to_a_new_optimizer(tmp_path: Path, pretrained: str) -> None:
+def test_unusable_moments_are_replaced_by_a_new_optimizer(tmp_path: Path, pretrained: str) -> None:
     store = PretrainedStore(DataFolder(tmp_path))
     kept = store.newest_first()[0]
     tensors, metadata = store.load(kept)

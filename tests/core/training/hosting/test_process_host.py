@@ -101,7 +101,7 @@ def death_of(host: ProcessHost) -> HostDiedError:
     return death.value
 
 
-def test_silence_that_is_too_long_ends_it(host: ProcessHost, child: Child) -> None:
+def test_a_silent_process_is_ended(host: ProcessHost, child: Child) -> None:
     begins_s = child.clock.monotonic_s()
     death = death_of(host)
     assert child.clock.monotonic_s() - begins_s == pytest.approx(HANG_S, abs=0.01)
@@ -109,9 +109,7 @@ def test_silence_that_is_too_long_ends_it(host: ProcessHost, child: Child) -> No
     assert child.log == ["start", "terminate", "close", "close"], "the pipe stays open until it is gone"
 
 
-def test_an_answer_that_came_at_the_last_moment_counts(
-    host: ProcessHost, child: Child, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_last_moment_answer_counts(host: ProcessHost, child: Child, monkeypatch: pytest.MonkeyPatch) -> None:
     """This process itself may have been suspended."""
 
     def late(timeout_s: float) -> bool:
@@ -126,13 +124,13 @@ def test_an_answer_that_came_at_the_last_moment_counts(
     assert child.log == ["start"]
 
 
-def test_who_takes_no_hint_is_killed(host: ProcessHost, child: Child) -> None:
+def test_a_process_that_ignores_termination_is_killed(host: ProcessHost, child: Child) -> None:
     child.takes = "kill"
     assert death_of(host).cause is DeathCause.HUNG
     assert child.log[:3] == ["start", "terminate", "kill"]
 
 
-def test_a_parent_that_stood_still_does_not_end_a_child_that_has_answered(host: ProcessHost, child: Child) -> None:
+def test_a_stalled_parent_does_not_end_a_child_that_has_answered(host: ProcessHost, child: Child) -> None:
     """As a laptop that was suspended: the clock has advanced by hours when the answer is polled."""
     child.answers.append(BATCH)
     child.clock.advance_ms(36_000_000)
@@ -141,9 +139,7 @@ def test_a_parent_that_stood_still_does_not_end_a_child_that_has_answered(host: 
     assert host.receive(1.0) is None, "it owes nothing"
 
 
-def test_it_ends_with_what_it_had_answered_and_then_with_the_reason(
-    tmp_path: Path, host: ProcessHost, child: Child
-) -> None:
+def test_remaining_answers_come_before_the_reason_of_the_end(tmp_path: Path, host: ProcessHost, child: Child) -> None:
     (tmp_path / "logs" / FILE_NAME).write_text("free(): double free")
     child.answers.append(BATCH)
     child.exitcode = -signal.SIGABRT
@@ -155,7 +151,7 @@ def test_it_ends_with_what_it_had_answered_and_then_with_the_reason(
         host.send(SetPaused(True))
 
 
-def test_its_last_message_says_why(host: ProcessHost, child: Child) -> None:
+def test_the_last_message_names_the_reason(host: ProcessHost, child: Child) -> None:
     child.answers.append(Failure("The disk is full.", "a stack", True, DeathCause.FULL_DISK))
     child.exitcode = EXIT_STICKY
     death = death_of(host)
@@ -163,9 +159,7 @@ def test_its_last_message_says_why(host: ProcessHost, child: Child) -> None:
     assert death.details == "a stack"
 
 
-def test_one_that_cannot_be_started_is_a_death_that_may_be_tried_again(
-    tmp_path: Path, child: Child, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_failed_start_may_be_retried(tmp_path: Path, child: Child, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail() -> None:
         raise OSError("no memory\nfor a process.")
 

@@ -39,7 +39,7 @@ def test_repairs_made_while_idle_are_reported_with_the_next_answer(tmp_path: Pat
     session.close()
 
 
-def test_a_pause_in_which_the_database_is_locked_is_no_end(tmp_path: Path) -> None:
+def test_a_locked_database_does_not_end_the_upkeep(tmp_path: Path) -> None:
     folder = DataFolder(tmp_path)
     session = rigs.service(tmp_path)
     rigs.feed(session, rigs.CANDLES[:20])
@@ -57,7 +57,7 @@ def test_a_pause_in_which_the_database_is_locked_is_no_end(tmp_path: Path) -> No
     session.close()
 
 
-def test_old_detail_goes_in_pauses_and_now_and_then_while_candles_come_without_one(tmp_path: Path) -> None:
+def test_old_details_are_removed_in_pauses_and_occasionally_without_pauses(tmp_path: Path) -> None:
     folder = DataFolder(tmp_path)
     folder.ensure()
     rules = RecordSettings(keep_detail_days=1, keep_detail_candles=1_000)

@@ -38,7 +38,7 @@ def kinds(decision: RestartDecision) -> list[str]:
     return [incident.kind for incident in decision.incidents]
 
 
-def test_the_third_crash_in_ten_minutes_is_one_too_many_and_says_so(restarts: Restarts, clock: ManualClock) -> None:
+def test_the_third_crash_in_ten_minutes_trips_the_breaker(restarts: Restarts, clock: ManualClock) -> None:
     for _ in range(2):
         decision = restarts.after(CRASH, ())
         assert kinds(decision) == [IncidentKind.TRAINER_ENDED] and decision.failure is None
@@ -52,13 +52,13 @@ def test_the_third_crash_in_ten_minutes_is_one_too_many_and_says_so(restarts: Re
     assert not restarts.take_unrecorded_incidents()
 
 
-def test_crashes_that_are_far_apart_are_not_added_up(restarts: Restarts, clock: ManualClock) -> None:
+def test_crashes_far_apart_are_not_added_up(restarts: Restarts, clock: ManualClock) -> None:
     for _ in range(20):
         assert restarts.after(CRASH, ()).failure is None
         clock.advance_ms(301_000)
 
 
-def test_what_must_be_mended_first_is_not_tried_again(restarts: Restarts) -> None:
+def test_a_final_error_is_not_retried(restarts: Restarts) -> None:
     refused = HostDiedError("The database is locked.", is_final=True, cause=DeathCause.REFUSED)
     full = HostDiedError("The disk is full.", is_final=True, cause=DeathCause.FULL_DISK)
     for death in (refused, full, NO_DEVICE):  # the device never worked
@@ -68,7 +68,7 @@ def test_what_must_be_mended_first_is_not_tried_again(restarts: Restarts) -> Non
         assert kinds(decision) == [IncidentKind.TRAINER_ENDED]
 
 
-def test_what_was_asked_for_holds_for_the_next_host(restarts: Restarts) -> None:
+def test_requests_hold_for_the_next_host(restarts: Restarts) -> None:
     for command in (SetLearningRate(2e-3), SetClipNorm(0.25), SetDuty(50), SetPaused(True), SetLearningRate(-1.0)):
         restarts.remember(command)
     settings = restarts.spec.settings
@@ -82,7 +82,7 @@ def test_what_was_asked_for_holds_for_the_next_host(restarts: Restarts) -> None:
     assert not restarts.take_commands()
 
 
-def test_a_pause_that_the_trainer_made_itself_holds_for_the_next_host(restarts: Restarts) -> None:
+def test_an_automatic_pause_holds_for_the_next_host(restarts: Restarts) -> None:
     restarts.remember_state(TrainerState.PAUSED)
     restarts.remember_state(TrainerState.RESTARTING)
     assert restarts.take_commands() == (SetPaused(True),)
@@ -90,30 +90,30 @@ def test_a_pause_that_the_trainer_made_itself_holds_for_the_next_host(restarts: 
     assert not restarts.take_commands()
 
 
-def test_the_next_host_writes_down_how_the_last_one_ended_once(restarts: Restarts) -> None:
+def test_the_next_host_records_the_end_of_the_last_one_once(restarts: Restarts) -> None:
     orders = tuple(RecordIncident(incident) for incident in restarts.after(CRASH, ()).incidents)
     assert len(orders) == 1 and restarts.take_commands() == orders
     assert not restarts.take_commands()
 
 
-def test_an_end_that_the_next_host_died_before_writing_down_is_not_lost(restarts: Restarts) -> None:
+def test_an_unrecorded_end_survives_the_death_of_the_next_host(restarts: Restarts) -> None:
     first = restarts.after(CRASH, ()).incidents
     second = restarts.after(CRASH, restarts.take_commands()).incidents
     assert restarts.take_unrecorded_incidents() == (*first, *second)
 
 
-def test_a_wish_that_was_not_carried_out_is_named(restarts: Restarts) -> None:
+def test_an_unfulfilled_request_is_named(restarts: Restarts) -> None:
     decision = restarts.after(CRASH, (SetPaused(True), RestoreCheckpoint("a"), RestoreCheckpoint("b")))
     assert decision.incidents[0].what_it_cost.count("going back to a checkpoint") == 1
 
 
-def test_a_second_start_goes_on_with_the_run_that_the_first_began(restarts: Restarts) -> None:
+def test_a_second_start_continues_the_run_of_the_first(restarts: Restarts) -> None:
     assert restarts.spec.new_run
     restarts.ready(ready("CPU, 1 thread"))
     assert not restarts.spec.new_run
 
 
-def test_a_gpu_that_is_gone_leaves_the_cpu_until_it_is_gone_back_to(restarts: Restarts) -> None:
+def test_after_a_lost_gpu_the_cpu_is_used_until_the_user_returns_to_it(restarts: Restarts) -> None:
     assert restarts.ready(ready("CUDA: a card")) is None and not restarts.can_look_for_gpu
     assert restarts.after(GONE, ()).failure is None
     assert restarts.spec.settings.training.device == "cpu"
@@ -125,7 +125,7 @@ def test_a_gpu_that_is_gone_leaves_the_cpu_until_it_is_gone_back_to(restarts: Re
     assert restarts.ready(ready("CUDA: a card")) is None and not restarts.can_look_for_gpu
 
 
-def test_auto_that_chooses_the_cpu_after_a_crash_is_reported(restarts: Restarts) -> None:
+def test_an_automatic_change_to_the_cpu_after_a_crash_is_reported(restarts: Restarts) -> None:
     restarts.ready(ready("CUDA: a card"))
     restarts.after(HostDiedError("Sticky.", cause=DeathCause.STICKY), ())
     assert restarts.spec.settings.training.device == "auto", "the same device again"
@@ -133,7 +133,7 @@ def test_auto_that_chooses_the_cpu_after_a_crash_is_reported(restarts: Restarts)
     assert restarts.ready(ready("CPU, 1 thread")) is None, "once"
 
 
-def test_a_machine_that_never_had_a_gpu_is_not_searched_for_one(restarts: Restarts) -> None:
+def test_a_machine_without_a_gpu_is_not_probed(restarts: Restarts) -> None:
     restarts.ready(ready("CPU, 1 thread"))
     restarts.use_device("cuda")
     assert restarts.after(NO_DEVICE, ()).failure is None
@@ -141,7 +141,7 @@ def test_a_machine_that_never_had_a_gpu_is_not_searched_for_one(restarts: Restar
     assert restarts.spec.settings.training.device == "cpu" and not restarts.can_look_for_gpu
 
 
-def test_a_process_that_lost_its_gpu_is_not_offered_it_again(tmp_path: Path, clock: ManualClock) -> None:
+def test_a_process_that_lost_its_gpu_does_not_get_it_again(tmp_path: Path, clock: ManualClock) -> None:
     in_thread = replace(AUTO, training=replace(AUTO.training, host="thread"))
     restarts = Restarts(rigs.spec(tmp_path, in_thread), clock)
     restarts.ready(ready("CUDA: a card"))

@@ -43,7 +43,7 @@ CANDLES = rigs.CANDLES
 
 
 @pytest.mark.faults
-def test_a_pause_that_comes_of_an_extra_step_is_shown_and_kept(tmp_path: Path, session_after: SessionAfter) -> None:
+def test_a_pause_caused_by_an_extra_step_is_shown_and_kept(tmp_path: Path, session_after: SessionAfter) -> None:
     session = session_after(tmp_path, 31)
 
     def fail(module: torch.nn.Module, _inputs: object, _output: object) -> None:
@@ -72,7 +72,7 @@ def rolled_back(session: TrainingService) -> TrainingService:
 
 
 @pytest.mark.faults
-def test_a_rate_that_was_set_after_a_rollback_holds_after_a_crash(tmp_path: Path, session_after: SessionAfter) -> None:
+def test_a_rate_set_after_a_rollback_survives_a_crash(tmp_path: Path, session_after: SessionAfter) -> None:
     """The newest checkpoint is from before it was set, and knows of the halving only."""
     session = rolled_back(session_after(tmp_path, 31))
     session.handle(SetLearningRate(2e-3))
@@ -86,7 +86,7 @@ def test_a_rate_that_was_set_after_a_rollback_holds_after_a_crash(tmp_path: Path
 
 
 @pytest.mark.faults
-def test_a_rate_that_was_halved_stays_so_after_a_crash(tmp_path: Path, session_after: SessionAfter) -> None:
+def test_a_halved_rate_survives_a_crash(tmp_path: Path, session_after: SessionAfter) -> None:
     rolled_back(session_after(tmp_path, 31)).close()
     resumed = rigs.service(tmp_path)
     assert resumed._session.engine.rate_now == rigs.SMALL.training.learning_rate / 2.0
@@ -112,7 +112,7 @@ def kept(root: Path, session: TrainingService) -> list[tuple[int, str]]:
         db.close()
 
 
-def test_an_end_at_which_nothing_is_new_writes_no_checkpoint(tmp_path: Path) -> None:
+def test_an_end_without_changes_writes_no_checkpoint(tmp_path: Path) -> None:
     first = opened_and_ended(tmp_path, CANDLES[:15])
     once = kept(tmp_path, first)
     assert [reason for _, reason in once].count("exit") == 1
@@ -124,7 +124,7 @@ def test_an_end_at_which_nothing_is_new_writes_no_checkpoint(tmp_path: Path) -> 
     assert len(steps) == 2 and steps[1] == steps[0] + 1
 
 
-def test_an_end_after_a_correction_writes_one_although_no_step_was_made(tmp_path: Path) -> None:
+def test_an_end_after_a_correction_writes_a_checkpoint_without_a_step(tmp_path: Path) -> None:
     store_candles(tmp_path, CANDLES[:15])
     opened_and_ended(tmp_path, CANDLES[:15])
     close = CANDLES[14].close * 1.002
@@ -134,7 +134,7 @@ def test_an_end_after_a_correction_writes_one_although_no_step_was_made(tmp_path
     assert [reason for _, reason in kept(tmp_path, last)].count("exit") == 2
 
 
-def test_what_is_kept_by_hand_is_written_although_the_start_found_the_same(tmp_path: Path) -> None:
+def test_a_manual_checkpoint_is_written_even_without_changes(tmp_path: Path) -> None:
     """Retention takes an exit's checkpoint away in its turn; one that was asked for stays."""
     opened_and_ended(tmp_path, CANDLES[:15])
     session = rigs.service(tmp_path)
@@ -171,7 +171,7 @@ def test_a_speed_is_reported_only_while_steps_are_made(tmp_path: Path) -> None:
         (SetClipNorm(math.inf), "The clip threshold cannot be set"),
     ],
 )
-def test_a_value_out_of_range_is_refused_with_the_range_and_the_former_stays(
+def test_a_value_out_of_range_is_refused_and_the_former_kept(
     tmp_path: Path, command: SetLearningRate | SetClipNorm, words: str
 ) -> None:
     """The engine itself accepted any number."""
@@ -185,9 +185,7 @@ def test_a_value_out_of_range_is_refused_with_the_range_and_the_former_stays(
     session.close()
 
 
-def test_a_checkpoint_that_is_gone_back_to_says_what_it_was_learned_with(
-    tmp_path: Path, session_after: SessionAfter
-) -> None:
+def test_a_restored_checkpoint_names_the_settings_of_its_training(tmp_path: Path, session_after: SessionAfter) -> None:
     """It was called healthy at a rate of 0.9, and was then restored after the next divergence."""
     session = session_after(tmp_path, 31)
     (healthy,) = saved(session.handle(SetLearningRate(0.9)))
@@ -205,7 +203,7 @@ def saved(events: Sequence[TrainerEvent]) -> list[CheckpointInfo]:
     return [event.saved for event in events if isinstance(event, CheckpointsChanged) and event.saved is not None]
 
 
-def test_a_rate_that_is_lowered_after_harm_is_said(
+def test_a_rate_lowered_after_harm_is_reported(
     tmp_path: Path, session_after: SessionAfter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(adaptive, "BLOCK", 2)

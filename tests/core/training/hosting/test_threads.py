@@ -25,17 +25,17 @@ def back_to_one() -> Iterator[None]:
     torch.set_num_threads(1)
 
 
-def test_a_seeded_run_takes_one_and_measures_nothing(tmp_path: Path) -> None:
+def test_a_seeded_run_uses_one_thread_without_measuring(tmp_path: Path) -> None:
     assert choose_threads(rigs.SMALL, tmp_path / "threads.json", SystemClock()) == 1
     assert not (tmp_path / "threads.json").exists()
 
 
-def test_a_set_count_is_taken(tmp_path: Path) -> None:
+def test_a_configured_count_is_used(tmp_path: Path) -> None:
     chosen = dataclasses.replace(UNSEEDED, training=dataclasses.replace(UNSEEDED.training, threads=3))
     assert choose_threads(chosen, tmp_path / "threads.json", SystemClock()) == 3
 
 
-def test_it_is_measured_once_and_for_each_model(tmp_path: Path) -> None:
+def test_the_count_is_measured_once_per_model(tmp_path: Path) -> None:
     cache = tmp_path / "threads.json"
     first = choose_threads(UNSEEDED, cache, SystemClock())
     (key,) = json.loads(cache.read_text())

@@ -33,7 +33,7 @@ def look(watchdog: Watchdog, clock: ManualClock, seconds: float, each_s: float =
         watchdog.polled(each_s)
 
 
-def test_who_owes_nothing_may_be_silent_for_ever(watchdog: Watchdog, clock: ManualClock) -> None:
+def test_silence_without_a_pending_answer_is_never_overdue(watchdog: Watchdog, clock: ManualClock) -> None:
     look(watchdog, clock, 100.0)
     assert watchdog.left_s == math.inf and not watchdog.is_overdue
 
@@ -47,7 +47,7 @@ def test_silence_is_overdue_after_the_set_time(watchdog: Watchdog, clock: Manual
     assert watchdog.is_overdue
 
 
-def test_an_answer_begins_a_new_silence_for_the_next_that_is_owed(watchdog: Watchdog, clock: ManualClock) -> None:
+def test_an_answer_restarts_the_timer_for_the_next_one(watchdog: Watchdog, clock: ManualClock) -> None:
     watchdog.request_sent()
     watchdog.request_sent()
     look(watchdog, clock, 9.0)
@@ -76,9 +76,7 @@ def quick_or_slow(watchdog: Watchdog, clock: ManualClock, seconds: list[float]) 
         watchdog.answered()
 
 
-def test_many_slow_answers_make_it_patient_and_quick_ones_impatient_again(
-    watchdog: Watchdog, clock: ManualClock
-) -> None:
+def test_slow_answers_raise_the_limit_and_quick_ones_lower_it_again(watchdog: Watchdog, clock: ManualClock) -> None:
     quick_or_slow(watchdog, clock, [4.0] * 100)
     assert watchdog.limit_s == pytest.approx(80.0)
     quick_or_slow(watchdog, clock, [0.1] * 300)
@@ -86,7 +84,7 @@ def test_many_slow_answers_make_it_patient_and_quick_ones_impatient_again(
 
 
 @pytest.mark.parametrize("quick", [0, 50, 90, 200])
-def test_one_slow_answer_among_quick_ones_does_not_put_off_the_alarm_for_long(clock: ManualClock, quick: int) -> None:
+def test_one_slow_answer_raises_the_limit_only_briefly(clock: ManualClock, quick: int) -> None:
     watchdog = Watchdog(clock, 30.0)
     watchdog.request_sent()
     watchdog.answered()
@@ -99,9 +97,7 @@ def test_one_slow_answer_among_quick_ones_does_not_put_off_the_alarm_for_long(cl
 
 
 @given(st.lists(st.floats(0.0, 5.0), max_size=300), st.floats(1.0, 30.0))
-def test_no_answer_that_came_makes_the_same_one_a_hang_and_the_limit_is_bounded(
-    seconds: list[float], hang_s: float
-) -> None:
+def test_the_limit_is_bounded_and_never_below_a_received_answer(seconds: list[float], hang_s: float) -> None:
     clock = ManualClock()
     watchdog = Watchdog(clock, hang_s)
     watchdog.request_sent()
@@ -115,7 +111,7 @@ def test_no_answer_that_came_makes_the_same_one_a_hang_and_the_limit_is_bounded(
     assert watchdog.limit_s <= max(hang_s, bound) + 1e-6
 
 
-def test_time_in_which_nobody_looked_is_not_held_against_it(watchdog: Watchdog, clock: ManualClock) -> None:
+def test_time_between_checks_does_not_count(watchdog: Watchdog, clock: ManualClock) -> None:
     """A suspended laptop, or Ctrl+Z on the whole group: both were suspended."""
     watchdog.request_sent()
     look(watchdog, clock, 5.0)

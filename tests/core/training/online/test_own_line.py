@@ -210,7 +210,7 @@ def test_a_restart_continues_the_same_line(went_on: WentOn, tmp_path: Path) -> N
     assert ends[1].scored == WENT_ON_UNTIL - WRECKED - 1 > WINDOW and ends[1].skill is not None
 
 
-def test_a_start_from_an_older_checkpoint_keeps_later_forecasts(went_on: WentOn, tmp_path: Path) -> None:
+def test_a_start_from_an_older_checkpoint_claims_no_later_forecasts(went_on: WentOn, tmp_path: Path) -> None:
     """The restored model's checkpoints are damaged: only the diverged model is left, and its forecasts are not those
     in the record for the replayed candles."""
     place = Path(shutil.copytree(went_on.end, tmp_path / "copy"))

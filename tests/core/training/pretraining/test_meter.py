@@ -5,7 +5,7 @@ from core.domain.events import JobProgress
 from core.training.pretraining.meter import Meter
 
 
-def test_parts_have_one_count_and_a_pace_each() -> None:
+def test_all_parts_share_one_count_but_have_separate_rates() -> None:
     clock, reports = ManualClock(), list[JobProgress]()
     meter = Meter("job", "Reading", 100, clock, reports.append, rest=90, pace_of_rest=9.0)
     clock.advance_ms(5_000)

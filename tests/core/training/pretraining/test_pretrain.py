@@ -61,7 +61,7 @@ def weights(root: Path) -> dict[str, torch.Tensor]:
     return tensors
 
 
-def test_it_learns_what_is_there_to_be_learned(tmp_path: Path, candles: Path) -> None:
+def test_pretraining_learns_a_known_pattern(tmp_path: Path, candles: Path) -> None:
     listener = rigs.Listener()
     account = rigs.run(tmp_path, candles, epochs=8, listener=listener)
     best = account["epochs"][account["best_epoch"] - 1]["validation"]
@@ -78,7 +78,7 @@ def test_it_learns_what_is_there_to_be_learned(tmp_path: Path, candles: Path) ->
     assert len(listener.sentences) == 8 and all(" to " in sentence for sentence in listener.sentences)
 
 
-def test_the_file_is_whole_and_says_what_it_is(tmp_path: Path, candles: Path) -> None:
+def test_the_file_is_complete_and_self_describing(tmp_path: Path, candles: Path) -> None:
     account = rigs.run(tmp_path, candles)
     checkpoint = account["checkpoint"]
     tensors, metadata = read_weights(tmp_path / checkpoint["file"], checkpoint["sha256"])
@@ -97,7 +97,7 @@ def changed(candles: list[Candle], start: int) -> list[Candle]:
     ]
 
 
-def test_the_future_is_not_seen(tmp_path: Path) -> None:
+def test_no_future_data_is_used(tmp_path: Path) -> None:
     """All that is held back may become another market: every weight and moment comes out the same, bit for bit."""
     candles = rigs.reverting(240)
     for name, given in (("true", candles), ("false", changed(candles, 192)), ("earlier", changed(candles, 191))):
@@ -180,7 +180,7 @@ def test_a_stop_ends_after_the_step_with_the_best_so_far(tmp_path: Path, candles
     assert_same(weights(tmp_path / "whole"), weights(tmp_path / "stopped"))
 
 
-def test_a_stop_in_the_first_epoch_keeps_what_there_is(tmp_path: Path, candles: Path) -> None:
+def test_a_stop_in_the_first_epoch_keeps_the_current_weights(tmp_path: Path, candles: Path) -> None:
     readings = _readings(tmp_path / "count", candles)
     account = rigs.run(tmp_path, candles, epochs=50, should_stop=stop_after(readings + 4))  # type: ignore[arg-type]
     assert account["interrupted"] and account["steps"] == 5
@@ -188,7 +188,7 @@ def test_a_stop_in_the_first_epoch_keeps_what_there_is(tmp_path: Path, candles: 
     assert (tmp_path / account["checkpoint"]["file"]).exists()
 
 
-def test_a_stop_before_the_first_step_says_so(tmp_path: Path, candles: Path) -> None:
+def test_a_stop_before_the_first_step_is_reported(tmp_path: Path, candles: Path) -> None:
     with pytest.raises(Interrupted, match="nothing was learned"):
         rigs.run(tmp_path, candles, should_stop=lambda: True)
     assert not (tmp_path / "models" / "transformer").exists()
@@ -207,13 +207,13 @@ def _readings(root: Path, candles: Path) -> int:
     return asked.index(True)
 
 
-def test_a_market_that_never_moves_has_nothing_to_measure(tmp_path: Path) -> None:
+def test_a_flat_market_has_no_score(tmp_path: Path) -> None:
     flat = [dataclasses.replace(one, open=1.0, high=1.0, low=1.0, close=1.0, volume=1.0) for one in rigs.reverting(180)]
     with pytest.raises(PretrainingError, match="No epoch could be validated"):
         rigs.run(tmp_path, rigs.write(tmp_path / "flat.csv", flat))
 
 
-def test_a_full_disk_is_a_sentence(tmp_path: Path, candles: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_is_explained(tmp_path: Path, candles: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(*_: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
@@ -223,7 +223,7 @@ def test_a_full_disk_is_a_sentence(tmp_path: Path, candles: Path, monkeypatch: p
 
 
 @pytest.mark.faults
-def test_a_bad_batch_is_set_aside_and_the_rest_is_learned(
+def test_a_bad_batch_is_quarantined_and_training_continues(
     tmp_path: Path, candles: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     batch = loop.Dataset.batch
@@ -245,7 +245,7 @@ def test_a_bad_batch_is_set_aside_and_the_rest_is_learned(
 
 
 @pytest.mark.faults
-def test_short_memory_splits_the_batch_and_the_result_is_the_same(
+def test_out_of_memory_splits_the_batch_with_the_same_result(
     tmp_path: Path, candles: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rigs.run(tmp_path / "calm", candles, epochs=1)
@@ -266,7 +266,7 @@ def test_short_memory_splits_the_batch_and_the_result_is_the_same(
 
 
 @pytest.mark.faults
-def test_training_that_cannot_go_on_ends_with_a_sentence(
+def test_training_that_cannot_continue_is_explained(
     tmp_path: Path, candles: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def broken(*_: object) -> None:
@@ -277,7 +277,7 @@ def test_training_that_cannot_go_on_ends_with_a_sentence(
         rigs.run(tmp_path, candles)
 
 
-def test_settings_of_gradients_and_precision_hold_here_too(tmp_path: Path, candles: Path) -> None:
+def test_gradient_and_precision_settings_apply_to_pretraining(tmp_path: Path, candles: Path) -> None:
     settings = dataclasses.replace(
         rigs.SMALL,
         training=TrainingSettings(seed=5, learning_rate=3e-3, device="cpu", precision="bfloat16", ema_decay=0.9),
@@ -289,5 +289,5 @@ def test_settings_of_gradients_and_precision_hold_here_too(tmp_path: Path, candl
     assert any(name.startswith("average.") for name in weights(tmp_path))
 
 
-def test_the_device_is_the_one_that_was_asked_for(tmp_path: Path, candles: Path) -> None:
+def test_the_requested_device_is_used(tmp_path: Path, candles: Path) -> None:
     assert rigs.run(tmp_path, candles, epochs=1)["device"] == choose_device("cpu").label

@@ -16,7 +16,7 @@ from tests.support.candles import random_walk, without
 MODEL = ModelSettings(width=8, layers=1, heads=2, context=8, horizons=3)
 
 
-def test_no_target_of_training_lies_in_what_is_held_back(tmp_path: Path) -> None:
+def test_no_training_target_lies_in_the_validation_data(tmp_path: Path) -> None:
     source = read_sources([write(tmp_path / "a.csv", random_walk(200))], MODEL, 0.2)[0]
     series = build_series(source, MODEL.horizons)
     assert source.cut == 160 and len(source.held_back) == 40
@@ -24,7 +24,7 @@ def test_no_target_of_training_lies_in_what_is_held_back(tmp_path: Path) -> None
     assert series.validation.tolist() == list(range(160, 199)), "the last candle has nothing after it"
 
 
-def test_origins_before_a_hole_are_left_out_where_nothing_can_be_learned(tmp_path: Path) -> None:
+def test_origins_before_a_gap_without_targets_are_skipped(tmp_path: Path) -> None:
     candles = without(random_walk(200), 100, 180)
     source = read_sources([write(tmp_path / "a.csv", candles)], MODEL, 0.2)[0]
     series = build_series(source, MODEL.horizons)
@@ -33,7 +33,7 @@ def test_origins_before_a_hole_are_left_out_where_nothing_can_be_learned(tmp_pat
     assert before_second not in series.validation and before_second + 1 in series.validation
 
 
-def test_a_batch_is_filled_up_with_rows_that_do_not_count(tmp_path: Path) -> None:
+def test_a_batch_is_padded_with_zero_weight_rows(tmp_path: Path) -> None:
     files = [write(tmp_path / f"{seed}.csv", random_walk(160, seed)) for seed in (1, 2)]
     series = [build_series(source, 3) for source in read_sources(files, MODEL, 0.2)]
     dataset = Dataset(series, MODEL.context)
@@ -45,7 +45,7 @@ def test_a_batch_is_filled_up_with_rows_that_do_not_count(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("share", [0.1, 0.2, 0.5])
-def test_the_fewest_candles_are_enough_and_one_less_is_refused(tmp_path: Path, share: float) -> None:
+def test_the_minimum_of_candles_is_enough_and_one_less_is_refused(tmp_path: Path, share: float) -> None:
     fewest = fewest_candles(MODEL, share)
     source = read_sources([write(tmp_path / "a.csv", random_walk(fewest))], MODEL, share)[0]
     series = build_series(source, MODEL.horizons)
@@ -61,7 +61,7 @@ def test_files_of_different_intervals_are_refused(tmp_path: Path) -> None:
         read_sources([minutes, hours], MODEL, 0.2)
 
 
-def test_what_one_file_holds_back_may_not_be_learned_from_another(tmp_path: Path) -> None:
+def test_validation_candles_of_one_file_are_not_trained_on_from_another(tmp_path: Path) -> None:
     candles = reverting(400)
     longer, shorter = write(tmp_path / "longer.csv", candles), write(tmp_path / "shorter.csv", candles[:300])
     with pytest.raises(PretrainingError, match=r"60 of the candles that shorter\.csv"):
@@ -69,7 +69,7 @@ def test_what_one_file_holds_back_may_not_be_learned_from_another(tmp_path: Path
     assert len(read_sources([longer, write(tmp_path / "other.csv", reverting(300, 1))], MODEL, 0.2)) == 2
 
 
-def test_a_candle_may_be_validated_on_once_only(tmp_path: Path) -> None:
+def test_a_candle_is_validated_on_only_once(tmp_path: Path) -> None:
     """The same file twice would double n, and narrow every interval by a root of two."""
     candles = reverting(400)
     first = write(tmp_path / "a.csv", candles)
@@ -82,7 +82,7 @@ def test_a_candle_may_be_validated_on_once_only(tmp_path: Path) -> None:
     assert len(read_sources([first, other_end], MODEL, 0.2)) == 2
 
 
-def test_an_empty_file_is_refused_like_everywhere(tmp_path: Path) -> None:
+def test_an_empty_file_is_refused(tmp_path: Path) -> None:
     (tmp_path / "empty.csv").write_text("")
     with pytest.raises(CandleFileError, match="empty"):
         read_sources([tmp_path / "empty.csv"], MODEL, 0.2)

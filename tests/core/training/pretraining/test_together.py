@@ -130,7 +130,7 @@ def one_of_two(monkeypatch: pytest.MonkeyPatch) -> JoinedProcess:
     return JoinedProcess(choose_device("cpu"))
 
 
-def test_the_mean_of_what_two_find_in_their_shares_is_what_one_finds_in_the_whole(one_of_two: JoinedProcess) -> None:
+def test_the_mean_over_two_shards_equals_the_whole(one_of_two: JoinedProcess) -> None:
     """Every sample counts the same here, so that both shares weigh the same."""
     whole = replica.batches()[0]
     whole.weights[:] = 1.0
@@ -148,7 +148,7 @@ def test_the_mean_of_what_two_find_in_their_shares_is_what_one_finds_in_the_whol
     assert float(sum(step.measured[1] for step in steps)) / WORLD == pytest.approx(float(alone.measured[1]), rel=1e-5)
 
 
-def test_what_one_of_two_makes_of_what_both_have(one_of_two: JoinedProcess) -> None:
+def test_one_process_reduces_the_data_of_both(one_of_two: JoinedProcess) -> None:
     joined = one_of_two.join(nn.Linear(1, 1))
     assert float(joined.share_of_weight(torch.tensor(3.0))) == 3.0, "of six, half"
     assert float(joined.share_of_weight(torch.tensor(0.0))) > 0.0
@@ -179,7 +179,7 @@ def test_both_processes_have_the_same_gradients_and_weights_bit_for_bit(found: l
 
 @pytest.mark.slow
 @pytest.mark.parametrize("precision", replica.PRECISIONS)
-def test_they_are_those_of_one_process_with_the_same_batch(found: list[dict[str, Tensor]], precision: str) -> None:
+def test_two_processes_equal_one_with_the_same_batch(found: list[dict[str, Tensor]], precision: str) -> None:
     """Micro-batches, exchange and clipping included. The one process takes each batch whole."""
     alone = replica.build(precision, 1, None)
     for step, batch in enumerate(replica.batches()):
@@ -196,7 +196,7 @@ def test_they_are_those_of_one_process_with_the_same_batch(found: list[dict[str,
 
 @pytest.mark.slow
 @pytest.mark.parametrize("precision", replica.PRECISIONS)
-def test_a_process_without_a_sample_takes_part_with_no_weight(found: list[dict[str, Tensor]], precision: str) -> None:
+def test_a_process_without_samples_joins_with_zero_weight(found: list[dict[str, Tensor]], precision: str) -> None:
     wanted = replica.step_of(replica.build(precision, 1, None), replica.lonely(), None).gradient
     together = found[0][f"{precision}.lonely"]
     assert float((together - wanted).norm() / wanted.norm()) < TOLERANCE[precision]
@@ -205,19 +205,19 @@ def test_a_process_without_a_sample_takes_part_with_no_weight(found: list[dict[s
 @pytest.mark.slow
 @pytest.mark.faults
 @pytest.mark.parametrize("precision", replica.PRECISIONS)
-def test_what_is_not_finite_in_one_is_skipped_by_both(found: list[dict[str, Tensor]], precision: str) -> None:
+def test_a_non_finite_step_in_one_process_is_skipped_by_both(found: list[dict[str, Tensor]], precision: str) -> None:
     for outcome in found:
         assert bool(outcome[f"{precision}.is_skipped"])
         assert torch.equal(outcome[f"{precision}.weights"], outcome[f"{precision}.weights after"])
 
 
 @pytest.mark.slow
-def test_gradients_are_exchanged_once_a_step(found: list[dict[str, Tensor]]) -> None:
+def test_gradients_are_exchanged_once_per_step(found: list[dict[str, Tensor]]) -> None:
     assert [int(outcome["exchanges"]) for outcome in found] == [1, 1]
 
 
 @pytest.mark.slow
-def test_what_is_decided_is_decided_by_all(found: list[dict[str, Tensor]]) -> None:
+def test_decisions_are_shared_by_all_processes(found: list[dict[str, Tensor]]) -> None:
     for outcome in found:
         assert bool(outcome["agreed"]), "one wants to skip, so both do"
         assert outcome["any"].tolist() == [True, False]
@@ -225,7 +225,7 @@ def test_what_is_decided_is_decided_by_all(found: list[dict[str, Tensor]]) -> No
 
 
 @pytest.mark.slow
-def test_pretraining_together_comes_out_as_alone(tmp_path: Path) -> None:
+def test_distributed_pretraining_equals_a_single_process(tmp_path: Path) -> None:
     """The command itself in two processes, with a batch that does not divide by two and a short last one."""
     file = rigs.write(tmp_path / "reverting.csv", rigs.reverting(400))
     (tmp_path / "two").mkdir()
@@ -247,11 +247,11 @@ def test_pretraining_together_comes_out_as_alone(tmp_path: Path) -> None:
     assert len(PretrainedStore(DataFolder(tmp_path / "two")).newest_first()) == 1, "the first process writes"
 
 
-def test_without_torchrun_one_is_alone() -> None:
+def test_without_torchrun_there_is_one_process() -> None:
     with join_team("cpu", {}) as team:
         assert isinstance(team, SingleProcess) and team.world_size == 1 and team.join is None
 
 
-def test_half_of_torchruns_variables_are_a_sentence() -> None:
+def test_incomplete_torchrun_variables_are_explained() -> None:
     with pytest.raises(PretrainingError, match="MASTER_ADDR"), join_team("cpu", {"RANK": "0", "WORLD_SIZE": "2"}):
         pass

@@ -13,7 +13,7 @@ from tests.core.training.recovery.test_ladder import Bench
 @pytest.mark.faults
 @pytest.mark.parametrize("poison", [torch.nan, torch.inf, -torch.inf])
 @pytest.mark.parametrize("kind", ["a parameter", "exp_avg", "exp_avg_sq", "the average"])
-def test_one_number_that_is_not_finite_keeps_the_former_state(tmp_path: Path, kind: str, poison: float) -> None:
+def test_one_non_finite_number_keeps_the_former_state(tmp_path: Path, kind: str, poison: float) -> None:
     """Each alone: a moment or an average can be non-finite while every parameter is finite."""
     bench = Bench(tmp_path)
     spoil(bench, kind, poison)

@@ -91,7 +91,9 @@ def poisoned(where: str, value: float) -> Batch:
 
 @pytest.mark.parametrize("value", [np.nan, np.inf])
 @pytest.mark.parametrize("where", ["features", "targets"])
-def test_a_bad_batch_is_kept_on_disk_and_never_reaches_the_model(tmp_path: Path, where: str, value: float) -> None:
+def test_a_bad_batch_is_quarantined_on_disk_and_never_reaches_the_model(
+    tmp_path: Path, where: str, value: float
+) -> None:
     bench = Bench(tmp_path / "kept")
     bad = poisoned(where, value)
     seen: list[object] = []
@@ -108,7 +110,7 @@ def test_a_bad_batch_is_kept_on_disk_and_never_reaches_the_model(tmp_path: Path,
     assert bench.train().result.loss is not None and bench.engine.rate_factor == 1.0
 
 
-def test_a_quarantine_that_cannot_be_written_stops_nothing(tmp_path: Path) -> None:
+def test_an_unwritable_quarantine_stops_nothing(tmp_path: Path) -> None:
     blocked = tmp_path / "kept"
     blocked.write_text("a file where the folder should be")
     bench = Bench(blocked)
@@ -125,7 +127,7 @@ def test_the_quarantine_is_bounded(tmp_path: Path) -> None:
     assert len(kept) == 50 and kept[0].startswith("step-00000010")
 
 
-def test_two_skips_are_only_skips_and_the_third_goes_back(tmp_path: Path) -> None:
+def test_the_third_skip_in_a_row_rolls_back(tmp_path: Path) -> None:
     bench = Bench(tmp_path)
     for _ in range(4):
         bench.train()
@@ -142,7 +144,7 @@ def test_two_skips_are_only_skips_and_the_third_goes_back(tmp_path: Path) -> Non
     assert bench.train().result.loss is not None
 
 
-def test_skips_that_are_not_in_a_row_do_not_go_back(tmp_path: Path) -> None:
+def test_skips_not_in_a_row_do_not_roll_back(tmp_path: Path) -> None:
     bench = Bench(tmp_path)
     for _ in range(6):
         with nan_gradients(bench.engine):
@@ -152,7 +154,7 @@ def test_skips_that_are_not_in_a_row_do_not_go_back(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("value", [torch.nan, torch.inf])
-def test_a_parameter_that_is_not_finite_goes_back_at_once_with_everything(tmp_path: Path, value: float) -> None:
+def test_a_non_finite_parameter_rolls_everything_back_at_once(tmp_path: Path, value: float) -> None:
     bench = Bench(tmp_path)
     draw = bench.generator.bit_generator.state
     bench.generator.random(5)
@@ -166,7 +168,7 @@ def test_a_parameter_that_is_not_finite_goes_back_at_once_with_everything(tmp_pa
     assert bench.engine.is_finite() and bench.engine.rate_factor == 0.5
 
 
-def test_the_known_good_state_stays_as_it_is_when_training_goes_on_from_it(tmp_path: Path) -> None:
+def test_training_does_not_modify_the_known_good_state(tmp_path: Path) -> None:
     """The optimizer took the copy's own moments, and trained on in them: the second way back led elsewhere."""
     bench = Bench(tmp_path)
     for _ in range(3):
@@ -176,7 +178,7 @@ def test_the_known_good_state_stays_as_it_is_when_training_goes_on_from_it(tmp_p
         assert_same(bench.good, state(bench.engine))
 
 
-def test_a_state_that_is_not_finite_is_never_known_good(tmp_path: Path) -> None:
+def test_a_non_finite_state_is_never_known_good(tmp_path: Path) -> None:
     bench = Bench(tmp_path)
     moments = next(iter(bench.engine.optimizer.state.values()))
     moments["exp_avg_sq"].view(-1)[0] = torch.inf
@@ -197,7 +199,7 @@ def test_without_usable_moments_the_known_good_state_gets_a_new_optimizer(tmp_pa
     assert bench.train().result.loss is not None and bench.engine.is_finite()
 
 
-def test_the_budget_of_rollbacks_ends_in_a_pause_and_a_person_renews_it(tmp_path: Path) -> None:
+def test_an_exhausted_rollback_budget_pauses_until_the_user_resumes(tmp_path: Path) -> None:
     bench = Bench(tmp_path, RecoverySettings(rollbacks=2, rollback_window_steps=100))
 
     def spoil() -> TrainedStep:
@@ -214,7 +216,7 @@ def test_the_budget_of_rollbacks_ends_in_a_pause_and_a_person_renews_it(tmp_path
     assert not spoil().must_pause
 
 
-def test_rollbacks_far_apart_do_not_use_the_budget_up(tmp_path: Path) -> None:
+def test_rollbacks_far_apart_do_not_exhaust_the_budget(tmp_path: Path) -> None:
     bench = Bench(tmp_path, RecoverySettings(rollbacks=1, rollback_window_steps=10))
     for _ in range(3):
         with torch.no_grad():
@@ -224,7 +226,7 @@ def test_rollbacks_far_apart_do_not_use_the_budget_up(tmp_path: Path) -> None:
             bench.train()
 
 
-def test_a_change_in_place_is_dropped_and_its_operation_named(tmp_path: Path) -> None:
+def test_an_in_place_change_is_skipped_and_its_operation_named(tmp_path: Path) -> None:
     bench = Bench(tmp_path)
 
     def spoil(_module: object, _inputs: object, output: Tensor) -> Tensor:
@@ -241,7 +243,7 @@ def test_a_change_in_place_is_dropped_and_its_operation_named(tmp_path: Path) ->
     assert bench.train().result.loss is not None
 
 
-def test_a_change_in_place_that_stays_goes_back_and_in_the_end_pauses(tmp_path: Path) -> None:
+def test_a_persistent_in_place_change_rolls_back_and_finally_pauses(tmp_path: Path) -> None:
     bench = Bench(tmp_path, RecoverySettings(rollbacks=1))
 
     def spoil(_module: object, _inputs: object, output: Tensor) -> Tensor:
@@ -256,7 +258,7 @@ def test_a_change_in_place_that_stays_goes_back_and_in_the_end_pauses(tmp_path: 
     assert_same(bench.good, state(bench.engine))
 
 
-def test_a_change_in_place_whose_second_pass_fails_otherwise_is_dropped_all_the_same(tmp_path: Path) -> None:
+def test_an_in_place_change_with_another_second_error_is_skipped_too(tmp_path: Path) -> None:
     bench = Bench(tmp_path)
     passes = iter([1, 2])
 
@@ -275,7 +277,7 @@ def test_a_change_in_place_whose_second_pass_fails_otherwise_is_dropped_all_the_
     assert_same(bench.good, state(bench.engine))
 
 
-def test_a_device_that_is_spoiled_in_the_second_pass_ends_the_process(tmp_path: Path) -> None:
+def test_a_device_broken_in_the_second_pass_ends_the_process(tmp_path: Path) -> None:
     bench = Bench(tmp_path)
     passes = iter([1, 2])
     error = torch.AcceleratorError("CUDA error")
@@ -293,7 +295,7 @@ def test_a_device_that_is_spoiled_in_the_second_pass_ends_the_process(tmp_path: 
     assert not torch.is_anomaly_enabled()
 
 
-def test_any_other_exception_goes_back_and_tries_once_more(tmp_path: Path) -> None:
+def test_any_other_exception_rolls_back_and_retries_once(tmp_path: Path) -> None:
     bench = Bench(tmp_path)
     bench.train()
     failures = iter([True, False])
@@ -312,7 +314,7 @@ def test_any_other_exception_goes_back_and_tries_once_more(tmp_path: Path) -> No
     assert_same(state(other.engine), state(bench.engine))
 
 
-def test_an_exception_that_comes_again_pauses_with_the_known_good_state(tmp_path: Path) -> None:
+def test_a_repeated_exception_pauses_with_the_known_good_state(tmp_path: Path) -> None:
     bench = Bench(tmp_path)
     bench.train()
 
@@ -325,7 +327,7 @@ def test_an_exception_that_comes_again_pauses_with_the_known_good_state(tmp_path
     assert_same(bench.good, state(bench.engine))
 
 
-def test_steps_that_fail_again_and_again_at_the_first_try_use_the_budget_up(tmp_path: Path) -> None:
+def test_steps_that_keep_failing_at_the_first_try_exhaust_the_budget(tmp_path: Path) -> None:
     """Each second try went well, and each first one took everything back: one step was done sixty times."""
     bench = Bench(tmp_path, RecoverySettings(rollbacks=3))
     tries = iter(range(10**6))
@@ -347,7 +349,7 @@ def test_steps_that_fail_again_and_again_at_the_first_try_use_the_budget_up(tmp_
 
 
 @pytest.mark.parametrize("code", [700, 710, 719, 46, 100])
-def test_a_spoiled_device_is_not_mended_here(tmp_path: Path, code: int) -> None:
+def test_a_broken_device_is_not_recovered(tmp_path: Path, code: int) -> None:
     bench = Bench(tmp_path)
     error = torch.AcceleratorError("CUDA error")
     error.error_code = code
@@ -359,7 +361,7 @@ def test_a_spoiled_device_is_not_mended_here(tmp_path: Path, code: int) -> None:
         bench.train()
 
 
-def test_memory_runs_out_for_real_and_the_batch_is_split(tmp_path: Path) -> None:
+def test_a_real_out_of_memory_splits_the_batch(tmp_path: Path) -> None:
     """An allocation beyond any machine, unless a micro-batch is small enough; the state is that of one big batch."""
     bench, calm = Bench(tmp_path), Bench(tmp_path)
     sizes: list[int] = []
@@ -379,7 +381,7 @@ def test_memory_runs_out_for_real_and_the_batch_is_split(tmp_path: Path) -> None
         torch.testing.assert_close(mine, theirs, rtol=2e-3, atol=2e-5, msg=name)
 
 
-def test_memory_that_runs_out_after_the_update_does_not_train_twice(tmp_path: Path) -> None:
+def test_out_of_memory_after_the_update_does_not_train_twice(tmp_path: Path) -> None:
     """The optimizer's step was done, the rest was not: only the known good state is consistent."""
     bench, calm = Bench(tmp_path), Bench(tmp_path)
     bench.train()
@@ -394,7 +396,7 @@ def test_memory_that_runs_out_after_the_update_does_not_train_twice(tmp_path: Pa
     assert bench.engine.rate_factor == 1.0 and f"step {bench.ladder.known_good.step}" in done.incidents[0].done
 
 
-def test_memory_that_runs_out_before_the_update_costs_nothing_that_was_learned(tmp_path: Path) -> None:
+def test_out_of_memory_before_the_update_loses_no_training(tmp_path: Path) -> None:
     bench, calm = Bench(tmp_path), Bench(tmp_path)
     samples = batch(50, size=8)
     for each in (bench, calm):
@@ -421,7 +423,7 @@ def raise_(error: Exception) -> None:
     raise error
 
 
-def test_larger_pieces_come_back_after_a_while_and_patience_grows(tmp_path: Path) -> None:
+def test_larger_batches_return_with_growing_delays(tmp_path: Path) -> None:
     bench = Bench(tmp_path)
 
     def hungry(_module: object, inputs: tuple[Tensor, ...], _output: Tensor) -> None:
@@ -435,7 +437,7 @@ def test_larger_pieces_come_back_after_a_while_and_patience_grows(tmp_path: Path
     assert kinds == ["memory is back"] and bench.engine.micro_batches == 1
 
 
-def test_memory_that_never_suffices_pauses(tmp_path: Path) -> None:
+def test_permanent_out_of_memory_pauses(tmp_path: Path) -> None:
     bench = Bench(tmp_path)
 
     def hungry(*_: object) -> None:
@@ -449,7 +451,7 @@ def test_memory_that_never_suffices_pauses(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("action", ["mark", "clip", "skip"])
-def test_a_loss_spike_is_reported_quarantined_and_answered_as_configured(tmp_path: Path, action: str) -> None:
+def test_a_loss_spike_is_reported_quarantined_and_handled_as_configured(tmp_path: Path, action: str) -> None:
     bench = Bench(tmp_path / "kept", RecoverySettings(spike_action=action), spike_action=action)  # type: ignore[arg-type]
     while len(bench.losses) < 25:
         assert bench.kinds(bench.train()) == []
@@ -471,7 +473,7 @@ def test_a_loss_spike_is_reported_quarantined_and_answered_as_configured(tmp_pat
 
 @pytest.mark.parametrize("clip_norm", [1e-3, 1e4])
 @pytest.mark.parametrize("mode", ["norm", "layer", "adaptive", "value", "off", "observe"])
-def test_a_spike_says_that_it_was_clipped_only_where_it_was(tmp_path: Path, mode: str, clip_norm: float) -> None:
+def test_a_spike_is_called_clipped_only_if_it_was(tmp_path: Path, mode: str, clip_norm: float) -> None:
     gradients = GradientSettings(clip_mode=mode, clip_norm=clip_norm, clip_value=clip_norm)  # type: ignore[arg-type]
     trained = engine(gradients, spike_action="clip")
     known_good = KnownGood(trained, np.random.default_rng(0))
@@ -488,9 +490,7 @@ def test_a_spike_says_that_it_was_clipped_only_where_it_was(tmp_path: Path, mode
 
 @pytest.mark.parametrize("value", [torch.nan, torch.inf])
 @pytest.mark.parametrize("part", ["exp_avg_sq", "average"])
-def test_a_moment_or_an_average_that_is_not_finite_goes_back_when_it_is_looked_at(
-    tmp_path: Path, part: str, value: float
-) -> None:
+def test_a_non_finite_moment_or_average_rolls_back_at_the_check(tmp_path: Path, part: str, value: float) -> None:
     """Loss, gradients and parameters do not show it: a second moment of infinity only makes steps of nothing."""
     bench = Bench(tmp_path)
     bench.train()
@@ -505,7 +505,7 @@ def test_a_moment_or_an_average_that_is_not_finite_goes_back_when_it_is_looked_a
 
 
 @pytest.mark.parametrize("value", [1e20, 3e38])
-def test_large_numbers_are_finite(tmp_path: Path, value: float) -> None:
+def test_large_numbers_count_as_finite(tmp_path: Path, value: float) -> None:
     """Their norm overflowed, and a finite state was called non-finite."""
     bench = Bench(tmp_path)
     spoil_moment_or_average(bench.engine, "exp_avg_sq", value)
@@ -513,7 +513,7 @@ def test_large_numbers_are_finite(tmp_path: Path, value: float) -> None:
     assert bench.ladder.look_for_known_good(11).incidents == () and bench.ladder.known_good.step == 11
 
 
-def test_a_moment_that_spoils_again_and_again_pauses(tmp_path: Path) -> None:
+def test_repeatedly_non_finite_moments_pause(tmp_path: Path) -> None:
     bench = Bench(tmp_path, RecoverySettings(rollbacks=2))
     pauses = []
     for _ in range(3):
@@ -523,7 +523,7 @@ def test_a_moment_that_spoils_again_and_again_pauses(tmp_path: Path) -> None:
     assert pauses == [False, False, True] and bench.engine.is_finite()
 
 
-def test_a_state_between_skipped_steps_is_not_called_known_good(tmp_path: Path) -> None:
+def test_a_state_between_skipped_steps_is_not_known_good(tmp_path: Path) -> None:
     bench = Bench(tmp_path)
     with nan_gradients(bench.engine):
         bench.train()
@@ -537,7 +537,7 @@ def spoil_moment_or_average(trained: TrainingEngine, part: str, value: float) ->
         chosen[0].view(-1)[0] = value
 
 
-def test_where_the_losses_are_larger_for_good_skipping_ends_and_learning_goes_on(tmp_path: Path) -> None:
+def test_permanently_larger_losses_end_the_skipping(tmp_path: Path) -> None:
     """They were left out of the median, and so each of them stayed a spike for ever."""
     bench = Bench(tmp_path / "kept", RecoverySettings(spike_action="skip"), spike_action="skip")
     while len(bench.losses) < 60:
@@ -548,7 +548,7 @@ def test_where_the_losses_are_larger_for_good_skipping_ends_and_learning_goes_on
     assert all(done[-150:])
 
 
-def test_a_few_spikes_that_are_skipped_do_not_hide_the_next_one(tmp_path: Path) -> None:
+def test_skipped_spikes_do_not_hide_the_next_one(tmp_path: Path) -> None:
     bench = Bench(tmp_path / "kept", RecoverySettings(spike_action="skip"), spike_action="skip")
     while len(bench.losses) < 60:
         bench.train()
@@ -572,7 +572,7 @@ def test_skipped_spikes_count_after_a_restart_too(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("action", ["mark", "clip", "skip"])
-def test_a_spike_whose_gradients_are_not_finite_is_no_spike_but_leads_back(tmp_path: Path, action: str) -> None:
+def test_a_spike_with_non_finite_gradients_rolls_back(tmp_path: Path, action: str) -> None:
     bench = Bench(tmp_path / "kept", RecoverySettings(spike_action=action), spike_action=action)  # type: ignore[arg-type]
     while len(bench.losses) < 25:
         bench.train()
@@ -592,7 +592,7 @@ def scale_of(done: TrainedStep) -> float:
     return done.result.gradients.loss_scale
 
 
-def test_gradients_that_stay_not_finite_under_loss_scaling_are_reported_and_rolled_back(tmp_path: Path) -> None:
+def test_persistently_non_finite_gradients_under_loss_scaling_roll_back(tmp_path: Path) -> None:
     """Each halved the scale without a word, from 65,536 down to 1: sixteen of them."""
     bench = Bench(tmp_path, training=FP16)
     good = bench.engine.scalars()["scaler"]
@@ -603,7 +603,7 @@ def test_gradients_that_stay_not_finite_under_loss_scaling_are_reported_and_roll
     assert bench.train().result.loss is not None
 
 
-def test_fp16_finds_its_first_scale_without_a_word(tmp_path: Path) -> None:
+def test_fp16_finds_its_first_scale_silently(tmp_path: Path) -> None:
     trained = engine(training=FP16)
     known_good = KnownGood(trained, np.random.default_rng(0))
     ladder = RecoveryLadder(trained, RecoverySettings(), known_good, Quarantine(tmp_path))
@@ -613,7 +613,7 @@ def test_fp16_finds_its_first_scale_without_a_word(tmp_path: Path) -> None:
     assert [scale_of(each) for each in done[7:]] == [2.0**9] + [2.0**8] * 6 and done[8].result.loss is not None
 
 
-def test_fp16_puts_up_with_gradients_eight_times_as_large_without_a_word(tmp_path: Path) -> None:
+def test_fp16_tolerates_eightfold_gradients_silently(tmp_path: Path) -> None:
     bench = Bench(tmp_path, training=FP16)
     overflow_above(bench.engine, 2.0**13)
     done = [bench.train() for _ in range(6)]
@@ -621,7 +621,7 @@ def test_fp16_puts_up_with_gradients_eight_times_as_large_without_a_word(tmp_pat
     assert [each.result.loss is None for each in done] == [True] * 3 + [False] * 3
 
 
-def test_the_search_for_a_scale_goes_on_after_a_restart(tmp_path: Path) -> None:
+def test_the_search_for_a_scale_continues_after_a_restart(tmp_path: Path) -> None:
     first, second = Bench(tmp_path, training=FP16), Bench(tmp_path, training=FP16)
     with nan_gradients(first.engine):
         first.train()
@@ -640,7 +640,7 @@ def overflow_above(trained: TrainingEngine, scale: float) -> RemovableHandle:
     return next(trained.model.parameters()).register_hook(overflow)  # type: ignore[no-untyped-call,no-any-return]
 
 
-def test_the_ladder_goes_on_after_a_restart_as_if_there_had_been_none(tmp_path: Path) -> None:
+def test_the_recovery_state_survives_a_restart(tmp_path: Path) -> None:
     """Two skips before, one after: the third in a row goes back."""
     first, second = Bench(tmp_path), Bench(tmp_path)
     with nan_gradients(first.engine):

@@ -20,7 +20,7 @@ def batch() -> Batch:
 
 @pytest.mark.parametrize("number", [np.nan, np.inf, -np.inf])
 @pytest.mark.parametrize("part", ["features", "targets", "weights", "reference"])
-def test_one_number_that_is_not_finite_is_found_wherever_it_is(part: str, number: float) -> None:
+def test_a_non_finite_number_is_found_anywhere(part: str, number: float) -> None:
     spoilt = (REFERENCE if part == "reference" else getattr(batch(), part)).copy()
     spoilt.flat[3] = number
     if part == "reference":
@@ -29,12 +29,12 @@ def test_one_number_that_is_not_finite_is_found_wherever_it_is(part: str, number
         assert non_finite_parts(replace(batch(), **{part: spoilt}), REFERENCE) == [part]
 
 
-def test_finite_numbers_whose_sum_overflows_are_not_bad() -> None:
+def test_finite_numbers_with_an_overflowing_sum_are_not_bad() -> None:
     largest = np.full_like(batch().targets, np.finfo(np.float32).max)
     assert non_finite_parts(replace(batch(), targets=largest), REFERENCE) == []
 
 
-def test_a_batch_is_kept_whole_and_the_oldest_of_many_go(tmp_path: Path) -> None:
+def test_batches_are_stored_whole_and_the_oldest_are_deleted(tmp_path: Path) -> None:
     quarantine = Quarantine(tmp_path)
     for step in range(53):
         said = quarantine.put(batch(), REFERENCE, step, "not finite")
