@@ -51,7 +51,7 @@ def shown(dialog: FinderDialog) -> list[str]:
 
 
 @pytest.mark.usefixtures("finder")
-def test_an_action_is_found_and_done_by_keys_alone(bench: Bench, qtbot: QtBot) -> None:
+def test_an_action_is_found_and_run_by_keyboard(bench: Bench, qtbot: QtBot) -> None:
     dialog = opened(bench, qtbot)
     QTest.keyClicks(dialog.line, "dark")
     assert shown(dialog)[0] == "Dark"
@@ -74,7 +74,7 @@ def test_the_arrows_move_through_the_list(bench: Bench, qtbot: QtBot) -> None:
 
 
 @pytest.mark.usefixtures("finder")
-def test_what_cannot_be_done_now_is_shown_and_not_done(bench: Bench, qtbot: QtBot) -> None:
+def test_a_disabled_action_is_shown_but_not_run(bench: Bench, qtbot: QtBot) -> None:
     bench.state.apply(scenario.status(TrainerState.STOPPED))
     asked: list[object] = []
     bench.window.stop_requested.connect(lambda: asked.append(1))
@@ -105,9 +105,7 @@ def test_a_checkpoint_is_found_by_its_step_and_selected(bench: Bench, qtbot: QtB
 
 
 @pytest.mark.parametrize("words", ["step 11800", "the good one", "calm-week", "learning rate was halved"])
-def test_a_checkpoint_is_found_by_its_plain_step_its_name_a_tag_and_its_note(
-    make_bench: MakeBench, qtbot: QtBot, words: str
-) -> None:
+def test_a_checkpoint_is_found_by_step_name_tag_and_note(make_bench: MakeBench, qtbot: QtBot, words: str) -> None:
     named = [
         replace(info, name="The good one", tags=("keep", "calm-week")) if info.step == 11_800 else info
         for info in scenario.checkpoints()
@@ -122,7 +120,7 @@ def test_a_checkpoint_is_found_by_its_plain_step_its_name_a_tag_and_its_note(
 
 
 def test_stored_markets_are_found_and_opened(bench: Bench, qtbot: QtBot) -> None:
-    """A file's from what is stored, an exchange's with what follows; none is listed twice."""
+    """A file's market opens stored candles, an exchange's the live feed; none is listed twice."""
     hour = Interval.parse("1h")
     stored = (
         Market("file", "my rates", hour),
@@ -155,8 +153,8 @@ def test_stored_markets_are_found_and_opened(bench: Bench, qtbot: QtBot) -> None
     assert (chosen[-1].feed, chosen[-1].venue, chosen[-1].symbol) == ("live", "kraken", "XMR/EUR")
 
 
-def test_a_files_market_is_called_by_its_name_and_opened_as_it_is_stored(bench: Bench, qtbot: QtBot) -> None:
-    """Two of the same name are told apart by their fingerprints, and so they can be asked for."""
+def test_a_files_market_is_shown_by_name_and_opened_with_its_fingerprint(bench: Bench, qtbot: QtBot) -> None:
+    """Two with the same name show their fingerprints, and can be searched by them."""
     stored = tuple(Market("file", f"{name}#dd283{n}", MINUTE) for n, name in enumerate(("rates", "walk", "walk")))
     chosen: list[MarketSettings] = []
     bench.market_choice.chosen.connect(chosen.append)
@@ -181,7 +179,7 @@ def test_a_files_market_is_called_by_its_name_and_opened_as_it_is_stored(bench: 
 
 
 @pytest.mark.usefixtures("finder")
-def test_a_setting_opens_the_preferences_at_itself(bench: Bench, qtbot: QtBot) -> None:
+def test_a_setting_opens_the_preferences_at_its_field(bench: Bench, qtbot: QtBot) -> None:
     dialog = opened(bench, qtbot)
     QTest.keyClicks(dialog.line, "weight average")
     QTest.keyClick(dialog.line, KEYS.Key_Return)
@@ -207,7 +205,7 @@ def test_a_market_of_the_watchlist_or_of_the_exchange_is_put_on_the_chart(
 
 
 @pytest.mark.usefixtures("finder")
-def test_a_market_is_listed_once_and_what_is_none_is_not(bench: Bench, qtbot: QtBot) -> None:
+def test_a_market_is_listed_once_and_invalid_ones_are_not(bench: Bench, qtbot: QtBot) -> None:
     dialog = opened(bench, qtbot)
     QTest.keyClicks(dialog.line, "market usdt")
     names = [name for name in shown(dialog) if "/" in name]
@@ -216,7 +214,7 @@ def test_a_market_is_listed_once_and_what_is_none_is_not(bench: Bench, qtbot: Qt
 
 
 @pytest.mark.usefixtures("finder")
-def test_nothing_found_is_said(bench: Bench, qtbot: QtBot) -> None:
+def test_a_search_without_a_match_says_so(bench: Bench, qtbot: QtBot) -> None:
     dialog = opened(bench, qtbot)
     QTest.keyClicks(dialog.line, "zzzz")
     assert dialog.empty.isVisible()

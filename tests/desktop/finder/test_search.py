@@ -14,34 +14,34 @@ def texts(entries: list[Entry], typed: str, most: int = 10) -> list[str]:
     return [each.text for each in found(entries, typed, most)]
 
 
-def test_without_words_the_first_ones_come_in_their_order() -> None:
+def test_an_empty_search_lists_the_first_entries_in_order() -> None:
     entries = [entry("b"), entry("a"), entry("c")]
     assert texts(entries, "", most=2) == ["b", "a"]
 
 
-def test_the_beginning_counts_more_than_a_word_and_a_word_more_than_the_middle() -> None:
+def test_a_prefix_ranks_above_a_word_start_and_that_above_the_middle() -> None:
     entries = [entry("Unload"), entry("Reset load"), entry("Load file"), entry("Other", details="load")]
     assert texts(entries, "LOAD") == ["Load file", "Reset load", "Unload", "Other"]
 
 
-def test_a_symbol_that_is_typed_whole_comes_before_those_that_begin_with_it() -> None:
+def test_an_exact_symbol_ranks_above_those_starting_with_it() -> None:
     entries = [entry("BTC/USDT"), entry("BTC/USDC"), entry("BTC/USD")]
     assert texts(entries, "btc/usd") == ["BTC/USD", "BTC/USDT", "BTC/USDC"]
 
 
-def test_every_word_has_to_be_there_in_any_order() -> None:
+def test_all_words_must_match_in_any_order() -> None:
     entries = [entry("Learning rate", "Training"), entry("Learning from replay", "Model")]
     assert texts(entries, "train rate learn") == ["Learning rate"]
     assert texts(entries, "learn absent") == []
 
 
-def test_a_kind_can_be_asked_for() -> None:
+def test_a_kind_can_be_searched() -> None:
     entries = [entry("BTC/USDT", kind=EntryKind.MARKET), entry("BTC")]
     assert texts(entries, "market") == ["BTC/USDT"]
     assert texts(entries, "usdt") == ["BTC/USDT"]
 
 
-def test_what_cannot_be_done_now_comes_after_its_equals() -> None:
+def test_disabled_entries_rank_below_equal_matches() -> None:
     entries = [entry("Pause a", is_enabled=False), entry("Pause b"), entry("Repause")]
     assert texts(entries, "pause") == ["Pause b", "Pause a", "Repause"]
 

@@ -1,4 +1,4 @@
-"""What is typed on the chart, with all keys sent to the window: the search opens, and Return takes the first."""
+"""Typing on the chart, with all keys sent to the window: the search opens, and Return takes the first match."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SETTINGS = Settings(watchlist=WatchlistSettings(markets=()))
 
 
 class Typing:
-    """A window in full swing whose chart has the keys; the exchange's symbols come when they are asked for."""
+    """A running window whose chart has keyboard focus; the exchange's symbols arrive on request."""
 
     def __init__(self, bench: Bench) -> None:
         self.bench, self.known, self.asked = bench, LISTED, list[str]()
@@ -60,25 +60,23 @@ def shown(box: FinderDialog) -> list[str]:
     return [box.model.index(row).data() for row in range(box.model.rowCount())]
 
 
-def test_eth_lands_on_eth_usdt(typing: Typing) -> None:
+def test_typing_eth_opens_eth_usdt(typing: Typing) -> None:
     type_on(typing.bench.chart, "eth")
     (market,) = typing.chosen
     assert (market.symbol, market.venue) == ("ETH/USDT", "binance")
     assert QApplication.activePopupWidget() is None
-    assert QApplication.focusWidget() is typing.bench.chart, "the next letters are the chart's again"
+    assert QApplication.focusWidget() is typing.bench.chart, "the next letters go to the chart again"
 
 
 @pytest.mark.parametrize(
     ("typed", "symbol"), [("ethfi", "ETHFI/USDT"), ("ethbtc", "ETH/BTC"), ("doge", "DOGE/USDT"), ("xmr", "XMR/EUR")]
 )
-def test_a_market_that_is_listed_or_stored_is_found_however_it_is_written(
-    typing: Typing, typed: str, symbol: str
-) -> None:
+def test_a_listed_or_stored_market_is_found_in_any_spelling(typing: Typing, typed: str, symbol: str) -> None:
     type_on(typing.bench.chart, typed)
     assert [market.symbol for market in typing.chosen] == [symbol]
 
 
-def test_the_line_holds_all_letters_and_only_markets_and_intervals_are_offered(typing: Typing) -> None:
+def test_the_search_has_all_letters_and_offers_only_markets_and_intervals(typing: Typing) -> None:
     box = typing.type("sto")
     assert box.line.text() == "sto"
     press(typing.bench.chart, Qt.Key.Key_Backspace)
@@ -91,7 +89,7 @@ def test_the_line_holds_all_letters_and_only_markets_and_intervals_are_offered(t
     assert QApplication.focusWidget() is typing.bench.chart
 
 
-def test_a_letter_fires_no_action(typing: Typing) -> None:
+def test_a_letter_triggers_no_action(typing: Typing) -> None:
     window = typing.bench.window
     fired: list[str] = []
     for action in window.shell.actions.actions():
@@ -103,7 +101,7 @@ def test_a_letter_fires_no_action(typing: Typing) -> None:
     assert fired == []
 
 
-def test_keys_of_places_on_the_chart_are_alt_shift_and_a_letter_and_nobody_elses(typing: Typing) -> None:
+def test_shortcuts_for_chart_places_are_alt_shift_letter_and_unique(typing: Typing) -> None:
     registry = typing.bench.shell.actions
     keys = [info.shortcut for info in registry.infos() if info.shortcut]
     assert len(keys) == len(set(keys))
@@ -119,24 +117,24 @@ def test_keys_of_places_on_the_chart_are_alt_shift_and_a_letter_and_nobody_elses
     assert seen == [True] and QApplication.activePopupWidget() is None, "and not the menu Help of Alt+H"
 
 
-def test_symbols_that_come_while_it_is_open_are_offered(typing: Typing) -> None:
+def test_symbols_that_arrive_while_the_search_is_open_are_offered(typing: Typing) -> None:
     typing.known = ()
     box = typing.type("eth")
     assert typing.asked == ["binance"] and "ETHFI/USDT" not in shown(box)
-    assert shown(box)[0] == "ETH/USDT", "what the market dialog offers, before the exchange has answered"
+    assert shown(box)[0] == "ETH/USDT", "the market dialog's suggestions, before the exchange has answered"
     typing.known = LISTED
     typing.finder.take_symbols()
     assert "ETHFI/USDT" in shown(box) and shown(box)[0] == "ETH/USDT"
     box.reject()
 
 
-def test_no_exchange_is_asked_during_a_replay(make_bench: MakeBench) -> None:
+def test_no_exchange_is_contacted_during_a_replay(make_bench: MakeBench) -> None:
     typing = Typing(make_bench(settings=replace(SETTINGS, market=MarketSettings(feed="replay", file="rates.csv"))))
     typing.type("e").reject()
     assert typing.asked == []
 
 
-def test_digits_offer_intervals_first_and_what_cannot_be_shown_is_not_done(typing: Typing, qtbot: QtBot) -> None:
+def test_digits_offer_intervals_first_and_impossible_ones_are_not_opened(typing: Typing, qtbot: QtBot) -> None:
     actions = typing.bench.shell.actions
     seen: list[str] = []
     for action_id in (ActionId.INTERVAL_15M, ActionId.INTERVAL_4H, ActionId.INTERVAL_1D, ActionId.INTERVAL_MARKET):
@@ -154,8 +152,8 @@ def test_digits_offer_intervals_first_and_what_cannot_be_shown_is_not_done(typin
     box.reject()
 
 
-def test_another_quote_than_the_typed_one_is_not_taken(typing: Typing) -> None:
-    """ETH/USD became ETH/USDT by Return."""
+def test_a_market_with_another_quote_is_not_opened(typing: Typing) -> None:
+    """Regression: Return turned ETH/USD into ETH/USDT."""
     box = typing.type("eth/usd")
     assert shown(box)[0] == "ETH/USDT" and "No market named ETH/USD here." in box.note.text()
     press(typing.bench.chart, Qt.Key.Key_Return)
@@ -165,7 +163,7 @@ def test_another_quote_than_the_typed_one_is_not_taken(typing: Typing) -> None:
     assert [market.symbol for market in typing.chosen] == ["ETH/USDT"]
 
 
-def test_a_symbol_that_is_typed_whole_is_taken(typing: Typing) -> None:
+def test_a_full_symbol_is_opened(typing: Typing) -> None:
     box = typing.type("eth/usdt")
     assert not box.note.isVisible()
     press(typing.bench.chart, Qt.Key.Key_Return)

@@ -1,4 +1,4 @@
-"""Typing on the chart, as a person does: all keys go to the window, whatever opens meanwhile."""
+"""Typing on the chart like a user: all keys are sent to the window, whatever opens meanwhile."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from desktop.finder.dialog import FinderDialog
 
 
 def type_letters(chart: ChartWidget, typed: str) -> FinderDialog:
-    """One key after the other, with no time between; the box that they opened."""
+    """Press the keys without a pause; returns the dialog that opened."""
     chart.setFocus()
     for letter in typed:
         press(chart, Qt.Key(ord(letter.upper())))
@@ -27,5 +27,5 @@ def type_on(chart: ChartWidget, typed: str) -> None:
 
 
 def press(chart: ChartWidget, key: Qt.Key) -> None:
-    """To the window of the desktop, as the desktop does: Qt says which widget is meant."""
+    """Send to the native window, as the desktop does: Qt chooses the widget."""
     QTest.keyClick(chart.window().windowHandle(), key)

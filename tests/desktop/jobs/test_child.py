@@ -1,4 +1,4 @@
-"""The child process of a job: the program it is, what it tells, and what an odd one is answered."""
+"""The child process of a job: its program, its messages, and malformed ones."""
 
 from __future__ import annotations
 
@@ -35,25 +35,25 @@ def ending(qtbot: QtBot, *arguments: str) -> Ending:
     return found
 
 
-def test_a_failure_is_the_command_s_own_sentence(qtbot: QtBot, tmp_path: Path) -> None:
+def test_a_failure_shows_the_commands_message(qtbot: QtBot, tmp_path: Path) -> None:
     arguments = ("import", "--json", "--progress-lines", "--data-dir", str(tmp_path), "--", str(tmp_path / "none.csv"))
     found = ending(qtbot, *arguments)
     assert found.summary is None and "none.csv" in found.sentence and not found.was_asked
 
 
-def test_a_command_line_that_is_wrong_has_a_sentence_too(qtbot: QtBot) -> None:
+def test_a_usage_error_shows_a_message(qtbot: QtBot) -> None:
     found = ending(qtbot, "no-such-command", "--json")
     assert found.summary is None and "no-such-command" in found.sentence
 
 
-def test_a_program_that_is_not_there_is_told(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_program_is_reported(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "executable", "/nowhere/ghostcandle")
     found = ending(qtbot, "doctor")
     assert found.summary is None and "could not be started" in found.sentence
 
 
 class Parts:
-    """A process whose words come a few bytes at a time."""
+    """A process whose output arrives a few bytes at a time."""
 
     def __init__(self, words: bytes, size: int) -> None:
         self._parts = [words[first : first + size] for first in range(0, len(words), size)]
@@ -65,7 +65,7 @@ class Parts:
         return bool(self._parts)
 
 
-def test_a_line_that_comes_in_parts_is_one(qapp: object) -> None:
+def test_a_line_received_in_parts_is_joined(qapp: object) -> None:
     owner, said = QObject(), []
     child = ChildProcess([], {}, owner)
     child.said.connect(said.append)
@@ -76,6 +76,6 @@ def test_a_line_that_comes_in_parts_is_one(qapp: object) -> None:
     assert said == ["The first.", "Ä second."] and list(child._words) == ['{"other": 1}', "no object"]
 
 
-def test_options_are_called_by_their_fields() -> None:
-    told = in_fields("Name it with --venue, or --interval 1m; never --venues.")
-    assert told == "Name it with “Exchange”, or “Interval” 1m; never --venues."
+def test_options_in_messages_are_replaced_by_field_titles() -> None:
+    message = in_fields("Name it with --venue, or --interval 1m; never --venues.")
+    assert message == "Name it with “Exchange”, or “Interval” 1m; never --venues."

@@ -1,4 +1,4 @@
-"""The dialogs that order jobs: sound defaults, sentences for what is wrong, names for a screen reader."""
+"""The job dialogs: sound defaults, error messages, names for a screen reader."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ NOW = datetime.fromtimestamp(NOW_MS / 1000, UTC)
 
 @pytest.fixture(autouse=True)
 def no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A file is looked at as soon as the window's loop turns, not when somebody has typed no more for a while."""
+    """Check a file in the next turn of the event loop, instead of after a pause in typing."""
     monkeypatch.setattr(file_check, "_PAUSE_MS", 0)
     monkeypatch.setattr(file_check, "_ASKED_EVERY_MS", 1)
     monkeypatch.setattr(preview, "_PAUSE_MS", 0)
@@ -57,7 +57,7 @@ def ordered(qtbot: QtBot, dialog: JobDialog) -> Order:
     return order
 
 
-def test_an_import_asks_for_nothing_but_the_file(qtbot: QtBot, candles: Path) -> None:
+def test_an_import_needs_only_the_file(qtbot: QtBot, candles: Path) -> None:
     named = candles.with_name("binance_BTCUSDT.csv")
     named.write_bytes(candles.read_bytes())
     dialog = ImportDialog()
@@ -67,7 +67,7 @@ def test_an_import_asks_for_nothing_but_the_file(qtbot: QtBot, candles: Path) ->
     assert order.arguments == ("import", "--time-zone", "UTC", "--", str(named)) and named.name in order.title
 
 
-def test_an_import_of_a_file_whose_name_tells_no_exchange_asks_for_it_first(qtbot: QtBot, candles: Path) -> None:
+def test_an_import_requires_the_exchange_if_the_file_name_lacks_it(qtbot: QtBot, candles: Path) -> None:
     dialog = ImportDialog()
     qtbot.addWidget(dialog)
     dialog.picker.line.setText(str(candles))
@@ -77,7 +77,7 @@ def test_an_import_of_a_file_whose_name_tells_no_exchange_asks_for_it_first(qtbo
     assert ordered(qtbot, dialog).arguments[1:3] == ("--venue", "file")
 
 
-def test_history_is_asked_of_the_watched_market_for_thirty_days(qtbot: QtBot) -> None:
+def test_a_backfill_defaults_to_thirty_days_of_the_current_market(qtbot: QtBot) -> None:
     dialog = BackfillDialog(MarketSettings(venue="kraken", symbol="ETH/EUR", interval="5m"), NOW_MS)
     qtbot.addWidget(dialog)
     market = ("--venue", "kraken", "--symbol", "ETH/EUR", "--interval", "5m")
@@ -89,8 +89,8 @@ def test_pretraining_has_the_defaults_of_the_command(qtbot: QtBot, candles: Path
     qtbot.addWidget(dialog)
     dialog.picker.line.setText(f"{candles}; {candles}")
     arguments = ordered(qtbot, dialog).arguments
-    told = dict(zip(arguments[1:11:2], arguments[2:12:2], strict=True))
-    assert told == {
+    options = dict(zip(arguments[1:11:2], arguments[2:12:2], strict=True))
+    assert options == {
         "--epochs": "10",
         "--validation-share": "0.2",
         "--patience": "3",
@@ -100,7 +100,7 @@ def test_pretraining_has_the_defaults_of_the_command(qtbot: QtBot, candles: Path
     assert arguments[-3:] == ("--", str(candles), str(candles))
 
 
-def test_an_evaluation_says_from_what_and_whether_it_learns(qtbot: QtBot, tmp_path: Path, candles: Path) -> None:
+def test_an_evaluation_names_its_checkpoint_and_whether_it_learns(qtbot: QtBot, tmp_path: Path, candles: Path) -> None:
     dialog = evaluate(tmp_path)
     qtbot.addWidget(dialog)
     dialog.picker.line.setText(str(candles))
@@ -116,7 +116,7 @@ def test_an_evaluation_says_from_what_and_whether_it_learns(qtbot: QtBot, tmp_pa
 
 
 def test_a_file_without_candles_is_not_evaluated(qtbot: QtBot, tmp_path: Path) -> None:
-    """The job was started, and failed a second later."""
+    """Regression: the job was started, and failed a second later."""
     people = tmp_path / "people.csv"
     people.write_text("name,age\nAda,36\nAlan,41\n")
     dialog = evaluate(tmp_path)
@@ -127,7 +127,7 @@ def test_a_file_without_candles_is_not_evaluated(qtbot: QtBot, tmp_path: Path) -
 
 
 def test_a_file_of_another_interval_than_the_checkpoints_is_not_evaluated(qtbot: QtBot, tmp_path: Path) -> None:
-    """The job was started, and failed seconds later."""
+    """Regression: the job was started, and failed seconds later."""
     five, one = (tmp_path / f"{minutes} minutes.csv" for minutes in (5, 1))
     for path, minutes in ((five, 5), (one, 1)):
         rows = (f"{NOW_MS + 60_000 * minutes * row},1,2,1,2,3\n" for row in range(40))
@@ -158,7 +158,7 @@ MAKERS: dict[str, Callable[[Path], JobDialog]] = {
 
 
 @pytest.mark.parametrize("name", list(MAKERS))
-def test_what_is_wrong_is_said_and_nothing_starts(qtbot: QtBot, tmp_path: Path, name: str) -> None:
+def test_an_invalid_entry_shows_a_message_and_nothing_starts(qtbot: QtBot, tmp_path: Path, name: str) -> None:
     dialog = MAKERS[name](tmp_path)
     qtbot.addWidget(dialog)
     if isinstance(dialog, BackfillDialog):
@@ -170,17 +170,17 @@ def test_what_is_wrong_is_said_and_nothing_starts(qtbot: QtBot, tmp_path: Path, 
             qtbot.waitUntil(lambda words=words: words in dialog.message.text())
     assert not dialog.buttons.button(dialog.buttons.StandardButton.Ok).isEnabled()
     assert dialog.message.text() and not dialog.message.isHidden()
-    told: list[object] = []
-    dialog.ordered.connect(told.append)
+    orders: list[object] = []
+    dialog.ordered.connect(orders.append)
     dialog.accept()
-    assert told == []
+    assert orders == []
 
 
 @pytest.mark.parametrize("name", ["import", "pretrain", "evaluate"])
-def test_a_disk_that_does_not_answer_holds_no_dialog_up(
+def test_a_hanging_disk_does_not_block_the_dialog(
     qtbot: QtBot, tmp_path: Path, candles: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
-    """As of a share whose computer is gone. What was pressed meanwhile happens once it answers."""
+    """As of an unreachable network share. A button pressed meanwhile takes effect once it answers."""
     named, disk, looks = tmp_path / "binance_BTCUSDT.csv", threading.Event(), []
 
     def stalled(path: Path) -> None:
@@ -219,7 +219,7 @@ def test_a_disk_that_does_not_answer_holds_no_dialog_up(
 def test_a_number_out_of_range_is_refused_with_the_range(
     qtbot: QtBot, candles: Path, name: str, text: str, words: str
 ) -> None:
-    """70000 became 7,000: the keys stopped where the range ends."""
+    """Regression: 70000 became 7,000, because typing stopped at the end of the range."""
     dialog = PretrainDialog("cpu")
     qtbot.addWidget(dialog)
     dialog.show()
@@ -270,7 +270,7 @@ LONG = (
 
 
 class Aside(QObject):
-    """A child that looks at files and says what the test wants it to."""
+    """A child process that inspects files, with the test's result."""
 
     over = Signal(object)
 
@@ -297,7 +297,7 @@ def looked_at(qtbot: QtBot, file: Path, ending: Ending) -> ImportDialog:
 
 @pytest.mark.parametrize("percent", [100, 150])
 @pytest.mark.parametrize("lines", [1, 4])
-def test_the_import_shows_all_that_it_found(
+def test_the_import_dialog_shows_the_whole_preview(
     qtbot: QtBot, qapp: QApplication, candles: Path, percent: int, lines: int
 ) -> None:
     set_font(qapp, AppearanceSettings(interface_percent=percent))
@@ -308,16 +308,16 @@ def test_the_import_shows_all_that_it_found(
         assert dialog.rect().contains(place)
 
 
-def test_of_a_file_that_cannot_be_read_only_that_is_said(qtbot: QtBot, candles: Path) -> None:
+def test_an_unreadable_file_shows_only_its_error(qtbot: QtBot, candles: Path) -> None:
     reason = "my candles.csv has no number in its columns open, high, low and close."
     dialog = looked_at(qtbot, candles, Ending(None, reason))
     assert dialog.found.text() == reason and "exchange" not in dialog.message.text().lower()
     assert not dialog.buttons.button(dialog.buttons.StandardButton.Ok).isEnabled()
     dialog.venue.setCurrentText("file")
-    assert dialog.buttons.button(dialog.buttons.StandardButton.Ok).isEnabled(), "it is looked at again"
+    assert dialog.buttons.button(dialog.buttons.StandardButton.Ok).isEnabled(), "it is checked again"
 
 
-def test_what_the_name_does_not_tell_is_said_once(qtbot: QtBot, candles: Path) -> None:
+def test_a_missing_market_is_mentioned_once(qtbot: QtBot, candles: Path) -> None:
     bare = ImportDialog(files=[candles])
     qtbot.addWidget(bare)
     naming = bare.message.text()
@@ -329,11 +329,11 @@ def test_what_the_name_does_not_tell_is_said_once(qtbot: QtBot, candles: Path) -
     assert dialog.message.text() == naming and naming not in dialog.found.text() and "1 rows" in dialog.found.text()
     asked_too = "Nothing in my candles.csv tells which market it is of."
     dialog = looked_at(qtbot, candles, Ending({"files": [{**found, **more, "unnamed": f"{naming} {asked_too}"}]}))
-    assert dialog.found.text().endswith(f". {asked_too}"), "one blank, where a sentence was taken out"
+    assert dialog.found.text().endswith(f". {asked_too}"), "one blank where a sentence was removed"
 
 
 def test_another_exchange_keeps_the_rows_that_were_read(qtbot: QtBot, candles: Path) -> None:
-    """The preview began again at "Reading …", for seconds."""
+    """Regression: the preview restarted at "Reading …", for seconds."""
     found = {"file": "my candles.csv", "rows": 12, "candles": 12, "interval": "1m", "first_ms": 0, "last_ms": 0}
     more = {"rejected": {}, "holes": 0, "missing": 0, "new": 7}
     dialog = looked_at(qtbot, candles, Ending({"files": [{**found, **more}]}))

@@ -1,4 +1,4 @@
-"""The desk of the jobs over a window: what its children say and how they end, told by children of a few lines."""
+"""The job manager of a window: messages and ends of its child processes, played by scripts of a few lines."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ FOUND = {
 
 @pytest.fixture
 def stub(monkeypatch: pytest.MonkeyPatch) -> Stub:
-    """Sets the lines of Python that run in the place of our own program."""
+    """Sets the Python code that runs instead of Ghostcandle."""
 
     def take(code: str) -> None:
         monkeypatch.setattr("desktop.jobs.child.own_program", lambda: [sys.executable, "-I", "-S", "-c", code])
@@ -65,15 +65,15 @@ def stub(monkeypatch: pytest.MonkeyPatch) -> Stub:
     return take
 
 
-def answers(told: dict[str, Any], *lines: object, code: int = 0) -> str:
-    """A program that tells these lines on its way, and this at its end."""
+def answers(result: dict[str, Any], *lines: object, code: int = 0) -> str:
+    """A program that prints these progress lines, and this result at its end."""
     on_the_way = "".join(f"print({json.dumps(json.dumps(line))}, file=sys.stderr); " for line in lines)
-    return f"import sys; {on_the_way}print({json.dumps(json.dumps(told))}); sys.exit({code})"
+    return f"import sys; {on_the_way}print({json.dumps(json.dumps(result))}); sys.exit({code})"
 
 
 @pytest.fixture(autouse=True)
 def no_pause(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A file is looked at as soon as the window's loop turns, not when somebody has typed no more for a while."""
+    """Check a file in the next turn of the event loop, instead of after a pause in typing."""
     monkeypatch.setattr("desktop.jobs.preview._PAUSE_MS", 0)
     monkeypatch.setattr("desktop.dialogs.file_check._PAUSE_MS", 0)
     monkeypatch.setattr("desktop.dialogs.file_check._ASKED_EVERY_MS", 1)
@@ -126,7 +126,7 @@ def done(qtbot: QtBot, bench: Bench, desk: JobManager, ordered: Order) -> Job:
     return newest(bench)
 
 
-def test_a_child_says_what_it_does_and_what_came_of_it(
+def test_a_child_reports_progress_and_result(
     qtbot: QtBot, bench: Bench, desk: JobManager, folder: DataFolder, stub: Stub
 ) -> None:
     on_the_way = [
@@ -149,10 +149,10 @@ def test_a_child_says_what_it_does_and_what_came_of_it(
         bench.window.banner.shown is not None
         and bench.window.banner.shown.text == "Import walk.csv: 3,000 candles stored."
     )
-    assert desk.process_ids == [] and list(folder.jobs.glob("*")) == [], "nothing was left aside"
+    assert desk.process_ids == [] and list(folder.jobs.glob("*")) == [], "no temporary file is left"
 
 
-def test_an_import_ends_with_a_way_to_its_market(qtbot: QtBot, bench: Bench, desk: JobManager, stub: Stub) -> None:
+def test_a_finished_import_offers_to_open_its_market(qtbot: QtBot, bench: Bench, desk: JobManager, stub: Stub) -> None:
     file = {"venue": "kraken", "symbol": "ETH/EUR", "interval": "1h", "stored": 9, "same": 0, "rejected": {}}
     stub(answers({"files": [file]}))
     done(qtbot, bench, desk, import_order([Path("eth.csv")]))
@@ -162,13 +162,11 @@ def test_an_import_ends_with_a_way_to_its_market(qtbot: QtBot, bench: Bench, des
     banner.action.click()
     assert (chosen[0].venue, chosen[0].symbol, chosen[0].interval) == ("kraken", "ETH/EUR", "1h")
     done(qtbot, bench, desk, import_order([Path("eth.csv")]))
-    assert not banner.action.isVisible(), "it is watched already"
+    assert not banner.action.isVisible(), "it is on the chart already"
 
 
-def test_an_import_that_is_over_offers_its_market_in_the_list(
-    qtbot: QtBot, bench: Bench, desk: JobManager, stub: Stub
-) -> None:
-    """The banner's button goes after half a minute."""
+def test_the_job_list_offers_the_imported_market(qtbot: QtBot, bench: Bench, desk: JobManager, stub: Stub) -> None:
+    """The banner's button disappears after half a minute."""
     file = {"venue": "kraken", "symbol": "ETH/EUR", "interval": "1h", "stored": 9, "same": 0, "rejected": {}}
     panel, chosen, opens = bench.window.panels.jobs, list[MarketSettings](), ActionId.JOB_OPEN
     bench.market_choice.chosen.connect(chosen.append)
@@ -188,7 +186,7 @@ def test_an_import_that_is_over_offers_its_market_in_the_list(
     assert not panel.actions_of_panel[opens].isEnabled()
 
 
-def test_the_way_to_an_imported_market_stands_before_older_notices_and_goes_with_the_chart(
+def test_the_import_notice_precedes_older_ones_and_ends_with_the_chart(
     qtbot: QtBot, bench: Bench, desk: JobManager, stub: Stub
 ) -> None:
     file = {"venue": "kraken", "symbol": "ETH/EUR", "interval": "1h", "stored": 9, "same": 0, "rejected": {}}
@@ -199,10 +197,10 @@ def test_the_way_to_an_imported_market_stands_before_older_notices_and_goes_with
     assert banner.text.text() == "Import eth.csv: 9 candles of ETH/EUR 1h (kraken) stored."
     assert banner.action.isVisible() and banner.action.text() == "Open ETH/EUR"
     bench.market_choice.watch(WatchedMarket("binance", "SOL/USDT", "1h"))
-    assert banner.text.text() == "The sample is replayed.", "what was imported is no news on another chart"
+    assert banner.text.text() == "The sample is replayed.", "another chart does not show the import notice"
 
 
-def test_files_that_are_dropped_on_the_window_are_offered_for_import(
+def test_dropped_files_are_offered_for_import(
     qtbot: QtBot, bench: Bench, desk: JobManager, stub: Stub, tmp_path: Path
 ) -> None:
     stub(UNTIL_ASKED)
@@ -222,23 +220,23 @@ def test_files_that_are_dropped_on_the_window_are_offered_for_import(
     dialog.reject()
 
 
-def test_the_import_dialog_says_what_the_files_hold(qtbot: QtBot, desk: JobManager, stub: Stub, tmp_path: Path) -> None:
+def test_the_import_dialog_shows_the_files_contents(qtbot: QtBot, desk: JobManager, stub: Stub, tmp_path: Path) -> None:
     file = tmp_path / "a.csv"
     file.write_text("time,close")
     two = {"files": [FOUND, {**FOUND, "file": "b.csv", "new": None, "holes": 2, "missing": 5}]}
     none = {"files": [], "errors": ["a.csv has no column of closes; name --interval."]}
-    for told, words in (
+    for result, words in (
         (two, ["a.csv: 1,201 rows, 1,200 candles of 1h", "1,100 new", "1 rejected", "b.csv", "5 candles missing"]),
         (none, ["no column", "“Interval”"]),
     ):
-        stub(answers(told, code=int("errors" in told)))
+        stub(answers(result, code=int("errors" in result)))
         dialog = desk.ask_import([file])
         assert dialog.found.text() == "Reading …"
         qtbot.waitUntil(lambda: all(word in dialog.found.text() for word in words))  # noqa: B023 - called here alone
         dialog.reject()
 
 
-def test_a_dialog_that_is_closed_leaves_no_process_that_looks(
+def test_closing_the_dialog_ends_its_preview_process(
     qtbot: QtBot, desk: JobManager, stub: Stub, tmp_path: Path
 ) -> None:
     file = tmp_path / "a.csv"
@@ -260,7 +258,7 @@ CANNOT = {
 }
 
 
-def test_what_a_job_cannot_do_is_a_sentence_in_the_list_and_in_the_banner(
+def test_a_failed_job_shows_its_message_in_list_and_banner(
     qtbot: QtBot, bench: Bench, desk: JobManager, stub: Stub
 ) -> None:
     over: list[Job] = []
@@ -273,7 +271,7 @@ def test_what_a_job_cannot_do_is_a_sentence_in_the_list_and_in_the_banner(
         over.clear()
 
 
-def test_what_an_evaluation_found_is_kept_with_its_checkpoint(
+def test_an_evaluations_result_is_stored_with_its_checkpoint(
     qtbot: QtBot, bench: Bench, desk: JobManager, folder: DataFolder, stub: Stub
 ) -> None:
     record = open_record(desk._database.db)
@@ -291,14 +289,14 @@ def test_what_an_evaluation_found_is_kept_with_its_checkpoint(
     (found,) = evaluations_of(desk._database.db, kept.checkpoint_id)
     assert (found.file, found.judged, found.page) == ("later.csv", 480, "reports/found.html")
     assert read_again == [[kept.checkpoint_id]]
-    unknown = done(qtbot, bench, desk, order(checkpoint_id="never heard of"))
+    unknown = done(qtbot, bench, desk, order(checkpoint_id="unknown"))
     assert unknown.state is JobState.DONE and "could not be stored" not in unknown.result
-    stub(answers({**summary("never heard of"), "words": "It is good."}))
-    unknown = done(qtbot, bench, desk, order(checkpoint_id="never heard of"))
+    stub(answers({**summary("unknown"), "words": "It is good."}))
+    unknown = done(qtbot, bench, desk, order(checkpoint_id="unknown"))
     assert "It is good. It could not be stored" in unknown.result
 
 
-def test_one_that_is_cancelled_ends_by_itself_and_leaves_nothing_aside(
+def test_a_cancelled_job_ends_and_leaves_no_temporary_file(
     qtbot: QtBot, bench: Bench, desk: JobManager, folder: DataFolder, stub: Stub
 ) -> None:
     panel, over = bench.window.panels.jobs, []
@@ -318,15 +316,15 @@ def test_one_that_is_cancelled_ends_by_itself_and_leaves_nothing_aside(
             assert newest(bench).state is JobState.CANCELLING
         job = newest(bench)
         assert (job.state, job.result) == (JobState.CANCELLED, words)
-        told = bench.window.banner.shown
-        assert told is not None and told.text == f"Import walk.csv: cancelled. {words}" and not told.action
+        notice = bench.window.banner.shown
+        assert notice is not None and notice.text == f"Import walk.csv: cancelled. {words}" and not notice.action
         assert not psutil.pid_exists(process_id) and not list(folder.jobs.glob("*")) and over == []
         panel.refresh()
         panel.actions_of_panel[ActionId.JOB_CLEAR].trigger()
         assert bench.state.jobs.jobs() == ()
 
 
-def test_no_more_than_some_run_at_once(bench: Bench, desk: JobManager, stub: Stub) -> None:
+def test_the_number_of_concurrent_jobs_is_limited(bench: Bench, desk: JobManager, stub: Stub) -> None:
     stub(UNTIL_ASKED)
     begun = [desk.begin(order()) for _ in range(MOST_AT_ONCE + 1)]
     assert begun[-1] is None and len(set(begun)) == MOST_AT_ONCE + 1 == len(desk.process_ids) + 1
@@ -356,7 +354,7 @@ def test_a_window_with_jobs_asks_before_it_closes_and_ends_them(
     assert newest(bench).state is JobState.CANCELLED and desk.begin(order()) is None
 
 
-def test_a_child_that_hears_nothing_does_not_outlive_the_window(
+def test_a_child_that_ignores_stdin_does_not_outlive_the_window(
     qtbot: QtBot, bench: Bench, desk: JobManager, stub: Stub, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("desktop.jobs.manager._PATIENCE_S", 0.0)
@@ -372,7 +370,7 @@ def button(box: QMessageBox, word: str) -> QPushButton:
     return next(each for each in box.findChildren(QPushButton) if word in each.text().replace("&", ""))
 
 
-def test_the_dialog_says_what_is_wrong_and_orders_what_is_right(
+def test_the_dialog_refuses_invalid_and_orders_valid_jobs(
     qtbot: QtBot, bench: Bench, desk: JobManager, stub: Stub, tmp_path: Path
 ) -> None:
     file = tmp_path / "BTCUSDT.csv"
@@ -393,10 +391,10 @@ def test_the_dialog_says_what_is_wrong_and_orders_what_is_right(
     assert newest(bench).result == "1 candles of BTC/USDT 1m (binance) stored."
 
 
-def test_a_child_that_does_not_end_when_asked_is_ended(
+def test_an_unresponsive_child_is_killed(
     qtbot: QtBot, qapp: QApplication, bench: Bench, stub: Stub, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """First politely, then by a signal, at last by the signal that no program can refuse."""
+    """First by closing its stdin, then by SIGTERM, finally by SIGKILL."""
     monkeypatch.setattr("desktop.jobs.child._POLITE_MS", 1)
     monkeypatch.setattr("desktop.jobs.child._INSISTING_MS", 2)
     stub(
@@ -411,7 +409,7 @@ def test_a_child_that_does_not_end_when_asked_is_ended(
     assert over.args == [Ending(None, was_asked=True)]
 
 
-def test_cancelling_the_catch_up_stops_training_where_it_is(
+def test_cancelling_the_catch_up_stops_training(
     qapp: QApplication, tmp_path: Path, gate: CandleGate, idle_trainer: None
 ) -> None:
     async def story(application: Application) -> None:
@@ -433,7 +431,7 @@ def test_cancelling_the_catch_up_stops_training_where_it_is(
     run_window(qapp, context(tmp_path / "data"), story)
 
 
-def test_a_pretrained_models_skill_is_told_with_its_interval() -> None:
+def test_a_pretrained_models_skill_is_reported_with_its_interval() -> None:
     validation = {
         "n": 1_199,
         "close_skill": 0.007,
@@ -443,5 +441,5 @@ def test_a_pretrained_models_skill_is_told_with_its_interval() -> None:
     }
     options = {"epochs": 2, "validation_share": 0.2, "patience": 3, "batch_size": 32, "device": "cpu"}
     order = pretrain_order([Path("eth.csv")], **options)  # type: ignore[arg-type]
-    told = order.summarise({"best_epoch": 1, "epochs": [{"epoch": 1, "validation": validation}]})
-    assert "1,199" in told and "close +0.70 % (−0.20 to 1.70)" in told and "range +10.00 %." in told
+    summary = order.summarise({"best_epoch": 1, "epochs": [{"epoch": 1, "validation": validation}]})
+    assert "1,199" in summary and "close +0.70 % (−0.20 to 1.70)" in summary and "range +10.00 %." in summary

@@ -31,7 +31,7 @@ def panel(qtbot: QtBot, state: RunState, theme: Theme) -> JobsPanel:
 
 
 class Browser(QObject):
-    """Takes what would be opened elsewhere."""
+    """Records the URLs that would be opened."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -54,7 +54,7 @@ def texts(panel: JobsPanel, row: int) -> list[str]:
     return [str(panel.model.index(row, column).data()) for column in (JOB, PROGRESS, LEFT, RESULT)]
 
 
-def test_it_says_what_there_is_and_how_far(panel: JobsPanel, state: RunState, clock: ManualClock) -> None:
+def test_it_lists_jobs_with_their_progress(panel: JobsPanel, state: RunState, clock: ManualClock) -> None:
     panel.refresh()
     assert all(each.isVisible() for each in panel.findChildren(EmptyState))
     state.apply(JobProgress("a", "Learning from stored candles", 250, 1_000))
@@ -74,7 +74,7 @@ def test_it_says_what_there_is_and_how_far(panel: JobsPanel, state: RunState, cl
     assert texts(panel, 1)[2:] == ["", "Failed. The file is empty."]
 
 
-def test_only_what_somebody_would_end_can_be_cancelled(
+def test_only_cancellable_jobs_can_be_cancelled(
     qtbot: QtBot, panel: JobsPanel, state: RunState, clock: ManualClock
 ) -> None:
     panel.can_cancel = lambda job_id: job_id == "own"
@@ -93,7 +93,7 @@ def test_only_what_somebody_would_end_can_be_cancelled(
     assert not panel.actions_of_panel[ActionId.JOB_CANCEL].isEnabled(), "once is enough"
 
 
-def test_a_report_is_opened_by_a_double_click_and_one_that_is_gone_is_told(
+def test_a_double_click_opens_the_report_and_a_missing_one_is_reported(
     panel: JobsPanel, state: RunState, tmp_path: Path, browser: Browser
 ) -> None:
     page = tmp_path / "report.html"
@@ -106,13 +106,13 @@ def test_a_report_is_opened_by_a_double_click_and_one_that_is_gone_is_told(
     QTest.mouseDClick(panel.table.viewport(), Qt.MouseButton.LeftButton, pos=place)
     assert browser.opened == [str(page)]
     page.unlink()
-    told: list[str] = []
-    panel.trouble.connect(told.append)
+    messages: list[str] = []
+    panel.trouble.connect(messages.append)
     panel.actions_of_panel[ActionId.JOB_OPEN].trigger()
-    assert len(told) == 1 and str(page) in told[0] and len(browser.opened) == 1
+    assert len(messages) == 1 and str(page) in messages[0] and len(browser.opened) == 1
 
 
-def test_the_choice_stays_on_its_job_while_others_come(panel: JobsPanel, state: RunState) -> None:
+def test_the_selection_stays_on_its_job_while_others_arrive(panel: JobsPanel, state: RunState) -> None:
     state.jobs.begin("one", "One")
     panel.select("one")
     state.jobs.begin("two", "Two")
@@ -124,7 +124,7 @@ def test_the_choice_stays_on_its_job_while_others_come(panel: JobsPanel, state: 
     assert "All is well." in panel.details.toPlainText()
 
 
-def test_no_line_of_a_jobs_account_ends_between_a_number_and_its_unit(panel: JobsPanel, state: RunState) -> None:
+def test_no_line_of_a_jobs_details_ends_between_a_number_and_its_unit(panel: JobsPanel, state: RunState) -> None:
     state.jobs.begin("one", "Import")
     state.jobs.finish("one", JobState.DONE, "Done.")
     panel.select("one")
@@ -133,12 +133,12 @@ def test_no_line_of_a_jobs_account_ends_between_a_number_and_its_unit(panel: Job
     assert "0.0\N{NO-BREAK SPACE}s" in document.toRawText()
     panel.details.selectAll()
     panel.refresh()
-    assert panel.details.textCursor().hasSelection(), "what is told already is not told anew"
+    assert panel.details.textCursor().hasSelection(), "unchanged details are not set again"
 
 
 @pytest.mark.parametrize("points", [9, 14])
-def test_the_bar_leaves_the_percentage_its_room(panel: JobsPanel, state: RunState, theme: Theme, points: int) -> None:
-    """The "1" of "100 %" lay under the bar."""
+def test_the_bar_does_not_overlap_the_percentage(panel: JobsPanel, state: RunState, theme: Theme, points: int) -> None:
+    """Regression: the "1" of "100 %" was under the bar."""
     font = panel.table.font()
     font.setPointSize(points)
     panel.table.setFont(font)

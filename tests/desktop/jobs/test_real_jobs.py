@@ -53,20 +53,20 @@ def with_settings(within: Context) -> Context:
     return within
 
 
-def live_with_door(qapp: QApplication, within: Context, story: Story) -> None:
-    """As `run` composes it: the folder is owned, and commands find the window's door."""
+def run_with_commands(qapp: QApplication, within: Context, story: Story) -> None:
+    """As `run` composes it: the folder is owned, and commands find the window's socket."""
 
-    async def behind_the_door(application: Application) -> None:
-        door = SingleInstance(within.folder.root)
-        door.listen()
-        door.history_requested.connect(application.history_visits.serve)
+    async def with_socket(application: Application) -> None:
+        instance_lock = SingleInstance(within.folder.root)
+        instance_lock.listen()
+        instance_lock.history_requested.connect(application.history_visits.serve)
         try:
             await story(application)
         finally:
-            door.release()
+            instance_lock.release()
 
     with own(within.folder, "window"):
-        run_window(qapp, within, behind_the_door)
+        run_window(qapp, within, with_socket)
 
 
 def newest(application: Application) -> Job:
@@ -78,20 +78,18 @@ def own_jobs(application: Application) -> list[Job]:
 
 
 async def until_over(application: Application) -> Job:
-    await until(lambda: bool(own_jobs(application)), "the order, once the files were looked at")
+    await until(lambda: bool(own_jobs(application)), "the order, once the files were checked")
     await until(lambda: newest(application).state.is_over, "the job", PATIENCE_S)
     return newest(application)
 
 
 def endless(tmp_path: Path) -> Order:
-    """A pretraining that goes on for hours."""
+    """A pretraining that would take hours."""
     file = write_csv(tmp_path / "walk.csv", random_walk(400, interval=MINUTE))
     return pretrain_order([file], epochs=100_000, validation_share=0.2, patience=100_000, batch_size=32, device="cpu")
 
 
-def test_a_checkpoint_is_evaluated_from_the_browser_and_what_was_found_stays_with_it(
-    qapp: QApplication, tmp_path: Path
-) -> None:
+def test_a_checkpoint_is_evaluated_from_the_browser_and_keeps_the_result(qapp: QApplication, tmp_path: Path) -> None:
     within = with_settings(context(tmp_path / "data", speed=0.01))
 
     async def story(application: Application) -> None:
@@ -110,14 +108,14 @@ def test_a_checkpoint_is_evaluated_from_the_browser_and_what_was_found_stays_wit
         assert not ok(dialog).isEnabled() and "Choose" in dialog.message.text()
         dialog.picker.line.setText(str(file))
         ok(dialog).click()
-        await until(lambda: bool(own_jobs(application)), "the order, once the file was looked at")
+        await until(lambda: bool(own_jobs(application)), "the order, once the file was checked")
         assert newest(application).state is JobState.RUNNING and not window.docks[ActionId.SHOW_JOBS].isHidden()
-        told: set[str] = set()
-        application.state.jobs_changed.connect(lambda: told.add(newest(application).doing))
-        application.state.jobs_changed.connect(lambda: told.add(newest(application).result))
+        texts: set[str] = set()
+        application.state.jobs_changed.connect(lambda: texts.add(newest(application).doing))
+        application.state.jobs_changed.connect(lambda: texts.add(newest(application).result))
         done = await until_over(application)
-        assert not any("was reached" in each for each in told), "it has not ended with its file"
-        assert {"Evaluating candles of later.csv", "Judging the forecasts"} <= told
+        assert not any("was reached" in each for each in texts), "it has not ended with its file"
+        assert {"Evaluating candles of later.csv", "Judging the forecasts"} <= texts
         assert done.state is JobState.DONE, done.result
         assert f"step {info.step}" in done.result and "kept learning" in done.result
         assert done.page is not None and info.checkpoint_id in done.page.read_text(encoding="utf-8")
@@ -129,7 +127,7 @@ def test_a_checkpoint_is_evaluated_from_the_browser_and_what_was_found_stays_wit
         assert panel.reveal(info.checkpoint_id)
         assert panel.actions_of_panel[ActionId.CHECKPOINT_REPORT].isEnabled()
         assert not panel.table.isColumnHidden(place_of("evaluated"))
-        assert list(within.folder.jobs.glob("*")) == [], "nothing was left aside"
+        assert list(within.folder.jobs.glob("*")) == [], "no temporary file is left"
         assert evaluations_of(application._database.db, info.checkpoint_id) == [found]
 
     run_window(qapp, within, story)
@@ -150,7 +148,7 @@ def ok(dialog: EvaluateDialog | ImportDialog | BackfillDialog) -> QPushButton:
     return dialog.buttons.button(dialog.buttons.StandardButton.Ok)
 
 
-def test_a_file_is_imported_from_the_window_and_stands_once_in_the_list(qapp: QApplication, tmp_path: Path) -> None:
+def test_a_file_is_imported_from_the_window_and_listed_once(qapp: QApplication, tmp_path: Path) -> None:
     within = with_settings(context(tmp_path / "data", speed=0.01))
     candles = random_walk(3_000)
     file = write_csv(tmp_path / "BTCUSDT.csv", candles)
@@ -166,21 +164,21 @@ def test_a_file_is_imported_from_the_window_and_stands_once_in_the_list(qapp: QA
         assert "not a time zone" in dialog.message.text() and not ok(dialog).isEnabled()
         dialog.zone.setText("UTC")
         ok(dialog).click()
-        visits: list[str] = []
-        application.history_visits.summary_ready.connect(visits.append)
-        application.history_visits.progressed.connect(lambda job: visits.append(job.job_id))
+        reports: list[str] = []
+        application.history_visits.summary_ready.connect(reports.append)
+        application.history_visits.progressed.connect(lambda job: reports.append(job.job_id))
         done = await until_over(application)
         assert (done.state, done.result) == (JobState.DONE, "3,000 candles of BTC/USDT 1m (binance) stored.")
-        assert visits == [], "the window's own job is not told twice"
+        assert reports == [], "the window's own job is not reported twice"
         banner = application.window.banner
         assert banner.text.text() == "Import BTCUSDT.csv: 3,000 candles of BTC/USDT 1m (binance) stored."
 
-    live_with_door(qapp, within, story)
+    run_with_commands(qapp, within, story)
     with open_database(within.folder.database, readonly=True) as db:
         assert CandleStore(db).count(Market("binance", "BTC/USDT", MINUTE)) == 3_000
 
 
-def test_a_file_of_no_exchange_is_looked_at_imported_and_opened(qapp: QApplication, tmp_path: Path) -> None:
+def test_a_file_without_an_exchange_is_previewed_imported_and_opened(qapp: QApplication, tmp_path: Path) -> None:
     within = with_settings(context(tmp_path / "data", speed=0.01))
     file = write_csv(tmp_path / "my-rates.csv", random_walk(300))
 
@@ -201,7 +199,7 @@ def test_a_file_of_no_exchange_is_looked_at_imported_and_opened(qapp: QApplicati
         await until(lambda: chart.model.count == 300 and bool(chart.model.ghosts()), "its chart", PATIENCE_S)
         assert application.display.market in application._database.stored_markets()
 
-    live_with_door(qapp, within, story)
+    run_with_commands(qapp, within, story)
 
 
 @pytest.mark.venue
@@ -227,10 +225,10 @@ def test_history_is_fetched_from_the_window(qapp: QApplication, tmp_path: Path) 
             done = await until_over(application)
             assert done.state is JobState.DONE and done.result, done.result
 
-        live_with_door(qapp, within, story)
+        run_with_commands(qapp, within, story)
 
 
-def test_a_cancelled_job_leaves_no_process_and_nothing_aside(qapp: QApplication, tmp_path: Path) -> None:
+def test_a_cancelled_job_leaves_no_process_and_no_temporary_file(qapp: QApplication, tmp_path: Path) -> None:
     within = with_settings(context(tmp_path / "data", speed=0.01))
 
     async def story(application: Application) -> None:
@@ -241,7 +239,7 @@ def test_a_cancelled_job_leaves_no_process_and_nothing_aside(qapp: QApplication,
         (process_id,) = application.jobs.process_ids
         await until(lambda: newest(application).doing == "Pretraining", "the first step", PATIENCE_S)
         await until(lambda: newest(application).report.seconds_left is not None, "a pace")
-        await until(lambda: newest(application).result.startswith("Epoch"), "what the first epoch found", PATIENCE_S)
+        await until(lambda: newest(application).result.startswith("Epoch"), "the first epoch's result", PATIENCE_S)
         panel.refresh()
         assert "skill on" in panel.details.toPlainText()
         panel.table.setFocus()
@@ -262,7 +260,7 @@ from PySide6.QtCore import QCoreApplication, QTimer
 from desktop.jobs.child import ChildProcess
 app = QCoreApplication([])
 child = ChildProcess(json.loads(sys.argv[1]), {}, app)
-child.progressed.connect(lambda *told: print("progress", flush=True))
+child.progressed.connect(lambda *_progress: print("progress", flush=True))
 child.start()
 print(child.process_id, flush=True)
 app.exec()

@@ -26,7 +26,7 @@ def shown(window: MainWindow) -> set[ActionId]:
 
 
 @pytest.mark.parametrize("action_id", list(PURPOSES))
-def test_each_purpose_shows_its_docks_in_their_places(make_bench: MakeBench, action_id: ActionId) -> None:
+def test_each_arrangement_shows_its_docks_in_their_places(make_bench: MakeBench, action_id: ActionId) -> None:
     window = make_bench().window
     window.docks[ActionId.SHOW_LOSS].setFloating(True)
     window.docks[ActionId.SHOW_CHECKPOINTS].close()
@@ -45,7 +45,7 @@ def test_each_purpose_shows_its_docks_in_their_places(make_bench: MakeBench, act
         assert stacked == {window.docks[each] for each in tabs[1:]}
 
 
-def test_a_dock_that_a_purpose_closed_is_opened_again_by_its_key(make_bench: MakeBench) -> None:
+def test_a_dock_closed_by_an_arrangement_reopens_by_its_shortcut(make_bench: MakeBench) -> None:
     window = make_bench().window
     window.arrange(WATCH)
     window.shell.actions[ActionId.SHOW_CHECKPOINTS].trigger()
@@ -56,9 +56,7 @@ def test_every_dock_has_its_place_in_the_default(make_bench: MakeBench) -> None:
     assert EVERYTHING.shown == set(make_bench().window.docks)
 
 
-def test_a_key_shows_a_dock_that_lies_behind_another_and_hides_the_one_in_front(
-    make_bench: MakeBench, qtbot: QtBot
-) -> None:
+def test_a_shortcut_raises_a_dock_behind_another_and_hides_the_front_one(make_bench: MakeBench, qtbot: QtBot) -> None:
     window = make_bench().window
     log, toggle = window.docks[ActionId.SHOW_LOG], window.shell.actions[ActionId.SHOW_LOG]
     in_front = window.docks[ActionId.SHOW_CHECKPOINTS]
@@ -79,7 +77,7 @@ def test_a_key_shows_a_dock_that_lies_behind_another_and_hides_the_one_in_front(
 
 
 class Beside:
-    """A window with one dock at its right, whose text needs its room."""
+    """A window with one dock at its right, whose text needs a minimum width."""
 
     def __init__(self, qtbot: QtBot, qapp: QApplication) -> None:
         self._application = qapp
@@ -112,16 +110,14 @@ SMALL, LARGE = (1280, 720), (1920, 1080)
 
 
 @pytest.mark.parametrize("least", [450, 700], ids=["room in its share", "in need of more"])
-def test_a_window_that_was_large_for_a_while_has_its_docks_as_they_were(
-    qtbot: QtBot, qapp: QApplication, least: int
-) -> None:
+def test_enlarging_a_window_temporarily_keeps_the_docks_widths(qtbot: QtBot, qapp: QApplication, least: int) -> None:
     beside = Beside(qtbot, qapp)
     assert beside.make(LARGE, 200, least) == 800
     assert beside.make(LARGE, 150, least) == max(least, 600)
     assert beside.make(SMALL, 101, 300) == 404
 
 
-def test_a_width_that_was_given_by_hand_meanwhile_is_the_one_to_scale(qtbot: QtBot, qapp: QApplication) -> None:
+def test_a_width_dragged_meanwhile_is_the_one_to_scale(qtbot: QtBot, qapp: QApplication) -> None:
     beside = Beside(qtbot, qapp)
     beside.make(LARGE, 150, 450)
     handle, separator = beside.window.windowHandle(), QPoint(beside.dock.geometry().left() - 2, 500)

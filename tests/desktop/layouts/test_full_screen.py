@@ -1,4 +1,4 @@
-"""The whole screen by F11, and back by F11 or Escape, with docks where they were; also over a restart."""
+"""Full screen by F11, and back by F11 or Escape, with docks in place; also after a restart."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def bench(make_bench: MakeBench, qtbot: QtBot) -> Bench:
 
 
 @pytest.mark.parametrize("key", [Qt.Key.Key_F11, Qt.Key.Key_Escape])
-def test_the_window_takes_the_whole_screen_and_gives_it_back(bench: Bench, key: Qt.Key) -> None:
+def test_full_screen_toggles(bench: Bench, key: Qt.Key) -> None:
     window, action = bench.window, bench.shell.actions[ActionId.FULL_SCREEN]
     before, docks = window.geometry(), places(bench)
     press(bench, Qt.Key.Key_F11)
@@ -47,7 +47,7 @@ def test_the_window_takes_the_whole_screen_and_gives_it_back(bench: Bench, key: 
     assert window.geometry() == before and places(bench) == docks
 
 
-def test_escape_lets_go_of_what_is_on_the_chart_first(bench: Bench) -> None:
+def test_escape_first_deselects_on_the_chart(bench: Bench) -> None:
     press(bench, Qt.Key.Key_F11)
     press(bench, Qt.Key.Key_Left, CONTROL)
     assert bench.chart.key_mark is not None
@@ -57,7 +57,7 @@ def test_escape_lets_go_of_what_is_on_the_chart_first(bench: Bench) -> None:
     assert not bench.window.isFullScreen()
 
 
-def test_escape_leaves_it_from_a_panel_too_and_does_nothing_without_it(bench: Bench) -> None:
+def test_escape_in_a_panel_leaves_full_screen_and_otherwise_does_nothing(bench: Bench) -> None:
     window = bench.window
     window.show_dock(ActionId.SHOW_CHECKPOINTS)
     for widget in (window.panels.checkpoints.table, bench.chart):
@@ -71,7 +71,7 @@ def test_escape_leaves_it_from_a_panel_too_and_does_nothing_without_it(bench: Be
     assert window.isVisible() and not window.isFullScreen()
 
 
-def test_a_maximized_window_is_maximized_again(bench: Bench) -> None:
+def test_leaving_full_screen_restores_a_maximized_window(bench: Bench) -> None:
     bench.window.showMaximized()
     press(bench, Qt.Key.Key_F11)
     assert bench.window.isFullScreen()
@@ -79,7 +79,7 @@ def test_a_maximized_window_is_maximized_again(bench: Bench) -> None:
     assert bench.window.isMaximized() and not bench.window.isFullScreen()
 
 
-def test_the_action_follows_what_the_desktop_does(bench: Bench) -> None:
+def test_the_action_follows_the_window_manager(bench: Bench) -> None:
     action = bench.shell.actions[ActionId.FULL_SCREEN]
     bench.window.showFullScreen()
     assert action.isChecked()
@@ -88,7 +88,7 @@ def test_the_action_follows_what_the_desktop_does(bench: Bench) -> None:
 
 
 @pytest.mark.parametrize("is_maximized", [False, True])
-def test_a_start_begins_as_the_window_was_before(
+def test_full_screen_is_restored_at_the_next_start(
     make_bench: MakeBench, tmp_path: Path, qtbot: QtBot, is_maximized: bool
 ) -> None:
     store = LayoutStore(tmp_path / "layout.json")

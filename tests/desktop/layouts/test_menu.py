@@ -46,7 +46,7 @@ def keep(qtbot: QtBot, window: MainWindow, name: str) -> None:
     qtbot.waitUntil(lambda: not window.findChildren(QInputDialog))
 
 
-def test_a_layout_that_is_kept_comes_back_also_in_another_window(
+def test_a_saved_layout_is_restored_also_in_another_window(
     qtbot: QtBot, window: MainWindow, make_bench: MakeBench, store: LayoutStore
 ) -> None:
     window.arrange(WATCH)
@@ -59,7 +59,7 @@ def test_a_layout_that_is_kept_comes_back_also_in_another_window(
         assert {id_ for id_, dock in each.docks.items() if not dock.isHidden()} == WATCH.shown
 
 
-def test_one_of_the_same_name_is_replaced_and_one_that_is_dropped_is_gone(
+def test_saving_under_the_same_name_replaces_and_deleting_removes(
     qtbot: QtBot, window: MainWindow, store: LayoutStore
 ) -> None:
     for arrangement in (WATCH, TRAIN):
@@ -79,26 +79,26 @@ def test_one_of_the_same_name_is_replaced_and_one_that_is_dropped_is_gone(
     assert "Mine" not in opened(window)
 
 
-def test_a_layout_without_a_name_is_not_kept_and_that_is_said(window: MainWindow, store: LayoutStore) -> None:
+def test_a_layout_without_a_name_is_not_saved_and_reported(window: MainWindow, store: LayoutStore) -> None:
     window.layouts.keep("  ")
     assert store.names() == () and "needs a name" in window.banner.text.text()
 
 
-def test_one_of_other_docks_changes_nothing_and_says_why(window: MainWindow, store: LayoutStore) -> None:
+def test_a_layout_with_other_docks_changes_nothing_and_is_reported(window: MainWindow, store: LayoutStore) -> None:
     store._write_kept(store._read().layouts, "Old", window.saveState(1))
     before = window.saveState()
     choose(window, "Old")
     assert window.saveState() == before and "another version" in window.banner.text.text()
 
 
-def test_what_is_kept_outlives_the_forgetting_of_the_last_layout(window: MainWindow, store: LayoutStore) -> None:
+def test_saved_layouts_survive_forgetting_the_last_layout(window: MainWindow, store: LayoutStore) -> None:
     window.layouts.keep("Mine")
     store.save(window)
     store.forget()
     assert store.names() == ("Mine",) and not store.restore(window)
 
 
-def test_without_a_file_nothing_is_kept_and_that_is_said(make_bench: MakeBench) -> None:
+def test_without_a_file_nothing_is_saved_and_the_menu_says_so(make_bench: MakeBench) -> None:
     window = make_bench().window
     window.layouts.keep("Mine")
     assert "safe mode" in window.banner.text.text()

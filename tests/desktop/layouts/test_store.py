@@ -17,7 +17,7 @@ from desktop.ui.interface_size import InterfaceSize, enlarged, follow_interface_
 from tests.desktop.conftest import MakeBench
 
 
-def test_size_and_docks_come_back(make_bench: MakeBench, tmp_path: Path) -> None:
+def test_size_and_docks_are_restored(make_bench: MakeBench, tmp_path: Path) -> None:
     store = LayoutStore(tmp_path / "layout.json")
     first = make_bench(layout_store=store).window
     first.resize(780, 700)  # the offscreen screen is 800 x 800
@@ -32,7 +32,7 @@ def test_size_and_docks_come_back(make_bench: MakeBench, tmp_path: Path) -> None
 def test_docks_of_a_small_window_on_a_large_screen_are_as_wide_and_high_at_the_next_start(
     qapp: QApplication, qtbot: QtBot, tmp_path: Path
 ) -> None:
-    """Text begins as large as the screen wants it: docks that are laid out for that are pushed to its least sizes."""
+    """At the start text has the screen's size: docks laid out for it get its minimum sizes."""
     appearance, screen_factor = AppearanceSettings(), 1.5
     store = LayoutStore(tmp_path / "layout.json", appearance, screen_factor)
 
@@ -64,7 +64,7 @@ def test_docks_of_a_small_window_on_a_large_screen_are_as_wide_and_high_at_the_n
 
 
 def dock_of_text(window: QMainWindow, area: Qt.DockWidgetArea) -> QDockWidget:
-    """Its text needs 300 x 150 pixels, and more where it is larger."""
+    """Its text needs 300 x 150 pixels, and more with larger text."""
     dock, inside = QDockWidget(), QWidget()
     dock.setObjectName(area.name)
     dock.setWidget(inside)
@@ -84,8 +84,8 @@ def test_a_broken_file_gives_the_default_layout_says_so_and_is_kept(make_bench: 
     assert str(kept) in store.notice and kept.read_bytes() == path.read_bytes()
 
 
-def test_the_panels_come_back_where_the_window_cannot_be_where_it_was(make_bench: MakeBench, tmp_path: Path) -> None:
-    """As on another screen, or at another scale: Qt then refuses the window's place."""
+def test_docks_are_restored_even_if_the_windows_position_is_not(make_bench: MakeBench, tmp_path: Path) -> None:
+    """As on another screen, or at another scale: Qt then refuses the window's position."""
     store, path = LayoutStore(tmp_path / "layout.json"), tmp_path / "layout.json"
     first = make_bench(layout_store=store).window
     first.docks[ActionId.SHOW_LOSS].close()
@@ -99,7 +99,7 @@ def test_the_panels_come_back_where_the_window_cannot_be_where_it_was(make_bench
 
 
 @pytest.mark.parametrize("version", [LAYOUT_VERSION - 1, LAYOUT_VERSION + 1])
-def test_a_layout_of_another_version_is_not_taken(make_bench: MakeBench, tmp_path: Path, version: int) -> None:
+def test_a_layout_of_another_version_is_ignored(make_bench: MakeBench, tmp_path: Path, version: int) -> None:
     store = LayoutStore(tmp_path / "layout.json")
     window = make_bench().window
     assert store.save(window)
@@ -108,13 +108,13 @@ def test_a_layout_of_another_version_is_not_taken(make_bench: MakeBench, tmp_pat
     assert store.restore(window) is False and "another version" in (store.notice or "")
 
 
-def test_a_folder_that_cannot_be_written_is_no_error(make_bench: MakeBench, tmp_path: Path) -> None:
+def test_a_read_only_folder_is_not_an_error(make_bench: MakeBench, tmp_path: Path) -> None:
     blocker = tmp_path / "file"
     blocker.write_text("in the way")
     assert LayoutStore(blocker / "layout.json").save(make_bench().window) is False
 
 
-def test_reset_brings_closed_and_floating_docks_back(make_bench: MakeBench) -> None:
+def test_reset_restores_closed_and_floating_docks(make_bench: MakeBench) -> None:
     window = make_bench().window
     window.docks[ActionId.SHOW_LOSS].close()
     window.docks[ActionId.SHOW_ACCURACY].setFloating(True)

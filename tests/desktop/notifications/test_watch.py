@@ -27,14 +27,14 @@ def watch(bench: Bench) -> RunWatch:
 
 
 def fire_away_timer(watch: RunWatch) -> None:
-    """So long as a feed may be away is over, where one is waited for."""
+    """Fire the timer of the tolerated outage, if it runs."""
     if watch._patience.isActive():
         watch._patience.stop()
         watch._patience.timeout.emit()
 
 
 @pytest.fixture
-def told(bench: Bench, watch: RunWatch) -> list[str]:
+def titles(bench: Bench, watch: RunWatch) -> list[str]:
     titles: list[str] = []
     bench.window.messages.sent.connect(lambda title, _text: titles.append(title))
     return titles
@@ -57,64 +57,64 @@ def change(bench: Bench, **changes: bool) -> None:
     bench.shell.settings.change(replace(settings, notifications=replace(settings.notifications, **changes)))
 
 
-def test_a_live_feed_that_stays_away_is_told_and_its_return_too(bench: Bench, told: list[str], watch: RunWatch) -> None:
+def test_a_lasting_feed_loss_and_its_recovery_are_notified(bench: Bench, titles: list[str], watch: RunWatch) -> None:
     feed(bench, FeedState.LIVE)
     feed(bench, FeedState.RECONNECTING)
-    assert told == [], "it may be back at once"
+    assert titles == [], "it may be back at once"
     fire_away_timer(watch)
-    assert told == ["Feed lost"]
+    assert titles == ["Feed lost"]
     feed(bench, FeedState.CONNECTING)
     feed(bench, FeedState.LIVE)
-    assert told == ["Feed lost", "Feed restored"]
+    assert titles == ["Feed lost", "Feed restored"]
 
 
-def test_a_feed_that_is_soon_back_is_not_worth_a_word(bench: Bench, told: list[str], watch: RunWatch) -> None:
+def test_a_short_feed_loss_is_not_notified(bench: Bench, titles: list[str], watch: RunWatch) -> None:
     feed(bench, FeedState.LIVE)
     feed(bench, FeedState.RECONNECTING)
     feed(bench, FeedState.LIVE)
     fire_away_timer(watch)
-    assert told == []
+    assert titles == []
 
 
-def test_a_feed_that_fails_is_told_at_once_and_one_that_never_was_live_is_not(bench: Bench, told: list[str]) -> None:
+def test_a_failed_feed_is_notified_at_once_unless_it_was_never_live(bench: Bench, titles: list[str]) -> None:
     feed(bench, FeedState.CONNECTING)
     feed(bench, FeedState.FAILED)
-    assert told == [], "the banner says that it could not begin"
+    assert titles == [], "the banner says that it could not begin"
     feed(bench, FeedState.LIVE)
     feed(bench, FeedState.FAILED)
-    assert told == ["Feed lost"]
+    assert titles == ["Feed lost"]
 
 
-def test_another_market_is_no_loss(bench: Bench, told: list[str], watch: RunWatch) -> None:
+def test_switching_the_market_is_not_a_feed_loss(bench: Bench, titles: list[str], watch: RunWatch) -> None:
     feed(bench, FeedState.LIVE)
     feed(bench, FeedState.RECONNECTING)
     bench.state.begin(None)
     fire_away_timer(watch)
-    assert told == []
+    assert titles == []
 
 
-def test_incidents_are_told_once_a_minute_and_those_that_need_nobody_never(bench: Bench, told: list[str]) -> None:
+def test_incidents_are_notified_once_a_minute_and_minor_ones_never(bench: Bench, titles: list[str]) -> None:
     bench.state.apply(incident(Severity.INFO))
-    assert told == []
+    assert titles == []
     for _ in range(5):
         bench.state.apply(incident())
-    assert told == ["Training incident"]
+    assert titles == ["Training incident"]
     bench.clock.advance_ms(61_000)
     bench.state.apply(incident(Severity.ERROR))
-    assert told == ["Training incident"] * 2
+    assert titles == ["Training incident"] * 2
 
 
-def test_a_new_best_is_told_while_candles_are_live(bench: Bench, told: list[str]) -> None:
+def test_a_new_best_is_notified_while_candles_are_live(bench: Bench, titles: list[str]) -> None:
     save(bench, "best")
-    assert told == [], "not live yet"
+    assert titles == [], "not live yet"
     feed(bench, FeedState.LIVE)
     save(bench, "periodic")
-    assert told == []
+    assert titles == []
     save(bench, "best")
-    assert told == ["New best checkpoint"]
+    assert titles == ["New best checkpoint"]
     bench.state.apply(scenario.status(TrainerState.CATCHING_UP))
     save(bench, "best")
-    assert told == ["New best checkpoint"]
+    assert titles == ["New best checkpoint"]
 
 
 def finished(bench: Bench, state: JobState = JobState.DONE) -> Job:
@@ -124,24 +124,24 @@ def finished(bench: Bench, state: JobState = JobState.DONE) -> Job:
     return job
 
 
-def test_a_job_is_told_but_not_to_someone_who_uses_the_window(
-    bench: Bench, watch: RunWatch, told: list[str], qtbot: QtBot
+def test_a_finished_job_is_notified_unless_the_window_is_active(
+    bench: Bench, watch: RunWatch, titles: list[str], qtbot: QtBot
 ) -> None:
     watch.notify_of_job(finished(bench, JobState.FAILED))
-    assert told == ["Job failed"]
-    told.clear()
+    assert titles == ["Job failed"]
+    titles.clear()
     job = finished(bench)
     bench.window.show()
     bench.window.activateWindow()
     qtbot.waitUntil(bench.window.isActiveWindow)
     watch.notify_of_job(job)
-    assert told == []
+    assert titles == []
     change(bench, while_in_front=True)
     watch.notify_of_job(job)
-    assert told == ["Job done"]
+    assert titles == ["Job done"]
 
 
-def test_each_can_be_turned_off(bench: Bench, told: list[str], watch: RunWatch) -> None:
+def test_each_can_be_turned_off(bench: Bench, titles: list[str], watch: RunWatch) -> None:
     change(bench, incidents=False, new_best=False, feed=False, jobs=False)
     feed(bench, FeedState.LIVE)
     save(bench, "best")
@@ -151,18 +151,18 @@ def test_each_can_be_turned_off(bench: Bench, told: list[str], watch: RunWatch) 
     fire_away_timer(watch)
     feed(bench, FeedState.LIVE)
     watch.notify_of_job(finished(bench))
-    assert told == []
+    assert titles == []
 
 
-def test_a_window_that_is_used_says_it_itself_unless_asked_to_tell_all_the_same(
-    bench: Bench, told: list[str], qtbot: QtBot
+def test_an_active_window_suppresses_notifications_unless_set_otherwise(
+    bench: Bench, titles: list[str], qtbot: QtBot
 ) -> None:
     bench.window.show()
     bench.window.activateWindow()
     qtbot.waitUntil(bench.window.isActiveWindow)
     bench.state.apply(incident())
-    assert told == []
+    assert titles == []
     change(bench, while_in_front=True)
     bench.clock.advance_ms(61_000)
     bench.state.apply(incident())
-    assert told == ["Training incident"]
+    assert titles == ["Training incident"]

@@ -1,4 +1,4 @@
-"""Backups while the window, or a run without one, goes on."""
+"""Backups during a run, with and without a window."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from tests.support.candles import MINUTE, random_walk
 
 @pytest.fixture(autouse=True)
 def handed_candles(gate: CandleGate) -> None:
-    """No candle comes after the catch-up by itself."""
+    """After the catch-up no candle arrives by itself."""
 
 
 def test_the_window_backs_up_while_it_trains(qapp: QApplication, tmp_path: Path, gate: CandleGate) -> None:
@@ -53,7 +53,7 @@ def test_the_window_backs_up_while_it_trains(qapp: QApplication, tmp_path: Path,
         await until(lambda: len(application.state.jobs) == 0, "its end in the list of works")
         reached = step_of(application)
         gate.release(3)
-        await until(lambda: step_of(application) > reached, "training that goes on")
+        await until(lambda: step_of(application) > reached, "further training")
         assert titles and application.window.banner.shown is None
 
     run_window(qapp, made, story)
@@ -61,9 +61,7 @@ def test_the_window_backs_up_while_it_trains(qapp: QApplication, tmp_path: Path,
     assert verify(backup) is None and backup.record.rows["candles"] >= CATCH_UP
 
 
-def test_why_none_was_made_is_said_and_taken_back_when_one_is(
-    qapp: QApplication, tmp_path: Path, idle_trainer: None
-) -> None:
+def test_a_failed_backup_is_reported_until_one_succeeds(qapp: QApplication, tmp_path: Path, idle_trainer: None) -> None:
     made = context(tmp_path)
     made.folder.backups.write_text("in the way")
 
@@ -81,7 +79,7 @@ def test_why_none_was_made_is_said_and_taken_back_when_one_is(
     assert len(list_backups(made.folder.backups)) == 1
 
 
-def test_one_that_is_asked_for_is_made_at_once_and_told_where_it_lies(
+def test_a_requested_backup_is_made_at_once_and_its_path_is_shown(
     qapp: QApplication, tmp_path: Path, idle_trainer: None
 ) -> None:
     made = context(tmp_path)
@@ -99,7 +97,7 @@ def test_one_that_is_asked_for_is_made_at_once_and_told_where_it_lies(
         QTest.keyClick(box.line, Qt.Key.Key_Return)
         action.trigger()
         action.trigger()
-        assert window.banner.shown is None, "the window's thread has gone on; nothing is there yet"
+        assert window.banner.shown is None, "the window's thread has continued; no backup exists yet"
         await until(lambda: window.banner.shown is not None, "word of it")
         (backup,) = list_backups(made.folder.backups)
         assert backup.record.made_at_ms >= began_ms and verify(backup) is None
@@ -114,7 +112,7 @@ def test_one_that_is_asked_for_is_made_at_once_and_told_where_it_lies(
     run_window(qapp, off, story)
 
 
-def test_one_that_is_asked_for_and_cannot_be_made_is_a_sentence(
+def test_a_requested_backup_that_fails_is_an_error_message(
     qapp: QApplication, tmp_path: Path, idle_trainer: None
 ) -> None:
     made = context(tmp_path)
@@ -126,15 +124,13 @@ def test_one_that_is_asked_for_and_cannot_be_made_is_a_sentence(
         application.window.shell.actions[ActionId.BACK_UP].trigger()
         await until(lambda: banner.shown is not None, "word of it")
         assert banner.shown is not None and "No backup could be written" in banner.shown.text
-        told = [job.state for job in application.state.jobs.jobs() if "Backing up" in job.report.title]
-        assert JobState.DONE not in told, "nothing was done"
+        states = [job.state for job in application.state.jobs.jobs() if "Backing up" in job.report.title]
+        assert JobState.DONE not in states, "nothing was done"
 
     run_window(qapp, made, story)
 
 
-def test_a_window_that_is_closed_meanwhile_leaves_no_half_of_one(
-    qapp: QApplication, tmp_path: Path, idle_trainer: None
-) -> None:
+def test_closing_the_window_leaves_no_partial_backup(qapp: QApplication, tmp_path: Path, idle_trainer: None) -> None:
     made = context(tmp_path)
 
     async def story(application: Application) -> None:
@@ -147,7 +143,7 @@ def test_a_window_that_is_closed_meanwhile_leaves_no_half_of_one(
 
 
 class HeldClock(SystemClock):
-    """Holds a backup after its first piece until somebody closes, so that the end comes in the middle of it."""
+    """Holds a backup after its first piece until the window closes, so that it is interrupted."""
 
     def __init__(self) -> None:
         self.begun, self.is_closing = threading.Event(), threading.Event()
@@ -161,7 +157,7 @@ class HeldClock(SystemClock):
             QThread.yieldCurrentThread()
 
 
-def test_one_under_way_is_given_up_at_the_close(qtbot: QtBot, tmp_path: Path) -> None:
+def test_closing_cancels_a_running_backup(qtbot: QtBot, tmp_path: Path) -> None:
     folder, clock = filled_folder(tmp_path), HeldClock()
     watch = BackupWatch(folder, BackupSettings, clock)
     watch.make_now()
@@ -171,7 +167,7 @@ def test_one_under_way_is_given_up_at_the_close(qtbot: QtBot, tmp_path: Path) ->
     assert not list_backups(folder.backups) and [path.name for path in folder.backups.glob(".making*")] == []
 
 
-def test_after_a_failure_it_looks_again_in_an_hour_and_otherwise_in_a_minute(qtbot: QtBot, tmp_path: Path) -> None:
+def test_it_checks_every_minute_and_after_a_failure_every_hour(qtbot: QtBot, tmp_path: Path) -> None:
     folder = filled_folder(tmp_path)
     folder.backups.write_text("in the way")
     watch = BackupWatch(folder, BackupSettings, SystemClock())
@@ -212,7 +208,7 @@ def test_a_setting_turns_it_off(qapp: QApplication, tmp_path: Path, idle_trainer
 def test_a_run_without_a_window_is_backed_up_too(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, gate: CandleGate
 ) -> None:
-    """The rest of its candles comes when that is done."""
+    """The rest of its candles follows after the backup."""
 
     def make_then_give(*arguments: Any, **options: Any) -> Backup:
         made = make_backup(*arguments, **options)

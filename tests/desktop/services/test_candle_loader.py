@@ -1,4 +1,4 @@
-"""The history comes from a thread: what happens meanwhile, and what goes wrong there."""
+"""The history is loaded by a thread: concurrent events and errors."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def loaded(qtbot: QtBot, loading: HistoryLoading, market: Market = MARKET) -> Ca
     return series
 
 
-def test_all_that_is_stored_comes_with_its_pyramid(qtbot: QtBot, loading: HistoryLoading) -> None:
+def test_all_stored_candles_are_loaded_with_their_pyramid(qtbot: QtBot, loading: HistoryLoading) -> None:
     series = loaded(qtbot, loading)
     assert series.interval == MARKET.interval
     assert np.array_equal(series.open_time_ms, [candle.open_time_ms for candle in CANDLES])
@@ -96,10 +96,10 @@ def test_a_market_without_candles_is_an_empty_series(qtbot: QtBot, loading: Hist
 
 
 @pytest.mark.parametrize("is_stored", [True, False])
-def test_what_closes_during_the_load_is_there_whether_it_was_read_or_not(
+def test_candles_closed_during_the_load_are_included(
     qtbot: QtBot, loading: HistoryLoading, db: Database, is_stored: bool
 ) -> None:
-    """Late, replaced and new candles; `is_stored` False stands for a reader that was past them already."""
+    """Late, replaced and new candles; `is_stored` False: the reader was past them already."""
     late = Candle(CANDLES[0].open_time_ms - MINUTE_MS, 1.0, 2.0, 0.5, 1.5, 3.0)
     replaced = Candle(CANDLES[100].open_time_ms, 1.0, 2.0, 0.5, 1.25, 4.0)
     changed = [*NEXT, late, replaced]
@@ -117,9 +117,7 @@ def test_what_closes_during_the_load_is_there_whether_it_was_read_or_not(
         assert index is not None and series[index] == candle
 
 
-def test_what_was_stored_after_a_time_comes_alone_and_in_order(
-    qtbot: QtBot, loading: HistoryLoading, db: Database
-) -> None:
+def test_candles_stored_after_a_time_are_loaded_in_order(qtbot: QtBot, loading: HistoryLoading, db: Database) -> None:
     whole = QSignalSpy(loading.loaded)
     CandleStore(db).save(MARKET, NEXT)
     with qtbot.waitSignal(loading.later_loaded) as found:
@@ -141,7 +139,7 @@ def test_another_market_during_the_load_gets_its_own_candles(qtbot: QtBot, loadi
     assert spy.count() == 1
 
 
-def test_a_result_that_is_under_way_when_the_market_changes_is_dropped(loading: HistoryLoading, qtbot: QtBot) -> None:
+def test_a_result_in_the_queue_is_dropped_when_the_market_changes(loading: HistoryLoading, qtbot: QtBot) -> None:
     spy = QSignalSpy(loading.loaded)
     loading.start(MARKET)
     assert loading.wait(), "the result lies in this thread's queue now"
@@ -151,7 +149,7 @@ def test_a_result_that_is_under_way_when_the_market_changes_is_dropped(loading: 
     assert list(loaded(qtbot, loading, OTHER)) == CANDLES[:5_000]
 
 
-def test_a_cancelled_load_ends_soon_and_says_nothing(loading: HistoryLoading) -> None:
+def test_a_cancelled_load_ends_soon_without_a_signal(loading: HistoryLoading) -> None:
     loaded_spy, failed_spy = QSignalSpy(loading.loaded), QSignalSpy(loading.failed)
     for _ in range(5):
         loading.start(MARKET)
@@ -168,18 +166,18 @@ def failure(qtbot: QtBot, loading: HistoryLoading) -> str:
     return str(found.args[0])
 
 
-def test_a_damaged_database_is_a_sentence(qtbot: QtBot, loading: HistoryLoading, folder: DataFolder) -> None:
+def test_a_damaged_database_is_an_error_message(qtbot: QtBot, loading: HistoryLoading, folder: DataFolder) -> None:
     damage(folder.database)
     sentence = failure(qtbot, loading)
     assert str(folder.database) in sentence and "damaged" in sentence and "Restart Ghostcandle" in sentence
 
 
-def test_a_database_that_is_gone_is_a_sentence(qtbot: QtBot, loading: HistoryLoading, folder: DataFolder) -> None:
+def test_a_missing_database_is_an_error_message(qtbot: QtBot, loading: HistoryLoading, folder: DataFolder) -> None:
     folder.database.unlink()
     assert "There is no database" in failure(qtbot, loading)
 
 
-def test_a_stored_number_that_is_none_is_a_sentence(qtbot: QtBot, loading: HistoryLoading, db: Database) -> None:
+def test_an_invalid_stored_number_is_an_error_message(qtbot: QtBot, loading: HistoryLoading, db: Database) -> None:
     """Only another program can have written it."""
     with db.conn:
         db.conn.execute("UPDATE candles SET high = 9e999 WHERE open_time_ms = ?", (CANDLES[7].open_time_ms,))
@@ -234,7 +232,7 @@ def test_a_short_history_is_not_read_twice(qapp: QApplication, folder: DataFolde
     run_window(qapp, folder, story)
 
 
-def test_a_market_that_is_chosen_during_the_load_keeps_the_window(qapp: QApplication, folder: DataFolder) -> None:
+def test_a_market_chosen_during_the_load_is_shown(qapp: QApplication, folder: DataFolder) -> None:
     async def story(application: Application) -> None:
         for market in (MARKET, OTHER, MARKET, OTHER):
             application.display.show_market(market)
@@ -246,7 +244,7 @@ def test_a_market_that_is_chosen_during_the_load_keeps_the_window(qapp: QApplica
 
 
 def test_the_window_closes_during_the_load(qapp: QApplication, folder: DataFolder) -> None:
-    """Nothing is left running: the suite looks for that after each test."""
+    """Nothing is left running: the suite checks that after each test."""
 
     async def story(application: Application) -> None:
         application.display.show_market(MARKET)
@@ -255,7 +253,7 @@ def test_the_window_closes_during_the_load(qapp: QApplication, folder: DataFolde
     run_window(qapp, folder, story)
 
 
-def test_an_older_page_that_is_damaged_leaves_the_newest_on_the_chart(qapp: QApplication, folder: DataFolder) -> None:
+def test_a_damaged_older_page_leaves_the_newest_candles_on_the_chart(qapp: QApplication, folder: DataFolder) -> None:
     async def story(application: Application) -> None:
         damage(folder.database)
         application.display.show_market(MARKET)
@@ -268,7 +266,7 @@ def test_an_older_page_that_is_damaged_leaves_the_newest_on_the_chart(qapp: QApp
     run_window(qapp, folder, story)
 
 
-def test_a_newest_candle_without_a_number_is_a_sentence_and_the_window_stays(
+def test_an_invalid_newest_candle_is_an_error_message_and_the_window_stays(
     qapp: QApplication, folder: DataFolder
 ) -> None:
     """Only another program can have written it."""

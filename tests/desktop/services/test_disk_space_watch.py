@@ -1,4 +1,4 @@
-"""What stopped because the disk is full goes on by itself; the disk itself is tried in tests/hostile/test_disks.py."""
+"""Feed and training resume by themselves after a full disk; real disks are tested in tests/hostile/test_disks.py."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def room(state: RunState, banner: Banner, clock: ManualClock, tmp_path: Path) ->
 
 
 def look(room: RoomWatch) -> None:
-    """The time until the next look is over, where there is one."""
+    """Fire the timer of the next check, if it runs."""
     if room._timer.isActive():
         room._timer.timeout.emit()
 
@@ -52,7 +52,9 @@ def asked(room: RoomWatch) -> list[tuple[bool, bool]]:
     return wanted
 
 
-def test_what_waits_for_room_goes_on_and_the_notice_goes(room: RoomWatch, state: RunState, banner: Banner) -> None:
+def test_with_free_space_feed_and_training_resume_and_the_notice_ends(
+    room: RoomWatch, state: RunState, banner: Banner
+) -> None:
     wanted = asked(room)
     state.apply(NO_ROOM_FOR_CANDLES)
     state.apply(NO_ROOM_FOR_STEPS)
@@ -74,7 +76,7 @@ def test_other_failures_are_left_to_the_user(room: RoomWatch, state: RunState, b
     assert wanted == [] and banner.shown is None
 
 
-def test_while_there_is_no_room_nothing_is_tried_but_by_the_button(
+def test_on_a_full_disk_only_the_button_retries(
     room: RoomWatch, state: RunState, banner: Banner, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     wanted, looks = asked(room), []
@@ -92,7 +94,7 @@ def test_while_there_is_no_room_nothing_is_tried_but_by_the_button(
     assert wanted == [(False, True)]
 
 
-def test_what_stops_again_at_once_is_tried_less_and_less_often(
+def test_repeated_failures_are_retried_less_and_less_often(
     room: RoomWatch, state: RunState, clock: ManualClock
 ) -> None:
     wanted = asked(room)
@@ -119,10 +121,10 @@ def test_a_window_that_closes_starts_nothing(room: RoomWatch, state: RunState) -
     assert wanted == []
 
 
-def test_a_feed_goes_on_and_training_that_the_user_has_stopped_stays_so(
+def test_the_feed_resumes_and_training_stopped_by_the_user_does_not(
     qapp: QApplication, tmp_path: Path, gate: CandleGate, idle_trainer: None
 ) -> None:
-    """The database is allowed no further page: SQLite says of that what it says of a full disk."""
+    """The database may not grow: SQLite reports that like a full disk."""
 
     async def story(application: Application) -> None:
         state = application.state

@@ -1,4 +1,4 @@
-"""One's own file in the window: it begins where there is something to watch."""
+"""Replaying a user's file in the window."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.support.candles import random_walk
 def test_a_replay_begins_with_candles_behind_it_and_candles_to_come(
     qapp: QApplication, tmp_path: Path, gate: CandleGate, rows: int, behind: int
 ) -> None:
-    """It jumped to the file's end, and said that forecasts come in an hour."""
+    """Regression: it jumped to the file's end, and said that forecasts come in an hour."""
     file = write_csv(tmp_path / "mine.csv", random_walk(rows))
 
     async def story(application: Application) -> None:

@@ -55,7 +55,7 @@ MARKET = Market("binance", "BTC/USDT", MINUTE)
 
 
 @given(st.lists(st.tuples(st.integers(), st.binary(max_size=200)), max_size=6), st.integers(1, 50))
-def test_messages_come_out_as_they_went_in(sent: list[tuple[int, bytes]], part: int) -> None:
+def test_messages_survive_a_round_trip(sent: list[tuple[int, bytes]], part: int) -> None:
     stream = b"".join(packed({"number": number}, payload) for number, payload in sent)
     unpacker, found = Unpacker(), []
     for first in range(0, len(stream), part):
@@ -66,43 +66,43 @@ def test_messages_come_out_as_they_went_in(sent: list[tuple[int, bytes]], part: 
 
 
 @pytest.mark.parametrize("rubbish", [b"hello\n", b"[1]\n", b'{"bytes": -1}\n', b'{"bytes": 99999999}\n', b"x" * 2**21])
-def test_rubbish_is_no_message(rubbish: bytes) -> None:
+def test_malformed_bytes_are_not_a_message(rubbish: bytes) -> None:
     unpacker = Unpacker()
     unpacker.feed(rubbish)
     with pytest.raises(WireError):
         unpacker.next()
 
 
-def test_columns_cross_bit_for_bit() -> None:
+def test_columns_are_transferred_bit_for_bit() -> None:
     times, values = np.array([1, 2**41]), np.random.default_rng(1).normal(size=(5, 2))
     columns = columns_of(columns_bytes(StoredColumns(times, values)))
     assert (columns.open_time_ms == times).all() and (columns.values == values).all()
 
 
 @pytest.mark.parametrize("cut", [1, 8, 47])
-def test_columns_that_are_cut_are_refused(cut: int) -> None:
+def test_truncated_columns_are_refused(cut: int) -> None:
     whole = columns_bytes(StoredColumns(np.array([1, 2]), np.ones((5, 2))))
     with pytest.raises(WireError, match="cut"):
         columns_of(whole[:-cut])
 
 
 @pytest.fixture
-def visits(qapp: QApplication, tmp_path: Path) -> Iterator[HistoryVisits]:
-    """A window's door and desk without the window."""
-    door = SingleInstance(tmp_path)
-    door.listen()
+def commands(qapp: QApplication, tmp_path: Path) -> Iterator[HistoryVisits]:
+    """A window's socket and its command handler, without the window."""
+    instance_lock = SingleInstance(tmp_path)
+    instance_lock.listen()
     owner = QObject()
     with open_database(tmp_path / "ghostcandle.sqlite3"):
         served = HistoryVisits(tmp_path / "ghostcandle.sqlite3", lambda: True, owner)
-        door.history_requested.connect(served.serve)
+        instance_lock.history_requested.connect(served.serve)
         yield served
         served.close()
         assert served.finish()
-        door.release()
+        instance_lock.release()
 
 
-def test_a_command_that_talks_rubbish_is_told_and_hung_up_on(
-    qtbot: QtBot, visits: HistoryVisits, tmp_path: Path
+def test_a_malformed_command_is_answered_and_disconnected(
+    qtbot: QtBot, commands: HistoryVisits, tmp_path: Path
 ) -> None:
     socket = QLocalSocket()
     socket.connectToServer(address(tmp_path))
@@ -119,7 +119,7 @@ def columns_from(candles: Sequence[Candle]) -> StoredColumns:
 
 
 class Command(QThread):
-    """A history command's side of the talk: sends columns of candles, and remembers what came of it."""
+    """The client side of a history command: sends columns of candles, and records the replies."""
 
     def __init__(self, folder: Path, market: Market, candles: Sequence[Candle], parent: QObject) -> None:
         super().__init__(parent)
@@ -142,12 +142,10 @@ class Command(QThread):
 
 
 @pytest.mark.hostile
-def test_rows_that_no_market_has_are_refused_through_the_socket(
-    qtbot: QtBot, visits: HistoryVisits, tmp_path: Path
-) -> None:
+def test_invalid_candles_are_refused_over_the_socket(qtbot: QtBot, commands: HistoryVisits, tmp_path: Path) -> None:
     candles = random_walk(20)
     candles[7] = replace(candles[7], volume=1e308)
-    command = Command(tmp_path, MARKET, candles, visits)
+    command = Command(tmp_path, MARKET, candles, commands)
     with qtbot.waitSignal(command.finished, timeout=60_000):
         command.start()
     assert "Nothing of these 20 candles was stored: 1 of 20 candles are invalid: volume above 1e24." in command.error
@@ -156,26 +154,26 @@ def test_rows_that_no_market_has_are_refused_through_the_socket(
 
 
 @contextmanager
-def a_door(application: Application) -> Iterator[None]:
+def command_socket(application: Application) -> Iterator[None]:
     """As `run` composes it: commands find the window."""
-    door = SingleInstance(application._context.folder.root)
-    door.listen()
-    door.history_requested.connect(application.history_visits.serve)
+    instance_lock = SingleInstance(application._context.folder.root)
+    instance_lock.listen()
+    instance_lock.history_requested.connect(application.history_visits.serve)
     try:
         yield
     finally:
-        door.release()
+        instance_lock.release()
 
 
 def older(first_ms: int, count: int, interval: Interval) -> list[Candle]:
     return random_walk(count, start_ms=first_ms - count * interval.duration_ms, interval=interval)
 
 
-def test_what_a_command_sends_is_stored_and_on_the_chart(
+def test_candles_sent_by_a_command_are_stored_and_shown(
     qapp: QApplication, tmp_path: Path, gate: CandleGate, idle_trainer: None
 ) -> None:
     async def story(application: Application) -> None:
-        with a_door(application):
+        with command_socket(application):
             await until(lambda: application.series is not None and len(application.series) == CATCH_UP, "the catch-up")
             series, market = application.series, application.charting.candles._market
             assert series is not None and market is not None
@@ -203,13 +201,13 @@ def test_what_a_command_sends_is_stored_and_on_the_chart(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("is_cancelled", [True, False], ids=["cancelled in the window", "the window closes"])
-def test_a_command_that_is_ended_by_the_window_says_so_and_leaves_whole_candles(
+def test_a_command_cancelled_by_the_window_says_so_and_keeps_stored_candles(
     qapp: QApplication, tmp_path: Path, gate: CandleGate, idle_trainer: None, is_cancelled: bool
 ) -> None:
     candles = random_walk(3 * ROWS_AT_ONCE)
 
     async def story(application: Application) -> None:
-        with a_door(application):
+        with command_socket(application):
             await until(lambda: application._database.is_open, "the database")
             command = Command(tmp_path, MARKET, candles, application)
             stored, go_on = threading.Event(), threading.Event()
@@ -250,15 +248,15 @@ def write_csv(path: Path, candles: list[Candle]) -> None:
 
 
 @pytest.mark.slow
-def test_what_is_imported_beside_the_window_is_on_its_chart(qapp: QApplication, tmp_path: Path) -> None:
+def test_candles_imported_beside_the_window_are_on_its_chart(qapp: QApplication, tmp_path: Path) -> None:
     data = tmp_path / "data"
     within = context(data, "thread", speed=0.01, catch_up_candles=80)
     firsts: list[int] = []
 
     async def story(application: Application) -> None:
-        door = SingleInstance(data)
-        door.listen()
-        door.history_requested.connect(application.history_visits.serve)
+        instance_lock = SingleInstance(data)
+        instance_lock.listen()
+        instance_lock.history_requested.connect(application.history_visits.serve)
         try:
             await until(lambda: application.series is not None and len(application.series) >= 30, "the catch-up")
             await until(lambda: step_of(application) > 5, "training, which has a position then")
@@ -272,8 +270,8 @@ def test_what_is_imported_beside_the_window_is_on_its_chart(qapp: QApplication, 
             titles: set[str] = set()
             application.history_visits.progressed.connect(lambda job: titles.add(job.title))
             named = ("--venue", market.venue, "--symbol", market.symbol)
-            code, told = await run_command("import", str(tmp_path / "older.csv"), *named, "--data-dir", str(data))
-            assert code == 0 and told["files"][0]["stored"] == 5_000  # type: ignore[index]
+            code, result = await run_command("import", str(tmp_path / "older.csv"), *named, "--data-dir", str(data))
+            assert code == 0 and result["files"][0]["stored"] == 5_000  # type: ignore[index]
             await until(lambda: application.series is not None and len(application.series) >= 5_030, "the chart")
             shown = application.series
             firsts.append(first_ms)
@@ -283,7 +281,7 @@ def test_what_is_imported_beside_the_window_is_on_its_chart(qapp: QApplication, 
             notice = application.window.banner.shown
             assert notice is not None and "5,000 candles stored" in notice.text
         finally:
-            door.release()
+            instance_lock.release()
 
     with own(within.folder, "window"):
         run_window(qapp, within, story)
@@ -294,8 +292,8 @@ def test_what_is_imported_beside_the_window_is_on_its_chart(qapp: QApplication, 
 
 
 @pytest.mark.venue
-def test_a_backfill_beside_a_window_stores_through_it_and_may_be_interrupted(
-    qtbot: QtBot, visits: HistoryVisits, tmp_path: Path
+def test_a_backfill_beside_a_window_stores_through_it_and_can_be_interrupted(
+    qtbot: QtBot, commands: HistoryVisits, tmp_path: Path
 ) -> None:
     now_ms = 1_700_000_000_000
     tape = generated_tape(MINUTE, now_ms, 6_000, 10)
@@ -305,8 +303,8 @@ def test_a_backfill_beside_a_window_stores_through_it_and_may_be_interrupted(
     expected = [candle for candle in closed if candle.open_time_ms not in exchange.hidden]
     since = datetime.fromtimestamp(closed[0].open_time_ms / 1000, UTC).isoformat()
     named = ("--venue", "binance", "--symbol", "BTC/USDT", "--interval", "1m", "--since", since)
-    told: list[str] = []
-    visits.summary_ready.connect(told.append)
+    summaries: list[str] = []
+    commands.summary_ready.connect(summaries.append)
     with own(DataFolder(tmp_path), "window"), loopback_thread(exchange):
         urls = json.dumps({"public": exchange.urls.public, "ws": exchange.urls.ws})
         for is_interrupted in (True, False):
@@ -317,13 +315,13 @@ def test_a_backfill_beside_a_window_stores_through_it_and_may_be_interrupted(
                 env={**os.environ, "GHOSTCANDLE_EXCHANGE_URLS": urls},
             )
             if is_interrupted:
-                with qtbot.waitSignal(visits.progressed, check_params_cb=lambda job: job.done > 0):
+                with qtbot.waitSignal(commands.progressed, check_params_cb=lambda job: job.done > 0):
                     pass
                 process.send_signal(signal.SIGINT)
             qtbot.waitUntil(lambda process=process: process.poll() is not None)
             account = json.loads(process.communicate()[0])
             assert process.returncode == (130 if is_interrupted else 0), account
     assert account["left"] == 0 and account["all_absent"] == 1
-    qtbot.waitUntil(lambda: len(told) == 2)
+    qtbot.waitUntil(lambda: len(summaries) == 2)
     with open_database(tmp_path / "ghostcandle.sqlite3", readonly=True) as db:
         assert CandleStore(db).load(MARKET) == expected

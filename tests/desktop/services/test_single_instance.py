@@ -40,7 +40,7 @@ def test_a_second_start_raises_the_first_and_knows_it(qtbot: QtBot, first: Singl
     assert second.communicate()[0].strip() == b"raised"
 
 
-def test_one_that_hangs_is_told_from_none(qapp: object, tmp_path: Path) -> None:
+def test_a_hanging_owner_is_distinguished_from_none(qapp: object, tmp_path: Path) -> None:
     server = QLocalServer()
     assert server.listen(address(tmp_path))
     assert SingleInstance(tmp_path, timeout_ms=0).ask_owner() is Reply.NO_ANSWER
@@ -48,7 +48,7 @@ def test_one_that_hangs_is_told_from_none(qapp: object, tmp_path: Path) -> None:
     assert SingleInstance(tmp_path, timeout_ms=0).ask_owner() is Reply.NOBODY
 
 
-def test_what_a_crash_left_is_removed(qtbot: QtBot, first: SingleInstance, tmp_path: Path) -> None:
+def test_a_stale_socket_is_removed(qtbot: QtBot, first: SingleInstance, tmp_path: Path) -> None:
     Path(address(tmp_path)).write_bytes(b"")
     first.listen()
     socket = QLocalSocket()
@@ -57,13 +57,13 @@ def test_what_a_crash_left_is_removed(qtbot: QtBot, first: SingleInstance, tmp_p
     socket.abort()
 
 
-def test_folders_are_apart_and_spellings_are_not(tmp_path: Path) -> None:
+def test_each_folder_has_one_address_in_any_spelling(tmp_path: Path) -> None:
     (tmp_path / "other").mkdir()
     assert address(tmp_path) != address(tmp_path / "other")
     assert address(tmp_path) == address(tmp_path / "other" / "..")
 
 
-def test_rubbish_is_hung_up_on(qtbot: QtBot, first: SingleInstance, tmp_path: Path) -> None:
+def test_malformed_bytes_are_disconnected(qtbot: QtBot, first: SingleInstance, tmp_path: Path) -> None:
     first.listen()
     socket = QLocalSocket()
     socket.connectToServer(address(tmp_path))
@@ -74,7 +74,7 @@ def test_rubbish_is_hung_up_on(qtbot: QtBot, first: SingleInstance, tmp_path: Pa
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="named pipes")
-def test_the_place_is_the_users_own_and_nobody_else_can_enter_it(first: SingleInstance, tmp_path: Path) -> None:
+def test_only_the_user_can_access_the_socket_folder(first: SingleInstance, tmp_path: Path) -> None:
     first.listen()
     place = Path(address(tmp_path))
     found = place.parent.lstat()

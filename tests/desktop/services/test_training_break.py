@@ -33,12 +33,12 @@ def pause(state: RunState, banner: Banner, clock: ManualClock) -> Iterator[Train
 
 
 def look(pause: TrainingBreak) -> None:
-    """As once a second, while there is an hour to wait for."""
+    """Fire the timer that ticks once a second during a limited break."""
     assert pause._timer.isActive()
     pause._timer.timeout.emit()
 
 
-def test_training_stops_and_the_device_is_said_to_be_free_only_when_it_is(
+def test_the_device_is_reported_free_only_once_training_has_stopped(
     qtbot: QtBot, pause: TrainingBreak, state: RunState, banner: Banner
 ) -> None:
     with qtbot.waitSignal(pause.stop_requested):
@@ -48,7 +48,7 @@ def test_training_stops_and_the_device_is_said_to_be_free_only_when_it_is(
     assert "its device released." in banner.text.text()
 
 
-def test_it_begins_again_by_itself_when_its_time_is_over(
+def test_training_resumes_when_the_break_is_over(
     qtbot: QtBot, pause: TrainingBreak, state: RunState, banner: Banner, clock: ManualClock
 ) -> None:
     pause.begin(15)
@@ -63,7 +63,7 @@ def test_it_begins_again_by_itself_when_its_time_is_over(
     assert not pause.is_on and banner.isHidden()
 
 
-def test_a_click_begins_again_at_once(qtbot: QtBot, pause: TrainingBreak, state: RunState, banner: Banner) -> None:
+def test_a_click_resumes_at_once(qtbot: QtBot, pause: TrainingBreak, state: RunState, banner: Banner) -> None:
     pause.begin(60)
     state.trainer_is_over()
     with qtbot.waitSignal(pause.start_requested):
@@ -71,7 +71,7 @@ def test_a_click_begins_again_at_once(qtbot: QtBot, pause: TrainingBreak, state:
     assert not pause.is_on
 
 
-def test_a_trainer_that_is_still_being_started_is_stopped_too_and_ends_no_break(
+def test_a_starting_trainer_is_stopped_and_does_not_end_the_break(
     qtbot: QtBot, pause: TrainingBreak, state: RunState, banner: Banner, clock: ManualClock
 ) -> None:
     state.trainer_is_over()
@@ -86,7 +86,7 @@ def test_a_trainer_that_is_still_being_started_is_stopped_too_and_ends_no_break(
         look(pause)
 
 
-def test_it_is_over_when_training_is_started_otherwise(
+def test_starting_training_elsewhere_ends_the_break(
     qtbot: QtBot, pause: TrainingBreak, state: RunState, banner: Banner
 ) -> None:
     pause.begin(60)
@@ -96,7 +96,7 @@ def test_it_is_over_when_training_is_started_otherwise(
     assert not pause.is_on and banner.isHidden()
 
 
-def test_a_banner_that_was_dismissed_stays_away(pause: TrainingBreak, state: RunState, banner: Banner) -> None:
+def test_a_dismissed_banner_stays_dismissed(pause: TrainingBreak, state: RunState, banner: Banner) -> None:
     pause.begin(60)
     state.trainer_is_over()
     banner.dismiss()

@@ -1,4 +1,4 @@
-"""The threads behind the watchlist: they live while they are wanted, and leave nothing behind."""
+"""The watchlist's threads: they run while needed, and clean up."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from desktop.services.loop_thread import LoopThread
 
 
 class Listener(QObject):
-    """Remembers what came, and on which thread."""
+    """Records events and their threads."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -24,48 +24,48 @@ class Listener(QObject):
         self.threads.add(threading.current_thread())
 
 
-def test_one_that_is_stopped_twice_tidies_up_to_the_end(qtbot: QtBot, qapp: object) -> None:
-    told: list[str] = []
+def test_stopping_twice_still_finishes_the_clean_up(qtbot: QtBot, qapp: object) -> None:
+    log: list[str] = []
     is_stopped_again = threading.Event()
 
     async def work() -> None:
         try:
-            told.append("begun")
+            log.append("begun")
             await asyncio.Event().wait()
         finally:
-            told.append("tidying")
+            log.append("tidying")
             while not is_stopped_again.is_set():  # noqa: ASYNC110 - another thread says it
                 await asyncio.sleep(0)
             for _ in range(10):
                 await asyncio.sleep(0)
-            told.append("tidy")
+            log.append("tidy")
 
     owner = QObject()
     thread = LoopThread(work, "tidy", owner)
     thread.start()
-    qtbot.waitUntil(lambda: told == ["begun"])
+    qtbot.waitUntil(lambda: log == ["begun"])
     thread.stop()
-    qtbot.waitUntil(lambda: "tidying" in told)
+    qtbot.waitUntil(lambda: "tidying" in log)
     thread.stop()
     is_stopped_again.set()
     assert thread.stop_and_wait()
-    assert told == ["begun", "tidying", "tidy"]
+    assert log == ["begun", "tidying", "tidy"]
 
 
-def test_an_error_of_a_thread_is_told_on_the_windows_thread(qtbot: QtBot, qapp: object) -> None:
+def test_a_threads_error_is_reported_on_the_windows_thread(qtbot: QtBot, qapp: object) -> None:
     async def fail() -> None:
         raise ValueError("no such thing")
 
-    owner, heard = QObject(), Listener()
+    owner, received = QObject(), Listener()
     thread = LoopThread(fail, "failing", owner)
-    thread.failed.connect(heard.take)
+    thread.failed.connect(received.take)
     with qtbot.waitSignal(thread.finished):
         thread.start()
-    qtbot.waitUntil(lambda: heard.events == ["ValueError: no such thing"])
-    assert heard.threads == {threading.current_thread()}
+    qtbot.waitUntil(lambda: received.events == ["ValueError: no such thing"])
+    assert received.threads == {threading.current_thread()}
 
 
-def test_a_thread_that_is_stopped_before_it_runs_ends_at_once(qapp: object) -> None:
+def test_a_thread_stopped_before_its_start_ends_at_once(qapp: object) -> None:
     async def never() -> None:
         await asyncio.Event().wait()
 

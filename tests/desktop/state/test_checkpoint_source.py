@@ -1,4 +1,4 @@
-"""The source over a real table: read in pages, kept up to date by what is told, and never lost."""
+"""The checkpoint source over a real table: read in pages and kept up to date by notifications."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ MANY = 1_300
 
 @pytest.fixture
 def record(tmp_path: Path) -> Iterator[TrainingRecord]:
-    """Of a trainer, with a connection of its own."""
+    """A trainer's record, with a separate connection."""
     DataFolder(tmp_path).ensure()
     db = open_database(DataFolder(tmp_path).database)
     record = open_record(db)
@@ -57,7 +57,7 @@ def test_many_are_read_page_by_page(qtbot: QtBot, source: CheckpointSource) -> N
     assert best is not None and best.skill == 0.06 and best.step == 10 * (MANY - 1 - (MANY - 1) % 7 + 6 - 7)
 
 
-def test_what_is_saved_and_deleted_meanwhile_is_followed(
+def test_checkpoints_saved_and_deleted_meanwhile_are_followed(
     qtbot: QtBot, source: CheckpointSource, record: TrainingRecord, state: RunState
 ) -> None:
     run_id = record.reader.run_id
@@ -102,7 +102,7 @@ def test_a_deletion_and_its_undo_reach_the_table(
     assert len(source.catalog) == MANY - 2
 
 
-def test_what_an_older_version_took_for_the_best_and_is_worse_than_no_model_is_not_among_the_best(
+def test_an_older_versions_best_that_is_worse_than_no_model_is_not_best(
     source: CheckpointSource, record: TrainingRecord, state: RunState
 ) -> None:
     run_id = record.reader.run_id

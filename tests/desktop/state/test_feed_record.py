@@ -30,7 +30,7 @@ def status(state: FeedState, at_ms: int = 0, sentence: str = "…") -> FeedStatu
     return FeedStatus(state, sentence, at_ms)
 
 
-def test_since_is_when_the_state_began_not_when_it_last_spoke(record: FeedRecord) -> None:
+def test_since_is_the_start_of_the_state_not_its_last_report(record: FeedRecord) -> None:
     record.add_status(status(FeedState.LIVE, 1_000))
     record.add_status(status(FeedState.RECONNECTING, 5_000, "Next try in 1 s."))
     record.add_status(status(FeedState.RECONNECTING, 7_000, "Next try in 2 s."))
@@ -38,8 +38,8 @@ def test_since_is_when_the_state_began_not_when_it_last_spoke(record: FeedRecord
     assert [change.sentence for change in record.changes] == ["Next try in 2 s.", "Next try in 1 s.", "…"]
 
 
-def test_tries_are_counted_while_nothing_is_heard_of_the_connection(record: FeedRecord) -> None:
-    """Vitals come over a connection, so in an outage nobody but the feed's own words tells of the tries."""
+def test_tries_are_counted_while_there_are_no_vitals(record: FeedRecord) -> None:
+    """Vitals need a connection, so in an outage only the feed's reports count the tries."""
     assert record.tries is None, "nothing was broken, and nothing is known"
     record.add_report(FeedVitals(0, "binance", reconnects=0))
     record.add_status(status(FeedState.LIVE))
@@ -50,7 +50,7 @@ def test_tries_are_counted_while_nothing_is_heard_of_the_connection(record: Feed
         counted.append(record.tries)
     assert counted == [0, 1, 2, 3], "the one that was announced last is yet to be made"
     record.add_status(status(FeedState.LIVE))
-    assert record.tries == 4, "the last one stands"
+    assert record.tries == 4, "the last count is kept"
     record.add_report(FeedVitals(0, "binance", reconnects=4))
     assert record.tries == 4
     record.begin(MarketSettings())
@@ -98,7 +98,7 @@ def test_nothing_grows_without_bound(record: FeedRecord) -> None:
     assert (record.missing_count, record.corrected_count) == (CHANGES_KEPT * 6, CHANGES_KEPT * 3)
 
 
-def test_vitals_may_know_of_more_than_what_was_told_one_by_one(record: FeedRecord) -> None:
+def test_vitals_may_count_more_than_the_individual_reports(record: FeedRecord) -> None:
     record.add_report(MissingCandles(0, 3))
     assert record.missing_count == 3
     record.add_report(FeedVitals(0, "binance", missing=5, corrected=2))
@@ -115,19 +115,19 @@ def test_vitals_may_know_of_more_than_what_was_told_one_by_one(record: FeedRecor
         (FeedState.FAILED, "kraken"),
     ],
 )
-def test_the_next_venue_is_offered_in_trouble_alone(record: FeedRecord, state: FeedState, offered: str | None) -> None:
+def test_the_next_venue_is_offered_only_in_trouble(record: FeedRecord, state: FeedState, offered: str | None) -> None:
     record.opened(BINANCE)
     record.add_status(status(state))
     assert record.next_venue == offered
 
 
-def test_no_venue_is_offered_for_a_file_that_cannot_be_read(record: FeedRecord) -> None:
+def test_no_venue_is_offered_for_an_unreadable_file(record: FeedRecord) -> None:
     record.begin(MarketSettings(feed="replay", file="nowhere.csv"))
     record.add_status(status(FeedState.FAILED))
     assert record.is_in_trouble and record.next_venue is None
 
 
-def test_the_sample_instead_of_an_exchange_is_trouble_until_the_exchange_is_live(record: FeedRecord) -> None:
+def test_replaying_the_sample_counts_as_trouble_until_the_exchange_is_live(record: FeedRecord) -> None:
     record.opened(SAMPLE)
     record.fell_back("Binance cannot be reached. The sample is shown instead.")
     record.add_status(status(FeedState.REPLAYING))
@@ -141,7 +141,7 @@ def test_the_sample_instead_of_an_exchange_is_trouble_until_the_exchange_is_live
     assert record.next_venue is None
 
 
-def test_another_market_starts_from_nothing(record: FeedRecord, qtbot: QtBot) -> None:
+def test_another_market_resets_the_record(record: FeedRecord, qtbot: QtBot) -> None:
     record.add_status(status(FeedState.LIVE))
     record.add_report(RejectedMessage(0, "jump", "{}"))
     record.add_report(FeedVitals(0, "binance", reconnects=3))

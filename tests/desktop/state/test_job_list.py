@@ -16,11 +16,11 @@ def test_a_job_ends_with_its_last_report(clock: ManualClock) -> None:
     jobs.apply(JobProgress("a", "First", 10, 10))
     assert [job.job_id for job in jobs.running()] == ["b"]
     jobs.end("b")
-    jobs.end("never heard of")
+    jobs.end("unknown")
     assert len(jobs) == 0
 
 
-def test_a_job_that_was_given_up_is_over_though_not_done(clock: ManualClock) -> None:
+def test_a_cancelled_job_is_over_though_not_done(clock: ManualClock) -> None:
     jobs = JobList(clock)
     jobs.apply(JobProgress("a", "First", 3, 10))
     jobs.apply(JobProgress("a", "First", 3, 10, is_over=True))
@@ -35,7 +35,7 @@ def test_the_time_left_comes_from_the_pace(clock: ManualClock) -> None:
     assert jobs.running()[0].seconds_left == pytest.approx(12.0)
 
 
-def test_no_time_is_told_before_there_is_a_pace(clock: ManualClock) -> None:
+def test_no_time_left_is_shown_before_there_is_a_pace(clock: ManualClock) -> None:
     jobs = JobList(clock)
     jobs.apply(JobProgress("a", "First", 20, 100))
     clock.advance_ms(1_000)
@@ -52,7 +52,7 @@ def test_the_bar_hides_when_nothing_is_under_way(qtbot: QtBot) -> None:
     assert bar.isHidden()
 
 
-def test_what_is_over_stays_in_the_list_with_what_came_of_it(clock: ManualClock) -> None:
+def test_finished_jobs_stay_in_the_list_with_their_result(clock: ManualClock) -> None:
     jobs = JobList(clock)
     jobs.begin("own", "Import a file")
     jobs.apply(JobProgress("a", "Catch-up", 1, 10))
@@ -67,7 +67,7 @@ def test_what_is_over_stays_in_the_list_with_what_came_of_it(clock: ManualClock)
     assert [job.job_id for job in jobs.jobs()] == ["a"]
 
 
-def test_a_job_of_a_process_is_over_only_when_its_process_is(clock: ManualClock) -> None:
+def test_a_process_job_is_over_only_when_its_process_has_ended(clock: ManualClock) -> None:
     jobs = JobList(clock)
     jobs.begin("own", "Pretrain")
     jobs.advance("own", "Reading candles", 10, 10, 0.0)
@@ -76,7 +76,7 @@ def test_a_job_of_a_process_is_over_only_when_its_process_is(clock: ManualClock)
     assert len(jobs) == 0
 
 
-def test_another_part_has_a_pace_of_its_own(clock: ManualClock) -> None:
+def test_each_part_has_a_separate_pace(clock: ManualClock) -> None:
     jobs = JobList(clock)
     jobs.begin("own", "Pretrain")
     jobs.advance("own", "Reading candles", 0, 100, None)
@@ -89,7 +89,7 @@ def test_another_part_has_a_pace_of_its_own(clock: ManualClock) -> None:
     assert jobs.running()[0].seconds_left == pytest.approx(36.0)
 
 
-def test_another_market_takes_only_its_own_jobs_along(clock: ManualClock) -> None:
+def test_switching_the_market_ends_only_its_jobs(clock: ManualClock) -> None:
     jobs = JobList(clock)
     jobs.begin("own", "Pretrain")
     jobs.apply(JobProgress("catch-up", "Learning", 1, 10))
@@ -107,12 +107,12 @@ def test_the_list_is_bounded(clock: ManualClock) -> None:
     assert len(kept) == 50 and kept[0].job_id == "199", "the newest stay, the newest first"
 
 
-def test_what_was_asked_to_end_and_ends_was_cancelled(clock: ManualClock) -> None:
+def test_a_job_that_ends_on_request_is_cancelled(clock: ManualClock) -> None:
     jobs = JobList(clock)
     jobs.apply(JobProgress("catch-up", "Learning", 1, 10))
     jobs.cancelling("catch-up", "Start continues from there.")
     jobs.apply(JobProgress("catch-up", "Learning", 2, 10, 8.0))
-    assert jobs.running()[0].seconds_left is None, "nobody knows how soon it ends"
+    assert jobs.running()[0].seconds_left is None, "the time left is unknown"
     jobs.apply(JobProgress("catch-up", "Learning", 2, 10, is_over=True))
     (job,) = jobs.jobs()
     assert (job.state, job.result) == (JobState.CANCELLED, "Start continues from there.")

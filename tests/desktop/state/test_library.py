@@ -1,4 +1,4 @@
-"""What the window reads of a run when it is opened."""
+"""The part of a run that the window reads at the start."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from tests.desktop.chart.support import random_series
 SERIES = random_series(30)
 
 
-def test_the_forecast_that_stood_says_what_it_was_made_in(tmp_path: Path) -> None:
-    """So that one of an odd input is dimmed after a restart too."""
+def test_the_last_forecast_has_its_market_conditions(tmp_path: Path) -> None:
+    """So that a forecast from unusual input is dimmed after a restart too."""
     folder, clock = DataFolder(tmp_path), ManualClock(0)
     folder.ensure()
     database = WindowDatabase(folder)

@@ -32,24 +32,24 @@ from tests.desktop import scenario
         (CheckpointsChanged(scenario.RUN, None, ("gone",)), "checkpoints_changed"),
         (scenario.incidents()[0], "incidents_changed"),
         (scenario.ready(), "ready"),
-        (TrainerFailed("It cannot go on."), "failed"),
+        (TrainerFailed("It cannot continue."), "failed"),
         (JobProgress("job", "Working", 1, 2), "jobs_changed"),
         (CatchUpProgress(3, 10), "jobs_changed"),
         (scenario.live_feed(), "feed_changed"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
-def test_each_event_makes_its_own_signal(qtbot: QtBot, state: RunState, event: TrainerEvent, signal: str) -> None:
+def test_each_event_emits_its_signal(qtbot: QtBot, state: RunState, event: TrainerEvent, signal: str) -> None:
     with qtbot.waitSignal(getattr(state, signal)):
         state.apply(event)
 
 
-def test_a_batch_is_taken_in_order(state: RunState) -> None:
+def test_a_batch_is_applied_in_order(state: RunState) -> None:
     state.apply(EventBatch(tuple(scenario.steps(5))))
     assert state.steps.column("step").tolist() == [11_541, 11_542, 11_543, 11_544, 11_545]
 
 
-def test_what_is_no_event_is_refused(state: RunState) -> None:
+def test_an_unknown_event_is_refused(state: RunState) -> None:
     with pytest.raises(TypeError):
         state.apply("hello")  # type: ignore[arg-type]
 
@@ -60,7 +60,7 @@ def test_events_of_another_run_are_dropped(state: RunState) -> None:
     assert state.status is None
 
 
-def test_a_new_run_takes_the_former_away(state: RunState) -> None:
+def test_a_new_run_replaces_the_former(state: RunState) -> None:
     state.apply(scenario.ready())
     state.apply(EventBatch(tuple(scenario.steps(5))))
     state.apply(scenario.incidents()[0])
@@ -93,7 +93,7 @@ def test_incidents_are_bounded_and_newest_first(state: RunState) -> None:
     assert times == sorted(times, reverse=True)
 
 
-def test_history_comes_before_what_happened_already_and_nothing_is_told_twice(state: RunState) -> None:
+def test_history_is_merged_before_live_events_without_duplicates(state: RunState) -> None:
     first, second, third = scenario.incidents()
     happened: list[object] = []
     state.incident_happened.connect(happened.append)
@@ -103,17 +103,17 @@ def test_history_comes_before_what_happened_already_and_nothing_is_told_twice(st
     assert happened == [third]
 
 
-def test_the_end_that_the_parent_told_of_is_the_one_in_the_record(state: RunState) -> None:
+def test_the_parents_crash_report_is_merged_with_the_recorded_one(state: RunState) -> None:
     """The parent may not know the run; the database does."""
-    told = replace(scenario.incidents()[2], run_id=None)
-    state.apply(told)
+    reported = replace(scenario.incidents()[2], run_id=None)
+    state.apply(reported)
     state.add_incidents(scenario.incidents())
-    assert state.incidents == (told, *reversed(scenario.incidents()[:2]))
+    assert state.incidents == (reported, *reversed(scenario.incidents()[:2]))
 
 
-def test_a_failure_is_the_state_until_it_is_started_again(state: RunState) -> None:
+def test_a_failure_lasts_until_the_next_start(state: RunState) -> None:
     state.apply(scenario.status())
-    state.apply(TrainerFailed("It cannot go on."))
+    state.apply(TrainerFailed("It cannot continue."))
     assert state.trainer_state is TrainerState.FAILED
     state.apply(scenario.status(TrainerState.STOPPED))
     assert state.trainer_state is TrainerState.FAILED
@@ -135,7 +135,7 @@ def test_catch_up_is_a_job_that_ends(state: RunState) -> None:
     assert state.jobs.running() == ()
 
 
-def test_the_simple_rules_forecast_is_shown_until_the_trainer_has_come_to_its_candle(state: RunState) -> None:
+def test_the_simple_rules_forecast_is_shown_until_the_trainer_reaches_its_candle(state: RunState) -> None:
     candles = scenario.market(60)
     behind, near = scenario.forecast(candles[:30]), scenario.forecast(candles)
     stopgap = replace(scenario.forecast(candles), is_by_simple_rules=True)
@@ -165,7 +165,7 @@ def test_a_run_is_finished_once_the_last_candle_of_an_ended_feed_is_learned(stat
     state.apply(scenario.status(position_ms=candles[-2].open_time_ms))
     assert not state.is_finished, "the last one is being learned from"
     state.apply(scenario.forecast(candles))
-    assert state.is_finished, "a status comes now and then only"
+    assert state.is_finished, "a status is sent only occasionally"
     state.begin(scenario.RUN)
     state.apply(ENDED)
     state.apply(scenario.status(TrainerState.CATCHING_UP, position_ms=last_ms))
@@ -181,8 +181,8 @@ def test_a_run_is_finished_once_the_last_candle_of_an_ended_feed_is_learned(stat
     assert not state.is_finished
 
 
-def test_where_all_candles_were_stored_before_it_is_finished_after_catching_up(state: RunState) -> None:
-    """The feed tells none of them anew."""
+def test_a_run_over_stored_candles_is_finished_after_the_catch_up(state: RunState) -> None:
+    """The feed reports none of them again."""
     state.apply(scenario.status())
     state.apply(JobProgress(JOB_ID, "Learning from stored candles", 1, 1_000))
     state.apply(ENDED)

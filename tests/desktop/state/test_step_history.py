@@ -15,7 +15,7 @@ from tests.desktop import scenario
 
 @given(st.lists(st.integers(1, 60), max_size=120), st.integers(2, 20))
 def test_the_history_is_the_newest_steps_of_the_model_s_own_past(numbers: list[int], capacity: int) -> None:
-    """Against a plain list: a step takes away all at or after it, and only the newest are kept."""
+    """Against a plain list: a step replaces all at or after it, and only the newest are kept."""
     history, expected = StepHistory(capacity), list[int]()
     template = next(scenario.steps(1))
     for number in numbers:
@@ -24,7 +24,7 @@ def test_the_history_is_the_newest_steps_of_the_model_s_own_past(numbers: list[i
         assert history.column("step").tolist() == expected
 
 
-def test_what_is_measured_of_the_gradients_has_columns() -> None:
+def test_gradient_measurements_have_columns() -> None:
     history = StepHistory()
     for step in scenario.steps(20):
         history.add(step)
@@ -37,14 +37,14 @@ def test_what_is_measured_of_the_gradients_has_columns() -> None:
     assert np.isnan(history.column("loss_scale")).all()
 
 
-def test_a_step_of_which_no_gradients_were_stored_has_none() -> None:
+def test_a_step_without_stored_gradients_has_none() -> None:
     history = StepHistory()
     history.add(replace(next(scenario.steps(1)), gradients=None))
     assert np.isnan(history.column("norm_after")).all() and np.isnan(history.column("update_ratio")).all()
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf, None])
-def test_what_is_not_finite_becomes_no_number(value: float | None) -> None:
+def test_non_finite_values_become_nan(value: float | None) -> None:
     step = next(scenario.steps(1))
     assert step.gradients is not None
     history = StepHistory()
@@ -78,7 +78,7 @@ def test_the_layers_of_the_newest_steps_are_kept() -> None:
     assert recent.loss_parts()[-1].sum() == pytest.approx(0.31)
 
 
-def test_a_step_back_takes_what_came_after_and_another_model_takes_all() -> None:
+def test_a_restore_removes_later_steps_and_another_model_removes_all() -> None:
     recent = RecentGradients()
     steps = list(scenario.steps(6))
     for step in (*steps, steps[2]):
@@ -90,7 +90,7 @@ def test_a_step_back_takes_what_came_after_and_another_model_takes_all() -> None
     assert recent.loss_parts().shape == (1, 0)
 
 
-def test_nothing_is_an_empty_table() -> None:
+def test_no_steps_give_an_empty_table() -> None:
     recent = RecentGradients()
     assert medians(recent.layers("norm")).size == 0 and means(recent.loss_parts()).size == 0
     assert recent.newest is None
@@ -106,7 +106,7 @@ tables = st.integers(1, 6).flatmap(
 
 
 @given(tables)
-def test_medians_and_means_are_those_of_what_was_measured(rows: list[list[float]]) -> None:
+def test_medians_and_means_cover_measured_values_only(rows: list[list[float]]) -> None:
     values = np.array(rows, dtype=np.float64)
     for column, median, mean in zip(values.T, medians(values), means(values), strict=True):
         if np.isfinite(column).any():
