@@ -156,7 +156,7 @@ TestAggregator.settings = settings(
 
 @given(st.randoms(use_true_random=False), st.booleans())
 @settings(max_examples=50)
-def test_the_order_in_which_trades_come_does_not_matter(random: Random, has_consecutive_ids: bool) -> None:
+def test_the_order_of_trades_does_not_matter(random: Random, has_consecutive_ids: bool) -> None:
     trades = trades_of(100, seed=3)
     first, *rest = trades
     reach = 2 if has_consecutive_ids else len(trades)  # what is missing for two seconds is given up for lost
@@ -168,14 +168,14 @@ def test_the_order_in_which_trades_come_does_not_matter(random: Random, has_cons
         assert mixed.candle(open_ms) == straight.candle(open_ms)
 
 
-def test_a_candle_whose_beginning_was_not_seen_is_not_whole() -> None:
+def test_a_candle_with_an_unseen_start_is_incomplete() -> None:
     aggregator = aggregated(trades_of(300))
     first, *later = aggregator.open_times()
     assert not aggregator.is_whole(first)
     assert all(aggregator.is_whole(open_ms) for open_ms in later)
 
 
-def test_a_jump_in_ids_is_a_loss_when_nothing_fills_it_and_spoils_its_candle_only() -> None:
+def test_an_unfilled_id_gap_is_a_loss_in_its_candle_only() -> None:
     trades = trades_of(300)
     aggregator = TradeAggregator(MINUTE, has_consecutive_ids=True)
     lost = trades[120:125]
@@ -189,7 +189,7 @@ def test_a_jump_in_ids_is_a_loss_when_nothing_fills_it_and_spoils_its_candle_onl
     assert aggregator.take_losses() == []
 
 
-def test_one_wild_id_is_not_believed_but_a_sequence_that_has_moved_on_is() -> None:
+def test_one_outlier_id_is_ignored_but_a_shifted_sequence_accepted() -> None:
     trades = trades_of(40)
     aggregator = TradeAggregator(MINUTE, has_consecutive_ids=True)
     wild = Trade(10**12, trades[10].time_ms, 100.0, 1.0)
@@ -208,7 +208,7 @@ def test_memory_does_not_grow_with_trades() -> None:
     assert len(bucket.volume_parts) < 40
 
 
-def test_five_thousand_trades_a_second_lose_nothing_on_their_way_into_the_series() -> None:
+def test_five_thousand_trades_a_second_reach_the_series_without_loss() -> None:
     """Some of the seconds around a minute's end, of which a fifth comes out of order and a tenth twice."""
     random = Random(11)
     amount, per_second, seconds = 0.25, 5_000, 6

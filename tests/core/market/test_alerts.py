@@ -70,7 +70,7 @@ def watched(line: PriceLine, watch: PriceWatch, candles: list[Candle], now_ms: i
     away=st.tuples(NUMBERS, NUMBERS).map(sorted),
     late=st.dictionaries(NUMBERS, st.integers(0, CANDLES - 1), max_size=6),
 )
-def test_it_goes_off_exactly_when_the_ticks_say_so(
+def test_an_alert_goes_off_exactly_when_the_ticks_cross(
     path: list[float], price: float, set_at: int, chosen: set[int], away: list[int], late: dict[int, int]
 ) -> None:
     """Some ticks are seen, and each candle once it closed. In between the program is away, perhaps from the middle of a
@@ -104,7 +104,7 @@ def test_it_goes_off_exactly_when_the_ticks_say_so(
 
 
 @given(prices=st.lists(st.floats(50, 150), min_size=1, max_size=40))
-def test_it_goes_off_once_and_stays_so(prices: list[float]) -> None:
+def test_an_alert_goes_off_only_once(prices: list[float]) -> None:
     watch, line, count = PriceWatch(MINUTE), alert(100.0), 0
     for number, price in enumerate(prices):
         after = judge(line, watch.observe(candle(number, price, price, price, price)), tick=0.01, now_ms=0)
@@ -114,14 +114,14 @@ def test_it_goes_off_once_and_stays_so(prices: list[float]) -> None:
 
 
 @pytest.mark.parametrize(("direction", "opened"), [(Direction.UP, 105.0), (Direction.DOWN, 95.0)])
-def test_a_gap_between_two_candles_that_jumps_over_the_line_counts(direction: Direction, opened: float) -> None:
+def test_a_gap_across_the_line_counts(direction: Direction, opened: float) -> None:
     watch = PriceWatch(MINUTE)
     watch.observe(candle(0, 100, 100, 100, 100))
     line = watched(alert(100.5 if opened > 100 else 99.5, direction, 60_000), watch, [candle(3, *[opened] * 4)])
     assert line.crossed_at_ms is not None and not line.is_armed
 
 
-def test_what_the_forming_candle_did_before_the_line_was_set_does_not_count() -> None:
+def test_moves_of_the_forming_candle_before_the_alert_do_not_count() -> None:
     watch = PriceWatch(MINUTE)
     watch.observe(candle(0, 100, 110, 99, 100))
     line = watch.armed(alert(105), None, tick=0.01)
@@ -131,9 +131,7 @@ def test_what_the_forming_candle_did_before_the_line_was_set_does_not_count() ->
 
 
 @pytest.mark.parametrize(("price", "sign"), [(104, 1), (96, -1)])
-def test_what_the_candle_did_while_the_program_was_away_is_seen_and_what_it_did_before_is_not(
-    price: float, sign: int
-) -> None:
+def test_moves_while_the_program_was_closed_count_but_earlier_ones_do_not(price: float, sign: int) -> None:
     def farthest(away: int) -> Candle:
         return candle(3, 100, 100 + max(away * sign, 0), 100 + min(away * sign, 0), 100)
 
@@ -146,7 +144,7 @@ def test_what_the_candle_did_while_the_program_was_away_is_seen_and_what_it_did_
     assert not watched(line, again, [farthest(6)]).is_armed
 
 
-def test_an_alert_at_the_price_is_not_set_off_by_candles_of_before_it_left() -> None:
+def test_an_alert_at_the_price_ignores_candles_before_the_price_left() -> None:
     watch = PriceWatch(MINUTE)
     watch.observe(candle(0, 100, 100, 100, 100))
     line = watch.armed(alert(100), None, tick=0.01)
@@ -160,7 +158,7 @@ def test_an_alert_at_the_price_is_not_set_off_by_candles_of_before_it_left() -> 
     assert not watched(line, watch, [candle(4, 98, 100, 98, 98)]).is_armed
 
 
-def test_stored_candles_and_a_catch_up_from_before_are_silent_and_one_from_after_is_not() -> None:
+def test_only_candles_begun_after_the_alert_set_it_off() -> None:
     watch = PriceWatch(MINUTE)
     watch.observe(candle(2, 100, 100, 100, 100))
     line = watch.armed(alert(105), 10 * 60_000 + 30_000, tick=0.01)
@@ -171,7 +169,7 @@ def test_stored_candles_and_a_catch_up_from_before_are_silent_and_one_from_after
     assert late.crossed_at_ms == 12 * 60_000 - 1
 
 
-def test_a_closed_candle_tells_no_more_than_that_it_was_crossed_in_it() -> None:
+def test_a_closed_candle_only_shows_that_it_crossed() -> None:
     watch, quarter = PriceWatch(Interval.parse("15m")), 15 * 60_000
     crossing = Candle(3 * quarter, 100, 106, 99, 100, 1.0)
     closed = watched(alert(105), watch, [crossing], now_ms=4 * quarter)
@@ -183,7 +181,7 @@ def test_a_closed_candle_tells_no_more_than_that_it_was_crossed_in_it() -> None:
 
 
 @pytest.mark.parametrize("slow_ms", [0, 45_000, 600_000])
-def test_a_slow_clock_makes_nothing_of_what_was_before(slow_ms: int) -> None:
+def test_a_slow_clock_does_not_count_earlier_moves(slow_ms: int) -> None:
     watch = PriceWatch(MINUTE)
     watch.observe(candle(5, 100, 108, 99, 100))
     line = watch.armed(alert(105), 5 * 60_000 + 30_000 - slow_ms, tick=0.01)
@@ -192,7 +190,7 @@ def test_a_slow_clock_makes_nothing_of_what_was_before(slow_ms: int) -> None:
 
 
 @pytest.mark.parametrize(("first", "then"), [("1m", "1h"), ("1h", "1m")])
-def test_at_another_interval_it_is_watched_on_from_what_is_seen_there(first: str, then: str) -> None:
+def test_after_an_interval_change_watching_continues_from_the_new_candles(first: str, then: str) -> None:
     opens = {"1m": 34 * 60_000, "1h": 0}
     watch, other = PriceWatch(Interval.parse(first)), PriceWatch(Interval.parse(then))
     watch.observe(Candle(opens[first], 100, 110, 99, 100, 1.0))
@@ -208,7 +206,7 @@ def test_nothing_is_armed_before_a_price_is_known() -> None:
         PriceWatch(MINUTE).armed(alert(105), None, tick=0.01)
 
 
-def test_one_that_is_armed_again_at_the_price_waits_until_the_price_has_left() -> None:
+def test_an_alert_rearmed_at_the_price_waits_until_the_price_leaves() -> None:
     gone = replace(alert(100.0), is_armed=False, crossed_at_ms=5)
     watch = PriceWatch(MINUTE)
     watch.observe(candle(0, *[100.001] * 4))
@@ -221,7 +219,7 @@ def test_one_that_is_armed_again_at_the_price_waits_until_the_price_has_left() -
     assert not watched(line, watch, [candle(2, 99, 100, 99, 99.5)]).is_armed
 
 
-def test_a_new_one_counts_from_its_exact_price_on() -> None:
+def test_a_new_alert_counts_from_its_exact_price() -> None:
     watch = PriceWatch(MINUTE)
     watch.observe(candle(0, *[99.999] * 4))
     line = watch.armed(alert(100.0), None, tick=0.01)
@@ -229,7 +227,7 @@ def test_a_new_one_counts_from_its_exact_price_on() -> None:
     assert line.direction is Direction.UP
 
 
-def test_notes_and_lines_that_are_off_are_not_watched() -> None:
+def test_notes_and_disabled_lines_are_not_watched() -> None:
     note = PriceLine(100, LineKind.NOTE, direction=Direction.UP, is_armed=True)
     off = replace(alert(100), is_armed=False)
     for line in (note, off):
@@ -242,7 +240,7 @@ def test_a_line_without_a_finite_price_is_refused() -> None:
 
 
 @given(prices=st.lists(st.integers(97, 103).map(float), min_size=1, max_size=12), direction=st.sampled_from(Direction))
-def test_by_prices_alone_it_goes_off_at_the_first_that_is_across(prices: list[float], direction: Direction) -> None:
+def test_judged_by_prices_an_alert_goes_off_at_the_first_crossing(prices: list[float], direction: Direction) -> None:
     """As the watchlist judges them; a price at the line is decided by the first price away from it."""
     line, is_below, crossed_at_ms = alert(100.0, direction), direction is Direction.UP, None
     is_decided = direction is not Direction.EITHER
@@ -255,7 +253,7 @@ def test_by_prices_alone_it_goes_off_at_the_first_that_is_across(prices: list[fl
     assert (line.crossed_at_ms, line.is_armed) == (crossed_at_ms, crossed_at_ms is None)
 
 
-def test_what_candles_know_of_a_line_goes_on_where_prices_have_left_off() -> None:
+def test_candles_continue_a_line_judged_by_prices() -> None:
     """A line at the price that left it at a price alone: the candles of before are over, those that follow count."""
     minute_ms = MINUTE.duration_ms
     line = judge_price(alert(100.0, Direction.EITHER), 99.0, 5 * minute_ms)
@@ -264,6 +262,6 @@ def test_what_candles_know_of_a_line_goes_on_where_prices_have_left_off() -> Non
     assert watched(line, PriceWatch(MINUTE), [before, after]).crossed_at_ms is not None
 
 
-def test_no_price_sets_off_a_note_or_a_line_that_is_off() -> None:
+def test_no_price_sets_off_a_note_or_a_disabled_line() -> None:
     for line in (PriceLine(100, LineKind.NOTE, is_armed=True), replace(alert(100), is_armed=False)):
         assert judge_price(line, 101.0, 0) is line

@@ -24,7 +24,7 @@ def series_of(minutes: set[int], price: float) -> CandleSeries:
 
 
 @given(MINUTES, MINUTES, st.integers(1, 7))
-def test_each_close_is_that_of_the_newest_candle_in_its_span(own: set[int], other: set[int], group: int) -> None:
+def test_each_close_comes_from_the_newest_candle_in_its_span(own: set[int], other: set[int], group: int) -> None:
     lasts = np.array(sorted(own), dtype=np.int64)
     firsts = lasts - (group - 1)
     found = closes_within(series_of(other, 500.0), firsts * MINUTE_MS, lasts * MINUTE_MS)
@@ -34,7 +34,7 @@ def test_each_close_is_that_of_the_newest_candle_in_its_span(own: set[int], othe
 
 
 @given(MINUTES, MINUTES, st.integers(0, 40), st.integers(0, 40))
-def test_the_first_shared_candle_is_the_first_of_the_view_that_both_have(
+def test_the_first_shared_candle_is_the_first_one_in_both(
     own: set[int], other: set[int], first: int, count: int
 ) -> None:
     stop = min(first + count, len(own))

@@ -17,7 +17,7 @@ def array(spans: list[tuple[int, int]]) -> np.ndarray:
 
 
 @given(stretches, stretches, st.lists(st.tuples(moments, moments).map(sorted), min_size=1, max_size=6))
-def test_holes_in_any_order_that_overlap_are_the_moments_in_them(
+def test_overlapping_holes_in_any_order_equal_the_union_of_their_times(
     spans: list[tuple[int, int]], later: list[tuple[int, int]], asked: list[list[int]]
 ) -> None:
     holes = KnownHoles(array(spans)).joined(array(later))
@@ -29,5 +29,5 @@ def test_holes_in_any_order_that_overlap_are_the_moments_in_them(
     assert [int(holes.within_ms(first, stop)) for first, stop in asked] == expected
 
 
-def test_without_a_hole_there_is_none() -> None:
+def test_without_holes_nothing_is_known() -> None:
     assert len(KnownHoles()) == 0 and KnownHoles().within_ms(np.array([0, 5]), np.array([9, 9])).tolist() == [0, 0]

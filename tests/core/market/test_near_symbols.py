@@ -20,11 +20,11 @@ BINANCE = ("BTC/EUR", "BTC/USDC", "BTC/USDT", "ETH/BTC", "ETH/USDT", "ETHFI/USDT
         ("QQQ/ZZZ", []),
     ],
 )
-def test_the_nearest_come_first(typed: str, near: list[str]) -> None:
+def test_the_closest_symbols_come_first(typed: str, near: list[str]) -> None:
     assert near_symbols(typed, BINANCE)[: len(near) or None] == near
 
 
-def test_what_is_asked_reads_as_a_sentence() -> None:
+def test_the_suggestion_is_a_sentence() -> None:
     assert did_you_mean(["A/B"]) == " Did you mean A/B?"
     assert did_you_mean(["A/B", "A/C"]) == " Did you mean A/B or A/C?"
     assert did_you_mean(["A/B", "A/C", "A/D"]) == " Did you mean A/B, A/C or A/D?"

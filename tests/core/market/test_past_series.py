@@ -34,14 +34,14 @@ def whole() -> CandleSeries:
     return random_series(COUNT)
 
 
-def test_going_back_and_on_shows_what_was_there_and_nothing_later(whole: CandleSeries) -> None:
+def test_moving_in_time_shows_only_candles_up_to_that_time(whole: CandleSeries) -> None:
     past = PastSeries(whole)
     for count in (COUNT, COUNT - 1, COUNT - 11, COUNT - 10, 20_001, 3, 1, 2, 30_000, COUNT):
         past.show(whole, count)
         assert_same(past, first_of(whole, count))
 
 
-def test_it_shares_the_columns_and_says_nothing_changed_when_nothing_did(whole: CandleSeries) -> None:
+def test_columns_are_shared_and_no_change_is_reported_without_one(whole: CandleSeries) -> None:
     past = PastSeries(whole)
     past.show(whole, 500)
     before = past.version
@@ -50,14 +50,14 @@ def test_it_shares_the_columns_and_says_nothing_changed_when_nothing_did(whole: 
     assert np.shares_memory(past.values, whole.values)
 
 
-def test_none_of_its_candles_is_none() -> None:
+def test_an_empty_past_has_no_candles() -> None:
     past = PastSeries(random_series(5))
     past.show(random_series(5), 3)
     past.show(random_series(5), 0)
     assert len(past) == 0 and past.extremes(0, 0) is None
 
 
-def test_candles_that_come_meanwhile_change_nothing_of_it() -> None:
+def test_new_candles_do_not_change_the_past() -> None:
     whole = random_series(1_024)  # the next one needs other columns
     past = PastSeries(whole)
     past.show(whole, 1_000)
@@ -68,7 +68,7 @@ def test_candles_that_come_meanwhile_change_nothing_of_it() -> None:
     assert_same(past, expected)
 
 
-def test_a_candle_that_comes_late_or_is_corrected_is_seen() -> None:
+def test_late_and_corrected_candles_are_included() -> None:
     whole = random_series(300, skip=frozenset({100}))
     past = PastSeries(whole)
     past.show(whole, 200)
@@ -84,7 +84,7 @@ def test_a_candle_that_comes_late_or_is_corrected_is_seen() -> None:
 
 
 @pytest.mark.parametrize("kind", list(INDICATORS))
-def test_indicators_over_it_are_those_of_the_earlier_candles_alone(kind: str) -> None:
+def test_indicators_use_the_earlier_candles_only(kind: str) -> None:
     whole = random_series(2_000)
     past = PastSeries(whole)
     past.show(whole, 2_000)
@@ -98,7 +98,7 @@ def test_indicators_over_it_are_those_of_the_earlier_candles_alone(kind: str) ->
         assert followed.extent(first, count) == alone.extent(first, count)
 
 
-def test_going_on_by_one_works_out_few(whole: CandleSeries) -> None:
+def test_moving_by_one_candle_recomputes_few_values(whole: CandleSeries) -> None:
     past = PastSeries(whole)
     past.show(whole, 1_000)
     followed = IndicatorSeries(IndicatorSpec.of("ema"), past)
@@ -108,7 +108,7 @@ def test_going_on_by_one_works_out_few(whole: CandleSeries) -> None:
         followed.sync()
 
 
-def test_times_are_those_of_its_candles(whole: CandleSeries) -> None:
+def test_times_equal_those_of_its_candles(whole: CandleSeries) -> None:
     past = PastSeries(whole)
     past.show(whole, 10)
     assert past.index_at(START_MS + 9 * MINUTE_MS) == 9

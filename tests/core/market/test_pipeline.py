@@ -146,7 +146,7 @@ def test_candles_are_durable_before_listeners_are_notified(path: Path) -> None:
     assert feed.is_closed
 
 
-def test_a_flood_comes_in_batches_and_a_live_candle_at_once(path: Path) -> None:
+def test_a_flood_is_stored_in_batches_and_a_live_candle_at_once(path: Path) -> None:
     candles = random_walk(600)
     script = [*history(candles[:590]), *(ClosedCandle(candle, is_live=True) for candle in candles[590:])]
     with open_database(path) as db:
@@ -154,7 +154,7 @@ def test_a_flood_comes_in_batches_and_a_live_candle_at_once(path: Path) -> None:
     assert [len(batch) for batch in listener.batches] == [256, 256, 79, *[1] * 9]
 
 
-def test_what_came_is_stored_while_the_feed_is_silent(path: Path) -> None:
+def test_received_candles_are_stored_while_the_feed_is_silent(path: Path) -> None:
     candles = random_walk(3)
 
     async def scenario(db: Database) -> list[Candle]:
@@ -174,7 +174,7 @@ def test_what_came_is_stored_while_the_feed_is_silent(path: Path) -> None:
         assert run_virtually(lambda loop: scenario(db)) == candles
 
 
-def test_storage_that_fails_while_the_feed_is_silent_ends_it_in_words(path: Path) -> None:
+def test_a_storage_error_while_the_feed_is_silent_ends_it_with_an_explanation(path: Path) -> None:
     async def scenario(db: Database) -> None:
         feed, listener = ScriptedFeed(history(random_walk(3)), waits=True), Listener()
         await asyncio.wait_for(
@@ -213,7 +213,7 @@ def test_order_and_repetition_change_nothing(order: list[int], repeated: list[in
     db.conn.close()
 
 
-def test_it_goes_on_after_what_is_stored(path: Path) -> None:
+def test_the_feed_continues_after_the_stored_candles(path: Path) -> None:
     candles = random_walk(4)
     with open_database(path) as db:
         run(ScriptedFeed(history(candles[:3])), db)
@@ -253,7 +253,7 @@ def test_a_broken_first_time_does_not_move_the_grid(path: Path, kind: FeedKind) 
     assert [rejection.reason for _, rejection in listener.rejected] == [RejectionReason.TIME_UNIT]
 
 
-def test_an_exchange_keeps_the_epochs_grid_up_to_a_day(path: Path) -> None:
+def test_an_exchange_uses_the_epoch_grid_up_to_a_day(path: Path) -> None:
     candles = random_walk(3)
     off = dataclasses.replace(candles[0], open_time_ms=candles[0].open_time_ms - 59_000)
     with open_database(path) as db:
@@ -261,7 +261,7 @@ def test_an_exchange_keeps_the_epochs_grid_up_to_a_day(path: Path) -> None:
         assert CandleStore(db).load(MARKET) == candles
 
 
-def test_weeks_and_files_begin_where_they_begin(path: Path) -> None:
+def test_weeks_and_files_use_their_own_grid(path: Path) -> None:
     week = Market("binance", "BTC/USDT", Interval.parse("1w"))
     weeks = random_walk(3, start_ms=1_704_067_200_000, interval=week.interval)
     shifted = random_walk(3, start_ms=1_704_067_200_000 + 17_000)
@@ -287,7 +287,7 @@ def test_forming_candles_are_checked_and_never_stored(path: Path) -> None:
     ("error", "said"),
     [(FeedError("The exchange is closed for maintenance."), "maintenance"), (KeyError("close"), "unexpectedly")],
 )
-def test_a_feed_that_fails_ends_in_words_and_loses_nothing(path: Path, error: Exception, said: str) -> None:
+def test_a_failed_feed_is_explained_and_loses_nothing(path: Path, error: Exception, said: str) -> None:
     candles = random_walk(3)
     feed = ScriptedFeed([*history(candles), error])
     with open_database(path) as db:
@@ -299,7 +299,7 @@ def test_a_feed_that_fails_ends_in_words_and_loses_nothing(path: Path, error: Ex
     assert feed.is_closed
 
 
-def test_storage_that_fails_is_said_to_be_storage(path: Path) -> None:
+def test_a_storage_error_is_reported_as_one(path: Path) -> None:
     with open_database(path):
         pass
     with open_database(path, readonly=True) as db:
@@ -311,7 +311,7 @@ def test_storage_that_fails_is_said_to_be_storage(path: Path) -> None:
     assert feed.is_closed
 
 
-def test_a_feed_that_does_not_close_raises_nothing(path: Path) -> None:
+def test_a_feed_that_fails_to_close_raises_nothing(path: Path) -> None:
     class Stuck(ScriptedFeed):
         async def aclose(self) -> None:
             raise OSError("the socket is gone")
@@ -320,7 +320,7 @@ def test_a_feed_that_does_not_close_raises_nothing(path: Path) -> None:
         assert run(Stuck(history(random_walk(2))), db).statuses == []
 
 
-def test_cancelling_closes_the_feed_and_passes(path: Path) -> None:
+def test_cancelling_closes_the_feed_and_propagates(path: Path) -> None:
     async def cancel(db: Database) -> ScriptedFeed:
         feed = ScriptedFeed([], waits=True)
         task = asyncio.create_task(
@@ -347,7 +347,7 @@ def test_a_correction_replaces_the_stored_candle_and_is_reported_once(path: Path
     assert listener.closed == candles, "it is not a new closed candle: no training on it twice"
 
 
-def test_what_a_feed_says_of_itself_is_passed_on(path: Path) -> None:
+def test_feed_reports_are_passed_on(path: Path) -> None:
     reports = [
         MissingCandles(60_000, 3),
         RejectedMessage(1, "not a number", "{}"),
@@ -378,7 +378,7 @@ def test_rejected_candles_are_reported_with_their_text(path: Path) -> None:
     assert all(str(bad.open_time_ms) in each.raw for each in rejected)
 
 
-def test_the_venue_that_a_feed_offers_when_it_fails_is_handed_on(path: Path) -> None:
+def test_the_fallback_venue_of_a_failed_feed_is_passed_on(path: Path) -> None:
     with open_database(path) as db:
         (status,) = run(ScriptedFeed([FeedError("Not here.", "kraken")]), db).statuses
     assert (status.state, status.next_venue) == (FeedState.FAILED, "kraken")

@@ -48,9 +48,7 @@ def minute(number: int, close: float = 1.5, volume: float = 3.0) -> Candle:
 
 @given(edits(minutes=200), st.sampled_from(COARSER), st.data())
 @settings(max_examples=40)
-def test_it_is_what_pandas_makes_of_the_source_after_any_edits(
-    changes: list[Edit], interval: Interval, data: st.DataObject
-) -> None:
+def test_resampling_equals_pandas_after_any_edits(changes: list[Edit], interval: Interval, data: st.DataObject) -> None:
     source = CandleSeries(MINUTE)
     resampled = ResampledSeries(source, interval)
     for change in changes:
@@ -86,7 +84,7 @@ def test_the_forming_candle_is_joined_as_if_it_had_closed(
 
 @given(edits(minutes=60), st.integers(0, 70), st.sampled_from(COARSER[:4]))
 @settings(max_examples=50)
-def test_what_was_open_at_a_time_is_of_what_had_closed_by_then(
+def test_a_past_forming_candle_uses_only_candles_closed_by_then(
     changes: list[Edit], minutes: int, interval: Interval
 ) -> None:
     source = CandleSeries(MINUTE)
@@ -114,7 +112,7 @@ def test_the_newest_bucket_closes_with_its_last_fine_candle() -> None:
     assert resampled.forming(None) is None
 
 
-def test_a_bucket_without_its_last_fine_candle_closes_when_a_later_one_is_known_of() -> None:
+def test_a_bucket_without_its_last_candle_closes_with_a_later_one() -> None:
     for is_closed in (True, False):
         source = CandleSeries(MINUTE)
         resampled = ResampledSeries(source, FIVE)
@@ -128,7 +126,7 @@ def test_a_bucket_without_its_last_fine_candle_closes_when_a_later_one_is_known_
         assert forming == replace(minute(6), open_time_ms=START_MS + FIVE.duration_ms)
 
 
-def test_a_bucket_that_a_forming_candle_closed_takes_the_late_fine_candle_too() -> None:
+def test_a_bucket_closed_by_a_forming_candle_accepts_late_candles() -> None:
     source = CandleSeries(MINUTE)
     resampled = ResampledSeries(source, FIVE)
     source.extend([minute(0), minute(1)])
@@ -150,7 +148,7 @@ def test_a_bucket_without_candles_is_missing() -> None:
     assert list(resampled.series.gap_indices()) == [1]
 
 
-def test_a_change_touches_its_bucket_alone() -> None:
+def test_a_change_updates_only_its_bucket() -> None:
     source = walk(3_000)
     resampled = ResampledSeries(source, FIVE)
     version = resampled.series.version
@@ -161,7 +159,7 @@ def test_a_change_touches_its_bucket_alone() -> None:
     assert resampled.series[200].low == 7.0
 
 
-def test_nothing_to_take_over_changes_nothing() -> None:
+def test_an_empty_update_changes_nothing() -> None:
     resampled = ResampledSeries(walk(3_000), FIVE)
     version = resampled.series.version
     resampled.sync()
@@ -169,14 +167,14 @@ def test_nothing_to_take_over_changes_nothing() -> None:
 
 
 @pytest.mark.parametrize("bad", [math.nan, math.inf])
-def test_a_forming_candle_without_numbers_is_left_out(bad: float) -> None:
+def test_a_forming_candle_without_numbers_is_skipped(bad: float) -> None:
     source = CandleSeries(MINUTE)
     source.add(minute(0))
     resampled = ResampledSeries(source, FIVE)
     assert resampled.forming(replace(minute(1), high=bad)) == minute(0)
 
 
-def test_at_its_own_interval_it_is_the_source() -> None:
+def test_at_the_same_interval_the_result_is_the_source() -> None:
     source = walk(10)
     same = ResampledSeries(source, MINUTE)
     source.add(minute(20))
@@ -190,7 +188,7 @@ def test_an_interval_that_is_no_multiple_is_refused(text: str) -> None:
         ResampledSeries(CandleSeries(MINUTE), Interval.parse(text))
 
 
-def test_coarse_candles_are_joined_further() -> None:
+def test_coarse_candles_can_be_resampled_again() -> None:
     source = walk(10_000)
     once = ResampledSeries(source, Interval.parse("4h"))
     twice = ResampledSeries(ResampledSeries(source, FIVE).series, Interval.parse("4h"))

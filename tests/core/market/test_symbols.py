@@ -35,21 +35,21 @@ def test_the_best_match_comes_first(typed: str, first: list[str]) -> None:
 
 
 @given(SYMBOLS, NAMES)
-def test_all_that_hold_the_letters_are_found_and_no_other(symbols: list[str], typed: str) -> None:
+def test_exactly_the_symbols_with_the_letters_are_found(symbols: list[str], typed: str) -> None:
     found = SymbolIndex(symbols).search(typed, limit=1_000)
     assert set(found) == {symbol for symbol in symbols if typed in symbol.replace("/", "")}
     assert len(found) == len(set(found))
 
 
 @given(SYMBOLS)
-def test_a_symbol_that_is_typed_whole_is_first(symbols: list[str]) -> None:
+def test_an_exact_match_is_first(symbols: list[str]) -> None:
     index = SymbolIndex(symbols)
     for symbol in symbols:
         plain = symbol.replace("/", "")
         assert index.search(symbol)[0].replace("/", "") == plain
 
 
-def test_a_list_is_kept_with_its_age(tmp_path: Path) -> None:
+def test_a_list_is_stored_with_its_age(tmp_path: Path) -> None:
     cache, listed = SymbolCache(tmp_path / "symbols"), SymbolList("kraken", ("BTC/EUR", "ETH/EUR"), 1_000)
     assert cache.load("kraken") is None
     cache.save(listed)
@@ -59,17 +59,17 @@ def test_a_list_is_kept_with_its_age(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"symbols": 3, "fetched_at_ms": 1}', '{"symbols": []}'])
-def test_a_broken_file_is_as_none(tmp_path: Path, text: str) -> None:
+def test_a_broken_cache_file_is_ignored(tmp_path: Path, text: str) -> None:
     (tmp_path / "kraken.json").write_text(text)
     assert SymbolCache(tmp_path).load("kraken") is None
 
 
-def test_a_folder_that_cannot_be_written_is_no_error(tmp_path: Path) -> None:
+def test_an_unwritable_folder_is_no_error(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
     SymbolCache(tmp_path / "file").save(SymbolList("kraken", ("BTC/EUR",), 0))
 
 
-async def test_the_exchange_tells_all_of_its_spot_markets() -> None:
+async def test_all_spot_markets_of_the_exchange_are_listed() -> None:
     async with LoopbackTickers({"BTC/USDT": 1.0, "ETH/BTC": 2.0}) as exchange:
         listed = await fetch_symbols("binance", exchange.urls, ManualClock(77))
         assert listed == SymbolList("binance", ("BTC/USDT", "ETH/BTC"), 77)

@@ -27,14 +27,14 @@ async def built(settings: MarketSettings, urls: ExchangeUrls | None = None, limi
     return await build_feed(settings, seed=5, clock=loop_time(), limit=limit, urls=urls)
 
 
-async def test_auto_is_live_where_the_exchange_answers() -> None:
+async def test_auto_is_live_if_the_exchange_responds() -> None:
     async with an_exchange() as exchange:
         found = await built(MarketSettings(feed="auto", interval="1s"), exchange.urls, limit=10)
         assert (found.feed.kind, found.notice) == (FeedKind.EXCHANGE, None)
         assert len((await record_events(found.feed)).candles) == 10
 
 
-async def test_auto_shows_the_sample_where_it_does_not_and_says_both_which_and_why() -> None:
+async def test_auto_falls_back_to_the_sample_with_an_explanation() -> None:
     found = await built(MarketSettings(feed="auto"), NOWHERE, limit=30)
     assert found.feed.kind is FeedKind.REPLAY
     assert found.feed.market.symbol == SAMPLE_NAME
@@ -46,7 +46,7 @@ async def test_auto_shows_the_sample_where_it_does_not_and_says_both_which_and_w
     assert not received.live
 
 
-async def test_a_market_that_is_known_is_waited_for_and_never_swapped_for_the_sample() -> None:
+async def test_a_known_market_is_waited_for_and_never_replaced_by_the_sample() -> None:
     """A short outage at the start must not take somebody's market away."""
     asked: list[Market] = []
 
@@ -61,7 +61,7 @@ async def test_a_market_that_is_known_is_waited_for_and_never_swapped_for_the_sa
     await found.feed.aclose()
 
 
-async def test_a_market_that_is_known_and_the_exchange_has_not_is_not_said_to_be_tried_again() -> None:
+async def test_a_known_market_missing_at_the_exchange_announces_no_retry() -> None:
     settings = MarketSettings(feed="auto", interval="1s", symbol="GONE/USDT")
     async with an_exchange() as exchange:
         found = await build_feed(settings, seed=5, clock=loop_time(), urls=exchange.urls, is_known=lambda _market: True)
@@ -69,12 +69,12 @@ async def test_a_market_that_is_known_and_the_exchange_has_not_is_not_said_to_be
         await found.feed.aclose()
 
 
-def test_live_means_live_whatever_comes_of_it() -> None:
+def test_live_never_falls_back() -> None:
     found = asyncio.run(built(MarketSettings(feed="live"), NOWHERE))
     assert (found.feed.kind, found.notice) == (FeedKind.EXCHANGE, None)
 
 
-async def test_a_simulation_follows_the_seed_and_ends_with_the_candles_asked_for() -> None:
+async def test_a_simulation_follows_the_seed_and_the_candle_limit() -> None:
     settings = MarketSettings(feed="simulate", interval="5m")
     first, second = [await record_events((await built(settings, limit=50)).feed) for _ in range(2)]
     assert len(first.candles) == 50
@@ -111,7 +111,7 @@ async def simulated_again(last: Market | None, seed: int | None = None) -> Marke
     return found.feed.market
 
 
-def test_without_a_seed_the_market_that_was_simulated_last_goes_on() -> None:
+def test_without_a_seed_the_last_simulated_market_continues() -> None:
     first = asyncio.run(simulated_again(None))
     assert asyncio.run(simulated_again(first)) == first
     other_interval = Market(first.venue, first.symbol, SECOND)
@@ -119,7 +119,7 @@ def test_without_a_seed_the_market_that_was_simulated_last_goes_on() -> None:
     assert asyncio.run(simulated_again(first, seed=7)).symbol == "SIM-7"
 
 
-def test_a_simulated_market_of_an_odd_name_is_no_seed() -> None:
+def test_a_simulated_market_with_another_name_is_no_seed() -> None:
     for symbol in ("SIM-", "SIM-x", "SIM-\u00b2", "7"):
         market = asyncio.run(simulated_again(Market("simulated", symbol, SECOND)))
         assert seed_of(market) is not None and market.symbol != symbol

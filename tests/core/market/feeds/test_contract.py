@@ -92,7 +92,7 @@ def newest_before_each(events: list[FeedEvent]) -> list[tuple[FeedEvent, int]]:
 
 
 @every_feed
-async def test_a_run_from_its_first_word_to_its_last(source: Source) -> None:
+async def test_a_feed_runs_from_its_first_to_its_last_event(source: Source) -> None:
     """One run for all that can be seen in one."""
     async with source() as make:
         received = await run_and_judge(make())
@@ -151,7 +151,7 @@ def assert_progress(received: RecordedEvents) -> None:
 
 
 @every_feed
-async def test_what_is_stored_already_does_not_come_again_and_nothing_after_it_is_left_out(source: Source) -> None:
+async def test_a_feed_continues_exactly_after_the_stored_candles(source: Source) -> None:
     async with source() as make:
         first = await record_events(make(), until=lambda received: len(received.candles) == 12)
         after_ms = first.open_times()[7]
@@ -173,7 +173,7 @@ async def test_a_closed_feed_ends_its_iteration_soon(source: Source) -> None:
 
 
 @every_feed
-async def test_a_feed_closed_from_elsewhere_while_it_waits_ends_without_an_error(source: Source) -> None:
+async def test_a_waiting_feed_closed_by_another_task_ends_without_an_error(source: Source) -> None:
     async with source() as make:
         feed = make()
         task = asyncio.create_task(_drain(feed))
@@ -183,7 +183,7 @@ async def test_a_feed_closed_from_elsewhere_while_it_waits_ends_without_an_error
 
 
 @every_feed
-async def test_a_feed_that_is_cancelled_can_be_closed(source: Source) -> None:
+async def test_a_cancelled_feed_can_be_closed(source: Source) -> None:
     async with source() as make:
         feed = make()
         task = asyncio.create_task(_drain(feed))
@@ -199,7 +199,7 @@ async def _drain(feed: Feed) -> None:
 
 
 @every_feed
-async def test_only_an_exchange_may_be_taken_for_one(source: Source) -> None:
+async def test_only_an_exchange_feed_counts_as_an_exchange(source: Source) -> None:
     async with source() as make:
         feed = make()
         kinds = {FILE_VENUE: FeedKind.REPLAY, SIMULATED_VENUE: FeedKind.SIMULATED}

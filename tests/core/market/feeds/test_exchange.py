@@ -57,7 +57,7 @@ async def test_candles_form_then_close_with_their_final_numbers(sends_final: boo
         }
 
 
-async def test_a_quiet_market_is_not_taken_for_a_dead_socket_and_its_candles_still_close() -> None:
+async def test_a_quiet_market_is_no_dead_socket_and_its_candles_close() -> None:
     clock = loop_time()
     busy = generated_tape(SECOND, clock.now_ms(), 40, future=60).candles
     price = busy[0].close
@@ -69,7 +69,7 @@ async def test_a_quiet_market_is_not_taken_for_a_dead_socket_and_its_candles_sti
         assert_whole(received, exchange)
 
 
-async def test_an_answer_from_an_older_copy_is_not_taken_for_final() -> None:
+async def test_a_stale_answer_is_not_final() -> None:
     async with an_exchange(sends_final=False) as exchange:
 
         def make_stale(received: RecordedEvents) -> bool:
@@ -80,7 +80,7 @@ async def test_an_answer_from_an_older_copy_is_not_taken_for_final() -> None:
         assert_whole(await record_events(a_feed(exchange.urls), until=make_stale), exchange)
 
 
-async def test_without_a_stream_to_compare_with_an_answer_must_be_given_twice() -> None:
+async def test_without_a_stream_an_answer_must_be_confirmed_by_a_second() -> None:
     misled: set[int] = set()
 
     def silence_then_mislead(received: RecordedEvents) -> bool:
@@ -114,7 +114,7 @@ async def test_no_progress_is_reported_when_nothing_is_fetched() -> None:
         assert received.progress == []
 
 
-async def test_a_wrong_clock_of_this_computer_closes_no_candle_early() -> None:
+async def test_a_wrong_system_clock_closes_no_candle_early() -> None:
     ahead = loop_time()
     ahead.wall_offset_ms = 3_600_000
     async with an_exchange() as exchange:
@@ -123,7 +123,7 @@ async def test_a_wrong_clock_of_this_computer_closes_no_candle_early() -> None:
         assert received.open_times()[-1] + STEP_MS <= exchange.now_ms()
 
 
-async def test_a_feed_whose_iteration_was_dropped_is_closed_all_the_same() -> None:
+async def test_a_feed_with_an_abandoned_iteration_is_closed() -> None:
     async with an_exchange() as exchange:
         feed = a_feed(exchange.urls)
         events = await until_formed(feed)
@@ -142,7 +142,7 @@ async def test_a_dead_peer_does_not_hold_up_closing() -> None:
 
 
 @pytest.mark.parametrize("sends_final", [True, False])
-async def test_of_candles_that_closed_while_nobody_listened_only_the_newest_is_live(sends_final: bool) -> None:
+async def test_of_missed_candles_only_the_newest_is_live(sends_final: bool) -> None:
     async with an_exchange(sends_final=sends_final) as exchange:
         feed, received = a_feed(exchange.urls), RecordedEvents()
         async for event in feed.events():
@@ -156,7 +156,7 @@ async def test_of_candles_that_closed_while_nobody_listened_only_the_newest_is_l
         assert [closed.is_live for closed in received.closed[10:]] == [True, *[False] * 7, True, True]
 
 
-async def test_a_pause_that_is_too_long_is_fetched_in_part_and_that_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_too_long_pause_is_fetched_in_part_and_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("core.market.feeds.connection.FARTHEST_BACK", 20)
     async with an_exchange(history=200) as exchange:
         after_ms = SECOND.open_time_ms(exchange.now_ms()) - 121 * STEP_MS
@@ -166,7 +166,7 @@ async def test_a_pause_that_is_too_long_is_fetched_in_part_and_that_is_said(monk
         assert "100 candles before them are skipped" in received.sentence(FeedState.CATCHING_UP)
 
 
-async def test_so_is_a_break_that_is_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_too_long_break_is_fetched_in_part_and_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("core.market.feeds.connection.FARTHEST_BACK", 20)
 
     def break_once(received: RecordedEvents) -> bool:

@@ -57,7 +57,7 @@ async def test_requests_and_stream_go_to_binances_market_data_hosts(monkeypatch:
         await venue.close()
 
 
-async def test_from_connecting_to_live_no_other_host_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_no_other_host_is_contacted_before_live(monkeypatch: pytest.MonkeyPatch) -> None:
     async with refusing_proxy(monkeypatch) as asked, an_exchange() as exchange:
         monkeypatch.setattr(ccxt_objects, "BINANCE_MARKET_DATA", exchange.urls)
         received = await record_events(
@@ -67,7 +67,7 @@ async def test_from_connecting_to_live_no_other_host_is_asked(monkeypatch: pytes
         assert asked == []
 
 
-async def test_a_proxy_that_refuses_is_named_as_the_trouble(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_refusing_proxy_is_named_as_the_cause(monkeypatch: pytest.MonkeyPatch) -> None:
     async with refusing_proxy(monkeypatch) as asked:
         problem = await probe(MARKET, None, 5.0, loop_time())
         assert problem is not None

@@ -30,7 +30,7 @@ def passed(ledger: Ledger, candles: list[Candle]) -> list[object]:
 
 
 @given(st.permutations(range(12)))
-def test_in_whatever_order_candles_are_offered_they_ascend_and_holes_are_counted(order: list[int]) -> None:
+def test_candles_in_any_order_are_passed_on_ascending_and_gaps_counted(order: list[int]) -> None:
     ledger = a_ledger()
     events = passed(ledger, [WALK[index] for index in order])
     times = [event.candle.open_time_ms for event in events if isinstance(event, ClosedCandle)]
@@ -39,24 +39,24 @@ def test_in_whatever_order_candles_are_offered_they_ascend_and_holes_are_counted
     assert missing == ledger.missing == (times[-1] - WALK[0].open_time_ms) // STEP_MS + 1 - len(times)
 
 
-def test_nothing_is_missing_before_the_first_candle_of_a_market_that_is_new_here() -> None:
+def test_nothing_is_missing_before_the_first_candle_of_a_new_market() -> None:
     assert passed(a_ledger(is_known=False), WALK[5:6]) == [ClosedCandle(WALK[5], False)]
     assert passed(a_ledger(), WALK[5:6])[0] == MissingCandles(WALK[0].open_time_ms, 5)
 
 
-def test_what_was_skipped_is_not_said_to_be_missing() -> None:
+def test_skipped_candles_are_not_reported_as_missing() -> None:
     ledger = a_ledger()
     passed(ledger, WALK[:3])
     ledger.skip_to(WALK[50].open_time_ms)
     assert passed(ledger, WALK[51:52]) == [ClosedCandle(WALK[51], False)]
 
 
-def test_a_limit_is_kept() -> None:
+def test_the_limit_is_respected() -> None:
     ledger = a_ledger(limit=4)
     assert len(passed(ledger, WALK[:9])) == 4 and ledger.is_full
 
 
-def test_a_difference_is_a_correction_when_it_is_seen_twice_and_then_no_more() -> None:
+def test_a_difference_seen_twice_is_one_correction() -> None:
     ledger = a_ledger()
     passed(ledger, WALK[:5])
     changed = replace(WALK[2], close=WALK[2].open, volume=7.0)
@@ -67,7 +67,7 @@ def test_a_difference_is_a_correction_when_it_is_seen_twice_and_then_no_more() -
     assert ledger.corrected == 1
 
 
-def test_an_answer_that_is_taken_back_corrects_nothing() -> None:
+def test_a_difference_that_disappears_corrects_nothing() -> None:
     ledger = a_ledger()
     passed(ledger, WALK[:2])
     other, third = replace(WALK[1], volume=1.0), replace(WALK[1], volume=2.0)
@@ -75,7 +75,7 @@ def test_an_answer_that_is_taken_back_corrects_nothing() -> None:
         assert ledger.compare([row], LATER_MS, FIRST_MS) == []
 
 
-def test_a_difference_in_the_digits_printed_is_none() -> None:
+def test_a_rounding_difference_is_ignored() -> None:
     ledger = a_ledger()
     passed(ledger, WALK[:1])
     printed = replace(WALK[0], volume=WALK[0].volume * (1.0 + 1e-12))
@@ -89,7 +89,7 @@ def test_a_gap_filled_later_is_reported_as_filled() -> None:
     assert ledger.compare(WALK[:6], LATER_MS, FIRST_MS) == [CorrectedCandle(WALK[3], WALK[3], was_missing=True)]
 
 
-def test_each_candle_is_compared_soon_and_once_more_and_then_left_alone() -> None:
+def test_each_candle_is_compared_twice() -> None:
     ledger = a_ledger()
     passed(ledger, WALK[:1])
     end_ms = WALK[0].open_time_ms + STEP_MS
@@ -102,7 +102,7 @@ def test_each_candle_is_compared_soon_and_once_more_and_then_left_alone() -> Non
     assert due == [11, 301]
 
 
-def test_what_an_earlier_run_has_passed_on_is_compared_too() -> None:
+def test_candles_of_an_earlier_run_are_compared_too() -> None:
     ledger = Ledger(MINUTE, ExchangeTimes())
     hole = WALK[7]
     ledger.place(WALK[9].open_time_ms, is_known=True)
@@ -120,7 +120,7 @@ def test_what_an_earlier_run_has_passed_on_is_compared_too() -> None:
     assert passed(ledger, WALK[8:11]) == [ClosedCandle(WALK[10], False)], "nothing comes twice"
 
 
-def test_memory_is_bounded_and_keeps_what_was_not_compared() -> None:
+def test_memory_is_bounded_and_keeps_uncompared_candles() -> None:
     ledger = a_ledger()
     passed(ledger, WALK[:300])
     assert ledger.due_from_ms(LATER_MS) == WALK[0].open_time_ms
@@ -129,7 +129,7 @@ def test_memory_is_bounded_and_keeps_what_was_not_compared() -> None:
     assert len(ledger._passed) <= 1_024
 
 
-def test_what_the_exchange_does_not_list_any_more_is_not_asked_for_again_and_again() -> None:
+def test_candles_no_longer_listed_are_not_requested_repeatedly() -> None:
     ledger = a_ledger()
     passed(ledger, WALK[:9])
     for _ in range(2):
@@ -139,7 +139,7 @@ def test_what_the_exchange_does_not_list_any_more_is_not_asked_for_again_and_aga
     assert ledger.compare([], LATER_MS, FIRST_MS) == []
 
 
-def test_a_doubt_is_kept_until_it_is_settled_however_many_candles_come_meanwhile() -> None:
+def test_a_doubt_is_kept_until_settled_despite_new_candles() -> None:
     ledger = a_ledger()
     passed(ledger, WALK[:9])
     changed = replace(WALK[0], volume=7.0)
@@ -156,7 +156,7 @@ deeds = st.lists(
 
 
 @given(deeds)
-def test_what_is_due_is_what_a_look_at_every_candle_finds(deeds: list[tuple[int, int, int, bool, int]]) -> None:
+def test_due_comparisons_equal_a_full_scan(deeds: list[tuple[int, int, int, bool, int]]) -> None:
     ledger, known = a_ledger(), 0
     for count, first, rows, is_other, later_s in deeds:
         passed(ledger, without(WALK[known : known + count], known + count // 2))
@@ -169,7 +169,7 @@ def test_what_is_due_is_what_a_look_at_every_candle_finds(deeds: list[tuple[int,
         assert ledger.has_doubts == any(each.doubt is not None for each in ledger._passed.values())
 
 
-def test_of_candles_that_were_compared_none_is_looked_at_again() -> None:
+def test_compared_candles_are_not_scanned_again() -> None:
     ledger = a_ledger()
     passed(ledger, WALK[:300])
     for _ in range(2):

@@ -28,7 +28,7 @@ def a_feed(urls: ExchangeUrls) -> ExchangeFeed:
     return ExchangeFeed(MARKET, SystemClock(), catch_up=5, urls=urls)
 
 
-def test_it_runs_on_the_loop_of_the_window() -> None:
+def test_the_feed_runs_on_the_event_loop_of_the_window() -> None:
     import PySide6.QtCore  # noqa: F401, PLC0415 - qasync takes the binding that is imported first
     import qasync  # noqa: PLC0415 - as above
     from PySide6.QtWidgets import QApplication  # noqa: PLC0415 - as above

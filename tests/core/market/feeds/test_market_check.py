@@ -26,12 +26,12 @@ async def ask(
     return await check_market(asked, cache, exchange.urls, clock, hold, lambda: requests.append("asked"))
 
 
-async def test_a_market_that_the_exchange_has_is_no_matter(tmp_path: Path) -> None:
+async def test_a_listed_market_has_no_objection(tmp_path: Path) -> None:
     async with LoopbackTickers(PRICES) as exchange:
         assert await ask(exchange, market("ETH/BTC"), tmp_path) is None
 
 
-async def test_one_that_it_does_not_have_is_refused_with_those_it_has(tmp_path: Path) -> None:
+async def test_an_unknown_market_is_refused_with_suggestions(tmp_path: Path) -> None:
     async with LoopbackTickers(PRICES) as exchange:
         found = await ask(exchange, market("BTC/USD"), tmp_path)
         said = "Binance has no spot market BTC/USD. Did you mean BTC/USDT or BTC/USDC?"
@@ -39,7 +39,7 @@ async def test_one_that_it_does_not_have_is_refused_with_those_it_has(tmp_path: 
         assert SymbolCache(tmp_path).load("binance") is not None, "and the next search knows them"
 
 
-async def test_a_listed_one_is_not_asked_for_and_one_that_is_new_is(tmp_path: Path) -> None:
+async def test_only_an_uncached_market_is_requested(tmp_path: Path) -> None:
     SymbolCache(tmp_path).save(SymbolList("binance", ("BTC/USDT",), 77))
     async with LoopbackTickers(PRICES) as exchange:
         requests: list[str] = []
@@ -49,7 +49,7 @@ async def test_a_listed_one_is_not_asked_for_and_one_that_is_new_is(tmp_path: Pa
         assert requests == ["asked"]
 
 
-async def test_an_exchange_that_does_not_answer_leaves_it_open_and_that_is_said(tmp_path: Path) -> None:
+async def test_an_unreachable_exchange_gives_an_uncertain_objection(tmp_path: Path) -> None:
     async with LoopbackTickers(PRICES) as exchange:
         exchange.answer(503)
         found = await ask(exchange, market("BTC/USD"), tmp_path)
@@ -59,7 +59,7 @@ async def test_an_exchange_that_does_not_answer_leaves_it_open_and_that_is_said(
     )
 
 
-async def test_an_interval_and_an_exchange_that_there_is_not_are_refused_without_asking(tmp_path: Path) -> None:
+async def test_an_unknown_interval_or_exchange_is_refused_without_a_request(tmp_path: Path) -> None:
     async with LoopbackTickers(PRICES) as exchange:
         interval = await ask(exchange, market("BTC/USDT", interval="7m"), tmp_path)
         venue = await ask(exchange, market("BTC/USDT", venue="binanse"), tmp_path)

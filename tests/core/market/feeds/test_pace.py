@@ -89,7 +89,7 @@ def test_a_step_gives_exactly_one_candle_at_once() -> None:
     play(story)
 
 
-def test_another_speed_holds_at_once() -> None:
+def test_a_new_speed_takes_effect_at_once() -> None:
     async def story(replayed: Replayed) -> None:
         replayed.pace.set_speed(0.001)
         await asyncio.sleep(100.0)
@@ -112,7 +112,7 @@ def test_a_paused_replay_can_be_closed() -> None:
     play(story)
 
 
-def test_a_replay_that_is_stepped_to_its_end_ends() -> None:
+def test_a_replay_stepped_to_its_end_ends() -> None:
     async def story(replayed: Replayed) -> None:
         for _ in range(len(FILE.candles)):
             replayed.pace.step()
@@ -122,10 +122,10 @@ def test_a_replay_that_is_stepped_to_its_end_ends() -> None:
     play(story)
 
 
-def test_all_at_once_has_no_pace() -> None:
+def test_an_unpaced_replay_has_no_controls() -> None:
     assert ReplayFeed(FILE, "TEST", ManualClock()).pace is None
 
 
-def test_a_pace_of_nothing_is_refused() -> None:
+def test_a_pace_of_zero_is_refused() -> None:
     with pytest.raises(ValueError, match="above 0"):
         ReplayPace(1.0).set_speed(0.0)

@@ -35,7 +35,7 @@ def test_requests_are_refused_until_the_wait_is_over(hold: RateLimitHold, clock:
 
 
 @pytest.mark.parametrize("waits", [(60.0, 5.0), (5.0, 60.0)])
-def test_of_two_waits_the_longer_holds(hold: RateLimitHold, waits: tuple[float, float]) -> None:
+def test_the_longer_of_two_waits_holds(hold: RateLimitHold, waits: tuple[float, float]) -> None:
     for seconds in waits:
         hold.record(wait_of(seconds))
     assert hold.left_s == pytest.approx(60.0)
@@ -47,7 +47,7 @@ def test_an_error_without_a_requested_wait_holds_nothing(hold: RateLimitHold) ->
     assert hold.held is None
 
 
-def test_the_user_can_end_it(hold: RateLimitHold) -> None:
+def test_the_user_can_end_the_wait(hold: RateLimitHold) -> None:
     hold.record(wait_of(30.0))
     hold.drop()
     hold.check()

@@ -46,7 +46,7 @@ def states(events: list[FeedEvent]) -> list[FeedState]:
     return [event.state for event in events if isinstance(event, FeedStatus)]
 
 
-def test_as_fast_as_it_goes_all_is_history_and_the_gap_stays() -> None:
+def test_an_unpaced_replay_is_all_history_and_keeps_the_gap() -> None:
     feed = ReplayFeed(FILE, "TEST", ManualClock())
     events = all_of(feed)
     assert feed.market == Market(FILE_VENUE, "TEST", MINUTE)
@@ -56,7 +56,7 @@ def test_as_fast_as_it_goes_all_is_history_and_the_gap_stays() -> None:
     assert [event for event in events if isinstance(event, CatchUpProgress)][-1] == CatchUpProgress(199, 199)
 
 
-def test_the_loop_is_given_turns() -> None:
+def test_a_replay_yields_to_the_event_loop() -> None:
     async def turns() -> int:
         count, task = 0, asyncio.create_task(collected(ReplayFeed(FILE, "TEST", ManualClock())))
         while not task.done():
@@ -67,7 +67,7 @@ def test_the_loop_is_given_turns() -> None:
     assert run_virtually(lambda loop: turns()) >= 3
 
 
-def test_what_is_stored_is_left_out() -> None:
+def test_stored_candles_are_skipped() -> None:
     events = all_of(ReplayFeed(FILE, "TEST", ManualClock()), CANDLES[149].open_time_ms)
     assert candles(events) == CANDLES[150:]
     assert all_of(ReplayFeed(FILE, "TEST", ManualClock()), CANDLES[-1].open_time_ms)[-1] == FeedStatus(
@@ -81,7 +81,7 @@ def test_a_paced_replay_begins_with_candles_behind_it_and_never_at_its_end(catch
     assert len(candles(events, is_live=False)) == at_once and candles(events) == CANDLES
 
 
-def test_a_limit_ends_it() -> None:
+def test_a_limit_ends_the_replay() -> None:
     assert candles(all_of(ReplayFeed(FILE, "TEST", ManualClock(), limit=7))) == CANDLES[:7]
 
 
@@ -100,7 +100,7 @@ def test_a_resumed_replay_does_not_catch_up_twice() -> None:
     assert candles(events, is_live=False) == []
 
 
-def test_closing_interrupts_the_waiting() -> None:
+def test_closing_interrupts_the_wait() -> None:
     async def closed_while_waiting() -> list[FeedEvent]:
         feed = ReplayFeed(FILE, "TEST", ManualClock(), speed=0.001, catch_up=2)
         events: list[FeedEvent] = []
@@ -116,7 +116,7 @@ def test_closing_interrupts_the_waiting() -> None:
     assert states(events) == [FeedState.CATCHING_UP, FeedState.REPLAYING]
 
 
-def test_a_closed_feed_says_nothing_more() -> None:
+def test_a_closed_feed_sends_nothing_more() -> None:
     async def closed_early() -> list[FeedEvent]:
         feed = ReplayFeed(FILE, "TEST", ManualClock(), speed=1.0, catch_up=100)
         await feed.aclose()
@@ -127,7 +127,7 @@ def test_a_closed_feed_says_nothing_more() -> None:
     assert FeedState.REPLAYING not in states(events)
 
 
-def test_it_is_called_by_its_files_name_and_kept_under_its_contents() -> None:
+def test_a_replay_is_named_after_its_file_and_stored_by_content() -> None:
     feed = ReplayFeed(FILE, "walk#dd2831", ManualClock(), catch_up=4)
     events = run_virtually(lambda loop: collected(feed))
     assert feed.market.symbol == "walk#dd2831"
@@ -150,7 +150,7 @@ def test_another_content_is_another_market(tmp_path: Path) -> None:
     assert len(names) == 2
 
 
-def test_the_sample_ships_and_is_whole() -> None:
+def test_the_sample_is_bundled_and_complete() -> None:
     feed = sample_feed(ManualClock(), speed=0.0)
     sample = candles(all_of(feed))
     assert (feed.market.symbol, str(feed.market.interval), len(sample)) == (SAMPLE_NAME, "1h", 6225)
@@ -158,7 +158,7 @@ def test_the_sample_ships_and_is_whole() -> None:
     assert sample[-1] == Candle(1_514_581_200_000, 1.19984, 1.2013, 1.19931, 1.20075, 4885529785.0)
 
 
-def test_rows_that_were_passed_over_are_said(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_skipped_rows_are_reported(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     file = tmp_path / "messy.csv"
     rows = [f"{1_600_000_000_000 + 60_000 * index},1,1.1,0.9,{'nan' if index == 5 else 1.0},3" for index in range(20)]
     file.write_text("open_time,open,high,low,close,volume\n" + "\n".join(rows) + "\n")

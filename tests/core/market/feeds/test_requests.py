@@ -81,12 +81,12 @@ async def it_sleeps_and_another_takes_the_time(requests: Requests, venue: _Slow)
 
 
 @pytest.mark.parametrize("meanwhile", [time_passes, another_asks, it_sleeps_and_another_takes_the_time])
-def test_whatever_happens_before_an_answer_comes_it_is_as_old_as_its_question(meanwhile: Meanwhile) -> None:
+def test_an_answer_is_as_old_as_its_request(meanwhile: Meanwhile) -> None:
     page = page_after(meanwhile)
     assert page.closed == [CLOSED] and page.newest_ms == HALF.open_time_ms
 
 
-def test_a_clock_that_is_set_back_meanwhile_was_ahead_when_the_request_was_sent() -> None:
+def test_a_clock_set_back_during_a_request_was_ahead_at_its_start() -> None:
     async def scenario() -> Page:
         clock = ManualClock(START_MS + 30_000)
         venue, server = _Slow(clock, ahead_ms=60_000), ServerClock(clock, MINUTE)
@@ -102,7 +102,7 @@ def test_a_clock_that_is_set_back_meanwhile_was_ahead_when_the_request_was_sent(
     assert asyncio.run(scenario()).closed == [CLOSED]
 
 
-def test_a_newest_row_whose_time_was_well_over_when_it_was_asked_for_is_closed() -> None:
+def test_a_newest_row_that_ended_well_before_the_request_is_closed() -> None:
     async def scenario(late_ms: int) -> Page:
         clock = ManualClock(START_MS + MINUTE.duration_ms + late_ms)
         venue, server = _Slow(clock), ServerClock(clock, MINUTE)

@@ -12,7 +12,7 @@ from tests.support.candles import MINUTE, START_MS
 WEEK = Interval.parse("1w")
 
 
-def test_an_answer_was_written_half_way_and_for_sure_no_earlier_than_it_says() -> None:
+def test_server_time_is_estimated_at_half_the_round_trip() -> None:
     clock = ManualClock(START_MS)
     server, asked_s = ServerClock(clock, MINUTE), clock.monotonic_s()
     clock.advance_ms(4_000)
@@ -22,14 +22,14 @@ def test_an_answer_was_written_half_way_and_for_sure_no_earlier_than_it_says() -
     assert (server.now_ms(), server.surely_ms()) == (START_MS + 903_000, START_MS + 901_000)
 
 
-def test_weeks_begin_where_the_exchange_says_and_not_with_the_epoch() -> None:
+def test_weeks_start_as_the_exchange_defines() -> None:
     monday, wednesday = (round(datetime(2020, 12, day, tzinfo=UTC).timestamp() * 1000) for day in (7, 9))
     server = ServerClock(ManualClock(wednesday), WEEK)
     server.learn([Candle(monday, 1.0, 1.0, 1.0, 1.0, 1.0)])
     assert server.forming_ms() == monday
 
 
-def test_a_candle_that_exists_has_opened() -> None:
+def test_an_existing_candle_has_opened() -> None:
     server = ServerClock(ManualClock(START_MS), MINUTE)
     server.learn([Candle(START_MS + 120_000, 1.0, 1.0, 1.0, 1.0, 1.0)])
     assert server.now_ms() == START_MS + 120_000

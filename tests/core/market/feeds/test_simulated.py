@@ -31,12 +31,12 @@ def test_a_seed_gives_the_same_candles_at_any_pace() -> None:
     assert simulated(1).market.is_simulated
 
 
-def test_it_goes_on_where_it_was() -> None:
+def test_a_simulation_continues_after_the_stored_candles() -> None:
     whole = candles(all_of(simulated(40)))
     assert candles(all_of(simulated(40), whole[24].open_time_ms)) == whole[25:]
 
 
-def test_candles_are_valid_without_gaps_and_join() -> None:
+def test_candles_are_valid_and_contiguous() -> None:
     made = candles(all_of(simulated(3000)))
     validator = Validator(MINUTE)
     assert [candle for candle in made if validator.check(candle) is not None] == []
@@ -44,7 +44,7 @@ def test_candles_are_valid_without_gaps_and_join() -> None:
     assert all(before.close == after.open for before, after in itertools.pairwise(made))
 
 
-def test_volatility_clusters_and_returns_do_not() -> None:
+def test_volatility_clusters_but_returns_do_not() -> None:
     closes = np.array([candle.close for candle in candles(all_of(simulated(6000)))])
     returns = np.diff(np.log(closes))
     noise = 3.0 / np.sqrt(len(returns))
@@ -82,7 +82,7 @@ def test_catching_up_is_reported_to_its_end(count: int, speed: float, total: int
     assert [report.done for report in progress] == sorted({report.done for report in progress})
 
 
-def test_closing_interrupts_the_waiting() -> None:
+def test_closing_interrupts_the_wait() -> None:
     async def closed_while_waiting() -> list[FeedState]:
         feed, seen = SimulatedFeed(MINUTE, 1, ManualClock(), None, 5), []
         async for event in feed.events():

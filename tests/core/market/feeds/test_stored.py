@@ -14,7 +14,7 @@ from tests.support.virtual_network import loop_time
 WANTED = MarketSettings(feed="stored", venue="file", symbol="my rates", interval="1m")
 
 
-async def test_what_is_stored_is_shown_and_nothing_follows() -> None:
+async def test_only_stored_candles_are_shown() -> None:
     found = await build_feed(WANTED, seed=None, clock=loop_time(), is_known=lambda _market: True)
     assert found.feed.market == Market("file", "my rates", MINUTE) and found.feed.kind is FeedKind.REPLAY
     (status,) = [event async for event in found.feed.events()]

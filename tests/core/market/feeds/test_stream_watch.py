@@ -65,12 +65,12 @@ class Watched:
         return self._clock.monotonic_s() - began_s
 
 
-def test_a_market_that_does_not_move_is_quiet() -> None:
+def test_a_flat_market_is_quiet() -> None:
     watched = Watched(*[CANDLE] * 5)
     assert watched.listen(looks=5) == pytest.approx(5 * ExchangeTimes().silence_s)
 
 
-def test_a_socket_is_dead_when_the_market_moves_and_it_still_says_nothing() -> None:
+def test_a_silent_socket_in_a_moving_market_is_dead() -> None:
     moved = replace(CANDLE, volume=2.0 * CANDLE.volume)
     watched = Watched(CANDLE, moved, moved)
     watched.listen(looks=2)
@@ -78,21 +78,21 @@ def test_a_socket_is_dead_when_the_market_moves_and_it_still_says_nothing() -> N
         watched.listen(looks=1)
 
 
-def test_two_requests_that_fail_end_nothing_and_the_third_does() -> None:
+def test_the_third_failed_request_ends_the_stream() -> None:
     watched = Watched(BRIEF, BRIEF, BRIEF)
     watched.listen(looks=2)
     with pytest.raises(VenueError, match="in time"):
         watched.listen(looks=1)
 
 
-def test_a_message_makes_failed_requests_forgotten() -> None:
+def test_a_message_resets_the_failed_requests() -> None:
     watched = Watched(BRIEF, BRIEF, BRIEF, BRIEF)
     watched.listen(looks=2)
     watched.venue.updates_to_come.append(Updates(klines=[Kline(CANDLE)], messages=1))
     watched.listen(looks=2)
 
 
-def test_an_error_that_will_last_ends_it_at_once() -> None:
+def test_a_permanent_error_ends_the_stream_at_once() -> None:
     watched = Watched(VenueError("Does not serve this location."))
     with pytest.raises(VenueError, match="location"):
         watched.listen(looks=1)

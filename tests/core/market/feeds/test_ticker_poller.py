@@ -75,7 +75,7 @@ def has_days(received: ReceivedEvents, keys: Iterable[MarketKey] = BINANCE) -> C
     return lambda: all(key in received.quotes and received.quotes[key].day is not None for key in keys)
 
 
-async def test_prices_changes_and_closes_are_those_of_the_exchange() -> None:
+async def test_prices_changes_and_closes_equal_those_of_the_exchange() -> None:
     async with an_exchange() as exchange, polling(exchange) as (_, received):
         await received.until(has_days(received))
         newest_ms = exchange.now_ms() // QUARTER_MS * QUARTER_MS
@@ -87,7 +87,7 @@ async def test_prices_changes_and_closes_are_those_of_the_exchange() -> None:
             assert quote.change == pytest.approx(PRICES[symbol] / day_ago - 1.0)
 
 
-async def test_a_round_is_one_request_for_all_and_days_are_asked_for_once() -> None:
+async def test_a_round_is_one_request_and_days_are_requested_once() -> None:
     async with an_exchange() as exchange, polling(exchange) as (_, received):
         await received.until(has_days(received))
         exchange.prices["BTC/USDT"] = 65_000.0
@@ -97,7 +97,7 @@ async def test_a_round_is_one_request_for_all_and_days_are_asked_for_once() -> N
         assert exchange.asked("/ticker/24hr") >= 2
 
 
-async def test_a_symbol_that_is_not_there_is_named_and_the_others_have_prices() -> None:
+async def test_an_unknown_symbol_is_named_and_the_others_have_prices() -> None:
     keys = [*BINANCE, ("binance", "NO/SUCH")]
     async with an_exchange() as exchange, polling(exchange, keys) as (_, received):
         await received.until(has_days(received))
@@ -124,7 +124,7 @@ async def test_an_unknown_symbol_is_requested_once_and_stays_reported() -> None:
         await received.until(lambda: asked(exchange) == 2)
 
 
-async def test_a_symbol_that_is_listed_later_is_found() -> None:
+async def test_a_symbol_listed_later_is_found() -> None:
     keys = [*BINANCE, ("binance", "SOL/USDT")]
 
     times = replace(FAST, unknown_every_s=0.5)
@@ -136,7 +136,7 @@ async def test_a_symbol_that_is_listed_later_is_found() -> None:
         assert isinstance(last, Quoted) and not last.unknown
 
 
-async def test_a_wait_that_seemed_hopeless_ends_when_things_have_changed() -> None:
+async def test_a_wait_after_a_permanent_error_ends_when_something_changes() -> None:
     async with (
         an_exchange() as exchange,
         polling(exchange, times=PATIENT) as (poller, received),
@@ -153,7 +153,7 @@ async def test_a_wait_that_seemed_hopeless_ends_when_things_have_changed() -> No
         await received.until(lambda: bool(received.quotes))
 
 
-async def test_a_wait_that_the_exchange_asked_for_is_not_ended_so() -> None:
+async def test_a_wait_requested_by_the_exchange_is_not_ended_by_a_change() -> None:
     async with (
         an_exchange() as exchange,
         polling(exchange, times=PATIENT) as (poller, received),
@@ -198,7 +198,7 @@ async def test_network_loss_is_reported_with_growing_pauses_until_it_recovers() 
         assert exchange.asked("/exchangeInfo") == 2, "what is known of the markets outlives the connection"
 
 
-async def test_one_exchange_in_trouble_leaves_the_others_alone() -> None:
+async def test_a_failing_exchange_does_not_affect_the_others() -> None:
     keys = [*BINANCE, ("no_exchange", "BTC/USDT")]
     async with an_exchange() as exchange, polling(exchange, keys) as (_, received):
         await received.until(lambda: bool(received.troubles) and has_days(received)())
@@ -206,7 +206,7 @@ async def test_one_exchange_in_trouble_leaves_the_others_alone() -> None:
         assert "not an exchange" in received.troubles[0].sentence
 
 
-async def test_the_list_may_change_and_what_left_is_not_asked_for() -> None:
+async def test_removed_markets_are_not_requested() -> None:
     async with (
         an_exchange() as exchange,
         polling(exchange, BINANCE[:1]) as (poller, received),
@@ -222,7 +222,7 @@ async def test_the_list_may_change_and_what_left_is_not_asked_for() -> None:
         await asyncio.sleep(0)
 
 
-async def test_polling_again_soon_waits_for_its_turn() -> None:
+async def test_an_early_poll_waits_for_its_turn() -> None:
     """A dock that is shown and hidden again and again asks no more often than one that stays."""
 
     times = PollTimes(every_s=30.0, day_every_s=60.0, request_s=2.0)

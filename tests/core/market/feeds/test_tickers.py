@@ -38,12 +38,12 @@ def test_a_market_that_is_younger_than_a_day_has_no_change() -> None:
     assert Quote(150.0, 0, day).change is None
 
 
-def test_a_price_from_long_before_is_not_taken_for_that_of_a_day_ago() -> None:
+def test_an_older_price_is_not_used_as_that_of_a_day_ago() -> None:
     old = candles(50.0, last_ms=NOW_MS - DAY_MS - 3 * 3_600_000)
     assert day_of([*old, *candles(*[100.0] * 20)], QUARTER_MS).day_ago is None
 
 
-def test_what_is_no_price_is_left_out() -> None:
+def test_invalid_prices_are_skipped() -> None:
     rows = candles(*[100.0] * 100)
     broken = [*rows[:-1], Candle(NOW_MS, math.nan, 1.0, 1.0, math.nan, 1.0)]
     day = day_of(broken, QUARTER_MS)

@@ -99,7 +99,7 @@ async def test_garbage_is_reported_with_its_text_and_ends_no_stream() -> None:
         assert vitals(received)[-1].trades > 100
 
 
-def test_closing_messages_are_known_in_the_forms_of_three_exchanges() -> None:
+def test_closing_messages_of_three_exchanges_are_recognised() -> None:
     kline = {"e": "kline", "k": {"t": 60_000, "x": True}}
     okx = {"arg": {"channel": "candle1m"}, "data": [["60000", "1", "1", "1", "1", "1", "1", "1", "1"]]}
     bybit = {"topic": "kline.1.BTCUSDT", "data": [{"start": 60_000, "confirm": True}]}

@@ -43,7 +43,7 @@ def reconnecting(times: int) -> Callable[[RecordedEvents], bool]:
         (Market("coinbase", "BTC/USD", Interval.parse("1m")), "Choose another venue"),
     ],
 )
-async def test_what_waiting_cannot_mend_ends_the_feed_at_once(market: Market, words: str) -> None:
+async def test_a_permanent_error_ends_the_feed_at_once(market: Market, words: str) -> None:
     async with an_exchange() as exchange:
         with pytest.raises(FeedError) as raised:
             await record_events(ExchangeFeed(market, loop_time(), urls=exchange.urls, times=FAST))
@@ -59,7 +59,7 @@ async def test_what_waiting_cannot_mend_ends_the_feed_at_once(market: Market, wo
         pytest.param(Market("gonebust", "BTC/USDT", SECOND), id="no exchange any more"),
     ],
 )
-async def test_stored_candles_that_no_exchange_has_are_shown_without_an_error(market: Market) -> None:
+async def test_stored_candles_unknown_to_any_exchange_are_shown_without_an_error(market: Market) -> None:
     stored = StoredCandles(random_walk(3, interval=market.interval))
     async with an_exchange() as exchange:
         received = await record_events(ExchangeFeed(market, loop_time(), urls=exchange.urls, times=FAST), known=stored)
@@ -71,14 +71,14 @@ async def test_stored_candles_that_no_exchange_has_are_shown_without_an_error(ma
     assert market.symbol in received.sentence(FeedState.ENDED) and "stored" in received.sentence(FeedState.ENDED)
 
 
-async def test_stored_candles_do_not_silence_a_trouble_that_another_exchange_would_end() -> None:
+async def test_stored_candles_do_not_hide_an_error_another_exchange_would_solve() -> None:
     async with an_exchange() as exchange:
         exchange.answer(451)
         with pytest.raises(FeedError, match="451"):
             await record_events(a_feed(exchange.urls), known=StoredCandles(random_walk(3, interval=SECOND)))
 
 
-async def test_an_interval_that_the_exchange_refuses_is_named_and_no_other_exchange_advised() -> None:
+async def test_a_refused_interval_is_named_without_advising_another_exchange() -> None:
     market = Market("binance", "BTC/USDT", Interval.parse("3m"))
     async with an_exchange() as exchange:
         with pytest.raises(FeedError) as raised:
@@ -97,14 +97,14 @@ async def test_an_interval_that_the_exchange_refuses_is_named_and_no_other_excha
         ('binance [{"msg": 1}]', "msg"),
     ],
 )
-def test_of_a_refusal_in_json_the_words_are_shown(sent: str, words: str) -> None:
+def test_the_message_of_a_json_refusal_is_shown(sent: str, words: str) -> None:
     explained = str(explain(ccxt.BadRequest(sent), "Binance", HttpResponse()))
     assert (
         words in explained and "Binance refused the request" in explained and "code" not in explained.replace(sent, "")
     )
 
 
-async def test_a_stream_that_is_refused_says_so_while_requests_still_bring_candles() -> None:
+async def test_a_refused_stream_is_reported_while_requests_deliver_candles() -> None:
     async with an_exchange() as exchange:
         urls = ExchangeUrls(exchange.urls.public, exchange.urls.ws.replace("/ws", "/nothing"))
         received = await record_events(a_feed(urls), until=reconnecting(3))
@@ -124,7 +124,7 @@ async def _deaf_server() -> asyncio.Server:
     return await asyncio.start_server(keep_silent, "127.0.0.1", 0)
 
 
-async def test_an_exchange_that_never_answers_is_given_up_in_time() -> None:
+async def test_an_unresponsive_exchange_times_out() -> None:
     async with await _deaf_server() as server:
         port = server.sockets[0].getsockname()[1]
         urls = ExchangeUrls(f"http://127.0.0.1:{port}/api/v3", f"ws://127.0.0.1:{port}/ws")
@@ -135,7 +135,7 @@ async def test_an_exchange_that_never_answers_is_given_up_in_time() -> None:
             assert "did not answer" in str(await probe(MARKET, urls, 0.3, loop_time()))
 
 
-async def test_a_probe_says_nothing_of_an_exchange_that_answers_and_why_another_does_not() -> None:
+async def test_a_probe_explains_only_an_exchange_that_does_not_answer() -> None:
     clock = loop_time()
     async with an_exchange() as exchange:
         assert await probe(MARKET, exchange.urls, 5.0, clock) is None
@@ -148,9 +148,7 @@ async def test_a_probe_says_nothing_of_an_exchange_that_answers_and_why_another_
 
 
 @pytest.mark.parametrize(("status", "is_final"), [(451, True), (403, False), (503, False)])
-async def test_the_next_venue_of_the_users_order_is_offered_where_this_one_is_the_trouble(
-    status: int, is_final: bool
-) -> None:
+async def test_the_next_venue_is_offered_if_the_exchange_is_at_fault(status: int, is_final: bool) -> None:
     async with an_exchange() as exchange:
         exchange.answer(status)
         feed = a_feed(exchange.urls, fallback_venues=("binance", "kraken", "coinbase"))
@@ -164,14 +162,14 @@ async def test_the_next_venue_of_the_users_order_is_offered_where_this_one_is_th
             assert isinstance(said, FeedStatus) and said.next_venue == "kraken" and "Kraken" in said.sentence
 
 
-async def test_a_network_that_is_down_is_no_reason_to_offer_another_venue_until_it_stays_down() -> None:
+async def test_another_venue_is_offered_only_after_a_long_network_outage() -> None:
     received = await record_events(a_feed(NOWHERE, fallback_venues=("kraken",)), until=reconnecting(4))
     offers = [each.next_venue for each in received.events if isinstance(each, FeedStatus)]
     assert offers[1:] == [None, None, "kraken", "kraken"]
     assert "no network" in received.sentence(FeedState.RECONNECTING)
 
 
-async def test_closing_ends_the_wait_for_the_next_try() -> None:
+async def test_closing_ends_the_wait_for_the_next_attempt() -> None:
     feed = ExchangeFeed(MARKET, loop_time(), urls=NOWHERE, times=FAST, backoff=Backoff(600.0, 600.0))
     is_waiting = asyncio.Event()
 
@@ -224,12 +222,12 @@ def test_network_errors_are_distinguished_however_they_are_wrapped(cause: OSErro
         ({}, None),
     ],
 )
-def test_a_wait_that_is_asked_for_is_read_in_both_its_forms(headers: dict[str, str], seconds: float | None) -> None:
+def test_a_requested_wait_is_read_in_both_forms(headers: dict[str, str], seconds: float | None) -> None:
     assert HttpResponse(429, headers).retry_after_s == seconds
 
 
 @given(st.integers(0, 2**32), st.floats(0.01, 5.0), st.floats(5.0, 100.0), st.floats(0.0, 50.0))
-def test_waits_grow_to_their_limit_and_are_never_shorter_than_asked(
+def test_waits_grow_to_their_limit_and_respect_the_requested_minimum(
     seed: int, first_s: float, longest_s: float, asked_s: float
 ) -> None:
     backoff = Backoff(first_s, longest_s, Random(seed))

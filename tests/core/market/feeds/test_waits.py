@@ -23,7 +23,7 @@ MARKET = Market("binance", "BTC/USDT", MINUTE)
 
 
 @given(st.integers(0, 20_000_000), st.integers(-5_000, 20_000_000))
-def test_only_the_wait_changes(wait_ms: int, later_ms: int) -> None:
+def test_only_the_remaining_wait_changes(wait_ms: int, later_ms: int) -> None:
     trouble, offer = "Binance asks for a pause in 5 s. It is said twice.", "Next in your order of exchanges is Kraken."
     status = FeedStatus(FeedState.RECONNECTING, trouble, START_MS, "kraken", START_MS + wait_ms)
     left_ms = wait_ms - max(0, later_ms)

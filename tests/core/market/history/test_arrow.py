@@ -13,7 +13,7 @@ from core.market.history.source import LARGEST_BYTES
 COLUMNS, ROWS = 10, 100_000
 
 
-def test_a_small_feather_file_of_many_times_its_size_is_refused_before_it_is_unpacked(tmp_path: Path) -> None:
+def test_a_feather_bomb_is_refused_before_decompression(tmp_path: Path) -> None:
     pyarrow = pytest.importorskip("pyarrow")
     path = tmp_path / "bomb.feather"
     batch = pyarrow.record_batch(

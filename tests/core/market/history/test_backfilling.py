@@ -85,7 +85,7 @@ def run(desk: Desk, story: Callable[[], object]) -> None:
     run_locally(live())
 
 
-def test_an_empty_database_gets_all_that_is_over(desk: Desk) -> None:
+def test_an_empty_database_gets_all_closed_candles(desk: Desk) -> None:
     async def story() -> None:
         report = await desk.fill()
         assert (report.wanted, report.stored, report.absent, report.left) == (HISTORY, HISTORY, 0, 0)
@@ -98,7 +98,7 @@ def test_an_empty_database_gets_all_that_is_over(desk: Desk) -> None:
     assert desk.store.load(MARKET) == CLOSED
 
 
-def test_only_holes_are_asked_for_and_what_is_stored_stays(desk: Desk) -> None:
+def test_only_gaps_are_requested_and_stored_candles_kept(desk: Desk) -> None:
     own = Candle(CLOSED[5].open_time_ms, 1.0, 1.0, 1.0, 1.0, 1.0)
     missing = {10, 11, 700, 1500, 1501, 1502, 2599}
     kept = [own if n == 5 else candle for n, candle in enumerate(CLOSED) if n not in missing]
@@ -112,7 +112,7 @@ def test_only_holes_are_asked_for_and_what_is_stored_stays(desk: Desk) -> None:
     assert desk.store.load(MARKET) == [own if n == 5 else candle for n, candle in enumerate(CLOSED)]
 
 
-def test_what_the_exchange_does_not_have_is_asked_for_twice_and_then_never(desk: Desk) -> None:
+def test_candles_missing_at_the_exchange_are_requested_twice_only(desk: Desk) -> None:
     absent = {3, 4, 999, 1000, 1001, 2000}
     desk.exchange.hidden = {CLOSED[n].open_time_ms for n in absent}
 
@@ -129,7 +129,7 @@ def test_what_the_exchange_does_not_have_is_asked_for_twice_and_then_never(desk:
     assert desk.store.load(MARKET) == CLOSED
 
 
-def test_an_answer_that_is_incomplete_once_leaves_no_hole(desk: Desk) -> None:
+def test_one_incomplete_answer_leaves_no_gap(desk: Desk) -> None:
     desk.exchange.hidden = {candle.open_time_ms for candle in CLOSED[400:420]}
 
     def whole_from_the_second_answer_on() -> int:
@@ -147,7 +147,7 @@ def test_an_answer_that_is_incomplete_once_leaves_no_hole(desk: Desk) -> None:
     assert desk.store.load(MARKET) == CLOSED
 
 
-def test_faults_are_waited_out(desk: Desk) -> None:
+def test_temporary_errors_are_retried(desk: Desk) -> None:
     troubles = [503, 500, 503]
 
     def trouble(done: int) -> None:
@@ -165,7 +165,7 @@ def test_faults_are_waited_out(desk: Desk) -> None:
     assert desk.store.load(MARKET) == CLOSED
 
 
-def test_the_wait_that_is_asked_for_is_kept(desk: Desk) -> None:
+def test_the_requested_wait_is_respected(desk: Desk) -> None:
     """Retry-After: 100 s, though the back-off would wait a hundredth of it."""
 
     def trouble(done: int) -> None:
@@ -184,7 +184,7 @@ def test_the_wait_that_is_asked_for_is_kept(desk: Desk) -> None:
     run(desk, story)
 
 
-def test_what_waiting_does_not_help_ends_with_a_sentence(desk: Desk) -> None:
+def test_a_permanent_error_is_explained(desk: Desk) -> None:
     desk.exchange.answer(451)
 
     async def story() -> None:
@@ -194,7 +194,7 @@ def test_what_waiting_does_not_help_ends_with_a_sentence(desk: Desk) -> None:
     run(desk, story)
 
 
-def test_cancelled_at_any_page_the_next_run_goes_on(desk: Desk) -> None:
+def test_after_cancelling_at_any_page_the_next_run_continues(desk: Desk) -> None:
     async def story() -> None:
         for _ in range(2):
             task = asyncio.ensure_future(desk.fill())
@@ -211,7 +211,7 @@ def test_cancelled_at_any_page_the_next_run_goes_on(desk: Desk) -> None:
     assert desk.store.load(MARKET) == CLOSED
 
 
-def test_a_stretch_without_a_candle_is_said(desk: Desk) -> None:
+def test_a_range_without_candles_is_reported(desk: Desk) -> None:
     async def story() -> None:
         with pytest.raises(HistoryError, match="nothing to fetch"):
             await desk.fill(NOW_MS + 3_600_000)

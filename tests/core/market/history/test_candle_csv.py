@@ -25,6 +25,6 @@ def test_the_round_trip_is_exact(tmp_path_factory: object, base: float, moves: l
     assert list(read_candle_file(path).candles) == candles
 
 
-def test_no_candle_is_a_header() -> None:
+def test_without_candles_the_csv_has_only_a_header() -> None:
     none = CandleSeries(Interval.parse("1m"))
     assert list(csv_pieces(none.open_time_ms, none.values)) == ["open_time_ms,open,high,low,close,volume\n"]

@@ -31,7 +31,7 @@ def _candle(time_ms: int, opened: float, close: float, stretch: float, volume: f
 
 
 @given(starts, st.lists(rows, min_size=1, max_size=30))
-def test_columns_are_judged_as_candles_are(start_ms: int, drawn: list[tuple[int, float, float, float, float]]) -> None:
+def test_columns_are_validated_like_candles(start_ms: int, drawn: list[tuple[int, float, float, float, float]]) -> None:
     times = start_ms + np.cumsum([row[0] for row in drawn])
     candles = [_candle(int(time), *row[1:]) for time, row in zip(times, drawn, strict=True)]
     validator = Validator(MINUTE, 0)
@@ -43,7 +43,7 @@ def test_columns_are_judged_as_candles_are(start_ms: int, drawn: list[tuple[int,
     assert checked.rejected == validator.rejected
 
 
-def test_what_was_accepted_once_may_jump() -> None:
+def test_already_accepted_candles_may_jump() -> None:
     closes = np.array([1.0, 50.0, 1.0, 60.0])
     columns = StoredColumns(START_MS + 60_000 * np.arange(4), np.stack([closes] * 4 + [np.ones(4)]))
     assert len(check_columns(columns, MINUTE, 0).columns) == 2

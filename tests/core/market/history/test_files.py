@@ -71,7 +71,7 @@ def test_every_form_of_time_gives_the_same_candles(
 @pytest.mark.parametrize(
     "name", ["Timestamp", "timestamps", "date", "TIME", "open_time", "open_time_ms", "Open Time", "Gmt time", ""]
 )
-def test_the_time_is_found_by_its_names(tmp_path: Path, name: str) -> None:
+def test_the_time_column_is_found_by_its_names(tmp_path: Path, name: str) -> None:
     candles = random_walk(5)
     text = f"{name},Open,HIGH,low,Close,Volume\n" + rows(candles, lambda ms: moment(ms).isoformat())
     assert read(tmp_path, text).candles == tuple(candles)
@@ -99,7 +99,7 @@ def test_order_and_repetition_change_nothing(
     assert read(tmp_path_factory.mktemp("order"), text).candles == tuple(candles)
 
 
-def test_index_columns_a_preamble_and_trailing_delimiters_shift_nothing(tmp_path: Path) -> None:
+def test_index_columns_preambles_and_trailing_delimiters_are_skipped(tmp_path: Path) -> None:
     candles = random_walk(4)
     plain = rows(candles, lambda ms: ms)
     indexed = "".join(f"{number},{number},{line}\n" for number, line in enumerate(plain.splitlines()))
@@ -108,7 +108,7 @@ def test_index_columns_a_preamble_and_trailing_delimiters_shift_nothing(tmp_path
     assert read(tmp_path, HEADER + plain.replace("\n", ",\n")).candles == tuple(candles)
 
 
-def test_a_date_and_a_time_of_day_in_two_columns_are_one_moment(tmp_path: Path) -> None:
+def test_date_and_time_columns_are_combined(tmp_path: Path) -> None:
     text = "<DATE>\t<TIME>\t<OPEN>\t<HIGH>\t<LOW>\t<CLOSE>\t<TICKVOL>\n" + "".join(
         f"2020.01.0{day}\t00:0{minute}:00\t1\t2\t0.5\t1.5\t10\n" for day in (1, 2) for minute in range(5)
     )
@@ -117,7 +117,7 @@ def test_a_date_and_a_time_of_day_in_two_columns_are_one_moment(tmp_path: Path) 
     assert str(file.interval) == "1m"
 
 
-def test_slashes_are_read_as_the_rows_prove(tmp_path: Path) -> None:
+def test_dates_with_slashes_follow_the_order_that_the_rows_prove(tmp_path: Path) -> None:
     expected = [datetime(2020, 1, day, tzinfo=UTC) for day in range(1, 29)]
     for layout in ("%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y"):
         file = read(tmp_path, HEADER + days(*(day.strftime(layout) for day in expected)))
@@ -126,7 +126,7 @@ def test_slashes_are_read_as_the_rows_prove(tmp_path: Path) -> None:
         read(tmp_path, HEADER + days("01/02/2020", "02/02/2020"))
 
 
-def test_days_stay_days_when_summer_time_begins(tmp_path: Path) -> None:
+def test_daily_candles_stay_daily_across_a_clock_change(tmp_path: Path) -> None:
     times = [f"2023-03-{day:02} 00:00:00-0{5 if day < 13 else 4}:00" for day in range(1, 29)]
     file = read(tmp_path, HEADER + days(*times))
     assert len(file.candles) == 28
@@ -138,14 +138,14 @@ def test_whole_numbers_may_be_dates(tmp_path: Path) -> None:
     assert [moment(c.open_time_ms).day for c in file.candles] == [30, 31, 1]
 
 
-def test_the_grid_is_the_files_own(tmp_path: Path) -> None:
+def test_the_grid_follows_the_file(tmp_path: Path) -> None:
     times = [START_MS + 1_800_000 + index * 3_600_000 for index in range(5)]
     file = read(tmp_path, HEADER + days(*map(str, times), str(times[-1] + 3_600_000 + 1000)))
     assert [candle.open_time_ms for candle in file.candles] == times
     assert file.rejected == {RejectionReason.GRID: 1}
 
 
-def test_broken_rows_are_rejected_counted_and_leave_a_gap(tmp_path: Path) -> None:
+def test_invalid_rows_are_rejected_counted_and_leave_a_gap(tmp_path: Path) -> None:
     candles = random_walk(6)
     lines = rows(candles, lambda ms: ms).splitlines()
     lines[2] = f"{candles[2].open_time_ms},1,2,oops,1.5,3"
@@ -155,14 +155,14 @@ def test_broken_rows_are_rejected_counted_and_leave_a_gap(tmp_path: Path) -> Non
     assert file.rejected == {RejectionReason.NOT_FINITE: 1, RejectionReason.SHAPE: 1}
 
 
-def test_without_a_volume_it_is_zero(tmp_path: Path) -> None:
+def test_a_missing_volume_is_zero(tmp_path: Path) -> None:
     without = "date,open,high,low,close\n2020-01-01,1,2,0.5,1.5\n2020-01-02,1,2,0.5,1.5\n"
     empty = "date,open,high,low,close,volume\n2020-01-01,1,2,0.5,1.5,\n2020-01-02,1,2,0.5,1.5,\n"
     for text in (without, empty):
         assert [candle.volume for candle in read(tmp_path, text).candles] == [0.0, 0.0]
 
 
-def test_the_fingerprint_is_of_the_bytes(tmp_path: Path) -> None:
+def test_the_fingerprint_depends_on_the_bytes(tmp_path: Path) -> None:
     text = HEADER + days("2020-01-01", "2020-01-02")
     assert read(tmp_path, text).fingerprint == hashlib.sha256(text.encode()).hexdigest()
 
@@ -188,13 +188,13 @@ def test_the_fingerprint_is_of_the_bytes(tmp_path: Path) -> None:
         (HEADER + days(*(f"2020-{month:02}-01" for month in range(1, 13))), "no steady interval"),
     ],
 )
-def test_what_cannot_be_used_is_named(tmp_path: Path, text: str, said: str) -> None:
+def test_unusable_content_is_explained(tmp_path: Path, text: str, said: str) -> None:
     with pytest.raises(CandleFileError, match=f"(?s)candles.csv.*{said}"):
         read(tmp_path, text)
 
 
 @pytest.mark.parametrize("name", ["book.xlsx", "book.XLS", "book.ods"])
-def test_a_spreadsheet_is_called_so(tmp_path: Path, name: str) -> None:
+def test_a_spreadsheet_is_recognised_and_refused(tmp_path: Path, name: str) -> None:
     """It held nine files to unpack."""
     (tmp_path / name).write_bytes(b"\xd0\xcf\x11\xe0" if name.endswith("XLS") else b"PK\x03\x04" + bytes(30))
     with pytest.raises(CandleFileError, match=r"is a spreadsheet\. Save its sheet as CSV"):
@@ -204,7 +204,7 @@ def test_a_spreadsheet_is_called_so(tmp_path: Path, name: str) -> None:
     assert len(read_candle_file(text).candles) == 2, "some programs name a CSV so"
 
 
-def test_no_file_a_folder_and_no_text_are_named(tmp_path: Path) -> None:
+def test_missing_files_folders_and_binaries_are_explained(tmp_path: Path) -> None:
     binary = tmp_path / "picture.csv"
     binary.write_bytes(b"\x89PNG\xff\xfe\x00")
     for path, said in ((tmp_path / "none.csv", "no file"), (tmp_path, "folder"), (binary, "not text")):
@@ -212,7 +212,7 @@ def test_no_file_a_folder_and_no_text_are_named(tmp_path: Path) -> None:
             read_candle_file(path)
 
 
-def test_arrow_files_are_read_or_name_the_extra(tmp_path: Path) -> None:
+def test_arrow_files_are_read_or_the_extra_is_named(tmp_path: Path) -> None:
     path = tmp_path / "candles.feather"
     path.write_bytes(b"ARROW1\0\0 not a whole file")
     said = "complete Feather" if importlib.util.find_spec("pyarrow") else r"ghostcandle\[arrow\]"
@@ -240,7 +240,7 @@ def test_arrow_files_are_read_or_name_the_extra(tmp_path: Path) -> None:
         ("stock/XSHG_5min_600977.csv", 2500, "5m", "2024-06-18T11:15", "2024-08-29T11:30", 11.27, 9.88),
     ],
 )
-def test_real_files(
+def test_real_files_are_read(
     name: str, count: int, interval: str, first: str, last: str, first_close: float, last_close: float
 ) -> None:
     file = read_candle_file(DATA / name)

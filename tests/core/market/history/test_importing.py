@@ -60,7 +60,7 @@ def carry_out(store: CandleStore, planned: ImportPlan) -> int:
     return DatabaseWriter(store._db).put(planned.market, planned.to_store, replaces=planned.replaces)
 
 
-def test_a_plan_says_what_would_change_and_changes_nothing(store: CandleStore, tmp_path: Path) -> None:
+def test_a_plan_lists_the_changes_and_changes_nothing(store: CandleStore, tmp_path: Path) -> None:
     candles = without(random_walk(50), 20, 21, 30)
     store.save(MARKET, [*candles[:10], Candle(candles[10].open_time_ms, 1.0, 1.0, 1.0, 1.0, 1.0)])
     planned = plan(store, write_csv(tmp_path / "a.csv", candles))
@@ -71,7 +71,9 @@ def test_a_plan_says_what_would_change_and_changes_nothing(store: CandleStore, t
 
 
 @pytest.mark.parametrize("replaces", [False, True])
-def test_stored_candles_stay_unless_they_are_to_be_replaced(store: CandleStore, tmp_path: Path, replaces: bool) -> None:
+def test_stored_candles_are_kept_unless_overwriting_is_requested(
+    store: CandleStore, tmp_path: Path, replaces: bool
+) -> None:
     candles = random_walk(30)
     other = Candle(candles[4].open_time_ms, 1.0, 1.0, 1.0, 1.0, 1.0)
     store.save(MARKET, [other])
@@ -83,13 +85,13 @@ def test_stored_candles_stay_unless_they_are_to_be_replaced(store: CandleStore, 
     assert carry_out(store, again) == 0 and store.load(MARKET) == expected
 
 
-def test_a_candle_that_is_not_over_is_left_out(store: CandleStore, tmp_path: Path) -> None:
+def test_an_open_candle_is_skipped(store: CandleStore, tmp_path: Path) -> None:
     candles = random_walk(10)
     planned = plan(store, write_csv(tmp_path / "a.csv", candles), now_ms=candles[-1].open_time_ms + 59_999)
     assert len(planned.candles) == 9 and planned.table.rejected[NOT_OVER] == 1
 
 
-def test_another_grid_than_that_of_what_is_stored_is_refused(store: CandleStore, tmp_path: Path) -> None:
+def test_a_grid_different_from_the_stored_one_is_refused(store: CandleStore, tmp_path: Path) -> None:
     store.save(MARKET, random_walk(5))
     shifted = random_walk(5, start_ms=START_MS + 30_000)
     with pytest.raises(HistoryError, match="30 s off"):
@@ -107,7 +109,7 @@ def _candle(open_time_ms: int, opened: float, close: float, volume: float) -> Ca
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_what_is_exported_comes_back_bit_for_bit(tmp_path: Path, form: str) -> None:
+def test_an_export_is_imported_bit_for_bit(tmp_path: Path, form: str) -> None:
     with open_database(tmp_path / "one.sqlite3") as db, open_database(tmp_path / "two.sqlite3") as other:
         numbers = itertools.count()
 
@@ -133,7 +135,7 @@ def test_what_is_exported_comes_back_bit_for_bit(tmp_path: Path, form: str) -> N
         round_trip()
 
 
-def test_an_export_appears_whole_or_not_at_all(store: CandleStore, tmp_path: Path) -> None:
+def test_an_export_is_atomic(store: CandleStore, tmp_path: Path) -> None:
     store.save(MARKET, random_walk(10))
     path = tmp_path / "out.csv"
 
@@ -189,7 +191,7 @@ def test_the_venue_comes_from_the_file_name() -> None:
         venue_of(Path("a.csv"), WantedMarket(), ("binance", "kraken"))
 
 
-def test_weeks_keep_their_mondays(store: CandleStore, tmp_path: Path) -> None:
+def test_weekly_candles_keep_their_first_day(store: CandleStore, tmp_path: Path) -> None:
     week = Interval.parse("1w")
     candles = random_walk(6, start_ms=1_577_664_000_000, interval=week)
     planned = plan(store, write_csv(tmp_path / "w.csv", candles))
@@ -207,7 +209,7 @@ def test_without_pyarrow_the_extra_is_named(store: CandleStore, tmp_path: Path) 
 
 @pytest.mark.skipif(not HAS_ARROW, reason="pyarrow is an extra")
 @pytest.mark.parametrize("form", ["feather", "parquet"])
-def test_frames_as_pandas_saves_them(store: CandleStore, tmp_path: Path, form: str) -> None:
+def test_pandas_frames_are_read(store: CandleStore, tmp_path: Path, form: str) -> None:
     import pandas as pd  # noqa: PLC0415 - only with pyarrow
 
     candles = random_walk(20)

@@ -57,7 +57,7 @@ def moment(ms: int, zone: str = "UTC") -> datetime:
 
 
 @pytest.mark.parametrize("scale", [1000, 1, 1e-3])
-def test_binances_raw_columns_newest_first_in_every_unit(tmp_path: Path, scale: float) -> None:
+def test_binance_raw_columns_newest_first_in_every_unit(tmp_path: Path, scale: float) -> None:
     candles = random_walk(40)
     shown = lines(candles[::-1], lambda ms: f"{ms / scale:.0f}").splitlines()
     closes = [f"{(candle.open_time_ms + 59_999) / scale:.0f}" for candle in reversed(candles)]
@@ -98,7 +98,7 @@ def test_wall_time_of_a_named_zone(tmp_path: Path) -> None:
     assert candles_of(file) == candles
 
 
-def test_an_hour_that_the_clocks_repeat_is_no_moment(tmp_path: Path) -> None:
+def test_a_repeated_hour_of_a_clock_change_is_refused(tmp_path: Path) -> None:
     zone = "America/New_York"
     start_ms = round(datetime(2020, 11, 1, 0, tzinfo=UTC).timestamp() * 1000)
     candles = random_walk(24, start_ms=start_ms, interval=HOUR)
@@ -107,7 +107,7 @@ def test_an_hour_that_the_clocks_repeat_is_no_moment(tmp_path: Path) -> None:
     assert len(file.columns) == 22 and file.rejected == {UNREADABLE_TIME: 2}
 
 
-def test_a_zone_by_letters_is_refused(tmp_path: Path) -> None:
+def test_a_zone_abbreviation_is_refused(tmp_path: Path) -> None:
     text = HEADER + lines(random_walk(5), lambda ms: moment(ms).strftime("%Y-%m-%d %H:%M:%S EST"))
     with pytest.raises(CandleFileError, match="zone EST"):
         read(tmp_path, text)
@@ -121,7 +121,7 @@ def test_a_later_part_may_decide_which_field_is_the_day(tmp_path: Path, monkeypa
         assert candles_of(read(tmp_path, text)) == candles
 
 
-def test_parts_join_without_a_seam(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_parts_are_joined_without_a_gap(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     candles = random_walk(57)
     text = HEADER + lines(candles, lambda ms: moment(ms).isoformat()) + "\n"
     monkeypatch.setattr(table, "CHUNK_ROWS", 10)
@@ -129,7 +129,7 @@ def test_parts_join_without_a_seam(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert candles_of(file) == candles and file.rows == 57
 
 
-def test_packed_files(tmp_path: Path) -> None:
+def test_compressed_files_are_read(tmp_path: Path) -> None:
     candles = random_walk(20)
     text = (HEADER + lines(candles, lambda ms: ms)).encode()
     (tmp_path / "one.csv.gz").write_bytes(gzip.compress(text))
@@ -195,7 +195,7 @@ def test_trades_become_candles(tmp_path: Path, is_headed: bool) -> None:
     assert tuple(file.columns.values[:4, np.flatnonzero(file.columns.open_time_ms == whole[0] + 60_000)[0]]) == expected
 
 
-def test_a_trade_that_cannot_be_read_takes_its_candle_along(tmp_path: Path) -> None:
+def test_an_unreadable_trade_drops_its_candle(tmp_path: Path) -> None:
     rows = [f"{START_MS + 300 * i},{100 + i / 10},1.5" for i in range(1000)]
     rows[250] = f"{START_MS + 300 * 250},n/a,1.5"
     file = read(tmp_path, "time,price,amount\n" + "\n".join(rows) + "\n", options=ReadOptions(interval=MINUTE))
@@ -204,7 +204,7 @@ def test_a_trade_that_cannot_be_read_takes_its_candle_along(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("is_newest_first", [True, False])
-def test_trades_that_are_missing_by_their_numbers_take_their_candles_along(
+def test_gaps_in_trade_ids_drop_their_candles(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_newest_first: bool
 ) -> None:
     monkeypatch.setattr(table, "CHUNK_ROWS", 130)
@@ -219,7 +219,7 @@ def test_trades_that_are_missing_by_their_numbers_take_their_candles_along(
     assert len(file.columns) == 5 and file.rejected == {}, "of an exchange that does not count by one"
 
 
-def test_amounts_below_zero_are_sales(tmp_path: Path) -> None:
+def test_negative_amounts_are_sales(tmp_path: Path) -> None:
     rows = [f"{START_MS + 300 * i},{100 + i / 10},{-1.5 if i % 2 else 1.5}" for i in range(600)]
     file = read(tmp_path, "time,price,amount\n" + "\n".join(rows) + "\n", options=ReadOptions(interval=MINUTE))
     assert file.columns.values[4].tolist() == [300.0] * 3 and file.rejected == {}
@@ -242,7 +242,7 @@ def test_trades_need_an_interval(tmp_path: Path) -> None:
         read(tmp_path, text, options=ReadOptions(interval=Interval.parse("1w")))
 
 
-def test_an_interval_that_the_rows_deny_is_refused(tmp_path: Path) -> None:
+def test_an_interval_that_contradicts_the_rows_is_refused(tmp_path: Path) -> None:
     text = HEADER + lines(random_walk(20), lambda ms: ms)
     with pytest.raises(CandleFileError, match="candles of 1m, not of 1h"):
         read(tmp_path, text, options=ReadOptions(interval=HOUR))
@@ -255,7 +255,7 @@ def test_a_symbol_column_is_reported(tmp_path: Path) -> None:
     assert read(tmp_path, HEADER.strip() + ",Symbol\n" + rows).symbols == ("BTCUSDT",)
 
 
-def test_an_index_without_a_name_shifts_nothing(tmp_path: Path) -> None:
+def test_an_unnamed_index_is_skipped(tmp_path: Path) -> None:
     candles = random_walk(20)
     numbered = "".join(f"{number},{line}\n" for number, line in enumerate(lines(candles, lambda ms: ms).splitlines()))
     assert candles_of(read(tmp_path, numbered)) == candles
@@ -278,7 +278,7 @@ def test_an_index_of_times_in_an_arrow_file(tmp_path: Path, form: str) -> None:
         assert candles_of(read_candle_table(path)) == candles
 
 
-def test_krakens_average_price_is_no_volume(tmp_path: Path) -> None:
+def test_the_kraken_average_price_is_not_read_as_volume(tmp_path: Path) -> None:
     candles = random_walk(20)
     rows = "".join(
         f"{c.open_time_ms // 1000},{c.open},{c.high},{c.low},{c.close},{(c.high + c.low) / 2},{c.volume},7\n"
@@ -287,7 +287,7 @@ def test_krakens_average_price_is_no_volume(tmp_path: Path) -> None:
     assert candles_of(read(tmp_path, rows)) == candles
 
 
-def test_a_volume_that_is_nought_throughout_gives_way_to_the_other(tmp_path: Path) -> None:
+def test_an_all_zero_volume_column_is_replaced_by_the_other(tmp_path: Path) -> None:
     rows = "".join(f"2020.01.02\t00:0{minute}:00\t1\t2\t0.5\t1.5\t10\t0\t3\n" for minute in range(5))
     head = "<DATE>\t<TIME>\t<OPEN>\t<HIGH>\t<LOW>\t<CLOSE>\t<TICKVOL>\t<VOL>\t<SPREAD>\n"
     assert [candle.volume for candle in candles_of(read(tmp_path, head + rows))] == [10.0] * 5
@@ -295,7 +295,7 @@ def test_a_volume_that_is_nought_throughout_gives_way_to_the_other(tmp_path: Pat
     assert [candle.volume for candle in candles_of(read(tmp_path, head + none))] == [0.0] * 5
 
 
-def test_other_peoples_names_and_shortened_numbers(tmp_path: Path) -> None:
+def test_common_column_names_and_abbreviated_numbers_are_read(tmp_path: Path) -> None:
     days = "".join(f'"01/{day}/2020","1,500.5","1,000","2,000","900","1.25K","0.1%"\n' for day in (13, 14, 15))
     file = read(tmp_path, '"Date","Price","Open","High","Low","Vol.","Change %"\n' + days)
     assert candles_of(file)[0] == Candle(1_578_873_600_000, 1000.0, 2000.0, 900.0, 1500.5, 1250.0)
@@ -304,7 +304,7 @@ def test_other_peoples_names_and_shortened_numbers(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("is_rounded", [True, False])
-def test_times_that_tell_no_candles_apart_are_refused(tmp_path: Path, is_rounded: bool) -> None:
+def test_times_too_coarse_for_the_candles_are_refused(tmp_path: Path, is_rounded: bool) -> None:
     several = [random_walk(40, seed=seed) for seed in (1, 2)]
     text = "".join(lines(each, lambda ms: f"{ms / 1000:.6E}" if is_rounded else ms) for each in several[is_rounded:])
     with pytest.raises(CandleFileError, match="have the time of another row"):
@@ -312,7 +312,7 @@ def test_times_that_tell_no_candles_apart_are_refused(tmp_path: Path, is_rounded
 
 
 @pytest.mark.needs_data
-def test_real_outages_are_holes(shared_data: Path) -> None:
+def test_real_outages_are_gaps(shared_data: Path) -> None:
     file = read_candle_table(shared_data / "binance" / "BTCUSDT_15m_2020_first9000.csv")
     times = file.columns.open_time_ms
     whole = int(times[-1] - times[0]) // file.interval.duration_ms + 1
@@ -342,7 +342,7 @@ bad_rows = st.lists(st.sampled_from([*JUNK, *MORE_JUNK, "100.5", "1606780800"]),
 
 
 @given(st.sampled_from(HEADS), st.lists(st.one_of(good_rows, bad_rows), max_size=12), st.booleans(), st.booleans())
-def test_whatever_a_file_holds_the_answer_is_candles_or_a_sentence(
+def test_any_file_gives_candles_or_an_explanation(
     tmp_path_factory: pytest.TempPathFactory, head: str, rows: list[str], is_named: bool, is_strict: bool
 ) -> None:
     path = tmp_path_factory.getbasetemp() / "anything.csv"

@@ -45,21 +45,21 @@ def _candles(made: TradeCandles) -> list[Candle]:
 
 
 @given(trades, st.integers(1, 50))
-def test_parts_and_whole_agree_with_a_loop(drawn: list[Trade], part: int) -> None:
+def test_parts_and_whole_equal_a_plain_loop(drawn: list[Trade], part: int) -> None:
     made = _aggregate(drawn, part)
     expected = [candle for candle in _naive(drawn) if candle.open_time_ms not in made.cut_ms]
     assert _candles(made) == expected
 
 
 @given(trades, st.integers(1, 50))
-def test_the_newest_first_is_the_same_file_turned_round(drawn: list[Trade], part: int) -> None:
+def test_newest_first_order_gives_the_same_candles(drawn: list[Trade], part: int) -> None:
     times = [trade[0] for trade in drawn]
     if times[0] == times[min(part, len(times)) - 1] or times[-1] == times[-min(part, len(times))]:
         return  # nothing tells which way round such a part is
     assert _candles(_aggregate(drawn[::-1], part)) == _candles(_aggregate(drawn, part))
 
 
-def test_a_trade_that_comes_twice_counts_once() -> None:
+def test_a_repeated_trade_counts_once() -> None:
     steady = [(START_MS + 500 * index, 1.0 + index / 1000, 1.0) for index in range(240)]
     again = steady + steady[60:120]
     made = _aggregate(again, 100, [*range(240), *range(60, 120)])
@@ -68,7 +68,7 @@ def test_a_trade_that_comes_twice_counts_once() -> None:
 
 
 @pytest.mark.parametrize("offset_ms", [100, 30_000])
-def test_a_candle_that_the_file_cuts_is_left_out(offset_ms: int) -> None:
+def test_an_incomplete_candle_at_a_file_edge_is_skipped(offset_ms: int) -> None:
     steady = [(START_MS + offset_ms + 500 * index, 1.0, 1.0) for index in range(360)]
     made = _aggregate(steady, 77)
     opens = [candle.open_time_ms for candle in _candles(made)]
