@@ -25,6 +25,16 @@ class ForecastMode(StrEnum):
     """The model may have learned from the target, so the forecast proves nothing."""
 
 
+class ForecastGroup(StrEnum):
+    """The forecasts of one accuracy summary."""
+
+    LIVE = "live"
+    REPLAYED = "replayed"
+    SIMULATED = "simulated"
+    CAUGHT_UP = "caught up"
+    SEEN = "seen before"
+
+
 class TrainerState(StrEnum):
     """What the trainer is doing."""
 
@@ -172,8 +182,7 @@ class AccuracySummary:
     """One-step scores of one group: skills and gain over all of the run's own candles, with intervals that hold at
     every moment (`core.forecast.confidence`), the rest over the newest `window`. Skill is 1 - loss / reference loss."""
 
-    group: str
-    """The group's display name: ``live``, ``replayed``, ``simulated`` or ``caught up``."""
+    group: ForecastGroup
     window: int
     scored: int
     """Candles of the whole run with a scored one-step forecast."""

@@ -45,9 +45,10 @@ def sentence_of(problem: Mapping[str, Any]) -> str:
     if kind in _MISSING:
         return "it is missing"
     wanted = _WANTED.get(kind) or _WANTED.get(kind.partition("_")[0])
+    context = problem.get("ctx", {})
     if wanted is None:  # our own validators have a sentence
-        return str(problem["msg"]).removeprefix("Value error, ")
-    return f"it is {_found(problem.get('input'))}, and has to be {wanted.format_map(problem.get('ctx', {}))}"
+        return str(context.get("error", problem["msg"]))
+    return f"it is {_found(problem.get('input'))}, and has to be {wanted.format_map(context)}"
 
 
 def _found(value: object) -> str:

@@ -178,6 +178,7 @@ def _check(db: Database, path: Path, check: _Check, readonly: bool) -> None:
     """Runs before any other statement, so that every error of SQLite is damage or a fault of the machine."""
     try:
         fault = _pages_of(db.conn, check)
+        # SQLite reports damage as text only; the second check passes if it is in the indexes alone
         if fault is not None and " index " in fault and not readonly and pages_of(db.conn, is_thorough=False) is None:
             fault = _with_new_indexes(db.conn, fault)
         if fault is None and is_foreign(db.conn):

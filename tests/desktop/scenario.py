@@ -18,6 +18,7 @@ from core.domain.events import (
     CheckpointInfo,
     DriftFound,
     Estimate,
+    ForecastGroup,
     ForecastMade,
     ForecastMode,
     Ghost,
@@ -153,7 +154,7 @@ def diagnosis(disease: Disease = Disease.ALWAYS_CLIPPING, **changes: object) -> 
 def accuracy(**changes: object) -> AccuracySummary:
     """The scores of a run with no proven edge."""
     summary = AccuracySummary(
-        group="live",
+        group=ForecastGroup.LIVE,
         window=1_000,
         scored=12_340,
         live_scored=3_210,
@@ -236,7 +237,7 @@ def just_caught_up(live: int = 0, caught_up: int = 821) -> TrainerStatus:
         verdict=f"Too early to tell: {live} scored candles.",
     )
     apart = accuracy(
-        group="caught up",
+        group=ForecastGroup.CAUGHT_UP,
         scored=own.scored,
         live_scored=live,
         coverage_90=Estimate(0.893, 0.872, 0.911, caught_up),
@@ -248,7 +249,7 @@ def just_caught_up(live: int = 0, caught_up: int = 821) -> TrainerStatus:
 def fresh_status(state: TrainerState = TrainerState.STARTING) -> TrainerStatus:
     """A run that has not learned or scored anything."""
     nothing = AccuracySummary(
-        "live",
+        ForecastGroup.LIVE,
         0,
         0,
         0,

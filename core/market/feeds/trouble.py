@@ -243,7 +243,7 @@ def refuses_interval(error: Exception) -> bool:
     """Whether an exchange answered that it has no candles of the requested interval."""
     import ccxt  # noqa: PLC0415 - as below
 
-    words = str(error).casefold()
+    words = str(error).casefold()  # ccxt has no class for this refusal, only the exchange's own words
     return isinstance(error, ccxt.BadRequest | ccxt.NotSupported) and any(each in words for each in _INTERVAL_WORDS)
 
 

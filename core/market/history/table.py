@@ -38,7 +38,7 @@ _ARROW_ERRORS = (
 )
 """Exceptions of pyarrow and pandas for broken files, and for tables of unexpected shape."""
 _MOST_BLANK_LINES = 1_000_000
-_PASSED_OVER = re.compile(r"Skipping line \d+")
+_PASSED_OVER = re.compile(r"Skipping line \d+")  # pandas counts skipped lines only in the text of its warning
 
 
 @dataclass(frozen=True, slots=True)

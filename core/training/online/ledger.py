@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.domain.events import AccuracySummary, Estimate, ForecastMode, LossSummary, Trend
+from core.domain.events import AccuracySummary, Estimate, ForecastGroup, ForecastMode, LossSummary, Trend
 from core.domain.quantities import FloatArray
 from core.forecast.confidence import FEWEST_FOR_A_PROOF, skill_sequence
 from core.forecast.score import mean, share, skill
@@ -28,13 +28,13 @@ _FEWEST_FOR_CHECKPOINT = 100
 _USUAL_WINDOW = 200
 _LOSS_WINDOW = 50
 
-_GROUP_NAMES = {
-    ForecastMode.LIVE: "live",
-    ForecastMode.REPLAY: "replayed",
-    ForecastMode.SIMULATED: "simulated",
-    ForecastMode.CATCH_UP: "caught up",
-    ForecastMode.RECOVERY: "caught up",
-    ForecastMode.SEEN: "seen before",
+_GROUPS = {
+    ForecastMode.LIVE: ForecastGroup.LIVE,
+    ForecastMode.REPLAY: ForecastGroup.REPLAYED,
+    ForecastMode.SIMULATED: ForecastGroup.SIMULATED,
+    ForecastMode.CATCH_UP: ForecastGroup.CAUGHT_UP,
+    ForecastMode.RECOVERY: ForecastGroup.CAUGHT_UP,
+    ForecastMode.SEEN: ForecastGroup.SEEN,
 }
 
 
@@ -145,14 +145,14 @@ class ScoreLedger:
     def own_summary(self, scored: int, live_scored: int, model_weight: float | None) -> AccuracySummary:
         """The headline: skills and gain over all of the run's own scores, the rest over the newest window."""
         (_, close, spread), gains = self.evidence.skills(), self.evidence.model_gains()
-        group = _GROUP_NAMES[self.own_mode]
+        group = _GROUPS[self.own_mode]
         return _summary(list(self._own), group, scored, live_scored, model_weight, (close, spread), gains)
 
     def other_summary(self, scored: int, live_scored: int) -> AccuracySummary | None:
         """Scores of forecasts that are not the run's own, or None if there are none."""
         if not self._others:
             return None
-        group, others = _GROUP_NAMES[self._others[-1].mode], list(self._others)
+        group, others = _GROUPS[self._others[-1].mode], list(self._others)
         names = ("loss", "reference_loss", "range_loss", "range_reference_loss")
         close, reference, spread, range_reference = _columns(others, *names)
         skills = skill_sequence(close, reference), skill_sequence(spread, range_reference)
@@ -293,7 +293,7 @@ def _columns(scores: Sequence[StoredScore], *names: str) -> list[FloatArray]:
 
 def _summary(
     scores: Sequence[StoredScore],
-    group: str,
+    group: ForecastGroup,
     scored: int,
     live_scored: int,
     model_weight: float | None,

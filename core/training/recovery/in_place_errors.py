@@ -9,7 +9,7 @@ import torch
 
 from core.training.engine.device_faults import DeviceFault, classify
 
-_MESSAGE = "modified by an inplace operation"
+_MESSAGE = "modified by an inplace operation"  # autograd raises a plain RuntimeError, so only its text tells
 
 
 def is_in_place_error(error: BaseException) -> bool:
@@ -30,6 +30,7 @@ def name_operation(run_again: Callable[[], object]) -> str:
             except Exception as error:
                 if classify(error) in (DeviceFault.STICKY, DeviceFault.GONE):
                     raise
+                # autograd passes the trace on as a warning of no class of its own
                 traces = [str(warning.message) for warning in caught if "Traceback" in str(warning.message)]
                 return "\n".join([*traces, _account(error)])
     return "The same pass succeeded when repeated, so the operation could not be named."

@@ -115,6 +115,7 @@ class ChartSaving(QObject):
         dialog = QFileDialog(self._shell.window, title, str(self._folder), kind)
         dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
         dialog.setDefaultSuffix(suffix)
+        # Qt reports the chosen filter only by its text, which holds the pattern in every language.
         dialog.filterSelected.connect(lambda chosen: dialog.setDefaultSuffix(".svg" if "*.svg" in chosen else suffix))
         dialog.selectFile(self._suggested_name() + suffix)
 

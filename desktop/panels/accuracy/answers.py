@@ -9,7 +9,7 @@ from enum import Enum
 from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QWidget
 
-from core.domain.events import AccuracySummary, Estimate, OnlineGain
+from core.domain.events import AccuracySummary, Estimate, ForecastGroup, OnlineGain
 from core.forecast.confidence import FEWEST_FOR_A_PROOF
 from desktop.panels.accuracy.words import span
 from desktop.ui.formatting import format_count, format_percent
@@ -18,11 +18,10 @@ from desktop.ui.plain_text import WrappedLabel, paragraphs
 from desktop.ui.theme import Palette
 from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
 
-_LIVE = "live"
 _TINY_SHARE = 0.05
 _WHERE = {
-    "replayed": QT_TRANSLATE_NOOP("Panels", "in replay"),
-    "simulated": QT_TRANSLATE_NOOP("Panels", "in simulation"),
+    ForecastGroup.REPLAYED: QT_TRANSLATE_NOOP("Panels", "in replay"),
+    ForecastGroup.SIMULATED: QT_TRANSLATE_NOOP("Panels", "in simulation"),
 }
 """Where an answer that is no proof was found: there the future lies in the file."""
 
@@ -83,7 +82,7 @@ def answers_of(
     learning = _learning(online, has_ended=has_ended)
     if has_diverged and learning is not None and learning.found is not Found.NO:
         learning = replace(learning, found=Found.NO, text=translate("Panels", "Learning: the model has diverged"))
-    return Answers(ghosts, model, learning, accuracy.group == _LIVE)
+    return Answers(ghosts, model, learning, accuracy.group is ForecastGroup.LIVE)
 
 
 def found_in(estimate: Estimate) -> Found:

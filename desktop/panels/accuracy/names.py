@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from core.domain.events import ForecastGroup
 from core.evaluation.findings import AFTER_GAP, OVERALL
 from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
 
 _KINDS = {
-    "live": QT_TRANSLATE_NOOP("Panels", "live"),
-    "replayed": QT_TRANSLATE_NOOP("Panels", "replayed"),
-    "simulated": QT_TRANSLATE_NOOP("Panels", "simulated"),
-    "caught up": QT_TRANSLATE_NOOP("Panels", "caught-up"),
-    "seen before": QT_TRANSLATE_NOOP("Panels", "seen-before"),
+    ForecastGroup.LIVE: QT_TRANSLATE_NOOP("Panels", "live"),
+    ForecastGroup.REPLAYED: QT_TRANSLATE_NOOP("Panels", "replayed"),
+    ForecastGroup.SIMULATED: QT_TRANSLATE_NOOP("Panels", "simulated"),
+    ForecastGroup.CAUGHT_UP: QT_TRANSLATE_NOOP("Panels", "caught-up"),
+    ForecastGroup.SEEN: QT_TRANSLATE_NOOP("Panels", "seen-before"),
 }
 _EXPERTS = {
     "what is shown": QT_TRANSLATE_NOOP("Panels", "combination"),
@@ -46,9 +47,9 @@ _GROUPS = {
 }
 
 
-def kind_word(kind: str) -> str:
+def kind_word(kind: ForecastGroup) -> str:
     """``caught-up``, before a noun."""
-    return translate("Panels", _KINDS[kind]) if kind in _KINDS else kind
+    return translate("Panels", _KINDS[kind])
 
 
 def expert_name(name: str) -> str:

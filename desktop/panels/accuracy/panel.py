@@ -6,7 +6,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QHBoxLayout, QTabBar, QToolButton, QVBoxLayout, QWidget
 
-from core.domain.events import AccuracySummary, ExpertShares
+from core.domain.events import AccuracySummary, ExpertShares, ForecastGroup
 from core.forecast.confidence import FEWEST_FOR_A_PROOF
 from core.forecast.score import FEWEST_FOR_AN_ESTIMATE
 from desktop.panels.accuracy.answers import AnswerLine, Answers, Found, answers_of
@@ -26,7 +26,6 @@ from desktop.ui.scrolling import DownScrolling
 from desktop.ui.theme import Palette, Theme
 from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
 
-_LIVE, _SEEN = "live", "seen before"
 _APART = (
     QT_TRANSLATE_NOOP("Panels", "Backtest on past candles. Indicative only."),
     QT_TRANSLATE_NOOP("Panels", "The model has been trained on these candles: the scores prove nothing."),
@@ -195,7 +194,7 @@ class AccuracyPanel(Panel):
         for line in (self._model, self._learning):
             line.hide()
         headline = translate("Panels", "{0} candles, scored separately").format(_with_capital(kind_word(apart.group)))
-        reason = translate("Panels", _APART[apart.group == _SEEN])
+        reason = translate("Panels", _APART[apart.group is ForecastGroup.SEEN])
         self._put_verdict(headline, reason, palette.text)
         self._verdict_icon.setPixmap(icon("history", palette.text).pixmap(18, 18))
 
@@ -209,7 +208,7 @@ class AccuracyPanel(Panel):
         """How many candles are missing to the first numbers, how long that is, and where there are some already."""
         have, fewest = own.skill_close.n, FEWEST_FOR_AN_ESTIMATE
         interval_ms = self._state.interval_ms
-        is_coming = own.group == _LIVE and not ending_words(self._state)
+        is_coming = own.group is ForecastGroup.LIVE and not ending_words(self._state)
         if is_coming and interval_ms is not None and have < fewest:
             wait = format_duration((fewest - have) * interval_ms / 1000)
             words = translate("Panels", "first {0} numbers after {1} candles ({2} so far), in about {3}.")

@@ -11,7 +11,7 @@ from PySide6.QtCore import QRect, QSize, Qt
 from PySide6.QtGui import QColor, QResizeEvent
 from PySide6.QtWidgets import QSizePolicy, QStyle, QWidget
 
-from core.domain.events import AccuracySummary, Estimate
+from core.domain.events import AccuracySummary, Estimate, ForecastGroup
 from core.forecast.score import FEWEST_FOR_AN_ESTIMATE
 from desktop.panels.accuracy.terms import INTERVAL_MEANING, TERMS, Kind, Term, measured
 from desktop.panels.accuracy.words import span
@@ -24,7 +24,6 @@ from desktop.ui.plain_text import Label, paragraphs
 from desktop.ui.theme import Palette, Theme
 from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
 
-_LIVE = "live"
 _GAP, _LINE_GAP = 7, 2
 _HEADERS = (
     ("", ""),
@@ -155,7 +154,7 @@ class AccuracyTable(QWidget):
     def show_summary(self, shown: AccuracySummary) -> None:
         """Show these numbers."""
         for row, (estimate, against) in zip(self.rows, measured(shown), strict=True):
-            row.show(estimate, against, shown.group == _LIVE)
+            row.show(estimate, against, shown.group is ForecastGroup.LIVE)
         self.updateGeometry()
         self._place()
 

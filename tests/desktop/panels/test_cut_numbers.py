@@ -11,7 +11,7 @@ from PySide6.QtGui import QPixmap
 from PySide6.QtWidgets import QApplication, QHBoxLayout, QLabel, QScrollArea, QWidget
 from pytestqt.qtbot import QtBot
 
-from core.domain.events import Estimate
+from core.domain.events import Estimate, ForecastGroup
 from core.evaluation.assess import assess, skill_at
 from core.evaluation.findings import OVERALL, Request, RunAccuracy
 from core.settings.window import AppearanceSettings
@@ -56,7 +56,7 @@ def in_full_swing(make_bench: MakeBench) -> Bench:
     bench = make_bench(scenario.checkpoints())
     fill(bench)
     ghosts = Estimate(0.037, 0.029, 0.045, 4_024)
-    own = scenario.accuracy(scored=4_024, live_scored=0, group="replayed", skill_close=ghosts)
+    own = scenario.accuracy(scored=4_024, live_scored=0, group=ForecastGroup.REPLAYED, skill_close=ghosts)
     bench.state.apply(scenario.status(accuracy=own))
     feed_scenario.eventful(bench.state)
     return bench

@@ -11,7 +11,7 @@ from PySide6.QtCore import QAbstractItemModel, Qt
 from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
-from core.domain.events import Estimate, ExpertShares
+from core.domain.events import Estimate, ExpertShares, ForecastGroup
 from core.domain.quantities import QUANTITY_NAMES
 from core.domain.regimes import Regime
 from core.domain.venue_names import venue_name
@@ -19,7 +19,6 @@ from core.evaluation.assess import SHOWN, assess, skill_at
 from core.evaluation.findings import AFTER_GAP, OVERALL, Request, RunAccuracy
 from core.forecast.experts import EXPERTS, LOSS_ROWS
 from core.market.feeds.base import FeedState
-from core.training.online.ledger import _GROUP_NAMES
 from desktop.panels.accuracy import names
 from desktop.panels.accuracy.answers import AnswerLine, answers_of
 from desktop.panels.accuracy.details import PAGES, AccuracyDetails
@@ -56,7 +55,7 @@ def in_cells(model: QAbstractItemModel) -> Iterator[str]:
 @pytest.mark.parametrize(
     ("name_of", "names"),
     [
-        (names.kind_word, set(_GROUP_NAMES.values())),
+        (names.kind_word, set(ForecastGroup)),
         (names.group_name, {OVERALL, AFTER_GAP, *map(str, Regime)}),
         (names.expert_name, {SHOWN, *LOSS_ROWS} - CALLED_BY_LETTERS),
         (names.quantity_name, set(QUANTITY_NAMES)),

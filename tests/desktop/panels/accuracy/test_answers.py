@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from pytestqt.qtbot import QtBot
 
 from core.domain.candle import FILE_VENUE, Market
-from core.domain.events import AccuracySummary, Estimate, JobProgress, TrainerState
+from core.domain.events import AccuracySummary, Estimate, ForecastGroup, JobProgress, TrainerState
 from core.market.feeds.base import FeedState, FeedStatus
 from core.training.hosting.catch_up import JOB_ID
 from desktop.panels.accuracy.answers import Answers, Found, answers_of, found_in
@@ -27,11 +27,13 @@ EARLY, NOTHING = Estimate(0.02, None, None, 200), Estimate(None, None, None, 3)
 ESTIMATES = {Found.YES: ABOVE, Found.OPEN: AROUND, Found.NO: BELOW, Found.EARLY: EARLY}
 
 
-def run(skill: Estimate, gain: Estimate, group: str = "live") -> AccuracySummary:
+def run(skill: Estimate, gain: Estimate, group: ForecastGroup = ForecastGroup.LIVE) -> AccuracySummary:
     return scenario.accuracy(group=group, skill_close=skill, model_gain=(gain, gain, gain), model_weight=0.03)
 
 
-def answers(skill: Estimate, gain: Estimate, learning: Estimate = AROUND, group: str = "live") -> Answers:
+def answers(
+    skill: Estimate, gain: Estimate, learning: Estimate = AROUND, group: ForecastGroup = ForecastGroup.LIVE
+) -> Answers:
     return answers_of(run(skill, gain, group), scenario.online_gain(gain=learning))
 
 
@@ -63,13 +65,13 @@ def test_a_diverged_model_is_the_answer_whatever_was_measured_before(theme: Them
 
 @pytest.mark.parametrize("ghosts", Found)
 @pytest.mark.parametrize("model", Found)
-@pytest.mark.parametrize("group", ["live", "replayed", "simulated"])
+@pytest.mark.parametrize("group", [ForecastGroup.LIVE, ForecastGroup.REPLAYED, ForecastGroup.SIMULATED])
 def test_the_headline_is_green_only_for_a_live_edge_that_the_model_has_a_proven_part_in(
     theme: Theme, ghosts: Found, model: Found, group: str
 ) -> None:
     found = answers(ESTIMATES[ghosts], ESTIMATES[model], group=group)
     is_green = found.colour(found.ghosts, theme.palette) == theme.palette.good
-    assert is_green == (ghosts is Found.YES and model is Found.YES and group == "live")
+    assert is_green == (ghosts is Found.YES and model is Found.YES and group is ForecastGroup.LIVE)
     assert (found.ghosts.found, found.model.found) == (ghosts, model)
 
 
@@ -135,7 +137,7 @@ def test_once_a_file_has_ended_the_answers_stay_open_and_nothing_is_said_to_be_e
     shown_panel(qtbot, panel)
     qtbot.addWidget(bar)
     state.feed_record.opened(Market(FILE_VENUE, "walk#dd2831", scenario.MINUTE))
-    summary, online = run(EARLY, EARLY, "replayed"), scenario.online_gain(gain=EARLY)
+    summary, online = run(EARLY, EARLY, ForecastGroup.REPLAYED), scenario.online_gain(gain=EARLY)
     state.apply(scenario.status(TrainerState.CATCHING_UP, accuracy=summary, online=online))
     state.apply(FeedStatus(FeedState.ENDED, "The end of walk was reached.", 0))
 

@@ -5,7 +5,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QWidget
 from pytestqt.qtbot import QtBot
 
-from core.domain.events import Estimate
+from core.domain.events import Estimate, ForecastGroup
 from desktop.panels.accuracy.panel import AccuracyPanel
 from desktop.panels.accuracy.words import span
 from desktop.state.run_state import RunState
@@ -104,13 +104,13 @@ def test_what_the_model_had_learned_from_is_called_so_and_counted_apart(
     qtbot: QtBot, panel: AccuracyPanel, state: RunState
 ) -> None:
     own = scenario.accuracy(
-        group="replayed",
+        group=ForecastGroup.REPLAYED,
         scored=583,
         coverage_90=Estimate(0.9, 0.87, 0.92, 553),
         skill_close=Estimate(0.011, -0.004, 0.026, 553),
     )
     seen = Estimate(0.126, 0.1, 0.15, 30)
-    apart = scenario.accuracy(group="seen before", scored=583, coverage_90=seen, skill_close=seen)
+    apart = scenario.accuracy(group=ForecastGroup.SEEN, scored=583, coverage_90=seen, skill_close=seen)
     state.apply(scenario.status(accuracy=own, accuracy_apart=apart))
     panel.refresh()
     assert any(text.startswith("553 replayed candles") for text in words(panel))
@@ -161,7 +161,10 @@ def test_all_bars_have_one_scale_whose_middle_is_what_is_to_be_beaten(panel: Acc
 def test_a_replay_is_no_proof_however_good(panel: AccuracyPanel, state: RunState, theme: Theme) -> None:
     sure = Estimate(0.05, 0.03, 0.07, 1_000)
     replayed = scenario.accuracy(
-        group="replayed", has_proven_edge=True, skill_close=sure, verdict="Better than “no change”: above zero."
+        group=ForecastGroup.REPLAYED,
+        has_proven_edge=True,
+        skill_close=sure,
+        verdict="Better than “no change”: above zero.",
     )
     state.apply(scenario.status(accuracy=replayed))
     panel.refresh()
