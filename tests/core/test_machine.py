@@ -39,7 +39,7 @@ def test_cores_and_memory_are_those_of_this_machine() -> None:
     assert reading.memory_used_bytes == pytest.approx(used, abs=0.1 * reading.memory_total_bytes)
 
 
-def test_what_torch_was_built_for_is_known_without_importing_it() -> None:
+def test_the_torch_build_is_known_without_importing_torch() -> None:
     asked = "import sys, core.machine as m; print(m.is_torch_for_cpu_only(), 'torch' in sys.modules)"
     printed = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True).stdout.split()
     assert printed == [str(torch.version.cuda is None), "False"]

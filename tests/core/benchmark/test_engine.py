@@ -36,7 +36,7 @@ def keep_threads() -> Iterator[None]:
     torch.set_num_threads(threads)
 
 
-def test_it_measures_ours_and_the_bare_loop_for_each_workload() -> None:
+def test_each_workload_is_measured_with_our_engine_and_a_plain_loop() -> None:
     measured = measure_training(SMALL, 3, Counting())
     assert set(measured["cases"]) == {"default", "64 wide, 2 layers, 32x64"}
     assert measured["cuda_graph"] is None and measured["threads"] == 1

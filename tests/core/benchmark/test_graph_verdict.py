@@ -17,7 +17,7 @@ GRAPH = "CUDA graph"
 ALIKE = [(1.0, 1.0), (0.5, 0.501), (0.25, 0.25)]
 
 
-def test_a_graph_that_is_fast_and_right_passes() -> None:
+def test_a_fast_and_correct_graph_passes() -> None:
     verdict = judge_graph(GRAPH, ALIKE, 3.0)
     assert verdict["largest_loss_difference"] == pytest.approx(0.001 / 0.501)
     assert verdict["loss_is_within_tolerance"] and verdict["passes"]
@@ -26,7 +26,7 @@ def test_a_graph_that_is_fast_and_right_passes() -> None:
 @pytest.mark.parametrize("missing", [None, math.nan, math.inf])
 @pytest.mark.parametrize("place", [0, 1, 2])
 @pytest.mark.parametrize("side", [0, 1])
-def test_a_step_without_a_loss_is_never_passed_over(missing: float | None, place: int, side: int) -> None:
+def test_a_step_without_a_loss_fails(missing: float | None, place: int, side: int) -> None:
     losses: list[tuple[float | None, float | None]] = [*ALIKE]
     losses[place] = (missing, 1.0) if side == 0 else (1.0, missing)
     verdict = judge_graph(GRAPH, losses, 10.0)
@@ -46,11 +46,11 @@ def test_a_step_without_a_loss_is_never_passed_over(missing: float | None, place
     ],
     ids=["slow", "other losses", "no graph", "nothing measured", "no times"],
 )
-def test_what_misses_a_bar_fails(execution: str, losses: list[tuple[float, float]], speedup: float) -> None:
+def test_a_result_below_a_threshold_fails(execution: str, losses: list[tuple[float, float]], speedup: float) -> None:
     assert judge_graph(execution, losses, speedup)["passes"] is False
 
 
-def test_without_a_gpu_the_comparison_says_that_no_graph_was_used() -> None:
+def test_without_a_gpu_the_comparison_reports_that_no_graph_was_used() -> None:
     """Both engines are eager on a CPU, so the losses are the same and the verdict is no."""
     model = ModelSettings(width=8, layers=1, heads=2, context=8, horizons=3)
     settings = Settings(training=TrainingSettings(device="cpu"))

@@ -47,7 +47,7 @@ IN_USE = st.sets(IDS, max_size=2)
 
 
 @given(tables(), RULES, st.integers(0, 12 * 60_000) | st.integers(0, 10**9), IN_USE, st.none() | IDS)
-def test_no_reason_is_forgotten_and_none_is_invented(
+def test_checkpoints_are_kept_for_exactly_the_documented_reasons(
     table: list[CheckpointInfo], rules: Rules, now_ms: int, in_use: set[str], offered: str | None
 ) -> None:
     deleted = checkpoints_to_delete(table, rules, now_ms, in_use, offered)
@@ -129,7 +129,7 @@ def test_deleting_twice_deletes_no_more(table: list[CheckpointInfo], rules: Rule
     assert lowest_loss_of(left) == lowest_loss_of(table)
 
 
-def test_a_model_that_diverged_pushes_no_sound_one_out() -> None:
+def test_a_diverged_checkpoint_displaces_no_healthy_one() -> None:
     """A checkpoint every ten steps: after fifty diverged ones, what is gone back to must still be there."""
     sound = [checkpoint("run", number) for number in range(5)]
     diverged = [replace(checkpoint("run", number), health="diverged") for number in range(5, 50)]
@@ -137,7 +137,7 @@ def test_a_model_that_diverged_pushes_no_sound_one_out() -> None:
     assert {"run-4", "run-3", "run-49", "run-48"}.isdisjoint(deleted) and len(deleted) == 46
 
 
-def test_what_is_offered_to_go_back_to_stays_as_long_as_it_is_offered() -> None:
+def test_an_offered_checkpoint_is_kept_while_offered() -> None:
     """Healthy ones after it were saved on the way into the wreck: the doctor needs a few steps to find one."""
     healthy = [replace(checkpoint("run", number), health="healthy") for number in range(8)]
     table = [*healthy, *[replace(checkpoint("run", number), health="diverged") for number in range(8, 20)]][::-1]
@@ -148,7 +148,7 @@ def test_what_is_offered_to_go_back_to_stays_as_long_as_it_is_offered() -> None:
     assert "run-3" in checkpoints_to_delete(table, Rules(2, 1), 0)
 
 
-def test_a_healthy_one_is_kept_before_one_of_which_nothing_is_known_and_before_a_wreck() -> None:
+def test_healthy_checkpoints_are_kept_before_unknown_and_diverged_ones() -> None:
     """The walk's: gone back to step 74, it went at the clean-up, and the wreck of step 80 stayed."""
     healths = ["healthy", "too early to tell", "too early to tell", "diverged", "diverged", "too early to tell"]
     table = [
@@ -159,25 +159,25 @@ def test_a_healthy_one_is_kept_before_one_of_which_nothing_is_known_and_before_a
     assert best_of(table) is None, "a wreck is no best one"
 
 
-def test_the_best_stays_though_others_that_harm_the_simple_rules_have_higher_scores() -> None:
+def test_the_best_is_kept_despite_higher_scores_of_harmful_ones() -> None:
     table = [checkpoint("run", number, skill=0.1 * number) for number in range(6)]
     table = [replace(info, model_gain=0.01 if number == 1 else -0.01) for number, info in enumerate(table)][::-1]
     assert best_of(table) == table[4]
     assert set(checkpoints_to_delete(table, Rules(1, 1), 0)).isdisjoint({"run-1", "run-5"})
 
 
-def test_what_was_saved_before_the_newest_change_of_a_setting_stays() -> None:
+def test_the_checkpoint_before_the_newest_setting_change_is_kept() -> None:
     table = [replace(checkpoint("run", number), health="too early to tell") for number in range(9)]
     table[2], table[4] = replace(table[2], reason="change"), replace(table[4], reason="change")
     assert checkpoints_to_delete(table[::-1], Rules(2, 1), 0) == ("run-0", "run-1", "run-2", "run-3", "run-5", "run-6")
 
 
-def test_the_oldest_go_first() -> None:
+def test_the_oldest_are_deleted_first() -> None:
     table = [checkpoint("run", number) for number in range(5)][::-1]
     assert checkpoints_to_delete(table, Rules(2, 1), 0) == ("run-0", "run-1", "run-2")
 
 
-def test_the_young_stay_until_their_hours_are_over() -> None:
+def test_recent_checkpoints_are_kept_for_their_hours() -> None:
     table = [checkpoint("run", number) for number in range(3)][::-1]
     oldest, rules = table[-1], Rules(1, 1, keep_hours=30)
     ends_ms = oldest.created_at_ms + 30 * 60 * 60 * 1000
@@ -185,6 +185,6 @@ def test_the_young_stay_until_their_hours_are_over() -> None:
     assert checkpoints_to_delete(table, rules, ends_ms) == (oldest.checkpoint_id,)
 
 
-def test_nothing_in_nothing_out() -> None:
+def test_without_checkpoints_nothing_is_deleted() -> None:
     assert checkpoints_to_delete([], Rules(1, 1), 0, in_use=["run-1"]) == ()
     assert best_of([]) is lowest_loss_of([]) is None

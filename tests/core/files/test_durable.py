@@ -31,9 +31,7 @@ def mode(path: Path) -> int:
 
 @has_modes
 @pytest.mark.parametrize(("hidden", "usual"), [(0o022, 0o644), (0o002, 0o664), (0o077, 0o600)])
-def test_what_a_user_saves_by_a_name_follows_the_umask_and_what_is_stored_does_not(
-    tmp_path: Path, hidden: int, usual: int
-) -> None:
+def test_user_exports_follow_the_umask_and_stored_files_do_not(tmp_path: Path, hidden: int, usual: int) -> None:
     with umask(hidden):
         write_durably(tmp_path / "picture.png", b"picture", is_private=False)
         write_durably(tmp_path / "weights", b"weights")
@@ -41,7 +39,7 @@ def test_what_a_user_saves_by_a_name_follows_the_umask_and_what_is_stored_does_n
 
 
 @has_modes
-def test_a_file_in_whose_place_another_comes_passes_its_mode_on(tmp_path: Path) -> None:
+def test_a_replaced_file_keeps_its_mode(tmp_path: Path) -> None:
     path = tmp_path / "view.csv"
     path.write_bytes(b"former")
     path.chmod(0o640)
@@ -50,7 +48,7 @@ def test_a_file_in_whose_place_another_comes_passes_its_mode_on(tmp_path: Path) 
 
 
 @pytest.mark.parametrize("is_private", [True, False])
-def test_a_writer_that_fails_leaves_the_file_and_nothing_beside_it(tmp_path: Path, *, is_private: bool) -> None:
+def test_a_failed_write_keeps_the_file_and_leaves_no_temporary_one(tmp_path: Path, *, is_private: bool) -> None:
     def pieces() -> Iterator[bytes]:
         yield b"half"
         raise RuntimeError

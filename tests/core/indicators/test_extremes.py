@@ -22,7 +22,7 @@ def _expected(rows: np.ndarray, first: int, stop: int) -> tuple[float, float]:
 
 @settings(max_examples=150)
 @given(grown=st.lists(st.integers(1, _MOST), min_size=1, max_size=4), edits=st.lists(_stretch, max_size=4), of=_stretch)
-def test_any_stretch_after_any_growth_and_edits(grown: list[int], edits: list[list[int]], of: list[int]) -> None:
+def test_extremes_of_any_range_after_any_edits(grown: list[int], edits: list[list[int]], of: list[int]) -> None:
     rows, tree, size = _ROWS.copy(), Extremes(), 0
     for count in sorted(grown):
         tree.change(rows[:, :count], size, count)
@@ -36,7 +36,7 @@ def test_any_stretch_after_any_growth_and_edits(grown: list[int], edits: list[li
     assert tree.between(rows[:, :size], first, stop) == _expected(rows, first, stop)
 
 
-def test_column_by_column_over_the_edges_of_groups() -> None:
+def test_extremes_per_column_across_group_boundaries() -> None:
     tree = Extremes()
     for count in range(1, 4_200):
         tree.change(_ROWS[:, :count], count - 1, count)
@@ -44,7 +44,7 @@ def test_column_by_column_over_the_edges_of_groups() -> None:
             assert tree.between(_ROWS[:, :count], 0, count) == _expected(_ROWS, 0, count)
 
 
-def test_groups_without_values_do_not_touch_those_that_have_them() -> None:
+def test_empty_groups_do_not_affect_others() -> None:
     rows, tree = _ROWS.copy(), Extremes()
     rows[:, :5_000] = np.nan
     tree.change(rows, 0, _MOST)

@@ -67,12 +67,12 @@ def _agree(spec: IndicatorSpec, candles: CandleSeries) -> None:
 
 
 @pytest.mark.parametrize("spec", _SPECS, ids=str)
-def test_random_candles_give_what_the_formula_gives(spec: IndicatorSpec) -> None:
+def test_random_candles_equal_the_formula(spec: IndicatorSpec) -> None:
     _agree(spec, series_of(random_walk(3_000, seed=5), _MINUTE))
 
 
 @pytest.mark.parametrize("spec", _SPECS, ids=str)
-def test_the_first_values_are_those_of_the_formula(spec: IndicatorSpec) -> None:
+def test_the_first_values_equal_the_formula(spec: IndicatorSpec) -> None:
     for count in (0, 1, 2, 3, 14, 15, 20, 33, 34, 35, 66):
         _agree(spec, series_of(random_walk(count, seed=6), _MINUTE))
 
@@ -92,7 +92,7 @@ def _coarse(index: int, numbers: tuple[int, ...]) -> Candle:
 @pytest.mark.parametrize("spec", SHORT, ids=str)
 @settings(max_examples=40)
 @given(rows=st.lists(_coarse_candle, max_size=60))
-def test_candles_of_few_prices_give_what_the_formula_gives(spec: IndicatorSpec, rows: list[tuple[int, ...]]) -> None:
+def test_candles_of_few_prices_equal_the_formula(spec: IndicatorSpec, rows: list[tuple[int, ...]]) -> None:
     _agree(spec, series_of(_coarse(index, row) for index, row in enumerate(rows)))
 
 
@@ -104,19 +104,19 @@ def real(request: pytest.FixtureRequest, shared_data: Path) -> CandleSeries:
 
 
 @pytest.mark.needs_data
-def test_real_candles_give_what_the_formula_gives(real: CandleSeries) -> None:
+def test_real_candles_equal_the_formula(real: CandleSeries) -> None:
     for spec in (*USUAL, IndicatorSpec.of("vwap", anchor="week"), IndicatorSpec.of("vwap", anchor="month")):
         _agree(spec, real)
 
 
 @pytest.mark.parametrize("source", list(Source))
-def test_every_source_is_the_number_it_says(source: Source) -> None:
+def test_every_source_is_the_named_price(source: Source) -> None:
     _agree(IndicatorSpec.of("ema", period=9, source=source.value), series_of(random_walk(300, seed=7)))
 
 
 @pytest.mark.parametrize("anchor", list(Anchor))
 @pytest.mark.parametrize("interval", ["1m", "30m", "7h", "1d", "1w"])
-def test_vwap_over_holes_and_any_interval(anchor: Anchor, interval: str) -> None:
+def test_vwap_across_gaps_at_any_interval(anchor: Anchor, interval: str) -> None:
     walk = random_walk(4_000, seed=8, interval=Interval.parse(interval))
     holes = np.random.default_rng(8).random(len(walk)) < 0.1
     candles = (candle for candle, hole in zip(walk, holes, strict=True) if not hole)
@@ -159,7 +159,7 @@ def test_the_obv_of_a_published_example() -> None:
     np.testing.assert_array_equal(found - volumes[0], published)
 
 
-def test_simple_ones_by_hand() -> None:
+def test_simple_indicators_equal_manual_results() -> None:
     candles = _of_closes([1.0, 2.0, 4.0, 3.0, 5.0])
     hand = {
         IndicatorSpec.of("sma", period=3): [7 / 3, 3, 4],
@@ -174,7 +174,7 @@ def test_simple_ones_by_hand() -> None:
     np.testing.assert_array_equal(channel[:, -1], [5, 4, 3])
 
 
-def test_a_stop_follows_a_rise_and_reverses_once_it_is_touched() -> None:
+def test_a_stop_follows_a_rise_and_reverses_when_touched() -> None:
     """Each candle a full point higher, then a fall through the stop."""
     rows = [(100.0 + index, 101.0 + index) for index in range(6)] + [(95.0, 96.0), (94.0, 95.0), (93.0, 94.0)]
     candles = series_of(

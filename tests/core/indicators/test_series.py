@@ -38,7 +38,7 @@ def _candle(place: int, walk: int, is_idle: bool) -> Candle:
 @every_short
 @settings(max_examples=30)
 @given(held=st.sets(st.integers(0, _LENGTH - 1)), start=st.integers(0, _LENGTH), edits=_edits)
-def test_any_edits_give_what_all_at_once_gives(
+def test_any_edits_equal_a_full_computation(
     spec: IndicatorSpec, held: set[int], start: int, edits: list[tuple[int, int, bool, bool]]
 ) -> None:
     candles = series_of(_WALKS[0][place] for place in sorted(held) if place < start)
@@ -67,7 +67,7 @@ def test_any_order_of_arrival_gives_the_same(spec: IndicatorSpec, order: list[in
 @every_short
 @settings(max_examples=20)
 @given(start=st.integers(0, _LENGTH), edits=_edits)
-def test_candles_may_change_while_another_thread_works(
+def test_candles_may_change_while_another_thread_computes(
     spec: IndicatorSpec, start: int, edits: list[tuple[int, int, bool, bool]]
 ) -> None:
     candles = series_of(_WALKS[0][:start])
@@ -90,7 +90,7 @@ def test_candles_may_change_while_another_thread_works(
 @every_kind
 @settings(max_examples=15)
 @given(count=st.integers(0, _LENGTH - 1), walk=st.integers(0, len(_WALKS) - 1), is_idle=st.booleans())
-def test_a_preview_is_what_appending_gives_and_changes_nothing(
+def test_a_preview_equals_appending_and_changes_nothing(
     spec: IndicatorSpec, count: int, walk: int, is_idle: bool
 ) -> None:
     candles = series_of(_WALKS[0][:count])
@@ -106,7 +106,7 @@ def test_a_preview_is_what_appending_gives_and_changes_nothing(
 
 
 @every_kind
-def test_a_preview_takes_in_what_came_since_the_last_look(spec: IndicatorSpec) -> None:
+def test_a_preview_includes_candles_since_the_last_one(spec: IndicatorSpec) -> None:
     candles = series_of(_WALKS[0][:80])
     indicator = IndicatorSeries(spec, candles)
     candles.add(_WALKS[0][80])
@@ -126,7 +126,7 @@ def walk() -> list[Candle]:
 
 
 @every_kind
-def test_many_candles_grow_as_all_at_once(spec: IndicatorSpec, walk: list[Candle]) -> None:
+def test_growing_by_many_candles_equals_a_full_computation(spec: IndicatorSpec, walk: list[Candle]) -> None:
     """Past the first capacity."""
     candles = series_of(walk[:900], Interval.parse("1m"))
     indicator = IndicatorSeries(spec, candles)
@@ -165,7 +165,7 @@ def test_no_candles_and_one_candle(spec: IndicatorSpec) -> None:
 
 
 @every_kind
-def test_work_where_nothing_is_missing_changes_nothing(spec: IndicatorSpec) -> None:
+def test_updating_a_complete_series_changes_nothing(spec: IndicatorSpec) -> None:
     for candles in (CandleSeries(HOUR), series_of(random_walk(40, seed=3))):
         followed = IndicatorSeries(spec, candles)
         before = followed.values.copy()
@@ -176,7 +176,7 @@ def test_work_where_nothing_is_missing_changes_nothing(spec: IndicatorSpec) -> N
 @every_kind
 @settings(max_examples=25)
 @given(first=st.integers(-5, _LENGTH + 5), stop=st.integers(-5, _LENGTH + 5))
-def test_the_extent_is_that_of_what_is_defined_in_view(spec: IndicatorSpec, first: int, stop: int) -> None:
+def test_the_extent_covers_the_defined_values_in_view(spec: IndicatorSpec, first: int, stop: int) -> None:
     indicator = IndicatorSeries(spec, series_of(_WALKS[0]))
     in_view = indicator.values[:, max(0, first) : max(0, stop)]
     defined = in_view[np.isfinite(in_view)]
@@ -190,7 +190,7 @@ def _scaled(candle: Candle, factor: float) -> Candle:
 
 
 @every_kind
-def test_another_unit_of_price_changes_nothing_but_the_unit(spec: IndicatorSpec) -> None:
+def test_rescaled_prices_only_rescale_the_values(spec: IndicatorSpec) -> None:
     """Powers of two, so that not a bit may differ: prices of about 1e-7 and 1e9."""
     plain = values_of(spec, series_of(_WALKS[2]))
     for factor in (2.0**-30, 2.0**24):
@@ -210,13 +210,13 @@ def test_flat_prices(spec: IndicatorSpec) -> None:
 
 
 @pytest.mark.parametrize(("step", "expected"), [(1.0, 100.0), (-1.0, 0.0)])
-def test_rsi_where_every_change_has_one_sign(step: float, expected: float) -> None:
+def test_rsi_of_one_sided_changes(step: float, expected: float) -> None:
     prices = [200.0 + step * index for index in range(60)]
     candles = (Candle(START_MS + index * HOUR.duration_ms, *(price,) * 4, 5.0) for index, price in enumerate(prices))
     assert (values_of(IndicatorSpec.of("rsi"), series_of(candles))[0, 14:] == expected).all()
 
 
-def test_rsi_after_a_movement_stays_within_its_range_however_long_the_price_is_flat() -> None:
+def test_rsi_stays_within_its_range_during_a_long_flat_price() -> None:
     prices = np.concatenate((100.0 + np.sin(np.arange(100.0)), np.full(30_000, 100.0)))
     minute = Interval.parse("1m")
     candles = (Candle(START_MS + index * 60_000, *(float(price),) * 4, 5.0) for index, price in enumerate(prices))
@@ -228,7 +228,7 @@ def test_rsi_after_a_movement_stays_within_its_range_however_long_the_price_is_f
     assert np.flatnonzero(~is_held & ~is_forgotten).size < 400, "while the averages lose their last digits"
 
 
-def test_vwap_without_volume_is_the_candles_own_price_until_something_is_traded() -> None:
+def test_vwap_without_volume_is_the_price_of_the_candle() -> None:
     idle = [replace(candle, volume=0.0) for candle in _WALKS[0][:5]]
     candles = series_of([*idle[:2], *idle[2:4], _WALKS[0][4], replace(_WALKS[0][5], volume=0.0)])
     vwap = values_of(IndicatorSpec.of("vwap"), candles)[0]
@@ -237,7 +237,7 @@ def test_vwap_without_volume_is_the_candles_own_price_until_something_is_traded(
     assert vwap[4] == pytest.approx(typical[4], rel=1e-15) and vwap[5] == vwap[4]
 
 
-def test_what_is_long_past_leaves_no_error_behind() -> None:
+def test_old_values_leave_no_accumulated_error() -> None:
     """TA-Lib's sums run on and are subtracted: a coin that has lost all but a millionth still has its digits."""
     walk = random_walk(3_000, seed=9, start_ms=START_MS, interval=HOUR)
     spike = [_scaled(candle, 1e6) for candle in walk[:50]]
@@ -249,7 +249,7 @@ def test_what_is_long_past_leaves_no_error_behind() -> None:
 
 
 @pytest.mark.parametrize("period", [2, 3, 20, 31, 250])
-def test_bands_are_exact_where_the_price_is_large_and_hardly_moves(period: int) -> None:
+def test_bands_are_exact_for_large_nearly_constant_prices(period: int) -> None:
     generator = np.random.default_rng(4)
     prices = 1e9 + np.round(generator.normal(0.0, 1e-3, 600), 6)
     candles = (

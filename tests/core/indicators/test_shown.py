@@ -24,18 +24,18 @@ def _shown(draw: st.DrawFn) -> ShownIndicator:
 
 
 @given(_shown())
-def test_what_is_written_is_read_again(shown: ShownIndicator) -> None:
+def test_stored_indicators_round_trip(shown: ShownIndicator) -> None:
     assert ShownIndicator.from_json(json.loads(json.dumps(shown.to_json()))) == shown
 
 
 @pytest.mark.parametrize("kind", sorted(INDICATORS))
-def test_settings_from_before_there_were_looks_are_read_and_written_as_they_were(kind: str) -> None:
+def test_old_settings_without_styles_round_trip(kind: str) -> None:
     spec = IndicatorSpec.of(kind)
     assert ShownIndicator.from_json(spec.to_json()) == ShownIndicator(spec, Look())
     assert ShownIndicator(spec).to_json() == spec.to_json()
 
 
-def test_edges_and_bars_have_no_colour_of_their_own() -> None:
+def test_edges_and_bars_have_no_separate_colour() -> None:
     assert INDICATORS["bollinger"].inks == ("middle",)
     assert INDICATORS["macd"].inks == ("line", "signal")
     assert INDICATORS["sar"].inks == ("stop",)
@@ -60,27 +60,27 @@ def test_edges_and_bars_have_no_colour_of_their_own() -> None:
         ({"kind": "rsi", "colour_number": True}, "not True"),
     ],
 )
-def test_what_does_not_fit_is_refused_in_a_sentence(data: object, says: str) -> None:
+def test_invalid_values_are_refused_with_an_explanation(data: object, says: str) -> None:
     with pytest.raises(IndicatorError, match=says) as refused:
         ShownIndicator.from_json(data)
     assert str(refused.value).endswith(".")
 
 
 @given(st.lists(_shown(), min_size=1, max_size=8), st.data())
-def test_those_that_stay_keep_their_colours(shown: list[ShownIndicator], data: st.DataObject) -> None:
+def test_remaining_indicators_keep_their_colours(shown: list[ShownIndicator], data: st.DataObject) -> None:
     before, place = colour_numbers(shown), data.draw(st.integers(0, len(shown) - 1))
     left = without(shown, place)
     assert colour_numbers(left) == before[:place] + before[place + 1 :]
     assert [each.spec for each in left] == [each.spec for each in shown[:place] + shown[place + 1 :]]
 
 
-def test_colours_begin_at_the_places_and_a_new_one_takes_what_is_free() -> None:
+def test_a_new_indicator_takes_a_free_colour() -> None:
     shown = [ShownIndicator.of(kind) for kind in ("sma", "ema", "rsi", "cci")]
     assert colour_numbers(shown) == (0, 1, 2, 3)
     assert colour_numbers([*without(shown, 1), ShownIndicator.of("obv")]) == (0, 2, 3, 1)
 
 
-def test_other_parameters_leave_the_look() -> None:
+def test_changed_parameters_keep_the_style() -> None:
     look = Look((("average", "#d1499a"),), 3.0)
     changed = ShownIndicator(IndicatorSpec.of("ema"), look).with_values({"period": 9})
     assert changed.look == look and changed.spec == IndicatorSpec.of("ema", period=9)

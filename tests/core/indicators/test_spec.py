@@ -31,13 +31,13 @@ def _specs(draw: st.DrawFn) -> IndicatorSpec:
 
 
 @given(_specs())
-def test_what_is_written_is_read_again(spec: IndicatorSpec) -> None:
+def test_written_specs_round_trip(spec: IndicatorSpec) -> None:
     again = IndicatorSpec.from_json(json.loads(json.dumps(spec.to_json())))
     assert again == spec and hash(again) == hash(spec) and again.parameters() == spec.parameters()
 
 
 @given(_specs())
-def test_the_arithmetic_and_the_drawing_speak_of_the_same_outputs(spec: IndicatorSpec) -> None:
+def test_computation_and_drawing_have_the_same_outputs(spec: IndicatorSpec) -> None:
     calculation, info = calculation_for(spec), INDICATORS[spec.kind]
     assert calculation.outputs == len(info.outputs) <= calculation.rows
     assert spec.label.startswith(info.short)
@@ -69,7 +69,7 @@ def test_labels() -> None:
     assert IndicatorSpec.of("macd").label == "MACD 12 26 9"
 
 
-def test_a_whole_number_may_be_written_with_a_point() -> None:
+def test_an_integer_may_be_written_with_a_decimal_point() -> None:
     spec = IndicatorSpec.from_json({"kind": "rsi", "parameters": {"period": 21.0}})
     assert spec.numbers() == {"period": 21} and isinstance(spec.values[0], int) and spec.source is Source.CLOSE
 
@@ -97,12 +97,12 @@ def test_a_whole_number_may_be_written_with_a_point() -> None:
         ({"kind": "macd", "parameters": {"fast": 26}}, r"fast period of MACD \(26\) must be below the slow one \(26\)"),
     ],
 )
-def test_what_does_not_fit_is_refused_in_a_sentence(data: object, says: str) -> None:
+def test_invalid_values_are_refused_with_an_explanation(data: object, says: str) -> None:
     with pytest.raises(IndicatorError, match=says) as refused:
         IndicatorSpec.from_json(data)
     assert str(refused.value).endswith(".")
 
 
-def test_values_in_the_wrong_number_are_refused() -> None:
+def test_a_wrong_number_of_values_is_refused() -> None:
     with pytest.raises(IndicatorError, match="takes 2 values"):
         IndicatorSpec("rsi", (14,))

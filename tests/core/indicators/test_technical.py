@@ -27,12 +27,12 @@ _MINUTE = Interval.parse("1m")
 every_spec = pytest.mark.parametrize("spec", _BY_TALIB, ids=str)
 
 
-def test_only_vwap_is_our_own() -> None:
+def test_only_vwap_is_not_from_talib() -> None:
     assert {kind for kind, row in INDICATORS.items() if not row.calls} == {"vwap"}
 
 
 @pytest.mark.parametrize(("kind", "call"), _CALLS, ids=lambda each: str(getattr(each, "function", each)))
-def test_a_row_gives_a_function_what_it_asks_for(kind: str, call: Call) -> None:
+def test_each_table_row_provides_the_inputs_of_its_function(kind: str, call: Call) -> None:
     info = abstract.Function(call.function).info
     asked = [name for names in info["input_names"].values() for name in ([names] if isinstance(names, str) else names)]
     assert asked == ["close" if name == "source" else name for name in call.inputs]
@@ -64,7 +64,7 @@ def _at_the_ends(kind: str) -> list[IndicatorSpec]:
 
 
 @every_spec
-def test_the_warm_up_is_that_of_talib(spec: IndicatorSpec) -> None:
+def test_the_warm_up_equals_talib(spec: IndicatorSpec) -> None:
     for tried in (spec, *_at_the_ends(spec.kind)):
         assert IndicatorSeries(tried, CandleSeries(_MINUTE)).first_defined == _lookback(tried), tried
 
@@ -75,7 +75,7 @@ def many() -> CandleSeries:
 
 
 @pytest.mark.parametrize("kind", sorted(INDICATORS))
-def test_every_value_that_a_dialog_allows_is_worked_out(kind: str, many: CandleSeries) -> None:
+def test_every_value_allowed_by_the_dialog_is_computed(kind: str, many: CandleSeries) -> None:
     for spec in _at_the_ends(kind):
         indicator = IndicatorSeries(spec, many)
         values = indicator.values[:, indicator.first_defined :]
@@ -102,7 +102,7 @@ def _by_functions(spec: IndicatorSpec, candles: CandleSeries) -> np.ndarray:
 
 
 @every_spec
-def test_candle_by_candle_gives_the_bits_of_all_at_once(spec: IndicatorSpec) -> None:
+def test_candle_by_candle_equals_all_at_once_bit_for_bit(spec: IndicatorSpec) -> None:
     walk = random_walk(900, seed=13)
     candles = series_of(walk[:1], _MINUTE)
     indicator = IndicatorSeries(spec, candles)
@@ -116,7 +116,7 @@ def test_candle_by_candle_gives_the_bits_of_all_at_once(spec: IndicatorSpec) -> 
 
 
 @every_spec
-def test_a_correction_of_one_of_the_last_candles_costs_few(spec: IndicatorSpec) -> None:
+def test_a_correction_of_a_recent_candle_recomputes_few_values(spec: IndicatorSpec) -> None:
     walk = random_walk(4_000, seed=14)
     candles = series_of(walk[:3_000], _MINUTE)
     indicator = IndicatorSeries(spec, candles)
@@ -137,7 +137,7 @@ def test_a_correction_of_one_of_the_last_candles_costs_few(spec: IndicatorSpec) 
 
 
 @every_spec
-def test_few_candles_more_and_many_more_are_worked_out_alike(spec: IndicatorSpec) -> None:
+def test_small_and_large_updates_give_the_same_values(spec: IndicatorSpec) -> None:
     """A few go through streams, many through functions."""
     walk = random_walk(6_000, seed=15)
     candles = series_of(walk[:2_000], _MINUTE)

@@ -13,7 +13,7 @@ CANDLES = st.lists(st.tuples(st.floats(1.0, 100.0), st.floats(0.0, 50.0), st.flo
 
 
 @given(CANDLES, st.integers(1, 40))
-def test_all_that_was_traded_is_in_it_once(candles: list[tuple[float, float, float]], bars: int) -> None:
+def test_the_profile_holds_the_whole_volume_once(candles: list[tuple[float, float, float]], bars: int) -> None:
     low, span, volume = (np.array(column) for column in zip(*candles, strict=True))
     high = low + span
     edges = np.linspace(low.min() - 1.0, high.max() + 1.0, bars + 1)
@@ -23,7 +23,7 @@ def test_all_that_was_traded_is_in_it_once(candles: list[tuple[float, float, flo
 
 
 @given(CANDLES, st.floats(1.0, 150.0), st.floats(0.1, 50.0))
-def test_a_bar_has_of_each_candle_the_share_that_lies_in_it(
+def test_a_bar_holds_the_overlapping_share_of_each_candle(
     candles: list[tuple[float, float, float]], bottom: float, height: float
 ) -> None:
     """Against a plain loop."""

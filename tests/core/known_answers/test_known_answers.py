@@ -35,18 +35,18 @@ NOTHING = 0.1
 
 
 @pytest.mark.parametrize("name", MARKETS)
-def test_the_baselines_alone_get_a_good_part_of_it_soon(name: str) -> None:
+def test_baselines_alone_soon_reach_a_good_part_of_the_attainable_skill(name: str) -> None:
     assert of_baselines(MARKETS[name](800, 0)).newest(300).reached > REACHED[name]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", MARKETS)
-def test_the_baselines_alone_get_most_of_it(name: str) -> None:
+def test_baselines_alone_reach_most_of_the_attainable_skill(name: str) -> None:
     assert of_baselines(MARKETS[name](2500, 0)).newest(1000).reached > BAR_OF_BASELINES
 
 
 @pytest.mark.slow
-def test_a_short_session_with_the_smallest_model_gets_some_of_it(tmp_path: Path) -> None:
+def test_a_short_session_with_the_smallest_model_reaches_part_of_it(tmp_path: Path) -> None:
     lost = of_session(autoregressive(1300, 0), tmp_path, SMALLEST, 0).newest(600)
     assert lost.reached > 0.4 and lost.attainable > 0.05
 
@@ -54,7 +54,7 @@ def test_a_short_session_with_the_smallest_model_gets_some_of_it(tmp_path: Path)
 @pytest.mark.slow
 @pytest.mark.timeout(1800)
 @pytest.mark.parametrize("name", FOR_THE_MODEL)
-def test_the_model_gets_what_no_baseline_can(name: str, tmp_path: Path) -> None:
+def test_the_model_reaches_skill_that_no_baseline_can(name: str, tmp_path: Path) -> None:
     """At the program's settings. Fails if the model is broken or off: nothing else can forecast this market."""
     lost = of_session(FOR_THE_MODEL[name](2000, 0), tmp_path, DEFAULTS, 0).newest(600)
     assert lost.attainable > 0.2
@@ -67,7 +67,7 @@ def test_the_model_gets_what_no_baseline_can(name: str, tmp_path: Path) -> None:
 @pytest.mark.timeout(6 * 3600)
 @pytest.mark.skipif(not IS_LONG, reason="make soak: hours of candles")
 @pytest.mark.parametrize("name", FOR_THE_MODEL)
-def test_the_model_gets_what_no_baseline_can_of_every_seed(name: str, tmp_path: Path) -> None:
+def test_the_model_reaches_skill_that_no_baseline_can_for_every_seed(name: str, tmp_path: Path) -> None:
     for seed in range(SEEDS):
         lost = of_session(FOR_THE_MODEL[name](CANDLES, seed), tmp_path / str(seed), DEFAULTS, seed).newest(JUDGED)
         print(f"{name}, seed {seed}: {lost.reached:.1%}, without the model {lost.reached_without:.1%}")
@@ -75,7 +75,7 @@ def test_the_model_gets_what_no_baseline_can_of_every_seed(name: str, tmp_path: 
 
 
 @pytest.mark.parametrize("name", FOR_THE_MODEL)
-def test_the_baselines_alone_get_nothing_of_what_is_the_model_s(name: str) -> None:
+def test_baselines_alone_reach_nothing_of_the_models_skill(name: str) -> None:
     assert of_baselines(FOR_THE_MODEL[name](500, 0)).newest(300).reached < NOTHING
 
 

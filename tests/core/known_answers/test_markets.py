@@ -16,7 +16,7 @@ COUNT = 5000
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_candles_are_valid_and_hold_the_outcomes(name: str) -> None:
+def test_candles_are_valid_and_match_the_outcomes(name: str) -> None:
     known = ALL[name](300, 3)
     history = History(INTERVAL, 300, 1)
     for candle in known.candles:
@@ -31,7 +31,7 @@ def test_candles_are_valid_and_hold_the_outcomes(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_each_quantile_is_met_as_often_as_its_level(name: str) -> None:
+def test_each_quantile_has_its_nominal_coverage(name: str) -> None:
     known = ALL[name](COUNT, 1)
     met = (known.outcome[:, None] <= known.best).mean(axis=0)
     error = np.sqrt(LEVELS * (1.0 - LEVELS) / COUNT)
@@ -40,7 +40,7 @@ def test_each_quantile_is_met_as_often_as_its_level(name: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ALL)
-def test_no_other_width_or_place_is_better(name: str) -> None:
+def test_the_known_quantiles_are_optimal(name: str) -> None:
     """Over 20,000 candles, in which luck does not cover a tenth of the width."""
     known = ALL[name](20_000, 2)
     middle, width = known.best[:, 3:4], known.best[:, 4:5] - known.best[:, 2:3]

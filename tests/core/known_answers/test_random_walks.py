@@ -29,7 +29,7 @@ def is_claimed(close: Estimate) -> bool:
     return close.low is not None and close.low > 0.0 and close.n >= FEWEST_FOR_AN_EDGE
 
 
-def test_a_few_short_walks_without_the_model() -> None:
+def test_a_few_short_walks_without_the_model_show_no_edge() -> None:
     found = [of_baselines(random_walk(420, seed)).newest(FEWEST_FOR_AN_EDGE).skill for seed in range(3)]
     assert all(each.n == FEWEST_FOR_AN_EDGE for each in found)
     assert sum(map(is_claimed, found)) <= 1, [(each.low, each.high) for each in found]
@@ -38,7 +38,7 @@ def test_a_few_short_walks_without_the_model() -> None:
 @pytest.mark.slow
 @pytest.mark.timeout(6 * 3600)
 @pytest.mark.skipif(not IS_LONG, reason="make soak: hours of candles")
-def test_hardly_any_walk_is_claimed_to_be_beaten(tmp_path: Path) -> None:
+def test_false_edges_on_random_walks_are_rare(tmp_path: Path) -> None:
     claims = []
     for seed in range(WALKS):
         root = tmp_path / str(seed)

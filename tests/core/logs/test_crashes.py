@@ -56,7 +56,7 @@ def next_start(folder: DataFolder) -> str:
     return start(folder, "pass").stdout.strip()
 
 
-def test_a_good_end_leaves_nothing_to_tell(folder: DataFolder) -> None:
+def test_a_clean_exit_leaves_no_report(folder: DataFolder) -> None:
     assert run(folder, "pass") == 0
     assert not next_start(folder)
     assert not folder.crashes.exists()
@@ -79,7 +79,7 @@ def test_a_kill_is_reported_without_a_stack(folder: DataFolder) -> None:
     assert "no stack trace" in report
 
 
-def test_an_error_in_the_window_is_kept_with_the_last_lines_of_the_log(folder: DataFolder) -> None:
+def test_a_window_error_is_stored_with_the_last_log_lines(folder: DataFolder) -> None:
     handler = log_to_file(folder.logs / "ghostcandle.log")
     logging.getLogger("ghostcandle").warning("the last thing that happened")
     try:
@@ -109,13 +109,13 @@ def test_only_the_newest_reports_are_kept(folder: DataFolder) -> None:
     assert sorted(folder.crashes.glob("*.txt")) == sorted(path for path in paths[-20:] if path is not None)
 
 
-def test_a_folder_that_cannot_be_written_costs_the_file_not_the_report(tmp_path: Path) -> None:
+def test_an_unwritable_folder_loses_the_file_not_the_report(tmp_path: Path) -> None:
     (tmp_path / "logs").write_text("a file in the way")
     report = CrashLog(DataFolder(tmp_path), ManualClock(1)).of_error(ValueError, ValueError("boom"), None)
     assert report.path is None
     assert "boom" in report.text
 
 
-def test_a_damaged_description_of_the_last_owner_is_nobody(folder: DataFolder) -> None:
+def test_a_damaged_description_of_the_last_owner_is_ignored(folder: DataFolder) -> None:
     folder.owner.write_text('{"pid": "x"')
     assert not next_start(folder)

@@ -27,7 +27,7 @@ def written(path: Path) -> Iterator[Path]:
     handler.close()
 
 
-def test_what_was_logged_is_read_back_with_its_traceback(written: Path) -> None:
+def test_log_records_are_read_back_with_their_traceback(written: Path) -> None:
     log = logging.getLogger(LOGGER_NAME)
     tail = LogTail(written)
     written_at = {"created": AT_MS / 1000, "msecs": AT_MS % 1000}
@@ -70,7 +70,7 @@ def test_a_rotated_or_truncated_file_is_read_from_the_start(path: Path) -> None:
     assert [entry.text for entry in tail.read()] == ["cut"]
 
 
-def test_bytes_that_are_no_text_and_a_line_without_an_end_stop_nothing(path: Path) -> None:
+def test_invalid_bytes_and_an_incomplete_line_are_tolerated(path: Path) -> None:
     tail = LogTail(path)
     path.write_bytes(b"\xff\xfe\0 not a log\n" + f"{HEAD} INFO ghostcandle: ".encode() + b"\xff\n")
     assert [entry.text for entry in tail.read()] == ["\N{REPLACEMENT CHARACTER}"]
@@ -82,7 +82,7 @@ def test_bytes_that_are_no_text_and_a_line_without_an_end_stop_nothing(path: Pat
     assert [entry.text for entry in (*tail.read(), *tail.read())] == ["after it"]
 
 
-def test_the_book_puts_both_files_in_the_order_of_time_and_forgets_the_oldest(tmp_path: Path) -> None:
+def test_both_log_files_are_merged_by_time_and_the_oldest_entries_dropped(tmp_path: Path) -> None:
     book = LogBook(tmp_path)
     assert not book.update()
     lines = [f"2026-11-21T15:00:{second:02d}.000Z INFO ghostcandle: {second}\n" for second in range(60)]

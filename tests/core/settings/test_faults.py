@@ -24,7 +24,7 @@ def test_a_warning_names_the_value_the_allowed_range_and_the_action(given: dict[
     assert getattr(settings.training, name) == getattr(from_dict({})[0].training, name)
 
 
-def test_what_there_is_not_has_no_default() -> None:
+def test_an_unknown_setting_has_no_default() -> None:
     _, warnings = from_dict({"of_the_future": 1, "model": {"depth": 3}})
     assert set(warnings) == {
         "Setting 'of_the_future' was dropped: this version has no such setting.",
@@ -32,7 +32,7 @@ def test_what_there_is_not_has_no_default() -> None:
     }
 
 
-def test_a_group_gets_all_its_defaults_and_an_entry_of_a_list_goes_alone() -> None:
+def test_an_invalid_group_gets_defaults_and_an_invalid_list_entry_is_dropped() -> None:
     settings, warnings = from_dict({"model": 7, "market": {"fallback_venues": ["binance", "BAD!"]}})
     assert (
         "Setting 'model' was dropped: it is 7, and has to be a table of names and values; its defaults are used."

@@ -24,19 +24,17 @@ from core.settings.window import WatchlistSettings
         ("okx", (), None),
     ],
 )
-def test_the_next_venue_is_the_one_after_this_in_the_order(
-    venue: str, order: tuple[str, ...], offered: str | None
-) -> None:
+def test_the_next_venue_follows_in_the_order(venue: str, order: tuple[str, ...], offered: str | None) -> None:
     assert MarketSettings(venue=venue, fallback_venues=order).next_venue() == offered
 
 
 @pytest.mark.parametrize("order", [("kraken", "kraken"), ("Kraken",), ("kra ken",), ("",)])
-def test_a_fall_back_order_that_makes_no_sense_is_refused(order: tuple[str, ...]) -> None:
+def test_an_invalid_fallback_order_is_refused(order: tuple[str, ...]) -> None:
     with pytest.raises(ValidationError):
         MarketSettings(fallback_venues=order)
 
 
-def test_order_and_watchlist_go_through_a_file(tmp_path: Path) -> None:
+def test_order_and_watchlist_round_trip_through_a_file(tmp_path: Path) -> None:
     settings = Settings(
         market=MarketSettings(fallback_venues=("okx", "kraken")),
         watchlist=WatchlistSettings(markets=(WatchedMarket("kraken", "ETH/EUR", "15m"),)),
@@ -45,7 +43,7 @@ def test_order_and_watchlist_go_through_a_file(tmp_path: Path) -> None:
     assert load(tmp_path / "settings.json") == (settings, ())
 
 
-def test_one_bad_row_of_the_watchlist_is_named_and_the_others_are_kept() -> None:
+def test_an_invalid_watchlist_row_is_named_and_the_others_kept() -> None:
     good = {"venue": "kraken", "symbol": "ETH/EUR", "interval": "15m"}
     settings, warnings = from_dict({"watchlist": {"markets": [good, {**good, "symbol": "no market"}]}})
     assert settings.watchlist.markets == (WatchedMarket("kraken", "ETH/EUR", "15m"),)

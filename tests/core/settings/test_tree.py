@@ -22,19 +22,19 @@ JSON = st.recursive(
 GROUPS = st.sampled_from([*to_dict(Settings()), "unknown"])
 
 
-def test_defaults_go_through_a_file_unchanged(tmp_path: Path) -> None:
+def test_defaults_round_trip_through_a_file(tmp_path: Path) -> None:
     save(Settings(), tmp_path / "settings.json")
     assert load(tmp_path / "settings.json") == (Settings(), ())
 
 
 @given(JSON)
-def test_whatever_lies_there_gives_settings(data: object) -> None:
+def test_any_file_content_gives_settings(data: object) -> None:
     settings, _ = from_dict(data)
     assert isinstance(settings, Settings)
 
 
 @given(st.dictionaries(GROUPS, st.dictionaries(st.text(max_size=12) | st.just("width"), JSON, max_size=4), max_size=4))
-def test_whatever_lies_in_a_group_gives_settings_and_a_word_on_all_that_was_dropped(data: dict[str, object]) -> None:
+def test_any_group_content_gives_settings_and_a_warning_per_dropped_value(data: dict[str, object]) -> None:
     settings, warnings = from_dict(data)
     kept = to_dict(settings)
     for group, values in data.items():
@@ -52,7 +52,7 @@ def test_whatever_lies_in_a_group_gives_settings_and_a_word_on_all_that_was_drop
         ('{"model": {"heads": 3, "width": 64}, "training": {"seed": 7}}', "3 heads do not divide a width of 64"),
     ],
 )
-def test_one_bad_key_is_named_and_the_rest_is_kept(tmp_path: Path, given_text: str, named: str) -> None:
+def test_an_invalid_key_is_named_and_the_rest_kept(tmp_path: Path, given_text: str, named: str) -> None:
     path = tmp_path / "settings.json"
     path.write_text(given_text)
     settings, (warning,) = load(path)
@@ -67,7 +67,7 @@ def test_a_broken_file_is_a_warning(tmp_path: Path) -> None:
     assert settings == Settings() and "settings.json" in warning
 
 
-def test_the_mark_that_some_editors_put_first_costs_nothing(tmp_path: Path) -> None:
+def test_a_byte_order_mark_is_accepted(tmp_path: Path) -> None:
     path = tmp_path / "settings.json"
     path.write_text('{"market": {"symbol": "ETH/USDT"}}', encoding="utf-8-sig")
     settings, warnings = load(path)
@@ -75,13 +75,13 @@ def test_the_mark_that_some_editors_put_first_costs_nothing(tmp_path: Path) -> N
     assert settings.market.symbol == "ETH/USDT"
 
 
-def test_the_file_is_fit_for_people(tmp_path: Path) -> None:
+def test_the_file_is_readable(tmp_path: Path) -> None:
     save(Settings(), tmp_path / "settings.json")
     text = (tmp_path / "settings.json").read_text()
     assert text.count("\n") > 40 and json.loads(text)["gradients"]["clip_norm"] == 1.0
 
 
-def test_every_clip_mode_is_explained_and_the_threshold_names_those_that_it_holds_for() -> None:
+def test_clip_modes_and_threshold_are_explained() -> None:
     fields = TypeAdapter(GradientSettings).json_schema()["properties"]
     modes = get_args(get_type_hints(GradientSettings)["clip_mode"])
     assert "off" in modes
@@ -91,7 +91,7 @@ def test_every_clip_mode_is_explained_and_the_threshold_names_those_that_it_hold
     assert [mode for mode in ("norm", "layer", "adaptive", "observe") if mode not in threshold] == []
 
 
-def test_a_power_cut_leaves_the_old_settings_or_the_new_ones(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_saving_is_atomic(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is in the file is on the disk before the file has its name; then the name is."""
     synced: list[int] = []
     real = os.fsync

@@ -64,7 +64,7 @@ def test_a_backup_is_the_database_at_one_moment_while_another_connection_writes(
     assert {path.name for path in backup.folder.iterdir()} == {"database.sqlite3", "backup.json", "checkpoints"}
 
 
-def test_a_copy_that_the_disk_spoiled_replaces_nothing(folder: DataFolder, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_corrupted_copy_replaces_nothing(folder: DataFolder, monkeypatch: pytest.MonkeyPatch) -> None:
     fill(folder, 0, 5_000)
     first = make_backup(folder, ManualClock(NOON_MS), keep=1)
     real = os.fsync
@@ -108,7 +108,7 @@ def test_a_damaged_database_is_not_backed_up_and_the_next_start_restores(folder:
     assert again.notice is None
 
 
-def test_cancelled_means_nothing_is_left(folder: DataFolder) -> None:
+def test_a_cancelled_backup_leaves_nothing(folder: DataFolder) -> None:
     fill(folder, 0, 20_000)
     asked = threading.Event()
     with pytest.raises(BackupCancelled):
@@ -123,7 +123,7 @@ def test_cancelled_means_nothing_is_left(folder: DataFolder) -> None:
     assert [path.name for path in folder.backups.iterdir()] == [".lock"]
 
 
-def test_what_a_killed_backup_left_is_removed_by_the_next(folder: DataFolder) -> None:
+def test_leftovers_of_a_killed_backup_are_removed_by_the_next(folder: DataFolder) -> None:
     fill(folder, 0, 10)
     half = folder.backups / ".making-killed"
     half.mkdir(parents=True)
@@ -148,14 +148,14 @@ def test_the_newest_are_kept_and_the_fullest(folder: DataFolder) -> None:
 
 
 @pytest.mark.parametrize(("hours", "due"), [(0, False), (1, True), (3, True), (4, False)])
-def test_one_is_due_when_the_newest_is_that_old(folder: DataFolder, hours: int, due: bool) -> None:
+def test_a_backup_is_due_when_the_newest_reaches_its_age(folder: DataFolder, hours: int, due: bool) -> None:
     fill(folder, 0, 1)
     make_backup(folder, ManualClock(NOON_MS), 3)
     os.utime(folder.database, (NOON_MS / 1000 + 60, NOON_MS / 1000 + 60))
     assert is_due(folder, hours, NOON_MS + 3 * HOUR_MS) is due
 
 
-def test_none_is_due_where_nothing_was_written_or_is_there(folder: DataFolder) -> None:
+def test_no_backup_is_due_without_a_database_or_changes(folder: DataFolder) -> None:
     assert not is_due(folder, 1, NOON_MS)
     fill(folder, 0, 1)
     assert is_due(folder, 1, NOON_MS), "there is none yet"
@@ -165,7 +165,7 @@ def test_none_is_due_where_nothing_was_written_or_is_there(folder: DataFolder) -
     assert is_due(folder, 1, NOON_MS - 9 * HOUR_MS), "a clock that was set back does not end backups"
 
 
-def test_two_at_a_time_are_one_too_many(folder: DataFolder) -> None:
+def test_a_second_backup_at_the_same_time_is_refused(folder: DataFolder) -> None:
     fill(folder, 0, 2_000)
     refusals: list[str] = []
 
@@ -197,7 +197,7 @@ SPOILED: dict[str, Callable[[Path], object]] = {
 
 
 @pytest.mark.parametrize("what", SPOILED)
-def test_a_spoiled_backup_is_passed_over_for_an_older_one(folder: DataFolder, what: str) -> None:
+def test_a_damaged_backup_is_skipped_for_an_older_one(folder: DataFolder, what: str) -> None:
     fill(folder, 0, 100)
     make_backup(folder, ManualClock(NOON_MS), 3)
     fill(folder, 100, 200)
@@ -218,7 +218,7 @@ def _only(folder: Path) -> Path:
     return inside
 
 
-def test_a_lost_database_comes_back_whatever_lies_beside_its_name(folder: DataFolder) -> None:
+def test_a_lost_database_is_restored_despite_leftover_files(folder: DataFolder) -> None:
     """As after a recovery that was killed in its middle: the log of the former one must not be played into the copy."""
     fill(folder, 0, 50)
     make_backup(folder, ManualClock(NOON_MS), 3)
@@ -235,7 +235,7 @@ def test_a_lost_database_comes_back_whatever_lies_beside_its_name(folder: DataFo
     assert [path.name[-4:] for path in folder.quarantine.iterdir()] == ["-wal"]
 
 
-def test_the_notice_says_from_when_to_when(folder: DataFolder) -> None:
+def test_the_notice_names_the_lost_period(folder: DataFolder) -> None:
     fill(folder, 0, 50)
     make_backup(folder, ManualClock(NOON_MS), 3)
     spoil(folder.database)
@@ -247,7 +247,7 @@ def test_the_notice_says_from_when_to_when(folder: DataFolder) -> None:
     assert first[14:19] == "00:00" and last[14:19] == "30:00" and first[:10] == "2025-11-29"
 
 
-def test_a_full_disk_at_the_restore_leaves_all_as_it_was(folder: DataFolder, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_during_a_restore_changes_nothing(folder: DataFolder, monkeypatch: pytest.MonkeyPatch) -> None:
     fill(folder, 0, 500)
     make_backup(folder, ManualClock(NOON_MS), 3)
     spoil(folder.database)
@@ -263,7 +263,7 @@ def test_a_full_disk_at_the_restore_leaves_all_as_it_was(folder: DataFolder, mon
     assert [path.name for path in folder.root.iterdir() if path.name.startswith(".restoring")] == []
 
 
-def test_a_run_goes_on_from_a_backup_as_if_it_had_been_killed_there(tmp_path: Path) -> None:
+def test_a_run_continues_from_a_backup_as_after_a_kill(tmp_path: Path) -> None:
     """The weights that the copy's table names come back, though they were cleaned up since; newer ones are kept."""
     candles = random_walk(65)
     few = replace(rigs.SMALL, checkpoints=replace(rigs.SMALL.checkpoints, keep_newest=2, keep_every_steps=0))
@@ -311,7 +311,7 @@ def test_a_damaged_checkpoint_is_not_in_the_backup(tmp_path: Path, caplog: pytes
     assert f"{newest.file} is not whole" in caplog.text
 
 
-def test_damage_that_is_met_while_it_runs_says_what_to_do(folder: DataFolder) -> None:
+def test_damage_found_while_running_names_the_remedy(folder: DataFolder) -> None:
     fill(folder, 0, 20_000)
     with closing(open_database(folder.database)) as db:
         spoil_all_but_the_first_page(folder.database)

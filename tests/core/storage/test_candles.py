@@ -46,7 +46,7 @@ def fresh_markets() -> tuple[Market, Market]:
 
 @settings(max_examples=60)
 @given(saves=SAVES, after_ms=st.none() | st.integers(-4, 13), count=st.integers(0, 15))
-def test_it_holds_what_a_dictionary_would(
+def test_the_store_equals_a_dictionary(
     shared: Database, saves: list[tuple[bool, list[Candle]]], after_ms: int | None, count: int
 ) -> None:
     markets, store = fresh_markets(), CandleStore(shared)
@@ -72,7 +72,7 @@ def test_a_saved_candle_is_seen_by_a_second_connection(db: Database, other: Data
     assert CandleStore(other).load(MARKET) == [candle(1), candle(2)]
 
 
-def test_markets_that_differ_in_one_thing_are_kept_apart(db: Database) -> None:
+def test_markets_differing_in_one_field_are_separate(db: Database) -> None:
     store = CandleStore(db)
     markets = [MARKET, OTHER, Market("binance", "ETH/USDT", MARKET.interval)]
     markets.append(Market("binance", "BTC/USDT", Interval.parse("5m")))
@@ -82,7 +82,7 @@ def test_markets_that_differ_in_one_thing_are_kept_apart(db: Database) -> None:
 
 
 @pytest.mark.parametrize("bad", [float("nan"), float("inf")])
-def test_a_number_that_is_not_finite_is_refused_with_all_that_came_with_it(db: Database, bad: float) -> None:
+def test_a_non_finite_number_refuses_its_whole_batch(db: Database, bad: float) -> None:
     with pytest.raises(ValueError, match="not a number"):
         CandleStore(db).save(MARKET, [candle(1), candle(2, close=bad)])
     assert CandleStore(db).count(MARKET) == 0
@@ -95,7 +95,7 @@ def test_a_number_that_is_not_finite_is_refused_with_all_that_came_with_it(db: D
     limit=st.integers(0, 15),
     chunk=st.integers(1, 6),
 )
-def test_columns_and_chunks_are_the_candles(
+def test_columns_and_chunks_equal_the_candles(
     shared: Database, candles: list[Candle], before_ms: int | None, limit: int, chunk: int
 ) -> None:
     (market, other), store = fresh_markets(), CandleStore(shared)
@@ -108,7 +108,7 @@ def test_columns_and_chunks_are_the_candles(
     assert all(len(part) == chunk for part in chunks[:-1])
 
 
-def test_a_market_that_was_never_stored_has_no_columns(db: Database) -> None:
+def test_an_unknown_market_has_no_columns(db: Database) -> None:
     columns = CandleStore(db).columns_before(MARKET, None, 10)
     assert (columns.open_time_ms.shape, columns.values.shape) == ((0,), (5, 0))
     assert list(CandleStore(db).column_chunks(MARKET)) == []

@@ -21,7 +21,7 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "lines.sqlite"
 
 
-def test_lines_come_back_in_the_order_of_drawing_after_a_restart(path: Path) -> None:
+def test_lines_are_restored_in_drawing_order(path: Path) -> None:
     db = open_database(path)
     store = ChartLineStore(db)
     alert, note = store.put("binance", "BTC/USDT", ALERT), store.put("binance", "BTC/USDT", NOTE)
@@ -35,7 +35,7 @@ def test_lines_come_back_in_the_order_of_drawing_after_a_restart(path: Path) -> 
     db.close()
 
 
-def test_a_change_keeps_the_number_and_a_removed_line_comes_back_under_its_own(path: Path) -> None:
+def test_changed_and_restored_lines_keep_their_id(path: Path) -> None:
     db = open_database(path)
     store = ChartLineStore(db)
     line = store.put("a", "b", ALERT)
@@ -53,7 +53,7 @@ def test_a_change_keeps_the_number_and_a_removed_line_comes_back_under_its_own(p
     db.close()
 
 
-def test_what_is_armed_is_listed_by_market(path: Path) -> None:
+def test_armed_alerts_are_listed_by_market(path: Path) -> None:
     db = open_database(path)
     store = ChartLineStore(db)
     armed = replace(ALERT, is_armed=True)

@@ -29,7 +29,7 @@ def numbers(infos: list[CheckpointInfo]) -> list[int]:
     return [info.step // 10 for info in infos]
 
 
-def test_the_newest_comes_first_and_other_runs_stay_out(db: Database, other: Database) -> None:
+def test_the_newest_comes_first_and_other_runs_are_excluded(db: Database, other: Database) -> None:
     record = open_record(db)
     infos = save(record, None, None, None)
     save(open_record(db), 0.5)
@@ -67,7 +67,7 @@ def test_the_best_has_the_highest_finite_skill(
 @pytest.mark.parametrize(
     ("gains", "best"), [((0.01, -0.003), 0), ((None, -0.003), 0), ((-0.01, 0.0), 1), ((-0.01, -0.003), None)]
 )
-def test_one_that_harms_the_simple_rules_is_not_the_best(
+def test_a_checkpoint_worse_than_the_simple_rules_is_not_the_best(
     db: Database, gains: tuple[float | None, ...], best: int | None
 ) -> None:
     """Whatever its score is, and by whichever way it is asked for."""
@@ -83,7 +83,7 @@ def test_one_that_harms_the_simple_rules_is_not_the_best(
     assert numbers([info for info in asked if info is not None and info.is_best]) == ([] if best is None else [best])
 
 
-def test_a_wreck_is_not_the_best(db: Database) -> None:
+def test_a_diverged_checkpoint_is_not_the_best(db: Database) -> None:
     record = open_record(db)
     for number, health in enumerate(["healthy", "diverged"]):
         with record.write():
@@ -94,7 +94,7 @@ def test_a_wreck_is_not_the_best(db: Database) -> None:
     assert CheckpointRows(db).by_id(best.checkpoint_id) == best
 
 
-def test_a_deleted_one_is_gone_and_the_next_is_best(db: Database) -> None:
+def test_after_a_deletion_the_next_is_the_best(db: Database) -> None:
     record = open_record(db)
     infos = save(record, 0.1, 0.3)
     with record.write():
@@ -104,7 +104,7 @@ def test_a_deleted_one_is_gone_and_the_next_is_best(db: Database) -> None:
     assert rows.by_id(infos[1].checkpoint_id) is None
 
 
-def test_pins_and_notes_are_kept_apart_and_can_be_taken_back(db: Database, other: Database) -> None:
+def test_pins_and_notes_are_separate_and_can_be_removed(db: Database, other: Database) -> None:
     record = open_record(db)
     infos = save(record, None, None)
     rows, seen = CheckpointRows(db), CheckpointRows(other)
@@ -131,7 +131,7 @@ def test_requests_are_listed_until_they_are_carried_out(db: Database) -> None:
     assert rows.requested_deletions() == (ids[0],)
 
 
-def test_one_that_was_pinned_meanwhile_is_not_deleted(db: Database) -> None:
+def test_a_checkpoint_pinned_meanwhile_is_not_deleted(db: Database) -> None:
     record = open_record(db)
     pinned, other = save(record, None, None)
     rows = CheckpointRows(db)
@@ -141,7 +141,7 @@ def test_one_that_was_pinned_meanwhile_is_not_deleted(db: Database) -> None:
     assert rows.list(record.reader.run_id) == [replace(pinned, is_pinned=True)]
 
 
-def test_one_that_is_not_there_cannot_be_marked_nor_deleted(db: Database) -> None:
+def test_a_missing_checkpoint_cannot_be_marked_or_deleted(db: Database) -> None:
     record = open_record(db)
     (info,) = save(record, None)
     rows = CheckpointRows(db)

@@ -69,7 +69,7 @@ def in_new_database(path: Path) -> RecordReader:
     return record.reader
 
 
-def test_all_of_an_old_record_is_read_back(tmp_path: Path) -> None:
+def test_a_converted_record_is_read_back_completely(tmp_path: Path) -> None:
     with old_database(tmp_path / "old.sqlite3") as (_, run_id):
         pass
     with closing(open_database(tmp_path / "old.sqlite3", quick_check=True)) as db:
@@ -96,7 +96,7 @@ def test_all_of_an_old_record_is_read_back(tmp_path: Path) -> None:
             assert RecordReader(new, new_run).forecasts_sha256() == reader.forecasts_sha256()
 
 
-def test_it_goes_on_where_it_was(tmp_path: Path) -> None:
+def test_writing_continues_after_a_conversion(tmp_path: Path) -> None:
     with old_database(tmp_path / "old.sqlite3") as (_, run_id):
         pass
     with closing(open_database(tmp_path / "old.sqlite3")) as db:
@@ -111,9 +111,7 @@ def test_it_goes_on_where_it_was(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "damage", ["UPDATE forecasts SET mode = 'lave' WHERE horizon = 3", "UPDATE forecasts SET quantiles = X'00'"]
 )
-def test_rows_that_were_damaged_are_left_out_and_counted(
-    tmp_path: Path, damage: str, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_damaged_rows_are_skipped_and_counted(tmp_path: Path, damage: str, caplog: pytest.LogCaptureFixture) -> None:
     with old_database(tmp_path / "old.sqlite3") as (db, run_id):
         db.conn.execute("DROP TRIGGER forecasts_stay")
         db.conn.execute(f"{damage}{' AND' if 'WHERE' in damage else ' WHERE'} origin_open_time_ms = 600000")
@@ -126,7 +124,7 @@ def test_rows_that_were_damaged_are_left_out_and_counted(
     assert "1 rows of the table forecasts were damaged" in caplog.text
 
 
-def test_it_tells_how_far_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_conversion_reports_its_progress(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(converting, "_TELL_EVERY", 50)
     with old_database(tmp_path / "old.sqlite3"):
         pass
@@ -138,7 +136,9 @@ def test_it_tells_how_far_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
 
 @pytest.mark.parametrize("reports", [0, 1, 5])
-def test_given_up_it_leaves_the_old_record(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, reports: int) -> None:
+def test_a_cancelled_conversion_keeps_the_old_record(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, reports: int
+) -> None:
     monkeypatch.setattr(converting, "_TELL_EVERY", 100)
     monkeypatch.setattr(database, "_STEPS_BETWEEN_LOOKS", 10)
     path = tmp_path / "old.sqlite3"
@@ -157,7 +157,7 @@ def test_given_up_it_leaves_the_old_record(tmp_path: Path, monkeypatch: pytest.M
 
 @pytest.mark.slow
 @pytest.mark.parametrize("writes", [1, 2, 3])
-def test_a_process_that_is_killed_in_the_middle_leaves_the_old_record(tmp_path: Path, writes: int) -> None:
+def test_a_killed_conversion_keeps_the_old_record(tmp_path: Path, writes: int) -> None:
     path = tmp_path / "old.sqlite3"
     with old_database(path) as (_, run_id):
         pass

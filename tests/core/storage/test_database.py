@@ -60,7 +60,7 @@ def test_a_migration_that_fails_leaves_the_file_as_it_was(folder: DataFolder) ->
 
 
 @pytest.mark.parametrize("attempt", range(5))
-def test_several_open_a_new_file_at_the_same_moment(folder: DataFolder, attempt: int) -> None:
+def test_several_processes_open_a_new_file_at_the_same_time(folder: DataFolder, attempt: int) -> None:
     together = threading.Barrier(6)
 
     def open_and_save(number: int) -> int:
@@ -74,7 +74,7 @@ def test_several_open_a_new_file_at_the_same_moment(folder: DataFolder, attempt:
         assert CandleStore(db).count(MARKET) == 6
 
 
-def test_a_reader_of_a_file_that_is_not_there_creates_none(tmp_path: Path) -> None:
+def test_a_reader_does_not_create_a_missing_file(tmp_path: Path) -> None:
     with pytest.raises(StorageError, match="no database"):
         open_database(tmp_path / "none.sqlite3", readonly=True)
     assert list(tmp_path.iterdir()) == []
@@ -87,7 +87,7 @@ def test_a_reader_cannot_write(db: Database, other: Database) -> None:
 
 
 @pytest.mark.parametrize("readonly", [True, False])
-def test_a_newer_schema_is_refused_and_left_alone(folder: DataFolder, readonly: bool) -> None:
+def test_a_newer_schema_is_refused_and_not_modified(folder: DataFolder, readonly: bool) -> None:
     with open_database(folder.database) as db:
         row = {"migration_set": "ghostcandle", "name": "of_next_year", "applied_at": "2027-01-01"}
         db["_sqlite_migrations"].insert(row)
@@ -99,14 +99,14 @@ def test_a_newer_schema_is_refused_and_left_alone(folder: DataFolder, readonly: 
     assert folder.database.read_bytes() == before
 
 
-def test_a_reader_refuses_a_schema_that_is_not_up_to_date(folder: DataFolder) -> None:
+def test_a_reader_refuses_an_outdated_schema(folder: DataFolder) -> None:
     with closing(sqlite3.connect(folder.database)) as connection:
         connection.execute("CREATE TABLE old (something TEXT)")
     with pytest.raises(StorageError, match="older version"):
         open_database(folder.database, readonly=True)
 
 
-def test_a_path_that_cannot_be_opened_gets_a_sentence(tmp_path: Path) -> None:
+def test_a_path_that_cannot_be_opened_is_explained(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way", encoding="utf-8")
     with pytest.raises(StorageError, match="cannot be opened"):
         open_database(tmp_path / "file" / "db.sqlite3")
@@ -114,7 +114,7 @@ def test_a_path_that_cannot_be_opened_gets_a_sentence(tmp_path: Path) -> None:
         open_database(tmp_path)
 
 
-def test_a_file_that_another_program_holds_is_not_taken_for_a_damaged_one(folder: DataFolder) -> None:
+def test_a_file_locked_by_another_program_is_not_reported_as_damaged(folder: DataFolder) -> None:
     with closing(sqlite3.connect(folder.database, isolation_level=None)) as holder:
         holder.execute("CREATE TABLE held (something TEXT)")
         holder.execute("BEGIN EXCLUSIVE")
@@ -124,14 +124,14 @@ def test_a_file_that_another_program_holds_is_not_taken_for_a_damaged_one(folder
     assert not isinstance(caught.value, CorruptDatabaseError)
 
 
-def test_a_writer_waits_for_another_and_then_says_that_it_is_locked_out(folder: DataFolder, db: Database) -> None:
+def test_a_writer_waits_for_another_and_then_reports_the_lock(folder: DataFolder, db: Database) -> None:
     with open_database(folder.database, busy_timeout_ms=60) as late:
         with write(db), pytest.raises(StorageError, match="locked"):
             CandleStore(late).save(MARKET, [candle(1)])
         assert CandleStore(late).save(MARKET, [candle(1)]) == 1
 
 
-def test_the_time_that_a_writer_waits_is_in_milliseconds(folder: DataFolder) -> None:
+def test_the_busy_timeout_is_in_milliseconds(folder: DataFolder) -> None:
     with open_database(folder.database, busy_timeout_ms=1_234) as db:
         assert db.execute("PRAGMA busy_timeout").fetchone() == (1_234,)
 
@@ -166,7 +166,7 @@ def test_a_transaction_is_all_or_nothing(db: Database, other: Database) -> None:
     assert [row["venue"] for row in other["markets"].rows] == ["third"]
 
 
-def test_a_full_disk_gets_a_sentence_and_what_was_stored_stays(db: Database, other: Database) -> None:
+def test_a_full_disk_is_explained_and_keeps_the_stored_data(db: Database, other: Database) -> None:
     store = CandleStore(db)
     store.save(MARKET, [candle(number) for number in range(100)])
     pages = db.execute("PRAGMA page_count").fetchone()[0]
@@ -206,7 +206,7 @@ def damage_a_filled_one(path: Path) -> None:
 
 
 @pytest.mark.parametrize("spoil", [write_text, cut_in_half, damage_a_filled_one])
-def test_a_damaged_file_is_set_aside_and_a_new_one_started(folder: DataFolder, spoil: Callable[[Path], None]) -> None:
+def test_a_damaged_file_is_moved_aside_and_a_new_one_created(folder: DataFolder, spoil: Callable[[Path], None]) -> None:
     spoil(folder.database)
     spoiled = folder.database.read_bytes()
     opened = open_or_recover(folder, clock=ManualClock(NOON_MS))
@@ -222,7 +222,7 @@ def test_a_damaged_file_is_set_aside_and_a_new_one_started(folder: DataFolder, s
         assert CandleStore(db).count(MARKET) == 1
 
 
-def test_the_log_and_the_index_beside_it_go_along_and_nothing_is_overwritten(folder: DataFolder) -> None:
+def test_wal_and_index_are_moved_along_and_nothing_is_overwritten(folder: DataFolder) -> None:
     beside = [folder.database.with_name(folder.database.name + ending) for ending in ("-wal", "-shm")]
     for _ in range(2):
         for path in (folder.database, *beside):
@@ -233,7 +233,7 @@ def test_the_log_and_the_index_beside_it_go_along_and_nothing_is_overwritten(fol
     assert {path.name for path in folder.quarantine.iterdir()} == expected
 
 
-def test_what_a_killed_writer_left_in_its_log_is_not_lost(folder: DataFolder, tmp_path: Path) -> None:
+def test_the_wal_of_a_killed_writer_is_recovered(folder: DataFolder, tmp_path: Path) -> None:
     elsewhere = DataFolder(tmp_path / "elsewhere")
     elsewhere.ensure()
     copy = elsewhere.database
@@ -248,7 +248,7 @@ def test_what_a_killed_writer_left_in_its_log_is_not_lost(folder: DataFolder, tm
         assert CandleStore(db).count(MARKET) == 10
 
 
-def test_a_mistake_in_a_statement_is_not_dressed_up(db: Database) -> None:
+def test_a_programming_error_is_not_wrapped(db: Database) -> None:
     with pytest.raises(sqlite3.OperationalError, match="no such table"), write(db):
         db.conn.execute("INSERT INTO ghosts VALUES (1)")
     assert not db.conn.in_transaction

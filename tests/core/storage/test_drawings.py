@@ -21,7 +21,7 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "drawings.sqlite"
 
 
-def test_drawings_come_back_in_the_order_of_drawing_after_a_restart(path: Path) -> None:
+def test_drawings_are_restored_in_drawing_order(path: Path) -> None:
     db = open_database(path)
     store = DrawingStore(db)
     line, text = store.put("binance", "BTC/USDT", LINE), store.put("binance", "BTC/USDT", TEXT)
@@ -36,7 +36,7 @@ def test_drawings_come_back_in_the_order_of_drawing_after_a_restart(path: Path) 
 
 
 @pytest.mark.parametrize("kind", list(DrawingKind))
-def test_each_kind_is_kept(path: Path, kind: DrawingKind) -> None:
+def test_each_kind_round_trips(path: Path, kind: DrawingKind) -> None:
     db = open_database(path)
     drawing = Drawing(kind, LINE.anchors[: kind.anchors], "words" if kind is DrawingKind.TEXT else "")
     assert DrawingStore(db).list("a", "b") == []
@@ -45,7 +45,7 @@ def test_each_kind_is_kept(path: Path, kind: DrawingKind) -> None:
     db.close()
 
 
-def test_a_change_keeps_the_number_and_a_removed_one_comes_back_under_its_own(path: Path) -> None:
+def test_changed_and_restored_drawings_keep_their_id(path: Path) -> None:
     db = open_database(path)
     store = DrawingStore(db)
     line = store.put("a", "b", LINE)
@@ -77,7 +77,7 @@ def test_an_invalid_row_is_explained(path: Path, spoilt: str) -> None:
     db.close()
 
 
-def test_words_that_another_program_wrote_are_made_plain(path: Path) -> None:
+def test_text_from_another_program_is_sanitised(path: Path) -> None:
     db = open_database(path)
     store = DrawingStore(db)
     store.put("a", "b", TEXT)

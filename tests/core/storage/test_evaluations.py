@@ -62,13 +62,13 @@ def test_the_newest_is_shown_with_its_checkpoint_and_all_are_kept(tmp_path: Path
         assert evaluations_of(other, "unknown") == []
 
 
-def test_an_evaluation_of_what_was_never_kept_is_refused(tmp_path: Path) -> None:
+def test_an_evaluation_of_an_unknown_checkpoint_is_refused(tmp_path: Path) -> None:
     saved(tmp_path)
     with open_database(tmp_path / "ghostcandle.sqlite3") as db, pytest.raises(StorageError):
         add_evaluation(db, evaluation_of(summary("unknown"), 1, ""))
 
 
-def test_what_is_no_number_is_unknown() -> None:
+def test_non_finite_results_are_unknown() -> None:
     found = evaluation_of(summary("a", math.nan), 1, "")
     assert isinstance(found, Evaluation) and found.close_skill is None and found.direction is None
     assert evaluation_of(summary("a", None), 1, "").close_low is None

@@ -17,14 +17,14 @@ def test_ensure_creates_the_folders_and_leaves_nothing_else(tmp_path: Path) -> N
     assert sorted(path.name for path in folder.root.rglob("*")) == ["logs", "models", "quarantine"]
 
 
-def test_a_folder_below_a_file_is_refused_with_a_sentence(tmp_path: Path) -> None:
+def test_a_folder_below_a_file_is_refused_with_an_explanation(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way", encoding="utf-8")
     with pytest.raises(StorageError, match="--data-dir"):
         DataFolder(tmp_path / "file" / "data").ensure()
 
 
 @pytest.mark.skipif(not Path("/proc/self").exists(), reason="this system has no /proc, which nobody can write to")
-def test_a_folder_that_nobody_can_write_is_refused() -> None:
+def test_an_unwritable_folder_is_refused() -> None:
     with pytest.raises(StorageError, match="cannot be written"):
         DataFolder(Path("/proc/self/ghostcandle")).ensure()
 
@@ -37,12 +37,12 @@ def test_a_checkpoint_file_is_named_relative_to_the_root(folder: DataFolder) -> 
 
 
 @pytest.mark.parametrize("name", ["../outside", "/etc/hostname", "models/../../outside"])
-def test_a_name_that_leads_out_of_the_folder_is_refused(folder: DataFolder, name: str) -> None:
+def test_a_path_outside_the_folder_is_refused(folder: DataFolder, name: str) -> None:
     with pytest.raises(StorageError, match="outside"):
         folder.absolute(name)
 
 
 @pytest.mark.parametrize("run_id", ["", ".", "..", "a/b", "a\\b", "c:d"])
-def test_a_run_that_cannot_name_a_folder_is_refused(folder: DataFolder, run_id: str) -> None:
+def test_an_invalid_run_id_is_refused(folder: DataFolder, run_id: str) -> None:
     with pytest.raises(ValueError, match="cannot name a folder"):
         folder.checkpoints(run_id)

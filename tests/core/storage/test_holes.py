@@ -18,7 +18,7 @@ MARKET = Market("binance", "BTC/USDT", Interval(60_000))
 STEP_MS = 60_000
 
 
-def test_missing_is_what_is_not_stored(folder: DataFolder) -> None:
+def test_missing_times_are_those_not_stored(folder: DataFolder) -> None:
     with open_database(folder.database) as db:
         numbers = itertools.count()
 
@@ -34,7 +34,7 @@ def test_missing_is_what_is_not_stored(folder: DataFolder) -> None:
         look()
 
 
-def test_what_the_exchange_does_not_have_is_remembered(folder: DataFolder) -> None:
+def test_known_gaps_of_the_exchange_are_stored(folder: DataFolder) -> None:
     with open_database(folder.database) as db:
         HoleStore(db).add_of_exchange(MARKET, [TimeSpan(0, 60_000), TimeSpan(600_000, 720_000)], 5)
         HoleStore(db).add_of_exchange(MARKET, [TimeSpan(600_000, 660_000)], 6)

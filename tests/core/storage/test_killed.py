@@ -24,7 +24,7 @@ from tests.core.storage import children
 
 
 @pytest.mark.parametrize("commits", [40, *(pytest.param(count, marks=pytest.mark.slow) for count in (1, 150))])
-def test_a_killed_writer_loses_no_commit_and_leaves_no_half_of_one(
+def test_a_killed_writer_loses_no_commit_and_leaves_none_partial(
     folder: DataFolder, db: Database, commits: int
 ) -> None:
     run = create_run(db)
@@ -96,7 +96,7 @@ def test_processes_open_a_new_file_together(folder: DataFolder) -> None:
 
 
 @pytest.mark.slow
-def test_a_file_that_may_not_grow_keeps_what_it_has(folder: DataFolder) -> None:
+def test_a_file_that_cannot_grow_keeps_its_data(folder: DataFolder) -> None:
     with child(children.fill_the_disk, folder.database, 300_000) as writer:
         answer = writer.receive()
     assert isinstance(answer, tuple)
@@ -107,7 +107,7 @@ def test_a_file_that_may_not_grow_keeps_what_it_has(folder: DataFolder) -> None:
 
 
 @pytest.mark.slow
-def test_an_import_that_is_killed_in_its_middle_stores_nothing(folder: DataFolder, db: Database) -> None:
+def test_an_import_killed_midway_stores_nothing(folder: DataFolder, db: Database) -> None:
     log = folder.database.with_name(folder.database.name + "-wal")
     with child(children.be_killed_while_saving_columns, folder.database, 120_000) as writer:
         assert writer.receive() == 50_000

@@ -20,7 +20,7 @@ from tests.core.storage.processes import child
 SINCE_MS = 1_764_417_600_000
 
 
-def test_a_second_owner_is_refused_until_the_first_lets_go(folder: DataFolder) -> None:
+def test_a_second_owner_is_refused_until_the_first_releases(folder: DataFolder) -> None:
     with own(folder, "window", ManualClock(SINCE_MS)):
         assert json.loads(folder.owner.read_text()) == {"pid": os.getpid(), "role": "window", "since_ms": SINCE_MS}
         with pytest.raises(FolderInUse, match="in use by a window") as caught:
@@ -49,7 +49,7 @@ def test_two_folders_have_two_owners(folder: DataFolder, tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{", '{"pid": "x", "role": 1}', '{"role": "window"}'])
-def test_a_broken_description_stops_nobody(folder: DataFolder, text: str) -> None:
+def test_a_broken_owner_description_does_not_prevent_ownership(folder: DataFolder, text: str) -> None:
     folder.owner.write_text(text)
     with own(folder, "window"):
         folder.owner.write_text(text)
@@ -58,7 +58,7 @@ def test_a_broken_description_stops_nobody(folder: DataFolder, text: str) -> Non
         assert caught.value.pid is None
 
 
-def test_a_description_left_by_a_process_that_is_gone_names_nobody(folder: DataFolder) -> None:
+def test_a_stale_owner_description_is_ignored(folder: DataFolder) -> None:
     gone = subprocess.Popen([sys.executable, "-c", ""])
     gone.wait()
     with own(folder, "window"):
@@ -67,7 +67,7 @@ def test_a_description_left_by_a_process_that_is_gone_names_nobody(folder: DataF
             own(folder, "headless")
 
 
-def test_a_folder_that_is_not_there_gets_a_sentence(tmp_path: Path) -> None:
+def test_a_missing_folder_is_explained(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
     with pytest.raises(StorageError, match="cannot be locked") as caught:
         own(DataFolder(tmp_path / "file" / "data"), "window")
@@ -76,7 +76,7 @@ def test_a_folder_that_is_not_there_gets_a_sentence(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="SIGKILL is POSIX")
-def test_the_system_frees_the_folder_of_a_killed_owner_though_its_child_lives_on(folder: DataFolder) -> None:
+def test_a_killed_owner_frees_the_folder_although_its_child_lives(folder: DataFolder) -> None:
     from tests.core.storage import children  # noqa: PLC0415 - it does not import on Windows
 
     with child(children.own_with_a_child, folder.root) as owner:

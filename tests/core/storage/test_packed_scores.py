@@ -25,13 +25,13 @@ def drawn(base: float) -> dict[str, float]:
     return {name: base + place / 8.0 for place, name in enumerate(SHOWN_LOSSES.values())}
 
 
-def test_all_six_quantities_of_what_was_shown_come_back() -> None:
+def test_all_six_quantities_of_the_shown_forecast_round_trip() -> None:
     given = replace(score(3), **drawn(1.0))
     found = read(NEWEST_FORM, pack_scores([given]), given)
     assert found == given and {name: getattr(found, name) for name in drawn(1.0)} == drawn(1.0)
 
 
-def test_a_record_of_the_first_form_is_read_without_what_it_never_held() -> None:
+def test_a_version_1_record_is_read_without_newer_fields() -> None:
     """Its bytes are those that the program before wrote: every field of the first form, and no other."""
     given = replace(score(3), **drawn(1.0))
     newest = np.frombuffer(pack_scores([given]), FORMS[NEWEST_FORM])
@@ -43,7 +43,7 @@ def test_a_record_of_the_first_form_is_read_without_what_it_never_held() -> None
     assert (found.loss, found.range_loss) == (given.loss, given.range_loss)
 
 
-def test_rows_of_both_forms_are_read_together() -> None:
+def test_rows_of_both_versions_are_read_together() -> None:
     given = replace(score(3), **drawn(1.0))
     newest = np.frombuffer(pack_scores([given]), FORMS[NEWEST_FORM])
     old = np.zeros(1, FORMS[1])
@@ -59,6 +59,6 @@ def test_a_record_stays_small() -> None:
 
 
 @pytest.mark.parametrize("form", [0, NEWEST_FORM + 1])
-def test_a_form_of_a_later_program_is_refused(form: int) -> None:
+def test_a_newer_version_is_refused(form: int) -> None:
     with pytest.raises(ValueError, match=f"unknown form {form}"):
         unpack_scores([(form, b"")])

@@ -32,7 +32,7 @@ def reader(db: Database) -> RecordReader:
 
 
 @pytest.mark.parametrize("horizon", [1, 2, HORIZONS])
-def test_the_columns_are_what_was_stored(reader: RecordReader, horizon: int) -> None:
+def test_the_columns_equal_the_stored_rows(reader: RecordReader, horizon: int) -> None:
     first, stop = 6 * MINUTE_MS, 18 * MINUTE_MS
     rows = reader.past_forecasts(horizon, first, stop, 100)
     expected = [origin for origin in ORIGINS if first <= (origin + horizon) * MINUTE_MS < stop]
@@ -54,24 +54,24 @@ def test_the_columns_are_what_was_stored(reader: RecordReader, horizon: int) -> 
         assert rows.direction_hit[index] == {None: -1, False: 0, True: 1}[came[1].direction_hit]
 
 
-def test_no_more_rows_come_than_were_asked_for(reader: RecordReader) -> None:
+def test_the_row_limit_is_respected(reader: RecordReader) -> None:
     assert len(reader.past_forecasts(1, 0, 10**15, 3)) == 3
     assert len(reader.past_forecasts(1, 0, 10**15, 100)) == len(ORIGINS)
 
 
-def test_where_nothing_was_scored_there_are_no_rows(reader: RecordReader) -> None:
+def test_without_scores_there_are_no_rows(reader: RecordReader) -> None:
     assert len(reader.past_forecasts(2, 20 * MINUTE_MS, 30 * MINUTE_MS, 100)) == 0
     assert len(reader.past_forecasts(1, 20 * MINUTE_MS, 30 * MINUTE_MS, 100)) == 0
 
 
-def test_the_span_is_the_first_and_the_last_target(reader: RecordReader, db: Database) -> None:
+def test_the_span_runs_from_the_first_to_the_last_target(reader: RecordReader, db: Database) -> None:
     assert reader.scored_span(2) == ((ORIGINS[0] + 2) * MINUTE_MS, (ORIGINS[-1] + 2) * MINUTE_MS)
     assert reader.scored_span(HORIZONS + 1) is None
     assert RecordReader(db, "no such run").scored_span(1) is None
 
 
 @pytest.mark.parametrize("horizon", [1, 2])
-def test_the_queries_follow_an_index(reader: RecordReader, db: Database, horizon: int) -> None:
+def test_the_queries_use_an_index(reader: RecordReader, db: Database, horizon: int) -> None:
     asked: list[str] = []
     db.conn.set_trace_callback(asked.append)
     reader.past_forecasts(horizon, 0, 10**15, 50)

@@ -86,7 +86,7 @@ def test_old_candles_lose_their_detail_and_nothing_else_changes(db: Database) ->
     assert pages_of(db.conn, is_thorough=True) is None and record.reader.damaged == {}
 
 
-def test_what_the_rules_keep_is_kept(db: Database) -> None:
+def test_protected_detail_is_kept(db: Database) -> None:
     record = open_record(db)
     write_detailed(record, a_day_apart(20))
     before = details(db)
@@ -94,7 +94,7 @@ def test_what_the_rules_keep_is_kept(db: Database) -> None:
         assert thinned(db, record, rules) == 1 and details(db) == before, rules
 
 
-def test_of_the_newest_candles_it_is_kept_however_old_they_are(db: Database) -> None:
+def test_detail_of_the_newest_candles_is_kept_at_any_age(db: Database) -> None:
     record = open_record(db)
     write_detailed(record, a_day_apart(60))
     thinned(db, record, ThinningRules(1, 60 + 40))
@@ -114,7 +114,7 @@ def test_every_run_is_thinned_by_its_own_newest_candle(db: Database) -> None:
         assert exact == [first - 1]
 
 
-def test_it_goes_on_as_candles_come(db: Database) -> None:
+def test_thinning_continues_with_new_candles(db: Database) -> None:
     record = open_record(db)
     write_detailed(record, a_day_apart(20)[:30])
     thinner = Thinner(db, record, ThinningRules(1, 10))
@@ -125,7 +125,7 @@ def test_it_goes_on_as_candles_come(db: Database) -> None:
         assert details(db)["forecast_details"] == 20 + 1
 
 
-def test_arrays_that_their_digest_does_not_know_stay(db: Database) -> None:
+def test_arrays_outside_the_digest_are_kept(db: Database) -> None:
     record = open_record(db)
     write_detailed(record, a_day_apart(10))
     db.conn.execute("UPDATE forecast_details SET arrays = zeroblob(length(arrays)) WHERE id = 3")
@@ -133,7 +133,7 @@ def test_arrays_that_their_digest_does_not_know_stay(db: Database) -> None:
     assert db.execute("SELECT id FROM forecast_details ORDER BY id LIMIT 2").fetchall() == [(3,), (10,)]
 
 
-def test_a_trainer_that_was_replaced_thins_nothing(db: Database) -> None:
+def test_a_fenced_trainer_thins_nothing(db: Database) -> None:
     record = open_record(db)
     write_detailed(record, a_day_apart(10))
     before = details(db)
@@ -145,7 +145,7 @@ def test_a_trainer_that_was_replaced_thins_nothing(db: Database) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("pieces", [1, 2])
-def test_a_process_that_is_killed_leaves_whole_pieces(folder: DataFolder, db: Database, pieces: int) -> None:
+def test_a_killed_process_leaves_only_complete_batches(folder: DataFolder, db: Database, pieces: int) -> None:
     record = open_record(db)
     write_detailed(record, a_day_apart(CANDLES))
     before, digest = everything_else(db), record.reader.forecasts_sha256()
@@ -184,9 +184,7 @@ def pages(db: Database) -> int:
     return int(db.execute("PRAGMA page_count").fetchone()[0])
 
 
-def test_a_backup_of_a_thinned_record_is_small_and_the_former_one_is_not_called_fuller(
-    folder: DataFolder, db: Database
-) -> None:
+def test_a_backup_of_a_thinned_record_is_small_and_ranks_no_lower(folder: DataFolder, db: Database) -> None:
     record = open_record(db)
     write_detailed(record, a_day_apart(CANDLES))
     first = make_backup(folder, ManualClock(1_764_417_600_000), keep=1)

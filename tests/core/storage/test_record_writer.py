@@ -50,7 +50,7 @@ def keys(rows: list[StoredForecast]) -> list[tuple[int, int]]:
     return [(row.origin_open_time_ms // MINUTE_MS, row.horizon) for row in rows]
 
 
-def test_what_was_written_is_seen_by_a_second_connection_after_the_commit_only(db: Database, other: Database) -> None:
+def test_writes_are_visible_to_a_second_connection_only_after_the_commit(db: Database, other: Database) -> None:
     record = open_record(db)
     reader = RecordReader(other, record.reader.run_id)
     with record.write():
@@ -80,7 +80,7 @@ def test_a_stored_row_is_never_rewritten(db: Database) -> None:
 
 
 @pytest.mark.parametrize("statement", ["UPDATE forecasts SET scale = 2", "UPDATE scores SET records = X''"])
-def test_not_even_a_statement_written_by_mistake_rewrites_one(db: Database, statement: str) -> None:
+def test_stored_rows_cannot_be_updated_by_sql(db: Database, statement: str) -> None:
     record = open_record(db)
     with record.write():
         record.add_forecasts([forecast(1)])
@@ -89,7 +89,7 @@ def test_not_even_a_statement_written_by_mistake_rewrites_one(db: Database, stat
         db.conn.execute(statement)
 
 
-def test_an_error_in_the_middle_takes_all_of_it_back(db: Database, other: Database) -> None:
+def test_an_error_rolls_back_the_whole_transaction(db: Database, other: Database) -> None:
     record = open_record(db)
     with pytest.raises(sqlite3.IntegrityError), record.write():
         record.add_forecasts(forecasts(1))
@@ -99,7 +99,7 @@ def test_an_error_in_the_middle_takes_all_of_it_back(db: Database, other: Databa
     assert record.reader.incidents() == []
 
 
-def test_one_target_is_not_scored_twice_at_one_horizon(db: Database) -> None:
+def test_a_target_is_scored_once_per_horizon(db: Database) -> None:
     record = open_record(db)
     with record.write():
         record.add_forecasts([forecast(1), forecast(2)])
@@ -108,7 +108,7 @@ def test_one_target_is_not_scored_twice_at_one_horizon(db: Database) -> None:
     assert record.reader.scores() == [score(1)]
 
 
-def test_a_forecast_is_stored_with_all_its_horizons_or_not_at_all(db: Database) -> None:
+def test_a_forecast_is_stored_with_all_horizons_or_not_at_all(db: Database) -> None:
     record = open_record(db)
     with pytest.raises(ValueError, match="all its horizons"), record.write():
         record.add_forecasts(forecasts(3)[1:])
@@ -122,7 +122,7 @@ def test_nothing_is_written_outside_a_transaction(db: Database) -> None:
     assert record.reader.counts().forecasts == 0
 
 
-def test_the_late_one_of_two_trainers_is_refused(folder: DataFolder, db: Database) -> None:
+def test_the_superseded_trainer_is_refused(folder: DataFolder, db: Database) -> None:
     run = create_run(db)
     early = open_record(db, run)
     write_candle(early, 0)
@@ -138,7 +138,7 @@ def test_the_late_one_of_two_trainers_is_refused(folder: DataFolder, db: Databas
     assert early.reader.counts() == Counts(2, 1, 2, 2 * HORIZONS, 0, 0)
 
 
-def test_taking_over_waits_for_the_transaction_that_is_being_written(folder: DataFolder, db: Database) -> None:
+def test_a_takeover_waits_for_the_open_transaction(folder: DataFolder, db: Database) -> None:
     run = create_run(db)
     early = open_record(db, run)
     ready = threading.Event()
@@ -160,12 +160,12 @@ def test_taking_over_waits_for_the_transaction_that_is_being_written(folder: Dat
         write_candle(early, 2)
 
 
-def test_a_run_that_is_not_there_cannot_be_written(db: Database) -> None:
+def test_a_missing_run_cannot_be_written(db: Database) -> None:
     with pytest.raises(StorageError, match="no run"):
         write_candle(TrainingRecord(db, "lost", 1), 0)
 
 
-def test_a_reader_beside_a_writer_sees_whole_transactions_only(folder: DataFolder, db: Database) -> None:
+def test_a_reader_beside_a_writer_sees_only_complete_transactions(folder: DataFolder, db: Database) -> None:
     record = open_record(db)
     finished = threading.Event()
 
@@ -189,7 +189,7 @@ def test_a_reader_beside_a_writer_sees_whole_transactions_only(folder: DataFolde
     assert candles == sorted(candles)
 
 
-def test_readers_give_what_was_asked_for_in_ascending_order(db: Database) -> None:
+def test_readers_return_the_requested_rows_ascending(db: Database) -> None:
     record, stranger = open_record(db), open_record(db)
     for origin in (3, 1, 0, 2):
         with record.write():
@@ -206,7 +206,7 @@ def test_readers_give_what_was_asked_for_in_ascending_order(db: Database) -> Non
     assert open_record(db).reader.latest_origin_ms() is None
 
 
-def test_the_outcome_of_a_candle_is_its_forecast_and_its_score(db: Database) -> None:
+def test_the_outcome_of_a_candle_has_its_forecast_and_score(db: Database) -> None:
     record = open_record(db)
     with record.write():
         record.add_forecasts([*forecasts(1), *forecasts(2)])
@@ -223,7 +223,7 @@ def test_the_outcome_of_a_candle_is_its_forecast_and_its_score(db: Database) -> 
     assert record.reader.outcome(9 * MINUTE_MS) is None
 
 
-def test_a_restored_model_counts_its_steps_again_without_losing_any(db: Database) -> None:
+def test_a_restored_model_repeats_step_numbers_without_losing_rows(db: Database) -> None:
     record = open_record(db)
     run_id = record.reader.run_id
     written = [step(number, origin, run_id) for number, origin in ((1, 1), (2, 2), (3, 3), (2, 4), (3, 5))]
@@ -234,7 +234,7 @@ def test_a_restored_model_counts_its_steps_again_without_losing_any(db: Database
 
 
 @pytest.mark.parametrize(("total", "newest", "thin_to"), [(0, None, 5), (7, None, 10), (100, None, 10), (100, 35, 4)])
-def test_thinned_steps_are_evenly_spread_and_end_with_the_last(
+def test_thinned_steps_are_evenly_spaced_and_include_the_last(
     db: Database, total: int, newest: int | None, thin_to: int
 ) -> None:
     record = open_record(db)
@@ -290,7 +290,7 @@ def test_incidents_of_one_episode_are_one_row_with_a_count(db: Database) -> None
     assert {each.episode for each in stored} == {episode.episode}
 
 
-def test_an_episode_lies_where_its_newest_time_does(db: Database) -> None:
+def test_an_episode_is_ordered_by_its_newest_time(db: Database) -> None:
     """As in the window."""
     record = open_record(db)
     with record.write():
@@ -330,7 +330,7 @@ def test_a_restore_or_a_rollback_ends_an_episode(db: Database, end: str) -> None
     assert [each.count for each in later] == [1, 2]
 
 
-def test_an_interval_longer_than_the_usual_episode_has_longer_ones(db: Database) -> None:
+def test_long_intervals_have_longer_episodes(db: Database) -> None:
     day_ms = 86_400_000
     run_id = open_record(db).reader.run_id
     record = TrainingRecord(db, run_id, RunStore(db).take_fence(run_id), 2 * day_ms)
@@ -339,7 +339,7 @@ def test_an_interval_longer_than_the_usual_episode_has_longer_ones(db: Database)
         assert record.add_incident(spike(day_ms)).count == 2
 
 
-def test_counts_tell_saved_from_kept(db: Database) -> None:
+def test_counts_distinguish_saved_from_kept(db: Database) -> None:
     record = open_record(db)
     run_id = record.reader.run_id
     for origin in range(3):
@@ -358,7 +358,7 @@ def test_a_checkpoint_of_another_run_is_refused(db: Database) -> None:
         record.add_checkpoint(checkpoint("another", 1))
 
 
-def test_the_digest_is_over_the_forecasts_in_order_and_nothing_else(db: Database) -> None:
+def test_the_digest_covers_only_the_forecasts_in_order(db: Database) -> None:
     rows = [forecast(origin, horizon) for origin in (1, 2) for horizon in (1, 2)]
     expected = hashlib.sha256()
     for first, second in ((rows[0], rows[1]), (rows[2], rows[3])):

@@ -190,7 +190,7 @@ def test_checkpoints(shared: Database, given: CheckpointInfo, note: str, is_pinn
     assert [kept.info for kept in BrowsedRows(shared).of([given.checkpoint_id])] == [replace(expected, is_best=False)]
 
 
-def test_a_missing_number_is_an_error_and_not_a_row_left_out(shared: Database) -> None:
+def test_a_missing_number_raises_instead_of_skipping_the_row(shared: Database) -> None:
     record = open_record(shared)
     with record.write():
         record.add_forecasts([forecast(1)])
@@ -209,18 +209,18 @@ def forecast_without_scale(record: TrainingRecord) -> None:
     record.add_forecasts([replace(forecast(2), scale=float("nan"))])
 
 
-def test_arrays_that_do_not_fit_each_other_are_refused(shared: Database) -> None:
+def test_mismatched_arrays_are_refused(shared: Database) -> None:
     record = open_record(shared)
     with pytest.raises(ValueError, match="expert, quantity, level"), record.write():
         record.add_forecasts([replace(forecast(1), quantiles=np.zeros((4, 7)))])
     assert record.reader.pending_forecasts(None) == []
 
 
-def test_every_mode_has_a_number_of_its_own() -> None:
+def test_every_mode_has_a_distinct_number() -> None:
     assert set(MODES) == set(ForecastMode) and len(set(MODES.values())) == len(MODES)
 
 
-def test_statistics_of_before_the_anchor_was_measured_are_read() -> None:
+def test_statistics_of_an_older_version_without_anchor_are_read() -> None:
     layers = (LayerStatistics(1.0, 0.0, 1.0, 2.0, 0.5, 0.25),) * 3
     statistics = GradientStatistics(layers, 1.0, 2.0, 0.5, (0.5,) * 6, None, None, 0.25)
     packed = pack_gradients(statistics)

@@ -21,7 +21,7 @@ from tests.support.candles import random_walk
 SIMULATED = Market("simulated", "BTC/USDT", MARKET.interval)
 
 
-def test_a_run_comes_back_as_it_was_created(db: Database, other: Database) -> None:
+def test_a_run_round_trips(db: Database, other: Database) -> None:
     run = create_run(db)
     assert RunStore(other).get(run.run_id) == run
     assert (run.market, run.seed, run.is_seeded, run.fence, run.is_simulated) == (MARKET, 7, True, 0, False)
@@ -39,7 +39,7 @@ def test_the_newest_run_of_the_same_market_and_fingerprint_is_found(db: Database
     assert runs.list() == [*reversed(created), newer, older]
 
 
-def test_a_run_that_is_not_there_gets_a_sentence(db: Database) -> None:
+def test_a_missing_run_is_explained(db: Database) -> None:
     for ask in (RunStore(db).get, RunStore(db).take_fence):
         with pytest.raises(StorageError, match="no run 'lost'"):
             ask("lost")
@@ -59,7 +59,7 @@ def test_no_two_trainers_get_the_same_fence(folder: DataFolder, db: Database) ->
     assert RunStore(db).get(other_id).fence == 0
 
 
-def test_the_last_trained_run_is_the_newest_that_a_trainer_has_had(db: Database) -> None:
+def test_the_last_trained_run_is_the_newest_with_a_trainer(db: Database) -> None:
     runs = RunStore(db)
     assert runs.last_trained() is None and runs.last_trained(MARKET) is None
     older, other_market = create_run(db), create_run(db, SIMULATED)
@@ -75,7 +75,7 @@ def invented(seed: int) -> Market:
     return Market("simulated", f"SIM-{seed}", MARKET.interval)
 
 
-def test_the_market_simulated_last_is_that_of_the_newest_training(db: Database) -> None:
+def test_the_last_simulated_market_is_that_of_the_newest_training(db: Database) -> None:
     candles, runs = CandleStore(db), RunStore(db)
     assert candles.last_simulated() is None
     runs.take_fence(create_run(db, MARKET).run_id)

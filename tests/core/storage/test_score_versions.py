@@ -26,7 +26,7 @@ def record_with_versions(db: Database) -> TrainingRecord:
     return record
 
 
-def test_readers_take_the_newest_version_and_all_stay_readable(db: Database) -> None:
+def test_readers_use_the_newest_version_and_all_remain_readable(db: Database) -> None:
     reader = record_with_versions(db).reader
     assert reader.scores() == [SECOND, score(2)]
     assert reader.scores(1) == [score(2)]
@@ -38,13 +38,13 @@ def test_readers_take_the_newest_version_and_all_stay_readable(db: Database) -> 
     assert reader.counts().scored == 2
 
 
-def test_a_version_is_not_rewritten_by_a_statement(db: Database) -> None:
+def test_a_version_cannot_be_updated_by_sql(db: Database) -> None:
     record_with_versions(db)
     with pytest.raises(sqlite3.IntegrityError, match="never rewritten"):
         db.conn.execute("UPDATE scores SET version = 3 WHERE version = 2")
 
 
-def test_a_candle_that_is_replaced_leaves_word_of_it_and_one_that_stays_the_same_does_not(db: Database) -> None:
+def test_only_a_changed_candle_is_marked_for_rescoring(db: Database) -> None:
     record, store = record_with_versions(db), CandleStore(db)
     target = FIRST.target_open_time_ms // MINUTE_MS
     assert store.save(MARKET, [candle(target), candle(target + 5)]) == 2
@@ -59,7 +59,7 @@ def test_a_candle_that_is_replaced_leaves_word_of_it_and_one_that_stays_the_same
     assert record.reader.corrections(10) == []
 
 
-def test_another_market_is_no_business_of_the_run(db: Database) -> None:
+def test_changes_of_another_market_do_not_concern_the_run(db: Database) -> None:
     record, store = record_with_versions(db), CandleStore(db)
     elsewhere = replace(MARKET, symbol="ETH/USDT")
     target = FIRST.target_open_time_ms // MINUTE_MS

@@ -21,7 +21,7 @@ from tests.core.storage import children
 
 
 @pytest.mark.parametrize("readonly", [False, pytest.param(True, marks=pytest.mark.slow)])
-def test_a_second_connection_of_this_process_lets_no_other_delete_the_log(tmp_path: Path, readonly: bool) -> None:
+def test_a_second_connection_of_this_process_protects_the_log(tmp_path: Path, readonly: bool) -> None:
     folder = DataFolder(tmp_path)
     folder.ensure()
     window = open_or_recover(folder).db
