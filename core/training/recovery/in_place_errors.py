@@ -30,7 +30,7 @@ def name_operation(run_again: Callable[[], object]) -> str:
             except Exception as error:
                 if classify(error) in (DeviceFault.STICKY, DeviceFault.GONE):
                     raise
-                # autograd passes the trace on as a warning of no class of its own
+                # autograd issues the trace as a plain UserWarning, without a separate class
                 traces = [str(warning.message) for warning in caught if "Traceback" in str(warning.message)]
                 return "\n".join([*traces, _account(error)])
     return "The same pass succeeded when repeated, so the operation could not be named."

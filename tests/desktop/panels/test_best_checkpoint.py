@@ -81,10 +81,10 @@ def test_the_one_in_use_cannot_be_restored(
 
 
 @pytest.mark.parametrize("gain", [None, 0.0012])
-def test_it_says_what_the_score_is_of(
+def test_it_names_the_metric_of_the_score(
     panel: BestCheckpointPanel, state: RunState, library: scenario.Library, gain: float | None
 ) -> None:
-    """Beside “the model adds nothing yet”, a bare score would say the contrary."""
+    """Beside “the model adds nothing yet”, a bare score would contradict it."""
     library.infos = [scenario.checkpoint(12_100, is_best=True, reason="best", model_gain=gain)]
     state.apply(CheckpointsChanged(scenario.RUN, library.infos[0]))
     panel.refresh()
@@ -95,7 +95,7 @@ def test_it_says_what_the_score_is_of(
 
 @pytest.mark.parametrize("interval", [(0.001, 0.005), (-0.005, -0.001), (-0.002, 0.008), (None, None)])
 @pytest.mark.parametrize("gain", [0.0034, -0.0004])
-def test_what_is_said_of_the_models_gain_never_contradicts_the_answer(
+def test_the_models_gain_never_contradicts_the_answer(
     panel: BestCheckpointPanel,
     state: RunState,
     library: scenario.Library,

@@ -1,4 +1,4 @@
-"""No number is cut, however narrow a dock or the window was made: 980 must not read 98."""
+"""No number is cut in a dock or window of any width: 980 must not read 98."""
 
 from __future__ import annotations
 
@@ -69,14 +69,14 @@ def sizes() -> Iterator[tuple[int, int]]:
 
 
 def settle(qapp: QApplication, *panels: Panel) -> None:
-    """Layouts in layouts take a turn of the loop each."""
+    """Nested layouts take a turn of the event loop each."""
     for _ in range(6):
         qapp.processEvents()
         for panel in panels:
             panel.refresh_if_seen()
 
 
-def test_a_dock_that_is_made_wider_and_wider_cuts_no_number(qtbot: QtBot, bench: Bench, qapp: QApplication) -> None:
+def test_widening_a_dock_cuts_no_number(qtbot: QtBot, bench: Bench, qapp: QApplication) -> None:
     panels = [bench.window.docks[action_id].widget() for action_id in DOCKS]
     for panel in panels:
         assert isinstance(panel, Panel)
@@ -89,8 +89,8 @@ def test_a_dock_that_is_made_wider_and_wider_cuts_no_number(qtbot: QtBot, bench:
             assert cut_numbers(panel) == [], f"{panel.objectName()} at {panel.size()}"
 
 
-def test_a_window_that_is_made_wider_and_wider_cuts_no_number(bench: Bench, qapp: QApplication) -> None:
-    """And a page is no wider than what is seen of it: a headline that wraps where nobody sees it loses its number."""
+def test_widening_the_window_cuts_no_number(bench: Bench, qapp: QApplication) -> None:
+    """A page is no wider than its visible part: a headline that wraps out of view loses its number."""
     for action_id in IN_WINDOW:
         bench.window.show_dock(action_id)
         for size in WINDOWS:
@@ -127,7 +127,7 @@ def test_no_interval_in_the_table_of_horizons_is_cut(qtbot: QtBot, qapp: QApplic
 
 
 @pytest.mark.parametrize("text", ["Learning: too early to tell (of 2,000 candles)", "Step 12,340, loss 0.3127"])
-def test_a_line_that_is_too_long_loses_whole_words_and_no_unit_alone(qtbot: QtBot, text: str) -> None:
+def test_a_long_line_is_elided_by_whole_words_with_their_units(qtbot: QtBot, text: str) -> None:
     label = ElidedLabel()
     qtbot.addWidget(label)
     words, metrics = text.split(" "), label.fontMetrics()
@@ -169,7 +169,7 @@ def test_no_page_of_the_accuracy_cuts_a_number(qtbot: QtBot, theme: Theme, qapp:
 
 
 @pytest.mark.parametrize(("percent", "most"), [(100, (760, 540)), (150, (1280, 720)), (200, (1400, 720))])
-def test_what_numbers_need_leaves_the_window_its_least_size(
+def test_the_width_of_numbers_does_not_raise_the_windows_minimum_size(
     make_bench: MakeBench, qapp: QApplication, percent: int, most: tuple[int, int]
 ) -> None:
     set_font(qapp, AppearanceSettings(interface_percent=percent))
@@ -179,7 +179,7 @@ def test_what_numbers_need_leaves_the_window_its_least_size(
     assert (least.width(), least.height()) <= most and least.height() <= most[1]
 
 
-def test_the_lower_edge_of_a_page_parts_no_row_of_text(qtbot: QtBot, bench: Bench, qapp: QApplication) -> None:
+def test_the_lower_edge_of_a_page_cuts_no_row_of_text(qtbot: QtBot, bench: Bench, qapp: QApplication) -> None:
     """Of 1,800 the comma lost its tail: it read 1.800. A row that has no room waits until it is scrolled to."""
     panel = bench.window.docks[ActionId.SHOW_GRADIENTS].widget()
     assert isinstance(panel, Panel)
@@ -210,7 +210,7 @@ def evenness(strip: QPixmap) -> float:
     return 1.0 - (max(lights) - min(lights))
 
 
-def test_what_is_cut_is_found(qtbot: QtBot, qapp: QApplication) -> None:
+def test_the_check_finds_cut_numbers(qtbot: QtBot, qapp: QApplication) -> None:
     """And what can be scrolled down to is not taken for cut; what must be scrolled across shows half a number."""
     host, number = QWidget(), QLabel("980 of 1,000")
     row = QHBoxLayout(host)

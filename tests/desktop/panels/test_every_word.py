@@ -66,7 +66,7 @@ def in_cells(model: QAbstractItemModel) -> Iterator[str]:
     ],
     ids=["kinds", "groups", "experts", "quantities", "short", "states", "states within", "quotes"],
 )
-def test_each_name_of_core_has_a_word_of_its_own(name_of: Callable[[object], str], names: set[object]) -> None:
+def test_each_name_of_core_has_a_separate_text(name_of: Callable[[object], str], names: set[object]) -> None:
     words = [name_of(name) for name in names]
     assert len(set(words)) == len(names) and not [word for word in words if untranslated(word)]
 
@@ -101,13 +101,13 @@ def found(n: int) -> RunAccuracy:
 
 
 def shares() -> ExpertShares:
-    """One that has little of everything, and one that says nothing."""
+    """One with a little of everything, and an empty one."""
     of_each = (0.996, 0.004, *[0.0] * (len(EXPERTS) - 2))
     return ExpertShares(EXPERTS, QUANTITY_NAMES, ((of_each,) * len(QUANTITY_NAMES),) * 2)
 
 
 def _is_translated(text: str) -> bool:
-    """Names by letters stand in no brackets."""
+    """Names spelled letter by letter have no brackets."""
     for letters in CALLED_BY_LETTERS:
         text = text.replace(letters, "")
     return not untranslated(text)

@@ -47,7 +47,7 @@ def test_the_newest_is_on_top_and_its_story_beside_it(panel: IncidentsPanel, sta
     assert "signal 9" in story and "started again" in story and "20 steps" in story
 
 
-def test_a_title_that_is_cut_ends_with_an_ellipsis_and_is_whole_under_the_mouse(
+def test_a_cut_title_ends_with_an_ellipsis_and_is_complete_in_its_tooltip(
     panel: IncidentsPanel, state: RunState
 ) -> None:
     show_incidents(panel, state)
@@ -57,14 +57,12 @@ def test_a_title_that_is_cut_ends_with_an_ellipsis_and_is_whole_under_the_mouse(
     assert tips == ["Event", "Action taken"]
 
 
-def test_a_row_that_is_cut_loses_whole_words_and_its_story_is_whole_beside_it(
-    panel: IncidentsPanel, state: RunState
-) -> None:
+def test_a_cut_row_is_elided_by_whole_words_and_complete_in_the_details(panel: IncidentsPanel, state: RunState) -> None:
     """At 1280x720 the list has some 500 pixels."""
-    told = replace(scenario.incidents()[0], what_happened="The loss was 123456789.5, 3.1 times that of before. " * 4)
-    state.apply(told)
+    long = replace(scenario.incidents()[0], what_happened="The loss was 123456789.5, 3.1 times that of before. " * 4)
+    state.apply(long)
     panel.refresh()
-    assert told.what_happened in panel.details.toPlainText()
+    assert long.what_happened in panel.details.toPlainText()
     delegate, index = panel.table.itemDelegateForColumn(2), panel.model.index(0, 2)
     for width in range(440, 900, 7):
         panel.resize(width, 180)
@@ -74,13 +72,13 @@ def test_a_row_that_is_cut_loses_whole_words_and_its_story_is_whole_beside_it(
         option.rect = panel.table.visualRect(index)
         delegate.initStyleOption(option, index)
         *whole, last = option.text.split(" ")
-        assert last == "…" and told.what_happened.startswith(" ".join(whole)) and len(whole) > 1
+        assert last == "…" and long.what_happened.startswith(" ".join(whole)) and len(whole) > 1
     panel.resize(500, 180)
     panel.layout().activate()
-    assert panel.table.isColumnHidden(3), "what was done is in the story: a strip of it is of no use"
+    assert panel.table.isColumnHidden(3), "the response is in the details: a part of it is of no use"
 
 
-def test_copy_takes_the_whole_story(qtbot: QtBot, panel: IncidentsPanel, state: RunState) -> None:
+def test_copy_takes_the_complete_details(qtbot: QtBot, panel: IncidentsPanel, state: RunState) -> None:
     show_incidents(panel, state)
     click_row(qtbot, panel, 1)
     qtbot.keyClick(panel.table, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
@@ -88,7 +86,7 @@ def test_copy_takes_the_whole_story(qtbot: QtBot, panel: IncidentsPanel, state: 
     assert "A gradient was not finite." in copied and "step 11941, total norm nan" in copied
 
 
-def test_the_selection_stays_on_its_incident_when_another_comes(
+def test_the_selection_stays_on_its_incident_when_another_arrives(
     qtbot: QtBot, panel: IncidentsPanel, state: RunState
 ) -> None:
     show_incidents(panel, state)
@@ -109,7 +107,7 @@ def test_it_follows_a_state_that_drops_the_oldest(panel: IncidentsPanel, state: 
 
 
 def spike(count: int) -> Incident:
-    """The so-manieth time of one episode, as the trainer tells it."""
+    """This occurrence of one episode, as the trainer reports it."""
     text = f"The loss of step {count} was more than 8 times its running median."
     last_at_ms = None if count == 1 else scenario.NOW_MS + count * 60_000
     sentences = (text, "The step was done as usual.", "Nothing.")
@@ -134,7 +132,7 @@ def test_an_episode_is_one_row_that_counts_and_keeps_its_selection(
     assert panel.details.toPlainText().startswith(f"{first} to {last}, 59 times, ")
 
 
-def test_an_episode_that_goes_on_comes_to_the_top_and_another_stays_selected(
+def test_a_continued_episode_moves_to_the_top_and_keeps_the_selection(
     qtbot: QtBot, panel: IncidentsPanel, state: RunState
 ) -> None:
     state.apply(spike(1))
@@ -147,7 +145,7 @@ def test_an_episode_that_goes_on_comes_to_the_top_and_another_stays_selected(
     assert panel.selected() == [chosen] and panel.model.rowCount() == 4
 
 
-def test_the_record_and_the_trainer_may_tell_of_the_same_episode(panel: IncidentsPanel, state: RunState) -> None:
+def test_an_episode_from_record_and_trainer_is_listed_once(panel: IncidentsPanel, state: RunState) -> None:
     state.apply(spike(7))
     state.add_incidents([spike(5)])
     panel.refresh()

@@ -12,7 +12,7 @@ from tests.desktop.conftest import Bench, MakeBench
 
 
 def sentences(bench: Bench, qtbot: QtBot) -> list[str]:
-    """What the panels of a run say of being empty, each brought to the front; the log and the jobs are of no run."""
+    """The empty messages of the run's panels, each brought to the front; log and jobs belong to no run."""
     said = []
     for dock in bench.window.findChildren(QDockWidget):
         if dock in (bench.window.docks[ActionId.SHOW_LOG], bench.window.docks[ActionId.SHOW_JOBS]):
@@ -23,7 +23,7 @@ def sentences(bench: Bench, qtbot: QtBot) -> list[str]:
     return sorted(said)
 
 
-def test_panels_wait_for_the_last_run_and_then_say_what_there_is(qtbot: QtBot, make_bench: MakeBench) -> None:
+def test_panels_show_loading_until_the_last_run_is_read(qtbot: QtBot, make_bench: MakeBench) -> None:
     bench = make_bench()
     nothing = sentences(bench, qtbot)
     assert len(nothing) == 6 and len(set(nothing)) == 6, "each in its own words"
@@ -34,7 +34,7 @@ def test_panels_wait_for_the_last_run_and_then_say_what_there_is(qtbot: QtBot, m
     assert sentences(bench, qtbot) == nothing
 
 
-def test_a_first_run_has_nothing_to_wait_for(qtbot: QtBot, make_bench: MakeBench) -> None:
+def test_a_first_run_shows_no_loading(qtbot: QtBot, make_bench: MakeBench) -> None:
     bench = make_bench()
     nothing = sentences(bench, qtbot)
     bench.state.trainer_starts(has_run=False)

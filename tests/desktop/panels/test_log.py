@@ -49,15 +49,13 @@ def test_it_says_that_there_is_nothing(panel: LogPanel) -> None:
     assert any("The log is empty" in label.text() for label in panel.findChildren(QLabel) if label.isVisible())
 
 
-def test_the_newest_is_on_top_whichever_process_wrote_it(filled: LogPanel) -> None:
+def test_the_newest_line_of_any_process_is_on_top(filled: LogPanel) -> None:
     assert texts(filled)[:2] == ["An error in the window.", "CPU threads measured: 4."]
     parts = [filled.model.index(row, 1).data() for row in range(4)]
     assert parts == ["Program", "Training", "Program", "Feed"]
 
 
-def test_a_line_that_comes_while_it_is_seen_is_shown_and_the_selection_stays(
-    qtbot: QtBot, filled: LogPanel, tmp_path: Path
-) -> None:
+def test_a_new_line_is_shown_and_the_selection_stays(qtbot: QtBot, filled: LogPanel, tmp_path: Path) -> None:
     filled.table.selectRow(1)
     with (tmp_path / WINDOW_FILE).open("a") as file:
         file.write("2026-11-21T15:00:09.000Z INFO ghostcandle: one more\n")
@@ -67,7 +65,7 @@ def test_a_line_that_comes_while_it_is_seen_is_shown_and_the_selection_stays(
     assert [entry.text for entry in filled.selected()] == ["CPU threads measured: 4."]
 
 
-def test_level_and_words_choose(qtbot: QtBot, filled: LogPanel) -> None:
+def test_lines_are_filtered_by_level_and_text(qtbot: QtBot, filled: LogPanel) -> None:
     filled.level.setFocus()
     qtbot.keyClick(filled.level, Qt.Key.Key_Down)
     filled.refresh_if_seen()

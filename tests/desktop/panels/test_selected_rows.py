@@ -1,4 +1,4 @@
-"""A selected row says as much as another: its bar, its dot and its icon stand out from the selection's ground."""
+"""Bar, dot and icon of a selected row have enough contrast with the selection's background."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ def has(area: np.ndarray, colour: QColor) -> bool:
     return bool((np.abs(area - np.array(colour.getRgb()[:3])) <= 3).all(axis=-1).any())
 
 
-def stands_out(area: np.ndarray, ground: QColor) -> bool:
-    """Whether some pixel has a contrast of 3 to 1 with the ground."""
+def has_contrast(area: np.ndarray, ground: QColor) -> bool:
+    """Whether some pixel has a contrast of 3 to 1 with the background."""
     colours = {tuple(int(each) for each in colour) for colour in area.reshape(-1, 3)}
     return max(contrast(QColor(*colour), ground) for colour in colours) >= 3.0
 
@@ -60,10 +60,10 @@ def test_the_bar_of_the_market_on_the_chart_and_the_dot_of_its_state(
     cell = panel.table.visualRect(panel.model.index(row, MARKET))
     bar = QRect(cell.left(), cell.top() + 4, 3, cell.height() - 8)
     ground = theme.palette.accent
-    assert stands_out(pixels(panel.table, bar), ground)
+    assert has_contrast(pixels(panel.table, bar), ground)
     dot = QRect(cell.left() + 3, cell.top(), 16, cell.height() // 2)
     area = pixels(panel.table, dot)
-    assert has(area, panel.model.rows[row].dot(theme.palette)) and stands_out(area, ground)
+    assert has(area, panel.model.rows[row].dot(theme.palette)) and has_contrast(area, ground)
 
 
 def test_the_bar_of_a_job(qtbot: QtBot, state: RunState, theme: Theme) -> None:
@@ -74,7 +74,7 @@ def test_the_bar_of_a_job(qtbot: QtBot, state: RunState, theme: Theme) -> None:
     panel.table.selectRow(0)
     cell = panel.table.visualRect(panel.table.model().index(0, PROGRESS))
     half = QRect(cell.left() + 10, cell.top() + 2, 20, cell.height() - 4)
-    assert stands_out(pixels(panel.table, half), theme.palette.accent)
+    assert has_contrast(pixels(panel.table, half), theme.palette.accent)
 
 
 def test_the_icon_of_an_incident(qtbot: QtBot, state: RunState, theme: Theme) -> None:
@@ -90,4 +90,4 @@ def test_the_icon_of_an_incident(qtbot: QtBot, state: RunState, theme: Theme) ->
         table.selectRow(row)
         cell = table.visualRect(table.model().index(row, 0))
         icon = QRect(cell.left() + 2, cell.top() + 1, 20, cell.height() - 2)
-        assert stands_out(pixels(table, icon), theme.palette.accent)
+        assert has_contrast(pixels(table, icon), theme.palette.accent)

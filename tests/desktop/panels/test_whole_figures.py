@@ -31,7 +31,7 @@ def bench(make_bench: MakeBench) -> Bench:
     return bench
 
 
-def test_no_text_of_the_window_tears_a_figure(bench: Bench, qapp: QApplication) -> None:
+def test_no_text_of_the_window_breaks_between_number_and_unit(bench: Bench, qapp: QApplication) -> None:
     looked_at = set()
     for action_id, dock in bench.window.docks.items():
         bench.window.show_dock(action_id)
@@ -64,7 +64,7 @@ def test_a_label_shows_whole_figures_and_gives_back_the_text_it_was_given(qtbot:
     assert label.text() == SENTENCE
 
 
-def test_who_copies_a_sentence_gets_usual_spaces(qtbot: QtBot) -> None:
+def test_copied_text_has_ordinary_spaces(qtbot: QtBot) -> None:
     label = WrappedLabel(SENTENCE)
     label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
     qtbot.addWidget(label)
@@ -74,7 +74,7 @@ def test_who_copies_a_sentence_gets_usual_spaces(qtbot: QtBot) -> None:
     assert QGuiApplication.clipboard().text() == SENTENCE
 
 
-def test_tooltips_and_buttons_do_not_tear_figures(qtbot: QtBot, qapp: QApplication) -> None:
+def test_tooltips_and_buttons_do_not_break_between_number_and_unit(qtbot: QtBot, qapp: QApplication) -> None:
     assert torn_figures(paragraphs(SENTENCE), QFont(), is_markup=True) == set()
     shown = QTextDocument()
     shown.setHtml(paragraphs(SENTENCE))

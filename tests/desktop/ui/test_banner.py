@@ -34,7 +34,7 @@ def test_it_hides_while_there_is_nothing_to_say(banner: Banner) -> None:
     assert banner.isHidden()
 
 
-def test_the_gravest_is_shown_and_the_next_follows_when_it_is_dismissed(qtbot: QtBot, banner: Banner) -> None:
+def test_the_most_severe_notice_is_shown_and_the_next_after_dismissal(qtbot: QtBot, banner: Banner) -> None:
     banner.show_notice(Notice("grave", Severity.ERROR, "Grave."))
     banner.show_notice(Notice("mild", Severity.WARNING, "Mild."))
     banner.show_notice(Notice("new", Severity.WARNING, "Newer."))
@@ -46,7 +46,7 @@ def test_the_gravest_is_shown_and_the_next_follows_when_it_is_dismissed(qtbot: Q
     assert banner.isHidden()
 
 
-def test_a_price_alert_comes_before_all_else_until_it_is_dismissed(banner: Banner) -> None:
+def test_a_price_alert_is_shown_first_until_dismissed(banner: Banner) -> None:
     banner.show_notice(Notice("grave", Severity.ERROR, "Something broke."))
     banner.show_notice(Notice("answer", Severity.ERROR, "That cannot be done.", is_answer=True))
     banner.show_notice(Notice("alert 1", Severity.WARNING, "Alert: one.", is_alert=True))
@@ -68,8 +68,8 @@ def test_a_price_alert_comes_before_all_else_until_it_is_dismissed(banner: Banne
     ]
 
 
-def test_an_answer_and_what_went_wrong_are_seen_beside_a_price_alert(qtbot: QtBot, banner: Banner) -> None:
-    """Alerts stood before a diverged model for as long as nobody dismissed them."""
+def test_answers_and_errors_are_visible_beside_a_price_alert(qtbot: QtBot, banner: Banner) -> None:
+    """Regression: undismissed alerts hid a diverged model."""
     alerts, others, done = banner.alert_row, banner.other_row, list[str]()
     for name in ("one", "two"):
         banner.show_notice(Notice(name, Severity.WARNING, f"Alert: {name}.", is_alert=True))
@@ -94,7 +94,7 @@ def test_an_answer_and_what_went_wrong_are_seen_beside_a_price_alert(qtbot: QtBo
     assert banner.isHidden()
 
 
-def test_each_row_counts_its_own(banner: Banner) -> None:
+def test_each_row_counts_its_waiting_notices(banner: Banner) -> None:
     banner.show_notice(Notice("alert", Severity.WARNING, "Alert: one.", is_alert=True))
     for number in range(3):
         banner.show_notice(Notice(f"alert {number}", Severity.WARNING, "Alert: again.", is_alert=True))
@@ -108,14 +108,14 @@ def test_each_row_counts_its_own(banner: Banner) -> None:
     assert more == [["3 more"], ["1 more"]]
 
 
-def test_an_error_under_an_alert_takes_no_answers_place_that_is_as_grave(banner: Banner) -> None:
+def test_an_error_under_an_alert_does_not_replace_an_equally_severe_answer(banner: Banner) -> None:
     banner.show_notice(Notice("alert", Severity.WARNING, "Alert: one.", is_alert=True))
     banner.show_notice(Notice("answer", Severity.ERROR, "That cannot be done.", is_answer=True))
     banner.show_notice(Notice("grave", Severity.ERROR, "It broke."))
     assert banner.other_row.text.text() == "That cannot be done."
 
 
-def test_an_answer_is_seen_at_once_until_something_graver_comes(banner: Banner) -> None:
+def test_an_answer_is_shown_at_once_until_a_more_severe_notice(banner: Banner) -> None:
     banner.show_notice(Notice("old", Severity.WARNING, "An old warning."))
     banner.show_notice(Notice("answer", Severity.INFO, "Done as asked.", is_answer=True))
     assert banner.text.text() == "Done as asked."
@@ -130,8 +130,8 @@ def test_an_answer_is_seen_at_once_until_something_graver_comes(banner: Banner) 
     assert banner.text.text() == "An old warning."
 
 
-def test_an_answer_stays_before_a_graver_one_that_is_told_again(banner: Banner) -> None:
-    """A diverged model is told of with each verdict: it hid the button of the restore that was asked for."""
+def test_repeating_a_more_severe_notice_does_not_replace_an_answer(banner: Banner) -> None:
+    """Regression: each verdict repeats a diverged model's notice, which hid the button of the requested restore."""
     grave = Notice("diverged", Severity.ERROR, "The model has diverged.")
     banner.show_notice(grave)
     banner.show_notice(Notice("preview", Severity.INFO, "The chart shows what it would forecast.", is_answer=True))
@@ -143,13 +143,13 @@ def test_an_answer_stays_before_a_graver_one_that_is_told_again(banner: Banner) 
     banner.show_notice(replace(grave, key="slow", severity=Severity.INFO))
     banner.show_notice(Notice("preview", Severity.INFO, "The chart shows it.", is_answer=True))
     banner.show_notice(replace(grave, key="slow"))
-    assert "diverged" in banner.text.text(), "it has become graver"
+    assert "diverged" in banner.text.text(), "it has become more severe"
 
 
-def test_what_was_done_passes_once_it_has_been_seen(banner: Banner) -> None:
+def test_a_confirmation_expires_once_it_was_visible(banner: Banner) -> None:
     banner.show_notice(Notice("old", Severity.WARNING, "An old warning."))
     banner.show_notice(Notice("done", Severity.INFO, "It was done.", passes=True))
-    assert not banner.passing.isActive(), "it is behind the warning, so nobody has seen it"
+    assert not banner.passing.isActive(), "it is behind the warning, so it was not visible"
     banner.withdraw("old")
     assert banner.text.text() == "It was done." and banner.passing.isActive()
     left = banner.passing.interval()
@@ -158,7 +158,7 @@ def test_what_was_done_passes_once_it_has_been_seen(banner: Banner) -> None:
     assert banner.isHidden() and not banner.passing.isActive()
 
 
-def test_what_was_done_stays_while_it_cannot_be_read_or_somebody_is_at_its_button(qtbot: QtBot, theme: Theme) -> None:
+def test_a_confirmation_stays_while_hidden_focused_or_hovered(qtbot: QtBot, theme: Theme) -> None:
     window, banner, elsewhere = QWidget(), Banner(theme), QLineEdit()
     qtbot.addWidget(window)
     layout = QVBoxLayout(window)
@@ -183,7 +183,7 @@ def test_what_was_done_stays_while_it_cannot_be_read_or_somebody_is_at_its_butto
     assert banner.shown is None
 
 
-def test_only_what_was_done_passes_with_the_market(banner: Banner) -> None:
+def test_only_confirmations_end_with_the_market(banner: Banner) -> None:
     banner.show_notice(Notice("done", Severity.INFO, "It was done.", passes=True))
     banner.show_notice(Notice("old", Severity.WARNING, "An old warning."))
     banner.withdraw_passing()
@@ -199,19 +199,19 @@ def test_the_same_key_replaces(banner: Banner) -> None:
     assert banner.isHidden()
 
 
-def test_the_action_is_done_once_and_takes_the_notice_away(qtbot: QtBot, banner: Banner) -> None:
+def test_the_action_runs_once_and_dismisses_the_notice(qtbot: QtBot, banner: Banner) -> None:
     done: list[str] = []
     banner.show_notice(Notice("a", Severity.ERROR, "Broken.", action="Fix", on_action=lambda: done.append("fixed")))
     qtbot.mouseClick(banner.action, Qt.MouseButton.LeftButton)
     assert done == ["fixed"] and banner.isHidden()
 
 
-def test_markup_in_a_notice_is_shown_as_it_is(banner: Banner) -> None:
+def test_markup_in_a_notice_is_shown_as_plain_text(banner: Banner) -> None:
     banner.show_notice(Notice("a", Severity.INFO, "<b>not bold</b>"))
     assert banner.text.textFormat() is Qt.TextFormat.PlainText
 
 
-class Wishes(list[object]):
+class Requests(list[object]):
     def writer(self, state: RunState, banner: Banner) -> NoticeWriter:
         return NoticeWriter(
             state,
@@ -226,13 +226,11 @@ class Wishes(list[object]):
         )
 
 
-def test_a_failure_offers_to_start_again_until_the_trainer_stands(
-    qtbot: QtBot, banner: Banner, state: RunState
-) -> None:
-    wishes = Wishes()
+def test_a_failure_offers_a_restart_until_the_trainer_is_ready(qtbot: QtBot, banner: Banner, state: RunState) -> None:
+    wishes = Requests()
     wishes.writer(state, banner)
-    state.apply(TrainerFailed("It cannot go on.", "details"))
-    assert banner.text.text() == "It cannot go on."
+    state.apply(TrainerFailed("It cannot continue.", "details"))
+    assert banner.text.text() == "It cannot continue."
     qtbot.mouseClick(banner.action, Qt.MouseButton.LeftButton)
     assert wishes == ["start"]
     state.apply(TrainerFailed("Again."))
@@ -240,16 +238,16 @@ def test_a_failure_offers_to_start_again_until_the_trainer_stands(
     assert banner.isHidden()
 
 
-def test_a_feed_that_failed_offers_another_market_until_it_lives(banner: Banner, state: RunState) -> None:
-    Wishes().writer(state, banner)
+def test_a_failed_feed_offers_another_market_until_it_is_live(banner: Banner, state: RunState) -> None:
+    Requests().writer(state, banner)
     state.apply(FeedStatus(FeedState.FAILED, "Binance refuses this country (451).", 0))
     assert "451" in banner.text.text() and banner.action.text() == "Choose market…"
     state.apply(scenario.live_feed())
     assert banner.isHidden()
 
 
-def test_only_grave_incidents_that_are_new_are_shown(banner: Banner, state: RunState) -> None:
-    Wishes().writer(state, banner)
+def test_only_new_severe_incidents_are_shown(banner: Banner, state: RunState) -> None:
+    Requests().writer(state, banner)
     state.prime(scenario.RUN, incidents=scenario.incidents())
     state.apply(scenario.incidents()[1])
     assert banner.isHidden()
@@ -269,10 +267,8 @@ def status(state: TrainerState, last_step_at_ms: int = NOW_MS - 1) -> TrainerSta
 
 
 @pytest.mark.parametrize("kind", sorted(PAUSES))
-def test_a_pause_offers_to_resume_and_its_notice_goes_when_that_was_done(
-    qtbot: QtBot, banner: Banner, state: RunState, kind: str
-) -> None:
-    wishes = Wishes()
+def test_a_pause_offers_to_resume_until_resumed(qtbot: QtBot, banner: Banner, state: RunState, kind: str) -> None:
+    wishes = Requests()
     wishes.writer(state, banner)
     state.apply(status(TrainerState.TRAINING))
     state.apply(EventBatch((incident(kind), status(TrainerState.PAUSED))))
@@ -287,16 +283,18 @@ def test_a_pause_offers_to_resume_and_its_notice_goes_when_that_was_done(
 
 
 @pytest.mark.parametrize("over", [TrainerState.STOPPED, None])
-def test_who_stopped_is_not_asked_to_resume(banner: Banner, state: RunState, over: TrainerState | None) -> None:
-    Wishes().writer(state, banner)
+def test_stopping_a_paused_training_ends_the_offer_to_resume(
+    banner: Banner, state: RunState, over: TrainerState | None
+) -> None:
+    Requests().writer(state, banner)
     state.apply(EventBatch((incident(next(iter(PAUSES))), status(TrainerState.PAUSED))))
     state.apply(TrainerFailed("Over.") if over is None else status(over))
     assert banner.isHidden() or banner.text.text() == "Over."
 
 
 def test_a_pause_outlives_the_trainer_that_paused(banner: Banner, state: RunState) -> None:
-    """The next one stands, as if it trained, before it is told to pause."""
-    Wishes().writer(state, banner)
+    """The next trainer reports ready, as if training, before it gets the pause command."""
+    Requests().writer(state, banner)
     state.apply(EventBatch((incident(next(iter(PAUSES))), status(TrainerState.PAUSED))))
     state.apply(status(TrainerState.RESTARTING))
     state.apply(EventBatch((scenario.ready(), status(TrainerState.TRAINING))))
@@ -306,22 +304,22 @@ def test_a_pause_outlives_the_trainer_that_paused(banner: Banner, state: RunStat
     assert banner.isHidden()
 
 
-def test_a_trainer_that_ended_is_no_news_once_the_next_one_trains(banner: Banner, state: RunState) -> None:
-    Wishes().writer(state, banner)
+def test_the_notice_of_an_ended_trainer_goes_once_the_next_one_trains(banner: Banner, state: RunState) -> None:
+    Requests().writer(state, banner)
     state.apply(status(TrainerState.TRAINING))
     state.apply(incident(IncidentKind.TRAINER_ENDED))
     state.apply(status(TrainerState.RESTARTING))
     state.apply(EventBatch((scenario.ready(), status(TrainerState.TRAINING))))
-    assert not banner.isHidden(), "it stands, but has not trained"
+    assert not banner.isHidden(), "it is ready, but has not trained"
     state.apply(status(TrainerState.TRAINING, NOW_MS + 1))
     assert banner.isHidden()
     assert len(state.incidents) == 1, "it stays in Incidents"
 
 
-def test_the_breaker_is_told_once_with_a_button_that_starts_again(
+def test_the_circuit_breaker_is_reported_once_with_a_restart_button(
     qtbot: QtBot, banner: Banner, state: RunState
 ) -> None:
-    wishes = Wishes()
+    wishes = Requests()
     wishes.writer(state, banner)
     for event in (
         incident(IncidentKind.TRAINER_ENDED),
@@ -334,8 +332,8 @@ def test_the_breaker_is_told_once_with_a_button_that_starts_again(
     assert wishes == ["start"] and banner.isHidden()
 
 
-def test_a_gpu_that_is_back_is_offered_until_a_trainer_starts(qtbot: QtBot, banner: Banner, state: RunState) -> None:
-    wishes = Wishes()
+def test_a_recovered_gpu_is_offered_until_a_trainer_starts(qtbot: QtBot, banner: Banner, state: RunState) -> None:
+    wishes = Requests()
     wishes.writer(state, banner)
     offer = Incident(
         None,
@@ -343,7 +341,7 @@ def test_a_gpu_that_is_back_is_offered_until_a_trainer_starts(qtbot: QtBot, bann
         Severity.INFO,
         IncidentKind.GPU_IS_BACK,
         "The GPU answers.",
-        "The CPU goes on.",
+        "The CPU continues.",
         "Nothing.",
     )
     state.apply(offer)
@@ -355,8 +353,8 @@ def test_a_gpu_that_is_back_is_offered_until_a_trainer_starts(qtbot: QtBot, bann
     assert banner.isHidden(), "it has ended up on some device by now"
 
 
-def test_other_notices_stay_when_the_feed_says_something(banner: Banner, state: RunState) -> None:
-    Wishes().writer(state, banner)
+def test_feed_reports_keep_other_notices(banner: Banner, state: RunState) -> None:
+    Requests().writer(state, banner)
     banner.show_notice(Notice("feed", Severity.WARNING, "The sample is replayed, for Binance did not answer."))
     state.apply(scenario.live_feed())
     assert "sample" in banner.text.text()
@@ -365,8 +363,8 @@ def test_other_notices_stay_when_the_feed_says_something(banner: Banner, state: 
 WAY = DivergenceRecovery((SettingChange("training", "learning_rate", 3e-5),), "run-300", 12_300)
 
 
-def test_a_diverged_model_offers_one_button_that_takes_it_back(qtbot: QtBot, banner: Banner, state: RunState) -> None:
-    wishes = Wishes()
+def test_a_diverged_model_offers_a_restore_button(qtbot: QtBot, banner: Banner, state: RunState) -> None:
+    wishes = Requests()
     wishes.writer(state, banner)
     advice = "Set the learning rate back from 1 to 3e-5 and restore the checkpoint of step 12,300."
     state.apply(scenario.diagnosis(Disease.DIVERGED, advice=advice, recovery=WAY))
@@ -378,17 +376,17 @@ def test_a_diverged_model_offers_one_button_that_takes_it_back(qtbot: QtBot, ban
     assert wishes == [WAY] and banner.isHidden()
 
 
-def test_the_notice_of_a_diverged_model_goes_when_it_is_sound_again(banner: Banner, state: RunState) -> None:
-    Wishes().writer(state, banner)
+def test_the_notice_of_a_diverged_model_goes_when_it_is_healthy_again(banner: Banner, state: RunState) -> None:
+    Requests().writer(state, banner)
     state.apply(scenario.diagnosis(Disease.DIVERGED, recovery=DivergenceRecovery(WAY.changes)))
     assert banner.action.text() == "Lower the learning rate", "there is no checkpoint to go back to"
     state.apply(scenario.diagnosis(Disease.UNKNOWN))
     assert banner.isHidden()
 
 
-def test_that_the_model_was_taken_back_passes(banner: Banner, state: RunState) -> None:
-    """It stood for minutes, also on another market's chart."""
-    Wishes().writer(state, banner)
+def test_the_notice_of_a_restore_expires(banner: Banner, state: RunState) -> None:
+    """Regression: it stayed for minutes, also on another market's chart."""
+    Requests().writer(state, banner)
     said = "The checkpoint of step 40 was restored on request."
     state.apply(EventBatch((Incident(None, scenario.NOW_MS, Severity.INFO, IncidentKind.RESTORED, said, "", ""),)))
     assert banner.text.text() == said and banner.passing.isActive()

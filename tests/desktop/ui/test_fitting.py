@@ -1,4 +1,4 @@
-"""No dialog is larger than the screen; what has no room there can be scrolled to."""
+"""No dialog is larger than the screen; the rest can be scrolled to."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ ROOM = QSize(400, 300)
 
 
 class LongForm(QDialog):
-    """More rows than there is room for, each wider than it."""
+    """More and wider rows than fit the screen."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -27,7 +27,7 @@ class LongForm(QDialog):
         layout.addWidget(self.buttons)
 
 
-def test_a_dialog_that_asks_for_more_than_the_screen_has_is_scrolled_and_its_buttons_stay(
+def test_a_dialog_larger_than_the_screen_scrolls_and_keeps_its_buttons(
     qtbot: QtBot,
 ) -> None:
     dialog = LongForm()
@@ -48,7 +48,7 @@ def test_a_dialog_that_asks_for_more_than_the_screen_has_is_scrolled_and_its_but
     assert area.verticalScrollBar().value() > 0 and area.horizontalScrollBar().maximum() > 0
 
 
-def test_a_dialog_that_has_room_is_left_as_it_is(qtbot: QtBot) -> None:
+def test_a_dialog_that_fits_is_unchanged(qtbot: QtBot) -> None:
     dialog = LongForm()
     qtbot.addWidget(dialog)
     dialog.resize(600, 1200)
@@ -56,7 +56,7 @@ def test_a_dialog_that_has_room_is_left_as_it_is(qtbot: QtBot) -> None:
     assert dialog.size() == QSize(600, 1200) and not dialog.findChildren(QScrollArea)
 
 
-def test_a_size_that_was_wanted_gives_way_to_the_screen(qtbot: QtBot) -> None:
+def test_a_requested_size_is_limited_to_the_screen(qtbot: QtBot) -> None:
     dialog = QDialog()
     qtbot.addWidget(dialog)
     dialog.resize(5000, 100)

@@ -44,7 +44,7 @@ def form(qtbot: QtBot) -> Form:
 
 
 @pytest.mark.usefixtures("ring")
-def test_it_follows_tab_and_goes_with_a_click(qtbot: QtBot, form: Form) -> None:
+def test_it_follows_tab_and_disappears_on_a_click(qtbot: QtBot, form: Form) -> None:
     assert form.rings() == []
     for wanted in (form.second, form.third):
         QTest.keyClick(QApplication.focusWidget(), Qt.Key.Key_Tab)
@@ -59,14 +59,14 @@ def test_it_follows_tab_and_goes_with_a_click(qtbot: QtBot, form: Form) -> None:
 
 
 @pytest.mark.usefixtures("ring")
-def test_it_moves_with_what_it_is_around(qtbot: QtBot, form: Form) -> None:
+def test_it_moves_with_its_widget(qtbot: QtBot, form: Form) -> None:
     QTest.keyClick(form.first, Qt.Key.Key_Tab)
     form.resize(form.width() + 80, form.height() + 60)
     qtbot.waitUntil(lambda: form.rings()[0].geometry() == form.second.geometry())
 
 
 @pytest.mark.usefixtures("ring")
-def test_what_it_is_around_may_be_deleted(qtbot: QtBot, form: Form) -> None:
+def test_its_widget_may_be_deleted(qtbot: QtBot, form: Form) -> None:
     QTest.keyClick(form.first, Qt.Key.Key_Tab)
     form.second.deleteLater()
     QApplication.sendPostedEvents(None, int(QEvent.Type.DeferredDelete.value))

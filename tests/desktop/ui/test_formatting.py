@@ -66,7 +66,7 @@ def test_a_written_volume_is_near_the_volume(volume: float) -> None:
 
 
 @pytest.mark.parametrize("broken", [float("nan"), float("inf"), float("-inf"), None])
-def test_what_is_no_number_is_never_shown(broken: float | None) -> None:
+def test_non_finite_numbers_are_never_shown(broken: float | None) -> None:
     functions = (
         formatting.format_price,
         formatting.format_volume,
@@ -102,7 +102,7 @@ def test_times_follow_the_zone(zone: ZoneInfo, text: str) -> None:
     assert formatting.format_time(MIDNIGHT_2_DEC_2020_MS, zone) == text
 
 
-def test_times_that_no_calendar_has() -> None:
+def test_times_beyond_the_calendar() -> None:
     assert formatting.format_time(10**18, UTC) == formatting.MISSING
     assert formatting.format_time(None) == formatting.MISSING
 
@@ -208,5 +208,5 @@ def test_milliseconds(milliseconds: float | None, signed: bool, text: str) -> No
     ("value", "decimals", "text"),
     [(64_200.1, 2, "64,200.10"), (1e-13, 14, "0.00000000000010"), (-3.2e115, 2, "−3.20×10¹¹⁵"), (None, 2, "–")],
 )
-def test_an_axis_writes_no_digit_that_is_not_known(value: float | None, decimals: int, text: str) -> None:
+def test_an_axis_shows_no_unknown_digit(value: float | None, decimals: int, text: str) -> None:
     assert formatting.format_level(value, decimals) == text

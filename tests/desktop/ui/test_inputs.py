@@ -17,7 +17,7 @@ from desktop.window.controls import TrainingInputs
     ("value", "text"),
     [(1e-4, "0.0001"), (0.00048828125, "0.000488"), (2.5e-5, "0.000025"), (1.0, "1"), (20.0, "20"), (0.0, "0")],
 )
-def test_numbers_are_written_as_people_read_them(value: float, text: str) -> None:
+def test_numbers_are_written_without_exponents(value: float, text: str) -> None:
     assert readable_decimal(value) == text
 
 
@@ -59,7 +59,7 @@ def test_an_exponent_may_be_typed(qtbot: QtBot, inputs: TrainingInputs) -> None:
     assert inputs.learning_rate.text() == "0.0003"
 
 
-def test_half_a_number_is_not_sent(qtbot: QtBot, inputs: TrainingInputs) -> None:
+def test_an_incomplete_number_is_not_sent(qtbot: QtBot, inputs: TrainingInputs) -> None:
     sent: list[float] = []
     inputs.learning_rate_changed.connect(sent.append)
     inputs.learning_rate.selectAll()
@@ -70,10 +70,10 @@ def test_half_a_number_is_not_sent(qtbot: QtBot, inputs: TrainingInputs) -> None
 
 
 @pytest.mark.parametrize("text", ["10", "1.5", "0", "-1", "1e-30", "1e999", "e", "", "1-2"])
-def test_what_cannot_be_is_refused_with_the_range_and_the_number_stays(
+def test_an_out_of_range_number_is_refused_and_the_former_stays(
     qtbot: QtBot, inputs: TrainingInputs, text: str
 ) -> None:
-    """10 silently became 1."""
+    """Regression: 10 silently became 1."""
     with qtbot.assertNotEmitted(inputs.learning_rate_changed), qtbot.waitSignal(inputs.refused) as refused:
         inputs.learning_rate.selectAll()
         qtbot.keyClick(inputs.learning_rate, Qt.Key.Key_Delete)
@@ -97,16 +97,14 @@ def test_leaving_the_box_refuses_too(qtbot: QtBot, inputs: TrainingInputs) -> No
 
 
 @pytest.mark.parametrize("text", ["1", "0.000123456", "3e-5", "0,5", " 0.25 ", "1e-12"])
-def test_what_is_entered_is_what_is_sent(qtbot: QtBot, inputs: TrainingInputs, text: str) -> None:
+def test_the_entered_number_is_sent(qtbot: QtBot, inputs: TrainingInputs, text: str) -> None:
     with qtbot.waitSignal(inputs.learning_rate_changed) as changed, qtbot.assertNotEmitted(inputs.refused):
         typed(qtbot, inputs.learning_rate, text)
     assert changed.args == [float(text.replace(",", "."))]
 
 
-def test_once_it_is_entered_the_box_follows_the_trainer_while_the_cursor_is_in_it(
-    qtbot: QtBot, inputs: TrainingInputs
-) -> None:
-    """After rollbacks the box said 1 and training used 0.5."""
+def test_after_entering_the_focused_box_follows_the_trainer(qtbot: QtBot, inputs: TrainingInputs) -> None:
+    """Regression: after rollbacks the box said 1 and training used 0.5."""
     inputs.learning_rate.setFocus()
     typed(qtbot, inputs.learning_rate, "1")
     assert inputs.learning_rate.hasFocus()
@@ -114,7 +112,7 @@ def test_once_it_is_entered_the_box_follows_the_trainer_while_the_cursor_is_in_i
     assert inputs.learning_rate.text() == "0.5"
 
 
-def test_the_arrows_climb_the_ladder(qtbot: QtBot, inputs: TrainingInputs) -> None:
+def test_arrow_keys_step_through_the_ladder(qtbot: QtBot, inputs: TrainingInputs) -> None:
     inputs.learning_rate.setFocus()
     qtbot.keyClick(inputs.learning_rate, Qt.Key.Key_Up)
     assert inputs.learning_rate.text() == "0.0002"
@@ -123,13 +121,13 @@ def test_the_arrows_climb_the_ladder(qtbot: QtBot, inputs: TrainingInputs) -> No
     assert inputs.learning_rate.text() == "0.00005"
 
 
-def test_what_the_trainer_says_is_shown_without_being_sent_back(qtbot: QtBot, inputs: TrainingInputs) -> None:
+def test_the_trainers_values_are_shown_without_being_sent_back(qtbot: QtBot, inputs: TrainingInputs) -> None:
     with qtbot.assertNotEmitted(inputs.learning_rate_changed), qtbot.assertNotEmitted(inputs.clip_norm_changed):
         inputs.show_values(5e-5, 2.5)
     assert (inputs.learning_rate.text(), inputs.clip_norm.text()) == ("0.00005", "2.5")
 
 
-def test_a_number_that_is_being_typed_is_left_alone(qtbot: QtBot, inputs: TrainingInputs) -> None:
+def test_a_number_being_typed_is_not_overwritten(qtbot: QtBot, inputs: TrainingInputs) -> None:
     inputs.learning_rate.setFocus()
     inputs.learning_rate.selectAll()
     qtbot.keyClicks(inputs.learning_rate, "0.00")
@@ -138,7 +136,7 @@ def test_a_number_that_is_being_typed_is_left_alone(qtbot: QtBot, inputs: Traini
 
 
 def drag(qtbot: QtBot, inputs: TrainingInputs, share: float) -> None:
-    """Take the slider's handle to a share of its way, and let it go."""
+    """Drag the slider's handle to a share of its range, and release it."""
     slider = inputs.duty
     option = QStyleOptionSlider()
     slider.initStyleOption(option)
@@ -155,7 +153,7 @@ def drag(qtbot: QtBot, inputs: TrainingInputs, share: float) -> None:
     qtbot.mouseRelease(slider, Qt.MouseButton.LeftButton, pos=there)
 
 
-def test_the_share_of_the_time_is_sent_when_the_slider_is_let_go(qtbot: QtBot, inputs: TrainingInputs) -> None:
+def test_the_duty_is_sent_when_the_slider_is_released(qtbot: QtBot, inputs: TrainingInputs) -> None:
     with qtbot.waitSignal(inputs.duty_changed) as changed:
         drag(qtbot, inputs, 0.5)
     assert 40 <= changed.args[0] <= 60
@@ -163,19 +161,19 @@ def test_the_share_of_the_time_is_sent_when_the_slider_is_let_go(qtbot: QtBot, i
 
 
 @pytest.mark.parametrize("share", [0.25, 0.6])
-def test_a_click_on_the_groove_takes_the_slider_there(qtbot: QtBot, inputs: TrainingInputs, share: float) -> None:
-    """It went a tenth of the way at a time."""
+def test_a_click_on_the_groove_moves_the_slider_there(qtbot: QtBot, inputs: TrainingInputs, share: float) -> None:
+    """Regression: it moved by a tenth of the range."""
     slider, sent = inputs.duty, list[int]()
     inputs.duty_changed.connect(sent.append)
     place = QPoint(round(share * slider.width()), slider.height() // 2)
     qtbot.mousePress(slider, Qt.MouseButton.LeftButton, pos=place)
-    assert inputs.duty_percent.text() != "100 %" and sent == [], "it is shown, and sent when the mouse is let go"
+    assert inputs.duty_percent.text() != "100 %" and sent == [], "it is shown, and sent on release"
     qtbot.mouseRelease(slider, Qt.MouseButton.LeftButton, pos=place)
     assert len(sent) == 1 and abs(sent[0] - 100 * share) <= 10 and inputs.duty_percent.text() == f"{sent[0]} %"
     assert slider.handle_rect().contains(place) and not slider.isSliderDown()
 
 
-def test_what_was_clicked_is_dragged_on(qtbot: QtBot, inputs: TrainingInputs) -> None:
+def test_a_click_on_the_groove_can_continue_as_a_drag(qtbot: QtBot, inputs: TrainingInputs) -> None:
     slider, sent = inputs.duty, list[int]()
     inputs.duty_changed.connect(sent.append)
     there, back = (QPoint(round(share * slider.width()), slider.height() // 2) for share in (0.2, 0.7))
@@ -187,7 +185,7 @@ def test_what_was_clicked_is_dragged_on(qtbot: QtBot, inputs: TrainingInputs) ->
     assert len(sent) == 1 and 60 <= sent[0] <= 80
 
 
-def test_the_slider_moves_by_keys_and_never_to_nothing(qtbot: QtBot, inputs: TrainingInputs) -> None:
+def test_the_slider_moves_by_keys_and_never_to_zero(qtbot: QtBot, inputs: TrainingInputs) -> None:
     sent: list[int] = []
     inputs.duty_changed.connect(sent.append)
     inputs.duty.setFocus()
@@ -198,9 +196,7 @@ def test_the_slider_moves_by_keys_and_never_to_nothing(qtbot: QtBot, inputs: Tra
 
 
 @pytest.mark.parametrize(("percent", "shown"), [(100, "100 %"), (37, "37 %"), (5, "5 %")])
-def test_a_share_from_elsewhere_is_shown_as_it_is(
-    qtbot: QtBot, inputs: TrainingInputs, percent: int, shown: str
-) -> None:
+def test_a_duty_set_elsewhere_is_shown_exactly(qtbot: QtBot, inputs: TrainingInputs, percent: int, shown: str) -> None:
     with qtbot.assertNotEmitted(inputs.duty_changed):
         inputs.show_duty(percent)
     assert inputs.duty_percent.text() == shown

@@ -1,4 +1,4 @@
-"""Text is as large as the settings say, or as the screen needs, in the font that was chosen."""
+"""Text has the size of the settings, or one for the screen, in the chosen font."""
 
 from __future__ import annotations
 
@@ -47,12 +47,12 @@ from tests.desktop.conftest import Bench, MakeBench, fill
         (1440, 900, 72.0, 1.0),
     ],
 )
-def test_a_large_screen_that_nobody_scales_gets_larger_text(width: int, height: int, dpi: float, factor: float) -> None:
+def test_a_large_unscaled_screen_gets_larger_text(width: int, height: int, dpi: float, factor: float) -> None:
     assert automatic_factor(width, height, dpi) == factor
 
 
 @pytest.mark.parametrize("percent", [75, 150, 300])
-def test_a_size_that_is_set_holds_for_all_text(qapp: QApplication, make_bench: MakeBench, percent: int) -> None:
+def test_a_set_size_applies_to_all_text(qapp: QApplication, make_bench: MakeBench, percent: int) -> None:
     points = qapp.font().pointSizeF()
     set_font(qapp, AppearanceSettings(interface_percent=percent))
     assert qapp.font().pointSizeF() == pytest.approx(points * percent / 100)
@@ -83,7 +83,7 @@ def test_the_digits_of_the_bundled_font_are_all_of_one_width(qapp: QApplication,
 
 
 @pytest.mark.parametrize("percent", [100, 150, 200])
-def test_what_stands_beside_text_grows_with_it(qapp: QApplication, make_bench: MakeBench, percent: int) -> None:
+def test_items_beside_text_grow_with_it(qapp: QApplication, make_bench: MakeBench, percent: int) -> None:
     usual = make_bench(scenario.checkpoints()).window._tool_bar.iconSize()
     set_font(qapp, AppearanceSettings(interface_percent=percent))
     bench = make_bench(scenario.checkpoints())
@@ -129,7 +129,7 @@ def settled(bench: Bench, qapp: QApplication) -> Bench:
     return bench
 
 
-def test_a_window_that_was_made_small_looks_as_one_that_began_so(qapp: QApplication, make_bench: MakeBench) -> None:
+def test_a_shrunk_window_looks_like_one_that_started_small(qapp: QApplication, make_bench: MakeBench) -> None:
     fresh = make_bench(scenario.checkpoints())
     fill(fresh)
     wanted = sizes_of(settled(fresh, qapp))
@@ -151,7 +151,7 @@ def test_a_window_that_was_made_small_looks_as_one_that_began_so(qapp: QApplicat
     assert window.font().pointSizeF() == large.pointSizeF()
 
 
-def test_docks_are_as_high_as_before_after_each_time_in_a_large_window(
+def test_docks_keep_their_heights_after_enlarging_the_window_temporarily(
     qapp: QApplication, make_bench: MakeBench
 ) -> None:
     """Text that is still large for a moment presses the docks of the column together."""
@@ -182,7 +182,7 @@ def sizes_of(bench: Bench) -> dict[str, tuple[float, QSize]]:
     return sizes | {name: (0.0, QSize(0, row.defaultSectionSize())) for name, row in rows.items()}
 
 
-def test_a_size_that_is_set_holds_in_a_small_window_too(qapp: QApplication, make_bench: MakeBench) -> None:
+def test_a_set_size_applies_in_a_small_window_too(qapp: QApplication, make_bench: MakeBench) -> None:
     set_font(qapp, AppearanceSettings(interface_percent=150))
     points = qapp.font().pointSizeF()
     window = make_bench(size=(1920, 1080)).window

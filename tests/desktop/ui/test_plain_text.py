@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parents[3]
 MARKUP = "<img src='nothing.png'> & <b>bold</b>"
 
 
-def test_a_label_shows_markup_as_it_is_written(qtbot: QtBot) -> None:
+def test_a_label_shows_markup_as_plain_text(qtbot: QtBot) -> None:
     label = Label(MARKUP)
     qtbot.addWidget(label)
     plain_width = label.fontMetrics().horizontalAdvance(MARKUP)
@@ -97,7 +97,7 @@ def test_every_tooltip_in_the_source_is_escaped() -> None:
         ("a.setItemData(0, paragraphs(text), Qt.ItemDataRole.ToolTipRole)", True),
     ],
 )
-def test_the_look_at_the_source_finds_what_it_should(source: str, is_safe: bool) -> None:
+def test_the_source_check_finds_unescaped_tooltips(source: str, is_safe: bool) -> None:
     assert all(map(_is_safe, _tooltips(ast.parse(source)))) is is_safe
 
 

@@ -63,7 +63,7 @@ def test_prices_in_market_colours_can_be_read_on_the_chart(palette: Palette, ink
     assert contrast(getattr(palette, ink), palette.background) >= TEXT
 
 
-def test_candles_and_curves_stand_out_from_the_background(palette: Palette) -> None:
+def test_candles_and_curves_have_contrast_with_the_background(palette: Palette) -> None:
     for colour in (palette.up, palette.down, palette.ghost_up, palette.ghost_down, *palette.curves):
         assert contrast(colour, palette.background) >= GRAPHICS
 
@@ -78,12 +78,12 @@ def test_indicators_and_regimes_can_be_read_where_the_chart_names_them(palette: 
 
 
 @pytest.mark.parametrize("surface", ["background", "panel", "raised"])
-def test_what_has_the_keys_and_what_can_be_clicked_stand_out(palette: Palette, surface: str) -> None:
+def test_focus_and_clickable_items_have_contrast(palette: Palette, surface: str) -> None:
     for shape in (palette.focus, palette.outline, palette.crosshair):
         assert contrast(shape, getattr(palette, surface)) >= GRAPHICS
 
 
-def test_ghosts_have_hues_of_their_own(palette: Palette) -> None:
+def test_ghosts_have_separate_hues(palette: Palette) -> None:
     for ghost, real in itertools.product((palette.ghost_up, palette.ghost_down), (palette.up, palette.down)):
         assert hue_distance(ghost, real) >= 40
 
@@ -105,7 +105,7 @@ def test_changes_are_announced_once_and_only_when_something_changed(qtbot: QtBot
     assert seen[-1] == theme.palette == build_palette(False, "blue-orange")
 
 
-def test_the_application_wears_the_theme(restored_application: QApplication) -> None:
+def test_the_application_has_the_themes_palette(restored_application: QApplication) -> None:
     theme = Theme("dark")
     theme.apply_to(restored_application)
     assert restored_application.style().objectName() == "fusion"
@@ -116,7 +116,7 @@ def test_the_application_wears_the_theme(restored_application: QApplication) -> 
 
 @pytest.mark.parametrize("mode", ["dark", "light"])
 @pytest.mark.parametrize("kind", [QCheckBox, QLineEdit, QSpinBox, QComboBox, QPushButton])
-def test_what_can_be_clicked_has_an_outline_that_can_be_seen(
+def test_clickable_items_have_a_visible_outline(
     qtbot: QtBot, restored_application: QApplication, mode: Mode, kind: type[QWidget]
 ) -> None:
     """Measured in the picture: Fusion makes its outlines by itself. 3 to 1 is what WCAG asks of controls."""

@@ -25,11 +25,11 @@ def german(tmp_path: Path) -> Path:
     source, words = tmp_path / "source.py", tmp_path / "ghostcandle_de.ts"
     source.write_text(SOURCE)
     tool("lupdate", source, "-ts", words)
-    told = words.read_text().replace(
+    translated = words.read_text().replace(
         '<translation type="unfinished"></translation>', "<translation>{0} von {1} Kerzen</translation>"
     )
-    assert "Kerzen" in told
-    words.write_text(told)
+    assert "Kerzen" in translated
+    words.write_text(translated)
     tool("lrelease", words, "-qm", words.with_suffix(".qm"))
     return tmp_path
 
@@ -45,9 +45,7 @@ def application(qtbot: QtBot) -> Iterator[QCoreApplication]:
         translator.deleteLater()
 
 
-def test_a_language_that_is_shipped_is_shown_and_qts_own_texts_with_it(
-    application: QCoreApplication, german: Path
-) -> None:
+def test_a_shipped_language_applies_to_our_and_qts_texts(application: QCoreApplication, german: Path) -> None:
     taken = install_translations(application, GERMAN, german)
     assert taken[0] == "ghostcandle_de.qm" and taken[1].startswith("qtbase_de")
     assert translate("Chart", "{0} of {1} candles").format(3, 7) == "3 von 7 Kerzen"

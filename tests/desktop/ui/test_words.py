@@ -20,11 +20,11 @@ VALUES: list[Shown] = [*Disease, *ForecastMode, *Quantity, *Regime, *Severity]
 
 
 @pytest.mark.parametrize("value", VALUES, ids=lambda value: f"{type(value).__name__}.{value.name}")
-def test_each_value_has_a_word_of_its_own(value: Shown) -> None:
+def test_each_value_has_a_separate_text(value: Shown) -> None:
     assert [other for other in type(value) if word(other) == word(value)] == [value]
 
 
-def test_words_are_as_core_calls_them() -> None:
+def test_texts_match_the_names_of_core() -> None:
     assert all(word(value) == value.value for value in VALUES if isinstance(value.value, str))
     assert isinstance(Quantity.UPPER_WICK, Enum) and word(Quantity.UPPER_WICK) == "Upper wick"
 

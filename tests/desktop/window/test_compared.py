@@ -1,4 +1,4 @@
-"""Another market beside the watched one: what is stored of it meanwhile is there with the next candle."""
+"""A compared market: candles stored meanwhile appear with the next candle."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def compared(application: Application) -> list[float]:
 
 
 @pytest.mark.usefixtures("idle_trainer")
-def test_what_is_stored_of_it_meanwhile_comes_with_the_next_candle(
+def test_candles_stored_meanwhile_appear_with_the_next_candle(
     qapp: QApplication, tmp_path: Path, gate: CandleGate
 ) -> None:
     begun = context(tmp_path)
@@ -46,6 +46,6 @@ def test_what_is_stored_of_it_meanwhile_comes_with_the_next_candle(
         await until(lambda: compared(application) == [1.0, 2.0], "the other market")
         store(there.folder, 3.0, 4.0, first_ms=2 * HOUR_MS)
         gate.release(1)
-        await until(lambda: compared(application) == [1.0, 2.0, 3.0, 4.0], "what was stored since")
+        await until(lambda: compared(application) == [1.0, 2.0, 3.0, 4.0], "the candles stored since")
 
     run_window(qapp, there, story)

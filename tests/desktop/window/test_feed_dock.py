@@ -25,7 +25,7 @@ def test_use_kraken_stores_the_venue_and_asks_for_it(qtbot: QtBot, make_bench: M
     assert window.shell.settings.current.market.venue == "kraken"
 
 
-def test_nothing_is_switched_by_itself(qtbot: QtBot, make_bench: MakeBench) -> None:
+def test_the_venue_is_never_switched_automatically(qtbot: QtBot, make_bench: MakeBench) -> None:
     bench = make_bench()
     with (
         qtbot.assertNotEmitted(bench.market_choice.chosen),
@@ -36,7 +36,7 @@ def test_nothing_is_switched_by_itself(qtbot: QtBot, make_bench: MakeBench) -> N
         qtbot.waitUntil(bench.window.panels.feed.use_next.isVisible)
 
 
-def test_try_again_leaves_by_the_window(qtbot: QtBot, make_bench: MakeBench) -> None:
+def test_retry_is_emitted_by_the_window(qtbot: QtBot, make_bench: MakeBench) -> None:
     bench = make_bench()
     feed_scenario.refused(bench.state)
     bench.window.show_dock(ActionId.SHOW_FEED)

@@ -1,4 +1,4 @@
-"""What the window looks like in its first frame: as it stays, and no words over parts that are hidden later."""
+"""The window's first frame: final positions, and no text over parts that are hidden later."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def is_viewport(widget: QWidget) -> bool:
 
 
 @pytest.mark.parametrize("size", [(1280, 720), (1600, 900)])
-def test_docks_stand_where_they_stay_before_the_first_event_is_handled(
+def test_docks_have_their_final_places_before_the_first_event(
     qtbot: QtBot, make_bench: MakeBench, size: tuple[int, int]
 ) -> None:
     bench = make_bench(size=size, is_shown=False)
@@ -50,7 +50,7 @@ def test_docks_stand_where_they_stay_before_the_first_event_is_handled(
     assert places(bench) == first
 
 
-def test_no_panel_writes_its_empty_words_over_anything(make_bench: MakeBench) -> None:
+def test_no_empty_message_covers_anything(make_bench: MakeBench) -> None:
     bench = make_bench(is_shown=False)
     bench.window.show()
     shown = [words for words in bench.window.findChildren(EmptyState) if words.isVisible()]

@@ -30,7 +30,7 @@ def texts(strip: MachineStrip) -> list[str]:
     return [label.text() for label in strip.labels]
 
 
-def test_cores_and_memory_and_nothing_of_a_gpu_that_is_not_there(strip: MachineStrip) -> None:
+def test_without_a_gpu_only_cores_and_memory_are_shown(strip: MachineStrip) -> None:
     strip.show_reading(reading())
     assert texts(strip) == ["CPU 34 %", "Memory 5.1 of 16.0 GB"]
 
@@ -74,7 +74,7 @@ def test_no_number_or_unit_is_cut_when_the_window_gets_another_size(qtbot: QtBot
             assert label.width() >= label.sizeHint().width(), (label.text(), window.size())
 
 
-def test_the_watch_tells_of_this_machine_and_ends(qtbot: QtBot, strip: MachineStrip) -> None:
+def test_the_watch_reports_this_machine_and_ends(qtbot: QtBot, strip: MachineStrip) -> None:
     watch = MachineWatch()
     watch.reading_changed.connect(strip.show_reading)
     with qtbot.waitSignal(watch.reading_changed):

@@ -68,14 +68,14 @@ OFFERED = {
 }
 
 
-def test_only_what_can_be_done_now_is_offered(bench: Bench) -> None:
+def test_only_possible_actions_are_enabled(bench: Bench) -> None:
     for state, offered in OFFERED.items():
         if state is not None:
             bench.state.apply(scenario.status(state))
         assert {each for each in TRAINING if button(bench, each).isEnabled()} == offered, state
 
 
-def test_where_all_is_learned_nothing_is_offered_that_means_learning(bench: Bench) -> None:
+def test_a_finished_run_offers_no_training_actions(bench: Bench) -> None:
     bench.state.apply(scenario.status())
     bench.state.apply(FeedStatus(FeedState.ENDED, "The end of walk was reached.", 0))
     offered = {each for each in TRAINING if button(bench, each).isEnabled()}
@@ -84,7 +84,7 @@ def test_where_all_is_learned_nothing_is_offered_that_means_learning(bench: Benc
     assert {each for each in TRAINING if button(bench, each).isEnabled()} == OFFERED[TrainerState.TRAINING]
 
 
-def test_a_button_says_what_is_wanted(qtbot: QtBot, bench: Bench) -> None:
+def test_buttons_emit_their_command(qtbot: QtBot, bench: Bench) -> None:
     bench.state.apply(scenario.status())
     wanted = {
         ActionId.STEP_ONCE: StepOnce(),
@@ -98,7 +98,7 @@ def test_a_button_says_what_is_wanted(qtbot: QtBot, bench: Bench) -> None:
         click(qtbot, bench, ActionId.STOP)
 
 
-def test_going_back_to_the_gpu_leaves_by_the_window(qtbot: QtBot, bench: Bench) -> None:
+def test_returning_to_the_gpu_is_emitted_by_the_window(qtbot: QtBot, bench: Bench) -> None:
     bench.state.apply(Incident(None, 0, Severity.INFO, IncidentKind.GPU_IS_BACK, "The GPU answers again.", "", ""))
     with qtbot.waitSignal(bench.window.command_requested) as asked:
         qtbot.mouseClick(bench.window.banner.action, Qt.MouseButton.LeftButton)
@@ -122,7 +122,7 @@ def test_pause_becomes_resume_when_the_trainer_says_that_it_is_paused(qtbot: QtB
     assert button(bench, ActionId.PAUSE).text() == "Pausing …", "at once: the step under way may take seconds"
     qtbot.waitUntil(lambda: bench.window.status.trainer.text() == "Pausing …")
     bench.state.apply(scenario.status())
-    assert button(bench, ActionId.PAUSE).text() == "Pausing …", "this was told before it knew"
+    assert button(bench, ActionId.PAUSE).text() == "Pausing …", "this status was sent before the pause"
     bench.state.apply(scenario.status(TrainerState.PAUSED))
     assert button(bench, ActionId.PAUSE).text() == "Resume"
     with qtbot.waitSignal(bench.window.command_requested) as asked:
@@ -130,7 +130,7 @@ def test_pause_becomes_resume_when_the_trainer_says_that_it_is_paused(qtbot: QtB
     assert asked.args == [SetPaused(False)]
     assert button(bench, ActionId.PAUSE).text() == "Resuming …"
     bench.state.trainer_is_over()
-    assert button(bench, ActionId.PAUSE).text() == "Pause", "nobody will answer"
+    assert button(bench, ActionId.PAUSE).text() == "Pause", "no trainer will answer"
 
 
 def test_the_learning_rate_is_sent_and_stored(qtbot: QtBot, bench: Bench) -> None:
@@ -230,8 +230,8 @@ def test_the_rate_in_force_stays_in_the_tool_bar_whatever_else_is_set(bench: Ben
     assert window.inputs.learning_rate.value() == pytest.approx(rate / 2.0)
 
 
-def test_the_rate_of_the_newest_step_stands_beside_the_box_where_it_is_another(bench: Bench) -> None:
-    """The box said 0.09, and the adaptive schedule had made 0.0225 of it."""
+def test_a_differing_rate_of_the_newest_step_is_shown_beside_the_box(bench: Bench) -> None:
+    """The box said 0.09, and the adaptive schedule had reduced it to 0.0225."""
     label, state = bench.window.inputs.rate_now, bench.state
     first, second, third = (replace(step, learning_rate=5e-5) for step in scenario.steps(3))
     state.apply(scenario.status(learning_rate=5e-5))
@@ -254,8 +254,8 @@ def test_the_rate_of_the_newest_step_stands_beside_the_box_where_it_is_another(b
     assert label.isHidden(), "the next run has no step yet"
 
 
-def test_without_a_trainer_nothing_is_half_taken_back(qtbot: QtBot, bench: Bench) -> None:
-    """The rate was, the model was not, and nobody said so."""
+def test_without_a_trainer_a_restore_changes_nothing(qtbot: QtBot, bench: Bench) -> None:
+    """Regression: the rate was restored, the model was not, without a message."""
     window, state = bench.window, bench.state
     way = DivergenceRecovery((SettingChange("training", "learning_rate", 1e-6),), "run-300", 300)
     state.apply(scenario.status(TrainerState.STOPPED))
@@ -270,7 +270,7 @@ def test_without_a_trainer_nothing_is_half_taken_back(qtbot: QtBot, bench: Bench
     assert window.banner.text.text() == "Going back to step 300 …"
 
 
-def test_restore_leaves_by_the_window(qtbot: QtBot, bench: Bench) -> None:
+def test_restore_is_emitted_by_the_window(qtbot: QtBot, bench: Bench) -> None:
     fill(bench)
     qtbot.waitUntil(lambda: not bench.window.has_stale_panels())
     bench.window.panels.checkpoints.select("checkpoint-12310")
@@ -279,7 +279,7 @@ def test_restore_leaves_by_the_window(qtbot: QtBot, bench: Bench) -> None:
     assert asked.args == ["checkpoint-12310"]
 
 
-def test_no_number_is_called_skill_without_saying_which(qtbot: QtBot, bench: Bench) -> None:
+def test_every_skill_names_its_quantity(qtbot: QtBot, bench: Bench) -> None:
     """That of the close, that of the range, and the checkpoints' mean of both are three numbers."""
     fill(bench)
     qtbot.waitUntil(lambda: not bench.window.has_stale_panels())
@@ -322,7 +322,7 @@ def text_of(bench: Bench) -> str:
     return button(bench, ActionId.PAUSE).text()
 
 
-def test_what_is_under_way_stands_in_the_status_bar(qtbot: QtBot, bench: Bench) -> None:
+def test_running_jobs_are_in_the_status_bar(qtbot: QtBot, bench: Bench) -> None:
     bench.state.apply(JobProgress("catch-up", "Learning from the past", 10, 1_000))
     qtbot.waitUntil(bench.window.status.jobs.isVisible)
     bench.window.docks[ActionId.SHOW_JOBS].hide()
@@ -332,7 +332,7 @@ def test_what_is_under_way_stands_in_the_status_bar(qtbot: QtBot, bench: Bench) 
     qtbot.waitUntil(bench.window.status.jobs.isHidden)
 
 
-def test_a_locked_database_is_told_in_the_banner(qtbot: QtBot, bench: Bench) -> None:
+def test_a_locked_database_is_reported_in_the_banner(qtbot: QtBot, bench: Bench) -> None:
     bench.library.is_broken = True
     bench.state.apply(scenario.ready())
     bench.state.apply(CheckpointsChanged(scenario.RUN, None))
@@ -349,7 +349,7 @@ def test_show_incidents_brings_their_dock_to_the_front(qtbot: QtBot, bench: Benc
 
 
 def test_start_again_from_the_banner(qtbot: QtBot, bench: Bench) -> None:
-    bench.state.apply(TrainerFailed("It cannot go on."))
+    bench.state.apply(TrainerFailed("It cannot continue."))
     with qtbot.waitSignal(bench.window.start_requested):
         qtbot.mouseClick(bench.window.banner.action, Qt.MouseButton.LeftButton)
 
@@ -382,7 +382,7 @@ def test_another_market_empties_all_panels(qtbot: QtBot, bench: Bench) -> None:
     assert bench.window.banner.isHidden()
 
 
-def test_closing_stops_the_timers_and_says_so(qtbot: QtBot, bench: Bench) -> None:
+def test_closing_stops_the_timers_and_emits_closed(qtbot: QtBot, bench: Bench) -> None:
     fill(bench)
     with qtbot.waitSignal(bench.window.closing):
         bench.window.close()
@@ -418,7 +418,7 @@ def counted(panel: Panel, refreshed: Counter[Panel]) -> Callable[[], None]:
     return count_and_refresh
 
 
-def test_the_window_comes_up_without_torch() -> None:
+def test_the_window_starts_without_torch() -> None:
     code = "import desktop.window.main_window, sys; print([m for m in ('torch', 'ccxt', 'pandas') if m in sys.modules])"
     result = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=Path(__file__).parents[3]
@@ -426,8 +426,8 @@ def test_the_window_comes_up_without_torch() -> None:
     assert result.stdout.strip() == "[]"
 
 
-def test_a_market_is_shown_at_the_interval_that_it_was_chosen_with(bench: Bench) -> None:
-    """After a market of 1h one of 1m was shown as 1h: six candles, and no ghosts."""
+def test_a_market_is_shown_at_its_chosen_interval(bench: Bench) -> None:
+    """Regression: after a market of 1h one of 1m was shown as 1h: six candles, and no ghosts."""
     window, one = bench.window, Interval.parse("1m")
     for choose in (
         lambda: window.open_market().chosen.emit(
@@ -447,8 +447,8 @@ def test_a_market_is_shown_at_the_interval_that_it_was_chosen_with(bench: Bench)
     assert window.shell.settings.current.chart.interval == "1h", "the same market from elsewhere"
 
 
-def test_a_refused_number_passes_and_goes_with_the_market(qtbot: QtBot, bench: Bench) -> None:
-    """It stood for minutes, also on another market's chart."""
+def test_the_notice_of_a_refused_number_expires_and_ends_with_the_market(qtbot: QtBot, bench: Bench) -> None:
+    """Regression: it stayed for minutes, also on another market's chart."""
     window = bench.window
     for ends in (
         window.banner.passing.timeout.emit,

@@ -1,4 +1,4 @@
-"""The whole window, as a stranger sees it: nothing is cut, in both themes and at two sizes.
+"""The whole window: nothing is cut, in both themes and at two sizes.
 
 With GHOSTCANDLE_PICTURES set to a folder, each picture is written there as a PNG, to be looked at.
 """
@@ -80,7 +80,7 @@ def keep_picture(widget: QWidget, name: str) -> None:
 
 
 _LAYOUTS_IN_LAYOUTS = 6
-"""Each asks the one around it for room, with an event of its own."""
+"""Nested layouts, each of which requests space with a separate event."""
 
 
 def settle(qtbot: QtBot, bench: Bench) -> None:
@@ -110,18 +110,18 @@ Crash = tuple[list[Candle], list[ForecastMade]]
 
 @pytest.fixture(scope="module")
 def crash() -> Crash:
-    """A market that ends in a crash, and what a trainer tells of each of its candles."""
+    """A market that ends in a crash, and the trainer's forecasts for each of its candles."""
     candles = scenario.market()
     last = candles[-1]
     candles[-1] = replace(last, low=last.open * 0.985, close=last.open * 0.987, high=max(last.high, last.open))
     history = History(scenario.MINUTE, 2_000, 8)
-    watch, usual, told = ConditionsWatch(history), scenario.forecast(candles), []
+    watch, usual, forecasts = ConditionsWatch(history), scenario.forecast(candles), []
     for candle in candles:
         history.append(candle)
         watch.observe()
-        told.append(replace(usual, origin_open_time_ms=candle.open_time_ms, conditions=watch.now))
+        forecasts.append(replace(usual, origin_open_time_ms=candle.open_time_ms, conditions=watch.now))
     assert watch.now.is_odd
-    return candles, told
+    return candles, forecasts
 
 
 @in_both_themes

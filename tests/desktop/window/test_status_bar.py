@@ -18,8 +18,8 @@ def trainer_words(panel: StatusPanel) -> str:
     return panel.trainer.text().lower()
 
 
-def test_the_breaker_is_a_pause_and_no_failure(qtbot: QtBot, state: RunState, theme: Theme) -> None:
-    """The banner calls it a pause: two words for one thing make two things of it."""
+def test_a_tripped_circuit_breaker_is_shown_as_a_pause(qtbot: QtBot, state: RunState, theme: Theme) -> None:
+    """The banner calls it a pause, so the status bar must too."""
     panel = StatusPanel(state, theme)
     qtbot.addWidget(panel)
     state.apply(scenario.status(TrainerState.TRAINING))
@@ -29,7 +29,7 @@ def test_the_breaker_is_a_pause_and_no_failure(qtbot: QtBot, state: RunState, th
     assert "failed" in trainer_words(panel)
 
 
-def test_it_has_caught_up_until_the_next_candle_is_over(
+def test_caught_up_is_shown_until_the_next_candle_closes(
     qtbot: QtBot, state: RunState, theme: Theme, clock: ManualClock
 ) -> None:
     """With candles of an hour that may take an hour."""
@@ -44,15 +44,15 @@ def test_it_has_caught_up_until_the_next_candle_is_over(
 
 
 @pytest.mark.parametrize("trainer_state", [TrainerState.CATCHING_UP, TrainerState.TRAINING])
-def test_while_no_candle_can_come_it_waits(
+def test_waiting_is_shown_while_no_candle_can_arrive(
     qtbot: QtBot, state: RunState, theme: Theme, clock: ManualClock, trainer_state: TrainerState
 ) -> None:
-    """The trainer says nothing more until a candle comes: the last it said is not what it does."""
+    """The trainer sends no status until a candle arrives, so its last status is outdated."""
     panel = StatusPanel(state, theme)
     qtbot.addWidget(panel)
     state.apply(scenario.status(trainer_state, last_step_at_ms=clock.now_ms()))
     state.apply(FeedStatus(FeedState.RECONNECTING, "The connection was cut.", clock.now_ms()))
-    assert "waiting" not in trainer_words(panel), "what was stored before is still being learned from"
+    assert "waiting" not in trainer_words(panel), "stored candles are still being learned"
     clock.advance_ms(30 * 60_000)
     state.apply(JobProgress(JOB_ID, "Learning from stored candles", 1, 1_000))
     panel.tick()
@@ -64,8 +64,8 @@ def test_while_no_candle_can_come_it_waits(
     assert "waiting" not in trainer_words(panel)
 
 
-def test_a_replay_that_was_learned_to_its_end_is_finished(qtbot: QtBot, state: RunState, theme: Theme) -> None:
-    """Beside "Ended" stood "Training" for as long as the window was open."""
+def test_a_fully_learned_replay_is_finished(qtbot: QtBot, state: RunState, theme: Theme) -> None:
+    """Regression: "Training" stayed beside "Ended"."""
     panel = StatusPanel(state, theme)
     qtbot.addWidget(panel)
     state.apply(scenario.status())
@@ -74,7 +74,7 @@ def test_a_replay_that_was_learned_to_its_end_is_finished(qtbot: QtBot, state: R
     assert trainer_words(panel) == "training finished"
 
 
-def test_a_start_without_the_exchange_waits_and_a_pause_stays_one(
+def test_waiting_for_the_exchange_does_not_hide_a_pause(
     qtbot: QtBot, state: RunState, theme: Theme, clock: ManualClock
 ) -> None:
     panel = StatusPanel(state, theme)
@@ -94,7 +94,7 @@ def test_a_start_without_the_exchange_waits_and_a_pause_stays_one(
         (FeedState.CATCHING_UP, "Fetching 10 candles.", "Catching up: Fetching 10 candles."),
     ],
 )
-def test_the_feeds_state_is_said_once(
+def test_the_feeds_state_is_shown_once(
     qtbot: QtBot, state: RunState, theme: Theme, feed: FeedState, sentence: str, shown: str
 ) -> None:
     panel = StatusPanel(state, theme)

@@ -37,7 +37,7 @@ def click(application: Application, action_id: ActionId) -> None:
     QTest.mouseClick(button_of(application, action_id), Qt.MouseButton.LeftButton)
 
 
-def test_pause_step_back_ten_candles_see_those_ghosts_and_go_on(
+def test_pause_step_back_ten_candles_see_their_ghosts_and_resume(
     qapp: QApplication, tmp_path: Path, gate: CandleGate
 ) -> None:
     async def story(application: Application) -> None:
@@ -59,15 +59,13 @@ def test_pause_step_back_ten_candles_see_those_ghosts_and_go_on(
         travel.bar.speed_chosen.emit(30.0)
         click(application, ActionId.TRAVEL_PLAY)
         await until(lambda: model.moment is None, "now, by playing")
-        await until(lambda: model.count == newest + 2, "the replay that goes on")
+        await until(lambda: model.count == newest + 2, "the resumed replay")
         await until(lambda: model.forecast is not None and model.forecast_age == 0, "its forecast")
 
     run_window(qapp, context(tmp_path), story)
 
 
-def test_a_step_releases_one_candle_and_those_of_meanwhile_wait(
-    qapp: QApplication, tmp_path: Path, gate: CandleGate
-) -> None:
+def test_a_step_releases_one_candle_and_later_ones_wait(qapp: QApplication, tmp_path: Path, gate: CandleGate) -> None:
     async def story(application: Application) -> None:
         model, travel = application.chart.model, application.charting.travel
         await until(lambda: model.count >= CATCH_UP and travel.bar.isVisible(), "the replay")
@@ -82,7 +80,7 @@ def test_a_step_releases_one_candle_and_those_of_meanwhile_wait(
         click(application, ActionId.TRAVEL_BACK)
         click(application, ActionId.TRAVEL_NOW)
         click(application, ActionId.TRAVEL_PLAY)
-        await until(lambda: model.count == newest + 2, "the replay that goes on")
+        await until(lambda: model.count == newest + 2, "the resumed replay")
         click(application, ActionId.TRAVEL_BACK)
         gate.release(2)
         await until(lambda: len(application.series or ()) == newest + 4, "candles meanwhile")

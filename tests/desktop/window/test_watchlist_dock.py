@@ -1,4 +1,4 @@
-"""The watchlist's dock in the whole window: what leaves by it, when prices are wanted, and that nothing is cut."""
+"""The watchlist's dock in the whole window: its requests, when prices are wanted, and that nothing is cut."""
 
 from __future__ import annotations
 
@@ -64,11 +64,11 @@ def test_the_list_is_kept_in_the_settings_and_follows_them(qtbot: QtBot, make_be
     assert [row.market for row in window.panels.watchlist.model.rows] == [only]
 
 
-def test_prices_are_wanted_while_the_dock_is_before_the_others(qtbot: QtBot, make_bench: MakeBench) -> None:
+def test_prices_are_wanted_while_the_dock_is_in_front(qtbot: QtBot, make_bench: MakeBench) -> None:
     bench = make_bench(settings=settings())
     window = bench.window
     feed_scenario.connected(bench.state)
-    assert not window.panels.watchlist.wants_prices, "it lies behind the losses at first"
+    assert not window.panels.watchlist.wants_prices, "it starts behind the losses"
     for action, is_wanted in (
         (ActionId.SHOW_WATCHLIST, True),
         (ActionId.SHOW_LOSS, False),

@@ -35,7 +35,7 @@ def probabilities(index: int) -> RegimeProbabilities:
     return RegimeProbabilities(*(rest | {regime: likeliest}).values())
 
 
-def tell(chart: ChartWidget) -> None:
+def apply_events(chart: ChartWidget) -> None:
     for index in range(KNOWN_FROM, COUNT):
         time_ms, conditions = int(SERIES.open_time_ms[index]), MarketConditions(probabilities(index))
         chart.model.regimes.add(ForecastMade("run", time_ms, 0, 0, ForecastMode.LIVE, 1, None, 1.0, (), conditions))
@@ -46,7 +46,7 @@ def tell(chart: ChartWidget) -> None:
 def shaded(chart: ChartWidget) -> RegimeLayer:
     layer = RegimeLayer()
     chart.add_layer(layer)
-    tell(chart)
+    apply_events(chart)
     return layer
 
 
@@ -80,7 +80,7 @@ def test_candles_lie_over_it(show_chart: ShowChart) -> None:
     chart.add_layer(RegimeLayer())
     settle(chart)
     without, palette = picture(chart), chart.frame.palette
-    tell(chart)
+    apply_events(chart)
     with_shade = picture(chart)
     candles = np.isin(without, [colour.rgb() & 0xFFFFFF for colour in (palette.up, palette.down)])
     candles[: chart.frame.layout.price_top] = False

@@ -1,4 +1,4 @@
-"""Three questions, three answers: in words, and in a colour that never says more than was proven."""
+"""Three questions, three answers: in words, and in a colour that claims no more than is proven."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def answers(
     return answers_of(run(skill, gain, group), scenario.online_gain(gain=learning))
 
 
-def test_an_edge_of_the_simple_rules_alone_says_so_and_is_not_green(theme: Theme) -> None:
+def test_an_edge_of_the_simple_rules_alone_is_named_and_not_green(theme: Theme) -> None:
     found = answers(ABOVE, AROUND)
     assert found.ghosts.text == "Ghosts beat “no change”: +2.0 % (1.0 to 3.0)"
     assert found.model.text == "97 % simple rules: the model adds nothing yet"
@@ -45,7 +45,7 @@ def test_an_edge_of_the_simple_rules_alone_says_so_and_is_not_green(theme: Theme
     assert found.colour(found.model, theme.palette) == theme.palette.text
 
 
-def test_what_is_not_proven_is_not_said_to_be_nothing() -> None:
+def test_an_unproven_edge_is_not_called_none() -> None:
     for weight, text in (
         (0.05, "95 % simple rules: the model adds nothing yet"),
         (0.11, "89 % simple rules: not proven yet that the model adds to them"),
@@ -54,8 +54,8 @@ def test_what_is_not_proven_is_not_said_to_be_nothing() -> None:
         assert answers_of(replace(run(ABOVE, AROUND), model_weight=weight), None).model.text == text
 
 
-def test_a_diverged_model_is_the_answer_whatever_was_measured_before(theme: Theme) -> None:
-    """Incidents said that it did harm, and the answer beside them that it adds nothing yet."""
+def test_a_diverged_model_overrides_earlier_measurements(theme: Theme) -> None:
+    """Regression: Incidents said that it did harm, and the answer that it adds nothing yet."""
     found = answers_of(run(ABOVE, ABOVE), scenario.online_gain(gain=ABOVE), has_diverged=True)
     assert found.model.found is Found.NO and "diverged" in found.model.text
     assert found.learning is not None and found.learning.found is Found.NO and "diverged" in found.learning.text
@@ -66,7 +66,7 @@ def test_a_diverged_model_is_the_answer_whatever_was_measured_before(theme: Them
 @pytest.mark.parametrize("ghosts", Found)
 @pytest.mark.parametrize("model", Found)
 @pytest.mark.parametrize("group", [ForecastGroup.LIVE, ForecastGroup.REPLAYED, ForecastGroup.SIMULATED])
-def test_the_headline_is_green_only_for_a_live_edge_that_the_model_has_a_proven_part_in(
+def test_the_headline_is_green_only_for_a_live_edge_with_a_proven_model_gain(
     theme: Theme, ghosts: Found, model: Found, group: str
 ) -> None:
     found = answers(ESTIMATES[ghosts], ESTIMATES[model], group=group)
@@ -84,39 +84,39 @@ def test_the_headline_is_green_only_for_a_live_edge_that_the_model_has_a_proven_
         (EARLY, "Learning: too early to tell (2,200 of 2,750 candles)"),
     ],
 )
-def test_what_learning_was_worth(learning: Estimate, text: str) -> None:
+def test_the_gain_from_learning(learning: Estimate, text: str) -> None:
     found = answers(ABOVE, ABOVE, learning).learning
     assert found is not None and found.text == text
 
 
-def test_before_the_copy_is_old_enough_its_age_is_said() -> None:
+def test_the_age_of_a_young_reference_model_is_shown() -> None:
     found = answers_of(run(ABOVE, ABOVE), scenario.online_gain(gain=NOTHING, age=1_201)).learning
     assert found is not None and "1,200 of 2,750 candles" in found.text
 
 
-def test_the_candles_of_learning_are_counted_as_scores_are_one_after_another() -> None:
-    """The first candle is neither learned from nor scored. The copy that 2,000 make scores its first one two later."""
-    told = []
+def test_learning_counts_candles_like_scores() -> None:
+    """The first candle is neither learned nor scored. The copy made after 2,000 scores its first one two later."""
+    counts = []
     for taken, scored in ((0, 0), (1, 0), (2, 0), (1_999, 0), (2_000, 0), (2_001, 0), (2_002, 1), (2_003, 2)):
         gain = Estimate(None, None, None, scored)
         found = answers_of(run(ABOVE, ABOVE), scenario.online_gain(gain=gain, age=taken)).learning
         assert found is not None
-        told.append(found.text.split("(")[1].split(" of")[0])
-    assert told == ["0", "0", "1", "1,998", "1,999", "2,000", "2,001", "2,002"]
+        counts.append(found.text.split("(")[1].split(" of")[0])
+    assert counts == ["0", "0", "1", "1,998", "1,999", "2,000", "2,001", "2,002"]
 
 
 numbers = st.floats(-0.5, 0.5)
 
 
 @given(numbers, numbers, numbers)
-def test_an_answer_is_given_only_where_the_whole_interval_gives_it(a: float, b: float, c: float) -> None:
+def test_an_answer_requires_the_whole_interval(a: float, b: float, c: float) -> None:
     low, value, high = sorted((a, b, c))
     found = found_in(Estimate(value, low, high, N))
     assert (found is Found.YES) == (low > 0.0)
     assert (found is Found.NO) == (high < 0.0 and low <= 0.0)
 
 
-def test_status_bar_and_panel_say_the_same_in_the_same_colours(qtbot: QtBot, state: RunState, theme: Theme) -> None:
+def test_status_bar_and_panel_agree_in_text_and_colour(qtbot: QtBot, state: RunState, theme: Theme) -> None:
     bar, panel = StatusPanel(state, theme), AccuracyPanel(state, theme)
     shown_panel(qtbot, panel)
     qtbot.addWidget(bar)
@@ -130,9 +130,7 @@ def test_status_bar_and_panel_say_the_same_in_the_same_colours(qtbot: QtBot, sta
         assert label.accessibleName() in line.text()
 
 
-def test_once_a_file_has_ended_the_answers_stay_open_and_nothing_is_said_to_be_early(
-    qtbot: QtBot, state: RunState, theme: Theme
-) -> None:
+def test_after_the_end_of_a_file_open_answers_are_not_called_early(qtbot: QtBot, state: RunState, theme: Theme) -> None:
     bar, panel = StatusPanel(state, theme), AccuracyPanel(state, theme)
     shown_panel(qtbot, panel)
     qtbot.addWidget(bar)

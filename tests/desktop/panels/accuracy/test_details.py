@@ -56,7 +56,7 @@ class Scored:
 
 
 def scored(root: Path, candles: int) -> Scored:
-    """Nothing is learned meanwhile: that takes a third of the time, and no tab tells of it."""
+    """Without learning, which takes a third of the time and is shown on no tab."""
     session = rigs.service(root, SETTINGS)
     session.handle(SetPaused(True))
     rigs.feed(session, random_walk(candles, seed=8))
@@ -105,7 +105,7 @@ def dock(run: Scored, state: RunState, theme: Theme, qtbot: QtBot) -> Iterator[D
 
 
 def open_tab(qtbot: QtBot, dock: Dock, name: str) -> None:
-    """With the mouse; then wait until what it shows is known of everything."""
+    """With the mouse; then wait until its values are loaded."""
     tabs = dock.panel.tabs
     qtbot.waitUntil(tabs.isVisible)
     index = [tabs.tabText(place) for place in range(tabs.count())].index(name)
@@ -123,13 +123,13 @@ def chosen(dock: Dock) -> HorizonAccuracy:
     return dock.state.accuracy.chosen
 
 
-def test_nothing_is_read_while_only_the_first_tab_is_seen(dock: Dock, qtbot: QtBot) -> None:
+def test_nothing_is_read_while_only_the_first_tab_is_visible(dock: Dock, qtbot: QtBot) -> None:
     qtbot.waitUntil(lambda: not dock.panel.is_stale)
     QApplication.processEvents()
     assert dock.state.accuracy is None and not dock.watch._reader.isRunning()
 
 
-def test_the_skill_has_interval_and_n_and_says_what_is_not_proven(dock: Dock, qtbot: QtBot) -> None:
+def test_the_skill_has_interval_and_n_and_marks_unproven_values(dock: Dock, qtbot: QtBot) -> None:
     open_tab(qtbot, dock, "Skill")
     page = dock.page("Skill")
     assert isinstance(page, SkillPage)
@@ -149,7 +149,7 @@ def test_the_skill_has_interval_and_n_and_says_what_is_not_proven(dock: Dock, qt
     assert f"n = {JUDGED}" in shown_texts(dock)
 
 
-def test_everything_else_that_is_drawn_has_its_skill_below(dock: Dock, qtbot: QtBot) -> None:
+def test_every_other_quantity_shows_its_skill_below(dock: Dock, qtbot: QtBot) -> None:
     open_tab(qtbot, dock, "Skill")
     page = dock.page("Skill")
     assert isinstance(page, SkillPage)
@@ -160,7 +160,7 @@ def test_everything_else_that_is_drawn_has_its_skill_below(dock: Dock, qtbot: Qt
         assert name.lower() in labels[0].toolTip()
 
 
-def test_scores_from_before_it_was_stored_say_so(theme: Theme, qtbot: QtBot) -> None:
+def test_scores_older_than_a_field_say_so(theme: Theme, qtbot: QtBot) -> None:
     rows = made_up(900)
     old = {name: np.full(900, np.nan) for name in ("body_loss", "upper_wick_loss", "lower_wick_loss", "volume_loss")}
     columns, counts = filled(replace(rows, **old)), np.ones(900, dtype=np.bool_)
@@ -183,7 +183,7 @@ def shown_texts(dock: Dock) -> list[str]:
     return [label.text() for label in dock.details.findChildren(QLabel) if label.isVisible()]
 
 
-def test_a_click_on_a_horizon_chooses_it_for_all_pages_and_keys_move_on(dock: Dock, qtbot: QtBot) -> None:
+def test_a_click_selects_a_horizon_for_all_pages_and_keys_move_it(dock: Dock, qtbot: QtBot) -> None:
     open_tab(qtbot, dock, "Ahead")
     page = dock.page("Ahead")
     assert isinstance(page, HorizonsPage) and page.table.rowCount() == HORIZONS
@@ -239,7 +239,7 @@ def test_the_weights_of_the_chosen_horizon_add_up_and_each_expert_has_its_loss(d
     assert page.weights.tooltip_at(0, 0) == ""
 
 
-def test_coverage_and_reliability_are_drawn_where_there_is_enough(dock: Dock, qtbot: QtBot) -> None:
+def test_coverage_and_reliability_are_drawn_with_enough_scores(dock: Dock, qtbot: QtBot) -> None:
     open_tab(qtbot, dock, "Bands")
     page = dock.page("Bands")
     assert isinstance(page, BandsPage)
@@ -252,7 +252,7 @@ def test_coverage_and_reliability_are_drawn_where_there_is_enough(dock: Dock, qt
 
 @pytest.mark.parametrize("mode", ["dark", "light"])
 def test_nothing_is_cut_at_the_dock_s_usual_width(run: Scored, state: RunState, qtbot: QtBot, mode: Mode) -> None:
-    """Higher than usual: what does not fit the height is scrolled."""
+    """Higher than usual: the rest would be scrolled."""
     with watched(run, state, Theme(mode), qtbot, (388, 640)) as dock:
         for name in PAGES:
             open_tab(qtbot, dock, name)
@@ -280,8 +280,8 @@ def room_for_text(box: QComboBox) -> int:
     return box.style().subControlRect(QStyle.ComplexControl.CC_ComboBox, options, place, box).width()
 
 
-def test_few_candles_after_gaps_further_ahead_are_not_cut_either(theme: Theme, qtbot: QtBot) -> None:
-    """The longest words: more than one candle ahead, and intervals beside 0 that so few candles do not prove."""
+def test_the_longest_texts_are_not_cut(theme: Theme, qtbot: QtBot) -> None:
+    """More than one candle ahead, few candles after gaps, and unproven intervals beside 0."""
     columns, rows = filled(made_up(900)), np.arange(900) % 23 == 0
     request = Request(8, AFTER_GAP)
     found = RunAccuracy(
@@ -326,7 +326,7 @@ def test_too_few_candles_say_so_on_every_page(tmp_path: Path, state: RunState, t
         assert any("11 of 30 candles" in text for text in shown_texts(dock))
 
 
-def test_regimes_can_be_chosen_only_where_the_scores_have_them(dock: Dock, qtbot: QtBot) -> None:
+def test_regimes_can_be_selected_only_if_the_scores_have_them(dock: Dock, qtbot: QtBot) -> None:
     open_tab(qtbot, dock, "Skill")
     found = dock.state.accuracy
     assert found is not None
@@ -342,7 +342,7 @@ def test_regimes_can_be_chosen_only_where_the_scores_have_them(dock: Dock, qtbot
     assert asked[-1] == Request(1, "volatile")
 
 
-def test_another_run_without_scores_has_no_tabs_and_says_that_there_is_nothing_yet(dock: Dock, qtbot: QtBot) -> None:
+def test_a_run_without_scores_has_no_tabs_and_an_empty_message(dock: Dock, qtbot: QtBot) -> None:
     open_tab(qtbot, dock, "Experts")
     dock.state.begin("another run", 60_000)
     qtbot.waitUntil(lambda: not dock.panel.tabs.isVisible())
@@ -351,7 +351,7 @@ def test_another_run_without_scores_has_no_tabs_and_says_that_there_is_nothing_y
     assert len(texts) == 1 and "No forecast has been scored yet" in texts[0]
 
 
-def test_a_regime_that_is_chosen_is_judged_by_itself_on_all_pages(dock: Dock, qtbot: QtBot) -> None:
+def test_a_selected_regime_is_evaluated_separately_on_all_pages(dock: Dock, qtbot: QtBot) -> None:
     open_tab(qtbot, dock, "Ahead")
     qtbot.waitUntil(dock.details.group.isVisible)
     choose(qtbot, dock.details.group, "Calm")
@@ -363,7 +363,7 @@ def test_a_regime_that_is_chosen_is_judged_by_itself_on_all_pages(dock: Dock, qt
     assert 0 < n < JUDGED and page.table.item(0, 3).text() == str(n) and f"n = {n}" in shown_texts(dock)
 
 
-def test_what_is_not_known_any_more_says_why(dock: Dock, qtbot: QtBot) -> None:
+def test_lost_details_say_why(dock: Dock, qtbot: QtBot) -> None:
     open_tab(qtbot, dock, "Skill")
     dock.panel.wanted.disconnect(dock.watch.want)
     dock.state.accuracy_unknown("The database is locked by another program. Close that program, then try again.")
@@ -371,7 +371,7 @@ def test_what_is_not_known_any_more_says_why(dock: Dock, qtbot: QtBot) -> None:
     assert not dock.details.horizon.isVisible()
 
 
-def test_a_run_that_is_not_in_the_database_is_said_and_the_thread_goes_on(
+def test_a_missing_run_is_reported_and_the_thread_continues(
     run: Scored, tmp_path: Path, state: RunState, qtbot: QtBot
 ) -> None:
     open_database(DataFolder(run.root).database, readonly=True).close()
@@ -383,7 +383,7 @@ def test_a_run_that_is_not_in_the_database_is_said_and_the_thread_goes_on(
     watch.close()
 
 
-def test_new_scores_are_read_and_a_correction_is_taken(tmp_path: Path, state: RunState, qtbot: QtBot) -> None:
+def test_new_scores_and_corrections_are_read(tmp_path: Path, state: RunState, qtbot: QtBot) -> None:
     root = tmp_path
     session = rigs.service(root, SETTINGS)
     candles = random_walk(80, seed=1)
@@ -427,9 +427,7 @@ def a_score(state: RunState) -> ForecastScored:
 
 
 @pytest.mark.parametrize(("left_out", "said"), [(0, ""), (1_000, "1,000")])
-def test_that_all_candles_are_not_quite_all_is_said_in_the_panel(
-    qtbot: QtBot, theme: Theme, left_out: int, said: str
-) -> None:
+def test_the_panel_says_that_some_candles_are_left_out(qtbot: QtBot, theme: Theme, left_out: int, said: str) -> None:
     columns, counts = filled(made_up(900)), np.ones(900, dtype=np.bool_)
     judged = assess(columns, origins(900), counts, Request())
     details = AccuracyDetails(theme)

@@ -54,7 +54,7 @@ def test_the_verdict_comes_first_and_each_row_has_interval_reference_and_n(
     assert row(panel, "Close skill") == ["Close skill", "+1.1 %", "−0.4 to 2.6", "0 %", "1,000"]
 
 
-def test_too_few_candles_are_a_dash_with_their_count(panel: AccuracyPanel, state: RunState) -> None:
+def test_too_few_candles_show_a_dash_and_their_count(panel: AccuracyPanel, state: RunState) -> None:
     few = Estimate(None, None, None, 7)
     state.apply(scenario.status(accuracy=scenario.accuracy(scored=7, direction=few, reference_candle_accuracy=None)))
     panel.refresh()
@@ -72,7 +72,7 @@ def test_the_definition_of_each_term_is_in_its_tooltip(panel: AccuracyPanel, sta
     assert all(tooltips[name] for name in ("50 % band", "90 % band", "Range skill"))
 
 
-def test_a_live_run_without_live_scores_says_when_they_come_and_where_the_others_are(
+def test_a_live_run_without_live_scores_says_when_they_start_and_where_others_are(
     panel: AccuracyPanel, state: RunState
 ) -> None:
     state.begin(scenario.RUN, interval_ms=60_000)
@@ -83,7 +83,7 @@ def test_a_live_run_without_live_scores_says_when_they_come_and_where_the_others
     assert "after 30 candles (12 so far)" in shown and "about 18 min" in shown
 
 
-def test_scores_apart_are_shown_at_a_click_and_are_no_proof(
+def test_separate_scores_are_shown_on_a_click_and_prove_nothing(
     qtbot: QtBot, panel: AccuracyPanel, state: RunState, theme: Theme
 ) -> None:
     state.apply(scenario.just_caught_up())
@@ -100,7 +100,7 @@ def test_scores_apart_are_shown_at_a_click_and_are_no_proof(
     assert row(panel, "Direction")[1] == "–"
 
 
-def test_what_the_model_had_learned_from_is_called_so_and_counted_apart(
+def test_scores_on_learned_candles_are_labelled_and_counted_separately(
     qtbot: QtBot, panel: AccuracyPanel, state: RunState
 ) -> None:
     own = scenario.accuracy(
@@ -129,13 +129,13 @@ def test_no_end_of_an_interval_is_rounded_to_zero(low: float, high: float, shown
     assert span(Estimate(0.5 * (low + high), low, high, 1_000), 1) == shown
 
 
-def test_there_is_nothing_to_switch_to_where_nothing_is_scored_apart(panel: AccuracyPanel, state: RunState) -> None:
+def test_without_separate_scores_there_is_no_switch(panel: AccuracyPanel, state: RunState) -> None:
     state.apply(scenario.status())
     panel.refresh()
     assert not panel.apart.isVisible()
 
 
-def test_the_switch_goes_with_the_scores_of_the_run_before(panel: AccuracyPanel, state: RunState) -> None:
+def test_the_switch_disappears_with_the_former_runs_scores(panel: AccuracyPanel, state: RunState) -> None:
     state.apply(scenario.just_caught_up())
     panel.refresh()
     assert panel.apart.isVisible()
@@ -144,7 +144,7 @@ def test_the_switch_goes_with_the_scores_of_the_run_before(panel: AccuracyPanel,
     assert not panel.apart.isVisible()
 
 
-def test_all_bars_have_one_scale_whose_middle_is_what_is_to_be_beaten(panel: AccuracyPanel, state: RunState) -> None:
+def test_all_bars_share_a_scale_centred_on_the_baseline(panel: AccuracyPanel, state: RunState) -> None:
     close, spread = Estimate(0.008, 0.002, 0.014, 1_000), Estimate(0.176, 0.15, 0.202, 1_000)
     state.apply(scenario.status(accuracy=scenario.accuracy(skill_close=close, skill_range=spread)))
     panel.refresh()
@@ -158,7 +158,7 @@ def test_all_bars_have_one_scale_whose_middle_is_what_is_to_be_beaten(panel: Acc
     assert panel._table.rows[4].bar.span is None
 
 
-def test_a_replay_is_no_proof_however_good(panel: AccuracyPanel, state: RunState, theme: Theme) -> None:
+def test_a_replay_never_counts_as_proof(panel: AccuracyPanel, state: RunState, theme: Theme) -> None:
     sure = Estimate(0.05, 0.03, 0.07, 1_000)
     replayed = scenario.accuracy(
         group=ForecastGroup.REPLAYED,
@@ -180,7 +180,7 @@ def test_tooltips_are_broken_into_lines(panel: AccuracyPanel, state: RunState) -
         assert len(widget.toolTip()) < 80 or Qt.mightBeRichText(widget.toolTip()), widget.toolTip()
 
 
-def test_a_run_that_keeps_no_reference_model_says_nothing_of_learning(panel: AccuracyPanel, state: RunState) -> None:
+def test_a_run_without_a_reference_model_has_no_learning_row(panel: AccuracyPanel, state: RunState) -> None:
     state.apply(scenario.status(online=None))
     panel.refresh()
     assert not any("earning" in text for text in words(panel))

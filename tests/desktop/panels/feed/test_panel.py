@@ -37,7 +37,7 @@ def sentences(panel: FeedPanel) -> list[str]:
     return [panel.changes.index(row, 1).data() for row in range(panel.changes.rowCount())]
 
 
-def test_before_the_first_word_nothing_is_made_up(panel: FeedPanel) -> None:
+def test_before_the_first_report_all_values_are_dashes(panel: FeedPanel) -> None:
     assert panel.state_word.text() == "No feed yet"
     known = {"Candles corrected", "Candles missing", "Messages rejected"}
     assert {name for name, text in values(panel).items() if text == MISSING} == set(values(panel)) - known
@@ -63,7 +63,7 @@ def test_a_clock_that_is_ahead_has_a_plus(panel: FeedPanel, state: RunState) -> 
     assert values(panel)["Clock offset"] == "+37 ms"
 
 
-def test_ages_grow_while_nothing_comes(panel: FeedPanel, state: RunState, clock: ManualClock) -> None:
+def test_ages_grow_without_events(panel: FeedPanel, state: RunState, clock: ManualClock) -> None:
     feed_scenario.eventful(state)
     panel.refresh()
     clock.advance_ms(120_000)
@@ -71,7 +71,7 @@ def test_ages_grow_while_nothing_comes(panel: FeedPanel, state: RunState, clock:
     assert values(panel)["Last trade"] == "2 min ago" and "14 min" in panel.since.text()
 
 
-def test_a_wait_is_counted_down_while_somebody_looks(panel: FeedPanel, state: RunState, clock: ManualClock) -> None:
+def test_a_wait_is_counted_down_while_visible(panel: FeedPanel, state: RunState, clock: ManualClock) -> None:
     feed_scenario.connected(state)
     at_ms = clock.now_ms()
     state.apply(FeedStatus(FeedState.RECONNECTING, feed_scenario.CANNOT_REACH, at_ms, retry_at_ms=at_ms + 4_000))
@@ -82,10 +82,10 @@ def test_a_wait_is_counted_down_while_somebody_looks(panel: FeedPanel, state: Ru
         panel.tick()
         shown.append(panel.sentence.text())
     assert [text.rpartition("Next try ")[2] for text in shown] == ["in 4 s.", "in 3 s.", "in 2 s.", "in 1 s.", "now."]
-    assert sentences(panel)[0] == f"{feed_scenario.CANNOT_REACH} Next try in 4 s.", "what was said then stays"
+    assert sentences(panel)[0] == f"{feed_scenario.CANNOT_REACH} Next try in 4 s.", "the recorded message stays"
 
 
-def test_in_an_outage_the_count_of_tries_goes_up_beside_each_sentence(panel: FeedPanel, state: RunState) -> None:
+def test_in_an_outage_each_message_increases_the_number_of_tries(panel: FeedPanel, state: RunState) -> None:
     feed_scenario.connected(state)
     state.feed_record.add_report(feed_scenario.vitals(reconnects=0))
     shown = []
@@ -93,20 +93,20 @@ def test_in_an_outage_the_count_of_tries_goes_up_beside_each_sentence(panel: Fee
         state.apply(FeedStatus(FeedState.RECONNECTING, feed_scenario.CANNOT_REACH, scenario.NOW_MS))
         panel.refresh()
         shown.append(values(panel)["Reconnect attempts"])
-    assert shown == ["0", "1", "2"], "the first try is yet to come when the break is told"
+    assert shown == ["0", "1", "2"], "the first try follows the report of the outage"
 
 
-def test_what_happened_is_told_newest_first_with_holes_and_corrections(panel: FeedPanel, state: RunState) -> None:
+def test_events_are_listed_newest_first_with_gaps_and_corrections(panel: FeedPanel, state: RunState) -> None:
     feed_scenario.eventful(state)
     panel.refresh()
-    told = sentences(panel)
-    assert len(told) == 7
-    assert any("none of the 3 candles" in each for each in told) and any("corrected" in each for each in told)
-    assert told[-1].startswith("Requesting") and "cannot be reached" in told[3]
+    events = sentences(panel)
+    assert len(events) == 7
+    assert any("none of the 3 candles" in each for each in events) and any("corrected" in each for each in events)
+    assert events[-1].startswith("Requesting") and "cannot be reached" in events[3]
 
 
 @pytest.mark.parametrize("width", [660, 880, 1400])
-def test_each_sentence_in_view_is_shown_to_its_end(panel: FeedPanel, state: RunState, width: int) -> None:
+def test_visible_messages_are_not_cut(panel: FeedPanel, state: RunState, width: int) -> None:
     for number in range(60):
         state.apply(FeedStatus(FeedState.RECONNECTING, f"{feed_scenario.CANNOT_REACH} {number}", scenario.NOW_MS))
     panel.refresh()
@@ -119,7 +119,7 @@ def test_each_sentence_in_view_is_shown_to_its_end(panel: FeedPanel, state: RunS
         assert all(table.rowHeight(row) >= table.sizeHintForRow(row) for row in rows)
 
 
-def test_a_new_line_leaves_the_selection_where_it_is(panel: FeedPanel, state: RunState) -> None:
+def test_a_new_line_keeps_the_selection(panel: FeedPanel, state: RunState) -> None:
     feed_scenario.connected(state)
     panel.refresh()
     panel.changes_table.selectRow(1)
@@ -129,7 +129,7 @@ def test_a_new_line_leaves_the_selection_where_it_is(panel: FeedPanel, state: Ru
     assert index.row() == 2 and "Fetching" in panel.changes.index(index.row(), 1).data()
 
 
-def test_rejected_messages_are_read_and_copied_as_they_came(qtbot: QtBot, panel: FeedPanel, state: RunState) -> None:
+def test_rejected_messages_are_shown_and_copied_raw(qtbot: QtBot, panel: FeedPanel, state: RunState) -> None:
     feed_scenario.eventful(state)
     panel.refresh()
     assert "(5)" in panel.lists.tabText(1)
@@ -143,7 +143,7 @@ def test_rejected_messages_are_read_and_copied_as_they_came(qtbot: QtBot, panel:
     assert feed_scenario.RAW in QGuiApplication.clipboard().text()
 
 
-def test_a_flood_of_rejected_messages_leaves_the_panel_quick(panel: FeedPanel, state: RunState) -> None:
+def test_a_flood_of_rejected_messages_does_not_slow_the_panel(panel: FeedPanel, state: RunState) -> None:
     for number in range(5_000):
         state.feed_record.add_report(RejectedMessage(number, f"reason {number % 7}", feed_scenario.RAW * 10))
         if number % 500 == 0:
@@ -153,7 +153,7 @@ def test_a_flood_of_rejected_messages_leaves_the_panel_quick(panel: FeedPanel, s
 
 
 @pytest.mark.parametrize("key", [Qt.Key.Key_Space])
-def test_a_refused_feed_offers_the_next_venue_and_another_try(
+def test_a_refused_feed_offers_the_next_venue_and_a_retry(
     qtbot: QtBot, panel: FeedPanel, state: RunState, key: Qt.Key
 ) -> None:
     feed_scenario.refused(state)
@@ -166,7 +166,7 @@ def test_a_refused_feed_offers_the_next_venue_and_another_try(
         qtbot.keyClick(panel.try_again, key)
 
 
-def test_where_the_order_holds_no_other_venue_none_is_offered(panel: FeedPanel, state: RunState) -> None:
+def test_without_another_venue_in_the_order_none_is_offered(panel: FeedPanel, state: RunState) -> None:
     feed_scenario.refused(state)
     state.feed_record.asked = replace(MarketSettings(), fallback_venues=("binance",))
     panel.refresh()
@@ -186,7 +186,7 @@ def test_the_keyboard_reaches_everything(qtbot: QtBot, panel: FeedPanel, state: 
     assert {panel.use_next, panel.try_again, panel.lists.tabBar(), panel.changes_table} <= reached
 
 
-def test_in_a_narrow_and_low_dock_all_of_it_lies_behind_tabs(panel: FeedPanel, state: RunState) -> None:
+def test_a_small_dock_uses_tabs(panel: FeedPanel, state: RunState) -> None:
     feed_scenario.eventful(state)
     panel.refresh()
     for size, titles in (
@@ -205,7 +205,7 @@ def test_in_a_narrow_and_low_dock_all_of_it_lies_behind_tabs(panel: FeedPanel, s
 
 
 @pytest.mark.parametrize("width", [720, 780, 870, 1200])
-def test_beside_the_lists_no_number_has_to_be_scrolled_for(panel: FeedPanel, state: RunState, width: int) -> None:
+def test_no_number_needs_scrolling_beside_the_lists(panel: FeedPanel, state: RunState, width: int) -> None:
     feed_scenario.eventful(state)
     state.apply(FeedStatus(FeedState.RECONNECTING, f"{feed_scenario.CANNOT_REACH} {'And on. ' * 6}", scenario.NOW_MS))
     panel.resize(width, 185)

@@ -45,7 +45,9 @@ def test_on_a_plain_scale_half_the_value_is_half_the_length(qtbot: QtBot, theme:
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf, None, 0.0, -1.0])
-def test_what_is_no_length_draws_no_bar_and_spoils_no_scale(qtbot: QtBot, theme: Theme, value: float | None) -> None:
+def test_invalid_values_draw_no_bar_and_do_not_affect_the_scale(
+    qtbot: QtBot, theme: Theme, value: float | None
+) -> None:
     good = [Bar("A", 0.01, "0.01"), Bar("B", 1.0, "1.00")]
     alone, beside = make(qtbot, theme, good), make(qtbot, theme, [*good, Bar("C", value, "–", newest=value)])
     assert length(beside, 2) == 0
@@ -67,7 +69,7 @@ def test_a_marked_bar_has_another_colour_and_a_pointer(qtbot: QtBot, theme: Them
     assert has_pointer == [False, True]
 
 
-def test_pointing_at_a_row_lights_it_up_and_asking_tells_more(qtbot: QtBot, theme: Theme) -> None:
+def test_hovering_highlights_a_row_and_shows_its_tooltip(qtbot: QtBot, theme: Theme) -> None:
     widget = make(qtbot, theme, [Bar("A", 1.0, "1", tooltip="all of A"), Bar("B", 0.1, "0.1", tooltip="all of B")])
     before = widget.grab().toImage()
     place = widget.row_rect(1).center()

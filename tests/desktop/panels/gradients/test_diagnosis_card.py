@@ -21,7 +21,7 @@ from tests.desktop.conftest import shown_panel
 
 @pytest.fixture
 def card(qtbot: QtBot, theme: Theme) -> DiagnosisCard:
-    """On its own; it is told the settings that it asks for, as the window tells it."""
+    """A card alone; requested settings are applied and shown, as the window does."""
     card = DiagnosisCard(Settings(), theme)
     tree = [Settings()]
 
@@ -43,14 +43,14 @@ def press_undo(qtbot: QtBot, card: DiagnosisCard) -> None:
 
 
 @pytest.mark.parametrize("disease", Disease)
-def test_every_disease_has_its_words_and_an_icon_that_the_font_holds(card: DiagnosisCard, disease: Disease) -> None:
+def test_every_disease_has_texts_and_an_icon_of_the_font(card: DiagnosisCard, disease: Disease) -> None:
     card.show_diagnosis(scenario.diagnosis(disease))
     assert card.headline.text().lower() == disease.value
     assert card.evidence.text() and card.advice.text()
     assert not icon(_ICONS[disease], card._theme.palette.text).pixmap(16, 16).isNull()
 
 
-def test_before_the_first_verdict_it_says_so_and_offers_nothing(card: DiagnosisCard) -> None:
+def test_before_the_first_verdict_there_is_no_button(card: DiagnosisCard) -> None:
     card.show_diagnosis(None)
     assert "first diagnosis" in card.evidence.text()
     assert not card.apply_button.isVisible() and not card.undo_button.isVisible()
@@ -69,13 +69,13 @@ def test_before_the_first_verdict_it_says_so_and_offers_nothing(card: DiagnosisC
         (scenario.NEW_RUN, "Set the initialisation to by-activation, from the next start"),
     ],
 )
-def test_the_button_says_what_it_does(card: DiagnosisCard, change: SettingChange, words: str) -> None:
+def test_the_button_names_its_change(card: DiagnosisCard, change: SettingChange, words: str) -> None:
     card.show_diagnosis(scenario.diagnosis(change=change))
     assert card.apply_button.text() == words
     assert card.apply_button.isEnabled()
 
 
-def test_pressed_it_asks_for_the_change_and_undo_for_what_was(qtbot: QtBot, card: DiagnosisCard) -> None:
+def test_apply_requests_the_change_and_undo_the_former_value(qtbot: QtBot, card: DiagnosisCard) -> None:
     asked: list[SettingChange] = []
     card.change_requested.connect(asked.append)
     card.show_diagnosis(scenario.diagnosis())
@@ -96,19 +96,19 @@ def test_a_change_for_the_next_start_says_so_before_and_after(qtbot: QtBot, card
     assert "is stored" in card.note.text() and "as a new run" in card.note.text()
 
 
-def test_where_no_setting_mends_it_the_button_is_off(card: DiagnosisCard) -> None:
+def test_the_button_is_off_if_no_setting_helps(card: DiagnosisCard) -> None:
     card.show_diagnosis(scenario.diagnosis(Disease.NOT_FINITE, change=None, advice="Look at the candles."))
     assert card.apply_button.isVisible() and not card.apply_button.isEnabled()
     assert card.apply_button.text() == "No setting fixes this"
     assert card.apply_button.toolTip() == "Look at the candles."
 
 
-def test_where_nothing_is_wrong_there_is_no_button(card: DiagnosisCard) -> None:
+def test_a_healthy_model_has_no_button(card: DiagnosisCard) -> None:
     card.show_diagnosis(scenario.diagnosis(Disease.HEALTHY, change=None, advice=""))
     assert not card.apply_button.isVisible() and not card.advice.isVisible()
 
 
-def test_what_is_so_already_is_not_offered(card: DiagnosisCard) -> None:
+def test_a_change_already_in_force_is_not_offered(card: DiagnosisCard) -> None:
     card.show_diagnosis(scenario.diagnosis(change=SettingChange("gradients", "clip_norm", 1.0)))
     assert not card.apply_button.isEnabled()
     assert card.note.text() == "Clip threshold is 1 already."
@@ -123,9 +123,7 @@ def test_what_is_so_already_is_not_offered(card: DiagnosisCard) -> None:
         (SettingChange("model", "activation", "step"), "Activation cannot be step"),
     ],
 )
-def test_a_change_that_the_settings_do_not_allow_is_refused_in_words(
-    card: DiagnosisCard, change: SettingChange, words: str
-) -> None:
+def test_an_invalid_change_is_refused_with_a_message(card: DiagnosisCard, change: SettingChange, words: str) -> None:
     card.show_diagnosis(scenario.diagnosis(change=change))
     assert not card.apply_button.isEnabled()
     assert words in card.note.text()
@@ -142,8 +140,8 @@ def test_the_next_verdict_ends_undo_but_the_same_one_again_does_not(qtbot: QtBot
     assert not card.undo_button.isVisible() and not card.apply_button.isEnabled()
 
 
-def test_undo_stays_while_the_change_itself_makes_it_too_early_to_say(qtbot: QtBot, card: DiagnosisCard) -> None:
-    """The doctor behind it is the real one, and forgets what was before the change, as in a session."""
+def test_undo_stays_while_the_change_makes_a_verdict_too_early(qtbot: QtBot, card: DiagnosisCard) -> None:
+    """With the real doctor, which forgets the steps before the change, as in a session."""
     tree = [Settings(gradients=GradientSettings(clip_norm=1e-3))]
     health = GradientHealth(GradientDoctor("run", NAMES, lambda: tree[0]))
     card.show_settings(tree[0])
@@ -153,23 +151,23 @@ def test_undo_stays_while_the_change_itself_makes_it_too_early_to_say(qtbot: QtB
         card.show_settings(tree[0])
         card.show_diagnosis(health.forget())
 
-    def go_on(first: int, last: int) -> list[Disease]:
-        told = [
+    def take_steps(first: int, last: int) -> list[Disease]:
+        verdicts = [
             verdict
             for number in range(first, last + 1)
             for verdict in health.observe([step(number, clip_norm=tree[0].gradients.clip_norm)])
         ]
-        for verdict in told:
+        for verdict in verdicts:
             card.show_diagnosis(verdict)
-        return [verdict.disease for verdict in told]
+        return [verdict.disease for verdict in verdicts]
 
     card.change_requested.disconnect()
     card.change_requested.connect(take)
-    assert go_on(1, 150)[-1] is Disease.ALWAYS_CLIPPING
+    assert take_steps(1, 150)[-1] is Disease.ALWAYS_CLIPPING
     press_apply(qtbot, card)
     assert tree[0].gradients.clip_norm == 1.0
     assert card.headline.text() == "Too early to say"
-    assert go_on(151, 199) == [Disease.UNKNOWN] * 4
+    assert take_steps(151, 199) == [Disease.UNKNOWN] * 4
     assert "40 steps" in card.evidence.text()
     assert card.undo_button.isVisible()
     press_undo(qtbot, card)
@@ -177,9 +175,7 @@ def test_undo_stays_while_the_change_itself_makes_it_too_early_to_say(qtbot: QtB
     assert not card.undo_button.isVisible()
 
 
-def test_after_rollbacks_the_rate_in_force_is_what_is_lowered_and_what_undo_brings_back(
-    qtbot: QtBot, card: DiagnosisCard
-) -> None:
+def test_after_rollbacks_the_rate_in_force_is_lowered_and_restored_by_undo(qtbot: QtBot, card: DiagnosisCard) -> None:
     asked: list[SettingChange] = []
     card.change_requested.connect(asked.append)
     card.show_rate_in_force(1.25e-5)
@@ -192,7 +188,7 @@ def test_after_rollbacks_the_rate_in_force_is_what_is_lowered_and_what_undo_brin
     assert asked == [lower, SettingChange("training", "learning_rate", 1.25e-5)]
 
 
-def test_undo_goes_when_the_setting_was_changed_elsewhere(qtbot: QtBot, card: DiagnosisCard) -> None:
+def test_changing_the_setting_elsewhere_ends_undo(qtbot: QtBot, card: DiagnosisCard) -> None:
     card.show_diagnosis(scenario.diagnosis())
     press_apply(qtbot, card)
     elsewhere = replace(Settings(), gradients=replace(Settings().gradients, clip_norm=7.0))
@@ -201,7 +197,7 @@ def test_undo_goes_when_the_setting_was_changed_elsewhere(qtbot: QtBot, card: Di
 
 
 @pytest.mark.parametrize("width", [220, 320, 700])
-def test_the_button_is_as_high_as_its_words_need(qtbot: QtBot, card: DiagnosisCard, width: int) -> None:
+def test_the_button_is_high_enough_for_its_text(qtbot: QtBot, card: DiagnosisCard, width: int) -> None:
     card.show_diagnosis(scenario.diagnosis(change=scenario.NEW_RUN))
     card.resize(width, card.heightForWidth(width))
     button = card.apply_button
@@ -211,7 +207,7 @@ def test_the_button_is_as_high_as_its_words_need(qtbot: QtBot, card: DiagnosisCa
     assert is_one_line == (width == 700)
 
 
-def test_a_diverged_model_is_taken_back_by_one_button(qtbot: QtBot, card: DiagnosisCard) -> None:
+def test_one_button_restores_a_diverged_model(qtbot: QtBot, card: DiagnosisCard) -> None:
     change = SettingChange("training", "learning_rate", 3e-5)
     way = DivergenceRecovery((change,), "run-300", 300)
     card.show_diagnosis(scenario.diagnosis(Disease.DIVERGED, change=change, recovery=way))

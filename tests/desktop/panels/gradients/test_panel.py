@@ -61,8 +61,8 @@ def test_the_numbers_are_those_of_the_newest_100_steps(state: RunState, panel: G
     assert "No step yet" not in words(panel)
 
 
-def test_after_a_restore_the_numbers_are_those_of_its_weights(state: RunState, panel: GradientsPanel) -> None:
-    """The wreck's stood beside "healthy"."""
+def test_after_a_restore_the_numbers_belong_to_the_restored_weights(state: RunState, panel: GradientsPanel) -> None:
+    """Regression: the diverged model's numbers were beside "healthy"."""
     steps = list(scenario.steps(300))
     wreck, restored = [replace(step, gradient_norm=50.0, clipped=True) for step in steps[:250]], steps[250:]
     feed(state, panel, *wreck)
@@ -83,7 +83,7 @@ def test_after_a_restore_the_numbers_are_those_of_its_weights(state: RunState, p
     )
 
 
-def test_a_restore_is_known_after_a_restart_too(state: RunState, panel: GradientsPanel) -> None:
+def test_a_restore_is_remembered_after_a_restart(state: RunState, panel: GradientsPanel) -> None:
     steps = list(scenario.steps(300))
     state.prime(scenario.RUN, steps, [restored_at(steps[279].at_ms)])
     panel.refresh()
@@ -136,7 +136,7 @@ def test_the_switch_shows_another_measure(qtbot: QtBot, state: RunState, panel: 
     assert [bar.value for bar in panel.layers.bars.bars] != pytest.approx(ratios)
 
 
-def test_the_layers_of_the_verdict_are_marked_until_it_goes(state: RunState, panel: GradientsPanel) -> None:
+def test_the_layers_of_the_verdict_are_marked_until_it_changes(state: RunState, panel: GradientsPanel) -> None:
     feed(state, panel)
     state.apply(scenario.diagnosis(Disease.DEAD_LAYERS, layers=("blocks.1.feed_forward.0", "head")))
     panel.refresh()
@@ -161,9 +161,7 @@ def with_gradients(step: StepDone, **changes: object) -> StepDone:
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf, None])
-def test_what_is_not_finite_is_a_dash_and_never_a_number(
-    state: RunState, panel: GradientsPanel, value: float | None
-) -> None:
+def test_non_finite_values_are_dashes(state: RunState, panel: GradientsPanel, value: float | None) -> None:
     layer = LayerStatistics(value, value, value, value, value, value)
     steps = [
         replace(
@@ -211,9 +209,7 @@ def test_another_run_empties_it(state: RunState, panel: GradientsPanel) -> None:
     assert "No step yet" in words(panel) and "Always clipping" not in words(panel)
 
 
-def test_where_there_is_room_the_layers_stand_beside_the_curve(
-    qtbot: QtBot, state: RunState, panel: GradientsPanel
-) -> None:
+def test_in_a_wide_dock_the_layers_are_beside_the_curve(qtbot: QtBot, state: RunState, panel: GradientsPanel) -> None:
     feed(state, panel)
     assert panel.layers.y() > panel.norms.y()
     panel.resize(760, 700)
@@ -238,10 +234,10 @@ def test_it_takes_another_theme(state: RunState, panel: GradientsPanel, theme: T
     assert panel.norms.plot.backgroundBrush().color() == build_palette(False, "green-red").background
 
 
-def test_the_verdict_stays_in_view_when_its_button_goes(
+def test_the_verdict_stays_in_view_when_its_button_disappears(
     qtbot: QtBot, qapp: QApplication, state: RunState, panel: GradientsPanel
 ) -> None:
-    """The keys go to nobody below, where the panel would scroll to."""
+    """The focus does not move to a widget below, to which the panel would scroll."""
     feed(state, panel)
     panel.resize(360, 200)
     panel.activateWindow()

@@ -25,9 +25,7 @@ def panel(qtbot: QtBot, state: RunState, theme: Theme) -> LossPanel:
     return panel
 
 
-def test_a_drift_has_a_line_at_its_step_and_says_when_from_what_to_what_and_what_was_done(
-    panel: LossPanel, state: RunState
-) -> None:
+def test_a_drift_has_a_line_at_its_step_and_describes_change_and_response(panel: LossPanel, state: RunState) -> None:
     panel.refresh()
     assert not panel.drifts.marked and not panel.drifts.isVisible()
     drift = scenario.drift()
@@ -43,7 +41,7 @@ def test_a_drift_has_a_line_at_its_step_and_says_when_from_what_to_what_and_what
     assert line.value() == 11_600 and drift.what_was_done in with_usual_spaces(line.toolTip())
 
 
-def test_the_newest_in_view_is_said_and_all_of_them_are_in_the_tooltip(panel: LossPanel, state: RunState) -> None:
+def test_the_newest_visible_drift_is_described_and_all_are_in_the_tooltip(panel: LossPanel, state: RunState) -> None:
     newer = scenario.drift(step=12_000, candle_open_time_ms=scenario.NOW_MS - 60_000)
     out_of_view = scenario.drift(step=9_000, candle_open_time_ms=scenario.NOW_MS - 10**9)
     state.add_drifts((newer, scenario.drift(), out_of_view))
@@ -53,9 +51,7 @@ def test_the_newest_in_view_is_said_and_all_of_them_are_in_the_tooltip(panel: Lo
     assert "11,600" in panel.drifts.toolTip() and "9,000" not in panel.drifts.toolTip()
 
 
-def test_a_drift_that_is_told_again_stands_once_and_one_of_another_run_not_at_all(
-    panel: LossPanel, state: RunState
-) -> None:
+def test_a_repeated_drift_is_marked_once_and_one_of_another_run_never(panel: LossPanel, state: RunState) -> None:
     state.apply(scenario.drift())
     state.apply(scenario.drift(at_ms=5))
     state.apply(scenario.drift(run_id="another", candle_open_time_ms=7))
@@ -64,7 +60,7 @@ def test_a_drift_that_is_told_again_stands_once_and_one_of_another_run_not_at_al
     assert len(panel.drifts.marked) == 1
 
 
-def test_marks_leave_with_the_run_and_take_the_colours(panel: LossPanel, state: RunState, theme: Theme) -> None:
+def test_marks_end_with_the_run_and_follow_the_theme(panel: LossPanel, state: RunState, theme: Theme) -> None:
     state.apply(scenario.drift())
     panel.refresh()
     theme.set_mode("light")
@@ -76,7 +72,7 @@ def test_marks_leave_with_the_run_and_take_the_colours(panel: LossPanel, state: 
     assert not panel.drifts.marked and not panel.drifts.isVisible() and line.scene() is None
 
 
-def test_marks_that_leave_the_view_are_taken_away(panel: LossPanel, state: RunState) -> None:
+def test_marks_out_of_view_are_removed(panel: LossPanel, state: RunState) -> None:
     state.apply(scenario.drift())
     panel.refresh()
     (line,) = panel.drifts._lines.values()
@@ -90,7 +86,7 @@ def test_marks_that_leave_the_view_are_taken_away(panel: LossPanel, state: RunSt
 
 
 @pytest.mark.parametrize("width", [260, 340, 480, 900])
-def test_the_words_of_a_drift_take_one_line_of_the_plots_room(panel: LossPanel, state: RunState, width: int) -> None:
+def test_the_text_of_a_drift_takes_one_line_of_the_plot(panel: LossPanel, state: RunState, width: int) -> None:
     panel.resize(width, 190)
     panel.refresh()
     before = panel.plot.height()
@@ -102,7 +98,7 @@ def test_the_words_of_a_drift_take_one_line_of_the_plots_room(panel: LossPanel, 
     assert before - 2 * line <= panel.plot.height() < before and panel.drifts.height() < 2 * line
 
 
-def test_the_name_of_a_drift_is_seen_whole_in_a_low_plot(panel: LossPanel, state: RunState) -> None:
+def test_the_name_of_a_drift_is_not_cut_in_a_low_plot(panel: LossPanel, state: RunState) -> None:
     panel.resize(300, 180)
     drift = scenario.drift()
     state.apply(drift)

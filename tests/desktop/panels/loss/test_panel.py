@@ -94,7 +94,7 @@ def test_the_age_of_the_last_step_grows_by_itself(panel: LossPanel, state: RunSt
     assert "1 min ago" in words(panel)
 
 
-def test_the_speed_of_before_is_not_shown_as_that_of_now(panel: LossPanel, state: RunState) -> None:
+def test_a_former_speed_is_not_shown_as_current(panel: LossPanel, state: RunState) -> None:
     now_ms = state.clock.now_ms()
     state.apply(EventBatch((*scenario.steps(3), scenario.status(last_step_at_ms=now_ms))))
     panel.refresh()
@@ -115,7 +115,7 @@ def test_every_trend_has_its_word(panel: LossPanel, state: RunState, trend: Tren
 
 
 @pytest.mark.parametrize("trend", Trend)
-def test_a_diverged_model_is_called_so_whatever_its_loss_does(panel: LossPanel, state: RunState, trend: Trend) -> None:
+def test_a_diverged_model_is_called_so_for_any_loss(panel: LossPanel, state: RunState, trend: Trend) -> None:
     """Beside “Diverged” in Gradients, a high loss that stays as it is was “flat” here."""
     status = scenario.status()
     state.apply(replace(status, loss=replace(status.loss, trend=trend)))
@@ -128,7 +128,7 @@ def test_a_diverged_model_is_called_so_whatever_its_loss_does(panel: LossPanel, 
     assert "diverged" not in words(panel)
 
 
-def test_the_rate_is_that_of_the_newest_step_or_what_was_set_after_it(panel: LossPanel, state: RunState) -> None:
+def test_the_rate_is_the_newest_steps_or_one_set_after_it(panel: LossPanel, state: RunState) -> None:
     """Beside a box that says 0.00003 again the panel said 1 until the next candle, on a long interval for hours."""
     first, second, third = scenario.steps(3)
     state.apply(EventBatch((scenario.status(learning_rate=1.0), replace(first, learning_rate=1.0))))
@@ -139,7 +139,7 @@ def test_the_rate_is_that_of_the_newest_step_or_what_was_set_after_it(panel: Los
     assert "Learning rate 0.00003" in words(panel)
     state.apply(EventBatch((replace(second, learning_rate=1.5e-5), replace(third, learning_rate=1.5e-5))))
     panel.refresh()
-    assert "Learning rate 0.000015" in words(panel), "what the schedule made of it"
+    assert "Learning rate 0.000015" in words(panel), "after the schedule"
 
 
 class CountingPanel(LossPanel):
@@ -166,7 +166,7 @@ def test_many_steps_make_few_refreshes_and_the_last_is_shown(qtbot: QtBot, state
     refresher.stop()
 
 
-def test_a_panel_that_nobody_sees_does_no_work(qtbot: QtBot, state: RunState, theme: Theme) -> None:
+def test_a_hidden_panel_does_no_work(qtbot: QtBot, state: RunState, theme: Theme) -> None:
     panel = CountingPanel(state, theme)
     refresher = Refresher(panel, interval_ms=10)
     refresher.add(panel)
@@ -192,7 +192,7 @@ def edges_px(panel: LossPanel, plot: pg.PlotWidget) -> tuple[float, float]:
 def test_the_rate_lies_below_the_loss_of_the_same_step(
     panel: LossPanel, state: RunState, qtbot: QtBot, loss: float
 ) -> None:
-    """Else the cause would be drawn after the effect."""
+    """Otherwise the cause would be drawn after the effect."""
     steps = [replace(step, loss=loss, prequential_loss=loss * 1.1) for step in scenario.steps(200)]
     state.apply(EventBatch((*steps,)))
     panel.refresh()
@@ -202,20 +202,20 @@ def test_the_rate_lies_below_the_loss_of_the_same_step(
 
 
 def labels(panel: LossPanel) -> list[str]:
-    """Of the upright axis, as it draws them."""
+    """Of the vertical axis, as drawn."""
     axis = panel.plot.getAxis("left")
     spacing, values = axis.tickValues(*panel.plot.viewRange()[1], axis.height())[0]
     return list(axis.tickStrings(values, 1.0, spacing))
 
 
 def share_of_height(panel: LossPanel, first: int, last: int) -> float:
-    """How much of the plot's height the mean takes in so many of its points."""
+    """The share of the plot's height covered by the mean over these points."""
     heights = panel._mean.getData()[1][first:last]
     low, high = panel.plot.viewRange()[1]
     return float(np.ptp(heights)) / (high - low)
 
 
-def test_what_was_before_a_divergence_is_not_one_flat_line(panel: LossPanel, state: RunState) -> None:
+def test_losses_before_a_divergence_stay_readable(panel: LossPanel, state: RunState) -> None:
     steps = list(scenario.steps(800))
     fall = [replace(step, loss=10.0 - 0.0225 * number, prequential_loss=2.0) for number, step in enumerate(steps[:400])]
     wreck = [replace(step, loss=3_000.0, prequential_loss=4_000.0) for step in steps[400:500]]
@@ -231,7 +231,7 @@ def test_what_was_before_a_divergence_is_not_one_flat_line(panel: LossPanel, sta
     assert "0" in labels(panel), "a loss below zero has no place on it"
 
 
-def test_a_wreck_of_twenty_times_the_usual_loss_leaves_that_readable(panel: LossPanel, state: RunState) -> None:
+def test_a_divergence_to_twenty_times_the_loss_keeps_the_usual_loss_readable(panel: LossPanel, state: RunState) -> None:
     """A rate of 1, as measured: the loss goes from 0.15 to 3 and comes back."""
     usual = [0.15 + 0.03 * math.sin(number) for number in range(400)]
     wreck = [0.15 + 2.9 * math.exp(-number / 60) for number in range(400)]
@@ -257,7 +257,7 @@ def test_a_single_spike_leaves_the_scale_as_it_was(panel: LossPanel, state: RunS
     assert not panel.plot.getAxis("left").is_logarithmic
 
 
-def test_a_span_about_a_limit_does_not_change_the_scale_to_and_fro(panel: LossPanel, state: RunState) -> None:
+def test_the_scale_does_not_flicker_at_the_limit(panel: LossPanel, state: RunState) -> None:
     was_logarithmic = []
     for count, top in enumerate((10.0, 14.0, 10.0, 13.0, 7.0, 5.0, 10.0)):
         steps = [replace(step, step=step.step + 1_000 * count) for step in scenario.steps(1_000)]
@@ -269,7 +269,7 @@ def test_a_span_about_a_limit_does_not_change_the_scale_to_and_fro(panel: LossPa
     assert was_logarithmic == [False, True, True, True, True, False, False]
 
 
-def test_a_single_step_is_a_point_on_a_scale_that_tells_it_from_none(panel: LossPanel, state: RunState) -> None:
+def test_a_single_step_is_drawn_as_a_visible_point(panel: LossPanel, state: RunState) -> None:
     """As of a file of two candles: a line of one point is none, and the two losses are the same to four decimals."""
     (step,) = scenario.steps(1)
     state.apply(replace(step, step=1, loss=0.3373563, prequential_loss=0.3373653))

@@ -62,7 +62,7 @@ def click(qtbot: QtBot, panel: WatchlistPanel, row: int) -> None:
     qtbot.mouseClick(panel.table.viewport(), Qt.MouseButton.LeftButton, pos=centre(panel, row))
 
 
-def test_a_row_says_price_change_and_how_far_to_believe_them(panel: WatchlistPanel) -> None:
+def test_a_row_shows_price_change_and_their_reliability(panel: WatchlistPanel) -> None:
     assert (text(panel, 0, LAST), text(panel, 0, CHANGE)) == ("64,561.31", "+1.23 %")
     assert text(panel, 1, CHANGE) == "−3.41 %"
     assert "live" in spoken(panel, 1) and "on the chart" in spoken(panel, 0) and "live" in spoken(panel, 0)
@@ -78,7 +78,7 @@ def test_a_change_has_the_colour_of_its_direction(panel: WatchlistPanel, theme: 
     assert (risen, fallen) == (theme.palette.candle(rising=True), theme.palette.candle(rising=False))
 
 
-def test_an_exchange_that_does_not_answer_is_named_with_the_next_try(panel: WatchlistPanel) -> None:
+def test_an_unresponsive_exchange_is_named_with_the_next_try(panel: WatchlistPanel) -> None:
     assert "Kraken cannot be reached" in panel.note.text() and "Retrying in 12 s." in panel.note.text()
 
 
@@ -98,7 +98,7 @@ def test_behind_another_tab_prices_wait_for_the_next_refresh(panel: WatchlistPan
     assert text(panel, 0, LAST) == "64,602.00"
 
 
-def test_prices_grow_old_while_nothing_comes(panel: WatchlistPanel, clock: ManualClock) -> None:
+def test_prices_grow_old_without_updates(panel: WatchlistPanel, clock: ManualClock) -> None:
     clock.advance_ms(90_000)
     panel.tick()
     assert "1 min ago" in spoken(panel, 1)
@@ -111,7 +111,7 @@ def test_the_row_on_the_chart_follows_the_live_feed(panel: WatchlistPanel, state
 
 
 def test_the_row_on_the_chart_has_the_charts_last_price(panel: WatchlistPanel, state: RunState) -> None:
-    """Two numbers for one thing would make two things of it."""
+    """The same price must not be shown as two numbers."""
     record = state.feed_record
     record.add_closed((Candle(scenario.NOW_MS - 90_000, 64_600.0, 64_600.0, 64_600.0, 64_600.25, 1.0),))
     assert text(panel, 0, LAST) == "64,600.25"
@@ -138,7 +138,7 @@ def test_the_price_on_the_chart_holds_while_it_is_live_and_grows_old_when_it_is_
     assert panel.model.rows[0].is_uncertain and panel.model.rows[0].state_words == "reconnecting"
 
 
-def test_another_market_on_the_chart_takes_its_price_along(panel: WatchlistPanel, state: RunState) -> None:
+def test_switching_the_chart_switches_the_row_with_the_charts_price(panel: WatchlistPanel, state: RunState) -> None:
     state.feed_record.add_forming(Candle(scenario.NOW_MS - 30_000, 64_600.0, 64_700.0, 64_600.0, 64_655.5, 1.0))
     state.feed_record.begin(MarketSettings(symbol="ETH/USDT"))
     state.feed_record.opened(MARKETS[1].market)
@@ -146,29 +146,29 @@ def test_another_market_on_the_chart_takes_its_price_along(panel: WatchlistPanel
     assert (text(panel, 0, LAST), text(panel, 1, LAST)) == ("64,561.31", "3,214.07")
 
 
-def test_prices_are_wanted_only_while_they_are_seen_and_an_exchange_is_on_the_chart(
+def test_prices_are_wanted_only_while_visible_and_an_exchange_is_on_the_chart(
     qtbot: QtBot, panel: WatchlistPanel, state: RunState
 ) -> None:
     assert panel.wants_prices
-    with qtbot.waitSignal(panel.prices_wanted) as told:
+    with qtbot.waitSignal(panel.prices_wanted) as wanted:
         panel.set_seen(False)
-    assert told.args == [False]
+    assert wanted.args == [False]
     panel.set_seen(True)
-    with qtbot.waitSignal(panel.prices_wanted) as told:
+    with qtbot.waitSignal(panel.prices_wanted) as wanted:
         state.feed_record.begin(MarketSettings(feed="replay"))
-    assert told.args == [False]
+    assert wanted.args == [False]
     state.feed_record.opened(SAMPLE)
     panel.refresh()
     assert not panel.wants_prices and "a replay" in panel.note.text()
     panel.window().showMinimized()
     state.feed_record.opened(feed_scenario.MARKET)
     assert not panel.wants_prices
-    with qtbot.waitSignal(panel.prices_wanted) as told:
+    with qtbot.waitSignal(panel.prices_wanted) as wanted:
         panel.window().showNormal()
-    assert told.args == [True]
+    assert wanted.args == [True]
 
 
-def test_a_click_asks_for_that_market_and_not_for_the_one_that_is_there(qtbot: QtBot, panel: WatchlistPanel) -> None:
+def test_a_click_requests_another_market_but_not_the_current_one(qtbot: QtBot, panel: WatchlistPanel) -> None:
     with qtbot.waitSignal(panel.market_requested) as asked:
         click(qtbot, panel, 3)
     assert asked.args == [MARKETS[3]]
@@ -177,7 +177,7 @@ def test_a_click_asks_for_that_market_and_not_for_the_one_that_is_there(qtbot: Q
         qtbot.mouseClick(panel.table.viewport(), Qt.MouseButton.RightButton, pos=centre(panel, 2))
 
 
-def test_a_market_that_the_exchange_does_not_have_is_not_opened_and_it_says_why(
+def test_a_market_unknown_to_the_exchange_is_not_opened_and_reported(
     qtbot: QtBot, panel: WatchlistPanel, state: RunState
 ) -> None:
     with qtbot.assertNotEmitted(panel.market_requested):
@@ -192,7 +192,7 @@ def test_a_market_that_the_exchange_does_not_have_is_not_opened_and_it_says_why(
     assert asked.args == [MARKETS[5]], "it has it after all"
 
 
-def test_a_double_click_asks_at_most_twice_and_never_for_another(qtbot: QtBot, panel: WatchlistPanel) -> None:
+def test_a_double_click_requests_only_its_market(qtbot: QtBot, panel: WatchlistPanel) -> None:
     asked: list[WatchedMarket] = []
     panel.market_requested.connect(asked.append)
     qtbot.mouseDClick(panel.table.viewport(), Qt.MouseButton.LeftButton, pos=centre(panel, 2))
@@ -200,9 +200,7 @@ def test_a_double_click_asks_at_most_twice_and_never_for_another(qtbot: QtBot, p
     assert set(asked) == {MARKETS[2]}
 
 
-def test_a_market_that_is_being_opened_is_not_asked_for_again(
-    qtbot: QtBot, panel: WatchlistPanel, state: RunState
-) -> None:
+def test_a_market_being_opened_is_not_requested_again(qtbot: QtBot, panel: WatchlistPanel, state: RunState) -> None:
     state.feed_record.begin(MarketSettings(venue="kraken", symbol="ETH/EUR", interval="1h"))
     with qtbot.assertNotEmitted(panel.market_requested):
         click(qtbot, panel, 3)
@@ -212,7 +210,7 @@ def test_a_market_that_is_being_opened_is_not_asked_for_again(
 
 
 @pytest.mark.parametrize("key", [Qt.Key.Key_Return, Qt.Key.Key_Enter])
-def test_the_arrows_choose_and_enter_asks(qtbot: QtBot, panel: WatchlistPanel, key: Qt.Key) -> None:
+def test_arrows_select_and_enter_requests_a_market(qtbot: QtBot, panel: WatchlistPanel, key: Qt.Key) -> None:
     with qtbot.waitActive(panel):
         panel.activateWindow()
     panel.table.setFocus()
@@ -271,7 +269,7 @@ def test_escape_ends_a_drag_without_a_move(qtbot: QtBot, panel: WatchlistPanel) 
         )
 
 
-def test_a_row_is_removed_and_brought_back(qtbot: QtBot, panel: WatchlistPanel) -> None:
+def test_a_removed_row_can_be_restored(qtbot: QtBot, panel: WatchlistPanel) -> None:
     panel.table.setFocus()
     panel.table.selectRow(2)
     qtbot.keyClick(panel.table, Qt.Key.Key_Delete)
@@ -283,7 +281,7 @@ def test_a_row_is_removed_and_brought_back(qtbot: QtBot, panel: WatchlistPanel) 
     assert not panel.actions_of_panel[ActionId.WATCH_UNDO].isEnabled()
 
 
-def test_all_may_be_removed_and_the_empty_list_says_what_to_do(qtbot: QtBot, panel: WatchlistPanel) -> None:
+def test_an_empty_list_says_what_to_do(qtbot: QtBot, panel: WatchlistPanel) -> None:
     panel.table.setFocus()
     panel.table.selectRow(0)
     for _ in MARKETS:
@@ -336,7 +334,7 @@ def test_enter_takes_the_marked_match_and_the_interval(qtbot: QtBot, panel: Watc
     assert panel.model.rows[-1].market == WatchedMarket("binance", "XRP/USDT", "15m")
 
 
-def test_a_symbol_that_is_typed_whole_is_that_one_or_none(qtbot: QtBot, panel: WatchlistPanel) -> None:
+def test_a_full_symbol_matches_exactly(qtbot: QtBot, panel: WatchlistPanel) -> None:
     """BTC/USD is another market than BTC/USDT, which alone this exchange has."""
     panel.show_symbols(replace(LISTED, symbols=("SOL/USDT", "SOL/USDC")))
     panel.adder.search.setFocus()
@@ -353,7 +351,7 @@ def test_a_symbol_that_is_typed_whole_is_that_one_or_none(qtbot: QtBot, panel: W
     assert panel.model.rows[-1].market.symbol == "SOL/USDC"
 
 
-def test_what_the_exchange_does_not_have_is_not_added(qtbot: QtBot, panel: WatchlistPanel) -> None:
+def test_a_symbol_unknown_to_the_exchange_is_not_added(qtbot: QtBot, panel: WatchlistPanel) -> None:
     panel.show_symbols(LISTED)
     qtbot.keyClicks(panel.adder.search, "zzz")
     assert "no spot market like “zzz”" in panel.note.text()
@@ -370,7 +368,7 @@ def test_a_market_that_is_there_already_is_not_added_again(qtbot: QtBot, panel: 
 
 
 @pytest.mark.parametrize(("typed", "is_added"), [("dot/usdt", True), ("dot", False)])
-def test_without_a_list_a_symbol_is_taken_as_it_is_typed_in_full(
+def test_without_a_symbol_list_a_full_symbol_is_accepted(
     qtbot: QtBot, panel: WatchlistPanel, typed: str, is_added: bool
 ) -> None:
     with qtbot.waitActive(panel):
@@ -384,7 +382,7 @@ def test_without_a_list_a_symbol_is_taken_as_it_is_typed_in_full(
     assert is_added or "BASE/QUOTE" in panel.note.text()
 
 
-def test_what_was_told_gives_way_to_what_is_wrong(qtbot: QtBot, panel: WatchlistPanel, clock: ManualClock) -> None:
+def test_an_error_replaces_the_message(qtbot: QtBot, panel: WatchlistPanel, clock: ManualClock) -> None:
     panel.table.selectRow(0)
     panel.actions_of_panel[ActionId.WATCH_REMOVE].trigger()
     assert "Removed" in panel.note.text()
@@ -405,7 +403,7 @@ def test_the_keyboard_reaches_everything(qtbot: QtBot, panel: WatchlistPanel) ->
 
 
 @pytest.mark.parametrize(("width", "has_spark"), [(260, False), (300, False), (400, True), (900, True)])
-def test_a_narrow_dock_keeps_the_numbers_and_lets_the_line_go(
+def test_a_narrow_dock_keeps_the_numbers_and_hides_the_spark_line(
     qtbot: QtBot, panel: WatchlistPanel, width: int, has_spark: bool
 ) -> None:
     panel.resize(max(width, panel.minimumSizeHint().width()), 420)
@@ -415,10 +413,10 @@ def test_a_narrow_dock_keeps_the_numbers_and_lets_the_line_go(
 
 
 @pytest.mark.parametrize("width", [300, 400, 900])
-def test_the_word_for_each_state_is_read_to_its_end(
+def test_the_text_of_each_state_is_not_cut(
     panel: WatchlistPanel, state: RunState, monkeypatch: pytest.MonkeyPatch, width: int
 ) -> None:
-    """It is what a price is believed by, so it is never shortened."""
+    """It tells how reliable a price is, so it is never shortened."""
     painted: set[str] = set()
 
     def record(_painter: QPainter, place: QRect, line: str, font: QFont, *_: object) -> None:
