@@ -40,10 +40,8 @@ class MarketFeed(QObject):
     """A sequence of Candle that are stored now, and a tuple of the opening times of those that came live."""
     forming = Signal(object)
     """Candle"""
-    status = Signal(object)
-    """FeedStatus"""
-    catch_up = Signal(object)
-    """CatchUpProgress"""
+    feed_event = Signal(object)
+    """FeedStatus or CatchUpProgress"""
     corrected = Signal(object)
     """Candle: it replaces the one stored before."""
     feed_reported = Signal(object)
@@ -121,10 +119,10 @@ class MarketFeed(QObject):
         self.forming.emit(candle)
 
     def on_status(self, status: FeedStatus) -> None:
-        self.status.emit(status)
+        self.feed_event.emit(status)
 
     def on_catch_up(self, progress: CatchUpProgress) -> None:
-        self.catch_up.emit(progress)
+        self.feed_event.emit(progress)
 
     def on_rejected(self, candle: Candle, rejection: Rejection) -> None:
         """It comes as a RejectedMessage too."""

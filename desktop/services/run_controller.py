@@ -332,8 +332,7 @@ class RunController(QObject):
         self._feed = feed
         feed.closed.connect(self._on_closed)
         feed.forming.connect(self.forming)
-        feed.status.connect(self.feed_event)
-        feed.catch_up.connect(self.feed_event)
+        feed.feed_event.connect(self.feed_event)
         feed.corrected.connect(self._on_corrected)
         feed.feed_reported.connect(self.feed_reported)
 

@@ -67,7 +67,7 @@ def test_a_diverged_model_overrides_earlier_measurements(theme: Theme) -> None:
 @pytest.mark.parametrize("model", Found)
 @pytest.mark.parametrize("group", [ForecastGroup.LIVE, ForecastGroup.REPLAYED, ForecastGroup.SIMULATED])
 def test_the_headline_is_green_only_for_a_live_edge_with_a_proven_model_gain(
-    theme: Theme, ghosts: Found, model: Found, group: str
+    theme: Theme, ghosts: Found, model: Found, group: ForecastGroup
 ) -> None:
     found = answers(ESTIMATES[ghosts], ESTIMATES[model], group=group)
     is_green = found.colour(found.ghosts, theme.palette) == theme.palette.good
