@@ -42,7 +42,7 @@ from desktop.services.disk_space_watch import RoomWatch
 from desktop.services.file_reading import READING_JOB
 from desktop.services.machine_watch import MachineWatch
 from desktop.services.market_choice import MarketChoice
-from desktop.services.remote_commands import VISIT_JOB, HistoryVisits
+from desktop.services.remote_commands import REMOTE_JOB, RemoteCommands
 from desktop.services.run_controller import RunController
 from desktop.services.training_break import LONG_MINUTES, SHORT_MINUTES, TrainingBreak
 from desktop.state.checkpoint_source import CheckpointSource
@@ -62,7 +62,7 @@ from desktop.window.main_window import MainWindow
 
 _ENDS_WITHIN_MS = 60_000
 """An older database may just be brought up to date."""
-_VISIT = "history command"
+_REMOTE_NOTICE = "history command"
 """The banner's key of candles that a command has stored."""
 _log = logging.getLogger("ghostcandle")
 
@@ -209,7 +209,7 @@ class Application(QObject):
     def _make_side_work(self) -> None:
         """Work beside the run, each on a separate thread, process or timer."""
         folder = self._context.folder
-        self.history_visits = HistoryVisits(folder.database, lambda: self._database.is_open, self)
+        self.remote_commands = RemoteCommands(folder.database, lambda: self._database.is_open, self)
         self.jobs = JobManager(
             self._shell,
             self.state,
@@ -260,7 +260,7 @@ class Application(QObject):
         self._opener.give_up_conversion()
         if not self._opener.wait(_ENDS_WITHIN_MS):
             _log.error("The thread that checks the database did not end in time.")
-        self.history_visits.close()
+        self.remote_commands.close()
         self.screens.close()
         self.accuracy.close()
         self.charting.cancel_reading()
@@ -280,7 +280,7 @@ class Application(QObject):
         if not self.browser.finish():
             _log.error("The checkpoint files that were being read or written took too long.")
         await self.jobs.close()
-        if not self.history_visits.finish():
+        if not self.remote_commands.finish():
             _log.error("The thread that stores candles for a command did not end in time.")
         self.close_database()
         self.window.deleteLater()
@@ -372,11 +372,11 @@ class Application(QObject):
 
     def _connect_side_work(self) -> None:
         self._connect_jobs()
-        visits = self.history_visits
-        visits.progressed.connect(self.state.apply)
-        visits.shown.connect(self.charting.reload)
-        visits.summary_ready.connect(
-            lambda sentence: self.banner.show_notice(Notice(_VISIT, Severity.INFO, sentence, passes=True))
+        remote = self.remote_commands
+        remote.progressed.connect(self.state.apply)
+        remote.shown.connect(self.charting.reload)
+        remote.summary_ready.connect(
+            lambda sentence: self.banner.show_notice(Notice(_REMOTE_NOTICE, Severity.INFO, sentence, passes=True))
         )
 
     def _connect_jobs(self) -> None:
@@ -395,7 +395,7 @@ class Application(QObject):
         )
         stays = translate("Window", "The market is unchanged.")
         answer(READING_JOB, lambda _id: self.runs.cancel_reading(), stays)
-        answer(VISIT_JOB, self.history_visits.cancel, translate("Window", "Candles stored so far are kept."))
+        answer(REMOTE_JOB, self.remote_commands.cancel, translate("Window", "Candles stored so far are kept."))
 
     @Slot()
     def _on_start(self) -> None:

@@ -57,7 +57,7 @@ async def _live(
     window = application.window
     window.closing.connect(closed.set)
     instance_lock.raise_requested.connect(window.come_to_front)
-    instance_lock.history_requested.connect(application.history_visits.serve)
+    instance_lock.history_requested.connect(application.remote_commands.serve)
     signals = SignalWatcher(lambda: _close(application), application)
     if progress is not None:
         picture = context.folder.root / "pictures" / "window.png"

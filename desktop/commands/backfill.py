@@ -20,7 +20,7 @@ from core.market.history.venue_source import open_venue
 from desktop.app.context import Context
 from desktop.app.terminal_progress import TerminalProgress
 from desktop.commands.errors import UserError
-from desktop.commands.history_store import HistoryDesk, history_desk
+from desktop.commands.history_store import HistoryAccess, open_history
 from desktop.commands.market_options import market_options, read_interval, require_exchange
 from desktop.commands.options import common_options, print_json, with_context
 
@@ -49,9 +49,9 @@ def backfill(
     title = f"Fetching {market}"
     with (
         TerminalProgress(is_shown=not context.as_json, lines=context.lines) as progress,
-        history_desk(context.folder, "backfill", title, progress, is_shown=context.lines is None) as desk,
+        open_history(context.folder, "backfill", title, progress, is_shown=context.lines is None) as history,
     ):
-        job = _job(context, market, desk, _Audience(progress, title, desk.show))
+        job = _job(context, market, history, _Audience(progress, title, history.show))
         report = asyncio.run(_run(job, span_ms, ask_again))
     if context.as_json:
         print_json(_account(market, report))
@@ -75,10 +75,10 @@ class _Audience:
         self._show(done, total)
 
 
-def _job(context: Context, market: Market, desk: HistoryDesk, audience: _Audience) -> Backfill:
+def _job(context: Context, market: Market, history: HistoryAccess, audience: _Audience) -> Backfill:
     clock = SystemClock()
     source = open_venue(market, clock, context.urls)
-    return Backfill(market, desk.store, desk.holes, desk.writer, clock, source, audience)
+    return Backfill(market, history.store, history.holes, history.writer, clock, source, audience)
 
 
 async def _run(job: Backfill, span_ms: tuple[int, int | None], asks_again: bool) -> BackfillReport:

@@ -20,7 +20,7 @@ _WINDOW = "window"
 
 
 @dataclass(frozen=True, slots=True)
-class HistoryDesk:
+class HistoryAccess:
     """Reads see what `writer` has stored. show: tells a window, where there is one, how far the command is."""
 
     store: CandleStore
@@ -30,9 +30,9 @@ class HistoryDesk:
 
 
 @contextmanager
-def history_desk(
+def open_history(
     folder: DataFolder, role: str, title: str, progress: TerminalProgress, *, is_shown: bool = True
-) -> Iterator[HistoryDesk]:
+) -> Iterator[HistoryAccess]:
     """role: shown to a second start as the owner of the folder. title: shown by the window meanwhile, unless
     is_shown is False.
 
@@ -50,13 +50,13 @@ def history_desk(
             through = stack.enter_context(WindowWriter(folder.root, title, is_shown=is_shown))
             db = open_database(folder.database, readonly=True)
             stack.callback(db.close)
-            yield HistoryDesk(CandleStore(db), HoleStore(db), through, through.show)
+            yield HistoryAccess(CandleStore(db), HoleStore(db), through, through.show)
         else:
             opened = open_or_recover(folder)
             if opened.notice is not None:
                 progress.say(opened.notice)
             stack.callback(opened.db.close)
-            yield HistoryDesk(CandleStore(opened.db), HoleStore(opened.db), DatabaseWriter(opened.db))
+            yield HistoryAccess(CandleStore(opened.db), HoleStore(opened.db), DatabaseWriter(opened.db))
 
 
 @contextmanager

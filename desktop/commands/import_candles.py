@@ -27,7 +27,7 @@ from core.storage.candles import CandleStore
 from core.storage.folder import DataFolder
 from desktop.app.context import Context
 from desktop.app.terminal_progress import TerminalProgress
-from desktop.commands.history_store import HistoryDesk, history_desk, stored_candles
+from desktop.commands.history_store import HistoryAccess, open_history, stored_candles
 from desktop.commands.market_options import market_options, read_interval, require_known_venue
 from desktop.commands.options import common_options, print_json, with_context
 
@@ -101,11 +101,11 @@ def _imported(
     files: tuple[Path, ...], wanted: dict[str, Any], context: Context, progress: TerminalProgress
 ) -> list[dict[str, Any]]:
     results: list[dict[str, Any]] = []
-    with history_desk(
+    with open_history(
         context.folder, "candle import", "Importing candles", progress, is_shown=context.lines is None
-    ) as desk:
+    ) as history:
         for file in files:
-            results.append(_import_after(results, file, wanted, desk, progress))
+            results.append(_import_after(results, file, wanted, history, progress))
             if not context.as_json and file is not files[-1]:
                 progress.say(f"{file.name}: {results[-1]['stored']:,} candles stored.")
     return results
@@ -127,26 +127,28 @@ def _table(file: Path, wanted: dict[str, Any]) -> CandleTable:
 
 
 def _import_after(
-    before: list[dict[str, Any]], file: Path, wanted: dict[str, Any], desk: HistoryDesk, progress: TerminalProgress
+    before: list[dict[str, Any]], file: Path, wanted: dict[str, Any], history: HistoryAccess, progress: TerminalProgress
 ) -> dict[str, Any]:
     """A file that cannot be used ends the command; earlier files stay imported and are listed."""
     try:
-        return _import(file, wanted, desk, progress)
+        return _import(file, wanted, history, progress)
     except (CandleFileError, HistoryError) as error:
         kept = f" Imported before it: {', '.join(report['file'] for report in before)}." if before else ""
         raise HistoryError(f"{error}{kept}") from error
 
 
-def _import(file: Path, wanted: dict[str, Any], desk: HistoryDesk, progress: TerminalProgress) -> dict[str, Any]:
-    plan = _plan(file, wanted, desk.store)
+def _import(file: Path, wanted: dict[str, Any], history: HistoryAccess, progress: TerminalProgress) -> dict[str, Any]:
+    plan = _plan(file, wanted, history.store)
     rows = plan.to_store
     title = f"Storing {file.name}"
 
     def show_progress(done: int) -> None:
         progress.take_batch(EventBatch((JobProgress(title, title, done, len(rows), is_over=done >= len(rows)),)))
-        desk.show(done, len(rows))
+        history.show(done, len(rows))
 
-    stored = desk.writer.put(plan.market, rows, replaces=plan.replaces, on_progress=show_progress) if len(rows) else 0
+    stored = (
+        history.writer.put(plan.market, rows, replaces=plan.replaces, on_progress=show_progress) if len(rows) else 0
+    )
     return {**plan.describe(), "stored": stored}
 
 

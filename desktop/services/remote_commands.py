@@ -27,11 +27,11 @@ from desktop.ui.translation import translate
 _ENDS_WITHIN_MS = 10_000
 _SHOW_EVERY_MS = 5_000
 _MOST_UNREAD = 1 << 20
-"""Bytes of answers that a command leaves lying; an answer has some twenty."""
+"""Limit of unread answer bytes of a command; an answer has some twenty."""
 _MOST_WAITING = 4
 _MOST_ROWS = 1_000_000_000
 _NOT_READY = "The window is still starting. Try again in a moment."
-VISIT_JOB = "history command"
+REMOTE_JOB = "history command"
 _CANCELLED = "It was cancelled in the window. Stored candles are kept; the same command continues from there."
 _log = logging.getLogger("ghostcandle")
 
@@ -111,7 +111,7 @@ class HistoryStorer(QThread):
             self.stored.emit(order.market, changed)
 
 
-class HistoryVisit(QObject):
+class RemoteCommand(QObject):
     """One command, from its greeting to its end. Lives in the window's thread."""
 
     changed = Signal(object)
@@ -127,7 +127,7 @@ class HistoryVisit(QObject):
     ) -> None:
         super().__init__(parent)
         self._socket, self._is_ready = socket, is_ready
-        self._job_id = f"{VISIT_JOB} {number}"
+        self._job_id = f"{REMOTE_JOB} {number}"
         self._title = translate("Window", "A command is storing candles")
         self._unpacker = Unpacker()
         self._changed = 0
@@ -149,7 +149,7 @@ class HistoryVisit(QObject):
 
     @Slot()
     def close(self) -> None:
-        """End it: the command has gone, or the window goes. Waits for nothing. Safe to call twice."""
+        """End it: the command has disconnected, or the window closes. Does not block. Safe to call twice."""
         if not self._is_open:
             return
         self._is_open = False
@@ -171,14 +171,14 @@ class HistoryVisit(QObject):
         self.over.emit(self._title, self._changed)
 
     def cancel(self) -> None:
-        """Have the command end; what it has sent is stored."""
+        """Cancel the command; rows already sent are stored."""
         if self._is_open:
             self._answer({"error": _CANCELLED})
             self.close()
 
     @property
     def is_shown(self) -> bool:
-        """Whether this reports the progress: the window has not started the command."""
+        """Whether progress is shown here; the window shows that of commands that it started as jobs."""
         return self._is_shown
 
     @property
@@ -195,7 +195,7 @@ class HistoryVisit(QObject):
                 self._obey(*found)
         except WireError as error:
             sentence = plain(f"The window does not understand this command ({error}).")
-            _log.warning("A command that stores candles does not keep to the form: %s", sentence)
+            _log.warning("A command that stores candles violates the protocol: %s", sentence)
             self._answer({"error": sentence})
             self.close()
 
@@ -241,7 +241,7 @@ class HistoryVisit(QObject):
         self._show(self._progress)
 
     def _show(self, progress: JobProgress) -> None:
-        """A command that the window itself has started tells it on another way."""
+        """Commands started by the window report through their job instead."""
         self._progress = progress
         if self._is_shown:
             self.progressed.emit(progress)
@@ -251,7 +251,7 @@ class HistoryVisit(QObject):
             self._socket.write(packed(message))
             self._socket.flush()
         if self._is_open and self._socket.bytesToWrite() > _MOST_UNREAD:
-            _log.warning("A command that does not read its answers was hung up on.")
+            _log.warning("A command that does not read its answers was disconnected.")
             self.close()
 
     @Slot(object, int)
@@ -276,7 +276,7 @@ class HistoryVisit(QObject):
             self._answer(message)
 
 
-class HistoryVisits(QObject):
+class RemoteCommands(QObject):
     """All commands that store through this window. What they change is shown at their end, and every few seconds."""
 
     progressed = Signal(object)
@@ -284,13 +284,13 @@ class HistoryVisits(QObject):
     shown = Signal(object)
     """Market: its stored candles have changed; read them again."""
     summary_ready = Signal(str)
-    """A sentence: what a command has done. One that the window itself has started tells it on another way."""
+    """A command's summary; commands started by the window report through their job instead."""
 
     def __init__(self, database: Path, is_ready: Callable[[], bool], parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._database, self._is_ready = database, is_ready
         self._number = 0
-        self._visits: list[HistoryVisit] = []
+        self._commands: list[RemoteCommand] = []
         self._changed: set[Market] = set()
         self._is_closed = False
         self._timer = QTimer(self)
@@ -305,28 +305,28 @@ class HistoryVisits(QObject):
             socket.abort()
             return
         self._number += 1
-        visit = HistoryVisit(socket, self._number, self._database, self._is_ready, self)
-        visit.progressed.connect(self.progressed)
-        visit.changed.connect(self._on_changed)
-        visit.over.connect(lambda title, changed: self._on_over(visit, title, changed))
-        self._visits.append(visit)
+        command = RemoteCommand(socket, self._number, self._database, self._is_ready, self)
+        command.progressed.connect(self.progressed)
+        command.changed.connect(self._on_changed)
+        command.over.connect(lambda title, changed: self._on_over(command, title, changed))
+        self._commands.append(command)
 
     def cancel(self, job_id: str) -> None:
-        """End the command whose job this is."""
-        for visit in tuple(self._visits):
-            if visit.job_id == job_id:
-                visit.cancel()
+        """Cancel the command with this job id."""
+        for command in tuple(self._commands):
+            if command.job_id == job_id:
+                command.cancel()
 
     def close(self) -> None:
         """End all: the window closes."""
         self._is_closed = True
-        for visit in tuple(self._visits):
-            visit.close()
+        for command in tuple(self._commands):
+            command.close()
         self._timer.stop()
 
     def finish(self) -> bool:
         """Wait until everything sent before `close` is stored. False on timeout."""
-        return all([visit.finish() for visit in self._visits])
+        return all([command.finish() for command in self._commands])
 
     def _on_changed(self, market: Market) -> None:
         if self._is_closed:
@@ -335,10 +335,10 @@ class HistoryVisits(QObject):
         if not self._timer.isActive():
             self._timer.start()
 
-    def _on_over(self, visit: HistoryVisit, title: str, changed: int) -> None:
-        self._visits.remove(visit)
-        visit.deleteLater()
-        if changed and visit.is_shown:
+    def _on_over(self, command: RemoteCommand, title: str, changed: int) -> None:
+        self._commands.remove(command)
+        command.deleteLater()
+        if changed and command.is_shown:
             self.summary_ready.emit(translate("Window", "{0}: {1:,} candles stored.").format(title, changed))
         self._timer.stop()
         if not self._is_closed:

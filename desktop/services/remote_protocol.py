@@ -22,7 +22,7 @@ _TIME, _NUMBER = np.dtype("<i8"), np.dtype("<f8")
 
 
 class WireError(Exception):
-    """The other side does not keep to the form."""
+    """The other side violates the protocol."""
 
 
 def packed(message: dict[str, Any], payload: bytes = b"") -> bytes:

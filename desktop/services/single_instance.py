@@ -95,7 +95,7 @@ class SingleInstance(QObject):
         while self._server.hasPendingConnections():
             socket = self._server.nextPendingConnection()
             if not is_own_peer(socket):
-                _log.warning("Another user's program was hung up on.")
+                _log.warning("Another user's program was disconnected.")
                 socket.abort()
                 socket.deleteLater()
                 continue

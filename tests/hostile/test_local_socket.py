@@ -28,7 +28,7 @@ from core.storage.folder import DataFolder
 from core.storage.ownership import own
 from desktop.services.private_socket import address, is_own_peer
 from desktop.services.remote_client import WindowWriter
-from desktop.services.remote_commands import HistoryVisits
+from desktop.services.remote_commands import RemoteCommands
 from desktop.services.remote_protocol import GREETING, ROWS_AT_ONCE, columns_bytes, market_fields, packed
 from desktop.services.single_instance import Reply, SingleInstance
 from tests.support import commands
@@ -94,11 +94,11 @@ def instance_lock(qapp: QApplication, cache: Path, tmp_path: Path) -> Iterator[S
 
 
 @pytest.fixture
-def remote_commands(instance_lock: SingleInstance, tmp_path: Path) -> Iterator[HistoryVisits]:
+def remote_commands(instance_lock: SingleInstance, tmp_path: Path) -> Iterator[RemoteCommands]:
     """The instance lock of a window and its remote commands, without the window."""
     owner = QObject()
     with open_database(tmp_path / "ghostcandle.sqlite3"):
-        served = HistoryVisits(tmp_path / "ghostcandle.sqlite3", lambda: True, owner)
+        served = RemoteCommands(tmp_path / "ghostcandle.sqlite3", lambda: True, owner)
         instance_lock.history_requested.connect(served.serve)
         instance_lock.listen()
         yield served
@@ -270,7 +270,7 @@ ODD = [
 
 @pytest.mark.parametrize("odd", ODD, ids=range(len(ODD)))
 def test_what_makes_no_sense_is_refused_with_a_sentence(
-    qtbot: QtBot, remote_commands: HistoryVisits, tmp_path: Path, odd: bytes
+    qtbot: QtBot, remote_commands: RemoteCommands, tmp_path: Path, odd: bytes
 ) -> None:
     answer = said_to(qtbot, tmp_path, BEGIN, odd)
     assert "does not understand this command" in answer and len(answer) < 500
@@ -280,7 +280,7 @@ def test_what_makes_no_sense_is_refused_with_a_sentence(
 
 @pytest.mark.parametrize("price", [-1.0, 0.0, float("nan"), float("inf"), 1e308])
 def test_prices_that_no_market_has_are_refused(
-    qtbot: QtBot, remote_commands: HistoryVisits, tmp_path: Path, price: float
+    qtbot: QtBot, remote_commands: RemoteCommands, tmp_path: Path, price: float
 ) -> None:
     columns = rows(5)
     columns.values[:, 2] = price
@@ -297,7 +297,7 @@ def test_prices_that_no_market_has_are_refused(
 
 
 def test_a_client_that_does_not_wait_for_answers_is_hung_up_on(
-    qtbot: QtBot, remote_commands: HistoryVisits, tmp_path: Path, caplog: pytest.LogCaptureFixture
+    qtbot: QtBot, remote_commands: RemoteCommands, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     """It would fill the window's memory faster than a disk takes it."""
     flood = [packed(CANDLES, columns_bytes(rows(ROWS_AT_ONCE, START_MS + n * 60_000))) for n in range(20)]
@@ -312,7 +312,7 @@ def test_a_client_that_reads_no_answers_is_hung_up_on(
     qtbot: QtBot, instance_lock: SingleInstance, tmp_path: Path
 ) -> None:
     owner = QObject()
-    served = HistoryVisits(tmp_path / "ghostcandle.sqlite3", lambda: False, owner)  # each start is answered: later
+    served = RemoteCommands(tmp_path / "ghostcandle.sqlite3", lambda: False, owner)  # each start is answered: later
     instance_lock.history_requested.connect(served.serve)
     instance_lock.listen()
     with socket.socket(socket.AF_UNIX) as client:
@@ -328,7 +328,7 @@ def test_a_client_that_reads_no_answers_is_hung_up_on(
                 pass
             except OSError:
                 return True
-            most[0] = max([most[0], *(visit._socket.bytesToWrite() for visit in served._visits)])
+            most[0] = max([most[0], *(remote._socket.bytesToWrite() for remote in served._commands)])
             return False
 
         qtbot.waitUntil(is_hung_up_on, timeout=60_000)
@@ -338,7 +338,7 @@ def test_a_client_that_reads_no_answers_is_hung_up_on(
 
 
 def test_an_import_that_is_interrupted_on_a_locked_database_does_not_hold_the_window_up(
-    qtbot: QtBot, remote_commands: HistoryVisits, tmp_path: Path
+    qtbot: QtBot, remote_commands: RemoteCommands, tmp_path: Path
 ) -> None:
     client = connected(tmp_path)
     with qtbot.waitSignal(client.readyRead, timeout=60_000):
@@ -350,11 +350,11 @@ def test_an_import_that_is_interrupted_on_a_locked_database_does_not_hold_the_wi
         other.execute("BEGIN IMMEDIATE")
         client.write(packed(CANDLES, columns_bytes(rows(10))))
         client.flush()
-        (visit,) = remote_commands._visits
-        qtbot.waitUntil(lambda: visit._waiting == 1, timeout=60_000)
+        (remote,) = remote_commands._commands
+        qtbot.waitUntil(lambda: remote._waiting == 1, timeout=60_000)
         client.abort()
-        qtbot.waitUntil(lambda: not visit._is_open, timeout=60_000)
-        assert visit._storer.isRunning(), "it was waited for"
+        qtbot.waitUntil(lambda: not remote._is_open, timeout=60_000)
+        assert remote._storer.isRunning(), "it was waited for"
         other.execute("ROLLBACK")
     qtbot.waitUntil(lambda: summaries != [], timeout=60_000)
     assert summaries == ["Mischief: 10 candles stored."]

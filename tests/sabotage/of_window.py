@@ -252,7 +252,7 @@ FAULTS = (
         "    if rest and not count:\n",
     ),
     Fault(
-        "visit-left-open",
+        "remote-command-left-open",
         "desktop/services/remote_commands.py",
         "        self._storer.end()",
         "        self._storer.isRunning()",

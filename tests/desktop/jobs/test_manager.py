@@ -92,18 +92,18 @@ def folder(data_dir: Path) -> DataFolder:
 
 
 @pytest.fixture
-def desk(bench: Bench, folder: DataFolder) -> Iterator[JobManager]:
+def manager(bench: Bench, folder: DataFolder) -> Iterator[JobManager]:
     database = WindowDatabase(folder)
     database.open()
     panels = bench.window.panels
-    desk = JobManager(bench.shell, bench.state, bench.source, panels.jobs, bench.market_choice, database, folder)
-    desk.began.connect(lambda: bench.window.show_dock(ActionId.SHOW_JOBS))
-    panels.checkpoints.evaluate_requested.connect(desk.ask_evaluation)
-    panels.checkpoints.page_requested.connect(desk.open_page)
-    yield desk
-    desk.let_close()
-    desk.kill()
-    asyncio.run(desk.close())
+    manager = JobManager(bench.shell, bench.state, bench.source, panels.jobs, bench.market_choice, database, folder)
+    manager.began.connect(lambda: bench.window.show_dock(ActionId.SHOW_JOBS))
+    panels.checkpoints.evaluate_requested.connect(manager.ask_evaluation)
+    panels.checkpoints.page_requested.connect(manager.open_page)
+    yield manager
+    manager.let_close()
+    manager.kill()
+    asyncio.run(manager.close())
     database.close()
 
 
@@ -120,14 +120,14 @@ def newest(bench: Bench) -> Job:
     return bench.state.jobs.jobs()[0]
 
 
-def done(qtbot: QtBot, bench: Bench, desk: JobManager, ordered: Order) -> Job:
-    with qtbot.waitSignal(desk.finished):
-        desk.begin(ordered)
+def done(qtbot: QtBot, bench: Bench, manager: JobManager, ordered: Order) -> Job:
+    with qtbot.waitSignal(manager.finished):
+        manager.begin(ordered)
     return newest(bench)
 
 
 def test_a_child_reports_progress_and_result(
-    qtbot: QtBot, bench: Bench, desk: JobManager, folder: DataFolder, stub: Stub
+    qtbot: QtBot, bench: Bench, manager: JobManager, folder: DataFolder, stub: Stub
 ) -> None:
     on_the_way = [
         {"progress": {"title": "Reading", "done": 1, "total": 2, "seconds_left": 3.5}},
@@ -139,8 +139,8 @@ def test_a_child_reports_progress_and_result(
         lambda: seen.append((newest(bench).doing, newest(bench).result, newest(bench).report.seconds_left))
     )
     over: list[Job] = []
-    desk.job_ended.connect(over.append)
-    job = done(qtbot, bench, desk, order())
+    manager.job_ended.connect(over.append)
+    job = done(qtbot, bench, manager, order())
     assert (job.state, job.result) == (JobState.DONE, "3,000 candles stored.") and over == [job]
     assert any(doing == "Reading" and left == 3.5 for doing, _, left in seen)
     assert any(said == "Half of it is well." for _, said, _ in seen)
@@ -149,29 +149,31 @@ def test_a_child_reports_progress_and_result(
         bench.window.banner.shown is not None
         and bench.window.banner.shown.text == "Import walk.csv: 3,000 candles stored."
     )
-    assert desk.process_ids == [] and list(folder.jobs.glob("*")) == [], "no temporary file is left"
+    assert manager.process_ids == [] and list(folder.jobs.glob("*")) == [], "no temporary file is left"
 
 
-def test_a_finished_import_offers_to_open_its_market(qtbot: QtBot, bench: Bench, desk: JobManager, stub: Stub) -> None:
+def test_a_finished_import_offers_to_open_its_market(
+    qtbot: QtBot, bench: Bench, manager: JobManager, stub: Stub
+) -> None:
     file = {"venue": "kraken", "symbol": "ETH/EUR", "interval": "1h", "stored": 9, "same": 0, "rejected": {}}
     stub(answers({"files": [file]}))
-    done(qtbot, bench, desk, import_order([Path("eth.csv")]))
+    done(qtbot, bench, manager, import_order([Path("eth.csv")]))
     banner, chosen = bench.window.banner, list[MarketSettings]()
     bench.market_choice.chosen.connect(chosen.append)
     assert banner.action.isVisible() and banner.action.text() == "Open ETH/EUR"
     banner.action.click()
     assert (chosen[0].venue, chosen[0].symbol, chosen[0].interval) == ("kraken", "ETH/EUR", "1h")
-    done(qtbot, bench, desk, import_order([Path("eth.csv")]))
+    done(qtbot, bench, manager, import_order([Path("eth.csv")]))
     assert not banner.action.isVisible(), "it is on the chart already"
 
 
-def test_the_job_list_offers_the_imported_market(qtbot: QtBot, bench: Bench, desk: JobManager, stub: Stub) -> None:
+def test_the_job_list_offers_the_imported_market(qtbot: QtBot, bench: Bench, manager: JobManager, stub: Stub) -> None:
     """The banner's button disappears after half a minute."""
     file = {"venue": "kraken", "symbol": "ETH/EUR", "interval": "1h", "stored": 9, "same": 0, "rejected": {}}
     panel, chosen, opens = bench.window.panels.jobs, list[MarketSettings](), ActionId.JOB_OPEN
     bench.market_choice.chosen.connect(chosen.append)
     stub(answers({"files": [file]}))
-    job = done(qtbot, bench, desk, import_order([Path("eth.csv")]))
+    job = done(qtbot, bench, manager, import_order([Path("eth.csv")]))
     bench.window.banner.passing.timeout.emit()
     panel.select(job.job_id)
     assert panel.actions_of_panel[opens].isEnabled()
@@ -182,18 +184,18 @@ def test_the_job_list_offers_the_imported_market(qtbot: QtBot, bench: Bench, des
     panel.actions_of_panel[opens].trigger()
     assert len(chosen) == 1 and "on the chart already" in bench.window.banner.text.text()
     stub(answers({"words": "Nothing to open."}))
-    panel.select(done(qtbot, bench, desk, order()).job_id)
+    panel.select(done(qtbot, bench, manager, order()).job_id)
     assert not panel.actions_of_panel[opens].isEnabled()
 
 
 def test_the_import_notice_precedes_older_ones_and_ends_with_the_chart(
-    qtbot: QtBot, bench: Bench, desk: JobManager, stub: Stub
+    qtbot: QtBot, bench: Bench, manager: JobManager, stub: Stub
 ) -> None:
     file = {"venue": "kraken", "symbol": "ETH/EUR", "interval": "1h", "stored": 9, "same": 0, "rejected": {}}
     banner, window = bench.window.banner, bench.window
     stub(answers({"files": [file]}))
     window.banner.notify("The sample is replayed.", Severity.WARNING, key="fell back")
-    done(qtbot, bench, desk, import_order([Path("eth.csv")]))
+    done(qtbot, bench, manager, import_order([Path("eth.csv")]))
     assert banner.text.text() == "Import eth.csv: 9 candles of ETH/EUR 1h (kraken) stored."
     assert banner.action.isVisible() and banner.action.text() == "Open ETH/EUR"
     bench.market_choice.watch(WatchedMarket("binance", "SOL/USDT", "1h"))
@@ -201,7 +203,7 @@ def test_the_import_notice_precedes_older_ones_and_ends_with_the_chart(
 
 
 def test_dropped_files_are_offered_for_import(
-    qtbot: QtBot, bench: Bench, desk: JobManager, stub: Stub, tmp_path: Path
+    qtbot: QtBot, bench: Bench, manager: JobManager, stub: Stub, tmp_path: Path
 ) -> None:
     stub(UNTIL_ASKED)
     files = [tmp_path / "a.csv", tmp_path / "b.csv"]
@@ -220,7 +222,9 @@ def test_dropped_files_are_offered_for_import(
     dialog.reject()
 
 
-def test_the_import_dialog_shows_the_files_contents(qtbot: QtBot, desk: JobManager, stub: Stub, tmp_path: Path) -> None:
+def test_the_import_dialog_shows_the_files_contents(
+    qtbot: QtBot, manager: JobManager, stub: Stub, tmp_path: Path
+) -> None:
     file = tmp_path / "a.csv"
     file.write_text("time,close")
     two = {"files": [FOUND, {**FOUND, "file": "b.csv", "new": None, "holes": 2, "missing": 5}]}
@@ -230,19 +234,19 @@ def test_the_import_dialog_shows_the_files_contents(qtbot: QtBot, desk: JobManag
         (none, ["no column", "“Interval”"]),
     ):
         stub(answers(result, code=int("errors" in result)))
-        dialog = desk.ask_import([file])
+        dialog = manager.ask_import([file])
         assert dialog.found.text() == "Reading …"
         qtbot.waitUntil(lambda: all(word in dialog.found.text() for word in words))  # noqa: B023 - called here alone
         dialog.reject()
 
 
 def test_closing_the_dialog_ends_its_preview_process(
-    qtbot: QtBot, desk: JobManager, stub: Stub, tmp_path: Path
+    qtbot: QtBot, manager: JobManager, stub: Stub, tmp_path: Path
 ) -> None:
     file = tmp_path / "a.csv"
     file.write_text("time,close")
     stub(UNTIL_ASKED)
-    dialog = desk.ask_import([file])
+    dialog = manager.ask_import([file])
     qtbot.waitUntil(lambda: any(child.process_id for child in dialog.findChildren(ChildProcess)))
     (process_id,) = [child.process_id for child in dialog.findChildren(ChildProcess)]
     dialog.reject()
@@ -259,22 +263,22 @@ CANNOT = {
 
 
 def test_a_failed_job_shows_its_message_in_list_and_banner(
-    qtbot: QtBot, bench: Bench, desk: JobManager, stub: Stub
+    qtbot: QtBot, bench: Bench, manager: JobManager, stub: Stub
 ) -> None:
     over: list[Job] = []
-    desk.job_ended.connect(over.append)
+    manager.job_ended.connect(over.append)
     for kind, (code, said) in CANNOT.items():
         stub(code)
-        job = done(qtbot, bench, desk, order())
+        job = done(qtbot, bench, manager, order())
         assert job.state is JobState.FAILED and said in job.result and over == [job], kind
         assert bench.window.banner.shown is not None and said in bench.window.banner.shown.text, kind
         over.clear()
 
 
 def test_an_evaluations_result_is_stored_with_its_checkpoint(
-    qtbot: QtBot, bench: Bench, desk: JobManager, folder: DataFolder, stub: Stub
+    qtbot: QtBot, bench: Bench, manager: JobManager, folder: DataFolder, stub: Stub
 ) -> None:
-    record = open_record(desk._database.db)
+    record = open_record(manager._database.db)
     kept = checkpoint(record.reader.run_id, 1)
     with record.write():
         record.add_checkpoint(kept)
@@ -284,34 +288,34 @@ def test_an_evaluations_result_is_stored_with_its_checkpoint(
     folder.reports.mkdir(parents=True)
     page.write_text("found")
     stub(answers({**summary(kept.checkpoint_id), "words": "It is good."}))
-    job = done(qtbot, bench, desk, order(page=page, checkpoint_id=kept.checkpoint_id))
+    job = done(qtbot, bench, manager, order(page=page, checkpoint_id=kept.checkpoint_id))
     assert job.state is JobState.DONE and "It is good." in job.result and job.page == page
-    (found,) = evaluations_of(desk._database.db, kept.checkpoint_id)
+    (found,) = evaluations_of(manager._database.db, kept.checkpoint_id)
     assert (found.file, found.judged, found.page) == ("later.csv", 480, "reports/found.html")
     assert read_again == [[kept.checkpoint_id]]
-    unknown = done(qtbot, bench, desk, order(checkpoint_id="unknown"))
+    unknown = done(qtbot, bench, manager, order(checkpoint_id="unknown"))
     assert unknown.state is JobState.DONE and "could not be stored" not in unknown.result
     stub(answers({**summary("unknown"), "words": "It is good."}))
-    unknown = done(qtbot, bench, desk, order(checkpoint_id="unknown"))
+    unknown = done(qtbot, bench, manager, order(checkpoint_id="unknown"))
     assert "It is good. It could not be stored" in unknown.result
 
 
 def test_a_cancelled_job_ends_and_leaves_no_temporary_file(
-    qtbot: QtBot, bench: Bench, desk: JobManager, folder: DataFolder, stub: Stub
+    qtbot: QtBot, bench: Bench, manager: JobManager, folder: DataFolder, stub: Stub
 ) -> None:
     panel, over = bench.window.panels.jobs, []
-    desk.job_ended.connect(over.append)
+    manager.job_ended.connect(over.append)
     half = 'print(\'{"interrupted": true, "words": "Half."}\')'
     for ending, words in ((half, "Half."), ("sys.exit(130)", "Nothing was kept.")):
         stub(UNTIL_ASKED + ending)
-        job_id = desk.begin(order(cancelled="Nothing was kept.", works_aside=True))
+        job_id = manager.begin(order(cancelled="Nothing was kept.", works_aside=True))
         assert job_id is not None and panel.selected() is not None
-        (process_id,) = desk.process_ids
+        (process_id,) = manager.process_ids
         qtbot.waitUntil(lambda: newest(bench).result == "I am here.")
         assert list(folder.jobs.iterdir())
         panel.refresh()
         assert "I am here." in panel.details.toPlainText()
-        with qtbot.waitSignal(desk.finished):
+        with qtbot.waitSignal(manager.finished):
             panel.actions_of_panel[ActionId.JOB_CANCEL].trigger()
             assert newest(bench).state is JobState.CANCELLING
         job = newest(bench)
@@ -324,18 +328,18 @@ def test_a_cancelled_job_ends_and_leaves_no_temporary_file(
         assert bench.state.jobs.jobs() == ()
 
 
-def test_the_number_of_concurrent_jobs_is_limited(bench: Bench, desk: JobManager, stub: Stub) -> None:
+def test_the_number_of_concurrent_jobs_is_limited(bench: Bench, manager: JobManager, stub: Stub) -> None:
     stub(UNTIL_ASKED)
-    begun = [desk.begin(order()) for _ in range(MOST_AT_ONCE + 1)]
-    assert begun[-1] is None and len(set(begun)) == MOST_AT_ONCE + 1 == len(desk.process_ids) + 1
+    begun = [manager.begin(order()) for _ in range(MOST_AT_ONCE + 1)]
+    assert begun[-1] is None and len(set(begun)) == MOST_AT_ONCE + 1 == len(manager.process_ids) + 1
     assert bench.window.banner.shown is not None and "are running" in bench.window.banner.shown.text
 
 
 def test_a_window_with_jobs_asks_before_it_closes_and_ends_them(
-    qtbot: QtBot, bench: Bench, desk: JobManager, stub: Stub
+    qtbot: QtBot, bench: Bench, manager: JobManager, stub: Stub
 ) -> None:
     stub(UNTIL_ASKED)
-    desk.begin(order())
+    manager.begin(order())
     window, closed = bench.window, []
     window.closing.connect(lambda: closed.append(True))
     window.close()
@@ -349,20 +353,20 @@ def test_a_window_with_jobs_asks_before_it_closes_and_ends_them(
     assert again is not None
     button(again, "End").click()
     assert closed == [True]
-    with qtbot.waitSignal(desk.finished):
-        desk.begin_to_close()
-    assert newest(bench).state is JobState.CANCELLED and desk.begin(order()) is None
+    with qtbot.waitSignal(manager.finished):
+        manager.begin_to_close()
+    assert newest(bench).state is JobState.CANCELLED and manager.begin(order()) is None
 
 
 def test_a_child_that_ignores_stdin_does_not_outlive_the_window(
-    qtbot: QtBot, bench: Bench, desk: JobManager, stub: Stub, monkeypatch: pytest.MonkeyPatch
+    qtbot: QtBot, bench: Bench, manager: JobManager, stub: Stub, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("desktop.jobs.manager._PATIENCE_S", 0.0)
     stub('import sys, threading; print(\'{"say": "here"}\', file=sys.stderr, flush=True); threading.Event().wait()')
-    desk.begin(order())
-    (process_id,) = desk.process_ids
+    manager.begin(order())
+    (process_id,) = manager.process_ids
     qtbot.waitUntil(lambda: newest(bench).result == "here")
-    asyncio.run(desk.close())
+    asyncio.run(manager.close())
     assert not psutil.pid_exists(process_id)
 
 
@@ -371,7 +375,7 @@ def button(box: QMessageBox, word: str) -> QPushButton:
 
 
 def test_the_dialog_refuses_invalid_and_orders_valid_jobs(
-    qtbot: QtBot, bench: Bench, desk: JobManager, stub: Stub, tmp_path: Path
+    qtbot: QtBot, bench: Bench, manager: JobManager, stub: Stub, tmp_path: Path
 ) -> None:
     file = tmp_path / "BTCUSDT.csv"
     file.write_text("time,open,high,low,close,volume\n1700000000000,1.0,1.0,1.0,1.0,1.0\n")
@@ -386,7 +390,7 @@ def test_the_dialog_refuses_invalid_and_orders_valid_jobs(
     accept = dialog.buttons.button(dialog.buttons.StandardButton.Ok)
     assert "not a time zone" in dialog.message.text() and not accept.isEnabled()
     dialog.zone.setText("UTC")
-    with qtbot.waitSignal(desk.finished):
+    with qtbot.waitSignal(manager.finished):
         accept.click()
     assert newest(bench).result == "1 candles of BTC/USDT 1m (binance) stored."
 

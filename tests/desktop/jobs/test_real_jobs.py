@@ -59,7 +59,7 @@ def run_with_commands(qapp: QApplication, within: Context, story: Story) -> None
     async def with_socket(application: Application) -> None:
         instance_lock = SingleInstance(within.folder.root)
         instance_lock.listen()
-        instance_lock.history_requested.connect(application.history_visits.serve)
+        instance_lock.history_requested.connect(application.remote_commands.serve)
         try:
             await story(application)
         finally:
@@ -165,8 +165,8 @@ def test_a_file_is_imported_from_the_window_and_listed_once(qapp: QApplication, 
         dialog.zone.setText("UTC")
         ok(dialog).click()
         reports: list[str] = []
-        application.history_visits.summary_ready.connect(reports.append)
-        application.history_visits.progressed.connect(lambda job: reports.append(job.job_id))
+        application.remote_commands.summary_ready.connect(reports.append)
+        application.remote_commands.progressed.connect(lambda job: reports.append(job.job_id))
         done = await until_over(application)
         assert (done.state, done.result) == (JobState.DONE, "3,000 candles of BTC/USDT 1m (binance) stored.")
         assert reports == [], "the window's own job is not reported twice"

@@ -34,7 +34,7 @@ from core.storage.ownership import own
 from desktop.app.composition import Application
 from desktop.services.private_socket import address
 from desktop.services.remote_client import WindowWriter
-from desktop.services.remote_commands import HistoryVisits
+from desktop.services.remote_commands import RemoteCommands
 from desktop.services.remote_protocol import (
     GREETING,
     ROWS_AT_ONCE,
@@ -87,13 +87,13 @@ def test_truncated_columns_are_refused(cut: int) -> None:
 
 
 @pytest.fixture
-def commands(qapp: QApplication, tmp_path: Path) -> Iterator[HistoryVisits]:
+def commands(qapp: QApplication, tmp_path: Path) -> Iterator[RemoteCommands]:
     """A window's socket and its command handler, without the window."""
     instance_lock = SingleInstance(tmp_path)
     instance_lock.listen()
     owner = QObject()
     with open_database(tmp_path / "ghostcandle.sqlite3"):
-        served = HistoryVisits(tmp_path / "ghostcandle.sqlite3", lambda: True, owner)
+        served = RemoteCommands(tmp_path / "ghostcandle.sqlite3", lambda: True, owner)
         instance_lock.history_requested.connect(served.serve)
         yield served
         served.close()
@@ -102,7 +102,7 @@ def commands(qapp: QApplication, tmp_path: Path) -> Iterator[HistoryVisits]:
 
 
 def test_a_malformed_command_is_answered_and_disconnected(
-    qtbot: QtBot, commands: HistoryVisits, tmp_path: Path
+    qtbot: QtBot, commands: RemoteCommands, tmp_path: Path
 ) -> None:
     socket = QLocalSocket()
     socket.connectToServer(address(tmp_path))
@@ -142,7 +142,7 @@ class Command(QThread):
 
 
 @pytest.mark.hostile
-def test_invalid_candles_are_refused_over_the_socket(qtbot: QtBot, commands: HistoryVisits, tmp_path: Path) -> None:
+def test_invalid_candles_are_refused_over_the_socket(qtbot: QtBot, commands: RemoteCommands, tmp_path: Path) -> None:
     candles = random_walk(20)
     candles[7] = replace(candles[7], volume=1e308)
     command = Command(tmp_path, MARKET, candles, commands)
@@ -158,7 +158,7 @@ def command_socket(application: Application) -> Iterator[None]:
     """As `run` composes it: commands find the window."""
     instance_lock = SingleInstance(application._context.folder.root)
     instance_lock.listen()
-    instance_lock.history_requested.connect(application.history_visits.serve)
+    instance_lock.history_requested.connect(application.remote_commands.serve)
     try:
         yield
     finally:
@@ -181,7 +181,7 @@ def test_candles_sent_by_a_command_are_stored_and_shown(
             hole = TimeSpan(sent[100].open_time_ms, sent[102].open_time_ms)
             sent = [*sent[:100], *sent[102:]]
             titles: set[str] = set()
-            application.history_visits.progressed.connect(lambda job: titles.add(job.title))
+            application.remote_commands.progressed.connect(lambda job: titles.add(job.title))
             command = Command(tmp_path, market, sent, application)
             command.holes = [hole]
             command.start()
@@ -220,10 +220,10 @@ def test_a_command_cancelled_by_the_window_says_so_and_keeps_stored_candles(
             command.start()
             await until(stored.is_set, "the first rows")
             if is_cancelled:
-                (visit,) = application.history_visits._visits
-                application.history_visits.cancel(visit.job_id)
+                (remote,) = application.remote_commands._commands
+                application.remote_commands.cancel(remote.job_id)
             else:
-                application.history_visits.close()
+                application.remote_commands.close()
             go_on.set()
             await until(command.isFinished, "the command's end")
             assert "are kept" in command.error and ("cancelled" in command.error) is is_cancelled
@@ -256,7 +256,7 @@ def test_candles_imported_beside_the_window_are_on_its_chart(qapp: QApplication,
     async def story(application: Application) -> None:
         instance_lock = SingleInstance(data)
         instance_lock.listen()
-        instance_lock.history_requested.connect(application.history_visits.serve)
+        instance_lock.history_requested.connect(application.remote_commands.serve)
         try:
             await until(lambda: application.series is not None and len(application.series) >= 30, "the catch-up")
             await until(lambda: step_of(application) > 5, "training, which has a position then")
@@ -268,7 +268,7 @@ def test_candles_imported_beside_the_window_are_on_its_chart(qapp: QApplication,
             older = random_walk(5_000, start_ms=first_ms - 5_000 * 3_600_000, interval=market.interval)
             write_csv(tmp_path / "older.csv", older)
             titles: set[str] = set()
-            application.history_visits.progressed.connect(lambda job: titles.add(job.title))
+            application.remote_commands.progressed.connect(lambda job: titles.add(job.title))
             named = ("--venue", market.venue, "--symbol", market.symbol)
             code, result = await run_command("import", str(tmp_path / "older.csv"), *named, "--data-dir", str(data))
             assert code == 0 and result["files"][0]["stored"] == 5_000  # type: ignore[index]
@@ -293,7 +293,7 @@ def test_candles_imported_beside_the_window_are_on_its_chart(qapp: QApplication,
 
 @pytest.mark.venue
 def test_a_backfill_beside_a_window_stores_through_it_and_can_be_interrupted(
-    qtbot: QtBot, commands: HistoryVisits, tmp_path: Path
+    qtbot: QtBot, commands: RemoteCommands, tmp_path: Path
 ) -> None:
     now_ms = 1_700_000_000_000
     tape = generated_tape(MINUTE, now_ms, 6_000, 10)
