@@ -1,4 +1,4 @@
-"""What holds for every test: offscreen Qt, repeatable hypothesis, and nothing left running afterwards."""
+"""Rules for every test: offscreen Qt, repeatable hypothesis, and nothing left running afterwards."""
 
 from __future__ import annotations
 

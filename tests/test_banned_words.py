@@ -1,4 +1,4 @@
-"""The words of `tests.support.banned_words` are gone from the code, the texts and the docs."""
+"""The words of `tests.support.banned_words` do not occur in the code, the texts and the docs."""
 
 from __future__ import annotations
 

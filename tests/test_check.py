@@ -1,4 +1,4 @@
-"""What `make check` chooses, lists and reports; ruff, mypy and pytest are replaced."""
+"""The files that `make check` chooses, lists and reports; ruff, mypy and pytest are replaced."""
 
 from __future__ import annotations
 
@@ -66,19 +66,19 @@ def test_those_out_of_reach_are_left_out_if_one_is_within() -> None:
 
 
 @pytest.mark.parametrize("path", ["core/domain/events.py", "core/domain/clock.py"])
-def test_what_hundreds_of_tests_see_is_tested_in_several_folders(touched: Touched, path: str) -> None:
+def test_a_widely_used_module_is_tested_in_several_folders(touched: Touched, path: str) -> None:
     files = choose(touched, [path]).files
     assert len(files) == 12
     assert {"core", "desktop"} < {file.split("/")[1] for file in files}
 
 
-def test_files_without_a_fast_test_take_no_place() -> None:
+def test_files_without_a_fast_test_are_not_counted() -> None:
     choice = choose(FixedNear(venue__test_plug=0, faults__test_signals=1, core__domain__test_clock=2), ["x.py"])
     assert (choice.files, choice.slow) == (("tests/core/domain/test_clock.py",), 2)
 
 
 @pytest.mark.usefixtures("replaced")
-def test_what_no_test_file_was_found_for_is_listed(
+def test_changed_files_without_a_test_file_are_listed(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     change(monkeypatch, ".ci/icons.py", "README.md", "core/domain/candle_series.py", "resources/peers/finplot_chart.py")
@@ -117,7 +117,7 @@ def test_lint_reports_a_file_that_cannot_be_parsed(
     assert out.splitlines()[-1].startswith("FAILED")
 
 
-def test_a_deleted_file_and_a_renamed_ones_former_name_are_changes(
+def test_deleted_and_renamed_files_count_as_changes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def git(*arguments: str) -> None:

@@ -1,4 +1,4 @@
-"""The bad line itself: each toxic does what it says, and is gone when it is taken off. On virtual time."""
+"""The fault proxy: each toxic has its effect, which ends with its removal. On virtual time."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def played(story: Callable[[Line], Coroutine[Any, Any, None]], run: Callable[...
     run(scenario())
 
 
-def test_latency_delays_each_way_and_not_the_throughput() -> None:
+def test_latency_delays_each_direction_without_reducing_throughput() -> None:
     async def story(line: Line) -> None:
         line.proxy.put(Latency(0.1))
         assert await line.say() == pytest.approx(0.2, abs=0.01)
@@ -86,7 +86,7 @@ def test_latency_delays_each_way_and_not_the_throughput() -> None:
     played(story)
 
 
-def test_bandwidth_is_a_rate() -> None:
+def test_bandwidth_limits_the_rate() -> None:
     async def story(line: Line) -> None:
         line.proxy.put(Bandwidth(20_000.0))
         assert await line.say(b"x" * 8_000 + b"\n") == pytest.approx(0.8, abs=0.05)
@@ -106,7 +106,7 @@ def test_a_stall_is_silent_and_loses_nothing() -> None:
     played(story)
 
 
-def test_a_reset_comes_after_so_many_bytes() -> None:
+def test_a_reset_comes_after_the_given_bytes() -> None:
     async def story(line: Line) -> None:
         line.proxy.put(Reset(after_bytes=100))
         await line.say()
@@ -120,7 +120,7 @@ def test_a_reset_comes_after_so_many_bytes() -> None:
     played(story)
 
 
-def test_nobody_listens_while_it_refuses_and_the_address_stays_the_same() -> None:
+def test_connections_are_refused_and_the_address_is_kept() -> None:
     async def story(line: Line) -> None:
         port = line.proxy.port
         line.proxy.put(Refuse())
@@ -138,7 +138,7 @@ def test_nobody_listens_while_it_refuses_and_the_address_stays_the_same() -> Non
     played(story)
 
 
-def test_a_goodbye_passes_late() -> None:
+def test_a_close_is_delayed() -> None:
     async def story(line: Line) -> None:
         line.proxy.put(SlowClose(0.3))
         began_s = loop_s()
@@ -150,7 +150,7 @@ def test_a_goodbye_passes_late() -> None:
 
 
 @pytest.mark.venue
-def test_nothing_is_left_of_a_connection_of_which_one_end_breaks_while_the_other_is_slow() -> None:
+def test_a_half_broken_slow_connection_is_cleaned_up() -> None:
     async def story(line: Line) -> None:
         line.proxy.put(Latency(30.0), SlowClose(30.0))
         before = asyncio.all_tasks()
@@ -166,7 +166,7 @@ def test_nothing_is_left_of_a_connection_of_which_one_end_breaks_while_the_other
     played(story, asyncio.run)
 
 
-def test_several_lie_on_the_line_together() -> None:
+def test_several_faults_combine() -> None:
     async def story(line: Line) -> None:
         line.proxy.put(Latency(0.05), Latency(0.05))
         assert await line.say() == pytest.approx(0.2, abs=0.01)

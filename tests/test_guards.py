@@ -115,7 +115,7 @@ def outcomes(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("name", ["clean", "deleted_later", "timer_stopped_now", "end"])
-def test_what_tidies_up_passes(outcomes: dict[str, str], name: str) -> None:
+def test_tests_that_clean_up_pass(outcomes: dict[str, str], name: str) -> None:
     assert outcomes[f"test_{name}"] == ""
 
 
@@ -133,6 +133,6 @@ def test_leftovers_are_reported(outcomes: dict[str, str], name: str, sentence: s
     assert sentence in outcomes[f"test_{name}"]
 
 
-def test_real_data_may_not_be_skipped_where_it_is(outcomes: dict[str, str]) -> None:
+def test_real_data_tests_may_not_be_skipped_if_the_data_exists(outcomes: dict[str, str]) -> None:
     is_there = (ROOT.parent / "shared" / "data").is_dir()
     assert outcomes["test_wants_data"].startswith("failure" if is_there else "skipped")

@@ -1,4 +1,4 @@
-"""The house rules that a program can check."""
+"""House rules that a program can check."""
 
 from __future__ import annotations
 
@@ -46,13 +46,13 @@ def length(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
 
 
 @pytest.mark.skipif(not (ROOT / ".git").exists(), reason="not a git checkout: what else lies here is nobody's fault")
-def test_the_top_level_is_as_agreed() -> None:
+def test_the_top_level_has_only_agreed_files() -> None:
     """Tracked files at the top level."""
     listed = subprocess.run(["git", "ls-files"], capture_output=True, text=True, check=True, cwd=ROOT).stdout
     assert {line.split("/")[0] for line in listed.splitlines()} - TOP_LEVEL == set()
 
 
-def test_ci_and_docs_call_targets_that_make_has() -> None:
+def test_ci_and_docs_call_existing_make_targets() -> None:
     targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
     workflows, docs = (ROOT / ".github" / "workflows").glob("*.yml"), [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")]
     texts = [path.read_text(encoding="utf-8") for path in (*workflows, ROOT / ".ci" / "run", *docs)]
@@ -61,7 +61,7 @@ def test_ci_and_docs_call_targets_that_make_has() -> None:
     assert called <= targets
 
 
-def test_no_file_outgrows_its_room() -> None:
+def test_no_file_is_too_long() -> None:
     long = {
         path.relative_to(ROOT).as_posix(): len(path.read_text(encoding="utf-8").splitlines())
         for path in sources(*PACKAGES)
@@ -79,7 +79,7 @@ def test_functions_are_short() -> None:
     assert {name: lines for name, lines in lengths.items() if lines > LONGEST_FUNCTION_LINES} == {}
 
 
-def test_every_module_says_what_it_is() -> None:
+def test_every_module_has_a_docstring() -> None:
     silent = [
         path.relative_to(ROOT).as_posix()
         for path in sources(*PACKAGES, "resources")
@@ -109,7 +109,7 @@ def test_no_dialog_nests_the_event_loop() -> None:
     assert nested == []
 
 
-def test_what_the_window_imports_is_light() -> None:
+def test_the_window_imports_no_heavy_modules() -> None:
     """In a fresh interpreter: neither torch nor ccxt nor pandas before the first paint asks for them."""
     code = (
         "import importlib, sys\n"
@@ -121,7 +121,7 @@ def test_what_the_window_imports_is_light() -> None:
     assert done.stdout.split() == []
 
 
-def test_nothing_has_the_marks_of_a_merge() -> None:
+def test_no_file_has_merge_conflict_markers() -> None:
     """They are valid Markdown, and so no linter minds them."""
     listed = [path for suffix in ("md", "py", "toml") for path in ROOT.glob(f"*.{suffix}")]
     listed += [path for folder in ("docs", *PACKAGES) for path in (ROOT / folder).rglob("*.[mp][dy]")]

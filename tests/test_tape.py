@@ -1,4 +1,4 @@
-"""The test exchange's own tape: its trades add up to its candles, at every moment."""
+"""The tape of the test exchange: its trades add up to its candles at every moment."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def added_up(open_time_ms: int, trades: list[TapeTrade]) -> Candle:
 
 
 @given(trades=st.sampled_from([4, 31, 100, 1000]), seed=st.integers(0, 50), passed_ms=st.integers(0, 999))
-def test_the_trades_so_far_are_the_open_candle_and_all_of_them_the_closed_one(
+def test_trades_so_far_equal_the_open_candle_and_all_trades_the_closed_one(
     trades: int, seed: int, passed_ms: int
 ) -> None:
     tape = generated_tape(SECOND, NOW_MS, 2, 2, seed, trades)
@@ -31,7 +31,7 @@ def test_the_trades_so_far_are_the_open_candle_and_all_of_them_the_closed_one(
     assert tape.forming(final.open_time_ms + passed_ms) == added_up(final.open_time_ms, so_far)
 
 
-def test_trades_are_found_by_time_and_by_number_across_a_hole() -> None:
+def test_trades_are_found_by_time_and_id_across_a_gap() -> None:
     whole = generated_tape(SECOND, NOW_MS, 5, 5)
     tape = Tape([candle for candle in whole.candles if candle.open_time_ms != NOW_MS], SECOND)
     trades = [trade for candle in tape.candles for trade in tape.trades_of(candle)]
@@ -50,6 +50,6 @@ def test_a_candle_without_volume_has_no_trades() -> None:
     assert tape.trades_of(quiet) == [] and tape.forming(NOW_MS + 500) == quiet
 
 
-def test_a_number_of_trades_that_would_miss_the_extremes_is_refused() -> None:
+def test_too_few_trades_for_the_extremes_are_refused() -> None:
     with pytest.raises(ValueError, match="4, 7, 10"):
         Tape([], SECOND, trades=30)

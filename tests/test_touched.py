@@ -1,4 +1,4 @@
-"""Which tests `make check` and `make sabotage` take for near."""
+"""The tests that `make check` and `make sabotage` consider nearest."""
 
 from __future__ import annotations
 
@@ -42,21 +42,19 @@ def test_the_test_of_the_same_name_comes_first(touched: Touched) -> None:
     assert touched.by(["core/market/feeds/ledger.py"])[0].path == "tests/core/market/feeds/test_ledger.py"
 
 
-def test_a_test_that_was_changed_comes_before_all_others(touched: Touched) -> None:
+def test_a_changed_test_comes_first(touched: Touched) -> None:
     found = touched.by(["core/domain/candle_series.py", "tests/desktop/panels/loss/test_panel.py"])
     assert (found[0].path, found[0].distance) == ("tests/desktop/panels/loss/test_panel.py", 0)
 
 
-def test_a_conftest_touches_what_lies_below_it(touched: Touched) -> None:
+def test_a_conftest_affects_the_tests_below_it(touched: Touched) -> None:
     found = {near.path for near in touched.by(["tests/desktop/chart/conftest.py"])}
     assert "tests/desktop/chart/axes/test_price_scale.py" in found
     assert not any(path.startswith("tests/core/") for path in found)
 
 
 @pytest.mark.parametrize("module, test", [("metrics", "test_commands"), ("export_candles", "test_history_commands")])
-def test_a_command_that_is_loaded_by_its_name_has_the_tests_that_name_it_first(
-    touched: Touched, module: str, test: str
-) -> None:
+def test_a_command_loaded_by_name_has_the_tests_that_name_it_first(touched: Touched, module: str, test: str) -> None:
     found = touched.by([f"desktop/commands/{module}.py"])
     first = {near.path for near in found if near.distance == found[0].distance}
     assert f"tests/desktop/commands/{test}.py" in first
@@ -68,18 +66,18 @@ def test_a_package_has_the_tests_in_its_mirrored_folder(touched: Touched) -> Non
     assert found == {"tests/core/market/feeds"}
 
 
-def test_a_helper_that_no_test_imports_has_the_tests_beside_it(touched: Touched) -> None:
+def test_an_unimported_helper_has_the_tests_beside_it(touched: Touched) -> None:
     found = {near.path.rpartition("/")[0] for near in touched.by(["tests/sabotage/runner.py"])}
     assert found == {"tests/sabotage"}
 
 
-def test_a_deleted_module_has_its_mirrored_tests_and_those_of_its_former_importers(after_deletion: Touched) -> None:
+def test_a_deleted_module_has_its_mirrored_tests_and_its_former_importers(after_deletion: Touched) -> None:
     found = [near.path for near in after_deletion.by(["core/market/gone.py"])]
     assert set(found[:2]) == {"tests/core/test_report.py", "tests/desktop/test_names.py"}
     assert found[2:] == ["tests/core/market/test_gone.py", "tests/core/market/test_series.py"]
 
 
-def test_what_is_no_module_of_the_program_touches_no_test(touched: Touched) -> None:
+def test_other_files_affect_no_test(touched: Touched) -> None:
     assert touched.by(["README.md", ".ci/icons.py", "core/market", "docs/testing.md"]) == []
 
 

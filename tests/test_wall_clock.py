@@ -17,7 +17,7 @@ MAY_USE_REAL_TIME = {
     "tests/core/storage/children.py:wait_for_the_end": "a child process that sleeps until it is killed",
     "tests/desktop/whole_window.py:until": "polls a whole window, with its threads and child processes",
     "tests/sabotage/runner.py:*": "a program: make sabotage",
-    "tests/stranger/hands.py:until": "polls a real screen",
+    "tests/stranger/user.py:until": "polls a real screen",
     "tests/support/budget.py:*": "a program: make check",
     "tests/support/check.py:*": "a program: make check",
     "tests/support/exchange/clock.py:*": "the time of an exchange on real sockets",
@@ -106,12 +106,12 @@ def test_only_slow_tests_sleep_or_look_at_the_clock() -> None:
 
 
 @pytest.mark.parametrize("source", SPELLINGS.values(), ids=SPELLINGS.keys())
-def test_each_spelling_is_found(source: str) -> None:
+def test_every_form_of_sleep_and_clock_is_found(source: str) -> None:
     assert uses_of_real_time(source)
 
 
 @pytest.mark.parametrize("source", ALLOWED.values(), ids=ALLOWED.keys())
-def test_what_takes_no_real_time_is_not_found(source: str) -> None:
+def test_virtual_time_is_not_reported(source: str) -> None:
     assert uses_of_real_time(source) == []
 
 

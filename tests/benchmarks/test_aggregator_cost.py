@@ -1,4 +1,4 @@
-"""The cost of a trade on its way into a candle, as a ratio, which a busy machine changes little."""
+"""The cost of adding a trade to a candle, as a ratio that is robust against machine load."""
 
 from __future__ import annotations
 

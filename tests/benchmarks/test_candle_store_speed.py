@@ -29,7 +29,7 @@ def _best_s(work: Callable[[int], object]) -> float:
     return min(times)
 
 
-def test_a_thousand_candles_cost_a_few_times_what_bare_statements_do(tmp_path: Path) -> None:
+def test_storing_a_thousand_candles_costs_a_few_times_plain_sql(tmp_path: Path) -> None:
     with open_database(tmp_path / "db.sqlite3") as db:
         store = CandleStore(db)
         saving = _best_s(lambda turn: store.save(MARKET, [candle(turn * COUNT + place) for place in range(COUNT)]))

@@ -44,13 +44,13 @@ def work_of(measure: Measure, rig: Rig) -> Counter[str]:
 
 
 @pytest.mark.parametrize("measure", [Ticks(), CursorMoves(), Pans()], ids=lambda measure: measure.name)
-def test_the_calls_do_not_grow_with_what_is_stored(qtbot: QtBot, rigs: Rigs, measure: Measure) -> None:
+def test_calls_do_not_grow_with_the_stored_candles(qtbot: QtBot, rigs: Rigs, measure: Measure) -> None:
     few, many = (work_of(measure, rigs[count]) for count in (FEW, MANY))
     assert sum(few.values()) > 100 * TURNS, "something was counted"
     assert few - many == many - few == Counter()
 
 
-def test_a_closed_candle_adds_no_call_for_each_that_is_stored(qtbot: QtBot) -> None:
+def test_a_closed_candle_costs_no_calls_per_stored_candle(qtbot: QtBot) -> None:
     counted = []
     for count in (FEW, MANY):
         rig = Rig(count)
@@ -70,7 +70,7 @@ def test_neither_tick_nor_mouse_move_paints_a_closed_candle(qtbot: QtBot, rigs: 
         assert rig.paints - paints == 50, "each was painted"
 
 
-def test_a_pan_paints_them_once(qtbot: QtBot, rigs: Rigs) -> None:
+def test_a_pan_paints_closed_candles_once(qtbot: QtBot, rigs: Rigs) -> None:
     rig, measure = rigs[MANY], Pans()
     measure.prepare(rig)
     before = rig.chart.closed_paints
@@ -79,7 +79,7 @@ def test_a_pan_paints_them_once(qtbot: QtBot, rigs: Rigs) -> None:
     assert rig.chart.closed_paints - before == 20
 
 
-def test_a_tick_allocates_as_much_over_a_hundred_thousand_candles_as_over_a_thousand(qtbot: QtBot, rigs: Rigs) -> None:
+def test_tick_allocation_does_not_depend_on_history_length(qtbot: QtBot, rigs: Rigs) -> None:
     peaks = [_peak_bytes(rigs[count], Ticks()) for count in (FEW, MANY)]
     assert peaks[1] < 1.5 * peaks[0]
 
@@ -108,7 +108,7 @@ def everything(qapp: object) -> Iterator[Rigs]:
 
 
 @pytest.mark.parametrize("measure", [Ticks(), CursorMoves()], ids=lambda measure: measure.name)
-def test_with_everything_on_the_calls_do_not_grow_with_what_is_stored(
+def test_with_all_features_calls_do_not_grow_with_the_stored_candles(
     qtbot: QtBot, everything: Rigs, measure: Measure
 ) -> None:
     few, many = (sum(work_of(measure, everything[count]).values()) for count in (FEW, MANY))
@@ -116,7 +116,7 @@ def test_with_everything_on_the_calls_do_not_grow_with_what_is_stored(
     assert many <= 1.05 * few
 
 
-def test_with_everything_on_a_tick_paints_no_closed_candle_whatever_is_in_view(qtbot: QtBot, everything: Rigs) -> None:
+def test_with_all_features_a_tick_paints_no_closed_candle_in_any_view(qtbot: QtBot, everything: Rigs) -> None:
     measure = AllInView(Ticks(), "tick_all_ms")
     for rig in everything.values():
         measure.prepare(rig)
@@ -127,16 +127,14 @@ def test_with_everything_on_a_tick_paints_no_closed_candle_whatever_is_in_view(q
         assert painted == 0
 
 
-def test_the_grids_of_all_panes_and_the_time_axis_share_one_search_for_round_times(
-    qtbot: QtBot, everything: Rigs
-) -> None:
+def test_panes_and_time_axis_share_one_tick_computation(qtbot: QtBot, everything: Rigs) -> None:
     rig = everything[MANY]
     counted = work_of(Pans(), rig)
     assert len(rig.chart.frame.panes) > 3
     assert counted["time_marks"] == TURNS
 
 
-def test_a_closed_candle_with_indicators_and_all_in_view_makes_no_array_of_all(qtbot: QtBot) -> None:
+def test_a_closed_candle_allocates_no_array_of_all_candles(qtbot: QtBot) -> None:
     peaks = []
     for count in (MANY // 8, MANY // 2):
         rig, measure = Rig(count), AllInView(Appends(), "append_all_ms")

@@ -18,7 +18,7 @@ MARKET = Market("file", "MANY", MINUTE)
 
 
 @pytest.mark.benchmark
-def test_an_import_costs_a_few_times_what_pandas_and_sqlite_cost_alone(tmp_path: Path) -> None:
+def test_an_import_costs_a_few_times_pandas_and_sqlite(tmp_path: Path) -> None:
     for turn in range(3):  # retries an unlucky run
         folder = tmp_path / str(turn)
         folder.mkdir()
@@ -28,7 +28,7 @@ def test_an_import_costs_a_few_times_what_pandas_and_sqlite_cost_alone(tmp_path:
     assert ratio < 4.0
 
 
-def test_a_window_costs_the_same_among_many(tmp_path: Path) -> None:
+def test_reading_a_window_does_not_depend_on_the_stored_count(tmp_path: Path) -> None:
     """Counted in steps of SQLite's virtual machine, not timed."""
     steps = [_steps_of_a_window(tmp_path / f"{count}.sqlite3", count) for count in (3_000, 60_000)]
     assert 0 < steps[1] <= 1.05 * steps[0] < sys.maxsize

@@ -1,4 +1,4 @@
-"""The cost of joining, storing and finding, as ratios within one run, which a busy machine changes little."""
+"""The cost of resampling, storing and searching, as ratios that are robust against machine load."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def best_s(work: Callable[[], object]) -> float:
     return min(spent)
 
 
-def test_a_million_candles_are_joined_by_columns_and_not_one_by_one() -> None:
+def test_a_million_candles_are_resampled_by_columns() -> None:
     few, many = walk(20_000), walk(1_000_000)
     one_by_one_s = best_s(lambda: [Candle(*each) for each in zip(few.open_time_ms, *few.values, strict=True)])
     joined_s = best_s(lambda: ResampledSeries(many, FIVE))
@@ -41,7 +41,7 @@ def test_a_million_candles_are_joined_by_columns_and_not_one_by_one() -> None:
     assert share < 0.2
 
 
-def test_a_candle_at_the_end_of_a_million_costs_what_it_does_at_the_end_of_a_thousand() -> None:
+def test_resampling_one_candle_does_not_depend_on_history_length() -> None:
     """Ten times the levels' share, not a thousand times."""
     costs = {}
     for count in (1_000, 1_000_000):
@@ -57,7 +57,7 @@ def test_a_candle_at_the_end_of_a_million_costs_what_it_does_at_the_end_of_a_tho
     assert costs[1_000_000] < 20 * costs[1_000], costs
 
 
-def test_three_thousand_symbols_are_searched_for_little_more_than_a_look_at_each() -> None:
+def test_symbol_search_costs_little_more_than_a_scan() -> None:
     letters = random.Random(5)
     bases = ["".join(letters.choices(string.ascii_uppercase, k=letters.randint(2, 6))) for _ in range(1_000)]
     symbols = [f"{base}/{quote}" for base, quote in itertools.product(bases, ("USDT", "BTC", "EUR"))]

@@ -12,7 +12,7 @@ from desktop.commands.bench_chart.rig import MeasureError
 
 
 @pytest.mark.benchmark
-def test_the_ratio_is_that_of_the_quietest_turns(qtbot: QtBot, tmp_path: Path) -> None:
+def test_the_ratio_uses_the_quietest_rounds(qtbot: QtBot, tmp_path: Path) -> None:
     environment = PeerEnvironment(tmp_path)
     try:
         environment.prepare(print)

@@ -1,4 +1,4 @@
-"""The cost of training relative to a bare loop, and of the doctor relative to training."""
+"""The cost of training relative to a plain loop, and of the doctor relative to training."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def one_thread() -> Iterator[None]:
     torch.set_num_threads(threads)
 
 
-def test_a_step_with_everything_on_costs_little_more_than_a_bare_one() -> None:
+def test_a_full_step_costs_little_more_than_a_plain_one() -> None:
     settings = Settings(training=TrainingSettings(device="cpu"))
     assert measure_training(settings, 60, SystemClock())["ratio_to_bare_loop"]["median"] < LOOSE
 

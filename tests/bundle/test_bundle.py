@@ -1,4 +1,4 @@
-"""The packaged program, on its own: no environment, no checkout's .venv."""
+"""The packaged program alone, without the environment or the checkout's .venv."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_the_selftest_passes_without_the_checkout(tmp_path: Path, without_venv: 
     assert set(answer["checks"]) == {"trainer", "resume", "window", "ccxt"}
 
 
-def test_it_says_what_its_torch_is_for(tmp_path: Path) -> None:
+def test_the_bundle_names_its_torch_build(tmp_path: Path) -> None:
     info = json.loads((FOLDER / "BUILD_INFO.json").read_text())
     assert info["torch_build"].startswith(("CPU", "CUDA"))
     findings = {found["name"]: found for found in ask(tmp_path, "doctor")["findings"]}
@@ -82,14 +82,14 @@ def test_the_menu_entry_names_this_program(tmp_path: Path) -> None:
     assert Path(entry["Desktop Entry"]["Icon"]).is_file()
 
 
-def test_what_nobody_needs_is_left_out() -> None:
+def test_unneeded_files_are_excluded() -> None:
     shipped = {path.relative_to(FOLDER / "_internal").as_posix() for path in (FOLDER / "_internal").glob("torch/*")}
     assert "torch/test" not in shipped and "torch/include" not in shipped
     left = [path.name for path in (FOLDER / "_internal" / "torch" / "bin").glob("*")]
     assert left in ([], ["torch_shm_manager"]), left
 
 
-def test_a_job_of_the_window_tells_its_progress_and_ends_with_its_stdin(tmp_path: Path) -> None:
+def test_a_window_job_reports_progress_and_ends_with_its_stdin(tmp_path: Path) -> None:
     """The packaged window starts its own program again for long work."""
     (sample,) = (FOLDER / "_internal" / "resources").glob("sample_*.csv")
     command = [str(PROGRAM), "evaluate", "--json", "--progress-lines", "--data-dir", str(tmp_path), "--", str(sample)]

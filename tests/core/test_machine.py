@@ -1,4 +1,4 @@
-"""Against this machine, and against a driver that a compiler makes: the real NVML package loads it."""
+"""Machine readings of this machine, and of a compiled fake driver that the real NVML package loads."""
 
 from __future__ import annotations
 

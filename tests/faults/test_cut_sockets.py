@@ -1,4 +1,4 @@
-"""The whole program against the loopback exchange, through ccxt.pro: live candles, a cut, and no hole afterwards."""
+"""The whole program against the loopback exchange, through ccxt.pro: live candles, a disconnect, no gap."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def libraries_of(pid: int) -> str:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")
 @pytest.mark.parametrize("command", ["headless", "run"])
-def test_live_candles_are_learned_from_and_a_cut_leaves_no_hole(tmp_path: Path, command: str) -> None:
+def test_live_training_continues_and_disconnects_leave_no_gap(tmp_path: Path, command: str) -> None:
     exchange = LoopbackExchange(generated_tape(SECOND, time.time_ns() // 1_000_000, history=500))
     with loopback_thread(exchange) as control:
         data = tmp_path / "data"

@@ -52,7 +52,7 @@ def incidents(events: tuple[TrainerEvent, ...]) -> list[str]:
 
 
 @EITHER
-def test_a_run_of_the_gpu_is_resumed_on_the_cpu_and_twice_in_the_same_way(tmp_path: Path, knows_kind: bool) -> None:
+def test_a_gpu_run_resumes_on_the_cpu_deterministically(tmp_path: Path, knows_kind: bool) -> None:
     weights = []
     for root in (tmp_path / "one", tmp_path / "other"):
         session = trained(root)
@@ -71,7 +71,7 @@ def test_a_run_of_the_gpu_is_resumed_on_the_cpu_and_twice_in_the_same_way(tmp_pa
 
 
 @EITHER
-def test_another_runs_checkpoint_of_the_gpu_is_restored(tmp_path: Path, knows_kind: bool) -> None:
+def test_a_gpu_checkpoint_of_another_run_is_restored(tmp_path: Path, knows_kind: bool) -> None:
     first = trained(tmp_path)
     wanted = saved(first)
     first.close()
@@ -86,7 +86,7 @@ def test_another_runs_checkpoint_of_the_gpu_is_restored(tmp_path: Path, knows_ki
 
 
 @EITHER
-def test_a_new_run_starts_from_a_model_that_the_gpu_pretrained(tmp_path: Path, knows_kind: bool) -> None:
+def test_a_new_run_starts_from_a_gpu_pretrained_model(tmp_path: Path, knows_kind: bool) -> None:
     pretraining.run(tmp_path, pretraining.write(tmp_path / "a.csv", pretraining.reverting(200)), epochs=1)
     move_pretrained_to_cuda(tmp_path, knows_kind)
     (kept,) = PretrainedStore(DataFolder(tmp_path)).newest_first()
@@ -99,7 +99,7 @@ def test_a_new_run_starts_from_a_model_that_the_gpu_pretrained(tmp_path: Path, k
     session.close()
 
 
-def test_an_odd_pretrained_model_is_passed_over_and_leaves_no_trace(tmp_path: Path) -> None:
+def test_an_invalid_pretrained_model_is_skipped_without_a_trace(tmp_path: Path) -> None:
     """A model that cannot be restored must not end a new run, nor leave half of its state in it."""
     pretraining.run(tmp_path, pretraining.write(tmp_path / "a.csv", pretraining.reverting(200)), epochs=1)
     store = PretrainedStore(DataFolder(tmp_path))
@@ -120,9 +120,7 @@ def test_an_odd_pretrained_model_is_passed_over_and_leaves_no_trace(tmp_path: Pa
 
 @ON_CPU_ONLY
 @EITHER
-def test_a_gpu_that_is_gone_is_left_for_the_cpu_with_the_checkpoints_that_it_wrote(
-    tmp_path: Path, knows_kind: bool
-) -> None:
+def test_after_a_lost_gpu_the_cpu_continues_from_its_checkpoints(tmp_path: Path, knows_kind: bool) -> None:
     """Here ``auto`` means the GPU; its files are made to look like CUDA's before the next trainer starts."""
     records = []
     for root, kinds in ((tmp_path / "calm", ()), (tmp_path / "gone", (FaultKind.GONE,))):

@@ -42,7 +42,9 @@ def gradients_of(model: nn.Module) -> Tensor:
     return torch.cat([part.grad.reshape(-1) for part in model.parameters() if part.grad is not None])
 
 
-def test_it_acts_at_its_pass_and_keeps_counting_in_the_next_process(tmp_path: Path, model: nn.Module) -> None:
+def test_a_fault_strikes_at_its_pass_and_counting_continues_in_the_next_process(
+    tmp_path: Path, model: nn.Module
+) -> None:
     schedule(tmp_path, [Fault(2, FaultKind.RAISE), Fault(4, FaultKind.RAISE, times=2)])
     raised = []
     for _life in range(3):

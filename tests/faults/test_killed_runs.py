@@ -113,7 +113,7 @@ def test_five_kills_change_nothing(tmp_path: Path, shared_data: Path, undisturbe
 
 
 @pytest.mark.timeout(600)
-def test_the_main_job(undisturbed: dict[str, Any]) -> None:
+def test_the_main_use_case(undisturbed: dict[str, Any]) -> None:
     """Real candles: scored, trained on, checkpoints kept, no figure zero or invented."""
     done = undisturbed
     assert done["scored"] == done["steps"] == CANDLES - 1 and done["checkpoints"]["kept"] > 0

@@ -175,7 +175,7 @@ def test_a_night_of_faults_loses_nothing(tmp_path: Path, calm: Night) -> None:
         assert_flat(each)
 
 
-def test_a_run_that_learns_wrongly_is_not_within_the_noise(tmp_path: Path, calm: Night) -> None:
+def test_a_wrongly_training_run_is_outside_the_noise(tmp_path: Path, calm: Night) -> None:
     """The check of the skill can fail. (A run that learns nothing would pass: it forecasts like the baselines.)"""
     wrecked = replace(SETTINGS, training=replace(SETTINGS.training, learning_rate=0.3))
     session = rigs.service(tmp_path, wrecked)

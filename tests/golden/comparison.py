@@ -1,4 +1,4 @@
-"""How much two pictures differ, and the tolerance.
+"""The difference of two pictures, and the tolerance.
 
 The tolerance covers text and slanted lines: another rasteriser, or another processor's arithmetic, gives edges that
 differ by a few levels of 255. (FreeType 2.12, 2.13 and 2.14 gave the same bytes for all scenes.) Everything else is

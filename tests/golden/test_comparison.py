@@ -102,13 +102,13 @@ def test_noise_of_a_rasteriser_is_tolerated() -> None:
     assert difference.is_tolerated and 0 < difference.largest <= TOLERATED_LEVEL
 
 
-def test_pictures_of_two_sizes_are_not_the_same() -> None:
+def test_pictures_of_different_sizes_differ() -> None:
     picture = candles(1.0)
     assert not compare(picture, picture[:-1]).is_tolerated
     assert difference_picture(picture, picture[:-1]).shape == picture[:-1].shape
 
 
-def test_the_difference_shows_where() -> None:
+def test_the_difference_picture_marks_the_place() -> None:
     picture = candles(1.0)
     changed = picture.copy()
     changed[40:50, 60:70] = 255
@@ -116,7 +116,7 @@ def test_the_difference_shows_where() -> None:
     assert shown[40:50, 60:70].all() and shown.sum() == 100
 
 
-def test_reading_gives_what_was_painted_and_refuses_what_is_no_picture() -> None:
+def test_reading_returns_the_painted_picture_and_refuses_other_files() -> None:
     image_path = EXPECTED / file_name("candles-dark", 1.0)
     assert np.array_equal(read(image_path), pixels_of(QImage(str(image_path))))
     with pytest.raises(ValueError, match="could not be read"):

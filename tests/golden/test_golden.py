@@ -46,7 +46,7 @@ def test_each_approved_picture_has_a_scene() -> None:
     assert {path.name for path in EXPECTED.iterdir()} == {file_name(scene.name, scale) for scene, scale in PICTURES}
 
 
-def test_scenes_have_names_of_their_own_and_scales_that_are_painted() -> None:
+def test_scenes_have_unique_names_and_painted_scales() -> None:
     names = [scene.name for scene in SCENES]
     assert len(set(names)) == len(names)
     assert {scale for scene in SCENES for scale in scene.scales} == set(SCALES)

@@ -34,7 +34,7 @@ def folder(tmp_path: Path) -> Path:
     return folder
 
 
-def test_each_picture_gets_its_verdict_and_those_that_want_a_look_come_first(expected: Path, folder: Path) -> None:
+def test_each_picture_gets_a_verdict_and_changed_ones_come_first(expected: Path, folder: Path) -> None:
     found = find(expected, folder / "actual")
     assert [(each.name.removesuffix("@1x.png"), each.verdict) for each in found] == [
         ("changed", Verdict.CHANGED),
@@ -45,7 +45,7 @@ def test_each_picture_gets_its_verdict_and_those_that_want_a_look_come_first(exp
     ]
 
 
-def test_the_page_shows_only_files_that_lie_beside_it(expected: Path, folder: Path) -> None:
+def test_the_page_shows_only_files_beside_it(expected: Path, folder: Path) -> None:
     write_page(folder, expected)
     page = (folder / "index.html").read_text(encoding="utf-8")
     shown = re.findall(r'src="([^"]+)"', page)
@@ -56,7 +56,7 @@ def test_the_page_shows_only_files_that_lie_beside_it(expected: Path, folder: Pa
     assert "1 changed, 1 new, 1 gone, 2 same" in page
 
 
-def test_approving_takes_over_what_the_page_shows_and_nothing_else(expected: Path, folder: Path) -> None:
+def test_approving_accepts_exactly_the_shown_pictures(expected: Path, folder: Path) -> None:
     write_page(folder, expected)
     taken = approve(folder, expected)
     assert [each.verdict for each in taken] == [Verdict.CHANGED, Verdict.NEW, Verdict.GONE]
@@ -68,6 +68,6 @@ def test_approving_takes_over_what_the_page_shows_and_nothing_else(expected: Pat
     assert approve(folder, expected) == []
 
 
-def test_nothing_is_approved_unseen(expected: Path, folder: Path) -> None:
+def test_an_unseen_picture_is_not_approved(expected: Path, folder: Path) -> None:
     with pytest.raises(FileNotFoundError, match="make golden-review"):
         approve(folder, expected)

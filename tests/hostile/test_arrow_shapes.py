@@ -1,4 +1,4 @@
-"""Feather and Parquet of every kind of column in every place: read, or refused with a sentence."""
+"""Feather and Parquet with any kind of column in any place: read, or refused with an explanation."""
 
 from __future__ import annotations
 
@@ -134,12 +134,12 @@ def test_a_table_of_no_rows_or_no_columns_is_refused(tmp_path: Path) -> None:
         b'{"index_columns": [{"kind": "range", "name": null, "start": 0, "stop": 1e999, "step": 0}], "columns": []}',
     ],
 )
-def test_what_pandas_would_believe_of_the_file_is_not(tmp_path: Path, metadata: bytes) -> None:
+def test_pandas_metadata_in_the_file_is_not_trusted(tmp_path: Path, metadata: bytes) -> None:
     look(pa.table(candles()).replace_schema_metadata({b"pandas": metadata}), tmp_path)
 
 
 @pytest.mark.parametrize("is_category", [False, True])
-def test_texts_that_are_none_are_refused(tmp_path: Path, is_category: bool) -> None:
+def test_invalid_text_is_refused(tmp_path: Path, is_category: bool) -> None:
     """The bytes of a Parquet file that one changed byte leads to."""
     bytes_of_texts = pa.array([b"\xff"] * ROWS, pa.binary())
     texts = pa.Array.from_buffers(pa.string(), ROWS, bytes_of_texts.buffers())

@@ -1,4 +1,4 @@
-"""Single bits of the record change on the disk: each is found, and answered by the backup."""
+"""Single flipped bits of the record on disk: each is detected and repaired from the backup."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def is_harmless(database: Path, expected: dict[str, list[tuple[object, ...]]]) -
         return content_of(db) == expected and pages_of(db, is_thorough=True) is None
 
 
-def test_every_bit_that_changes_in_forecasts_and_scores_is_found(made: Made, tmp_path: Path) -> None:
+def test_every_flipped_bit_in_forecasts_and_scores_is_detected(made: Made, tmp_path: Path) -> None:
     draw, copy = np.random.default_rng(SEED), tmp_path / "copy.sqlite3"
     print(f"seed {SEED}")
     where = pages(made.folder.database, NAMES)
@@ -165,7 +165,7 @@ def upkeep(db: Database, made: Made, folder: DataFolder) -> tuple[RecordMaintena
         ("step_details", "gradients", b""),
     ],
 )
-def test_a_trainer_takes_the_row_from_the_backup_before_it_goes_on(
+def test_a_trainer_restores_the_row_from_the_backup_first(
     made: Made, folder: DataFolder, db: Database, table: str, column: str, value: object
 ) -> None:
     rot(db, table, column, 50, value)
@@ -177,9 +177,7 @@ def test_a_trainer_takes_the_row_from_the_backup_before_it_goes_on(
     assert keeper.opening() == [], "and it is said once"
 
 
-def test_a_row_that_no_backup_has_is_dropped_and_the_candle_is_forecast_again(
-    made: Made, folder: DataFolder, db: Database
-) -> None:
+def test_a_row_in_no_backup_is_dropped_and_forecast_again(made: Made, folder: DataFolder, db: Database) -> None:
     record = open_record(db, RunStore(db).get(made.run_id))
     write_detailed(record, [CANDLES])
     rot(db, "forecasts", "scale", CANDLES + 1, -1.0)
@@ -192,9 +190,7 @@ def test_a_row_that_no_backup_has_is_dropped_and_the_candle_is_forecast_again(
     assert len(record.reader.forecasts_of(CANDLES * 60_000)) == 8
 
 
-def test_readers_leave_a_damaged_row_out_and_the_trainer_mends_it_between_candles(
-    made: Made, folder: DataFolder, db: Database
-) -> None:
+def test_readers_skip_a_damaged_row_and_the_trainer_repairs_it(made: Made, folder: DataFolder, db: Database) -> None:
     keeper, record = upkeep(db, made, folder)
     assert keeper.opening() == []
     rot(db, "scores", "records", 9, b"\x00" * 49)
@@ -223,7 +219,9 @@ def test_backup_of_a_damaged_database_is_whole_and_the_trainer_is_notified(
 
 
 @pytest.mark.parametrize(("has_backup", "column"), [(True, "origin_close"), (False, "drawn"), (False, "mode")])
-def test_a_real_session_goes_on_from_a_rotten_newest_forecast(tmp_path: Path, has_backup: bool, column: str) -> None:
+def test_a_real_session_continues_after_a_damaged_newest_forecast(
+    tmp_path: Path, has_backup: bool, column: str
+) -> None:
     """Of 60 candles 40 were taken; then the newest forecast rots, both what is drawn of it and its exact arrays."""
     undisturbed = rigs.service(tmp_path / "undisturbed")
     run_id = undisturbed.status().run_id
@@ -253,7 +251,7 @@ def test_a_real_session_goes_on_from_a_rotten_newest_forecast(tmp_path: Path, ha
         assert rigs.digest(folder.root, rotten_id) == rigs.digest(tmp_path / "undisturbed", run_id)
 
 
-def test_a_damaged_index_is_made_again_and_no_row_is_lost(made: Made, folder: DataFolder) -> None:
+def test_a_damaged_index_is_rebuilt_without_losing_rows(made: Made, folder: DataFolder) -> None:
     """A bit of a key: lookups miss a row that is there. Found by a backup's check, mended by the next start."""
     with closing(sqlite3.connect(folder.database)) as db:
         sql = "SELECT pageno FROM dbstat WHERE name = 'sqlite_autoindex_scores_1' AND pagetype = 'leaf'"

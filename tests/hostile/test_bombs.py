@@ -1,4 +1,4 @@
-"""Small files that unpack to many gigabytes: refused by what they say of themselves, before anything is unpacked."""
+"""Small files that expand to many gigabytes: refused by their declared sizes before decompression."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ BOMBS: dict[str, tuple[str, Callable[[Path], None], str]] = {
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no getrusage")
 @pytest.mark.parametrize("kind", BOMBS)
-def test_a_small_file_that_unpacks_to_gigabytes_is_refused_before_it_does(tmp_path: Path, kind: str) -> None:
+def test_a_decompression_bomb_is_refused_before_it_expands(tmp_path: Path, kind: str) -> None:
     """A Feather file of 306 kB and a Parquet file of 5 MB passed 9 GB."""
     name, write, words = BOMBS[kind]
     write(tmp_path / name)
@@ -107,7 +107,7 @@ def test_a_small_file_that_unpacks_to_gigabytes_is_refused_before_it_does(tmp_pa
 
 @pytest.mark.parametrize("index", ["column", "index", "time index"])
 @pytest.mark.parametrize("form", ["feather", "parquet"])
-def test_an_ordinary_file_is_read_in_parts_as_it_was_in_one(tmp_path: Path, form: str, index: str) -> None:
+def test_reading_in_parts_equals_reading_whole(tmp_path: Path, form: str, index: str) -> None:
     rows = 2 * CHUNK_ROWS + 7
     times = START_MS + 60_000 * np.arange(rows)
     prices = 100.0 + np.random.default_rng(3).normal(size=rows) * 0.01
@@ -129,7 +129,7 @@ def test_an_ordinary_file_is_read_in_parts_as_it_was_in_one(tmp_path: Path, form
 
 @pytest.mark.parametrize("cut", [9, 60, 400, -1, -10, -300])
 @pytest.mark.parametrize("form", ["feather", "parquet"])
-def test_a_file_that_was_cut_is_refused_in_a_sentence(tmp_path: Path, form: str, cut: int) -> None:
+def test_a_truncated_file_is_refused_with_an_explanation(tmp_path: Path, form: str, cut: int) -> None:
     path = tmp_path / f"a.{form}"
     table = pa.Table.from_batches([one_value(500)])
     feather.write_feather(table, str(path)) if form == "feather" else pq.write_table(table, path)
@@ -138,7 +138,7 @@ def test_a_file_that_was_cut_is_refused_in_a_sentence(tmp_path: Path, form: str,
         read_candle_table(path)
 
 
-def test_a_feather_file_whose_every_number_is_changed_in_turn_ends_in_a_sentence(tmp_path: Path) -> None:
+def test_any_changed_feather_number_is_explained(tmp_path: Path) -> None:
     """Its description is read by this program before pyarrow reads it."""
     path = tmp_path / "a.feather"
     feather.write_feather(pa.Table.from_batches([one_value(50)]), str(path), compression="zstd")

@@ -69,7 +69,7 @@ def no_pause(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("attack", ATTACKS)
-def test_numbers_that_no_market_has_are_refused_on_every_road(tmp_path: Path, attack: Candle) -> None:
+def test_impossible_prices_are_refused_on_every_path(tmp_path: Path, attack: Candle) -> None:
     assert Validator(MINUTE).check(attack) is not None
     store_candles(tmp_path, rigs.CANDLES[:40])
     with closing(open_database(DataFolder(tmp_path).database)) as db:
@@ -99,7 +99,7 @@ def csv_rejections(path: Path, attack: Candle) -> dict[RejectionReason, int]:
 @pytest.mark.parametrize(
     ("price", "volume"), [(1e-12, 1e15), (3e-15, 4.2e17), (1.2e11, 0.001), (1.0, 0.0), (7e5, 5e-324)]
 )
-def test_small_tokens_large_quotes_and_huge_volumes_are_markets(price: float, volume: float) -> None:
+def test_extreme_but_real_prices_and_volumes_are_accepted(price: float, volume: float) -> None:
     candle = Candle(GOOD.open_time_ms, price, price * 1.02, price * 0.97, price, volume)
     assert Validator(MINUTE).check(candle) is None
     fell = replace(candle, low=max(LOWEST_PRICE, price / 1e7))
@@ -186,7 +186,7 @@ def older_database(root: Path, candles: list[Candle]) -> None:
         db.conn.commit()
 
 
-def test_what_an_older_version_stored_is_set_aside_and_training_continues(tmp_path: Path) -> None:
+def test_bad_candles_of_an_older_version_are_excluded_and_training_continues(tmp_path: Path) -> None:
     ours = list(rigs.CANDLES[:50])
     for place, attack in zip(range(10, 50, 7), ATTACKS, strict=True):
         ours[place] = replace(attack, open_time_ms=ours[place].open_time_ms)
@@ -215,7 +215,7 @@ def fails_at(monkeypatch: pytest.MonkeyPatch, open_times_ms: set[int]) -> None:
     monkeypatch.setattr(TrainingSession, "_train", train)
 
 
-def test_a_candle_that_kills_a_step_twice_is_set_aside_and_stays_so(
+def test_a_candle_that_kills_a_step_twice_is_excluded_permanently(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """After a restart and in a new run too; the same numbers are not stored again, a correction is."""
@@ -239,9 +239,7 @@ def test_a_candle_that_kills_a_step_twice_is_set_aside_and_stays_so(
         assert CandleStore(db).save(MARKET, [replace(bad, volume=bad.volume + 1.0)]) == 1, "a corrected one is taken"
 
 
-def test_bad_candles_apart_from_each_other_do_not_open_the_breaker(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_bad_candles_far_apart_do_not_trip_the_breaker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     store_candles(tmp_path, rigs.CANDLES[:60])
     fails_at(monkeypatch, {rigs.CANDLES[index].open_time_ms for index in (20, 33, 47)})
     driven = Driven(tmp_path, kind="piped")
@@ -250,7 +248,7 @@ def test_bad_candles_apart_from_each_other_do_not_open_the_breaker(
     assert len(record_of(tmp_path).origins_ms) == 57
 
 
-def test_a_trainer_that_dies_of_every_candle_is_stopped_and_the_candles_stay(
+def test_a_trainer_dying_on_every_candle_is_stopped_and_the_candles_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store_candles(tmp_path, rigs.CANDLES[:60])
@@ -262,7 +260,7 @@ def test_a_trainer_that_dies_of_every_candle_is_stopped_and_the_candles_stay(
         assert CandleStore(db).count(MARKET) >= 59
 
 
-def test_a_state_that_is_not_finite_is_never_saved(tmp_path: Path, session_after: SessionAfter) -> None:
+def test_a_non_finite_state_is_never_saved(tmp_path: Path, session_after: SessionAfter) -> None:
     """Such checkpoints were written, and none of them could be resumed."""
     session = session_after(tmp_path, 41)
     state = session._session.forecaster._combined.state()
@@ -277,9 +275,7 @@ def test_a_state_that_is_not_finite_is_never_saved(tmp_path: Path, session_after
 
 
 @pytest.mark.parametrize("part", ["forecaster.combined", "past.baselines", "history.column.scale", "conditions."])
-def test_a_resume_that_cannot_unpack_the_newest_checkpoint_takes_an_older_one(
-    tmp_path: Path, session_after: SessionAfter, part: str
-) -> None:
+def test_a_resume_skips_an_unreadable_newest_checkpoint(tmp_path: Path, session_after: SessionAfter, part: str) -> None:
     session = session_after(tmp_path, 41)
     run_id, steps = session.status().run_id, session.status().step
     session.close()
@@ -312,7 +308,7 @@ def spoil_newest(root: Path, run_id: str, part: str) -> None:
             db.conn.execute(sql, (written.sha256, newest.checkpoint_id))
 
 
-def test_what_is_set_aside_is_a_hole_on_the_chart_too(
+def test_excluded_candles_are_gaps_on_the_chart(
     qapp: QApplication, tmp_path: Path, gate: CandleGate, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     bad: set[int] = set()

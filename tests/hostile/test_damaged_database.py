@@ -1,4 +1,4 @@
-"""A database that was overwritten, cut or flipped: the newest verified backup takes its place, and it is said."""
+"""A database that was overwritten, truncated or flipped: restored from the newest verified backup, with a notice."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ SPOILERS: dict[str, Callable[[Path], object]] = {
 
 
 @pytest.mark.parametrize("how", SPOILERS)
-def test_the_newest_verified_backup_takes_its_place(folder: DataFolder, how: str) -> None:
+def test_the_newest_verified_backup_replaces_a_damaged_database(folder: DataFolder, how: str) -> None:
     SPOILERS[how](folder.database)
     spoiled = folder.database.read_bytes() if folder.database.exists() else None
     opened = open_or_recover(folder, clock=ManualClock(NOON_MS + 3_600_000))
@@ -113,7 +113,7 @@ def test_the_newest_verified_backup_takes_its_place(folder: DataFolder, how: str
 
 
 @pytest.mark.parametrize("how", SPOILERS)
-def test_without_a_backup_a_new_one_is_begun_and_that_is_said(folder: DataFolder, how: str) -> None:
+def test_without_a_backup_a_new_database_is_created_and_reported(folder: DataFolder, how: str) -> None:
     if how == "gone":
         pytest.skip("a folder without a database and without a backup is a new one")
     shutil.rmtree(folder.backups)
@@ -124,7 +124,7 @@ def test_without_a_backup_a_new_one_is_begun_and_that_is_said(folder: DataFolder
     assert len(list(folder.quarantine.glob("*.sqlite3"))) == 1
 
 
-def test_rubbish_in_the_log_costs_nothing_that_was_checkpointed(folder: DataFolder) -> None:
+def test_garbage_in_the_wal_loses_no_checkpointed_data(folder: DataFolder) -> None:
     folder.database.with_name(f"{folder.database.name}-wal").write_bytes(os.urandom(40_000))
     folder.database.with_name(f"{folder.database.name}-shm").write_bytes(os.urandom(32_768))
     opened = open_or_recover(folder)
@@ -132,7 +132,7 @@ def test_rubbish_in_the_log_costs_nothing_that_was_checkpointed(folder: DataFold
     assert opened.notice is None and counted(folder) == STORED
 
 
-def test_a_folder_in_its_place_gets_a_sentence(folder: DataFolder) -> None:
+def test_a_folder_in_place_of_the_database_is_explained(folder: DataFolder) -> None:
     folder.database.unlink()
     folder.database.mkdir()
     with pytest.raises(StorageError):
@@ -142,7 +142,7 @@ def test_a_folder_in_its_place_gets_a_sentence(folder: DataFolder) -> None:
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(flips=st.lists(st.tuples(st.floats(0, 1, exclude_max=True), st.integers(1, 255)), min_size=1, max_size=6))
 @example(flips=[(18 / 200_000, 1)])
-def test_no_flipped_byte_brings_a_start_down(
+def test_no_flipped_byte_crashes_a_start(
     pattern: DataFolder, tmp_path_factory: pytest.TempPathFactory, flips: list[tuple[float, int]]
 ) -> None:
     """Half of the flips go into the first page: header and schema. What follows is a sound database, or a sentence."""
@@ -169,7 +169,7 @@ def test_no_flipped_byte_brings_a_start_down(
     shutil.rmtree(root)
 
 
-def test_a_command_says_it_and_goes_on(folder: DataFolder) -> None:
+def test_a_command_reports_the_damage_and_continues(folder: DataFolder) -> None:
     SPOILERS["flipped pages"](folder.database)
     done = commands.invoke("headless", "--feed", "simulate", "--candles", "8", "--data-dir", str(folder.root))
     assert done.returncode == 0 and TRACEBACK not in done.stderr, done.stderr
@@ -179,7 +179,7 @@ def test_a_command_says_it_and_goes_on(folder: DataFolder) -> None:
 
 
 @pytest.mark.slow
-def test_a_window_opens_on_a_damaged_database_settings_and_layout_and_says_so(folder: DataFolder) -> None:
+def test_a_window_opens_on_damaged_files_and_reports_them(folder: DataFolder) -> None:
     """What is dropped of the settings would be gone with the next change of one: so the file is kept as it was."""
     SPOILERS["header gone"](folder.database)
     folder.layout.write_bytes(b"\x00\xff" * 900)
@@ -204,7 +204,7 @@ def backups(folder: DataFolder, *arguments: str) -> CompletedProcess[str]:
     return done
 
 
-def test_a_backup_is_made_verified_and_put_in_the_place_of_what_was_destroyed(folder: DataFolder) -> None:
+def test_a_backup_is_made_verified_and_restored(folder: DataFolder) -> None:
     done = backups(folder, "make", "--json")
     assert done.returncode == 0 and len(list_backups(folder.backups)) == 2
     SPOILERS["a text"](folder.database)
@@ -217,28 +217,28 @@ def test_a_backup_is_made_verified_and_put_in_the_place_of_what_was_destroyed(fo
     assert missing.returncode == 1 and "no backup '../..'" in missing.stderr
 
 
-def test_an_older_backup_is_restored_by_its_name(folder: DataFolder) -> None:
+def test_an_older_backup_is_restored_by_name(folder: DataFolder) -> None:
     (older,) = list_backups(folder.backups)
     assert backups(folder, "make").returncode == 0
     restored = json.loads(backups(folder, "restore", older.name, "--json").stdout)
     assert restored["restored"] == older.name and counted(folder) == BACKED_UP
 
 
-def test_a_spoiled_backup_is_named_and_the_exit_code(folder: DataFolder) -> None:
+def test_a_damaged_backup_is_named_with_an_exit_code(folder: DataFolder) -> None:
     (only,) = list_backups(folder.backups)
     write_at(only.database, 5_000, b"spoiled")
     done = backups(folder, "verify", "--json")
     assert done.returncode == 1 and list(json.loads(done.stdout)["problems"]) == [only.name]
 
 
-def test_while_a_window_has_the_folder_a_backup_is_made_and_none_restored(folder: DataFolder) -> None:
+def test_an_open_window_allows_backups_but_no_restore(folder: DataFolder) -> None:
     with own(folder, "window"):
         refused = backups(folder, "restore")
         assert refused.returncode == 1 and "in use by a window" in refused.stderr and counted(folder) == STORED
         assert backups(folder, "make").returncode == 0
 
 
-def test_what_is_killed_between_two_steps_of_a_recovery_is_done_by_the_next_start(folder: DataFolder) -> None:
+def test_a_killed_recovery_is_completed_by_the_next_start(folder: DataFolder) -> None:
     """SIGKILL at whatever moment: the database, damaged or restored, and all backups are there afterwards."""
     code = (
         "import sys; from pathlib import Path; from core.storage import recovering; from core.storage.folder import "
@@ -261,7 +261,7 @@ def headless(folder: DataFolder) -> CompletedProcess[str]:
 
 
 @pytest.mark.parametrize("has_backup", [True, False])
-def test_a_headless_run_says_what_became_of_a_damaged_database(folder: DataFolder, has_backup: bool) -> None:
+def test_a_headless_run_reports_a_damaged_database(folder: DataFolder, has_backup: bool) -> None:
     """Exit code 0 and not a word: a run of years could begin with an empty database unseen."""
     if not has_backup:
         shutil.rmtree(folder.backups)
@@ -277,7 +277,7 @@ def test_a_headless_run_says_what_became_of_a_damaged_database(folder: DataFolde
     assert json.loads(again.stdout)["notices"] == [] and "damaged" not in again.stderr
 
 
-def test_a_headless_run_says_that_the_one_before_did_not_end_by_itself(folder: DataFolder) -> None:
+def test_a_headless_run_reports_an_unclean_previous_exit(folder: DataFolder) -> None:
     folder.owner.write_text(json.dumps({"pid": 2**22 + 1, "role": "headless", "since_ms": NOON_MS}), encoding="utf-8")
     done = headless(folder)
     answer = json.loads(done.stdout)

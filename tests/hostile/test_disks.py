@@ -1,4 +1,4 @@
-"""Full disks and disks that cannot be written: mounts, real processes, real windows."""
+"""Full and read-only disks: mounts, real processes, real windows."""
 
 from __future__ import annotations
 
@@ -66,17 +66,17 @@ def fill(data: Path) -> str:
 
 
 @pytest.mark.parametrize("command", ["headless", "backups list"])
-def test_a_command_on_a_read_only_disk_says_so(data: Path, command: str) -> None:
+def test_a_command_reports_a_read_only_disk(data: Path, command: str) -> None:
     done = windows.run(*command.split(), "--data-dir", str(data), before=read_only(data))
     require_a_sentence(done, "cannot be written (Read-only file system)")
 
 
-def test_a_command_on_a_full_disk_says_so(data: Path) -> None:
+def test_a_command_reports_a_full_disk(data: Path) -> None:
     done = on_disk(data, "1m", fill(data), ghostcandle(data, "headless"))
     require_a_sentence(done, "cannot be written (No space left on device)")
 
 
-def test_a_window_opens_all_the_same_and_says_where_it_keeps_things(data: Path) -> None:
+def test_a_window_opens_on_a_read_only_disk_and_names_its_temporary_folder(data: Path) -> None:
     with window(data, "--feed", "simulate", before=read_only(data)) as opened:
         said = opened.wait_for(lambda said: said.get("step", 0) > 2, "training")
         assert "simulated" in said["title"] and said["feed"] == "simulated"
@@ -87,7 +87,7 @@ def test_a_window_opens_all_the_same_and_says_where_it_keeps_things(data: Path) 
     assert json.loads((data / "settings.json").read_text()) == TINY
 
 
-def test_a_disk_that_fills_up_ends_a_run_with_a_sentence_and_continues_when_there_is_room(data: Path) -> None:
+def test_a_run_on_a_full_disk_is_explained_and_continues_with_space(data: Path) -> None:
     """All committed data is there, each candle once; nothing half-written is left."""
     run = ("headless", "--feed", "simulate", "--json")
     done = on_disk(
@@ -116,7 +116,7 @@ def test_a_disk_that_fills_up_ends_a_run_with_a_sentence_and_continues_when_ther
     "host",
     ["process", pytest.param("thread", marks=pytest.mark.skipif("GHOSTCANDLE_SOAK" not in os.environ, reason="soak"))],
 )
-def test_a_window_whose_disk_fills_up_says_so_and_continues_when_there_is_room(data: Path, host: str) -> None:
+def test_a_window_reports_a_full_disk_and_continues_with_space(data: Path, host: str) -> None:
     settings = {**TINY, "training": {**TINY["training"], "host": host}}
     before = [*on_small_disk(data, "24m"), "sh", "-c", f'{put(data, settings)}; exec "$@"', "sh"]
     with window(data, "--feed", "simulate", "--speed", "10", before=before) as opened:

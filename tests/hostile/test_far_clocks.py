@@ -1,4 +1,4 @@
-"""A computer whose clock is set to the year 9000, or behind the end of Python's calendar: all works as ever."""
+"""A system clock in the year 9000, or beyond Python's calendar: everything works as usual."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def clock(year: int) -> ManualClock:
     return ManualClock(YEARS_MS[year])
 
 
-def test_the_window_shows_a_run(make_bench: MakeBench) -> None:
+def test_the_window_shows_a_run_at_a_far_date(make_bench: MakeBench) -> None:
     bench = make_bench(scenario.checkpoints())
     fill(bench)
     for dock in bench.window.docks.values():
@@ -49,7 +49,7 @@ def test_the_window_shows_a_run(make_bench: MakeBench) -> None:
     assert not bench.window.grab().isNull()
 
 
-def test_a_market_is_learned(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, year: int) -> None:
+def test_training_works_at_a_far_date(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, year: int) -> None:
     """Behind the year 9999, each start of training ended with "year 20000 is out of range"."""
     monkeypatch.setattr(SystemClock, "now_ms", lambda clock: YEARS_MS[year])
     made = replace(context(tmp_path, speed=0.0), candles=20)
@@ -58,7 +58,7 @@ def test_a_market_is_learned(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ye
     assert run_headless(made)["candles"] >= 20, "a start on the data written then"
 
 
-def test_a_damaged_database_is_answered_by_a_backup(tmp_path: Path, clock: ManualClock, year: int) -> None:
+def test_a_damaged_database_is_restored_from_a_backup(tmp_path: Path, clock: ManualClock, year: int) -> None:
     folder = DataFolder(tmp_path)
     folder.ensure()
     open_database(folder.database).close()
@@ -70,7 +70,7 @@ def test_a_damaged_database_is_answered_by_a_backup(tmp_path: Path, clock: Manua
     assert opened.notice is not None and f"backup of {year}-" in opened.notice
 
 
-def test_what_is_logged_is_read_back(tmp_path: Path, year: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_log_records_are_read_back(tmp_path: Path, year: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("time.time", lambda: YEARS_MS[year] / 1000.0)
     monkeypatch.setattr("time.time_ns", lambda: YEARS_MS[year] * 1_000_000)
     handler = log_to_file(tmp_path / "log")
@@ -88,7 +88,7 @@ def test_a_crash_is_reported(tmp_path: Path, clock: ManualClock, year: int) -> N
     assert report.path is not None and report.path.name.startswith(f"{year}-")
 
 
-def test_history_is_asked_for(make_bench: MakeBench, year: int) -> None:
+def test_history_is_requested(make_bench: MakeBench, year: int) -> None:
     """The date that is offered has to be one that can be entered."""
     window = make_bench(scenario.checkpoints()).window
     dialog = BackfillDialog(window.shell.settings.current.market, YEARS_MS[year], window)
@@ -96,5 +96,5 @@ def test_history_is_asked_for(make_bench: MakeBench, year: int) -> None:
 
 
 @pytest.mark.parametrize("name", ["today", "yesterday", "this week", "last week", "this month", "last month"])
-def test_a_filter_by_time_is_understood(name: str, year: int) -> None:
+def test_a_time_filter_works(name: str, year: int) -> None:
     parse(f'when = "{name}"', Moment(YEARS_MS[year]))

@@ -1,4 +1,4 @@
-"""What is brought in from elsewhere: checkpoint folders and candle files that nobody has checked."""
+"""Untrusted input: checkpoint folders and candle files."""
 
 from __future__ import annotations
 
@@ -197,7 +197,7 @@ REFUSED: dict[str, tuple[Callable[[Given], object], str]] = {
 
 
 @pytest.mark.parametrize("attack", REFUSED)
-def test_a_folder_that_was_tampered_with_is_refused(given_one: Given, attack: str) -> None:
+def test_a_tampered_folder_is_refused(given_one: Given, attack: str) -> None:
     tamper, words = REFUSED[attack]
     tamper(given_one)
     with pytest.raises(BadFileError, match=words) as refused:
@@ -282,9 +282,7 @@ def state_of(session: TrainingService) -> str:
 
 
 @pytest.mark.parametrize("attack", SECRETLY_BAD)
-def test_a_state_that_was_tampered_with_is_refused_by_the_trainer_which_goes_on(
-    given_one: Given, trainer: Trainer, attack: str
-) -> None:
+def test_a_tampered_state_is_refused_and_the_trainer_continues(given_one: Given, trainer: Trainer, attack: str) -> None:
     SECRETLY_BAD[attack](given_one)
     checkpoint_id, session = trainer.take_in(given_one), trainer.session
     before = state_of(session)
@@ -299,7 +297,7 @@ def test_a_state_that_was_tampered_with_is_refused_by_the_trainer_which_goes_on(
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
-def test_no_header_brings_the_reader_down(exported: Path, data: st.DataObject) -> None:
+def test_no_header_crashes_the_reader(exported: Path, data: st.DataObject) -> None:
     """Headers that are JSON of the right form, with wrong numbers and kinds in them."""
     whole = (exported / package.WEIGHTS).read_bytes()
     odd = (
@@ -342,7 +340,7 @@ LINES = st.lists(
     beginning=st.sampled_from([b"", b"\x1f\x8b", b"PK\x03\x04", b"ARROW1", b"PAR1", b"\xff\xfe", b"\xef\xbb\xbf"]),
     is_packed=st.booleans(),
 )
-def test_whatever_lies_in_a_candle_file_is_candles_or_a_sentence(
+def test_any_candle_file_gives_candles_or_an_explanation(
     tmp_path_factory: pytest.TempPathFactory, body: bytes, name: str, beginning: bytes, is_packed: bool
 ) -> None:
     path = tmp_path_factory.mktemp("odd") / name
@@ -356,7 +354,7 @@ def test_whatever_lies_in_a_candle_file_is_candles_or_a_sentence(
     assert (np.diff(times) > 0).all() and np.isfinite(values).all() and (values[:4] > 0).all()
 
 
-def test_a_pipe_is_no_candle_file(tmp_path: Path) -> None:
+def test_a_pipe_is_refused_as_candle_file(tmp_path: Path) -> None:
     """Reading it would wait for ever."""
     make_pipe(tmp_path / "candles.csv")
     named = ("--venue", "file", "--symbol", "A/B", "--data-dir", str(tmp_path / "data"))

@@ -1,4 +1,4 @@
-"""A package of a large checkpoint: read and stored in pieces beside the window's thread, only while it is wanted."""
+"""A package of a large checkpoint: read and stored in pieces off the main thread, and cancellable."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def threads(monkeypatch: pytest.MonkeyPatch) -> list[threading.Thread]:
     return found
 
 
-def test_it_is_stored_beside_the_windows_thread_with_progress(
+def test_a_large_package_is_stored_off_the_main_thread_with_progress(
     qapp: QApplication,
     tmp_path: Path,
     given: Path,
@@ -84,7 +84,7 @@ def test_it_is_stored_beside_the_windows_thread_with_progress(
 
 
 @pytest.mark.parametrize("moment", ["reading", "storing"])
-def test_one_that_is_cancelled_leaves_nothing(
+def test_a_cancelled_import_leaves_nothing(
     qapp: QApplication,
     tmp_path: Path,
     given: Path,
@@ -115,7 +115,7 @@ def test_one_that_is_cancelled_leaves_nothing(
     run_window(qapp, context(tmp_path / "data"), story)
 
 
-def test_the_job_in_the_list_cancels_it(
+def test_the_job_list_can_cancel_the_import(
     qapp: QApplication, tmp_path: Path, given: Path, gate: CandleGate, idle_trainer: None
 ) -> None:
     async def story(application: Application) -> None:

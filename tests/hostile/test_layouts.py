@@ -1,4 +1,4 @@
-"""Layout files that are rubbish, of another version, or of a screen that is gone; and screens that go while it runs."""
+"""Layout files that are garbage, of another version, or for a removed screen; and screens removed while running."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def a_layout(**changes: object) -> bytes:
 @example(content=a_layout(version="four"))
 @example(content=a_layout(kept=[1, 2]))
 @example(content=a_layout(more=1))
-def test_whatever_lies_in_the_file_the_default_is_shown_and_it_can_be_saved(
+def test_any_layout_file_falls_back_to_the_default_and_can_be_saved(
     bench: Bench, tmp_path_factory: pytest.TempPathFactory, content: bytes
 ) -> None:
     path = tmp_path_factory.mktemp("layouts") / "layout.json"
@@ -80,7 +80,7 @@ def test_whatever_lies_in_the_file_the_default_is_shown_and_it_can_be_saved(
     assert LayoutStore(path).restore(bench.window)
 
 
-def test_a_layout_runs_nothing(bench: Bench, tmp_path: Path) -> None:
+def test_a_layout_executes_nothing(bench: Bench, tmp_path: Path) -> None:
     """Qt's own settings files may hold pickles, which PySide loads when it reads them; this file is none of those."""
     victim = tmp_path / "it ran"
     harmful = b64encode(pickle.dumps(Harmful(victim))).decode()
@@ -100,7 +100,7 @@ def screens(folder: Path, *of: dict[str, object]) -> str:
 
 
 @pytest.mark.slow
-def test_a_window_of_a_screen_that_is_gone_comes_up_on_one_that_is_there(tmp_path: Path) -> None:
+def test_a_window_of_a_removed_screen_opens_on_an_existing_one(tmp_path: Path) -> None:
     """A hand drags it onto the second screen; the start after it finds the first alone."""
     folder = DataFolder(tmp_path / "data")
     commands.configure(folder.root)
@@ -115,7 +115,7 @@ def test_a_window_of_a_screen_that_is_gone_comes_up_on_one_that_is_there(tmp_pat
         assert opened.close() == 0 and TRACEBACK not in opened.errors
 
 
-def test_what_lies_where_no_screen_is_comes_back_when_the_screens_change(qtbot: QtBot, bench: Bench) -> None:
+def test_off_screen_panels_return_when_the_screens_change(qtbot: QtBot, bench: Bench) -> None:
     """The window, and a dock that floats; what can be reached stays where it is."""
     room = QGuiApplication.primaryScreen().availableGeometry()
     keeper = ScreenKeeper(bench.window)
@@ -136,7 +136,7 @@ def test_what_lies_where_no_screen_is_comes_back_when_the_screens_change(qtbot: 
     assert other.pos() == place and keeper.parent() is bench.window
 
 
-def test_a_window_larger_than_the_screen_that_is_left_is_made_to_fit(qtbot: QtBot) -> None:
+def test_a_window_larger_than_the_screen_is_resized(qtbot: QtBot) -> None:
     room = QGuiApplication.primaryScreen().availableGeometry()
     widget = QWidget()
     qtbot.addWidget(widget)
@@ -150,7 +150,7 @@ def test_a_window_larger_than_the_screen_that_is_left_is_made_to_fit(qtbot: QtBo
 
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(place=st.integers(0, 10**6), byte=st.integers(0, 255), part=st.sampled_from(["docks", "geometry"]))
-def test_one_changed_byte_of_what_qt_saved_is_found_and_never_given_to_qt(
+def test_a_changed_byte_of_the_qt_state_is_detected_and_not_passed_to_qt(
     bench: Bench, tmp_path_factory: pytest.TempPathFactory, place: int, byte: int, part: str
 ) -> None:
     """11 of 600 such changes were a segmentation fault in restoreState, at every start."""
@@ -200,7 +200,7 @@ CRASHES = [(13, 4), (15, 11), (95, 151), (14, 117), (97, 14), (145, 75)]
 """Bytes of that window's saved state which Qt 6.9 does not survive."""
 
 
-def test_a_start_that_died_while_it_restored_the_layout_is_the_last_one(tmp_path: Path) -> None:
+def test_a_crash_while_restoring_the_layout_does_not_repeat(tmp_path: Path) -> None:
     """The checksum is right: an older version, or Qt itself, wrote what Qt crashes on."""
     path = tmp_path / "layout.json"
     for place, byte in CRASHES:

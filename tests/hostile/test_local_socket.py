@@ -1,4 +1,4 @@
-"""The socket between a window and its commands: other users stay out, and the same user does no harm through it."""
+"""The socket between a window and its commands: no access for other users, and no harm by the same user."""
 
 from __future__ import annotations
 
@@ -142,7 +142,7 @@ def said_to(qtbot: QtBot, folder: Path, *messages: bytes) -> str:
 
 
 @as_root
-def test_another_user_can_neither_bind_the_name_nor_enter_the_folder(
+def test_another_user_can_neither_bind_the_socket_nor_enter_the_folder(
     instance_lock: SingleInstance, tmp_path: Path
 ) -> None:
     place = address(tmp_path)
@@ -152,9 +152,7 @@ def test_another_user_can_neither_bind_the_name_nor_enter_the_folder(
 
 
 @as_root
-def test_another_user_who_gets_in_nevertheless_is_hung_up_on(
-    qtbot: QtBot, instance_lock: SingleInstance, tmp_path: Path
-) -> None:
+def test_a_connection_of_another_user_is_closed(qtbot: QtBot, instance_lock: SingleInstance, tmp_path: Path) -> None:
     instance_lock.listen()
     place = Path(address(tmp_path))
     place.parent.parent.chmod(0o755)
@@ -186,7 +184,7 @@ def test_a_command_sends_nothing_to_another_users_program(
 
 
 @as_root
-def test_another_users_program_cannot_answer_for_the_window(instance_lock: SingleInstance, tmp_path: Path) -> None:
+def test_another_users_program_cannot_impersonate_the_window(instance_lock: SingleInstance, tmp_path: Path) -> None:
     place = Path(address(tmp_path))
     place.parent.parent.chmod(0o777)
     place.parent.chmod(0o777)
@@ -196,7 +194,7 @@ def test_another_users_program_cannot_answer_for_the_window(instance_lock: Singl
         stranger.communicate("", timeout=60.0)
 
 
-def test_a_folder_that_is_open_to_others_is_closed(cache: Path, tmp_path: Path) -> None:
+def test_a_folder_open_to_others_is_made_private(cache: Path, tmp_path: Path) -> None:
     folder = Path(address(tmp_path)).parent
     folder.chmod(0o777)
     address(tmp_path)
@@ -204,7 +202,7 @@ def test_a_folder_that_is_open_to_others_is_closed(cache: Path, tmp_path: Path) 
 
 
 @pytest.mark.parametrize("kind", ["link", "file"])
-def test_a_place_that_is_no_folder_of_the_users_is_not_used(cache: Path, tmp_path: Path, kind: str) -> None:
+def test_a_path_that_is_not_a_folder_of_the_user_is_not_used(cache: Path, tmp_path: Path, kind: str) -> None:
     (cache / "ghostcandle").mkdir()
     run = cache / "ghostcandle" / "run"
     run.symlink_to(tmp_path) if kind == "link" else run.write_bytes(b"")
@@ -215,7 +213,7 @@ def test_a_place_that_is_no_folder_of_the_users_is_not_used(cache: Path, tmp_pat
     assert list(tmp_path.iterdir()) == []
 
 
-def test_who_listens_without_the_lock_keeps_no_window_from_opening(
+def test_a_listener_without_the_lock_does_not_block_a_window(
     instance_lock: SingleInstance, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The lock is asked first; what lies in the socket's place then is nobody's, whatever it answers."""
@@ -233,7 +231,7 @@ def test_who_listens_without_the_lock_keeps_no_window_from_opening(
     assert (done.returncode, opened) == (0, [1]), done.stderr
 
 
-def test_a_folder_whose_owner_does_not_listen_is_said_to_be_in_use(cache: Path, tmp_path: Path) -> None:
+def test_a_folder_with_an_unresponsive_owner_is_reported_in_use(cache: Path, tmp_path: Path) -> None:
     folder = DataFolder(tmp_path)
     folder.ensure()
     with own(folder, "headless"):
@@ -269,7 +267,7 @@ ODD = [
 
 
 @pytest.mark.parametrize("odd", ODD, ids=range(len(ODD)))
-def test_what_makes_no_sense_is_refused_with_a_sentence(
+def test_nonsense_is_refused_with_an_explanation(
     qtbot: QtBot, remote_commands: RemoteCommands, tmp_path: Path, odd: bytes
 ) -> None:
     answer = said_to(qtbot, tmp_path, BEGIN, odd)
@@ -279,7 +277,7 @@ def test_what_makes_no_sense_is_refused_with_a_sentence(
 
 
 @pytest.mark.parametrize("price", [-1.0, 0.0, float("nan"), float("inf"), 1e308])
-def test_prices_that_no_market_has_are_refused(
+def test_impossible_prices_are_refused(
     qtbot: QtBot, remote_commands: RemoteCommands, tmp_path: Path, price: float
 ) -> None:
     columns = rows(5)
@@ -296,7 +294,7 @@ def test_prices_that_no_market_has_are_refused(
     client.abort()
 
 
-def test_a_client_that_does_not_wait_for_answers_is_hung_up_on(
+def test_a_client_that_does_not_wait_for_answers_is_disconnected(
     qtbot: QtBot, remote_commands: RemoteCommands, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     """It would fill the window's memory faster than a disk takes it."""
@@ -308,7 +306,7 @@ def test_a_client_that_does_not_wait_for_answers_is_hung_up_on(
     assert "does not wait for answers" in caplog.text
 
 
-def test_a_client_that_reads_no_answers_is_hung_up_on(
+def test_a_client_that_reads_no_answers_is_disconnected(
     qtbot: QtBot, instance_lock: SingleInstance, tmp_path: Path
 ) -> None:
     owner = QObject()
@@ -337,7 +335,7 @@ def test_a_client_that_reads_no_answers_is_hung_up_on(
     assert served.finish()
 
 
-def test_an_import_that_is_interrupted_on_a_locked_database_does_not_hold_the_window_up(
+def test_an_interrupted_import_on_a_locked_database_does_not_block_the_window(
     qtbot: QtBot, remote_commands: RemoteCommands, tmp_path: Path
 ) -> None:
     client = connected(tmp_path)
@@ -360,7 +358,7 @@ def test_an_import_that_is_interrupted_on_a_locked_database_does_not_hold_the_wi
     assert summaries == ["Mischief: 10 candles stored."]
 
 
-def test_a_real_server_is_known_as_the_users_own(qapp: QApplication, cache: Path, tmp_path: Path) -> None:
+def test_a_real_server_is_recognised_as_the_users(qapp: QApplication, cache: Path, tmp_path: Path) -> None:
     server = QLocalServer()
     assert server.listen(address(tmp_path))
     client = connected(tmp_path)

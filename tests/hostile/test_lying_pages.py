@@ -1,4 +1,4 @@
-"""Parquet files whose pages say and hold more than the footer does: refused within 200 MB."""
+"""Parquet files whose pages hold more than the footer declares: refused within 200 MB."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ LIES: dict[str, tuple[Callable[[Path], None], str]] = {
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no getrusage")
-def test_a_file_that_lies_in_its_footer_is_refused_before_it_is_unpacked(tmp_path: Path) -> None:
+def test_a_false_footer_is_refused_before_decompression(tmp_path: Path) -> None:
     paths = [tmp_path / f"{number}.parquet" for number in range(len(LIES))]
     for path, (write, _words) in zip(paths, LIES.values(), strict=True):
         write(path)
@@ -114,7 +114,7 @@ def test_a_file_that_lies_in_its_footer_is_refused_before_it_is_unpacked(tmp_pat
 @pytest.mark.parametrize("packing", ["none", "snappy", "gzip", "zstd"])
 @pytest.mark.parametrize("version", ["1.0", "2.0"])
 @pytest.mark.parametrize("has_dictionary", [True, False])
-def test_a_file_that_another_program_would_write_is_read_whole(
+def test_files_of_other_programs_are_read_completely(
     tmp_path: Path, packing: str, version: str, has_dictionary: bool
 ) -> None:
     rows = 6_000
@@ -141,7 +141,7 @@ def test_a_file_that_another_program_would_write_is_read_whole(
     assert np.array_equal(found.columns.values[3], prices)
 
 
-def test_a_large_page_that_is_as_large_on_disk_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_large_uncompressed_page_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Some programs write a column of a row group as one page."""
     monkeypatch.setattr(parquet_pages, "_HELD_BYTES", 2**20)  # of 128 MiB the test would take half a gigabyte
     rows = 30_000
@@ -153,9 +153,7 @@ def test_a_large_page_that_is_as_large_on_disk_is_read(tmp_path: Path, monkeypat
 
 
 @pytest.mark.parametrize("every", [3, pytest.param(1, marks=pytest.mark.slow)])
-def test_a_parquet_file_whose_every_byte_is_changed_in_turn_ends_in_a_sentence_or_is_read(
-    tmp_path: Path, every: int
-) -> None:
+def test_any_changed_parquet_byte_is_explained_or_read(tmp_path: Path, every: int) -> None:
     """Where pyarrow was asked for its columns, 12 of 7,835 such files aborted the process."""
     path = tmp_path / "a.parquet"
     times = START_MS + 60_000.0 * np.arange(5)
@@ -168,7 +166,7 @@ def test_a_parquet_file_whose_every_byte_is_changed_in_turn_ends_in_a_sentence_o
                 read_candle_table(path)
 
 
-def test_a_parquet_file_whose_footer_is_longer_than_it_is_refused(tmp_path: Path) -> None:
+def test_a_parquet_footer_longer_than_the_file_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "a.parquet"
     pq.write_table(pa.table({name: [1.0, 2.0] for name in NAMES}), path)
     path.write_bytes(path.read_bytes()[:-8] + struct.pack("<I", 2**32 - 1) + b"PAR1")

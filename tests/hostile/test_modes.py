@@ -1,4 +1,4 @@
-"""What is stored is the user's alone, whatever the umask; and what a kill leaves behind is cleaned up."""
+"""Stored files are private to the user under any umask, and leftovers of a kill are cleaned up."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def run(data: Path, *arguments: str) -> None:
 
 
 @pytest.mark.slow
-def test_nothing_that_is_stored_is_for_others_whatever_the_umask(tmp_path: Path) -> None:
+def test_stored_files_are_private_under_any_umask(tmp_path: Path) -> None:
     """Modes were 0644."""
     data = tmp_path / "data"
     run(data, "headless", "--feed", "simulate", "--candles", "12", "--seed", "1")
@@ -57,7 +57,7 @@ def test_nothing_that_is_stored_is_for_others_whatever_the_umask(tmp_path: Path)
     assert open_to_others(data) == []
 
 
-def test_a_folder_of_a_former_version_is_made_private_at_the_next_start(tmp_path: Path) -> None:
+def test_a_folder_of_an_older_version_is_made_private_at_the_next_start(tmp_path: Path) -> None:
     folder = DataFolder(tmp_path / "data")
     folder.ensure()
     open_database(folder.database).close()
@@ -70,7 +70,7 @@ def test_a_folder_of_a_former_version_is_made_private_at_the_next_start(tmp_path
         assert open_to_others(folder.root) == []
 
 
-def test_a_folder_that_holds_other_things_keeps_its_mode(tmp_path: Path) -> None:
+def test_a_folder_with_foreign_files_keeps_its_mode(tmp_path: Path) -> None:
     folder = DataFolder(tmp_path / "home")
     folder.root.mkdir()
     folder.root.chmod(0o755)
@@ -80,7 +80,7 @@ def test_a_folder_that_holds_other_things_keeps_its_mode(tmp_path: Path) -> None
     assert stat.S_IMODE(folder.logs.stat().st_mode) == 0o700
 
 
-def test_what_all_share_and_links_are_left_alone(tmp_path: Path) -> None:
+def test_shared_folders_and_links_are_not_changed(tmp_path: Path) -> None:
     shared, target, link = tmp_path / "shared", tmp_path / "target", tmp_path / "link"
     shared.mkdir()
     shared.chmod(0o1777)
@@ -92,7 +92,7 @@ def test_what_all_share_and_links_are_left_alone(tmp_path: Path) -> None:
     assert stat.S_IMODE(shared.stat().st_mode) == 0o1777 and stat.S_IMODE(target.stat().st_mode) == 0o644
 
 
-def test_what_a_kill_left_of_a_frozen_copy_is_gone_after_the_next_start(
+def test_temporary_files_of_a_killed_snapshot_are_removed_at_the_next_start(
     tmp_path: Path, session_after: SessionAfter
 ) -> None:
     session = session_after(tmp_path, 31)

@@ -1,4 +1,4 @@
-"""What comes from outside is data: nothing in the program runs it, and nothing reads a form that could."""
+"""External input is data: the program executes none of it and reads no executable format."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def _is_false(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant) and node.value is False
 
 
-def test_no_line_of_the_program_runs_or_unpickles_what_it_reads() -> None:
+def test_the_program_never_executes_or_unpickles_its_input() -> None:
     found = [
         f"{path.relative_to(ROOT)}:{fault}"
         for package in ("core", "desktop", "models", "resources")
@@ -58,7 +58,7 @@ def test_no_line_of_the_program_runs_or_unpickles_what_it_reads() -> None:
         "os.system(x)",
     ],
 )
-def test_the_look_finds_what_it_should(source: str) -> None:
+def test_the_check_finds_known_violations(source: str) -> None:
     assert list(_faults(ast.parse(source)))
 
 
@@ -80,7 +80,7 @@ def test_the_look_finds_what_it_should(source: str) -> None:
         "\x00 = \ud800",
     ],
 )
-def test_a_filter_is_a_tree_of_comparisons_or_a_sentence(typed: str) -> None:
+def test_a_filter_gives_comparisons_or_an_explanation(typed: str) -> None:
     try:
         found = parse(typed, Moment(1_795_234_567_000))
     except FilterError as error:

@@ -1,4 +1,4 @@
-"""What a start found wrong is in the window's banner: also two things at once."""
+"""Startup problems are shown in the window's banner, also two at once."""
 
 from __future__ import annotations
 
@@ -33,9 +33,7 @@ def qt(qapp: QApplication) -> Iterator[QApplication]:
     qapp.setQuitOnLastWindowClosed(ends)
 
 
-def test_a_temporary_folder_a_broken_layout_and_a_damaged_database_are_all_named(
-    qt: QApplication, tmp_path: Path
-) -> None:
+def test_all_startup_problems_are_named(qt: QApplication, tmp_path: Path) -> None:
     folder = DataFolder(tmp_path)
     folder.ensure()
     folder.layout.write_bytes(b"\x00\xff" * 900)

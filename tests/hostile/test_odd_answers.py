@@ -1,4 +1,4 @@
-"""An exchange that means harm, or has lost its mind: the feed says so, waits within reason, and comes back."""
+"""A hostile or broken exchange: the feed reports it, waits within bounds, and recovers."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ async def got_over(rig: Rig) -> None:
     del rig.received.statuses[:-1]
 
 
-async def test_a_wait_that_cannot_be_read_does_not_end_the_feed(tmp_path: Path) -> None:
+async def test_an_unreadable_wait_does_not_end_the_feed(tmp_path: Path) -> None:
     async with watched(tmp_path) as rig:
         await rig.live(2)
         for asked in ("²", "-5", "1e3", "٣", "soon", "Mon, 99 Xxx 2026 99:99:99 +99999999", ""):
@@ -52,13 +52,13 @@ ENDLESS = ["1000000000", "9" * 400, "Fri, 31 Dec 9999 23:59:59 GMT"]
 
 
 @pytest.mark.parametrize("asked", ENDLESS)
-def test_a_wait_without_end_is_an_hour(asked: str) -> None:
+def test_an_endless_wait_becomes_an_hour(asked: str) -> None:
     answer = HttpResponse(429, {"retry-after": asked, "date": "Mon, 23 Nov 2026 04:00:00 GMT"})
     assert answer.retry_after_s == UNBELIEVED_WAIT_S
     assert "years, which is ignored; the next attempt is in an hour" in answer.ignored_wait_notice
 
 
-async def test_a_wait_without_end_is_not_kept_and_that_is_said(tmp_path: Path) -> None:
+async def test_an_endless_wait_is_ignored_and_that_is_reported(tmp_path: Path) -> None:
     async with watched(tmp_path) as rig:
         await rig.live(2)
         await broken(rig, 429, retry_after_s=ENDLESS[1])
@@ -73,14 +73,14 @@ async def test_a_wait_without_end_is_not_kept_and_that_is_said(tmp_path: Path) -
     ("asked", "wait_s", "is_believed"),
     [("5", 5.0, True), (f"{LONGEST_BAN_S:.0f}", LONGEST_BAN_S, True), ("259201", UNBELIEVED_WAIT_S, False)],
 )
-def test_the_longest_ban_that_exists_is_kept(asked: str, wait_s: float, is_believed: bool) -> None:
+def test_the_longest_real_ban_is_respected(asked: str, wait_s: float, is_believed: bool) -> None:
     answer = HttpResponse(418, {"retry-after": asked})
     assert answer.retry_after_s == wait_s
     assert (answer.ignored_wait_notice == "") is is_believed
 
 
 @pytest.mark.parametrize("status", [400, 404, 500])
-async def test_an_error_of_200_kb_is_a_short_sentence(tmp_path: Path, status: int) -> None:
+async def test_an_error_of_200_kb_is_shortened(tmp_path: Path, status: int) -> None:
     body = json.dumps({"code": -1100, "msg": "<img src='/dev/zero'> " + "very long " * 20_000})
     async with watched(tmp_path, is_to_fail=status != 500) as rig:
         await rig.live(2)
@@ -95,7 +95,7 @@ async def test_an_error_of_200_kb_is_a_short_sentence(tmp_path: Path, status: in
 
 
 @pytest.mark.parametrize("packing", [None, "gzip"])
-async def test_a_body_without_end_is_cut_off(tmp_path: Path, packing: str | None) -> None:
+async def test_an_endless_body_is_cut_off(tmp_path: Path, packing: str | None) -> None:
     body = b"[" + b"1," * (LARGEST_BYTES // 2 + 1_000_000)
     async with watched(tmp_path) as rig:
         await rig.live(2)
@@ -105,7 +105,7 @@ async def test_a_body_without_end_is_cut_off(tmp_path: Path, packing: str | None
         await rig.live(3)
 
 
-async def test_what_is_no_answer_is_got_over(tmp_path: Path) -> None:
+async def test_the_feed_recovers_from_invalid_answers(tmp_path: Path) -> None:
     async with watched(tmp_path) as rig:
         await rig.live(2)
         for body in (
@@ -124,7 +124,7 @@ async def test_what_is_no_answer_is_got_over(tmp_path: Path) -> None:
             await got_over(rig)
 
 
-async def test_a_probe_of_it_gets_a_sentence() -> None:
+async def test_a_probe_explains_invalid_answers() -> None:
     async with an_exchange() as exchange:
         exchange.answer(400, body='{"code": -1, "msg": "' + "x" * 200_000 + '"}')
         problem = await probe(MARKET, exchange.urls, 2.0, loop_time())
@@ -149,12 +149,12 @@ class OffClock:
 
 
 @pytest.mark.parametrize("years", [6_974, 10_000, -60])
-async def test_a_computer_in_the_year_9000_has_its_candles_all_the_same(tmp_path: Path, years: int) -> None:
+async def test_candles_arrive_with_a_system_clock_in_the_year_9000(tmp_path: Path, years: int) -> None:
     async with watched(tmp_path, clock=OffClock(loop_time(), years * YEAR_MS)) as rig:
         await rig.live(5)
 
 
-async def test_an_exchange_in_the_year_9000_is_not_believed(tmp_path: Path) -> None:
+async def test_an_exchange_clock_in_the_year_9000_is_rejected(tmp_path: Path) -> None:
     async with watched(tmp_path) as rig:
         rig.exchange.toxics.append(ClockSkew(6_974 * YEAR_MS))
         await rig.trouble("reports a time before 1970 or after 2100.")
@@ -162,7 +162,7 @@ async def test_an_exchange_in_the_year_9000_is_not_believed(tmp_path: Path) -> N
         await rig.live(3)
 
 
-async def test_an_exchange_that_was_years_ahead_is_followed_back(tmp_path: Path) -> None:
+async def test_the_feed_recovers_from_an_exchange_clock_years_ahead(tmp_path: Path) -> None:
     """At first, and in the midst: no candle is left out for that its clock was wrong for a while."""
     async with watched(tmp_path) as rig:
         for _ in range(2):
@@ -185,7 +185,7 @@ class Instead(MessageToxic):
         return [replace(message, raw=self.raw)]
 
 
-async def test_what_is_no_message_is_got_over(tmp_path: Path) -> None:
+async def test_the_feed_recovers_from_invalid_messages(tmp_path: Path) -> None:
     async with watched(tmp_path) as rig:
         await rig.live(2)
         for raw in (

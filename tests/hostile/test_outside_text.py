@@ -1,4 +1,4 @@
-"""Text that others chose, in the real window: it is shown as it is written, cut, and never read as HTML."""
+"""Untrusted text in the real window: shown literally, shortened, and never rendered as HTML."""
 
 from __future__ import annotations
 
@@ -111,19 +111,19 @@ def _too_long(root: QWidget) -> list[str]:
     return [f"{where}: {len(text)}" for where, text in (*_texts(root), *labels) if len(text) > 5_000]
 
 
-def test_nothing_in_the_window_takes_it_for_html(bench: Bench) -> None:
+def test_no_widget_renders_it_as_html(bench: Bench) -> None:
     assert any("&lt;img" in text for _, text in _texts(bench.window)), "it is not shown at all"
     assert not _wrong(bench.window)
     assert not _too_long(bench.window)
 
 
-def test_the_cells_of_the_browser_show_the_name_and_cut_the_long_one(bench: Bench) -> None:
+def test_browser_cells_show_the_name_and_shorten_a_long_one(bench: Bench) -> None:
     panel = browser(bench)
     shown = {str(panel.model.index(row, PLACE["name"]).data()) for row in range(panel.model.rowCount())}
     assert NAME in shown and max(map(len, shown)) == LONGEST
 
 
-def test_hovering_a_row_shows_the_name_as_text(bench: Bench, qtbot: QtBot) -> None:
+def test_the_tooltip_of_a_row_shows_the_name_as_plain_text(bench: Bench, qtbot: QtBot) -> None:
     panel = browser(bench)
     place = panel.table.visualRect(panel.model.index(0, PLACE["step"])).center()
     viewport = panel.table.viewport()
@@ -133,7 +133,7 @@ def test_hovering_a_row_shows_the_name_as_text(bench: Bench, qtbot: QtBot) -> No
     qtbot.waitUntil(lambda: not QToolTip.isVisible(), timeout=60_000)
 
 
-def test_the_dialogs_show_it_as_text(bench: Bench) -> None:
+def test_dialogs_show_it_as_plain_text(bench: Bench) -> None:
     window = bench.window
     kept = [bench.source.catalog[row] for row in range(len(bench.source.catalog))]
     settings = [{"model": {"name": NAME}}, {"model": {"name": LONG}}]
@@ -152,7 +152,7 @@ def test_the_dialogs_show_it_as_text(bench: Bench) -> None:
         dialog.close()
 
 
-def test_a_legend_and_a_curves_label_take_no_markup_and_no_template(bench: Bench) -> None:
+def test_legend_and_curve_label_use_no_markup_or_template(bench: Bench) -> None:
     source = bench.source
     kept = [source.catalog[row] for row in range(len(source.catalog))]
     dialog = CompareDialog(kept, [None, None], lambda _run: list(scenario.steps()), bench.theme.palette, bench.window)
@@ -163,7 +163,7 @@ def test_a_legend_and_a_curves_label_take_no_markup_and_no_template(bench: Bench
     dialog.deleteLater()
 
 
-def test_a_message_about_jobs_shows_their_titles_as_text(bench: Bench) -> None:
+def test_a_message_about_jobs_shows_their_titles_as_plain_text(bench: Bench) -> None:
     box = MessageBox(bench.window)
     box.setText(LONG)
     assert box.textFormat() is Qt.TextFormat.PlainText and len(box.text()) <= LONGEST_TEXT
@@ -184,6 +184,6 @@ def test_an_error_of_200_kb_is_painted_on_an_empty_chart(make_bench: MakeBench) 
     assert not bench.chart.grab().isNull()
 
 
-def test_a_bubble_of_the_desktop_has_no_markup() -> None:
+def test_a_desktop_notification_has_no_markup() -> None:
     assert in_a_bubble(NAME) == "‹img src='/dev/zero'>"
     assert len(in_a_bubble(LONG)) == LONGEST

@@ -1,4 +1,4 @@
-"""Replay files in the window: read on a thread, with progress and an end; one that is refused ends nothing."""
+"""Replay files in the window: read on a thread, with progress and cancellation; a refused one does not end the feed."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ REFUSED = {
 }
 
 
-def test_a_refused_file_ends_nothing_and_is_said_until_the_next_market_is_opened(
+def test_a_refused_file_is_reported_until_the_next_market_is_opened(
     qapp: QApplication, tmp_path: Path, gate: CandleGate
 ) -> None:
     """The running market was stopped first, and the sentence stood on other markets' charts half an hour later."""
@@ -119,7 +119,7 @@ def test_a_large_file_is_read_on_another_thread_with_progress_and_can_be_cancell
     run_window(qapp, context(tmp_path / "data"), story)
 
 
-def test_another_market_that_is_chosen_ends_the_reading_of_a_file(
+def test_choosing_another_market_stops_the_reading_of_a_file(
     qapp: QApplication, tmp_path: Path, gate: CandleGate, idle_trainer: None, large: Path
 ) -> None:
     async def story(application: Application) -> None:

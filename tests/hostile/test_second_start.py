@@ -1,4 +1,4 @@
-"""Two starts on one data folder: the second raises the first and ends; a first that was killed stops nobody."""
+"""Two starts on one data folder: the second raises the first and exits; a killed first blocks no start."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def folder(tmp_path: Path) -> DataFolder:
     return DataFolder(tmp_path / "data")
 
 
-def test_a_second_start_raises_the_first_and_ends_unless_that_hangs_and_a_command_names_it(folder: DataFolder) -> None:
+def test_a_second_start_raises_the_first_window_unless_that_hangs(folder: DataFolder) -> None:
     with window(folder.root, "--feed", "simulate") as first:
         first.wait_for(lambda said: bool(said.get("title")) and said["feed"] == "simulated", "a window that runs")
         with window(folder.root, "--feed", "simulate") as second:
@@ -47,7 +47,7 @@ def test_a_second_start_raises_the_first_and_ends_unless_that_hangs_and_a_comman
         assert first.close() == 0
 
 
-def test_a_killed_window_leaves_lock_socket_and_log_and_the_next_start_goes_on(folder: DataFolder) -> None:
+def test_the_next_start_recovers_from_a_killed_window(folder: DataFolder) -> None:
     with window(folder.root, "--feed", "simulate") as first:
         reached = first.wait_for(lambda said: said.get("step", 0) > 2, "training")["step"]
         first.kill()

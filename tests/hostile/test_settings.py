@@ -39,7 +39,7 @@ BROKEN: dict[str, tuple[bytes, str]] = {
 
 
 @pytest.mark.parametrize("what", BROKEN)
-def test_a_broken_file_gives_defaults_for_what_is_wrong_and_a_sentence(tmp_path: Path, what: str) -> None:
+def test_invalid_values_fall_back_to_defaults_with_a_warning(tmp_path: Path, what: str) -> None:
     content, words = BROKEN[what]
     path = tmp_path / "settings.json"
     path.write_bytes(content)
@@ -55,7 +55,7 @@ def test_ten_thousand_unknown_names_are_counted_not_listed(tmp_path: Path) -> No
     assert len(warnings) < 100 and "9,950 more" in warnings[-1]
 
 
-def test_bad_entries_of_a_list_take_no_good_ones_along() -> None:
+def test_invalid_list_entries_do_not_drop_valid_ones() -> None:
     venues = ["BAD!", "binance", "WORSE!", "kraken", 7]
     found, warnings = from_dict({"market": {"fallback_venues": venues}})
     assert found.market.fallback_venues == ("binance", "kraken") and len(warnings) == 3
@@ -73,7 +73,7 @@ PLACES = [(group, name) for group, values in to_dict(Settings()).items() for nam
 
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(changes=st.lists(st.tuples(st.sampled_from(PLACES), VALUES), min_size=1, max_size=5))
-def test_any_value_in_any_place_gives_settings_that_can_be_stored(
+def test_any_value_anywhere_gives_storable_settings(
     tmp_path_factory: pytest.TempPathFactory, changes: list[tuple[tuple[str, str], Any]]
 ) -> None:
     tree = to_dict(Settings())

@@ -11,7 +11,7 @@ from models.losses import pinball, quantiles_of, weighted_parts
 LEVEL_TENSOR = torch.tensor(LEVELS)
 
 
-def test_equals_the_score_that_is_reported() -> None:
+def test_the_loss_equals_the_reported_score() -> None:
     generator = np.random.default_rng(0)
     outcome, quantiles = generator.normal(size=(5, 4)), generator.normal(size=(5, 4, 7))
     ours = pinball(torch.tensor(outcome), torch.tensor(quantiles), LEVEL_TENSOR)
@@ -19,7 +19,7 @@ def test_equals_the_score_that_is_reported() -> None:
 
 
 @pytest.mark.parametrize("extreme", [1e30, -1e30, 1e-38, 0.0])
-def test_finite_at_extremes_with_finite_gradients(extreme: float) -> None:
+def test_loss_and_gradients_are_finite_at_extremes(extreme: float) -> None:
     quantiles = torch.zeros(1, 7, requires_grad=True)
     loss = pinball(torch.tensor([extreme]), quantiles, LEVEL_TENSOR.float()).sum()
     loss.backward()
@@ -39,7 +39,7 @@ def test_a_weight_of_zero_removes_a_loss_and_its_gradient() -> None:
     assert losses.grad is not None and losses.grad.tolist() == pytest.approx([0.25, 0.0, 0.75])
 
 
-def test_parts_of_micro_batches_add_up_to_the_weighted_mean() -> None:
+def test_micro_batch_losses_sum_to_the_weighted_mean() -> None:
     generator = torch.Generator().manual_seed(1)
     losses, weights = (torch.rand(5, 3, 2, dtype=torch.float64, generator=generator) for _ in range(2))
     total = weights.sum()

@@ -45,7 +45,7 @@ def test_padding_is_ignored(real: int) -> None:
     assert torch.isfinite(net(features, is_real)).all()
 
 
-def test_the_newest_candles_state_is_the_same_whether_the_others_are_computed_or_not() -> None:
+def test_the_newest_state_does_not_depend_on_computing_the_others() -> None:
     net = awake()
     features, is_real = inputs(7)
     states, may_attend = net.embed(features) + net.position, net._may_attend(is_real)
@@ -94,7 +94,7 @@ def test_an_unknown_name_is_refused() -> None:
 
 
 @pytest.mark.parametrize("activation", ["gelu", "relu", "silu", "tanh"])
-def test_first_weights_by_activation_keep_the_size_of_the_stream(activation: str) -> None:
+def test_initial_weights_keep_the_scale_of_the_residual_stream(activation: str) -> None:
     """He's and Xavier's promise: neither fading nor growing through many layers, forward and backward."""
     deep = dataclasses.replace(SHAPE, layers=12, width=64, activation=activation)
     net = build_model("transformer", deep, 3, "by-activation")
@@ -112,11 +112,11 @@ def test_first_weights_by_activation_keep_the_size_of_the_stream(activation: str
     assert 0.1 < float(early.norm() / late.norm()) < 10.0
 
 
-def test_the_head_starts_at_zero_whatever_the_initialisation() -> None:
+def test_the_head_starts_at_zero_for_any_initialisation() -> None:
     assert torch.equal(build_model("transformer", SHAPE, 0, "by-activation")(*inputs(12)), torch.zeros(2, 3, 2, 7))
 
 
-def test_computing_activations_again_gives_the_same_gradients() -> None:
+def test_activation_checkpointing_gives_the_same_gradients() -> None:
     gradients = []
     for recompute in (False, True):
         net = build_model("transformer", dataclasses.replace(SHAPE, recompute=recompute), 0)
@@ -130,7 +130,7 @@ def test_computing_activations_again_gives_the_same_gradients() -> None:
         torch.testing.assert_close(kept, again)
 
 
-def test_computing_activations_again_saves_memory() -> None:
+def test_activation_checkpointing_saves_memory() -> None:
     """Bytes that the backward pass holds on to, counted by autograd itself."""
     held = []
     for recompute in (False, True):

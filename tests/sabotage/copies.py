@@ -1,4 +1,4 @@
-"""A copy of the tree to put faults into, and the tests that run in it."""
+"""A copy of the tree for faults, and the tests that run in it."""
 
 from __future__ import annotations
 

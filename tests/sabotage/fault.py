@@ -1,4 +1,4 @@
-"""A one-line fault, such as a tired programmer makes."""
+"""A one-line fault, as a tired programmer makes it."""
 
 from __future__ import annotations
 

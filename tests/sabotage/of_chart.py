@@ -1,4 +1,4 @@
-"""Faults in the chart, and in what the window lays on it."""
+"""Faults in the chart and its overlays."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Faults in the forecast, in its score, and in what is read of checkpoints and reports."""
+"""Faults in forecasts, scores, checkpoints and reports."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Faults in what candles and trades come through, and in what is worked out of them at once."""
+"""Faults in feeds, candles, trades and their derived values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Faults in what is kept on disk, in reports and logs, and in what belongs to no package."""
+"""Faults in storage, reports, logs and shared modules."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Faults in how the model learns, and in what watches over that; and in the model."""
+"""Faults in training, its supervision, and the model."""
 
 from __future__ import annotations
 

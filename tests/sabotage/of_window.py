@@ -1,4 +1,4 @@
-"""Faults in panels, dialogs, jobs and commands, and in what holds the window together."""
+"""Faults in panels, dialogs, jobs, commands and the window."""
 
 from __future__ import annotations
 

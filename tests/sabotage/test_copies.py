@@ -30,7 +30,7 @@ def copy(tmp_path: Path) -> Copy:
     return Copy(tmp_path, "not slow")
 
 
-def test_a_fault_is_caught_by_the_test_that_fails_and_the_tree_is_as_before(copy: Copy) -> None:
+def test_a_caught_fault_names_its_test_and_restores_the_tree(copy: Copy) -> None:
     before = (copy.root / HALVED.path).read_bytes()
     with copy.with_faults([HALVED]):
         assert copy.test((), 60.0) == Outcome(("tests/test_price.py::test_double",), "failed")
@@ -38,6 +38,6 @@ def test_a_fault_is_caught_by_the_test_that_fails_and_the_tree_is_as_before(copy
     assert copy.test((), 60.0) == Outcome((), "passed")
 
 
-def test_a_fault_without_effect_survives_though_its_line_is_gone(copy: Copy) -> None:
+def test_a_fault_without_effect_survives(copy: Copy) -> None:
     with copy.with_faults([NEUTRAL]):
         assert not copy.test((), 60.0).is_caught

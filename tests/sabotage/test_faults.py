@@ -28,13 +28,13 @@ def _packages() -> set[str]:
 
 
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)
-def test_it_changes_one_place_and_is_still_python(fault: Fault) -> None:
+def test_each_fault_changes_one_place_and_is_valid_python(fault: Fault) -> None:
     original = _text(fault)
     changed = fault.applied_to(original)
     assert ast.dump(ast.parse(changed)) != ast.dump(ast.parse(original))
 
 
-def test_all_of_them_together_can_be_applied(tmp_path: Path) -> None:
+def test_all_faults_can_be_applied_together(tmp_path: Path) -> None:
     """If two overlapped, stage two could not apply them in one run."""
     for path in {fault.path for fault in FAULTS}:
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
@@ -54,7 +54,7 @@ def test_every_package_has_a_fault() -> None:
     assert _packages() - {fault.path.rpartition("/")[0] for fault in FAULTS} == set()
 
 
-def test_each_has_nearest_tests() -> None:
+def test_each_fault_has_nearest_tests() -> None:
     touched = Touched()
     assert [fault.name for fault in FAULTS if not touched.by([fault.path])] == []
 

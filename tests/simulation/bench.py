@@ -1,4 +1,4 @@
-"""One table and one simulated exchange, over which runs of the program come and go."""
+"""One table and one simulated exchange for consecutive runs of the program."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A seeded market: its trades, and the candles that the exchange makes of them. It is the oracle of the simulation."""
+"""A seeded market: its trades and the exchange's candles. It is the oracle of the simulation."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ _END_MS = EPOCH_MS + (MINUTES - HEALING) * STEP_MS
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_a_loop_that_wakes_up_late_again_and_again_loses_no_trade_and_takes_no_open_candle_for_closed(
+def test_a_repeatedly_blocked_event_loop_loses_no_trade_and_closes_no_open_candle(
     seed: int,
 ) -> None:
     random = Random(seed)
@@ -36,7 +36,7 @@ def test_a_loop_that_wakes_up_late_again_and_again_loses_no_trade_and_takes_no_o
         assert correction.before == outcome.market.corrections[correction.candle.open_time_ms].first
 
 
-def test_after_a_pause_of_many_pages_what_is_fetched_is_not_asked_for_again_and_again() -> None:
+def test_after_a_long_pause_no_page_is_requested_repeatedly() -> None:
     """The stream continued meanwhile and has shown the newest of these candles."""
     pause_ms = (PAGE_ROWS + 30) * STEP_MS
     random = Random(1)

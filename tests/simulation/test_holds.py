@@ -1,4 +1,4 @@
-"""An exchange that asks to be left alone is asked by nobody until its time is over, on virtual time."""
+"""An exchange that requests a wait gets no requests until it is over, on virtual time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The program is closed while the exchange changes its mind: the next start finds out, on virtual time."""
+"""Corrections by the exchange while the program is closed are found at the next start, on virtual time."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def late_correction(market: SimulatedMarket) -> tuple[int, Correction]:
 
 
 @pytest.mark.parametrize("seed", [2, 3])
-def test_what_was_corrected_while_nobody_watched_is_found_at_the_next_start(seed: int) -> None:
+def test_corrections_while_closed_are_found_at_the_next_start(seed: int) -> None:
     random = Random(seed)
     market = SimulatedMarket(random, MINUTES, shows_empty=bool(seed % 2))
     open_ms, correction = late_correction(market)
@@ -55,7 +55,7 @@ def test_what_was_corrected_while_nobody_watched_is_found_at_the_next_start(seed
     assert settled == [market.final[candle.open_time_ms] for candle in settled]
 
 
-def test_a_hole_that_the_exchange_fills_while_nobody_watches_is_filled_at_the_next_start() -> None:
+def test_a_gap_filled_by_the_exchange_while_closed_is_filled_at_the_next_start() -> None:
     random = Random(5)
     market = SimulatedMarket(random, MINUTES, shows_empty=True)
     hole_ms = EPOCH_MS + 6 * STEP_MS

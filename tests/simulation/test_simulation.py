@@ -1,4 +1,4 @@
-"""Whatever a network does to a feed, what is stored in the end is what the exchange says it was."""
+"""After any network faults the stored candles equal the exchange's."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_the_table_equals_the_exchange_after_any_trouble(seed: int) -> None:
         pytest.fail(f"{report}\nTo repeat it: {_command(seed)}", pytrace=False)
 
 
-def test_hours_of_market_are_gone_through() -> None:
+def test_the_configured_hours_are_simulated() -> None:
     """What the promise is about: not an hour, and not without what goes wrong in it."""
     long = [seed for seed in range(_FAST) if _minutes(seed) > MINUTES]
     assert len(long) >= _FAST // _LONG_EVERY and min(_minutes(seed) for seed in long) >= 240

@@ -1,4 +1,4 @@
-"""One trouble at a time, on virtual time: what the feed says of it, and how soon it is over."""
+"""One fault at a time, on virtual time: the feed's reports and the time to recover."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ def events_after(outcome: Outcome, kind: type[FeedEvent], at_ms: int) -> list[tu
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_no_trouble_that_lasts_most_of_the_time_breaks_a_promise(kind: str) -> None:
+def test_no_long_single_fault_breaks_a_guarantee(kind: str) -> None:
     suffering(kind, seed=1, lasts_ms=END_MS - BEGIN_MS, strength=0.7)
 
 
 @pytest.mark.parametrize("kind", ["outage", "stall"])
-def test_a_trouble_of_hours_is_got_over(kind: str) -> None:
+def test_the_feed_recovers_from_hours_of_failure(kind: str) -> None:
     """Longer than one answer of the exchange holds candles, so that it takes several."""
     minutes = 270
     toxic = Toxic(kind, BEGIN_MS, BEGIN_MS + (minutes - 2 * HEALING - 20) * STEP_MS, 1.0, 503)
@@ -48,14 +48,14 @@ def test_a_trouble_of_hours_is_got_over(kind: str) -> None:
     assert len(outcome.stored) > PAGE_ROWS and toxic.until_ms - toxic.from_ms > PAGE_ROWS * STEP_MS
 
 
-def test_without_trouble_nothing_is_said_but_the_start_and_the_daily_renewal() -> None:
+def test_without_faults_only_start_and_daily_renewal_are_reported() -> None:
     outcome = simulate(4, [])
     assert problems(outcome) == []
     assert sentences(outcome) and all("renewed" in sentence for sentence in sentences(outcome))
     assert not [event for event in outcome.events if isinstance(event, RejectedMessage)]
 
 
-def test_a_dead_socket_is_noticed_within_half_a_minute_of_trades() -> None:
+def test_a_dead_socket_is_detected_within_half_a_minute_of_trades() -> None:
     outcome = suffering("stall")
     first_ms, first = events_after(outcome, FeedStatus, BEGIN_MS)[0]
     assert isinstance(first, FeedStatus) and "moves" in first.sentence
@@ -77,13 +77,13 @@ def test_after_a_sleep_the_feed_reports_it_and_fetches_first() -> None:
     assert states[:2] == [FeedState.RECONNECTING, FeedState.LIVE]
 
 
-def test_a_clock_that_is_set_is_no_trouble() -> None:
+def test_a_changed_system_clock_causes_no_disconnect() -> None:
     for strength in (0.1, 0.9):
         outcome = suffering("clock set", strength=strength)
         assert all("renewed" in sentence for sentence in sentences(outcome))
 
 
-def test_an_announced_end_costs_no_wait_and_no_candle() -> None:
+def test_an_announced_shutdown_loses_no_time_and_no_candle() -> None:
     outcome = suffering("shutdown")
     (first_ms, _), (second_ms, second) = events_after(outcome, FeedStatus, BEGIN_MS)[:2]
     assert "will close the connection" in sentences(outcome)[0]
@@ -94,7 +94,7 @@ def test_an_announced_end_costs_no_wait_and_no_candle() -> None:
 @pytest.mark.parametrize(
     ("status", "word"), [(429, "fewer"), (418, "banned"), (403, "firewall"), (502, "server error")]
 )
-def test_refusals_of_the_list_do_not_stop_candles_that_close_by_the_stream(status: int, word: str) -> None:
+def test_refused_requests_do_not_stop_candles_from_the_stream(status: int, word: str) -> None:
     outcome = suffering("status", lasts_ms=END_MS - BEGIN_MS, status=status)
     assert any(word in sentence for sentence in sentences(outcome)) or outcome.vitals()[-1].reconnects == 0
 
@@ -118,7 +118,7 @@ def test_lost_and_late_trades_are_counted() -> None:
     assert sum(lost) > 0 and sum(late) > 0
 
 
-def test_vitals_come_steadily_and_their_counts_never_go_back() -> None:
+def test_vitals_come_regularly_with_monotonic_counts() -> None:
     outcome = suffering("disconnect")
     vitals = outcome.vitals()
     for earlier, later in itertools.pairwise(vitals):

@@ -1,4 +1,4 @@
-"""What goes wrong in the simulated hours, when, and for how long."""
+"""The faults of the simulated hours, their times and durations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The exchange's end of the simulation: a `Venue` whose network is a heap of timers, and as bad as the toxics say."""
+"""The exchange side of the simulation: a `Venue` whose network is a heap of timers with the faults of the toxics."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An event loop whose time passes only by jumps: from one timer to the next, as soon as there is nothing else to do."""
+"""An event loop whose time advances only by jumps to the next timer, as soon as it is idle."""
 
 from __future__ import annotations
 

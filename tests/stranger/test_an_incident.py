@@ -1,4 +1,4 @@
-"""Training goes wrong for real, and a stranger reads why."""
+"""Training really fails, and the user reads why."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ INVENTED = replace(QUICK, market=MarketSettings(feed="simulate", speed=4.0, catc
 FAULTS = (Fault(30, FaultKind.NAN_GRADIENTS, times=3), Fault(50, FaultKind.KILL))
 
 
-def test_why_training_had_an_incident_can_be_read(
+def test_the_cause_of_an_incident_can_be_read(
     qt: QApplication, user: User, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A gradient that is not finite three times in a row, then a trainer that is killed."""

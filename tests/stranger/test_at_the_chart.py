@@ -1,4 +1,4 @@
-"""A trader at the chart: another market by its letters, two compared, the whole screen; a replay, and its past."""
+"""A trader at the chart: finding a market, comparing two, full screen; a replay and its past."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ AT_ONCE = 60
 """Candles of the replay that are there at its start."""
 
 
-def test_another_market_by_its_letters_compared_and_on_the_whole_screen(
+def test_a_market_is_found_by_typing_compared_and_shown_full_screen(
     qt: QApplication, user: User, tmp_path: Path
 ) -> None:
     with exchange() as hall:
@@ -39,7 +39,7 @@ def test_another_market_by_its_letters_compared_and_on_the_whole_screen(
         play(qt, context, two_markets, user, longest_s=300.0)
 
 
-def test_a_replay_is_paused_stepped_back_and_played_on(qt: QApplication, user: User, tmp_path: Path) -> None:
+def test_a_replay_is_paused_stepped_back_and_resumed(qt: QApplication, user: User, tmp_path: Path) -> None:
     file = tmp_path / "a-morning.csv"
     write_candles(file, priced_tape(64_250.0, MINUTE, wall_ms(), 400).closed(wall_ms()))
     market = MarketSettings(feed="replay", file=str(file), speed=2.0, catch_up_candles=AT_ONCE)

@@ -46,7 +46,7 @@ def exchange() -> Iterator[MarketHall]:
         yield hall
 
 
-def test_from_the_first_start_to_the_second(qt: QApplication, user: User, tmp_path: Path) -> None:
+def test_a_first_day_until_the_second_start(qt: QApplication, user: User, tmp_path: Path) -> None:
     folder = DataFolder(tmp_path / "data")
     with exchange() as hall:
         first = Context(QUICK, folder, as_json=False, urls=hall.urls, is_first_start=True)

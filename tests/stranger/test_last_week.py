@@ -47,7 +47,7 @@ def exchange(tape: Tape) -> Iterator[MarketHall]:
         yield hall
 
 
-def test_the_best_checkpoint_of_last_week_is_found_compared_restored_and_given_away(
+def test_last_weeks_best_checkpoint_is_found_compared_restored_and_exported(
     qt: QApplication, user: User, tmp_path: Path
 ) -> None:
     tape = priced_tape(64_250.0, HOURS, wall_ms(), 6 * 50, future=100, trades=3601)

@@ -1,4 +1,4 @@
-"""A day of one-minute candles at speed, in the real window, while a hand goes through its panels: nothing piles up."""
+"""A day of one-minute candles at speed in the real window, while a user visits its panels: memory stays bounded."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Rest:
     threads: int
 
 
-def test_nothing_piles_up_over_a_day(qt: QApplication, user: User, tmp_path: Path) -> None:
+def test_memory_does_not_grow_over_a_day(qt: QApplication, user: User, tmp_path: Path) -> None:
     rests: list[Rest] = []
     context = Context(INVENTED, DataFolder(tmp_path), as_json=False)
     play(qt, context, lambda user: a_day(user, rests), user, longest_s=RESTS * LONGEST_WAIT_S)

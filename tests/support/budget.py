@@ -1,4 +1,4 @@
-"""A pytest plugin (`-p tests.support.budget`): tests begin for so many seconds, the others are named and left."""
+"""A pytest plugin (`-p tests.support.budget`): tests start within a time limit; the others are listed and skipped."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The inner loop, `make check`: lint, types, and the tests that are near what the working tree changes against main.
+"""The inner loop, `make check`: lint, types, and the tests nearest to the changes of the working tree against main.
 
 Lint and types run beside the tests. Skipped tests are listed, and are left to `make test`.
 """

@@ -1,4 +1,4 @@
-"""Running `ghostcandle`: in this process, where most can be found out, and as a user does, in another one."""
+"""Runs `ghostcandle` in this process, or in a separate one as a user does."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Numbers on the screen of which a part cannot be seen: a stranger reads 980 as 98."""
+"""Finds partly hidden numbers on the screen: 980 reads as 98."""
 
 from __future__ import annotations
 

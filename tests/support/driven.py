@@ -1,4 +1,4 @@
-"""A run driven over stored candles to its end, and what the database says of it afterwards."""
+"""A run driven over stored candles to its end, and its database afterwards."""
 
 from __future__ import annotations
 

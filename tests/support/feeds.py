@@ -1,4 +1,4 @@
-"""Iterating a feed in tests: with a limit on time, and with what came kept apart by kind."""
+"""Iterates a feed in tests, with a time limit, and collects its events by kind."""
 
 from __future__ import annotations
 

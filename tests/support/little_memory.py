@@ -1,4 +1,4 @@
-"""A bound on what a test may take, for attacks that would take all memory of the computer once they succeed."""
+"""A memory limit for tests of attacks that would otherwise use all memory of the computer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The loopback exchange with several markets, and a price of each: for a hand that goes from one to another."""
+"""The loopback exchange with several markets and a price of each, for switching between them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Databases as versions before the bounded record wrote them: a row a horizon, without checksums."""
+"""Databases of versions before the bounded record: a row per horizon, without checksums."""
 
 from __future__ import annotations
 

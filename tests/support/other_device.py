@@ -1,4 +1,4 @@
-"""Checkpoints as a machine with a GPU leaves them, made of those of this one."""
+"""Checkpoints as a machine with a GPU writes them, made from those of this machine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pictures of single panels and dialogs, for the pages about them."""
+"""Pictures of single panels and dialogs for the docs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A database in memory with the product's tables, as often as one is wanted."""
+"""In-memory databases with the product's tables."""
 
 from __future__ import annotations
 

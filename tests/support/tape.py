@@ -1,4 +1,4 @@
-"""The candles of a test exchange, the trades that they are made of, and how each of them looks while it forms."""
+"""The candles of a test exchange, their trades, and how each looks while it forms."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Figures that a line break tears from their units, at whatever width a text gets."""
+"""Finds line breaks between figures and their units, at any text width."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which tests a change touches: those in its mirrored place first, then those that import it, the nearest first."""
+"""The tests affected by a change: those in its mirrored place, then those that import it, nearest first."""
 
 from __future__ import annotations
 

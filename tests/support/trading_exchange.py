@@ -1,4 +1,4 @@
-"""The loopback exchange with a stream of trades beside its stream of candles, and with messages that make no sense."""
+"""The loopback exchange with a stream of trades beside its stream of candles, and with invalid messages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Waits for what real child processes do: nothing in this process is notified of it."""
+"""Waits for events of real child processes, which cannot notify this process."""
 
 from __future__ import annotations
 

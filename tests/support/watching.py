@@ -1,4 +1,4 @@
-"""Pictures of the feed's dock and the watchlist: the real window over an exchange on 127.0.0.1 with its troubles."""
+"""Pictures of the feed's dock and the watchlist: the real window over an exchange on 127.0.0.1 with faults."""
 
 from __future__ import annotations
 

@@ -65,7 +65,7 @@ def at_rest(acts: ChartActs) -> Census:
     return take(acts.chart)
 
 
-def test_nothing_breaks_and_nothing_is_left(acts: ChartActs, qtbot: QtBot, qtlog: Any) -> None:
+def test_random_use_breaks_nothing_and_leaks_nothing(acts: ChartActs, qtbot: QtBot, qtlog: Any) -> None:
     torture(acts, qtbot, 0).run(qtlog, steps=WARM_UP)
     before = at_rest(acts)
     torture(acts, qtbot, 1).run(qtlog, steps=SHORT)
@@ -74,7 +74,7 @@ def test_nothing_breaks_and_nothing_is_left(acts: ChartActs, qtbot: QtBot, qtlog
 
 @pytest.mark.slow
 @pytest.mark.timeout(1_800)
-def test_nothing_grows_over_minutes(acts: ChartActs, qtbot: QtBot, qtlog: Any) -> None:
+def test_memory_does_not_grow_over_minutes(acts: ChartActs, qtbot: QtBot, qtlog: Any) -> None:
     torture(acts, qtbot, 0).run(qtlog, seconds=LONG_SECONDS / 4)
     before = at_rest(acts)
     torture(acts, qtbot, 1).run(qtlog, seconds=LONG_SECONDS * 3 / 4)

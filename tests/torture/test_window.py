@@ -172,7 +172,7 @@ def at_rest(acts: WindowActs, qtbot: QtBot) -> Census:
 
 
 @pytest.mark.slow
-def test_nothing_breaks_and_nothing_is_left(acts: WindowActs, qtbot: QtBot, qtlog: Any) -> None:
+def test_random_use_breaks_nothing_and_leaks_nothing(acts: WindowActs, qtbot: QtBot, qtlog: Any) -> None:
     torture(acts, qtbot, 0).run(qtlog, steps=WARM_UP)
     before = at_rest(acts, qtbot)
     torture(acts, qtbot, 1).run(qtlog, steps=SHORT)
@@ -182,7 +182,7 @@ def test_nothing_breaks_and_nothing_is_left(acts: WindowActs, qtbot: QtBot, qtlo
 
 @pytest.mark.slow
 @pytest.mark.timeout(1_800)
-def test_nothing_grows_over_minutes(acts: WindowActs, qtbot: QtBot, qtlog: Any) -> None:
+def test_memory_does_not_grow_over_minutes(acts: WindowActs, qtbot: QtBot, qtlog: Any) -> None:
     """Separate stretches: warm-up happens once, leaks continue."""
     rests: list[Census] = []
     for part in range(STRETCHES):

@@ -28,7 +28,7 @@ async def broken(rig: Rig, status: int, retry_after_s: int | None = None, body: 
 
 
 @pytest.mark.parametrize("status", [429, 418, 403, 503])
-async def test_the_wait_that_is_asked_for_is_kept_and_the_reason_said(tmp_path: Path, status: int) -> None:
+async def test_the_requested_wait_is_respected_and_its_reason_reported(tmp_path: Path, status: int) -> None:
     async with watched(tmp_path) as rig:
         await rig.live(2)
         await broken(rig, status, retry_after_s=1)
@@ -41,7 +41,7 @@ async def test_the_wait_that_is_asked_for_is_kept_and_the_reason_said(tmp_path: 
 
 
 @pytest.mark.parametrize("status", [500, 502])
-async def test_a_fault_of_the_server_is_tried_again_soon(tmp_path: Path, status: int) -> None:
+async def test_a_server_error_is_retried_soon(tmp_path: Path, status: int) -> None:
     async with watched(tmp_path) as rig:
         await rig.live(2)
         await broken(rig, status, body="<html>Bad Gateway</html>")
@@ -50,7 +50,7 @@ async def test_a_fault_of_the_server_is_tried_again_soon(tmp_path: Path, status:
         await rig.live(3)
 
 
-async def test_a_page_in_place_of_an_answer_is_got_over(tmp_path: Path) -> None:
+async def test_the_feed_recovers_from_an_html_answer(tmp_path: Path) -> None:
     async with watched(tmp_path) as rig:
         await rig.live(2)
         await broken(rig, 200, body="<html>Welcome to this hotel's network</html>")
@@ -59,7 +59,7 @@ async def test_a_page_in_place_of_an_answer_is_got_over(tmp_path: Path) -> None:
         await rig.live(3)
 
 
-async def test_a_location_that_is_not_served_ends_the_feed_with_a_way_out(tmp_path: Path) -> None:
+async def test_a_blocked_location_ends_the_feed_with_advice(tmp_path: Path) -> None:
     async with watched(tmp_path, is_to_fail=True) as rig:
         await rig.live(2)
         await broken(rig, 451, body='{"code":0,"msg":"Service unavailable from a restricted location"}')
@@ -68,13 +68,13 @@ async def test_a_location_that_is_not_served_ends_the_feed_with_a_way_out(tmp_pa
     assert "451" in sentence and "Choose another venue" in sentence
 
 
-async def test_a_market_that_is_gone_is_named(tmp_path: Path) -> None:
+async def test_a_delisted_market_is_named(tmp_path: Path) -> None:
     async with watched(tmp_path, exchange=an_exchange(symbol="ETH/USDT"), is_to_fail=True) as rig:
         await rig.until(lambda: rig.received.state is FeedState.FAILED, "the end")
     assert "BTC/USDT" in rig.received.sentences(FeedState.FAILED)
 
 
-async def test_a_comparison_that_fails_is_put_off_and_the_stream_goes_on(tmp_path: Path) -> None:
+async def test_a_failed_comparison_is_postponed_and_the_stream_continues(tmp_path: Path) -> None:
     async with watched(tmp_path, times=replace(FAST, check_pause_s=5.0)) as rig:
         await rig.live(3)
         asked = len(rig.exchange.requests)

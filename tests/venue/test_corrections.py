@@ -1,4 +1,4 @@
-"""The exchange changes its mind about candles that have closed, or tells them late: what is stored follows it."""
+"""The exchange corrects closed candles or sends them late: the stored candles follow."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ async def test_a_correction_during_a_break_is_found_after_it(tmp_path: Path) -> 
         await rig.live(2)
 
 
-async def test_corrections_made_while_the_program_was_closed_are_found_at_its_next_start(tmp_path: Path) -> None:
+async def test_corrections_while_closed_are_found_at_the_next_start(tmp_path: Path) -> None:
     """Also of a candle that lies far behind those that every back-fill asks for again."""
 
     async def one_run(exchange: LoopbackExchange, is_over: Callable[[RecordingListener], bool]) -> RecordingListener:
@@ -77,7 +77,7 @@ async def test_corrections_made_while_the_program_was_closed_are_found_at_its_ne
         assert CandleStore(db).load(MARKET) == [exchange.truth(open_time_ms) for open_time_ms in closed]
 
 
-async def test_an_answer_that_was_long_on_its_way_is_as_old_as_its_question(tmp_path: Path) -> None:
+async def test_a_delayed_answer_is_as_old_as_its_request(tmp_path: Path) -> None:
     """Its last row was open when it was written, whatever the time is when it comes."""
 
     patient = replace(FAST, request_s=5.0, patience_s=5.0)

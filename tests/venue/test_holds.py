@@ -85,7 +85,7 @@ async def test_a_wait_requested_of_one_is_kept_by_all_and_the_stream_continues(
         assert stored == exchange.tape.between(stored[0].open_time_ms, stored[-1].open_time_ms), "nothing was lost"
 
 
-async def test_a_user_who_wants_another_try_is_obeyed_and_the_exchange_may_ask_again(tmp_path: Path) -> None:
+async def test_a_manual_retry_ends_the_wait_until_the_exchange_asks_again(tmp_path: Path) -> None:
     async with both_of(tmp_path) as both:
         hold = both.holds.of("binance")
         both.exchange.answer(429, retry_after_s=600)

@@ -61,7 +61,7 @@ async def fill(path: Path, exchange: LoopbackExchange, first_ms: int, stop_ms: i
             return await job.run(first_ms, stop_ms)
 
 
-async def test_a_hole_that_was_found_live_is_known_and_marked_after_a_restart(tmp_path: Path) -> None:
+async def test_a_gap_found_live_is_known_and_marked_after_a_restart(tmp_path: Path) -> None:
     path, exchange = tmp_path / "candles.sqlite3", an_exchange()
     hole, first_ms = await watch_until_a_hole(path, exchange)
     with open_database(path, readonly=True) as db:

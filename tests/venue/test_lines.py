@@ -1,4 +1,4 @@
-"""A bad line between feed and exchange: whatever it does, the stored candles are the exchange's once it heals."""
+"""A bad connection between feed and exchange: after it recovers, the stored candles equal the exchange's."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ PATIENT = replace(FAST, request_s=5.0, doubt_s=2.0)
     ],
     ids=["late", "jittery", "slow", "late and slow"],
 )
-async def test_a_slow_line_costs_no_candle_and_is_no_break(tmp_path: Path, toxics: tuple[Toxic, ...]) -> None:
+async def test_a_slow_connection_loses_no_candle_and_is_no_break(tmp_path: Path, toxics: tuple[Toxic, ...]) -> None:
     async with watched(tmp_path, times=PATIENT) as rig:
         await rig.live(2)
         rig.venue.proxy.put(*toxics)
@@ -35,7 +35,7 @@ async def test_a_slow_line_costs_no_candle_and_is_no_break(tmp_path: Path, toxic
         assert rig.received.sentences(FeedState.RECONNECTING) == ""
 
 
-async def test_a_half_open_line_is_noticed_and_replaced(tmp_path: Path) -> None:
+async def test_a_half_open_connection_is_detected_and_replaced(tmp_path: Path) -> None:
     async with watched(tmp_path) as rig:
         await rig.live(2)
         rig.venue.proxy.put(Stall())
@@ -55,7 +55,7 @@ async def test_a_brief_stall_is_no_break(tmp_path: Path) -> None:
         assert rig.received.sentences(FeedState.RECONNECTING) == ""
 
 
-async def test_a_reset_is_a_cut_and_is_mended(tmp_path: Path) -> None:
+async def test_the_feed_reconnects_after_a_reset(tmp_path: Path) -> None:
     async with watched(tmp_path) as rig:
         await rig.live(2)
         before = rig.exchange.sockets_opened
@@ -67,7 +67,7 @@ async def test_a_reset_is_a_cut_and_is_mended(tmp_path: Path) -> None:
         assert rig.exchange.sockets_opened > before
 
 
-async def test_a_line_that_is_reset_again_and_again_in_mid_answer_heals(tmp_path: Path) -> None:
+async def test_the_feed_recovers_from_repeated_resets_in_mid_answer(tmp_path: Path) -> None:
     async with watched(tmp_path) as rig:
         await rig.live(2)
         rig.venue.proxy.put(Reset(after_bytes=900))
@@ -77,7 +77,7 @@ async def test_a_line_that_is_reset_again_and_again_in_mid_answer_heals(tmp_path
         assert rig.received.sentences(FeedState.RECONNECTING)
 
 
-async def test_a_goodbye_that_takes_long_holds_nothing_up(tmp_path: Path) -> None:
+async def test_a_slow_close_blocks_nothing(tmp_path: Path) -> None:
     async with watched(tmp_path) as rig:
         await rig.live(2)
         before = rig.exchange.sockets_opened
@@ -87,7 +87,7 @@ async def test_a_goodbye_that_takes_long_holds_nothing_up(tmp_path: Path) -> Non
         await rig.live(4)
 
 
-async def test_nobody_listens_for_a_while(tmp_path: Path) -> None:
+async def test_the_feed_recovers_after_refused_connections(tmp_path: Path) -> None:
     async with watched(tmp_path) as rig:
         await rig.live(2)
         rig.venue.proxy.put(Refuse())
@@ -98,7 +98,7 @@ async def test_nobody_listens_for_a_while(tmp_path: Path) -> None:
         assert len(rig.received.closed) - len(rig.received.live) >= 10 + 15, "those of the break are not live"
 
 
-async def test_nobody_listens_at_the_start(tmp_path: Path) -> None:
+async def test_the_feed_starts_once_connections_are_accepted(tmp_path: Path) -> None:
     async with watched(tmp_path) as rig:
         rig.venue.proxy.put(Refuse())
         await rig.trouble("cannot be reached")
@@ -106,7 +106,7 @@ async def test_nobody_listens_at_the_start(tmp_path: Path) -> None:
         await rig.live(3)
 
 
-async def test_one_trouble_after_the_other(tmp_path: Path) -> None:
+async def test_the_feed_recovers_from_consecutive_faults(tmp_path: Path) -> None:
     """Each is put on while the one before has not been got over."""
     async with watched(tmp_path) as rig:
         await rig.live(2)

@@ -108,7 +108,7 @@ def counted(received: RecordingListener) -> FeedVitals:
     return next((report for report in reversed(received.reports) if isinstance(report, FeedVitals)), FeedVitals(0, ""))
 
 
-def test_a_thousand_trades_a_second_are_all_counted_and_hold_no_memory(
+def test_a_thousand_trades_a_second_are_counted_in_bounded_memory(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """With the exchange on a thread of this process, so that both share the interpreter: the worse case."""

@@ -1,4 +1,4 @@
-"""Messages that are doubled, shuffled, lost, broken, strange, late or wrong: the stored candles are the exchange's."""
+"""Messages doubled, shuffled, lost, broken, strange, late or wrong: the stored candles equal the exchange's."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ TOXICS: dict[str, Callable[[], list[MessageToxic]]] = {
 
 
 @pytest.mark.parametrize("name", list(TOXICS))
-async def test_whatever_becomes_of_the_messages_the_candles_are_right(tmp_path: Path, name: str) -> None:
+async def test_candles_are_correct_under_any_message_fault(tmp_path: Path, name: str) -> None:
     async with watched(tmp_path) as rig:
         await rig.live(2)
         toxics = TOXICS[name]()
@@ -57,7 +57,7 @@ async def test_whatever_becomes_of_the_messages_the_candles_are_right(tmp_path: 
         await rig.until(rig.is_true, "the candles to be those of the exchange")
 
 
-async def test_a_candle_with_a_wild_time_hides_none_that_comes_after_it(tmp_path: Path) -> None:
+async def test_a_candle_with_an_outlier_time_hides_no_later_one(tmp_path: Path) -> None:
     """ccxt hands on what is newest by time: that one again and again, so that each later candle had to be asked for."""
 
     def asked() -> int:
@@ -72,7 +72,7 @@ async def test_a_candle_with_a_wild_time_hides_none_that_comes_after_it(tmp_path
         assert reasons == ["a time in the future"] and asked() == before
 
 
-async def test_a_closing_message_that_knows_of_less_than_was_seen_is_not_believed(tmp_path: Path) -> None:
+async def test_a_closing_message_with_less_volume_than_seen_is_rejected(tmp_path: Path) -> None:
     async with watched(tmp_path) as rig:
         await rig.live(2)
         rig.exchange.toxics.append(MisquotedClose(factor=0.9))
@@ -81,7 +81,7 @@ async def test_a_closing_message_that_knows_of_less_than_was_seen_is_not_believe
 
 
 @pytest.mark.parametrize("after_s", [0.0, 0.3])
-async def test_an_announced_shutdown_and_the_end_of_the_day_leave_no_hole(tmp_path: Path, after_s: float) -> None:
+async def test_an_announced_shutdown_and_the_daily_disconnect_leave_no_gap(tmp_path: Path, after_s: float) -> None:
     async with watched(tmp_path) as rig:
         await rig.live(2)
         before = rig.exchange.sockets_opened
@@ -94,7 +94,7 @@ async def test_an_announced_shutdown_and_the_end_of_the_day_leave_no_hole(tmp_pa
         await rig.live(3)
 
 
-async def test_a_stream_that_goes_silent_while_requests_are_answered_is_replaced(tmp_path: Path) -> None:
+async def test_a_silent_stream_beside_working_requests_is_replaced(tmp_path: Path) -> None:
     async with watched(tmp_path) as rig:
         await rig.live(2)
         rig.exchange.stall()
@@ -103,7 +103,7 @@ async def test_a_stream_that_goes_silent_while_requests_are_answered_is_replaced
         await rig.live(3)
 
 
-async def test_bad_messages_on_a_bad_line(tmp_path: Path) -> None:
+async def test_bad_messages_on_a_bad_connection(tmp_path: Path) -> None:
     async with watched(tmp_path) as rig:
         await rig.live(2)
         rig.venue.proxy.put(Latency(0.03, jitter_s=0.05))

@@ -78,7 +78,7 @@ async def watched(venue: str, root: Path, catch_up: int = 20) -> AsyncIterator[W
 
 
 @both
-async def test_candles_form_from_trades_and_close_as_the_exchange_has_them(venue: str, tmp_path: Path) -> None:
+async def test_candles_form_from_trades_and_close_with_the_exchange_values(venue: str, tmp_path: Path) -> None:
     async with watched(venue, tmp_path) as market:
         received = market.received
         await market.until(lambda: len(received.live) >= 3 and len(received.forming) >= 10)
@@ -91,7 +91,7 @@ async def test_candles_form_from_trades_and_close_as_the_exchange_has_them(venue
 
 
 @both
-async def test_after_a_cut_what_was_missed_is_fetched(venue: str, tmp_path: Path) -> None:
+async def test_after_a_disconnect_missed_candles_are_fetched(venue: str, tmp_path: Path) -> None:
     async with watched(venue, tmp_path) as market:
         received, exchange = market.received, market.served.exchange
         await market.until(lambda: len(received.live) >= 2)
@@ -131,13 +131,13 @@ async def fill(served: ServedVenue, path: Path, candles: int) -> BackfillReport:
             return await job.run(until_ms - candles * STEP_MS, until_ms)
 
 
-async def test_coinbase_is_back_filled_page_by_page(tmp_path: Path) -> None:
+async def test_coinbase_is_backfilled_page_by_page(tmp_path: Path) -> None:
     report = await fill(minute_venue("coinbase", history=1_100), tmp_path / "candles.sqlite3", 1_000)
     assert (report.stored, report.absent, report.left) == (1_000, 0, 0)
     assert report.requests == 4, "its pages have 300 candles"
 
 
-async def test_what_lies_before_krakens_list_is_out_of_reach_and_not_said_to_be_absent(tmp_path: Path) -> None:
+async def test_candles_before_krakens_list_are_not_reported_missing(tmp_path: Path) -> None:
     served = minute_venue("kraken", history=1_100)
     report = await fill(served, tmp_path / "candles.sqlite3", 1_000)
     assert report.stored == MOST_ROWS - 1, "the newest of its rows is still open"
@@ -147,7 +147,7 @@ async def test_what_lies_before_krakens_list_is_out_of_reach_and_not_said_to_be_
         assert HoleStore(db).of_exchange(served.market, TimeSpan(0, 2**62)) == []
 
 
-async def test_a_hole_within_krakens_list_is_absent(tmp_path: Path) -> None:
+async def test_a_gap_within_krakens_list_is_reported_missing(tmp_path: Path) -> None:
     served = minute_venue("kraken", history=1_100)
     newest_ms = MINUTE.open_time_ms(served.exchange.now_ms())
     served.exchange.hidden.update({newest_ms - minutes * STEP_MS for minutes in (300, 301)})
@@ -155,7 +155,7 @@ async def test_a_hole_within_krakens_list_is_absent(tmp_path: Path) -> None:
     assert (report.absent, report.out_of_reach, report.left) == (2, 0, 0)
 
 
-async def test_after_a_break_longer_than_krakens_list_the_rest_is_left_out_and_said_so(tmp_path: Path) -> None:
+async def test_after_a_break_longer_than_krakens_list_the_skipped_part_is_reported(tmp_path: Path) -> None:
     served, received = minute_venue("kraken", history=1_100), RecordingListener()
     known = served.exchange.truth(MINUTE.open_time_ms(served.exchange.now_ms()) - 1_000 * STEP_MS)
     assert known is not None
@@ -211,13 +211,13 @@ async def test_errors_inside_krakens_answers_are_distinguished(error: str, words
 
 
 @both
-async def test_a_market_that_is_not_there_is_named(venue: str) -> None:
+async def test_a_missing_market_is_named(venue: str) -> None:
     async with connected(minute_venue(venue), "NO/SUCH") as nowhere:
         with pytest.raises(VenueError, match="no spot market NO/SUCH"):
             await nowhere.open(None)
 
 
-async def test_an_address_is_only_asked_in_the_forms_that_are_spoken_there() -> None:
+async def test_an_address_of_another_exchange_is_refused() -> None:
     kraken = KrakenExchange(minute_venue("kraken").exchange.tape)
     with pytest.raises(VenueError, match="uses the format of Kraken") as raised:
         make_exchange("binance", kraken.urls, 5.0, HttpResponse())

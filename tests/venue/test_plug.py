@@ -1,4 +1,4 @@
-"""The plug is pulled while the real window runs: afterwards chart and database hold what an undisturbed run holds."""
+"""A network outage while the real window runs: afterwards chart and database equal an undisturbed run."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def live_targets(root: Path) -> list[int]:
 
 
 @pytest.mark.timeout(400)
-def test_the_plug_is_pulled_and_put_in_again(qapp: QApplication, tmp_path: Path) -> None:
+def test_the_feed_recovers_after_a_network_outage(qapp: QApplication, tmp_path: Path) -> None:
     out_s = 120 if os.environ.get("GHOSTCANDLE_SOAK") else 5
     venue, clock = FaultyVenue(wall_exchange()), wall_ms
     beside = Undisturbed(venue, tmp_path)

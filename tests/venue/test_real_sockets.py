@@ -30,7 +30,7 @@ def vitals(rig: Rig) -> FeedVitals:
     return next((each for each in reversed(rig.received.reports) if isinstance(each, FeedVitals)), FeedVitals(0, ""))
 
 
-async def test_a_reset_is_a_cut_and_is_mended(tmp_path: Path) -> None:
+async def test_the_feed_reconnects_after_a_reset(tmp_path: Path) -> None:
     async with watched(tmp_path, times=PATIENT) as rig:
         await rig.live(1)
         before = rig.exchange.sockets_opened
@@ -43,7 +43,7 @@ async def test_a_reset_is_a_cut_and_is_mended(tmp_path: Path) -> None:
     gc.collect()  # what ccxt or aiohttp did not close would warn now
 
 
-async def test_the_wait_that_is_asked_for_is_kept(tmp_path: Path) -> None:
+async def test_the_requested_wait_is_respected(tmp_path: Path) -> None:
     async with watched(tmp_path, times=PATIENT) as rig:
         await rig.live(1)
         before_s = loop_s()
@@ -57,7 +57,7 @@ async def test_the_wait_that_is_asked_for_is_kept(tmp_path: Path) -> None:
         await rig.live(1)
 
 
-async def test_garbage_and_a_burst_of_trades_go_by_and_none_of_them_is_lost(tmp_path: Path) -> None:
+async def test_no_trade_is_lost_in_garbage_and_bursts(tmp_path: Path) -> None:
     """Five thousand at once: ccxt keeps a thousand. Their numbers would tell of each that is missing."""
     clock = loop_time()
     tape = generated_tape(SECOND, clock.now_ms(), 40, future=1_000)
@@ -73,7 +73,7 @@ async def test_garbage_and_a_burst_of_trades_go_by_and_none_of_them_is_lost(tmp_
         assert sum(isinstance(report, RejectedMessage) for report in rig.received.reports) == vitals(rig).rejected >= 3
 
 
-async def test_closing_from_elsewhere_may_be_repeated_and_leaves_no_socket(tmp_path: Path) -> None:
+async def test_repeated_closing_from_another_task_leaves_no_socket(tmp_path: Path) -> None:
     async with watched(tmp_path, times=PATIENT) as rig:
         await rig.live(1)
         await asyncio.gather(rig.feed.aclose(), rig.feed.aclose())

@@ -1,4 +1,4 @@
-"""A candle that the exchange corrects, from its second thought to the window's chart and scores, over real sockets."""
+"""A candle corrected by the exchange, from its new version to the window's chart and scores, over real sockets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The real window, offscreen, on a market of the loopback exchange; only its model is small."""
+"""The real window, offscreen, on a market of the loopback exchange, with a small model."""
 
 from __future__ import annotations
 

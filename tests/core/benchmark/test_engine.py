@@ -1,4 +1,4 @@
-"""The benchmark runs and says what it promised. How fast this machine is, only tests/benchmarks asks."""
+"""The benchmark runs and reports its figures. Only tests/benchmarks checks the speed of this machine."""
 
 from __future__ import annotations
 

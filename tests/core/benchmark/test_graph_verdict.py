@@ -1,4 +1,4 @@
-"""What the benchmark says of CUDA graphs: no NaN is passed over, and the bars are judged."""
+"""The benchmark's verdict on CUDA graphs: NaN fails, and thresholds are checked."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The made-up record of `bench record` is like a real one: whole, and thinned by the rules."""
+"""The synthetic record of `bench record` resembles a real one, complete and thinned."""
 
 from __future__ import annotations
 

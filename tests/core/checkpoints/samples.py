@@ -1,4 +1,4 @@
-"""Catalogs to browse, large and small."""
+"""Sample catalogs, large and small."""
 
 from __future__ import annotations
 

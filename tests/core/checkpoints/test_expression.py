@@ -1,4 +1,4 @@
-"""The filter's language: what it understands, and what it says of what it does not."""
+"""The filter language: accepted expressions and error messages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Giving checkpoints away and taking them in: real ones, and such as somebody tampered with."""
+"""Export and import of checkpoints: real and tampered ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The series against a dictionary, and what it refuses."""
+"""The series against a dictionary, and refused input."""
 
 from __future__ import annotations
 

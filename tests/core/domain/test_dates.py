@@ -1,4 +1,4 @@
-"""Moments as text, on both sides of the end of Python's calendar."""
+"""Dates as text, on both sides of the end of Python's calendar."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files written in one piece: whose eyes they are for, and that a writer that fails leaves nothing."""
+"""Atomic file writes: file modes, and no remains of a failed write."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Intervals that hold at every moment: over simulated weeks without an edge, and where there is one."""
+"""Intervals valid at every moment: over simulated weeks with and without an edge."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is odd: an injected crash is, named by its input; real markets hardly ever are."""
+"""Unusual input: an injected crash is detected and named; real markets are rarely unusual."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The regime's mixture against markets whose regime is known, and against itself: nothing later changes a label."""
+"""The regime mixture on markets of known regime; later candles change no label."""
 
 from __future__ import annotations
 

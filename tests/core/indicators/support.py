@@ -1,4 +1,4 @@
-"""Candle series for the indicators' tests, and every kind with settings that are short enough to be tried."""
+"""Candle series for the indicators' tests, and every indicator with settings for short series."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tree of extremes says what a look at every column says."""
+"""The tree of extremes equals a scan of every column."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Each indicator against its author's formula, worked out candle by candle, and against published examples."""
+"""Each indicator against its author's formula, computed candle by candle, and against published examples."""
 
 from __future__ import annotations
 

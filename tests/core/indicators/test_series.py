@@ -1,4 +1,4 @@
-"""What holds for every indicator: the same values whatever the order of arrival, previews, and odd markets."""
+"""Properties of every indicator: independence of arrival order, previews, and unusual markets."""
 
 from __future__ import annotations
 

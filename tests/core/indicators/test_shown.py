@@ -1,4 +1,4 @@
-"""How an indicator looks is kept with it; what is left to the theme is left out."""
+"""The style of an indicator is stored with it, except for theme defaults."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What can be set, what is refused and in which words, and what is remembered."""
+"""Indicator parameters: validation, error messages and storage."""
 
 from __future__ import annotations
 

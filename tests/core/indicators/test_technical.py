@@ -1,4 +1,4 @@
-"""The rows that TA-Lib works out: they fit its functions, and candle by candle they give what it gives at once."""
+"""The indicators of TA-Lib: their inputs fit its functions, and incremental values equal a full computation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Volume by price: nothing is lost, nothing made up."""
+"""Volume by price conserves the volume."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sessions over known markets: the real one, and one of the baselines alone, which takes a tenth of the time."""
+"""Sessions over known markets: the real one, and one of baselines only, which takes a tenth of the time."""
 
 from __future__ import annotations
 

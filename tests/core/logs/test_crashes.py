@@ -1,4 +1,4 @@
-"""What a process leaves for its next start: real processes that crash, are killed, or end."""
+"""Crash reports for the next start, from real processes that crash, are killed, or exit."""
 
 from __future__ import annotations
 

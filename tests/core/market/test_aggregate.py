@@ -1,4 +1,4 @@
-"""Trades into candles: against a naive model that keeps every trade, in any order, twice, late, or not at all."""
+"""The trade aggregator against a naive model, with trades in any order, repeated, late or lost."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""When an alert goes off, held against the whole path of the price, which no candle tells."""
+"""Alerts against the full path of the price, which candles do not show."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Closes of another series by time: what it lacks is missing, and nothing is moved."""
+"""Closes of another series by time: missing ones stay missing, and none is moved."""
 
 from __future__ import annotations
 

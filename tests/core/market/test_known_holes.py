@@ -1,4 +1,4 @@
-"""What the exchange does not have, held against a plain set of moments."""
+"""Known gaps of the exchange against a plain set of times."""
 
 from __future__ import annotations
 

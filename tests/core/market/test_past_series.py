@@ -1,4 +1,4 @@
-"""A series up to one of its candles answers everything as one that was given only those."""
+"""A series up to a past candle behaves like one built from those candles only."""
 
 from __future__ import annotations
 

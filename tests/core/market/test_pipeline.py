@@ -1,4 +1,4 @@
-"""The pipeline over a real database: durable before it notifies, idempotent in any order, and no fault escapes it."""
+"""The pipeline over a real database: durable before it notifies, idempotent in any order, and no exception escapes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Resampling against pandas, after any edits, and what is still forming."""
+"""Resampling against pandas after any edits, and forming candles."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What markets are called on the screen."""
+"""Names of markets on the screen."""
 
 from __future__ import annotations
 

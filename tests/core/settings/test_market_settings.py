@@ -1,4 +1,4 @@
-"""The fall-back order and the watchlist in the settings: typed, checked, remembered."""
+"""The fallback order and the watchlist in the settings: validated and stored."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A settings file never stops a start: what is wrong in it is dropped, said, and all else is kept."""
+"""A settings file never prevents a start: invalid values are dropped and reported, the rest is kept."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the child processes of the tests do. Each tells its parent through the pipe how far it has come."""
+"""Child processes of the tests. Each reports its progress to the parent through a pipe."""
 
 from __future__ import annotations
 

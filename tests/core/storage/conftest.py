@@ -1,4 +1,4 @@
-"""A data folder and an open database; and the proof that no test leaves a file open in it."""
+"""A data folder and an open database, and a check that no test leaves a file open in it."""
 
 from __future__ import annotations
 

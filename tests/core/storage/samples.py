@@ -1,4 +1,4 @@
-"""Records to store, which differ from each other wherever they can."""
+"""Records to store, with distinct values wherever possible."""
 
 from __future__ import annotations
 

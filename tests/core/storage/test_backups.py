@@ -1,4 +1,4 @@
-"""Backups: made while others write, believed only when they were read back, and put in place when they are needed."""
+"""Backups: made during writes, verified by reading back, and restored when needed."""
 
 from __future__ import annotations
 

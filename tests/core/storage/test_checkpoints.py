@@ -1,4 +1,4 @@
-"""The checkpoint browser's table: what is kept, which is best, pins, notes and requests."""
+"""The checkpoint browser's table: kept checkpoints, the best one, pins, notes and requests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A database from before the record was bounded is brought up to date with nothing lost, or is left as it is."""
+"""A database of an older version is converted without loss, or left unchanged."""
 
 from __future__ import annotations
 

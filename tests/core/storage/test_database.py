@@ -1,4 +1,4 @@
-"""Opening: from nothing, by several at once, and in the face of damage, locks, a newer schema and a full disk."""
+"""Opening a database: new, concurrently, and with damage, locks, a newer schema or a full disk."""
 
 from __future__ import annotations
 

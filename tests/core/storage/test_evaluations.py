@@ -1,4 +1,4 @@
-"""Evaluations of checkpoints, as they are stored and shown with them."""
+"""Evaluations of checkpoints, as stored and shown with them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The data folder proves that it can be written, and lets no name lead out of it."""
+"""The data folder checks that it is writable and rejects paths outside it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is missing of the stored candles, by SQL, against sets."""
+"""Missing stored candles by SQL, against sets."""
 
 from __future__ import annotations
 

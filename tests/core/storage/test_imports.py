@@ -1,4 +1,4 @@
-"""What importing the storage costs: the window paints before it opens the database."""
+"""The import cost of the storage: the window paints before it opens the database."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Real processes: killed while they write, opening a new file together, out of disk space. One of them is fast."""
+"""Real processes: killed while writing, opening a new file together, out of disk space. One of them is fast."""
 
 from __future__ import annotations
 

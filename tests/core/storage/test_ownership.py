@@ -1,4 +1,4 @@
-"""One owner at a time, whatever becomes of it."""
+"""A data folder has one owner at a time, even after crashes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Scores as bytes: what is written is what is read, also what an older program wrote."""
+"""Scores as bytes round-trip, also those of older versions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Old candles lose their detail in small pieces, and nothing else of the record changes."""
+"""Old candles lose their detail in small batches, and nothing else of the record changes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the trainer writes: once, in one piece, and only while no later trainer has taken over."""
+"""The trainer's writes: once, atomically, and only until another trainer takes over."""
 
 from __future__ import annotations
 

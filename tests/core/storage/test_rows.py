@@ -1,4 +1,4 @@
-"""Whatever goes into the record comes out the same, to the bit."""
+"""Every record round-trips bit for bit."""
 
 from __future__ import annotations
 

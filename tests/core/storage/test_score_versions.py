@@ -1,4 +1,4 @@
-"""A corrected candle gives its scores another version: the newest is read, the older ones stay, none counts twice."""
+"""A corrected candle adds a version of its scores: the newest is read, older ones are kept, none counts twice."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Several connections in one process, while another comes and goes: the -wal stays as long as one is open."""
+"""Several connections in one process while another opens and closes: the -wal stays as long as one is open."""
 
 from __future__ import annotations
 

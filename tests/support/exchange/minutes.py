@@ -1,4 +1,4 @@
-"""Driving exchanges whose shortest candle is a minute."""
+"""Drives exchanges whose shortest candle is a minute."""
 
 from __future__ import annotations
 

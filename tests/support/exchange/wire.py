@@ -1,4 +1,4 @@
-"""Binance's forms: what its REST answers and its streams look like (binance-spot-api-docs, July 2026)."""
+"""Binance's wire formats of REST answers and streams (binance-spot-api-docs, July 2026)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The words and the page say the numbers of the JSON, and nothing that is not in it."""
+"""The text and the page show the numbers of the JSON and no others."""
 
 from __future__ import annotations
 

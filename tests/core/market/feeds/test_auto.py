@@ -1,4 +1,4 @@
-"""Which feed is built, and what is said where it is not the one asked for."""
+"""The choice of the feed, and the explanation if it is not the requested one."""
 
 from __future__ import annotations
 

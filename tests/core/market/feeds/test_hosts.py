@@ -1,4 +1,4 @@
-"""Whom the exchange feed talks to, seen by a proxy that notes every name and lets nothing through."""
+"""The hosts that the exchange feed contacts, seen by a proxy that records every name and blocks all traffic."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The exchange feed on other loops and beside other threads: what the window and the headless run need of it."""
+"""The exchange feed on other event loops and beside other threads, as the window and the headless run use it."""
 
 from __future__ import annotations
 

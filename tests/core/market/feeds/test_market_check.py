@@ -1,4 +1,4 @@
-"""Whether an exchange has a market, asked of one on 127.0.0.1."""
+"""Checking whether an exchange lists a market, against one on 127.0.0.1."""
 
 from __future__ import annotations
 

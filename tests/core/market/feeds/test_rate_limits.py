@@ -1,4 +1,4 @@
-"""The wait that an exchange has asked for."""
+"""Waits requested by an exchange."""
 
 from __future__ import annotations
 

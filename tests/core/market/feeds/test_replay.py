@@ -1,4 +1,4 @@
-"""A replayed file: order, pace, and how it is interrupted."""
+"""A replayed file: order, pace, and interruption."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The newest row of an answer counts as closed only where it was, for sure, when it was asked for."""
+"""The newest row of an answer counts as closed only if it certainly was at the time of the request."""
 
 from __future__ import annotations
 

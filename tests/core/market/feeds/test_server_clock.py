@@ -1,4 +1,4 @@
-"""The exchange's time, as far as an answer that was on its way can tell."""
+"""Estimating the exchange's time from a delayed answer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The simulated market: the same for a seed at any pace, valid, and with volatility that clusters."""
+"""The simulated market: reproducible by seed at any pace, valid, with clustered volatility."""
 
 from __future__ import annotations
 

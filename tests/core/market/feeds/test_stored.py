@@ -1,4 +1,4 @@
-"""A market whose candles are stored is watched without a feed; one of which none are is refused in a sentence."""
+"""A stored market is shown without a feed; a market without stored candles is refused with an explanation."""
 
 from __future__ import annotations
 

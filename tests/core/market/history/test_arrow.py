@@ -1,4 +1,4 @@
-"""How much a Feather file unpacks to is known before anything of it is unpacked."""
+"""The decompressed size of a Feather file is known before decompression."""
 
 from __future__ import annotations
 

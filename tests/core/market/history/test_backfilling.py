@@ -1,4 +1,4 @@
-"""Backfill through ccxt: what is missing, and nothing else, whatever goes wrong. On virtual time."""
+"""Backfill through ccxt fetches exactly the missing candles despite any errors. On virtual time."""
 
 from __future__ import annotations
 

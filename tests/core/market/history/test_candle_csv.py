@@ -1,4 +1,4 @@
-"""What is exported is read back without loss."""
+"""Exported candles are read back without loss."""
 
 from pathlib import Path
 

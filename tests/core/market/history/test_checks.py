@@ -1,4 +1,4 @@
-"""Whole columns are checked as one candle after the other is: the validator is the oracle."""
+"""Validation of whole columns against the candle validator."""
 
 from __future__ import annotations
 

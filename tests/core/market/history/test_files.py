@@ -1,4 +1,4 @@
-"""Candle files as people have them, and what is said of those that cannot be used."""
+"""Real-world candle files, and the explanations for unusable ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From a file to the database and back: what is compared, stored, and exactly the same again."""
+"""From a file to the database and back: comparison, storage and exact export."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files as people have them, beyond what `tests/core/market/history/test_files.py` tries."""
+"""Real-world files beyond those of `tests/core/market/history/test_files.py`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Trades made into candles, against a loop over one trade after the other."""
+"""Aggregating trades into candles, against a plain loop."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""When a model counts as diverged, on losses that are chosen; on real training in tests/faults/test_divergence.py."""
+"""The divergence rule on chosen losses; on real training in tests/faults/test_divergence.py."""
 
 from __future__ import annotations
 

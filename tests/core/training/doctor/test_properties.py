@@ -1,4 +1,4 @@
-"""Whatever steps come, the doctor answers, the same each time, and in numbers that are some."""
+"""For any steps the doctor answers, deterministically, and with finite numbers."""
 
 from __future__ import annotations
 

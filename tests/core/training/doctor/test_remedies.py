@@ -1,4 +1,4 @@
-"""The one change that fits, in the agreed order, and always one that the settings take."""
+"""The proposed change: the first that fits in the documented order, and always a valid setting."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The doctor behind the real engine and the real ladder, as a session wires them."""
+"""The doctor behind the real engine and recovery ladder, as a session wires them."""
 
 from __future__ import annotations
 

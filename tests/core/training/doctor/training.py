@@ -1,4 +1,4 @@
-"""A plain training loop over any torch network, which reports each step as the engine does: with real statistics."""
+"""A plain training loop over any torch network, which reports real statistics of each step as the engine does."""
 
 from __future__ import annotations
 

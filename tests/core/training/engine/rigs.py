@@ -1,4 +1,4 @@
-"""Small engines and batches, and a plain loop to hold them against."""
+"""Small engines and batches, and a plain loop to compare with."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Each clip mode against its plainest form."""
+"""Each clip mode against a plain implementation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The noise generator's state on the kind of device that wrote it, and on the other."""
+"""The state of the noise generator on the device kind that wrote it, and on the other."""
 
 from __future__ import annotations
 

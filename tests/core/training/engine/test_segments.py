@@ -1,4 +1,4 @@
-"""Both ways of reducing segments against plain slices, on the CPU: the GPU's way runs there too."""
+"""Both ways of reducing segments against plain slices, on the CPU: the GPU's way also runs there."""
 
 from __future__ import annotations
 

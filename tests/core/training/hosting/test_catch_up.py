@@ -1,4 +1,4 @@
-"""When learning from stored candles begins, and that it ends: with the backlog, with a failure, with a stop."""
+"""The start and end of catch-up: at the end of the backlog, a failure, or a stop."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A diverged model in a real session: named, and taken back by the settings and the checkpoint of the verdict."""
+"""A diverged model in a real session: reported, and recovered with the settings and checkpoint of the verdict."""
 
 from __future__ import annotations
 

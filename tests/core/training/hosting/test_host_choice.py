@@ -1,4 +1,4 @@
-"""One contract for both hosts, and what only the process host can survive."""
+"""One contract for both hosts, and failures that only the process host survives."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A live run that starts from what pretraining left."""
+"""A live run that starts from a pretrained model."""
 
 from __future__ import annotations
 

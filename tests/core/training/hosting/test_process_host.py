@@ -1,4 +1,4 @@
-"""What the process host makes of a child that is silent, ends or cannot be started. The child is scripted."""
+"""The process host with a scripted child that is silent, ends or cannot be started."""
 
 from __future__ import annotations
 

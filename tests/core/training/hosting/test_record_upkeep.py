@@ -1,4 +1,4 @@
-"""What the trainer does for its record in pauses reaches the window, and never stops a candle."""
+"""Record upkeep in pauses is reported to the window and never delays a candle."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The anchor's loss is the engine's, of a model that corrects nothing."""
+"""The anchor's loss equals the engine's for a model without corrections."""
 
 from __future__ import annotations
 

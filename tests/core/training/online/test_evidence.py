@@ -1,4 +1,4 @@
-"""The blocks that verdicts rest on: stored once, the same after a restart, and not to be trusted when damaged."""
+"""The blocks behind verdicts: stored once, the same after a restart, and rejected when damaged."""
 
 from __future__ import annotations
 

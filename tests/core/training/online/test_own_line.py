@@ -1,4 +1,4 @@
-"""A checkpoint's figures are its own line's of weights: what another model forecast or lost counts for none of it."""
+"""A checkpoint's figures belong to its own line of weights: other models' forecasts and losses do not count."""
 
 from __future__ import annotations
 

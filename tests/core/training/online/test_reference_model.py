@@ -1,4 +1,4 @@
-"""The reference model: which weights it has, that it survives a restart, and that it harms nothing."""
+"""The reference model: its weights, its restart, and that it has no side effects."""
 
 from __future__ import annotations
 

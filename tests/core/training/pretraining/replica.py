@@ -1,4 +1,4 @@
-"""One of several processes that take steps on the same batches; what reached its optimizer goes into a file.
+"""One of several processes that step on the same batches; writes the optimizer's input to a file.
 
 Started by test_together.py with torchrun's variables in the environment: `python -m <this module> OUT`.
 """

@@ -1,4 +1,4 @@
-"""Candle files with something to learn in them, and pretraining of a small model on them."""
+"""Candle files with a learnable pattern, and pretraining of a small model on them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pretraining in one process: it learns, never from the future, keeps its best epoch, and ends as it says."""
+"""Pretraining in one process: it learns, never from the future, keeps its best epoch, and ends as documented."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is remembered as known good: only a state of finite numbers, and all of it."""
+"""The known-good state: only finite numbers, and complete."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Each rung of the ladder that an engine alone can show: the fault is real, and the state afterwards is looked at."""
+"""Each rung of the recovery ladder on an engine alone, with a real fault and a check of the state afterwards."""
 
 from __future__ import annotations
 
