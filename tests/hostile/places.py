@@ -15,13 +15,12 @@ _READ_ONLY = 'mount --bind "$1" "$1" && mount -o remount,ro,bind "$1" && shift 1
 
 
 def on_small_disk(folder: Path, size: str) -> list[str]:
-    """What to put before a command so that `folder`, for it alone, is an empty disk of this size, such as ``8m``."""
+    """Command prefix that mounts an empty disk of this size (such as ``8m``) on `folder`, for that command only."""
     return [*_unshared(), "sh", "-c", _SMALL, "sh", size, str(folder)]
 
 
 def read_only(folder: Path) -> list[str]:
-    """What to put before a command so that `folder`, for it alone, lies on a disk that cannot be written: a mount,
-    because root is stopped by no permission."""
+    """Command prefix that makes `folder` read-only for that command: by a mount, because root ignores permissions."""
     return [*_unshared(), "sh", "-c", _READ_ONLY, "sh", str(folder)]
 
 
@@ -31,7 +30,7 @@ def seen_by(pid: int, folder: Path) -> Path:
 
 
 def beside(pid: int) -> list[str]:
-    """What to put before a command so that it sees the disks that this process sees."""
+    """Command prefix that enters the mounts of this process."""
     user = [] if os.geteuid() == 0 else ["--user", "--preserve-credentials"]
     return ["nsenter", *user, "--mount", f"--target={pid}"]
 

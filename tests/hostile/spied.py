@@ -11,7 +11,7 @@ import os
 import sys
 
 MOVE = "GHOSTCANDLE_TEST_MOVES_TO"
-"""Where a hand drags the window once it is open: ``x,y``."""
+"""Position to move the open window to: ``x,y``."""
 _LOOK_EVERY_MS = 50
 
 

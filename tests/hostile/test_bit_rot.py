@@ -102,7 +102,7 @@ def is_found(database: Path) -> bool:
 
 
 def is_harmless(database: Path, expected: dict[str, list[tuple[object, ...]]]) -> bool:
-    """Every row is what it was, and every index says the same."""
+    """Every row is unchanged, and every index agrees."""
     with closing(sqlite3.connect(database)) as db:
         return content_of(db) == expected and pages_of(db, is_thorough=True) is None
 

@@ -63,7 +63,7 @@ class Given:
         return described
 
     def put(self, data: bytes) -> None:
-        """As somebody would who knows of the sums."""
+        """As an attacker who updates the checksums."""
         self.weights.write_bytes(data)
         card = json.loads((self.folder / package.CARD).read_text())
         card |= {"sha256": hashlib.sha256(data).hexdigest(), "size_bytes": len(data)}
@@ -245,7 +245,7 @@ SECRETLY_BAD: dict[str, Callable[[Given], object]] = {
 
 @dataclass
 class Trainer:
-    """One that learns from whatever comes between two attacks."""
+    """Trains on new candles between two attacks."""
 
     root: Path
     session: TrainingService

@@ -40,7 +40,7 @@ def given(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(autouse=True)
 def small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is large to the program here."""
+    """Make small packages count as large."""
     for module in (weight_file, importing_checkpoints):
         monkeypatch.setattr(module, "PIECE_BYTES", 4096)
 

@@ -13,7 +13,7 @@ NOW_MS = 1_795_234_567_000
 
 
 def kept(number: int, run: str = "run-1", **changes: object) -> CheckpointRow:
-    """The number is its sequence; ten steps lie between two."""
+    """The number is its sequence; ten steps apart."""
     fields: dict[str, object] = {
         "checkpoint_id": f"{run}-{number:06d}",
         "run_id": run,

@@ -64,7 +64,7 @@ def test_a_filter_selects_matching_rows(four: Catalog, typed: str, expected: lis
 
 
 def test_an_imported_checkpoint_is_never_the_best() -> None:
-    """A trophy is for the run that earned it: what else that run had is not known here."""
+    """Only the original run can rank it: its other checkpoints are unknown here."""
     catalog = samples.catalog(samples.kept(1, "imported-run-7", skill=0.9), samples.kept(2, skill=0.02))
     assert shown(catalog, "best") == [2] and catalog.best_of("imported-run-7") is None
 

@@ -192,7 +192,7 @@ def edit_card(folder: Path, **changes: object) -> None:
 
 
 def replace_weights(folder: Path, data: bytes) -> None:
-    """As somebody would who knows of the sums."""
+    """As an attacker who updates the checksums."""
     (folder / "weights.safetensors").write_bytes(data)
     edit_card(folder, sha256=hashlib.sha256(data).hexdigest(), size_bytes=len(data))
 
@@ -260,7 +260,7 @@ def test_a_tampered_package_is_refused_with_an_explanation(attack: str, copy: Pa
 @settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_no_flipped_byte_crashes_the_import(exported: Exported, data: st.DataObject) -> None:
-    """The sum is right, as that of somebody who means harm: only what the bytes say is left to judge."""
+    """The checksum is valid, as an attacker would make it: only the content can be rejected."""
     whole = bytearray((exported.folder / "weights.safetensors").read_bytes())
     for _ in range(data.draw(st.integers(1, 4))):
         whole[data.draw(st.integers(0, min(len(whole) - 1, 6_000)))] = data.draw(st.integers(0, 255))

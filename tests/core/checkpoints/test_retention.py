@@ -77,7 +77,7 @@ def test_checkpoints_are_kept_for_exactly_the_documented_reasons(
 
 
 def healthier(table: Sequence[CheckpointInfo], info: CheckpointInfo, offered: str | None) -> float:
-    """How many come before it where healthy ones are looked for; one that is not known good has no place."""
+    """Its rank among healthy checkpoints; infinite if it is not known good."""
     places = {each.checkpoint_id: place for place, each in enumerate(table)}
 
     def order(each: CheckpointInfo) -> tuple[bool, bool, int]:
@@ -130,7 +130,7 @@ def test_deleting_twice_deletes_no_more(table: list[CheckpointInfo], rules: Rule
 
 
 def test_a_diverged_checkpoint_displaces_no_healthy_one() -> None:
-    """A checkpoint every ten steps: after fifty diverged ones, what is gone back to must still be there."""
+    """A checkpoint every ten steps: after fifty diverged ones, the one to restore must still exist."""
     sound = [checkpoint("run", number) for number in range(5)]
     diverged = [replace(checkpoint("run", number), health="diverged") for number in range(5, 50)]
     deleted = checkpoints_to_delete([*sound, *diverged][::-1], Rules(2, 1), 0)
@@ -138,7 +138,7 @@ def test_a_diverged_checkpoint_displaces_no_healthy_one() -> None:
 
 
 def test_an_offered_checkpoint_is_kept_while_offered() -> None:
-    """Healthy ones after it were saved on the way into the wreck: the doctor needs a few steps to find one."""
+    """Healthy ones after it were saved while diverging: the doctor needs a few steps to detect it."""
     healthy = [replace(checkpoint("run", number), health="healthy") for number in range(8)]
     table = [*healthy, *[replace(checkpoint("run", number), health="diverged") for number in range(8, 20)]][::-1]
     kept = set(reasons_to_keep(table, Rules(2, 1), 0, offered="run-3")) - {
@@ -149,7 +149,7 @@ def test_an_offered_checkpoint_is_kept_while_offered() -> None:
 
 
 def test_healthy_checkpoints_are_kept_before_unknown_and_diverged_ones() -> None:
-    """The walk's: gone back to step 74, it went at the clean-up, and the wreck of step 80 stayed."""
+    """A reported case: after a restore of step 74 the clean-up deleted it and kept the diverged step 80."""
     healths = ["healthy", "too early to tell", "too early to tell", "diverged", "diverged", "too early to tell"]
     table = [
         replace(checkpoint("run", number, skill=0.1 * number if health == "diverged" else None), health=health)

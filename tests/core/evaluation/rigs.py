@@ -40,7 +40,7 @@ def read_all(accuracy: RunningAccuracy, request: Request | None = None) -> RunAc
 
 
 def scored(n: int, seed: int = 0, first: int = 1) -> ScoredRows:
-    """Scores of a combination that loses nine tenths of what each expert does; close returns are standard normal."""
+    """Scores of a combination with nine tenths of each expert's loss; close returns are standard normal."""
     generator = np.random.default_rng(seed)
     losses = generator.gamma(2.0, 1.0, (n, len(LOSS_ROWS), QUANTITIES))
     reference = losses[:, LOSS_ROWS.index(EXPERTS[REFERENCE])]

@@ -51,7 +51,7 @@ def evaluated(root: Path, candles: list[Candle], settings: Settings = rigs.SMALL
 
 
 def momentum(count: int, share: float, seed: int) -> list[Candle]:
-    """Returns of which `share` repeats in the next candle."""
+    """Returns with autocorrelation `share`."""
     generator = np.random.default_rng(seed)
     returns = np.zeros(count)
     for row in range(1, count):

@@ -188,7 +188,7 @@ def test_later_candles_change_no_expert_forecast(moment: int, seed: int) -> None
 
 
 def said_by_all(candles: list[Candle]) -> tuple[FloatArray, FloatArray]:
-    """What all experts said at each candle [n, E, H, Q, L]: copied at once, and the very arrays, at the end."""
+    """Forecasts of all experts at each candle [n, E, H, Q, L]: copied at once, and the original arrays at the end."""
     watched = Watched()
     copies, arrays = [], []
     for candle in candles:

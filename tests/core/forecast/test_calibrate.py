@@ -13,7 +13,7 @@ NORMAL = np.array([-1.645, -1.282, -0.674, 0.0, 0.674, 1.282, 1.645])
 
 
 def coverage(scale: np.ndarray, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Whether each outcome lay in the 50 % and the 90 % band, where the truth is `scale` times what is believed."""
+    """Whether each outcome lay in the 50 % and the 90 % band; the true scale is `scale` times the assumed one."""
     generator = np.random.default_rng(seed)
     calibration = AdaptiveCalibration(1)
     believed = np.tile(NORMAL, (1, QUANTITIES, 1))
@@ -35,7 +35,7 @@ def test_calibrated_bands_have_their_coverage_for_any_input_quantiles(factor: fl
 
 
 def test_coverage_stays_close_in_every_window_of_500_under_drift() -> None:
-    """Volatility scaling takes away the jumps; what is left for calibration is a slow error of the belief."""
+    """Volatility scaling removes the jumps; a slow error of the scale is left for calibration."""
     scale = np.exp(0.2 * np.sin(np.linspace(0.0, 6.0 * np.pi, 3000)))
     _, inside_90 = coverage(scale, seed=2)
     windows = np.convolve(inside_90, np.ones(500) / 500, mode="valid")

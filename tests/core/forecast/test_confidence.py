@@ -65,7 +65,7 @@ def test_continuous_monitoring_claims_no_false_edge(memory: float) -> None:
 
 
 def test_a_fixed_sample_interval_would_claim_false_edges() -> None:
-    """Why: the block bootstrap's interval, asked every 500 candles of the newest 1,000."""
+    """The reason: the block bootstrap's interval, computed every 500 candles over the newest 1,000."""
     ours, reference = weeks(0.0)
     claimed = 0
     for loss, other in zip(ours[:40], reference[:40], strict=True):

@@ -97,7 +97,7 @@ def test_later_candles_change_no_label(moment: int, seed: int, factor: float, ga
 def test_probabilities_sum_to_one_and_a_restored_state_continues(
     closes: list[float], heights: list[float], cut: int
 ) -> None:
-    """Whatever comes: jumps of any size, candles of any height."""
+    """For any jumps and candle heights."""
     mixture, resumed = RegimeMixture(), RegimeMixture()
     for row, (close, height) in enumerate(zip(closes, heights, strict=False)):
         if row == cut:
@@ -112,7 +112,7 @@ def test_probabilities_sum_to_one_and_a_restored_state_continues(
 
 
 def test_a_single_crash_is_no_trend() -> None:
-    """However far one candle goes, the candles around it went nowhere."""
+    """However large one candle is, the candles around it are flat."""
     calm = market(stretches(Regime.CALM, length=LENGTH), 5)
     share = 0.8
     crashed = [

@@ -29,7 +29,7 @@ def trades_of(count: int, seed: int = 0, spacing_ms: int = 700) -> list[Trade]:
 
 
 def naive_candle(trades: list[Trade], open_time_ms: int) -> Candle | None:
-    """What the candle is by definition."""
+    """The candle by definition."""
     own = sorted(
         (each for each in trades if open_time_ms <= each.time_ms < open_time_ms + STEP_MS),
         key=lambda each: (each.time_ms, each.trade_id),

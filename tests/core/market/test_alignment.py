@@ -15,7 +15,7 @@ MINUTE_MS = 60_000
 
 
 def series_of(minutes: set[int], price: float) -> CandleSeries:
-    """Each close tells its minute."""
+    """Each close encodes its minute."""
     series = CandleSeries(Interval(MINUTE_MS))
     for minute in sorted(minutes):
         close = price + minute

@@ -92,7 +92,7 @@ def test_clip_modes_and_threshold_are_explained() -> None:
 
 
 def test_saving_is_atomic(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is in the file is on the disk before the file has its name; then the name is."""
+    """The content is synced before the rename, and the folder after it."""
     synced: list[int] = []
     real = os.fsync
 

@@ -103,7 +103,7 @@ def own_with_a_child(root: Path, pipe: Connection) -> None:
 
 
 def wait_for_the_end(pipe: Connection) -> None:
-    """Say that this process runs, then do so until it is killed."""
+    """Report that this process runs, then run until it is killed."""
     pipe.send("running")
     while True:
         time.sleep(60)
@@ -129,7 +129,7 @@ STATISTICS = GradientStatistics((LayerStatistics(1.0, 0.5, None, 2.0, 0.25, 0.12
 
 
 def write_detailed(record: TrainingRecord, origins: Iterable[int], quantities: int = 5) -> None:
-    """What candles lead to, with all its detail: forecasts, the scores of the forecasts before, steps."""
+    """The full record of candles: forecasts, the scores of earlier forecasts, steps."""
     empty = np.zeros((quantities, 7)), np.zeros((3, quantities, 7))
     known = set((record.reader.origins()[0] // MINUTE_MS).tolist())
     with record.write():

@@ -20,7 +20,7 @@ class Child:
     pipe: Connection
 
     def receive(self) -> object:
-        """What it says next. Raises EOFError once it has ended."""
+        """Its next message. Raises EOFError once it has ended."""
         assert self.pipe.poll(PATIENCE_S), "the child process said nothing"
         return self.pipe.recv()
 

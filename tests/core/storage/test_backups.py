@@ -70,7 +70,7 @@ def test_a_corrupted_copy_replaces_nothing(folder: DataFolder, monkeypatch: pyte
     real = os.fsync
 
     def forgetful(handle: int) -> None:
-        """A disk that says yes and wrote something else."""
+        """A disk that reports success but wrote other data."""
         real(handle)
         name = str(Path(f"/proc/self/fd/{handle}").readlink())
         if name.endswith("database.sqlite3"):

@@ -66,7 +66,7 @@ def test_armed_alerts_are_listed_by_market(path: Path) -> None:
 
 
 def test_an_invalid_row_is_explained(path: Path) -> None:
-    """SQLite takes a price without an end, which is how other programs write infinity."""
+    """SQLite accepts an infinite price, which other programs may write."""
     db = open_database(path)
     store = ChartLineStore(db)
     store.put("a", "BTC/USDT", ALERT)

@@ -70,7 +70,7 @@ def test_the_best_has_the_highest_finite_skill(
 def test_a_checkpoint_worse_than_the_simple_rules_is_not_the_best(
     db: Database, gains: tuple[float | None, ...], best: int | None
 ) -> None:
-    """Whatever its score is, and by whichever way it is asked for."""
+    """For any score and by every query."""
     record = open_record(db)
     for number, gain in enumerate(gains):
         with record.write():

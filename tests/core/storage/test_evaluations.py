@@ -19,7 +19,7 @@ from tests.core.storage.samples import checkpoint, open_record
 
 
 def summary(checkpoint_id: str, skill: float | None = 0.01) -> dict[str, Any]:
-    """What `evaluate --checkpoint --json` says, as far as it is kept."""
+    """The stored part of the output of `evaluate --checkpoint --json`."""
     found = {"skill": skill, "skill_ci95": None if skill is None else [skill - 0.02, skill + 0.02]}
     return {
         "checkpoint": {"id": checkpoint_id, "learns": False},

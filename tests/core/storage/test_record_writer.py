@@ -38,7 +38,7 @@ from tests.core.storage.samples import (
 
 
 def write_candle(record: TrainingRecord, origin: int) -> None:
-    """What one closed candle leads to: the score of the forecast before, a step, and the next forecast."""
+    """The writes for one closed candle: the score of the previous forecast, a step, and the next forecast."""
     with record.write():
         if origin:
             record.add_scores([score(origin - 1)])

@@ -54,7 +54,7 @@ def short(tmp_path_factory: pytest.TempPathFactory) -> Recorded:
 
 
 class Tree(HTMLParser):
-    """What a browser would see: elements, attributes, text; and that all that is opened is closed."""
+    """Elements, attributes and text as a browser reads them; checks that every element is closed."""
 
     def __init__(self, text: str) -> None:
         super().__init__()

@@ -47,7 +47,7 @@ async def test_auto_falls_back_to_the_sample_with_an_explanation() -> None:
 
 
 async def test_a_known_market_is_waited_for_and_never_replaced_by_the_sample() -> None:
-    """A short outage at the start must not take somebody's market away."""
+    """A short outage at the start must not replace the user's market."""
     asked: list[Market] = []
 
     def is_known(market: Market) -> bool:

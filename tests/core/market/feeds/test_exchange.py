@@ -28,7 +28,7 @@ def assert_whole(received: RecordedEvents, exchange: LoopbackExchange) -> None:
 
 
 async def until_formed(feed: ExchangeFeed) -> object:
-    """Iterate until a candle forms. Returns the iterator, which is left as it is."""
+    """Iterate until a candle forms. Returns the suspended iterator."""
     events = feed.events()
     while not isinstance(await anext(events), FormingCandle):
         pass

@@ -19,7 +19,7 @@ from tests.venue.rig import MARKET, an_exchange
 
 @asynccontextmanager
 async def refusing_proxy(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[list[str]]:
-    """The proxy that this process is set to use for all but 127.0.0.1. Yields the names it was asked for."""
+    """The proxy that this process is set to use for all but 127.0.0.1. Yields the requested names."""
     asked: list[str] = []
 
     async def refuse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

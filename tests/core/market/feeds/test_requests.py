@@ -26,7 +26,7 @@ TIMES = ExchangeTimes()
 
 @dataclass
 class _Slow:
-    """A venue that answers when it is released. Only what `Requests` asks for."""
+    """A venue that answers when released. Only the methods that `Requests` uses."""
 
     clock: ManualClock
     listed_rows = None

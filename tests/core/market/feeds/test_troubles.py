@@ -113,7 +113,7 @@ async def test_a_refused_stream_is_reported_while_requests_deliver_candles() -> 
 
 
 async def _deaf_server() -> asyncio.Server:
-    """Takes connections and never says a word."""
+    """Accepts connections and never responds."""
 
     async def keep_silent(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:

@@ -44,7 +44,7 @@ def watch_of(excesses: Iterable[float], changes: Iterable[int] = ()) -> tuple[Di
 
 
 def first(found: list[Divergence | None]) -> int | None:
-    """The step at which it was named."""
+    """The step at which it was reported."""
     return next((number for number, one in enumerate(found, 1) if one is not None), None)
 
 
@@ -94,7 +94,7 @@ def test_a_change_long_ago_is_not_blamed() -> None:
 
 
 def test_consecutive_changes_are_compared_with_the_state_before_all_of_them() -> None:
-    """As where the arrows of the box are pressed again and again."""
+    """As when the arrows of the spin box are clicked repeatedly."""
     excesses = [*noisy(-0.1, 100), *noisy(0.2, 6), *noisy(0.5, 20)]
     watch, _ = watch_of(excesses, changes=[100, 102, 104])
     assert watch.found is not None and watch.found.changed_at == watch.found.sound_until == 100

@@ -109,7 +109,7 @@ def schedule() -> RateSchedule:
 
 
 def compare(made: RateSchedule, looks: int, has_learned: bool) -> list[float]:
-    """What the rate was multiplied with."""
+    """The factors applied to the rate."""
     changes = []
     for candle in range(looks * LOOK):
         if has_learned:

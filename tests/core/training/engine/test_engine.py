@@ -148,7 +148,7 @@ def test_non_finite_parameters_are_named_as_the_origin() -> None:
 @pytest.mark.faults
 @pytest.mark.parametrize("where", ["moment", "parameter"])
 def test_a_step_that_makes_parameters_non_finite_names_them(where: str) -> None:
-    """Loss and gradients were finite, so the step was done: what the optimizer wrote is not."""
+    """Loss and gradients were finite, so the step ran; the optimizer's result is not."""
     trained = engine()
     trained.step(batch(), REFERENCE)
     if where == "moment":
@@ -380,7 +380,7 @@ def test_matrices_decay_and_biases_norms_and_positions_do_not() -> None:
 
 
 class Waits(TorchDispatchMode):
-    """Counts what would make the host wait for a device: a number of a tensor is asked for."""
+    """Counts reads of tensor values, which would make the host wait for the device."""
 
     _WAITING = (torch.ops.aten._local_scalar_dense.default, torch.ops.aten.is_nonzero.default)
 

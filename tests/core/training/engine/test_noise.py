@@ -15,7 +15,7 @@ NOISY = GradientSettings(noise=0.1)
 
 
 class CudaLike:
-    """Takes what a generator on CUDA takes: 16 bytes, or a seed."""
+    """Accepts the state of a CUDA generator: 16 bytes, or a seed."""
 
     device = torch.device("cuda")
 

@@ -149,7 +149,7 @@ def test_a_harmful_change_is_named_and_can_be_reverted(
 
 
 def go_back(way: DivergenceRecovery) -> list[TrainerCommand]:
-    """What the button sends."""
+    """The command of the button."""
     make = {"learning_rate": SetLearningRate, "clip_norm": SetClipNorm}
     orders: list[TrainerCommand] = [make[change.name](float(change.value)) for change in way.changes]
     assert way.checkpoint_id is not None

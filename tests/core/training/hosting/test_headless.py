@@ -26,7 +26,7 @@ RIGHT = dataclasses.replace(CANDLES[20], high=CANDLES[20].high * 1.01)
 
 
 class CorrectingFeed:
-    """Tells candles, and once they are learned from, that one of them was different."""
+    """Sends candles, and after training on them a correction of one."""
 
     market: Market = MARKET
     kind = FeedKind.REPLAY

@@ -33,7 +33,7 @@ class Child:
     answers: deque[object] = field(default_factory=deque)
     exitcode: int | None = None
     takes: str = "terminate"
-    """What it ends of: its pipe's `close`, `terminate` or `kill`."""
+    """The call that ends it: its pipe's `close`, `terminate` or `kill`."""
     log: list[str] = field(default_factory=list)
     pid: None = None
 

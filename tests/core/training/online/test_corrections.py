@@ -43,7 +43,7 @@ RIGHT = corrected(CANDLES[AT])
 
 
 def correct(root: Path, candle: Candle = RIGHT) -> None:
-    """What the window stores when the feed corrects a candle, before it notifies the trainer."""
+    """Store a correction as the window does before it notifies the trainer."""
     store_candles(root, [candle])
 
 

@@ -39,7 +39,7 @@ CANDLES = rigs.CANDLES[:41]
 
 @dataclasses.dataclass(frozen=True)
 class Record:
-    """What must be the same in two runs: all but the times at which it was written."""
+    """The part that must be equal in two runs: everything except write times."""
 
     digest: str
     forecasts: list[tuple[int, int, bytes, bytes, object]]
@@ -65,7 +65,7 @@ def record_of(root: Path, run_id: str) -> Record:
 
 
 def run_over(root: Path, candles: list[Candle]) -> Record:
-    """What a session over these candles leaves."""
+    """The result of a session over these candles."""
     session = rigs.service(root)
     rigs.feed(session, candles)
     run_id = session.status().run_id

@@ -195,7 +195,7 @@ def test_a_stop_before_the_first_step_is_reported(tmp_path: Path, candles: Path)
 
 
 def _readings(root: Path, candles: Path) -> int:
-    """How often it is asked whether to stop before the first step."""
+    """Number of stop checks before the first step."""
     asked: list[int] = []
     listener = rigs.Listener()
 

@@ -162,7 +162,7 @@ def test_one_process_reduces_the_data_of_both(one_of_two: JoinedProcess) -> None
 
 @pytest.fixture(scope="module")
 def found(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Tensor]]:
-    """What reached the optimizer in each of the two processes."""
+    """The optimizer's input in each of the two processes."""
     folder = tmp_path_factory.mktemp("replicas")
     for done in spawn(["-m", replica.__name__, str(folder)]):
         assert done.returncode == 0, done.stderr
