@@ -334,7 +334,7 @@ def test_a_flat_ghost_has_a_whole_body(show_chart: ShowChart) -> None:
     assert (around == (frame.palette.ghost_up.rgb() & 0xFFFFFF)).sum() == frame.widths.body
 
 
-def test_the_ghost_behind_a_candle_takes_its_frame_and_lets_go_of_it(show_chart: ShowChart) -> None:
+def test_the_ghost_behind_a_candle_adopts_and_releases_its_frame(show_chart: ShowChart) -> None:
     """A forming candle that appears and disappears changes neither the times ahead nor the range."""
     series = random_series(200)
     changed, frames = show_chart(series), []

@@ -29,7 +29,7 @@ def places(chart: ChartWidget) -> dict[int, int]:
 
 
 @pytest.mark.parametrize("view", ["newest", "panned", "zoomed in", "all"])
-def test_what_is_in_view_stays_in_its_place(show_chart: ShowChart, view: str) -> None:
+def test_visible_candles_stay_in_place(show_chart: ShowChart, view: str) -> None:
     series = newest(SHOWN)
     chart = show_chart(series)
     forming, forecast = forming_after(series), forecast_after(series)
@@ -65,7 +65,7 @@ def test_candles_that_closed_meanwhile_are_followed(show_chart: ShowChart) -> No
     assert chart.scale.is_newest_in_view
 
 
-def test_a_drag_goes_on_where_it_is(show_chart: ShowChart) -> None:
+def test_a_drag_continues_in_place(show_chart: ShowChart) -> None:
     chart = show_chart(newest(SHOWN - 20))
     middle = QPoint(400, 200)
     QTest.mousePress(chart.viewport(), Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier, middle)

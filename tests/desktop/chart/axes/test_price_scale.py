@@ -10,7 +10,7 @@ prices = st.floats(1e-8, 1e9)
 
 
 @given(prices, prices)
-def test_what_is_fitted_is_in_view(one: float, other: float) -> None:
+def test_fitted_prices_are_in_view(one: float, other: float) -> None:
     low, high = sorted((one, other))
     shown = fitted(low, high)
     assert shown.low < shown.high
@@ -31,7 +31,7 @@ def test_round_prices_lie_in_the_range_and_are_not_too_many(low: float, share: f
     assert len(set(texts)) == len(texts)
 
 
-def test_steps_are_those_of_a_ruler() -> None:
+def test_steps_are_round() -> None:
     assert round_prices(PriceRange(19_642, 19_731), 5, 2) == [19_660.0, 19_680.0, 19_700.0, 19_720.0]
     # A quarter of the smallest unit is not a price: the step is 0.02, not 0.025 or 0.0125.
     assert round_prices(PriceRange(0.995, 1.045), 3, 2) == [1.0, 1.02, 1.04]
@@ -55,7 +55,7 @@ def test_a_logarithmic_scale_gives_equal_room_to_equal_ratios(low: float, ratio:
 
 
 @given(prices, prices, st.sampled_from(list(ScaleKind)))
-def test_what_is_fitted_is_in_view_on_every_scale(one: float, other: float, kind: ScaleKind) -> None:
+def test_fitted_prices_are_in_view_on_every_scale(one: float, other: float, kind: ScaleKind) -> None:
     low, high = sorted((one, other))
     shown = fitted(low, high, kind, base=low)
     assert shown.low <= low and high <= shown.high and shown.low < shown.high
@@ -86,7 +86,7 @@ def test_percent_marks_are_round_percentages(low: float, share: float, most: int
 
 
 @given(prices, st.floats(1.01, 50.0), st.sampled_from(list(ScaleKind)), st.floats(0.1, 10.0))
-def test_a_range_stretched_by_hand_keeps_its_middle(low: float, ratio: float, kind: ScaleKind, factor: float) -> None:
+def test_a_stretched_manual_range_keeps_its_middle(low: float, ratio: float, kind: ScaleKind, factor: float) -> None:
     held, grabbed = ManualRange(), PriceRange(low, low * ratio, kind)
     held.stretch(grabbed, factor)
     assert held.range is not None
@@ -95,7 +95,7 @@ def test_a_range_stretched_by_hand_keeps_its_middle(low: float, ratio: float, ki
         assert grabbed.share(held.range.value_at(0.5)) == pytest.approx(0.5, abs=1e-6)
 
 
-def test_a_range_moved_by_hand_keeps_its_span() -> None:
+def test_a_moved_manual_range_keeps_its_span() -> None:
     held, grabbed = ManualRange(), PriceRange(100.0, 200.0)
     held.shift(grabbed, 0.25)
     assert held.range == PriceRange(75.0, 175.0)
@@ -109,7 +109,7 @@ def test_a_range_moved_by_hand_keeps_its_span() -> None:
     st.sampled_from(list(ScaleKind)),
     st.lists(st.tuples(st.booleans(), st.floats(-5.0, 5.0)), max_size=20),
 )
-def test_a_held_range_stays_within_reach_of_what_was_in_view(
+def test_a_manual_range_stays_near_the_former_view(
     low: float, ratio: float, kind: ScaleKind, moves: list[tuple[bool, float]]
 ) -> None:
     held, origin = ManualRange(), PriceRange(low, low * ratio, kind)
@@ -127,7 +127,7 @@ def test_a_held_range_stays_within_reach_of_what_was_in_view(
         assert kind is not ScaleKind.LOG or shown.low >= origin.low / 1_001
 
 
-def test_a_range_is_never_pressed_to_nothing() -> None:
+def test_a_range_never_collapses() -> None:
     held, shown = ManualRange(), PriceRange(1.0, 1.000001)
     for _ in range(10):
         held.stretch(shown, 0.05)

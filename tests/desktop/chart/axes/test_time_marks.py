@@ -31,7 +31,7 @@ def test_round_times_are_few_and_in_range(start: int, span: int, most: int, zone
 
 
 @given(st.integers(0, 4 * 10**12), st.integers(60_000, 10**11), st.sampled_from(ZONES))
-def test_ranks_say_what_changes_in_that_zone(start: int, span: int, zone: ZoneInfo) -> None:
+def test_ranks_follow_calendar_changes_of_the_zone(start: int, span: int, zone: ZoneInfo) -> None:
     for moment in time_marks.round_times(start, start + span, 12, zone):
         local = datetime.fromtimestamp(moment.time_ms / 1000, tz=zone)
         is_midnight = local.hour == 0 and local.minute == 0 and local.second == 0

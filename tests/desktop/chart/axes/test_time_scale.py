@@ -37,7 +37,7 @@ def test_some_candles_always_stay_in_view(scale: TimeScale) -> None:
 
 
 @given(scales(), st.floats(0.5, 2.0), st.floats(0.0, 1.0))
-def test_zooming_keeps_what_is_under_the_cursor(scale: TimeScale, factor: float, share: float) -> None:
+def test_zooming_keeps_the_index_under_the_cursor(scale: TimeScale, factor: float, share: float) -> None:
     x = share * scale.width
     index, before = scale.index_at(x), scale.right
     scale.zoom_at(factor, x)
@@ -74,7 +74,7 @@ def test_candles_inserted_before_the_view_leave_the_same_candles_in_it(scale: Ti
 
 
 @given(widths, widths, counts)
-def test_a_resting_view_rests_at_any_width(first: float, second: float, count: int) -> None:
+def test_a_resting_view_stays_resting_at_any_width(first: float, second: float, count: int) -> None:
     scale = TimeScale(margin=10)
     scale.set_count(count)
     scale.set_width(first)
@@ -105,7 +105,7 @@ def test_room_for_a_longer_forecast_is_made_only_at_rest() -> None:
     assert scale.right == 300
 
 
-def test_taking_hold_of_a_resting_view_does_not_move_it_where_few_candles_fit() -> None:
+def test_grabbing_a_narrow_resting_view_does_not_move_it() -> None:
     scale = TimeScale(margin=10)
     scale.set_width(640)
     scale.set_count(500)
@@ -116,7 +116,7 @@ def test_taking_hold_of_a_resting_view_does_not_move_it_where_few_candles_fit() 
 
 
 @given(widths, st.floats(-1_000, 1_000))
-def test_a_forming_candle_alone_cannot_be_lost_and_stays_where_it_was_put(width: float, right: float) -> None:
+def test_a_single_forming_candle_stays_in_view_and_in_place(width: float, right: float) -> None:
     scale = TimeScale()
     scale.set_width(width)
     scale.pan_to(right)

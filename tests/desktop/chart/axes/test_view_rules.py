@@ -93,7 +93,7 @@ class ViewRules(RuleBasedStateMachine):
         assert self.is_at_a_limit() or scale.right == pytest.approx(before + by)
 
     @rule()
-    def let_go(self) -> None:
+    def release(self) -> None:
         self.is_held = False
 
     @rule()

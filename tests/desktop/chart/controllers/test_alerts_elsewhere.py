@@ -110,7 +110,7 @@ def back(bench: Two) -> tuple[PriceLine, ...]:
     return bench.tools.lines.things
 
 
-def test_it_goes_off_once_at_the_watchlist_s_price_and_its_banner_shows_the_market_as_listed(bench: Two) -> None:
+def test_it_triggers_once_at_the_watchlist_price_and_its_banner_opens_the_market(bench: Two) -> None:
     line_price = bench.newest.close + 4
     bench.tools.lines.add(LineKind.ALERT, line_price)
     leave(bench)
@@ -132,7 +132,7 @@ def test_it_goes_off_once_at_the_watchlist_s_price_and_its_banner_shows_the_mark
     assert (line.is_armed, line.crossed_at_ms) == (False, crossed_at_ms)
 
 
-def test_the_market_on_the_chart_is_left_to_its_candles(bench: Two) -> None:
+def test_the_charts_market_is_checked_by_its_candles_only(bench: Two) -> None:
     bench.tools.lines.add(LineKind.ALERT, bench.newest.close + 4)
     price(bench, bench.newest.close + 5)
     assert said(bench) == ""
@@ -152,7 +152,7 @@ def test_note_text_written_after_leaving_is_reported(bench: Two) -> None:
     assert said(bench).endswith("Sell")
 
 
-def test_a_price_across_while_none_was_asked_for_rings_with_the_next(bench: Two) -> None:
+def test_a_crossing_without_polling_triggers_at_the_next_price(bench: Two) -> None:
     """Two alerts at one price produce one message, and lower ones stay armed."""
     for away in (4, 4, -4):
         bench.tools.lines.add(LineKind.ALERT, bench.newest.close + away)
@@ -163,7 +163,7 @@ def test_a_price_across_while_none_was_asked_for_rings_with_the_next(bench: Two)
     assert [line.is_armed for line in back(bench)] == [False, False, True]
 
 
-def test_prices_are_asked_for_while_an_alert_needs_them_shown_or_not(bench: Two) -> None:
+def test_prices_are_polled_while_an_alert_needs_them(bench: Two) -> None:
     panel = bench.bench.window.panels.watchlist
     bench.tools.lines.add(LineKind.ALERT, bench.newest.close + 4)
     assert not panel.wants_prices, "its market is on the chart"
@@ -177,7 +177,7 @@ def test_prices_are_asked_for_while_an_alert_needs_them_shown_or_not(bench: Two)
     assert not panel.wants_prices, "it has gone off"
 
 
-def test_on_leaving_it_is_said_once_that_nobody_watches(bench: Two) -> None:
+def test_leaving_a_market_reports_its_unwatched_alerts_once(bench: Two) -> None:
     list_markets(bench, LISTED[1])
     for count, sentence in (
         (1, "1 alert on BTC/USDT is not watched while ETH/USDT is shown."),
@@ -192,7 +192,7 @@ def test_on_leaving_it_is_said_once_that_nobody_watches(bench: Two) -> None:
         back(bench)
 
 
-def test_the_sentence_s_button_has_it_watched(bench: Two) -> None:
+def test_the_notices_button_adds_the_market_to_the_watchlist(bench: Two) -> None:
     list_markets(bench, LISTED[1])
     bench.tools.lines.add(LineKind.ALERT, bench.newest.close + 4)
     leave(bench)
@@ -206,14 +206,14 @@ def test_the_sentence_s_button_has_it_watched(bench: Two) -> None:
     assert "rose to" in said(bench)
 
 
-def test_no_prices_come_during_a_replay_and_it_is_said_so(bench: Two) -> None:
+def test_missing_prices_during_a_replay_are_reported(bench: Two) -> None:
     bench.tools.lines.add(LineKind.ALERT, bench.newest.close + 4)
     leave(bench, FILE)
     assert said(bench) == "1 alert on BTC/USDT is not watched while EUR/USD sample is shown."
     assert notice(bench).action == "" and not bench.bench.window.panels.watchlist.wants_prices
 
 
-def test_a_market_that_is_taken_off_the_watchlist_leaves_its_alerts_unwatched(bench: Two) -> None:
+def test_removing_a_market_from_the_watchlist_leaves_its_alerts_unwatched(bench: Two) -> None:
     bench.tools.lines.add(LineKind.ALERT, bench.newest.close + 4)
     list_markets(bench, LISTED[1])
     assert said(bench) == "", "its candles are followed"
@@ -226,7 +226,7 @@ def test_a_market_that_is_taken_off_the_watchlist_leaves_its_alerts_unwatched(be
     assert LISTED[0] in bench.bench.shell.settings.current.watchlist.markets
 
 
-def test_nothing_is_said_of_alerts_that_are_watched_or_off(bench: Two) -> None:
+def test_watched_and_disabled_alerts_are_not_reported(bench: Two) -> None:
     bench.tools.lines.add(LineKind.ALERT, bench.newest.close + 4)
     leave(bench)
     assert said(bench) == ""
@@ -237,7 +237,7 @@ def test_nothing_is_said_of_alerts_that_are_watched_or_off(bench: Two) -> None:
     assert said(bench) == ""
 
 
-def test_the_chart_as_it_is_composed_hears_the_watchlist_s_prices(make_bench: MakeBench, tmp_path: Path) -> None:
+def test_the_composed_chart_receives_the_watchlists_prices(make_bench: MakeBench, tmp_path: Path) -> None:
     folder = DataFolder(tmp_path / "data")
     folder.ensure()
     database, made = WindowDatabase(folder), make_bench()

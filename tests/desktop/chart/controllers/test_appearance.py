@@ -88,7 +88,7 @@ def test_any_zone_is_found_by_its_name_and_none_is_refused(bench: Bench) -> None
     assert bench.shell.actions[ActionId.ZONE_OTHER].isChecked()
 
 
-def test_a_zone_dialog_that_is_left_changes_nothing(bench: Bench) -> None:
+def test_cancelling_the_zone_dialog_changes_nothing(bench: Bench) -> None:
     bench.shell.actions[ActionId.ZONE_UTC].trigger()
     bench.shell.actions[ActionId.ZONE_OTHER].trigger()
     dialog = bench.window.findChild(ZoneDialog)

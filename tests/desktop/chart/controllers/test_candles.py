@@ -83,7 +83,7 @@ def assert_alike(got: list[Candle], wanted: list[Candle]) -> None:
     assert [each.volume for each in got] == pytest.approx([each.volume for each in wanted])
 
 
-def test_typed_minutes_join_the_candles_and_zero_goes_back(shown: Shown) -> None:
+def test_typed_minutes_merge_candles_and_zero_resets(shown: Shown) -> None:
     chart = shown.bench.chart
     shown.type_interval("5")
     series = chart.model.series
@@ -95,7 +95,7 @@ def test_typed_minutes_join_the_candles_and_zero_goes_back(shown: Shown) -> None
     assert chart.model.series is shown.candles.stored
 
 
-def test_ghosts_are_joined_at_another_interval_where_they_make_a_whole_candle(shown: Shown) -> None:
+def test_ghosts_are_merged_at_another_interval_if_they_cover_a_candle(shown: Shown) -> None:
     chart = shown.bench.chart
     shown.bench.chart.set_forecast(forecast_after(shown.source))
     chart.flush()
@@ -149,7 +149,7 @@ def test_ticks_and_closed_candles_reach_the_coarse_chart(shown: Shown) -> None:
     assert_alike([*series, *([] if newest is None else [newest])], joined(list(source), 5))
 
 
-def test_what_cannot_be_joined_is_not_offered(shown: Shown, make_chart_bench: MakeBench) -> None:
+def test_unmergeable_intervals_are_not_offered(shown: Shown, make_chart_bench: MakeBench) -> None:
     actions = shown.bench.shell.actions
     assert all(actions[id_].isEnabled() for id_ in (ActionId.INTERVAL_1M, ActionId.INTERVAL_5M, ActionId.INTERVAL_1D))
     assert actions[ActionId.INTERVAL_MARKET].isChecked()
@@ -157,7 +157,7 @@ def test_what_cannot_be_joined_is_not_offered(shown: Shown, make_chart_bench: Ma
     assert not actions[ActionId.INTERVAL_5M].isEnabled() and actions[ActionId.INTERVAL_4H].isEnabled()
 
 
-def test_an_interval_that_the_next_market_lacks_leaves_it_as_it_is(shown: Shown) -> None:
+def test_an_interval_impossible_for_the_next_market_is_not_applied(shown: Shown) -> None:
     shown.type_interval("5")
     shown.candles.show_market(Market("binance", "BTC/USDT", Interval.parse("1h")))
     series = shown.bench.chart.model.series
@@ -166,7 +166,7 @@ def test_an_interval_that_the_next_market_lacks_leaves_it_as_it_is(shown: Shown)
     assert not shown.is_own_interval
 
 
-def test_what_was_looked_at_stays_in_view(shown: Shown, qtbot: QtBot) -> None:
+def test_the_viewed_candles_stay_in_view(shown: Shown, qtbot: QtBot) -> None:
     chart = shown.bench.chart
     chart.go_to_time(START_MS + 60 * 60_000)
     chart.flush()
@@ -229,13 +229,13 @@ def test_holes_of_the_exchange_are_known_from_the_table_and_from_the_feed(
     candles.add_hole(MissingCandles(second, 2))
     assert [model.absent_before(index) for index in (100, 196)] == [4, 2]
     bench.chart.grab()
-    assert bench.chart.closed_paints > paints, "the mark is another now"
+    assert bench.chart.closed_paints > paints, "the mark has changed"
     candles.show_market(replace(MARKET, venue="file"))
     assert model.holes is None
     database.close()
 
 
-def test_holes_that_a_command_has_found_come_with_the_history(
+def test_gaps_found_by_a_command_are_loaded_with_the_history(
     make_chart_bench: MakeBench, tmp_path: Path, qtbot: QtBot
 ) -> None:
     data = DataFolder(tmp_path / "data")

@@ -90,7 +90,7 @@ def shown(make_chart_bench: MakeBench, tmp_path: Path) -> Iterator[Shown]:
     made.database.close()
 
 
-def test_chosen_it_is_there_in_percent_and_chosen_again_all_is_as_before(shown: Shown, qtbot: QtBot) -> None:
+def test_choosing_a_market_compares_in_percent_and_again_resets(shown: Shown, qtbot: QtBot) -> None:
     stop = shown.bench.shell.actions[ActionId.COMPARE_STOP]
     shown.trigger(ActionId.SCALE_LOG)
     assert not stop.isEnabled()
@@ -107,7 +107,7 @@ def test_chosen_it_is_there_in_percent_and_chosen_again_all_is_as_before(shown: 
     assert "ETH/USDT" not in shown.readout()
 
 
-def test_another_takes_its_place_and_the_former_scale_is_still_known(shown: Shown, qtbot: QtBot) -> None:
+def test_another_market_replaces_it_and_the_former_scale_is_kept(shown: Shown, qtbot: QtBot) -> None:
     shown.choose(qtbot, "ETH/USDT")
     shown.choose(qtbot, "SOL/USDT")
     assert shown.closes() == [each.close for each in shown.sources[SOL]]
@@ -115,14 +115,14 @@ def test_another_takes_its_place_and_the_former_scale_is_still_known(shown: Show
     assert shown.chart.style_shown.scale is ScaleKind.LINEAR and "SOL/USDT" not in shown.readout()
 
 
-def test_a_scale_that_was_chosen_meanwhile_stays(shown: Shown, qtbot: QtBot) -> None:
+def test_a_scale_chosen_meanwhile_is_kept(shown: Shown, qtbot: QtBot) -> None:
     shown.choose(qtbot, "ETH/USDT")
     shown.trigger(ActionId.SCALE_LOG)
     shown.trigger(ActionId.COMPARE_STOP)
     assert shown.chart.style_shown.scale is ScaleKind.LOG
 
 
-def test_those_are_offered_that_are_stored_fit_and_are_another(shown: Shown) -> None:
+def test_other_stored_compatible_markets_are_offered(shown: Shown) -> None:
     def offered() -> list[str]:
         dialog = shown.comparison.open()
         assert dialog is not None
@@ -159,7 +159,7 @@ def test_candles_too_coarse_for_the_chart_are_reported_not_drawn(shown: Shown, q
     assert shown.closes() is None and "nothing stored can be shown as 1m" in shown.readout()
 
 
-def test_it_is_kept_in_the_settings_and_read_when_a_market_is_shown(
+def test_the_choice_is_stored_and_read_when_a_market_is_shown(
     make_chart_bench: MakeBench, tmp_path: Path, qtbot: QtBot
 ) -> None:
     settings = Settings()
@@ -186,9 +186,7 @@ def later_candle(shown: Shown, market: Market, close: float) -> Candle:
 
 
 @pytest.mark.parametrize("action", [ActionId.INTERVAL_MARKET, ActionId.INTERVAL_5M])
-def test_what_was_stored_since_is_there_once_a_candle_of_the_chart_has_closed(
-    shown: Shown, qtbot: QtBot, action: ActionId
-) -> None:
+def test_candles_stored_since_appear_when_a_chart_candle_closes(shown: Shown, qtbot: QtBot, action: ActionId) -> None:
     shown.choose(qtbot, "ETH/USDT")
     shown.trigger(action)
     before = shown.closes()
@@ -232,7 +230,7 @@ def test_a_failed_read_is_reported_once_and_retried_with_the_next_candle(
     assert "could not be read" not in shown.readout()
 
 
-def test_of_a_market_that_ended_earlier_the_readout_says_when_until_there_is_more(shown: Shown, qtbot: QtBot) -> None:
+def test_the_readout_names_the_end_of_a_market_until_new_candles_arrive(shown: Shown, qtbot: QtBot) -> None:
     shown.choose(qtbot, "ETH/USDT")
     own = later_candle(shown, OWN, shown.sources[OWN][-1].close)
     shown.database.candles.save(OWN, [own])
@@ -244,7 +242,7 @@ def test_of_a_market_that_ended_earlier_the_readout_says_when_until_there_is_mor
     assert "ETH/USDT" in shown.readout()
 
 
-def test_one_that_was_watched_meanwhile_has_its_new_candles_beside_another(shown: Shown, qtbot: QtBot) -> None:
+def test_a_market_watched_meanwhile_is_compared_with_its_new_candles(shown: Shown, qtbot: QtBot) -> None:
     shown.choose(qtbot, "ETH/USDT")
     shown.show(ETH)
     assert shown.readout().count("ETH/USDT") == 1, "no market is compared with itself"
@@ -268,7 +266,7 @@ class Runs(QObject):
 
 
 @pytest.mark.parametrize("is_refused", [False, True])
-def test_the_list_waits_for_the_market_that_is_being_opened(shown: Shown, *, is_refused: bool) -> None:
+def test_the_list_waits_for_the_market_being_opened(shown: Shown, *, is_refused: bool) -> None:
     window, runs = shown.bench.window, Runs()
     shown.comparison.wait_for(lambda: True, runs.refused)
     shown.show(replace(OWN, interval=Interval.parse("1s")))

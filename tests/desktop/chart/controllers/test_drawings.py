@@ -123,7 +123,7 @@ def test_a_drag_draws_from_candle_to_candle(bench: ToolBench, kind: DrawingKind)
 
 
 @pytest.mark.parametrize("kind", TWO_ENDED)
-def test_two_clicks_draw_the_same_and_what_comes_is_shown_between_them(bench: ToolBench, kind: DrawingKind) -> None:
+def test_two_clicks_draw_the_same_with_a_preview_between(bench: ToolBench, kind: DrawingKind) -> None:
     start, end = place(bench, 40, 0.8), place(bench, 15, 0.9)
     by_drag = draw(bench, kind, start, end)
     bench.tools.placed.remove(by_drag)
@@ -138,7 +138,7 @@ def test_two_clicks_draw_the_same_and_what_comes_is_shown_between_them(bench: To
 
 
 @pytest.mark.parametrize("kind", [DrawingKind.HORIZONTAL, DrawingKind.TEXT])
-def test_a_click_sets_what_has_one_place(bench: ToolBench, kind: DrawingKind) -> None:
+def test_one_click_places_a_single_point_drawing(bench: ToolBench, kind: DrawingKind) -> None:
     at = place(bench, 30, 0.8)
     drawing = draw(bench, kind, at)
     assert drawing.anchors == (anchor_under(bench, at),)
@@ -167,7 +167,7 @@ def test_escape_ends_drawing(bench: ToolBench, times: int) -> None:
     assert drawings(bench) == ()
 
 
-def test_escape_in_mid_drag_gives_up_what_is_drawn(bench: ToolBench) -> None:
+def test_escape_during_a_drag_cancels_the_drawing(bench: ToolBench) -> None:
     choose(bench, DrawingKind.RECTANGLE)
     bench.drag(place(bench, 40, 0.8), place(bench, 15, 0.9), release=False)
     bench.key(Qt.Key.Key_Escape)
@@ -197,7 +197,7 @@ def test_a_handle_is_dragged_with_ctrl_to_an_open(bench: ToolBench) -> None:
 
 @pytest.mark.parametrize("kind", TWO_ENDED)
 @pytest.mark.parametrize("handle", [0, 1])
-def test_a_handle_forms_it_and_undo_takes_that_back(bench: ToolBench, kind: DrawingKind, handle: int) -> None:
+def test_dragging_a_handle_reshapes_it_and_can_be_undone(bench: ToolBench, kind: DrawingKind, handle: int) -> None:
     drawing = draw(bench, kind, place(bench, 40, 0.6), place(bench, 15, 0.9))
     there = place(bench, 28, 0.4)
     bench.drag(handles(bench, drawing)[handle], there)
@@ -215,7 +215,7 @@ def test_a_handle_forms_it_and_undo_takes_that_back(bench: ToolBench, kind: Draw
 
 @pytest.mark.parametrize("scale", list(ScaleKind))
 @pytest.mark.parametrize("kind", TWO_ENDED)
-def test_all_of_it_is_moved_with_its_form(bench: ToolBench, kind: DrawingKind, scale: ScaleKind) -> None:
+def test_moving_a_drawing_keeps_its_shape(bench: ToolBench, kind: DrawingKind, scale: ScaleKind) -> None:
     bench.bench.chart.restyle(scale=scale)
     drawing = draw(bench, kind, place(bench, 40, 0.6), place(bench, 15, 0.9))
     before = handles(bench, drawing)
@@ -227,7 +227,7 @@ def test_all_of_it_is_moved_with_its_form(bench: ToolBench, kind: DrawingKind, s
         assert (new - old - QPoint(-4 * spacing, 30)).manhattanLength() <= 2
 
 
-def test_a_drag_is_given_up_with_escape(bench: ToolBench) -> None:
+def test_escape_cancels_a_drag(bench: ToolBench) -> None:
     drawing = draw(bench, DrawingKind.TREND_LINE, place(bench, 40, 0.6), place(bench, 15, 0.9))
     at = middle_of(bench, drawing)
     bench.drag(at, at + QPoint(0, 40), release=False)
@@ -236,7 +236,7 @@ def test_a_drag_is_given_up_with_escape(bench: ToolBench) -> None:
     assert the_drawing(bench) == drawing
 
 
-def test_a_click_selects_and_one_elsewhere_lets_go(bench: ToolBench) -> None:
+def test_a_click_selects_and_one_elsewhere_deselects(bench: ToolBench) -> None:
     drawing = draw(bench, DrawingKind.TREND_LINE, place(bench, 40, 0.6), place(bench, 15, 0.9))
     bench.click(place(bench, 30, 0.2))
     assert bench.tools.placed.selected is None
@@ -254,7 +254,7 @@ def test_delete_removes_and_undo_brings_back(bench: ToolBench) -> None:
     assert the_drawing(bench) == drawing and bench.tools.placed.selected == drawing
 
 
-def test_lines_and_drawings_are_taken_back_in_the_order_in_which_they_changed(bench: ToolBench) -> None:
+def test_undo_covers_lines_and_drawings_in_order_of_change(bench: ToolBench) -> None:
     draw(bench, DrawingKind.TREND_LINE, place(bench, 40, 0.6), place(bench, 15, 0.9))
     bench.choose(place(bench, 30, 0.2), "Alert at")
     draw(bench, DrawingKind.HORIZONTAL, place(bench, 30, 0.4))
@@ -265,7 +265,7 @@ def test_lines_and_drawings_are_taken_back_in_the_order_in_which_they_changed(be
     assert kept == [(1, 1), (0, 1), (0, 0)]
 
 
-def test_what_was_taken_back_is_done_again_in_order_until_something_else_changes(bench: ToolBench) -> None:
+def test_redo_repeats_in_order_until_another_change(bench: ToolBench) -> None:
     draw(bench, DrawingKind.TREND_LINE, place(bench, 40, 0.6), place(bench, 15, 0.9))
     bench.choose(place(bench, 30, 0.2), "Alert at")
     draw(bench, DrawingKind.HORIZONTAL, place(bench, 30, 0.4))
@@ -287,7 +287,7 @@ def test_what_was_taken_back_is_done_again_in_order_until_something_else_changes
     assert not actions[ActionId.REDO_LINE].isEnabled(), "it would be done again over a newer change"
 
 
-def test_a_change_that_is_done_again_can_be_taken_back_again(bench: ToolBench) -> None:
+def test_a_redone_change_can_be_undone_again(bench: ToolBench) -> None:
     drawing = draw(bench, DrawingKind.FIBONACCI, place(bench, 40, 0.6), place(bench, 15, 0.9))
     bench.key(Qt.Key.Key_Delete)
     for _ in range(2):
@@ -297,7 +297,7 @@ def test_a_change_that_is_done_again_can_be_taken_back_again(bench: ToolBench) -
         assert drawings(bench) == ()
 
 
-def test_one_thing_is_selected_at_most(bench: ToolBench) -> None:
+def test_at_most_one_item_is_selected(bench: ToolBench) -> None:
     drawing = draw(bench, DrawingKind.TREND_LINE, place(bench, 40, 0.6), place(bench, 15, 0.9))
     tools, low = bench.tools, place(bench, 30, 0.2)
     bench.choose(low, "Alert at")
@@ -312,7 +312,7 @@ def test_one_thing_is_selected_at_most(bench: ToolBench) -> None:
     assert drawings(bench) == () and len(tools.lines.things) == 1
 
 
-def test_what_begins_ends_what_waited_for_the_mouse(bench: ToolBench) -> None:
+def test_starting_a_tool_cancels_the_pending_one(bench: ToolBench) -> None:
     actions, tools = bench.bench.shell.actions, bench.tools
     actions[ActionId.ADD_ALERT].trigger()
     choose(bench, DrawingKind.RAY)
@@ -325,7 +325,7 @@ def test_what_begins_ends_what_waited_for_the_mouse(bench: ToolBench) -> None:
     assert tools.placed.placing is LineKind.NOTE
 
 
-def test_while_an_alert_is_set_a_drawing_under_it_stays_where_it_is(bench: ToolBench) -> None:
+def test_placing_an_alert_does_not_move_a_drawing_under_it(bench: ToolBench) -> None:
     drawing = draw(bench, DrawingKind.TREND_LINE, place(bench, 40, 0.6), place(bench, 15, 0.6))
     at = middle_of(bench, drawing)
     bench.key(Qt.Key.Key_Escape)
@@ -335,7 +335,7 @@ def test_while_an_alert_is_set_a_drawing_under_it_stays_where_it_is(bench: ToolB
     assert len(bench.tools.lines.things) == 1 and the_drawing(bench) == drawing
 
 
-def test_the_arrows_move_what_is_selected_and_are_taken_back_at_once(bench: ToolBench) -> None:
+def test_arrow_keys_move_the_selection_and_undo_as_one_change(bench: ToolBench) -> None:
     drawing = draw(bench, DrawingKind.TREND_LINE, place(bench, 40, 0.6), place(bench, 15, 0.6))
     right = bench.bench.chart.scale.right
     bench.key(Qt.Key.Key_Left)
@@ -390,7 +390,7 @@ def from_menu(bench: ToolBench, at: QPoint, menu_name: str, text: str) -> None:
 
 
 @pytest.mark.parametrize("way", ["F2", "double click"])
-def test_the_dialog_sets_words_colour_and_size_as_one_change(bench: ToolBench, way: str) -> None:
+def test_the_dialog_sets_text_colour_and_size_as_one_change(bench: ToolBench, way: str) -> None:
     drawing = draw(bench, DrawingKind.TEXT, place(bench, 30, 0.6))
     if way == "F2":
         bench.key(Qt.Key.Key_F2)
@@ -407,7 +407,7 @@ def test_the_dialog_sets_words_colour_and_size_as_one_change(bench: ToolBench, w
     assert the_drawing(bench) == drawing
 
 
-def test_a_text_without_words_is_none_and_one_that_is_called_off_leaves_nothing(bench: ToolBench) -> None:
+def test_an_empty_or_cancelled_text_leaves_no_drawing(bench: ToolBench) -> None:
     choose(bench, DrawingKind.TEXT)
     bench.click(place(bench, 30, 0.6))
     dialog = dialog_of(bench)
@@ -419,7 +419,7 @@ def test_a_text_without_words_is_none_and_one_that_is_called_off_leaves_nothing(
     assert drawings(bench) == () and bench.tools.drawings.layer.shown.preview is None
 
 
-def test_another_market_takes_the_dialog_away_and_has_its_own(bench: ToolBench) -> None:
+def test_switching_the_market_closes_the_dialog_and_shows_its_drawings(bench: ToolBench) -> None:
     drawing = draw(bench, DrawingKind.HORIZONTAL, place(bench, 30, 0.6))
     choose(bench, DrawingKind.TEXT)
     bench.click(place(bench, 30, 0.3))
@@ -440,7 +440,7 @@ def test_it_is_there_after_a_restart(make_chart_bench: MakeBench, folder: Path, 
         assert len(handles(second, drawing)) >= kind.anchors
 
 
-def test_it_stays_on_its_candles_when_history_comes_before_them_and_at_another_interval(bench: ToolBench) -> None:
+def test_it_stays_on_its_candles_with_older_history_and_another_interval(bench: ToolBench) -> None:
     chart = bench.bench.chart
     drawing = draw(bench, DrawingKind.TREND_LINE, place(bench, 40, 0.6), place(bench, 15, 0.9))
     before = handles(bench, drawing)
@@ -481,7 +481,7 @@ def five_minutes(candles: list[Candle]) -> list[Candle]:
     ]
 
 
-def test_no_more_are_drawn_than_anyone_can_tell_apart(bench: ToolBench) -> None:
+def test_the_number_of_drawings_is_limited(bench: ToolBench) -> None:
     book = bench.tools.book
     for _ in range(MOST_DRAWINGS):
         book.put(Drawing(DrawingKind.HORIZONTAL, (Anchor(0, 1.0),)))
@@ -491,7 +491,7 @@ def test_no_more_are_drawn_than_anyone_can_tell_apart(bench: ToolBench) -> None:
     assert banner.shown is not None and str(MOST_DRAWINGS) in banner.shown.text
 
 
-def test_what_cannot_be_stored_is_said_and_not_shown(make_bench: MakeBench, folder: Path) -> None:
+def test_an_unstorable_drawing_is_reported_and_not_shown(make_bench: MakeBench, folder: Path) -> None:
     """In the complete window, which reports it."""
     with opened(make_bench, folder) as whole:
         whole.tools.book._stores[Drawing]()._db.conn.execute("PRAGMA query_only = ON")  # type: ignore[attr-defined]
@@ -502,7 +502,7 @@ def test_what_cannot_be_stored_is_said_and_not_shown(make_bench: MakeBench, fold
         assert whole.bench.window.banner.shown is not None
 
 
-def test_a_tick_and_hands_paint_no_closed_candle(bench: ToolBench) -> None:
+def test_ticks_and_drags_repaint_no_closed_candle(bench: ToolBench) -> None:
     chart = bench.bench.chart
     drawing = draw(bench, DrawingKind.RECTANGLE, place(bench, 40, 0.6), place(bench, 15, 0.9))
     ahead = replace(bench.newest, open_time_ms=bench.newest.open_time_ms + MARKET.interval.duration_ms)
@@ -521,7 +521,7 @@ def test_a_tick_and_hands_paint_no_closed_candle(bench: ToolBench) -> None:
 
 
 @pytest.mark.parametrize("scale", [ScaleKind.LINEAR, ScaleKind.LOG])
-def test_keys_bring_what_they_choose_into_view_before_they_change_it(bench: ToolBench, scale: ScaleKind) -> None:
+def test_keys_scroll_to_the_selected_drawing_before_changing_it(bench: ToolBench, scale: ScaleKind) -> None:
     chart, tools = bench.bench.chart, bench.tools
     chart.restyle(scale=scale)
     far, low = place(bench, 40, 0.6), place(bench, 20, 0.3)

@@ -26,7 +26,7 @@ def chart(qtbot: object, theme: Theme, state: RunState) -> ChartWidget:
     return chart
 
 
-def test_a_forecast_that_is_kept_fresh_needs_no_word(chart: ChartWidget, state: RunState) -> None:
+def test_a_fresh_forecast_has_no_note(chart: ChartWidget, state: RunState) -> None:
     state.apply(scenario.ready())
     state.apply(scenario.forecast(scenario.market()))
     for trainer_state in (TrainerState.TRAINING, TrainerState.PAUSED):  # forecasts continue while training is paused
@@ -35,7 +35,7 @@ def test_a_forecast_that_is_kept_fresh_needs_no_word(chart: ChartWidget, state: 
 
 
 @pytest.mark.parametrize("over", [TrainerState.STOPPED, TrainerState.RESTARTING, TrainerFailed("It cannot continue.")])
-def test_a_forecast_that_no_trainer_renews_says_of_when_it_is(
+def test_a_forecast_without_a_trainer_names_its_time(
     chart: ChartWidget, state: RunState, over: TrainerState | TrainerFailed
 ) -> None:
     forecast = scenario.forecast(scenario.market())
@@ -48,7 +48,7 @@ def test_a_forecast_that_no_trainer_renews_says_of_when_it_is(
     assert chart.model.note == ""
 
 
-def test_while_it_learns_from_stored_candles_it_says_when_forecasts_begin(
+def test_during_catch_up_the_note_says_when_forecasts_start(
     chart: ChartWidget, state: RunState, clock: ManualClock
 ) -> None:
     meter = CatchUpMeter(clock)
@@ -68,7 +68,7 @@ def test_while_it_learns_from_stored_candles_it_says_when_forecasts_begin(
 
 
 @pytest.mark.parametrize("trainer_state", [TrainerState.CATCHING_UP, TrainerState.TRAINING, TrainerState.PAUSED])
-def test_ghosts_that_are_all_past_do_not_vanish_without_a_word(
+def test_ghosts_that_are_all_past_leave_a_note(
     chart: ChartWidget, state: RunState, trainer_state: TrainerState
 ) -> None:
     """As in a replay faster than the trainer: the chart is 40 candles ahead of training."""
@@ -88,7 +88,7 @@ def test_ghosts_that_are_all_past_do_not_vanish_without_a_word(
 
 
 @pytest.mark.parametrize("ahead", [0, 40])
-def test_the_simple_rules_are_said_to_forecast_only_while_their_ghosts_are_drawn(
+def test_the_simple_rules_note_is_shown_only_with_their_ghosts(
     chart: ChartWidget, state: RunState, clock: ManualClock, ahead: int
 ) -> None:
     """A replay of 600 candles per second has passed them before the trainer is done."""
@@ -120,16 +120,14 @@ def test_before_the_first_forecast_a_catch_up_is_reported_too(chart: ChartWidget
     assert chart.model.note == ""
 
 
-def test_another_run_leaves_no_word_of_the_former(chart: ChartWidget, state: RunState) -> None:
+def test_another_run_clears_the_note(chart: ChartWidget, state: RunState) -> None:
     state.apply(scenario.status(TrainerState.STOPPED))
     assert chart.model.note
     state.begin(None)
     assert chart.model.note == ""
 
 
-def test_the_forecast_at_the_end_of_a_file_says_that_no_candle_will_judge_it(
-    chart: ChartWidget, state: RunState
-) -> None:
+def test_the_forecast_at_the_end_of_a_file_says_that_it_will_not_be_scored(chart: ChartWidget, state: RunState) -> None:
     state.feed_record.opened(Market(FILE_VENUE, "walk#dd2831", scenario.MINUTE))
     state.apply(scenario.ready())
     state.apply(scenario.forecast(scenario.market()))

@@ -50,7 +50,7 @@ def test_the_chart_goes_to_the_candle_of_that_moment(bench: Bench, zone: str) ->
     assert dialog.time_ms() == series[wanted].open_time_ms
 
 
-def test_a_date_after_the_last_candle_is_said_and_the_dialog_stays(bench: Bench) -> None:
+def test_a_date_after_the_last_candle_is_refused_in_the_dialog(bench: Bench) -> None:
     before = bench.chart.scale.right
     dialog = opened(bench, UTC)
     dialog.edit.setDateTime(QDateTime(QDate(2090, 1, 1), QTime(0, 0)))

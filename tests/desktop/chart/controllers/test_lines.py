@@ -107,7 +107,7 @@ def test_a_drag_moves_it_and_the_view_stays(bench: ToolBench) -> None:
     assert bench.bench.chart.scale.right == right
 
 
-def test_a_drag_is_given_up_with_escape(bench: ToolBench) -> None:
+def test_escape_cancels_a_drag(bench: ToolBench) -> None:
     line = set_alert(bench, bench.middle(0.6))
     bench.drag(bench.middle(0.6), bench.middle(0.4), release=False)
     bench.key(Qt.Key.Key_Escape)
@@ -115,7 +115,7 @@ def test_a_drag_is_given_up_with_escape(bench: ToolBench) -> None:
     assert the_line(bench) == line
 
 
-def test_beside_a_line_the_plot_pans_and_a_double_click_resets_as_ever(bench: ToolBench) -> None:
+def test_beside_a_line_a_drag_pans_and_a_double_click_resets(bench: ToolBench) -> None:
     set_alert(bench, bench.middle(0.6))
     chart = bench.bench.chart
     rested = chart.scale.right
@@ -124,10 +124,10 @@ def test_beside_a_line_the_plot_pans_and_a_double_click_resets_as_ever(bench: To
     assert chart.scale.right < rested
     QTest.mouseDClick(chart.viewport(), LEFT, Qt.KeyboardModifier.NoModifier, bench.middle(0.3))
     assert chart.scale.right == rested
-    assert bench.tools.placed.selected is None, "a click elsewhere lets it go"
+    assert bench.tools.placed.selected is None, "a click elsewhere deselects it"
 
 
-def test_a_double_click_on_a_line_edits_its_words_and_leaves_the_view(bench: ToolBench) -> None:
+def test_a_double_click_on_a_line_edits_its_text_and_keeps_the_view(bench: ToolBench) -> None:
     at = bench.middle()
     set_alert(bench, at)
     bench.bench.chart.zoom(2.0)
@@ -192,7 +192,7 @@ def test_a_line_out_of_view_that_the_keys_select_is_shown(bench: ToolBench) -> N
 
 
 @pytest.mark.parametrize("scale", list(ScaleKind))
-def test_the_arrows_move_a_line_by_what_can_be_seen(bench: ToolBench, scale: ScaleKind) -> None:
+def test_arrow_keys_move_a_line_by_a_visible_step(bench: ToolBench, scale: ScaleKind) -> None:
     """About a 200th of the height, whatever the price; ten such steps with Shift."""
     chart = bench.bench.chart
     chart.restyle(scale=scale)
@@ -233,7 +233,7 @@ def test_a_price_can_be_typed(bench: ToolBench, opener: Qt.Key) -> None:
     assert (the_line(bench).price, the_line(bench).text) == (bench.newest.close, ""), "one change"
 
 
-def test_what_is_typed_first_is_the_price_of_a_line_and_the_words_of_a_new_note(bench: ToolBench) -> None:
+def test_typing_edits_the_price_of_a_line_and_the_text_of_a_new_note(bench: ToolBench) -> None:
     """Regression: the text field had focus, so a typed price became the text."""
     bench.act(Qt.Key.Key_A)
     bench.key(Qt.Key.Key_F2)
@@ -250,7 +250,7 @@ def test_what_is_typed_first_is_the_price_of_a_line_and_the_words_of_a_new_note(
 
 
 @pytest.mark.parametrize("typed", ["", "abc", "0", "-5", "nan", "inf", "1e5", "1.234", "12,34", "."])
-def test_what_is_no_price_is_said_and_the_question_stays(bench: ToolBench, typed: str) -> None:
+def test_an_invalid_price_is_refused_in_the_dialog(bench: ToolBench, typed: str) -> None:
     bench.act(Qt.Key.Key_A)
     before = the_line(bench)
     bench.key(Qt.Key.Key_F2)
@@ -264,7 +264,7 @@ def test_what_is_no_price_is_said_and_the_question_stays(bench: ToolBench, typed
     dialog.reject()
 
 
-def test_words_alone_leave_the_price_where_it_was_moved_meanwhile(bench: ToolBench) -> None:
+def test_editing_only_the_text_keeps_a_price_moved_meanwhile(bench: ToolBench) -> None:
     bench.act(Qt.Key.Key_A)
     bench.key(Qt.Key.Key_F2)
     dialog = dialog_of(bench)
@@ -276,7 +276,7 @@ def test_words_alone_leave_the_price_where_it_was_moved_meanwhile(bench: ToolBen
 
 
 @pytest.mark.parametrize("key", [Qt.Key.Key_A, Qt.Key.Key_N])
-def test_at_the_keys_crosshair_a_line_is_set_at_its_close(bench: ToolBench, key: Qt.Key) -> None:
+def test_at_the_keyboard_crosshair_a_line_is_placed_at_the_close(bench: ToolBench, key: Qt.Key) -> None:
     bench.hover(bench.middle())
     for _ in range(7):
         bench.key(Qt.Key.Key_Left, CONTROL)
@@ -292,7 +292,7 @@ def test_at_the_keys_crosshair_a_line_is_set_at_its_close(bench: ToolBench, key:
     assert the_line(bench).price == pointed_at.close
 
 
-def test_the_menu_key_opens_at_the_keys_crosshair(bench: ToolBench) -> None:
+def test_the_menu_key_opens_at_the_keyboard_crosshair(bench: ToolBench) -> None:
     bench.key(Qt.Key.Key_Left, CONTROL | SHIFT)
     bench.key(Qt.Key.Key_Left, CONTROL | SHIFT)
     pointed_at = bench.candles[-11]
@@ -345,7 +345,7 @@ def readout(bench: ToolBench) -> str:
     return " ".join(span.text for row in bench.bench.chart.overlay.readout.rows for span in row)
 
 
-def test_many_steps_of_the_arrows_are_taken_back_at_once(bench: ToolBench) -> None:
+def test_repeated_arrow_steps_are_undone_at_once(bench: ToolBench) -> None:
     bench.act(Qt.Key.Key_A)
     for _ in range(5):
         bench.key(Qt.Key.Key_Up)
@@ -353,7 +353,7 @@ def test_many_steps_of_the_arrows_are_taken_back_at_once(bench: ToolBench) -> No
     assert the_line(bench).price == bench.newest.close
 
 
-def test_letters_are_typed_where_a_text_is(make_bench: MakeBench, folder: Path) -> None:
+def test_letters_go_to_a_focused_text_field(make_bench: MakeBench, folder: Path) -> None:
     """In the complete window: keys that the chart does not use reach typing."""
     with opened(make_bench, folder) as whole:
         browser = whole.bench.window.panels.checkpoints
@@ -363,7 +363,7 @@ def test_letters_are_typed_where_a_text_is(make_bench: MakeBench, folder: Path) 
         assert lines(whole) == () and browser.filter.text() == "a"
 
 
-def test_another_market_takes_the_question_for_a_note_away(bench: ToolBench) -> None:
+def test_switching_the_market_closes_the_note_dialog(bench: ToolBench) -> None:
     """The market may change while the dialog is open: the line would land on the new one, at a price of the previous
     one."""
     bench.act(Qt.Key.Key_N)
@@ -376,7 +376,7 @@ def test_another_market_takes_the_question_for_a_note_away(bench: ToolBench) -> 
     assert lines(bench) == ()
 
 
-def test_another_market_closes_the_menu_of_the_former_one(bench: ToolBench) -> None:
+def test_switching_the_market_closes_the_context_menu(bench: ToolBench) -> None:
     chart, at = bench.bench.chart, bench.middle()
     reason = QContextMenuEvent.Reason.Mouse
     QApplication.sendEvent(chart.viewport(), QContextMenuEvent(reason, at, chart.mapToGlobal(at)))
@@ -385,7 +385,7 @@ def test_another_market_closes_the_menu_of_the_former_one(bench: ToolBench) -> N
     assert QApplication.activePopupWidget() is None
 
 
-def test_a_note_that_is_called_off_leaves_nothing(bench: ToolBench) -> None:
+def test_a_cancelled_note_leaves_nothing(bench: ToolBench) -> None:
     bench.act(Qt.Key.Key_N)
     (dialog,) = bench.bench.window.findChildren(LineTextDialog)
     dialog.reject()
@@ -472,7 +472,7 @@ def forming(bench: ToolBench, high: float, close: float) -> Candle:
     return Candle(opens, bench.newest.close, high, bench.newest.close, close, 1.0)
 
 
-def test_an_alert_set_in_mid_candle_knows_after_a_restart_what_the_candle_had_done(
+def test_an_alert_set_in_mid_candle_ignores_earlier_prices_after_a_restart(
     make_chart_bench: MakeBench, folder: Path
 ) -> None:
     with opened(make_chart_bench, folder) as first:
@@ -488,7 +488,7 @@ def test_an_alert_set_in_mid_candle_knows_after_a_restart_what_the_candle_had_do
 
 
 @pytest.mark.parametrize("offset_s", [-600, -45, 45, 600])
-def test_a_clock_that_is_wrong_neither_invents_nor_loses_a_crossing(bench: ToolBench, offset_s: int) -> None:
+def test_a_wrong_clock_neither_invents_nor_loses_a_crossing(bench: ToolBench, offset_s: int) -> None:
     """The exchange's clock is ahead of the computer's, or behind."""
     shift = round(offset_s / 60) * MARKET.interval.duration_ms
     there = replace(forming(bench, 0, 0), open_time_ms=bench.newest.open_time_ms + max(shift, 60_000))
@@ -552,7 +552,7 @@ def test_placing_a_note_lets_the_chart_follow_the_newest_candle(bench: ToolBench
 
 
 @pytest.mark.parametrize("has_sound", [True, False])
-def test_an_alert_says_so_before_all_other_banners_and_makes_a_sound(bench: ToolBench, has_sound: bool) -> None:
+def test_an_alert_is_shown_before_all_other_banners_with_a_sound(bench: ToolBench, has_sound: bool) -> None:
     window, sounds = bench.bench.window, list[None]()
     window.messages.sounded.connect(lambda: sounds.append(None))
     notifications = replace(window.shell.settings.current.notifications, alert_sound=has_sound)
@@ -581,7 +581,7 @@ def cross(bench: ToolBench, line: PriceLine, minute: int = 1) -> None:
     tick(bench, line.price + 5 if line.price > bench.newest.close else line.price - 5, minute)
 
 
-def test_undo_brings_a_line_back_as_the_market_left_it(bench: ToolBench) -> None:
+def test_undo_restores_a_line_with_its_crossing(bench: ToolBench) -> None:
     """Moved, crossed, removed: undoing both moves it back, and it is still crossed."""
     bench.act(Qt.Key.Key_A)
     for _ in range(2):
@@ -600,7 +600,7 @@ def test_undo_brings_a_line_back_as_the_market_left_it(bench: ToolBench) -> None
     assert the_line(bench).crossed_at_ms == crossed.crossed_at_ms, "nothing watches it"
 
 
-def test_a_line_that_comes_back_is_watched_from_now_on(bench: ToolBench) -> None:
+def test_a_restored_line_is_watched_from_now_on(bench: ToolBench) -> None:
     """Crossings while it was removed are not reported when it is restored."""
     bench.act(Qt.Key.Key_A)
     bench.key(Qt.Key.Key_Up, SHIFT)
@@ -615,7 +615,7 @@ def test_a_line_that_comes_back_is_watched_from_now_on(bench: ToolBench) -> None
     assert the_line(bench).crossed_at_ms is not None
 
 
-def test_a_line_that_is_removed_in_the_hand_stays_removed(bench: ToolBench) -> None:
+def test_a_line_removed_during_a_drag_stays_removed(bench: ToolBench) -> None:
     line = set_alert(bench, bench.middle(0.6))
     bench.drag(bench.middle(0.6), bench.middle(0.4), release=False)
     bench.key(Qt.Key.Key_Delete)
@@ -628,7 +628,7 @@ def test_a_line_that_is_removed_in_the_hand_stays_removed(bench: ToolBench) -> N
     assert the_line(bench).price == line.price, "where it was before the drag"
 
 
-def test_an_old_menu_does_what_it_says_to_the_line_of_now(bench: ToolBench) -> None:
+def test_an_open_menu_acts_on_the_current_line(bench: ToolBench) -> None:
     bench.act(Qt.Key.Key_A)
     bench.key(Qt.Key.Key_Up, SHIFT)
     old = the_line(bench)

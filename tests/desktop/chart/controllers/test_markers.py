@@ -99,7 +99,7 @@ def test_groups_hold_each_marker_in_view_once_at_the_candle_of_its_time(
     assert len(shown) <= sum(len(moments) for moments in expected.values())
 
 
-def test_what_matters_most_is_at_the_bottom() -> None:
+def test_the_most_important_marker_is_at_the_bottom() -> None:
     at = START_MS + 3 * MINUTE_MS
     (group,) = MarkerTrack(marker(at, kind) for kind in reversed(MarkerKind)).groups(model_with_gap(), 0, 59, 1.0)
     assert [each.kind for each in group.markers] == list(MarkerKind)
@@ -151,7 +151,7 @@ def whole(make_bench: MakeBench, tmp_path: Path) -> Iterator[ToolBench]:
         yield made
 
 
-def test_the_tooltip_tells_the_sentence_and_a_click_opens_the_incident_or_the_checkpoint(whole: ToolBench) -> None:
+def test_the_tooltip_shows_the_message_and_a_click_opens_its_panel(whole: ToolBench) -> None:
     bench = whole
     at = place_of(bench, MarkerKind.WARNING)
     bench.hover(at)
@@ -192,12 +192,12 @@ def test_they_are_hidden_by_an_action_that_is_remembered(bench: ToolBench) -> No
     assert bench.tools.markers.layer.marker_at(chart.frame, chart.model, at) is None
 
 
-def test_another_run_has_none_of_them(bench: ToolBench) -> None:
+def test_another_run_has_no_markers(bench: ToolBench) -> None:
     bench.bench.state.begin("another")
     assert len(bench.tools.markers.layer.track) == 0
 
 
-def test_once_the_whole_history_is_there_old_incidents_are_marked(bench: ToolBench, qtbot: QtBot) -> None:
+def test_old_incidents_are_marked_once_the_history_is_loaded(bench: ToolBench, qtbot: QtBot) -> None:
     """As at startup: the newest candles are shown immediately, the rest follows."""
     chart = bench.bench.chart
     whole = chart.model.series

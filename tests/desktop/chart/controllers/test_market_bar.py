@@ -48,7 +48,7 @@ def test_it_lies_over_the_chart_and_covers_nothing_of_it(make_bench: MakeBench, 
     assert bar.height() < 40
 
 
-def test_it_names_market_and_interval_for_eyes_and_screen_readers(bench: Bench) -> None:
+def test_it_shows_market_and_interval_also_to_screen_readers(bench: Bench) -> None:
     bar = barred(bench)
     assert (bar.symbol.text(), bar.interval.text()) == ("BTC/USDT", "1m")
     assert bar.symbol.accessibleName() == "Market BTC/USDT of Binance"
@@ -57,7 +57,7 @@ def test_it_names_market_and_interval_for_eyes_and_screen_readers(bench: Bench) 
     assert bar.interval.text() == "5m"
     bar.show_market(Market("file", "my-market-1m#dd2831", scenario.MINUTE))
     assert bar.symbol.text() == "my-market-1m" and "#" not in bar.symbol.accessibleName()
-    assert "my-market-1m#dd2831" in bar.symbol.toolTip(), "what tells it from another file of that name"
+    assert "my-market-1m#dd2831" in bar.symbol.toolTip(), "the fingerprint distinguishes files of the same name"
     bar.show_market(Market("file", "Smith & Sons, all the rates of the last forty years", scenario.MINUTE))
     assert bar.symbol.text().startswith("Smith && Sons") and len(bar.symbol.text()) < 30
 
@@ -89,7 +89,7 @@ def test_the_buttons_open_the_search_and_the_intervals(bench: Bench, qtbot: QtBo
     assert chosen == ["15m"]
 
 
-def test_tab_goes_over_them_to_the_chart_and_a_click_leaves_it_the_keys(bench: Bench, qtbot: QtBot) -> None:
+def test_tab_moves_through_them_and_a_click_keeps_the_charts_focus(bench: Bench, qtbot: QtBot) -> None:
     bar = barred(bench)
     bench.window.activateWindow()
     qtbot.waitUntil(bench.window.isActiveWindow)
@@ -103,7 +103,7 @@ def test_tab_goes_over_them_to_the_chart_and_a_click_leaves_it_the_keys(bench: B
         QTest.keyClick(bar.symbol, Qt.Key.Key_Space)
 
 
-def test_it_wears_the_theme(bench: Bench) -> None:
+def test_it_follows_the_theme(bench: Bench) -> None:
     bar = barred(bench)
     before = picture(bar.symbol)
     bench.theme.set_mode("light")

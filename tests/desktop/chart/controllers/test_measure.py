@@ -125,7 +125,7 @@ def test_the_numbers_are_never_under_the_readout(bench: ToolBench, is_rising: bo
         assert chart.frame.layout.main.contains(box(bench).rect)
 
 
-def test_the_box_goes_with_what_was_measured_out_of_view(bench: ToolBench) -> None:
+def test_the_box_moves_out_of_view_with_its_candles(bench: ToolBench) -> None:
     start, end = ends(bench)
     bench.drag(start, end, SHIFT)
     chart = bench.bench.chart
@@ -141,7 +141,7 @@ def test_the_box_goes_with_what_was_measured_out_of_view(bench: ToolBench) -> No
     assert chart.overlay.plot_labels == ()
 
 
-def test_a_tick_changes_the_volume_that_the_box_tells(bench: ToolBench, qtbot: QtBot) -> None:
+def test_a_tick_updates_the_volume_in_the_box(bench: ToolBench, qtbot: QtBot) -> None:
     """No part of the box lies where a tick repaints by itself."""
     qtbot.waitUntil(lambda: len(bench.tools.markers.layer.track) > 0)  # they arrive later and repaint everything
     chart, newest = bench.bench.chart, bench.newest
@@ -217,7 +217,7 @@ def test_by_keys_alone(bench: ToolBench) -> None:
     assert bench.tools.measure.things == ()
 
 
-def test_it_begins_at_the_keys_crosshair(bench: ToolBench) -> None:
+def test_it_begins_at_the_keyboard_crosshair(bench: ToolBench) -> None:
     bench.hover(bench.middle())
     bench.key(Qt.Key.Key_Left, CONTROL)
     bench.key(Qt.Key.Key_Left, CONTROL | SHIFT)
@@ -239,7 +239,7 @@ def test_from_the_menu_it_follows_the_mouse(bench: ToolBench) -> None:
     assert bench.tools.placed.placing is None
 
 
-def test_measuring_and_setting_a_line_end_each_other(bench: ToolBench) -> None:
+def test_measuring_and_placing_a_line_cancel_each_other(bench: ToolBench) -> None:
     actions = bench.bench.shell.actions
     bench.hover(bench.middle())
     actions[ActionId.ADD_ALERT].trigger()

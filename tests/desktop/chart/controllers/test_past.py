@@ -84,7 +84,7 @@ def wait_for_all(qtbot: QtBot, recorded: Recorded) -> None:
     settle(recorded.chart)
 
 
-def test_keys_lay_past_forecasts_over_the_chart_and_are_remembered(qtbot: QtBot, recorded: Recorded) -> None:
+def test_keys_toggle_past_forecasts_and_are_stored(qtbot: QtBot, recorded: Recorded) -> None:
     layers = recorded.chart._layers
     assert not layers.of_pane(PRICE_PANE) and not layers.of_pane(ERROR_PANE)
     recorded.press(Qt.Key.Key_H)
@@ -99,9 +99,7 @@ def test_keys_lay_past_forecasts_over_the_chart_and_are_remembered(qtbot: QtBot,
     assert not layers.of_pane(PRICE_PANE) and not layers.of_pane(ERROR_PANE)
 
 
-def test_at_another_interval_the_strip_gives_its_room_back_and_the_chart_says_why(
-    qtbot: QtBot, recorded: Recorded
-) -> None:
+def test_at_another_interval_the_strip_is_hidden_with_a_note(qtbot: QtBot, recorded: Recorded) -> None:
     recorded.press(Qt.Key.Key_E)
     chart = recorded.chart
     assert len(chart.frame.panes) == 1
@@ -116,7 +114,7 @@ def test_at_another_interval_the_strip_gives_its_room_back_and_the_chart_says_wh
     assert [pane.name for pane in chart.frame.panes] == [ERROR_PANE]
 
 
-def test_a_key_goes_through_the_horizons(qtbot: QtBot, recorded: Recorded) -> None:
+def test_a_key_cycles_through_the_horizons(qtbot: QtBot, recorded: Recorded) -> None:
     past, horizons = recorded.chart.model.past, recorded.settings.model.horizons
     recorded.press(Qt.Key.Key_X)
     assert recorded.settings.chart.hindsight and past.horizon == 1, "the first press shows what the next ones change"
@@ -137,7 +135,7 @@ def test_settings_from_elsewhere_are_shown_and_kept_within_the_models_horizons(r
     assert recorded.chart.model.past.horizon == window.shell.settings.current.model.horizons
 
 
-def test_neither_mouse_nor_ticks_nor_scores_ask_sqlite(qtbot: QtBot, recorded: Recorded) -> None:
+def test_mouse_ticks_and_scores_run_no_query(qtbot: QtBot, recorded: Recorded) -> None:
     recorded.press(Qt.Key.Key_H)
     recorded.press(Qt.Key.Key_E)
     wait_for_all(qtbot, recorded)
@@ -184,7 +182,7 @@ def test_panning_reads_each_block_once(qtbot: QtBot, recorded: Recorded) -> None
     assert 0 < len(blocks) <= -(-RECORDED // 256) + 1
 
 
-def test_hovering_reads_what_it_needs_though_nothing_is_laid_over(qtbot: QtBot, recorded: Recorded) -> None:
+def test_hovering_reads_its_forecast_without_the_overlay(qtbot: QtBot, recorded: Recorded) -> None:
     chart = recorded.chart
     index = chart.frame.stop - 10
     QTest.mouseMove(chart.viewport(), point_over(chart, index - 1, recorded.shown[index - 1].close))
@@ -193,7 +191,7 @@ def test_hovering_reads_what_it_needs_though_nothing_is_laid_over(qtbot: QtBot, 
     qtbot.waitUntil(lambda: chart.overlay.tooltip is not None)
 
 
-def test_what_cannot_be_read_is_said_once_and_left_alone(qtbot: QtBot, make_chart_bench: MakeBench) -> None:
+def test_a_failed_read_is_reported_once_and_not_retried(qtbot: QtBot, make_chart_bench: MakeBench) -> None:
     class Broken:
         reads = 0
 

@@ -75,7 +75,7 @@ def test_the_key_shades_the_chart_and_is_remembered(qtbot: QtBot, watched: Bench
     assert not watched.window.shell.settings.current.chart.regimes and not action.isChecked() and not layers(watched)
 
 
-def test_a_new_candle_is_known_by_its_forecast(qtbot: QtBot, watched: Bench) -> None:
+def test_a_new_candles_regime_comes_from_its_forecast(qtbot: QtBot, watched: Bench) -> None:
     press(watched)
     chart, series = watched.chart, watched.chart.model.series
     assert series is not None
@@ -89,7 +89,7 @@ def test_a_new_candle_is_known_by_its_forecast(qtbot: QtBot, watched: Bench) -> 
     assert found.likeliest is conditions_at(candle.open_time_ms).regime.likeliest
 
 
-def test_another_market_has_nothing_of_the_former(qtbot: QtBot, watched: Bench) -> None:
+def test_switching_the_market_clears_the_regimes(qtbot: QtBot, watched: Bench) -> None:
     press(watched)
     qtbot.waitUntil(lambda: in_view(watched) > 0)
     watched.state.begin(None, MINUTE_MS)

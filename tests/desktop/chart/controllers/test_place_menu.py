@@ -85,7 +85,7 @@ def choose(chart: ChartWidget, point: QPoint, text: str) -> None:
     chart.flush()
 
 
-def test_each_axis_offers_what_is_its_own(placed: Placed) -> None:
+def test_each_axis_offers_its_commands(placed: Placed) -> None:
     chart, layout = placed.chart, placed.chart.frame.layout
     right, below = layout.plot_right + 10, layout.plot_bottom + 5
     zones = ["Local", "UTC", "Exchange", "Other…"]
@@ -113,7 +113,7 @@ def test_an_indicator_is_set_and_removed_where_it_runs(placed: Placed) -> None:
     assert placed.studies.layers == [] and placed.bench.shell.settings.current.chart.indicators == ()
 
 
-def test_an_empty_place_offers_what_can_be_drawn_and_added_and_the_view_of_before(placed: Placed) -> None:
+def test_an_empty_place_offers_drawing_adding_and_resetting_the_view(placed: Placed) -> None:
     chart, layout = placed.chart, placed.chart.frame.layout
     entries = ["Draw", "Indicators…", "Fit prices", "Reset view", "Save picture…"]
     on_bars = QPoint(200, layout.main_bottom - 5)
@@ -132,7 +132,7 @@ def test_an_empty_place_offers_what_can_be_drawn_and_added_and_the_view_of_befor
     assert chart.scale.spacing == spacing
 
 
-def test_the_strip_of_errors_can_be_put_away_where_it_is(placed: Placed) -> None:
+def test_the_error_strip_can_be_hidden_from_its_menu(placed: Placed) -> None:
     placed.chart.add_layer(ErrorStripLayer())
     placed.chart.flush()
     assert offered(placed.chart, placed.at_pane("forecast error")) == ["Forecast errors"]
@@ -148,9 +148,7 @@ def places_of_forecasts(application: Application) -> Iterator[tuple[str, QPoint]
         yield name, QPoint(round(frame.x(index) / frame.ratio), round(frame.y(price) / frame.ratio))
 
 
-def test_a_ghost_and_a_past_candle_lead_to_their_checkpoint(
-    qapp: QApplication, learned: Path, gate: CandleGate
-) -> None:
+def test_a_ghost_and_a_past_candle_open_their_checkpoint(qapp: QApplication, learned: Path, gate: CandleGate) -> None:
     async def story(application: Application) -> None:
         chart, window = application.chart, application.window
         await until(

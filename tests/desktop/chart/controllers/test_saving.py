@@ -54,9 +54,7 @@ def test_a_picture_is_the_chart_without_the_mouse(
     assert bench.chart.overlay.cross is not None
 
 
-def test_a_drawing_shows_what_the_picture_shows(
-    qtbot: QtBot, bench: Bench, saving: ChartSaving, tmp_path: Path
-) -> None:
+def test_an_svg_matches_the_picture(qtbot: QtBot, bench: Bench, saving: ChartSaving, tmp_path: Path) -> None:
     qtbot.mouseMove(bench.chart.viewport(), bench.chart.rect().center())
     path, still = tmp_path / "chart.svg", image_of(bench.chart)
     saving.save_picture(path)
@@ -95,7 +93,7 @@ def test_nothing_frames_a_drawing_s_plot(bench: Bench) -> None:
 
 
 @pytest.mark.parametrize("name", ["chart.jpg", "chart.webp", "chart", "chart.png.txt"])
-def test_a_form_that_is_not_offered_is_refused(bench: Bench, saving: ChartSaving, tmp_path: Path, name: str) -> None:
+def test_an_unknown_file_format_is_refused(bench: Bench, saving: ChartSaving, tmp_path: Path, name: str) -> None:
     """A PNG under another suffix could not be opened by programs that go by suffixes."""
     saving.save_picture(tmp_path / name)
     assert list(tmp_path.glob("chart*")) == []
@@ -103,7 +101,7 @@ def test_a_form_that_is_not_offered_is_refused(bench: Bench, saving: ChartSaving
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no modes")
-def test_what_is_saved_can_be_read_as_any_other_file(
+def test_saved_files_have_the_usual_permissions(
     qtbot: QtBot, bench: Bench, saving: ChartSaving, tmp_path: Path
 ) -> None:
     saving.save_picture(tmp_path / "chart.PNG")
@@ -179,7 +177,7 @@ def in_view(bench: Bench) -> str:
     return "".join(csv_pieces(series.open_time_ms, series.values))
 
 
-def test_they_are_written_beside_the_window_as_they_were_when_asked_for(
+def test_candles_are_written_in_the_background_as_of_the_request(
     qtbot: QtBot, bench: Bench, saving: ChartSaving, gate: threading.Event, tmp_path: Path
 ) -> None:
     before, path = in_view(bench), tmp_path / "many.csv"
@@ -203,7 +201,7 @@ def message(bench: Bench) -> str:
     return "" if shown is None else shown.text
 
 
-def test_the_file_is_whole_when_the_window_goes_meanwhile(
+def test_the_file_is_complete_if_the_window_closes_meanwhile(
     bench: Bench, saving: ChartSaving, gate: threading.Event, tmp_path: Path
 ) -> None:
     whole, path = in_view(bench), tmp_path / "many.csv"
@@ -215,9 +213,7 @@ def test_the_file_is_whole_when_the_window_goes_meanwhile(
     assert path.read_text(encoding="utf-8") == whole
 
 
-def test_a_writer_that_is_cancelled_leaves_the_file_as_it_was(
-    tmp_path: Path, qapp: object, gate: threading.Event
-) -> None:
+def test_a_cancelled_export_leaves_the_file_unchanged(tmp_path: Path, qapp: object, gate: threading.Event) -> None:
     path = tmp_path / "many.csv"
     path.write_text("former", encoding="utf-8")
     count = 2_000
@@ -229,16 +225,14 @@ def test_a_writer_that_is_cancelled_leaves_the_file_as_it_was(
     assert path.read_text(encoding="utf-8") == "former" and list(tmp_path.iterdir()) == [path]
 
 
-def test_a_place_that_cannot_be_written_is_said(
-    qtbot: QtBot, bench: Bench, saving: ChartSaving, tmp_path: Path
-) -> None:
+def test_an_unwritable_path_is_reported(qtbot: QtBot, bench: Bench, saving: ChartSaving, tmp_path: Path) -> None:
     saving.save_csv(tmp_path / "nowhere" / "view.csv")
     written(qtbot, saving)
     notice = bench.window.banner.shown
     assert notice is not None and "could not be written" in notice.text
 
 
-def test_the_dialog_suggests_a_name_and_writes_what_is_chosen(
+def test_the_dialog_suggests_a_name_and_writes_the_chosen_file(
     bench: Bench, saving: ChartSaving, tmp_path: Path
 ) -> None:
     dialog = saving.ask_for_picture()
@@ -249,7 +243,7 @@ def test_the_dialog_suggests_a_name_and_writes_what_is_chosen(
     assert not QImage(str(tmp_path / "chosen.png")).isNull()
 
 
-def test_without_a_candle_nothing_is_asked(make_chart_bench: MakeBench) -> None:
+def test_without_candles_no_dialog_opens(make_chart_bench: MakeBench) -> None:
     bench = make_chart_bench()
     saving = ChartSaving(bench.shell, bench.chart, bench.clock)
     assert saving.ask_for_csv() is None

@@ -42,7 +42,7 @@ def specs(studies: ChartStudies) -> tuple[IndicatorSpec, ...]:
     return tuple(layer.spec for layer in studies.layers)
 
 
-def test_what_is_added_is_on_the_chart_and_stored(bench: Bench, studies: ChartStudies) -> None:
+def test_an_added_indicator_is_shown_and_stored(bench: Bench, studies: ChartStudies) -> None:
     dialog = opened(bench)
     menu = dialog.add_button.menu()
     assert menu is not None
@@ -54,7 +54,7 @@ def test_what_is_added_is_on_the_chart_and_stored(bench: Bench, studies: ChartSt
     assert tuple(IndicatorSpec.from_json(each) for each in stored) == specs(studies)
 
 
-def test_what_is_edited_changes_at_once(bench: Bench, studies: ChartStudies) -> None:
+def test_an_edited_indicator_changes_at_once(bench: Bench, studies: ChartStudies) -> None:
     dialog = opened(bench)
     dialog.add("bollinger")
     period = dialog.editor("period")
@@ -67,7 +67,7 @@ def test_what_is_edited_changes_at_once(bench: Bench, studies: ChartStudies) -> 
     assert dialog.list.item(0).text() == "BB 50 2 hl2"
 
 
-def test_what_does_not_fit_is_said_and_the_chart_keeps_what_it_has(bench: Bench, studies: ChartStudies) -> None:
+def test_an_invalid_parameter_is_refused_and_the_chart_is_unchanged(bench: Bench, studies: ChartStudies) -> None:
     dialog = opened(bench)
     dialog.add("macd")
     before = specs(studies)
@@ -80,7 +80,7 @@ def test_what_does_not_fit_is_said_and_the_chart_keeps_what_it_has(bench: Bench,
     assert dialog.message.text() == "" and specs(studies) != before
 
 
-def test_what_is_not_changed_stays_worked_out(bench: Bench, studies: ChartStudies) -> None:
+def test_unchanged_indicators_are_not_recomputed(bench: Bench, studies: ChartStudies) -> None:
     dialog = opened(bench)
     for kind in ("ema", "rsi", "sma"):
         dialog.add(kind)
@@ -98,7 +98,7 @@ def test_what_is_not_changed_stays_worked_out(bench: Bench, studies: ChartStudie
     assert [layer.number for layer in studies.layers] == [1, 2, 0], "the colours that are free"
 
 
-def test_what_is_removed_is_gone(bench: Bench, studies: ChartStudies) -> None:
+def test_a_removed_indicator_is_gone(bench: Bench, studies: ChartStudies) -> None:
     dialog = opened(bench)
     dialog.add("rsi")
     dialog.add("ema")
@@ -184,7 +184,7 @@ def test_each_of_two_alike_keeps_its_own_look(bench: Bench, studies: ChartStudie
     assert [layer.colours(bench.chart.frame)[0].name() for layer in studies.layers] == ["#12909e"]
 
 
-def test_the_edges_of_a_band_are_of_their_middles_colour(bench: Bench, studies: ChartStudies) -> None:
+def test_the_edges_of_a_band_have_the_colour_of_its_middle(bench: Bench, studies: ChartStudies) -> None:
     dialog = opened(bench)
     dialog.add("donchian")
     dialog.colour("middle").setCurrentIndex(dialog.colour("middle").findData("#9657e0"))
@@ -193,7 +193,7 @@ def test_the_edges_of_a_band_are_of_their_middles_colour(bench: Bench, studies: 
     assert upper.alpha() == lower.alpha() < middle.alpha() == 255
 
 
-def test_a_stored_colour_of_no_list_is_kept_and_shown(bench: Bench, studies: ChartStudies) -> None:
+def test_a_stored_custom_colour_is_kept_and_shown(bench: Bench, studies: ChartStudies) -> None:
     own = {**RSI.to_json(), "colours": {"strength": "#123456"}}
     settings = bench.shell.settings.current
     bench.shell.settings.change(replace(settings, chart=replace(settings.chart, indicators=(own,))))

@@ -167,7 +167,7 @@ def test_nothing_later_is_drawn(at_now: Traveller, qtbot: QtBot) -> None:
     assert then != now
 
 
-def test_now_comes_back_as_it_is_by_then(at_now: Traveller) -> None:
+def test_returning_to_now_shows_the_current_state(at_now: Traveller) -> None:
     chart, before = at_now.chart, image_of(at_now.chart)
     at_now.step_back(25)
     for key in (Qt.Key.Key_Escape, Qt.Key.Key_End):
@@ -180,7 +180,7 @@ def test_now_comes_back_as_it_is_by_then(at_now: Traveller) -> None:
     assert image_of(chart) == before
 
 
-def test_stepping_on_from_the_last_but_one_is_now(at_now: Traveller) -> None:
+def test_stepping_forward_from_the_last_but_one_returns_to_now(at_now: Traveller) -> None:
     at_now.step_back(2)
     assert at_now.travel.shown == len(SERIES) - 3
     for _ in range(2):
@@ -198,7 +198,7 @@ def test_the_view_does_not_move_while_the_candle_is_in_it(at_now: Traveller) -> 
     assert scale.left < 150 < scale.right - 3, "with room for the forecast"
 
 
-def test_candles_that_come_meanwhile_are_kept_until_one_goes_on(at_now: Traveller) -> None:
+def test_candles_that_arrive_meanwhile_wait_until_the_return(at_now: Traveller) -> None:
     chart, newest = at_now.chart, forming_after(SERIES)
     at_now.step_back(3)
     then = image_of(chart)
@@ -215,7 +215,7 @@ def test_candles_that_come_meanwhile_are_kept_until_one_goes_on(at_now: Travelle
     assert chart.model.forecast == forecast_after(at_now.series)
 
 
-def test_a_history_that_is_read_meanwhile_changes_nothing_of_what_is_shown(at_now: Traveller) -> None:
+def test_history_loaded_meanwhile_does_not_change_the_view(at_now: Traveller) -> None:
     chart = at_now.chart
     chart.set_series(CandleSeries.from_columns(SERIES.interval, SERIES.open_time_ms[200:], SERIES.values[:, 200:]), "x")
     at_now.travel.go_to(100)
@@ -237,7 +237,7 @@ def test_a_candle_without_a_forecast_says_so(at_now: Traveller) -> None:
     assert at_now.chart.model.ghosts() and at_now.chart.model.note == ""
 
 
-def test_of_a_candle_whose_detail_was_thinned_the_ghosts_are_still_there(at_now: Traveller) -> None:
+def test_ghosts_remain_after_thinning_the_forecast_details(at_now: Traveller) -> None:
     with at_now.db.conn:
         at_now.db.execute("DELETE FROM forecast_details")  # as `Thinner` does
     at_now.step_back(10)
@@ -247,7 +247,7 @@ def test_of_a_candle_whose_detail_was_thinned_the_ghosts_are_still_there(at_now:
     assert [ghost.high for ghost in shown] == pytest.approx([ghost.high for ghost in exact], rel=1e-6)
 
 
-def test_at_a_coarser_interval_the_ghosts_of_the_last_own_candle_are_joined(at_now: Traveller) -> None:
+def test_at_a_coarser_interval_the_last_candles_ghosts_are_merged(at_now: Traveller) -> None:
     coarse = CandleSeries(Interval.parse("5m"))
     coarse.extend(SERIES[index] for index in range(0, len(SERIES), 5))
     at_now.step_back(7)
@@ -274,7 +274,7 @@ def test_without_candles_there_is_no_past(at_now: Traveller) -> None:
     assert not at_now.bench.shell.actions[ActionId.TRAVEL_BACK].isEnabled()
 
 
-def test_the_menu_of_a_candle_goes_back_to_it(at_now: Traveller) -> None:
+def test_a_candles_menu_travels_to_it(at_now: Traveller) -> None:
     chart, index = at_now.chart, len(SERIES) - 20
     menu = ChartMenu(chart)
     menu.add(at_now.travel.add_to_menu)
@@ -322,7 +322,7 @@ def test_the_slider_seeks_by_mouse_and_keys(at_now: Traveller) -> None:
     assert not at_now.travel.is_past
 
 
-def test_playing_walks_on_until_now(at_now: Traveller, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_playing_advances_until_now(at_now: Traveller, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
     at_now.travel.bar.speed_chosen.emit(30.0)
     at_now.step_back(5)
     walked, go_to = list[int](), at_now.travel.go_to

@@ -25,7 +25,7 @@ def readout_of(bench: Bench) -> str:
     return " ".join(span.text for row in bench.chart.overlay.readout.rows for span in row)
 
 
-def test_the_action_shows_it_keeps_it_and_takes_it_away(bench: Bench, qtbot: QtBot) -> None:
+def test_the_action_toggles_and_stores_it(bench: Bench, qtbot: QtBot) -> None:
     action = bench.shell.actions[ActionId.VOLUME_PROFILE]
     before = picture(bench.chart)
     for is_shown in (True, False):

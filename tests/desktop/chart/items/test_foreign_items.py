@@ -74,7 +74,7 @@ def test_older_history_moves_marks_with_their_candles(chart: ChartWidget) -> Non
     assert_right(chart)
 
 
-def test_a_chart_that_waits_for_candles_takes_guests_too(show_chart: ShowChart) -> None:
+def test_an_empty_chart_accepts_foreign_items(show_chart: ShowChart) -> None:
     chart = show_chart()
     add_items(chart)
     settle(chart)
@@ -82,7 +82,7 @@ def test_a_chart_that_waits_for_candles_takes_guests_too(show_chart: ShowChart) 
     assert_right(chart)
 
 
-def test_another_interval_or_market_gets_marks_of_its_own(chart: ChartWidget) -> None:
+def test_another_interval_or_market_gets_separate_marks(chart: ChartWidget) -> None:
     chart.set_series(random_series(90, seed=3), "BTC/USDT", is_same_market=True)
     assert_right(chart)
 
@@ -95,7 +95,7 @@ def test_a_candle_that_closed_or_came_late_counts(chart: ChartWidget) -> None:
 
 
 @pytest.mark.parametrize("kind", ScaleKind)
-def test_scale_and_colours_hold_for_guests(chart: ChartWidget, kind: ScaleKind) -> None:
+def test_scale_and_colours_apply_to_foreign_items(chart: ChartWidget, kind: ScaleKind) -> None:
     chart.restyle(scale=kind)
     assert_right(chart)
     chart._theme.set_mode("light")
@@ -127,7 +127,7 @@ def drag(chart: ChartWidget, start: QPoint, way: QPoint) -> None:
 
 
 @pytest.mark.parametrize("kind", ["line", "region"])
-def test_a_hand_drags_what_can_be_moved_and_beside_it_the_view(
+def test_a_drag_moves_a_movable_item_and_otherwise_the_view(
     chart: ChartWidget, monkeypatch: pytest.MonkeyPatch, kind: str
 ) -> None:
     monkeypatch.setitem(pyqtgraph.CONFIG_OPTIONS, "mouseRateLimit", -1)  # otherwise pyqtgraph reads the clock
@@ -149,7 +149,7 @@ def test_a_hand_drags_what_can_be_moved_and_beside_it_the_view(
     assert chart.scale.right < right
 
 
-def test_escape_lets_go_of_it(chart: ChartWidget, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_escape_releases_it(chart: ChartWidget, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(pyqtgraph.CONFIG_OPTIONS, "mouseRateLimit", -1)
     start = QPoint(300, 200)
     line = pyqtgraph.InfiniteLine(chart.box().mapSceneToView(QPointF(start)), angle=0, movable=True)

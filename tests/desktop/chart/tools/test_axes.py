@@ -125,7 +125,7 @@ def test_a_throw_runs_on_slows_down_and_ends(show_chart: ShowChart, clock: Manua
     assert all(move > 0 for move in moves[:-1]) and all(after < before for before, after in itertools.pairwise(moves))
 
 
-def test_a_hand_that_came_to_rest_throws_nothing(show_chart: ShowChart, clock: ManualClock) -> None:
+def test_releasing_a_resting_drag_does_not_scroll_on(show_chart: ShowChart, clock: ManualClock) -> None:
     chart = show_chart(random_series(3_000))
     QTest.mousePress(chart.viewport(), LEFT, pos=QPoint(300, 200))
     for x in (350, 400, 450):
@@ -138,7 +138,7 @@ def test_a_hand_that_came_to_rest_throws_nothing(show_chart: ShowChart, clock: M
     assert chart.scale.right == before
 
 
-def test_a_press_catches_a_view_that_runs(show_chart: ShowChart, clock: ManualClock) -> None:
+def test_a_press_stops_kinetic_scrolling(show_chart: ShowChart, clock: ManualClock) -> None:
     chart = show_chart(random_series(3_000))
     QTest.mousePress(chart.viewport(), LEFT, pos=QPoint(300, 200))
     for x in range(330, 600, 30):
@@ -152,7 +152,7 @@ def test_a_press_catches_a_view_that_runs(show_chart: ShowChart, clock: ManualCl
     QTest.mouseRelease(chart.viewport(), LEFT, pos=QPoint(300, 200))
 
 
-def test_escape_lets_go_of_what_is_held(show_chart: ShowChart) -> None:
+def test_escape_releases_a_drag(show_chart: ShowChart) -> None:
     chart = show_chart(random_series(300))
     drag(chart, QPoint(400, 200), QPoint(60, 0), release=False)
     QTest.keyClick(chart, Qt.Key.Key_Escape)
@@ -172,7 +172,7 @@ def thrown(chart: ChartWidget, clock: ManualClock) -> None:
 
 
 @pytest.mark.parametrize("way", ["go_to_newest", "go_to_oldest", "reset_view", "double click"])
-def test_who_goes_elsewhere_is_not_carried_away_by_a_throw(show_chart: ShowChart, clock: ManualClock, way: str) -> None:
+def test_navigating_stops_kinetic_scrolling(show_chart: ShowChart, clock: ManualClock, way: str) -> None:
     chart = show_chart(random_series(3_000))
     thrown(chart, clock)
     if way == "double click":
@@ -184,7 +184,7 @@ def test_who_goes_elsewhere_is_not_carried_away_by_a_throw(show_chart: ShowChart
     assert chart.scale.right == before
 
 
-def test_any_press_catches_a_throw(show_chart: ShowChart, clock: ManualClock) -> None:
+def test_any_press_stops_kinetic_scrolling(show_chart: ShowChart, clock: ManualClock) -> None:
     chart = show_chart(random_series(3_000))
     thrown(chart, clock)
     QTest.mousePress(chart.viewport(), LEFT, pos=on_price_axis(chart))
@@ -195,7 +195,7 @@ def test_any_press_catches_a_throw(show_chart: ShowChart, clock: ManualClock) ->
 
 
 @pytest.mark.parametrize("place", ["plot", "time axis", "price axis"])
-def test_candles_that_close_move_no_view_that_is_in_a_hand(show_chart: ShowChart, place: str) -> None:
+def test_closing_candles_do_not_move_a_dragged_view(show_chart: ShowChart, place: str) -> None:
     series = random_series(300)
     chart = show_chart(series)
     places = {"plot": QPoint(400, 200), "time axis": on_time_axis(chart), "price axis": on_price_axis(chart)}

@@ -66,7 +66,7 @@ def test_ghosts_can_be_read_too(show_chart: ShowChart) -> None:
     assert f" {last.close:,.2f}" in texts
 
 
-def test_reading_begins_where_one_looks(show_chart: ShowChart) -> None:
+def test_the_crosshair_starts_in_the_view(show_chart: ShowChart) -> None:
     chart = show_chart(random_series(3_000))
     chart.go_to_time(random_series(3_000)[500].open_time_ms)
     settle(chart)
@@ -128,7 +128,7 @@ def test_the_mouse_takes_the_crosshair_over(show_chart: ShowChart) -> None:
     assert pointed_at(chart) == chart.frame.index_at(cross.x()) - 1
 
 
-def test_escape_takes_it_away(show_chart: ShowChart) -> None:
+def test_escape_hides_the_crosshair(show_chart: ShowChart) -> None:
     chart = show_chart(random_series(300))
     press(chart, LEFT)
     QTest.keyClick(chart, Qt.Key.Key_Escape)

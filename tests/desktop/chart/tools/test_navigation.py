@@ -93,14 +93,14 @@ def test_the_wheel_with_shift_pans(show_chart: ShowChart) -> None:
     assert chart.scale.right < right
 
 
-def test_a_drag_carries_the_candle_under_the_hand(show_chart: ShowChart) -> None:
+def test_a_drag_moves_the_candle_under_the_cursor(show_chart: ShowChart) -> None:
     chart = show_chart(random_series(2_000))
     before = chart.scale.index_at(300)
     drag(chart, QPoint(300, 200), 150)
     assert chart.scale.index_at(450) == pytest.approx(before)
 
 
-def test_a_trembling_click_does_not_pan(show_chart: ShowChart) -> None:
+def test_a_jittery_click_does_not_pan(show_chart: ShowChart) -> None:
     chart = show_chart(random_series(500))
     right = chart.scale.right
     drag(chart, QPoint(300, 200), 2)
@@ -206,7 +206,7 @@ def test_the_button_goes_to_the_newest_candle_and_hides(show_chart: ShowChart) -
     assert button.isHidden()
 
 
-def test_one_can_not_get_lost(show_chart: ShowChart) -> None:
+def test_some_candles_always_stay_visible(show_chart: ShowChart) -> None:
     chart = show_chart(random_series(50))
     for by in (5_000, -9_000):
         drag(chart, QPoint(400, 200), by)
