@@ -147,7 +147,7 @@ def _own_threads() -> list[threading.Thread]:
 
 
 def _children() -> set[str]:
-    """Child processes by what they are; multiprocessing's resource tracker lives as long as its parent."""
+    """Child processes by kind; multiprocessing's resource tracker lives as long as its parent."""
     found: set[str] = set()
     if not _may_have_children():
         return found
@@ -162,7 +162,7 @@ def _children() -> set[str]:
 
 
 def _may_have_children() -> bool:
-    """Asked of the kernel: psutil would read every process of the machine, twice a test."""
+    """Read from the kernel: psutil would read every process of the machine, twice per test."""
     if not hasattr(os, "waitid"):
         return True
     try:

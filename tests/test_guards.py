@@ -78,7 +78,7 @@ def test_wants_data():
 
 @pytest.fixture(scope="module")
 def outcomes(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """What became of each test that does wrong: empty, or the failure's sentence. As in CI."""
+    """Result of each faulty test: empty, or the failure message. As in CI."""
     folder = tmp_path_factory.mktemp("wrong")
     (folder / "test_wrong.py").write_text(WRONG, encoding="utf-8")
     command = [

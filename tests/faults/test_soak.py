@@ -127,7 +127,7 @@ def losses_of(scores: tuple[StoredScore, ...], what: str) -> Losses:
 def skill_gained(one: Losses, other: Losses) -> Estimate:
     """The difference in skill on the same candles, with its block bootstrap interval.
 
-    Paired: what a candle does to both cancels out, so a small difference shows.
+    Paired: the common effect of a candle cancels out, so a small difference shows.
     """
     np.testing.assert_allclose(one.reference, other.reference)
     return skill(other.reference + one.own - other.own, other.reference)

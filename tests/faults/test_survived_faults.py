@@ -121,7 +121,7 @@ def run_with(sound: Path, root: Path, case: Case, host: str) -> Driven:
 
 
 IN_A_PROCESS = ("three in a row", "raised twice", "memory that cannot be had")
-"""Enough: the session decides what follows from a fault, in any host."""
+"""Sufficient: the session handles faults the same way in any host."""
 
 
 @pytest.mark.parametrize(
@@ -159,7 +159,7 @@ def assert_steps(run: Driven, case: Case) -> None:
 
 
 def assert_stored(root: Path, run: Driven, case: Case) -> None:
-    """The database has what the window received, and the newest checkpoint is finite and known good."""
+    """The database has everything that the window received, and the newest checkpoint is finite and known good."""
     db = open_database(DataFolder(root).database, readonly=True)
     try:
         run_id = RunStore(db).list()[0].run_id

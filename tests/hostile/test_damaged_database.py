@@ -145,7 +145,7 @@ def test_a_folder_in_place_of_the_database_is_explained(folder: DataFolder) -> N
 def test_no_flipped_byte_crashes_a_start(
     pattern: DataFolder, tmp_path_factory: pytest.TempPathFactory, flips: list[tuple[float, int]]
 ) -> None:
-    """Half of the flips go into the first page: header and schema. What follows is a sound database, or a sentence."""
+    """Half of the flips go into the first page: header and schema. The result is a valid database or an explanation."""
     root = tmp_path_factory.mktemp("flipped") / "data"
     shutil.copytree(pattern.root, root)
     folder = DataFolder(root)
@@ -239,7 +239,7 @@ def test_an_open_window_allows_backups_but_no_restore(folder: DataFolder) -> Non
 
 
 def test_a_killed_recovery_is_completed_by_the_next_start(folder: DataFolder) -> None:
-    """SIGKILL at whatever moment: the database, damaged or restored, and all backups are there afterwards."""
+    """SIGKILL at any moment: the database, damaged or restored, and all backups are there afterwards."""
     code = (
         "import sys; from pathlib import Path; from core.storage import recovering; from core.storage.folder import "
         "DataFolder; recovering.sync_folder = lambda path: __import__('os').kill(__import__('os').getpid(), 9); "

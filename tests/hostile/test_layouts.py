@@ -101,7 +101,7 @@ def screens(folder: Path, *of: dict[str, object]) -> str:
 
 @pytest.mark.slow
 def test_a_window_of_a_removed_screen_opens_on_an_existing_one(tmp_path: Path) -> None:
-    """A hand drags it onto the second screen; the start after it finds the first alone."""
+    """The user drags it onto the second screen; the next start finds only the first."""
     folder = DataFolder(tmp_path / "data")
     commands.configure(folder.root)
     both = screens(tmp_path, LEFT, RIGHT)
@@ -201,7 +201,7 @@ CRASHES = [(13, 4), (15, 11), (95, 151), (14, 117), (97, 14), (145, 75)]
 
 
 def test_a_crash_while_restoring_the_layout_does_not_repeat(tmp_path: Path) -> None:
-    """The checksum is right: an older version, or Qt itself, wrote what Qt crashes on."""
+    """The checksum is right: an older version, or Qt itself, wrote a state on which Qt crashes."""
     path = tmp_path / "layout.json"
     for place, byte in CRASHES:
         assert a_start(path, str(place), str(byte)).returncode == 0

@@ -133,7 +133,7 @@ def rows(count: int, first_ms: int = START_MS) -> StoredColumns:
 
 
 def said_to(qtbot: QtBot, folder: Path, *messages: bytes) -> str:
-    """What is answered before it is hung up on."""
+    """The answer before the connection is closed."""
     client = connected(folder)
     with qtbot.waitSignal(client.disconnected, timeout=60_000):
         client.write(GREETING + b"".join(messages))
@@ -216,7 +216,7 @@ def test_a_path_that_is_not_a_folder_of_the_user_is_not_used(cache: Path, tmp_pa
 def test_a_listener_without_the_lock_does_not_block_a_window(
     instance_lock: SingleInstance, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The lock is asked first; what lies in the socket's place then is nobody's, whatever it answers."""
+    """The lock is checked first: without it, a listener on the socket path is ignored whatever it answers."""
     opened: list[int] = []
 
     def run(*_: Any, **__: Any) -> int:

@@ -23,7 +23,7 @@ pytestmark = pytest.mark.hostile
 
 YEAR_MS = 31_556_952_000
 LONGEST_SENTENCE = LONGEST + 300
-"""What the exchange wrote, within words of ours."""
+"""Text of the exchange inside our message."""
 
 
 async def broken(rig: Rig, status: int, **odd: str | bytes | None) -> None:

@@ -112,7 +112,7 @@ class Copy:
 
 @contextmanager
 def copies_of(root: Path, count: int, marks: str, into: Path) -> Iterator[list[Copy]]:
-    """This many copies of what git tracks or would track, each beside a link to the data beside `root`."""
+    """Copies of all tracked and untracked, not ignored files, each beside a link to the data beside `root`."""
     listed = subprocess.run(
         ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
         cwd=root,

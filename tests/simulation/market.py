@@ -64,7 +64,7 @@ class SimulatedMarket:
         return Candle(from_ms, prices[0], max(prices), min(prices), prices[-1], volume)
 
     def listed(self, open_ms: int, now_ms: int) -> Candle | None:
-        """What the exchange's list shows of a candle at a moment."""
+        """The candle as the exchange's list shows it at a moment."""
         if now_ms < open_ms + STEP_MS:
             return self.forming(now_ms) if now_ms >= open_ms else None
         correction = self.corrections.get(open_ms)

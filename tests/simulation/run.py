@@ -98,7 +98,7 @@ class _Listener:
 
 
 class _Recording(ExchangeFeed):
-    """Writes down what goes by."""
+    """Records the events."""
 
     outcome: Outcome
     time: VirtualTime
@@ -135,7 +135,7 @@ def long_minutes(seed: int) -> int:
 
 
 def simulate(seed: int, chosen: Sequence[Toxic] | None = None, minutes: int = MINUTES) -> Outcome:
-    """So many minutes of market, an hour of them in a tenth of a second. chosen: what goes wrong; without it the seed
+    """So many minutes of market, an hour of them in a tenth of a second. chosen: the faults; without it the seed
     decides."""
     random = Random(seed)
     until_ms = EPOCH_MS + (minutes - HEALING) * STEP_MS
@@ -176,7 +176,7 @@ async def _run(loop: VirtualLoop, random: Random, outcome: Outcome, until_ms: in
 
 
 def problems(outcome: Outcome) -> list[str]:
-    """What is wrong with an outcome, in words; nothing where all promises were kept."""
+    """Violated guarantees of an outcome in words; empty if all hold."""
     kept = (_order_problems, _truth_problems, _table_problems, _hole_problems, _liveness_problems)
     return [problem for promise in kept for problem in promise(outcome)]
 

@@ -48,7 +48,7 @@ def test_the_table_equals_the_exchange_after_any_trouble(seed: int) -> None:
 
 
 def test_the_configured_hours_are_simulated() -> None:
-    """What the promise is about: not an hour, and not without what goes wrong in it."""
+    """Long runs cover at least four hours and several kinds of faults."""
     long = [seed for seed in range(_FAST) if _minutes(seed) > MINUTES]
     assert len(long) >= _FAST // _LONG_EVERY and min(_minutes(seed) for seed in long) >= 240
     outcome = simulate(long[0], minutes=_minutes(long[0]))

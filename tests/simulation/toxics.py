@@ -45,7 +45,7 @@ _MOMENTS = frozenset({"disconnect", "sleep", "clock set", "shutdown", "busy"})
 
 @dataclass(frozen=True, slots=True)
 class Toxic:
-    """Between two moments of true time. `strength` lies between 0 and 1; what it means is the kind's own business."""
+    """Between two moments of true time. `strength` lies between 0 and 1; its meaning depends on the kind."""
 
     kind: str
     from_ms: int
@@ -69,7 +69,7 @@ class Toxic:
 
 
 class Toxics:
-    """A schedule. `at` answers what is wrong at a moment."""
+    """A schedule. `at` returns the faults at a moment."""
 
     def __init__(self, toxics: Sequence[Toxic]) -> None:
         self.all = sorted(toxics, key=lambda toxic: toxic.from_ms)

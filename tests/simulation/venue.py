@@ -29,7 +29,7 @@ Message = Kline | Trade | Refused
 
 
 class SimulatedExchange:
-    """What all connections share: the market, the time, what is wrong."""
+    """State shared by all connections: the market, the time, the faults."""
 
     def __init__(self, random: Random, market: SimulatedMarket, time: VirtualTime, toxics: Toxics) -> None:
         self.random = random
@@ -42,7 +42,7 @@ class SimulatedExchange:
         self.asked_s: list[float] = []
         """When each request was made, by the monotonic clock."""
         self.waits_s: list[tuple[float, float]] = []
-        """From when to when it has asked to be left alone."""
+        """Start and end of the waits it requested."""
 
     def wrong(self) -> dict[str, Any]:
         return self.toxics.at(self.time.true_ms())
@@ -162,7 +162,7 @@ class SimulatedVenue:
             self._waiter.set_result(None)
 
     async def _request(self) -> None:
-        """What every request goes through. Raises VenueError."""
+        """The common path of every request. Raises VenueError."""
         self._exchange.asked_s.append(self._exchange.time.monotonic_s())
         await self._delay()
         wrong = self._exchange.wrong()
@@ -263,7 +263,7 @@ class SimulatedVenue:
         self._wake()
 
     def _corrupted(self, message: Message) -> Message:
-        """Unreadable, nonsense, or wrong in a way that nobody can see."""
+        """Unreadable, nonsense, or undetectably wrong."""
         random = self._exchange.random
         if isinstance(message, Kline):
             spoiled = replace(message, candle=self._spoiled(message.candle))

@@ -70,7 +70,7 @@ async def type_a_market(user: User) -> None:
 
 
 async def compare(user: User) -> None:
-    """With the market of before: what is stored of it."""
+    """With the stored candles of the previous market."""
     await user.press("Ctrl+Alt+C")
     await user.picture("32-which-to-compare")
     await user.click("BTC/USDT · 1m of Binance", within="Compare with")
@@ -165,7 +165,7 @@ def shown_in_bar() -> str:
 
 
 def compared_row() -> str:
-    """What the readout says of the other market; nothing where there is none."""
+    """The readout's text on the other market; empty without one."""
     return next((row for row in words_of_chart().splitlines() if row.startswith("BTC/USDT")), "")
 
 

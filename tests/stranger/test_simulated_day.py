@@ -46,7 +46,7 @@ KEPT = {
 
 @dataclass(frozen=True)
 class Rest:
-    """What the process holds while nothing of the hand's is under way."""
+    """Objects, files and threads of the process while no user action is running."""
 
     candles: int
     census: Census
@@ -79,7 +79,7 @@ async def a_day(user: User, rests: list[Rest]) -> None:
 
 
 def steps() -> int:
-    """How many candles were learned from, as the status bar says it."""
+    """The number of trained candles in the status bar."""
     said = main_window().findChild(StatusPanel).step.text().removeprefix("Step ").replace(",", "")
     return int(said) if said.isdigit() else 0
 

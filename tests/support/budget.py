@@ -25,7 +25,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_protocol(item: pytest.Item) -> bool | None:
-    """True: nobody else is to run it."""
+    """True: no other hook runs it."""
     stash = item.config.stash
     if time.monotonic() - stash[_BEGAN] < item.config.getoption("--budget"):
         return None

@@ -31,7 +31,7 @@ _BIN = Path(sys.executable).parent
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """Test files that are run, nearest first, and what is left out. All paths are relative to the root.
+    """Test files to run, nearest first, and those left out. All paths are relative to the root.
 
     farther: how many more are touched, and left to `make test`; slow: how many have a mark that `make test` leaves out;
     without: changed files that no test file was chosen for.

@@ -5,9 +5,9 @@ from __future__ import annotations
 from PySide6.QtGui import QColor
 
 TEXT = 4.5
-"""What text needs on its ground."""
+"""Minimum for text on its background."""
 GRAPHICS = 3.0
-"""What shapes need that carry a meaning."""
+"""Minimum for meaningful shapes."""
 
 
 def luminance(colour: QColor) -> float:
@@ -26,7 +26,7 @@ def contrast(one: QColor, other: QColor) -> float:
 
 
 def over(colour: QColor, ground: QColor) -> QColor:
-    """What is seen where a translucent colour lies on an opaque one."""
+    """The visible colour of a translucent one over an opaque one."""
     share = colour.alphaF()
     channels = ((colour.redF(), ground.redF()), (colour.greenF(), ground.greenF()), (colour.blueF(), ground.blueF()))
     return QColor.fromRgbF(*(share * upper + (1.0 - share) * lower for upper, lower in channels))

@@ -28,7 +28,7 @@ _SLACK_PX = 1
 
 
 def cut_numbers(root: QWidget) -> list[str]:
-    """What is shown of `root` with a number that does not fit, in words; empty where all can be read."""
+    """Cut numbers in `root`, in words; empty if all are readable."""
     shown = (each for each in (root, *root.findChildren(QWidget)) if each.isVisible() and not _is_behind_a_tab(each))
     return [words for widget in shown for words in _cut(widget)]
 
@@ -98,7 +98,7 @@ def _is_reachable(label: QLabel, place: QRect) -> bool:
 
 
 def _scrolls_down(view: QWidget) -> bool:
-    """Whether this is what an area scrolls."""
+    """Whether this is the content of a scroll area."""
     area = view.parentWidget()
     if not isinstance(area, QAbstractScrollArea) or area.viewport() is not view:
         return False

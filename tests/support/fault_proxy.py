@@ -43,20 +43,20 @@ class Bandwidth:
 
 @dataclass(frozen=True, slots=True)
 class Stall:
-    """Connections stay open, new ones too, and nothing passes: neither data nor a goodbye. What is sent meanwhile
-    comes when the stall is over."""
+    """Connections stay open, new ones too, and nothing passes: neither data nor a close. Data sent meanwhile
+    arrives after the stall."""
 
 
 @dataclass(frozen=True, slots=True)
 class SlowClose:
-    """A goodbye of the exchange takes so long to pass."""
+    """Delay of the exchange's close."""
 
     seconds: float
 
 
 @dataclass(frozen=True, slots=True)
 class Refuse:
-    """Nobody listens any more, and every connection that stood is reset: as with the plug pulled."""
+    """Connections are refused and existing ones reset, as in a network outage."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +122,7 @@ class FaultProxy:
         await asyncio.gather(*self._handlers, return_exceptions=True)
 
     def put(self, *toxics: Toxic) -> None:
-        """Lay these on the line, beside what is there."""
+        """Add these toxics to the active ones."""
         self._toxics.extend(toxics)
         if self._has(Refuse):
             self._hang_up()

@@ -43,7 +43,7 @@ if sys.platform != "win32":
 
 _COUNT = struct.Struct("q")
 _LARGE_CHUNK = 4096
-"""Beyond the C library's per-thread cache, whose own check says something else."""
+"""Beyond the C library's per-thread cache, whose check reports another error."""
 _SPIKE = 100.0
 
 

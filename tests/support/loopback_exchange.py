@@ -46,7 +46,7 @@ class FaultyVenue:
 
     @property
     def urls(self) -> ExchangeUrls:
-        """Of the proxy: what a client is to be given."""
+        """URLs of the proxy for a client."""
         ours, theirs = str(self.proxy.port), str(self.exchange.port)
         return ExchangeUrls(*(url.replace(f":{theirs}/", f":{ours}/") for url in asdict(self.exchange.urls).values()))
 

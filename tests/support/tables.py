@@ -19,7 +19,7 @@ def _template() -> bytes:
 
 
 def empty_tables() -> Database:
-    """Copied, not migrated: that takes longer than many a test."""
+    """Copied, not migrated: a migration takes longer than many tests."""
     db = Database(memory=True)
     db.conn.deserialize(_template())
     return db

@@ -82,7 +82,7 @@ class Tape:
         return (trade for trade in self.trades_between(first_ms, last_ms) if trade.id >= first_id)
 
     def trades_of(self, final: Candle, first: int = 0, stop: int | None = None) -> list[TapeTrade]:
-        """What the candle is made of: its trades first..stop - 1."""
+        """The trades first..stop - 1 of the candle."""
         if final.volume == 0.0:
             return []
         number = (final.open_time_ms - self.candles[0].open_time_ms) // self.interval.duration_ms

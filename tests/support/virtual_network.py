@@ -25,7 +25,7 @@ _BEGIN_MS = EPOCH_MS + 20_300
 
 
 class _Listening:
-    """What `create_server` returns; also the socket that it is asked the address of."""
+    """The result of `create_server`; also its socket, which has the address."""
 
     def __init__(self, loop: LocalLoop, make: Callable[[], asyncio.Protocol], port: int) -> None:
         self._loop, self.make, self.port = loop, make, port

@@ -104,7 +104,7 @@ async def shoot(qt: QApplication, folder: Path, data: Path) -> None:
 async def _have_a_day(
     application: Application, control: Callable[[Callable[[], None]], None], exchange: LoopbackExchange
 ) -> None:
-    """A cut, a time in which fewer requests are asked for, and good weather again."""
+    """A disconnect, a rate limit, and recovery."""
     control(lambda: exchange.answer(429, retry_after_s=4))
     control(exchange.cut)
     await _until(lambda: _state(application) is FeedState.RECONNECTING)

@@ -100,7 +100,7 @@ class RecordingListener:
         return self.statuses[-1].state if self.statuses else None
 
     def sentences(self, state: FeedState) -> str:
-        """Everything that was said with this state."""
+        """All sentences with this state."""
         return " | ".join(status.sentence for status in self.statuses if status.state is state)
 
 
@@ -130,26 +130,26 @@ class Rig:
                 continue
 
     async def live(self, more: int = 3) -> None:
-        """It says that it is live, and so many further candles come live."""
+        """Wait until it is live and this many further candles come live."""
         wanted = len(self.received.live) + more
         await self.until(
             lambda: self.received.state is FeedState.LIVE and len(self.received.live) >= wanted, f"{more} live candles"
         )
 
     async def passed(self, candles: int) -> None:
-        """So many candles pass at the exchange, whatever comes of them here."""
+        """Wait until the exchange has closed this many candles, received or not."""
         until_ms = self.exchange.now_ms() + candles * STEP_MS
         await self.until(lambda: self.exchange.now_ms() >= until_ms, f"{candles} candles' time")
 
     async def trouble(self, *words: str) -> None:
-        """It says that it reconnects, with these words."""
+        """Wait until it reports a reconnect with these words."""
         await self.until(
             lambda: all(word in self.received.sentences(FeedState.RECONNECTING) for word in words),
             f"'{' '.join(words)}' to be said",
         )
 
     def is_true(self) -> bool:
-        """What is stored is by now as the exchange has it."""
+        """Whether the stored candles equal the exchange's by now."""
         return all(candle == self.exchange.truth(candle.open_time_ms) for candle in self.store.load(MARKET))
 
     def assert_whole(self) -> None:

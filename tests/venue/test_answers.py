@@ -22,7 +22,7 @@ SAID = {
 
 
 async def broken(rig: Rig, status: int, retry_after_s: int | None = None, body: str = "") -> None:
-    """It answers so, and every stream is cut, so that it has to be asked."""
+    """Answer this way and disconnect every stream, which forces a request."""
     rig.exchange.answer(status, retry_after_s, body)
     rig.exchange.cut()
 

@@ -23,7 +23,7 @@ HIDDEN = 3
 
 
 class Silent:
-    """Nobody watches the backfill."""
+    """Ignores the progress of the backfill."""
 
     def say(self, sentence: str) -> None: ...
 

@@ -37,7 +37,7 @@ SECONDS = 60 if _IS_SOAK else 6
 
 @dataclass(slots=True)
 class Load:
-    """What came, how late the event loop was, and how much memory the process held."""
+    """Received events, delay of the event loop, and memory of the process."""
 
     lags_s: list[float] = field(default_factory=list)
     resident: list[int] = field(default_factory=list)

@@ -9,7 +9,7 @@ from aiohttp import web
 
 @dataclass(slots=True, eq=False)
 class Client:
-    """One client's stream and what it subscribed to."""
+    """A client's stream and its subscriptions."""
 
     ws: web.WebSocketResponse
     request: web.Request

@@ -22,14 +22,14 @@ from tests.support.tape import TapeTrade
 
 PAIR = "XXBTZUSD"
 MOST_ROWS = 720
-"""The list reaches back so far and no farther, whatever it is asked for."""
+"""The list goes back only this far, for any request."""
 _SNAPSHOT_TRADES = 50
 _SNAPSHOT_CANDLES = 5
 _HEARTBEAT_S = 1.0
 
 
 class KrakenExchange(LoopbackExchange):
-    """Serves BTC/USD. Candles are streamed as they form, and never said to be over."""
+    """Serves BTC/USD. Candles are streamed as they form, without a closing message."""
 
     def __init__(self, *positional: Any, **named: Any) -> None:
         super().__init__(*positional, symbol="BTC/USD", **named)

@@ -49,7 +49,7 @@ class LoopbackExchange:
         self.sockets_opened = 0
         self.trades_sent = 0
         self.toxics: list[MessageToxic] = []
-        """What happens to each message, in this order."""
+        """Applied to each message, in this order."""
         self.hidden: set[int] = set()
         """Opening times of candles that the exchange does not have."""
         self.corrected: dict[int, Candle] = {}

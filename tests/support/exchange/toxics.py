@@ -42,7 +42,7 @@ class MessageToxic:
     """How many messages it did something to."""
 
     def take(self, message: Message) -> list[Message]:
-        """What is sent instead of this message, now."""
+        """Messages to send now instead of this one."""
         return [message]
 
     def release(self) -> list[Message]:
@@ -160,7 +160,7 @@ class WrongTypes(Sometimes):
 
 @dataclass(slots=True)
 class Late(MessageToxic):
-    """What `concerns` picks comes so much later; all else overtakes it."""
+    """Messages picked by `concerns` come this much later; the others overtake them."""
 
     seconds: float = 0.2
     concerns: Callable[[Message], bool] = lambda message: message.is_trade

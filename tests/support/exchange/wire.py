@@ -20,7 +20,7 @@ def kline_row(candle: Candle, interval: Interval) -> list[Any]:
 
 
 def kline_event(candle: Candle, interval: Interval, symbol_id: str, now_ms: int, is_final: bool) -> dict[str, Any]:
-    """What <symbol>@kline_<interval> sends."""
+    """A message of <symbol>@kline_<interval>."""
     kline = {
         "t": candle.open_time_ms,
         "T": candle.open_time_ms + interval.duration_ms - 1,
@@ -72,13 +72,13 @@ def aggregate_row(trade: TapeTrade) -> dict[str, Any]:
 
 
 def trade_event(trade: TapeTrade, symbol_id: str, now_ms: int) -> dict[str, Any]:
-    """What <symbol>@trade sends."""
+    """A message of <symbol>@trade."""
     row = {"p": text(trade.price), "q": text(trade.amount), "T": trade.time_ms, "m": _is_buyer_maker(trade), "M": True}
     return {"e": "trade", "E": now_ms, "s": symbol_id, "t": trade.id, **row}
 
 
 def aggregate_event(trade: TapeTrade, symbol_id: str, now_ms: int) -> dict[str, Any]:
-    """What <symbol>@aggTrade sends."""
+    """A message of <symbol>@aggTrade."""
     return {"e": "aggTrade", "E": now_ms, "s": symbol_id, **aggregate_row(trade)}
 
 
@@ -107,7 +107,7 @@ def description(symbol: str) -> dict[str, Any]:
 
 
 def refusal(code: int, sentence: str) -> web.Response:
-    """What Binance answers to a wrong request."""
+    """Binance's answer to an invalid request."""
     return web.json_response({"code": code, "msg": sentence}, status=_BAD_REQUEST)
 
 

@@ -76,7 +76,7 @@ def score_as(monkeypatch: pytest.MonkeyPatch, skill: float, gain: float | None =
 def test_the_best_is_never_worse_than_no_model(
     tmp_path: Path, session_after: SessionAfter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What one that does harm has reached raises the bar for none."""
+    """The score of a harmful checkpoint does not raise the bar for others."""
     session = session_after(tmp_path, 41)
     infos = []
     measured = [(-0.1, None), (-0.01, 0.1), (0.5, -0.003), (0.02, None), (0.01, 0.1), (0.03, 0.0)]
