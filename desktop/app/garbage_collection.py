@@ -31,7 +31,7 @@ def collected_here() -> Iterator[None]:
     """
     timer = QTimer()
     timer.setInterval(_LOOKS_EVERY_MS)
-    timer.timeout.connect(_collect_what_is_due)
+    timer.timeout.connect(_collect_due_generations)
     was_enabled = gc.isenabled()
     gc.disable()
     timer.start()
@@ -43,7 +43,7 @@ def collected_here() -> Iterator[None]:
             gc.enable()
 
 
-def _collect_what_is_due() -> None:
+def _collect_due_generations() -> None:
     """The oldest generation that Python itself would collect now."""
     for generation, (count, limit) in reversed(list(enumerate(zip(gc.get_count(), gc.get_threshold(), strict=True)))):
         if count > limit > 0:

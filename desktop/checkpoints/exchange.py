@@ -83,8 +83,8 @@ class CheckpointExchange(QObject):
         self._results: list[Done] = []
         self._place = Path.home()
         panel.verify_requested.connect(self.verify)
-        panel.export_requested.connect(self.ask_where_to)
-        panel.import_requested.connect(self.ask_where_from)
+        panel.export_requested.connect(self.ask_export_folder)
+        panel.import_requested.connect(self.ask_import_folder)
 
     @property
     def is_busy(self) -> bool:
@@ -113,12 +113,12 @@ class CheckpointExchange(QObject):
         self._begin(translate("Checkpoints", "Verifying checkpoints"), tasks, self._on_verified)
 
     @Slot(object)
-    def ask_where_to(self, kept: Sequence[CheckpointRow]) -> QFileDialog:
+    def ask_export_folder(self, kept: Sequence[CheckpointRow]) -> QFileDialog:
         """Ask for the folder that these are exported to, each into its own subfolder."""
         return self._ask(translate("Checkpoints", "Export to a folder"), lambda place: self.export(kept, place))
 
     @Slot()
-    def ask_where_from(self) -> QFileDialog:
+    def ask_import_folder(self) -> QFileDialog:
         """Ask for the folder of an exported checkpoint."""
         return self._ask(translate("Checkpoints", "Import an exported checkpoint: choose its folder"), self.import_from)
 

@@ -95,7 +95,7 @@ def with_context(command: Command) -> Command:
 def with_some_context(command: Command) -> Command:
     """The same, for a window: it opens also where the data folder cannot be written, on a temporary one; and where it
     cannot open and no terminal is looked at, a message box says why."""
-    return _handing(command, _context_somewhere, start_failure.show)
+    return _handing(command, _context_or_temporary, start_failure.show)
 
 
 def _handing(
@@ -159,7 +159,7 @@ def data_folder(chosen: Path | None) -> DataFolder:
     return DataFolder(chosen or (Path(named) if named else user_data_path("ghostcandle", appauthor=False)))
 
 
-def _context_somewhere(options: dict[str, Any], stack: ExitStack) -> Context:
+def _context_or_temporary(options: dict[str, Any], stack: ExitStack) -> Context:
     from core.storage.errors import StorageError  # noqa: PLC0415 - not needed for --help
 
     try:

@@ -32,13 +32,13 @@ Look = Callable[[Path, Watch], str]
 that is of no use."""
 
 
-def look_whether_readable(path: Path, _watch: Watch) -> str:
+def check_readable(path: Path, _watch: Watch) -> str:
     """There is something in it that can be read, whatever it is."""
     require_readable(path)
     return ""
 
 
-def look_whether_replayable(path: Path, watch: Watch, interval: Interval | None = None) -> str:
+def check_replayable(path: Path, watch: Watch, interval: Interval | None = None) -> str:
     """It begins as a file of candles does. Says how many rows are rejected of one that could be read to its end.
 
     interval: of the checkpoint that is to be evaluated on it.

@@ -27,7 +27,7 @@ from core.domain.candle import FILE_VENUE, SIMULATED_VENUE, Interval
 from core.market.feeds.market_check import Objection
 from core.market.shown_names import shown_symbol
 from core.settings.tree import MarketSettings
-from desktop.dialogs.file_check import FileCheck, look_whether_replayable
+from desktop.dialogs.file_check import FileCheck, check_replayable
 from desktop.dialogs.forms import all_field_infos, editable
 from desktop.dialogs.messages import open_dialog
 from desktop.dialogs.setting_facts import description
@@ -87,7 +87,7 @@ class MarketDialog(QDialog):
         self.symbol = editable(USUAL_SYMBOLS, self._shown_symbol)
         self.interval = editable(_INTERVALS, market.interval)
         self.file = PathLine(market.file or "")
-        self._check = FileCheck(look_whether_replayable, self)
+        self._check = FileCheck(check_replayable, self)
         self._check.answered.connect(self._on_checked)
         self.finished.connect(lambda _result: self._end_checks())
         self._is_accepting = False

@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from desktop.dialogs.file_check import FileCheck, Look, look_whether_readable
+from desktop.dialogs.file_check import FileCheck, Look, check_readable
 from desktop.dialogs.messages import open_dialog
 from desktop.jobs.job_commands import Order
 from desktop.ui.interface_size import enlarged
@@ -128,7 +128,7 @@ class FilePicker(QWidget):
     answered = Signal()
     """What is wrong with them is known now."""
 
-    def __init__(self, *, several: bool, look: Look = look_whether_readable, parent: QWidget | None = None) -> None:
+    def __init__(self, *, several: bool, look: Look = check_readable, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._several = several
         self.line = PathLine()
@@ -166,12 +166,12 @@ class FilePicker(QWidget):
         if self._check.problem(*map(str, self._named())):
             self._check.ask_again()
 
-    def look_for_another(self) -> None:
-        """At files that were of use for something else."""
+    def check_again(self) -> None:
+        """Check the files again for another purpose."""
         self._check.ask_again()
 
     def end(self) -> None:
-        """Look at nothing any more."""
+        """Stop checking."""
         self._check.end()
 
     def _named(self) -> list[Path]:

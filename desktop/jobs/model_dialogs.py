@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QCheckBox, QComboBox, QWidget
 from core.checkpoints.catalog import CheckpointRow
 from core.domain.candle import Interval
 from core.market.shown_names import shown_symbol
-from desktop.dialogs.file_check import look_whether_replayable
+from desktop.dialogs.file_check import check_replayable
 from desktop.jobs.form import FilePicker, JobDialog, chosen_device
 from desktop.jobs.job_commands import Order, checkpoint_words, evaluate_order, pretrain_order
 from desktop.ui.formatting import format_time
@@ -100,9 +100,7 @@ class EvaluateDialog(JobDialog):
         self.checkpoint.addItem(translate("Jobs", "A new, untrained model"), None)
         for each in self._kept:
             self.checkpoint.addItem(_title(each), each.info.checkpoint_id)
-        self.picker = FilePicker(
-            several=False, look=lambda path, watch: look_whether_replayable(path, watch, self._interval)
-        )
+        self.picker = FilePicker(several=False, look=lambda path, watch: check_replayable(path, watch, self._interval))
         self.learning = QComboBox()
         self.learning.addItem(translate("Jobs", "Keeps learning from each candle, as live"), True)
         self.learning.addItem(translate("Jobs", "Frozen weights"), False)
@@ -150,7 +148,7 @@ class EvaluateDialog(JobDialog):
         interval = None if kept is None else Interval(kept.interval_ms)
         if interval != self._interval:
             self._interval = interval
-            self.picker.look_for_another()
+            self.picker.check_again()
         for part in (self.learning, self.counts_seen):
             part.setEnabled(kept is not None)
         if kept is None:

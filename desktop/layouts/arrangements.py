@@ -159,7 +159,7 @@ class DockSizes(QObject):
         if self._text is not None and self._text.is_settling:
             return
         if self._turns_left > 0:
-            is_done = self._give_heights_back()
+            is_done = self._restore_heights()
             self._turns_left = 0 if is_done else self._turns_left - 1
             self._noting.start()
             return
@@ -168,8 +168,8 @@ class DockSizes(QObject):
             for each in (dock, *self._window.tabifiedDockWidgets(dock)):
                 each.setProperty(_HEIGHTS_PX, {**_heights_of(each), text_size: [*window_px, self._height(dock)]})
 
-    def _give_heights_back(self) -> bool:
-        """Where heights are known of such a window. False: its docks have not come to share that height yet."""
+    def _restore_heights(self) -> bool:
+        """Restore the heights stored for this window size. False: the docks do not share its height yet."""
         column, window_px = self._column(), [self._window.width(), self._window.height()]
         noted = [_heights_of(dock).get(_text_size(), [0, 0, 0]) for dock in column]
         heights = [height_px for *of_window_px, height_px in noted if of_window_px == window_px]

@@ -49,7 +49,7 @@ class MarketQuestion(QObject):
         thread.finished.connect(self.deleteLater)
         thread.start()
 
-    def begin_to_ask(self) -> None:
+    def begin_request(self) -> None:
         """Callable from any thread."""
         self._began.emit()
 
@@ -133,7 +133,7 @@ class MarketCheck(QObject):
     async def _work(self, market: Market, question: MarketQuestion, *, must_be_known: bool) -> None:
         """On the thread."""
         hold = self._holds.of(market.venue)
-        objection = await check_market(market, self._cache, self._urls, self._clock, hold, question.begin_to_ask)
+        objection = await check_market(market, self._cache, self._urls, self._clock, hold, question.begin_request)
         is_waited_for = objection is not None and not objection.is_certain and not must_be_known
         question.find(None if is_waited_for else objection)
 

@@ -126,7 +126,7 @@ class ChartPlaced(Tool):
         if dialog is None:
             self._add(sort, self._asked)
         else:
-            dialog.rejected.connect(self._end_asking)
+            dialog.rejected.connect(self._on_dialog_cancelled)
 
     def change(self, thing: Kept, *, merges: bool = False) -> None:
         """Store its current state. merges: see `Book.put`."""
@@ -308,7 +308,7 @@ class ChartPlaced(Tool):
         self._asked = None
         self.select(sort.keep(sort.before_storing(thing)))
 
-    def _end_asking(self) -> None:
+    def _on_dialog_cancelled(self) -> None:
         """The dialog was cancelled. Something else may be in placement by now."""
         if self._placing is None:
             self.stop()

@@ -174,11 +174,11 @@ class DiagnosisCard(QWidget):
             (self.apply_button, applied is None and (is_ill or change is not None)),
         ):
             if not is_shown:
-                self._take_keys_from(button)
+                self._move_focus_from(button)
             button.setVisible(is_shown)
         if diagnosis is not None and diagnosis.recovery is not None:
             set_text(self.note, "")
-            self._take_keys_from(self.undo_button)
+            self._move_focus_from(self.undo_button)
             self.undo_button.hide()
             self._offer(recovery_text(diagnosis.recovery), diagnosis.advice, is_possible=True)
         elif applied is not None:
@@ -217,10 +217,10 @@ class DiagnosisCard(QWidget):
             self.apply_button.setText(text)
         self.apply_button.setToolTip(paragraphs(tooltip))
         if not is_possible:
-            self._take_keys_from(self.apply_button)
+            self._move_focus_from(self.apply_button)
         self.apply_button.setEnabled(is_possible)
 
-    def _take_keys_from(self, button: QWidget) -> None:
+    def _move_focus_from(self, button: QWidget) -> None:
         """Qt gives the keys of a button that goes to the next widget, and scrolls there: away from the verdict."""
         if button.hasFocus():
             can_undo = button is not self.undo_button and not self.undo_button.isHidden()

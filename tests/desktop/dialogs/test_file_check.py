@@ -11,7 +11,7 @@ from pytestqt.qtbot import QtBot
 from core.market.history.files import CandleFile, read_candle_file
 from core.market.history.reading import Watch
 from desktop.dialogs import file_check
-from desktop.dialogs.file_check import FileCheck, look_whether_readable, look_whether_replayable
+from desktop.dialogs.file_check import FileCheck, check_readable, check_replayable
 
 MINUTE_MS = 60_000
 START_MS = 1_600_000_000_000
@@ -45,7 +45,7 @@ def test_of_a_large_file_only_the_first_part_is_read(
 
     monkeypatch.setattr(file_check, "read_candle_file", watched)
     owner = QObject()
-    check = FileCheck(look_whether_replayable, owner)
+    check = FileCheck(check_replayable, owner)
     with qtbot.waitSignal(check.answered, timeout=20_000):
         check.ask(str(path))
     assert check.problem(str(path)) == ""
@@ -57,7 +57,7 @@ def test_of_several_files_the_first_unusable_one_is_reported(qtbot: QtBot, tmp_p
     sound.write_text("time\n")
     empty.touch()
     owner = QObject()
-    check = FileCheck(look_whether_readable, owner)
+    check = FileCheck(check_readable, owner)
     for chosen, found in (
         ((sound, empty, lost), "empty.csv is empty"),
         ((sound, lost), "There is no file"),
