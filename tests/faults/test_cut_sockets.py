@@ -95,7 +95,7 @@ def test_live_training_continues_and_disconnects_leave_no_gap(tmp_path: Path, co
                 assert "torch" not in libraries_of(process.pid), "the window's process has torch in it"
             before_cut, sockets = len(stored(data)[0]), exchange.sockets_opened
             control(exchange.cut)
-            wait_until(lambda: has_learned(data, before_cut + 10), "candles after the cut to be scored", process=process)
+            wait_until(lambda: has_learned(data, before_cut + 10), "scores after the cut", process=process)
         finally:
             process.send_signal(signal.SIGTERM)
             output = process.communicate(timeout=120)[0]

@@ -17,6 +17,7 @@ from sqlite_utils import Database
 from core.checkpoints.best import is_worse_than_none
 from core.domain.diagnosis import GradientStatistics, LayerStatistics, NonFiniteOrigin
 from core.domain.events import CheckpointInfo, ForecastMode, Incident, Severity, StepDone
+from core.domain.incident_kinds import IncidentKind
 from core.domain.regimes import MarketConditions, RegimeProbabilities
 from core.storage.browsing import BrowsedRows
 from core.storage.checkpoints import CheckpointRows
@@ -43,6 +44,7 @@ BY_TYPE: dict[Any, st.SearchStrategy[Any]] = {
     str | None: st.none() | TEXT,
     ForecastMode: st.sampled_from(ForecastMode),
     Severity: st.sampled_from(Severity),
+    IncidentKind: st.sampled_from(IncidentKind) | TEXT.map(IncidentKind),  # those of other versions too
 }
 SINGLE = st.none() | st.floats(width=32, allow_nan=False, allow_infinity=False)
 LAYERS = st.lists(st.builds(LayerStatistics, *[SINGLE] * 6), max_size=4).map(tuple)
