@@ -220,7 +220,7 @@ class Application(QObject):
             folder,
             self._context.urls,
         )
-        self.jobs.began.connect(lambda: self.window.show_dock(ActionId.SHOW_JOBS))
+        self.jobs.began.connect(self.window.show_jobs)
         self._panels.checkpoints.evaluate_requested.connect(self.jobs.ask_evaluation)
         self._panels.checkpoints.page_requested.connect(self.jobs.open_page)
         self.jobs.job_ended.connect(self.run_watch.notify_of_job)
@@ -354,7 +354,7 @@ class Application(QObject):
         window.stop_requested.connect(self.runs.stop_training)
         window.try_again_requested.connect(self.runs.try_again)
         window.try_again_requested.connect(self.watching.try_again)  # after the hold was dropped
-        self.market_choice.chosen.connect(lambda _market: self._open_market())
+        self.market_choice.chosen.connect(self._open_market)
         self.settings.changed.connect(self._save_settings)
         self._connect_break()
 

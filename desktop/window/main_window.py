@@ -142,6 +142,10 @@ class MainWindow(QMainWindow):
         self.show_dock(ActionId.SHOW_CHECKPOINTS)
         self.panels.checkpoints.reveal(checkpoint_id)
 
+    def show_jobs(self) -> None:
+        """Open the dock of jobs."""
+        self.show_dock(ActionId.SHOW_JOBS)
+
     def come_to_front(self) -> None:
         """Raise the window, as a second start asks."""
         self.setWindowState(self.windowState() & ~Qt.WindowState.WindowMinimized)
@@ -239,9 +243,12 @@ class MainWindow(QMainWindow):
         panels.log.trouble.connect(lambda sentence: banner.notify(sentence, key="log folder"))
         self._market_choice.chosen.connect(banner.withdraw_passing)
         self.messages.clicked.connect(self.come_to_front)
-        self.status.jobs.clicked.connect(lambda: self.show_dock(ActionId.SHOW_JOBS))
-        source.deletion_requested.connect(lambda: self.command_requested.emit(ApplyDeletions()))
+        self.status.jobs.clicked.connect(self.show_jobs)
+        source.deletion_requested.connect(self._apply_deletions)  # a lambda would keep this window alive
         source.trouble.connect(banner.notify_storage_error)
+
+    def _apply_deletions(self) -> None:
+        self.command_requested.emit(ApplyDeletions())
 
     def _follow_state(self) -> None:
         NoticeWriter(

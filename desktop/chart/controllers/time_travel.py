@@ -180,7 +180,7 @@ class TimeTravel(QObject):
         self._chart.series_changed.connect(self._on_series)
         for changed in (state.run_changed, state.ready, state.forecast_changed):
             changed.connect(self._read_again)
-        self._shell.settings.changed.connect(lambda _settings: self.present())  # the time zone may have changed
+        self._shell.settings.changed.connect(self.present)  # the time zone may have changed
 
     def _is_playing(self) -> bool:
         is_replaying = self._pace is not None and not self._pace.is_paused
