@@ -122,6 +122,11 @@ class FeedRecord(QObject):
         return bool(self.notice) or (self.status is not None and self.status.state in _TROUBLED)
 
     @property
+    def is_silent(self) -> bool:
+        """Whether the exchange of the candles on the chart sends no more: it failed, or the connection is lost."""
+        return self.is_exchange and self.status is not None and self.status.state in _TROUBLED
+
+    @property
     def next_venue(self) -> str | None:
         """The exchange to offer instead; None without trouble, where none is left, or where none was asked for."""
         asked = self.asked

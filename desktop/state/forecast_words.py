@@ -35,7 +35,7 @@ def stale_words(state: RunState, series: CandleSeries, time_zone: tzinfo | None,
     if job is not None:
         return _catch_up_words(job, is_stopgap=_has_stopgap(state, series))
     behind = "" if not len(series) or is_other_interval else _behind_words(state, series)
-    return behind or _ending_words(state)
+    return behind or _silent_words(state, time_zone) or _ending_words(state)
 
 
 def _behind_words(state: RunState, series: CandleSeries) -> str:
@@ -49,6 +49,17 @@ def _behind_words(state: RunState, series: CandleSeries) -> str:
     behind = len(series) - series.insertion_index(forecast.origin_open_time_ms + 1)
     words = translate("Chart", "Training is {0} behind: forecasts of new candles will follow")
     return words.format(format_candles(behind))
+
+
+def _silent_words(state: RunState, time_zone: tzinfo | None) -> str:
+    """Without an exchange's next candle no forecast grows old by candles: by the clock, it may be one of last year."""
+    forecast, interval_ms = state.shown_forecast, state.interval_ms
+    if not state.feed_record.is_silent or forecast is None or interval_ms is None:
+        return ""
+    if state.clock.now_ms() - forecast.inputs_until_ms <= interval_ms:
+        return ""
+    words = translate("Chart", "No new candles: the newest forecast is from {0}")
+    return words.format(format_time(forecast.inputs_until_ms, time_zone))
 
 
 def _ending_words(state: RunState) -> str:

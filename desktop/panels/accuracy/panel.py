@@ -208,7 +208,8 @@ class AccuracyPanel(Panel):
         """How many candles are missing to the first numbers, how long that is, and where there are some already."""
         have, fewest = own.skill_close.n, FEWEST_FOR_AN_ESTIMATE
         interval_ms = self._state.interval_ms
-        is_coming = own.group is ForecastGroup.LIVE and not ending_words(self._state)
+        has_candles = not self._state.feed_record.is_silent and not ending_words(self._state)
+        is_coming = own.group is ForecastGroup.LIVE and has_candles
         if is_coming and interval_ms is not None and have < fewest:
             wait = format_duration((fewest - have) * interval_ms / 1000)
             words = translate("Panels", "first {0} numbers after {1} candles ({2} so far), in about {3}.")

@@ -136,3 +136,26 @@ def test_the_forecast_at_the_end_of_a_file_says_that_it_will_not_be_scored(chart
     assert "ended" not in chart.model.note
     state.apply(scenario.status(TrainerState.TRAINING))
     assert chart.model.note == "The file has ended: this forecast cannot be scored until more candles arrive"
+
+
+@pytest.mark.parametrize("lost", [FeedState.RECONNECTING, FeedState.FAILED])
+def test_a_forecast_that_outlived_its_candle_without_an_exchange_names_its_time(
+    chart: ChartWidget, state: RunState, clock: ManualClock, lost: FeedState
+) -> None:
+    """Stored candles of an exchange that cannot be reached: the next candle would have closed by now."""
+    candles = scenario.market()
+    series = CandleSeries(scenario.MINUTE)
+    series.extend(candles)
+    chart.set_series(series, "")
+    forecast = scenario.forecast(candles)
+    state.begin(scenario.RUN, interval_ms=60_000)
+    state.feed_record.opened(Market("binance", "BTC/USDT", scenario.MINUTE))
+    state.apply(forecast)
+    state.apply(scenario.status(TrainerState.TRAINING))
+    state.apply(FeedStatus(lost, "Binance cannot be reached.", clock.now_ms()))
+    assert chart.model.note == ""
+    clock.advance_ms(forecast.inputs_until_ms + 60_001 - clock.now_ms())
+    state.apply(FeedStatus(lost, "Binance cannot be reached.", clock.now_ms()))
+    assert chart.model.note == f"No new candles: the newest forecast is from {format_time(forecast.inputs_until_ms)}"
+    state.apply(FeedStatus(FeedState.LIVE, "", clock.now_ms()))
+    assert chart.model.note == ""

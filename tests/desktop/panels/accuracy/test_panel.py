@@ -5,7 +5,9 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QWidget
 from pytestqt.qtbot import QtBot
 
+from core.domain.candle import Market
 from core.domain.events import Estimate, ForecastGroup
+from core.market.feeds.base import FeedState, FeedStatus
 from desktop.panels.accuracy.panel import AccuracyPanel
 from desktop.panels.accuracy.words import span
 from desktop.state.run_state import RunState
@@ -81,6 +83,11 @@ def test_a_live_run_without_live_scores_says_when_they_start_and_where_others_ar
     shown = " ".join(words(panel))
     assert "821 caught-up candles are scored separately" in shown
     assert "after 30 candles (12 so far)" in shown and "about 18 min" in shown
+    state.feed_record.opened(Market("binance", "BTC/USDT", scenario.MINUTE))
+    state.apply(FeedStatus(FeedState.RECONNECTING, "Binance cannot be reached.", scenario.NOW_MS))
+    panel.refresh()
+    shown = " ".join(words(panel))
+    assert "after 30 candles (12 so far)" in shown and "about 18 min" not in shown
 
 
 def test_separate_scores_are_shown_on_a_click_and_prove_nothing(
