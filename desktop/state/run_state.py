@@ -313,7 +313,7 @@ class RunState(QObject):
 
     @_take.register
     def _(self, event: TrainerStatus) -> None:
-        if self.status is None or self.status.learning_rate != event.learning_rate:
+        if self.status is not None and self.status.learning_rate != event.learning_rate:
             self._step_before_rate = None if self.steps.last is None else self.steps.last.step
         self.status = event
         if self.pause_asked is (event.state is TrainerState.PAUSED):

@@ -76,13 +76,13 @@ def _tables(summary: dict[str, Any]) -> list[Element]:
 
 
 def _drifts(summary: dict[str, Any]) -> list[Element]:
-    """The drifts: where the loss before learning rose for longer than chance explains."""
+    """The drifts: where the loss of the ghosts rose for longer than chance explains."""
     rows = words.drifts(summary)
     heading = node("h2", "Drifts")
     if not rows:
         return [
             heading,
-            node("p", "No drift was found: the loss before learning never rose for longer than chance explains."),
+            node("p", "No drift was found: the loss of the ghosts never rose for longer than chance explains."),
         ]
     return [heading, _table(("candle (UTC)", "loss before", "loss after", "response"), rows)]
 

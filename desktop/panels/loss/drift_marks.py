@@ -22,7 +22,7 @@ _RIGHT_OF_THE_LINE, _LEFT_OF_THE_LINE = (0.0, 0.0), (1.0, 0.0)
 """Which corner of the name lies at the upper end of the line: all of it is below."""
 MEANING = QT_TRANSLATE_NOOP(
     "Panels",
-    "The loss before learning rose for longer than chance explains: the market became harder to forecast, or differs "
+    "The loss of the ghosts rose for longer than chance explains: the market became harder to forecast, or differs "
     "from what the model has learned. This is not an error. A typical loss is a geometric mean, in which a single "
     "candle counts little.",
 )

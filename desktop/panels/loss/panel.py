@@ -142,7 +142,7 @@ class LossPanel(Panel):
         self._prequential.setPen(pg.mkPen(prequential, width=2))
         self._rate.setPen(pg.mkPen(rate, width=1))
         learned = translate("Panels", "training, mean of {0}").format(_SMOOTHING_STEPS)
-        before = translate("Panels", "before learning, mean of {0}").format(_SMOOTHING_STEPS)
+        before = translate("Panels", "ghosts, mean of {0}").format(_SMOOTHING_STEPS)
         self._legend.setText(
             f'<span style="color:{training.name()}">&#9473;</span> {learned} &nbsp; '
             f'<span style="color:{prequential.name()}">&#9473;</span> {before}'
@@ -150,8 +150,9 @@ class LossPanel(Panel):
         self._legend.setToolTip(
             translate(
                 "Panels",
-                "Training: loss of the samples in a step; each step faint, the mean bold.\nBefore learning "
-                "(prequential): loss of the newest one-step forecast, made before its candle was seen.",
+                "Training: loss of the model on the samples of a step; each step faint, the mean bold.\nGhosts: loss "
+                "of the newest one-step ghost, made before its candle was seen (prequential). While the model has no "
+                "share in the ghosts, their loss can be low and the model's high.",
             )
         )
         self.drifts.apply_palette(palette)

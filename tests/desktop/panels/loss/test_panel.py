@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
 from core.domain.diagnosis import Disease
-from core.domain.events import EventBatch, Trend
+from core.domain.events import EventBatch, TrainerState, Trend
 from desktop.panels.loss.panel import LossPanel
 from desktop.state.run_state import RunState
 from desktop.ui.panel_base import Refresher
@@ -291,3 +291,21 @@ def test_steps_are_counted_by_the_newer_of_status_and_step(panel: LossPanel, sta
     state.apply(scenario.status(step=900, last_step_at_ms=step.at_ms + 1))
     panel.refresh()
     assert panel._values["Steps"].text() == "900"
+
+
+def test_after_a_start_the_rate_is_that_of_the_newest_stored_step(panel: LossPanel, state: RunState) -> None:
+    """The first status names the configured rate, which the schedule had halved."""
+    state.add_steps(tuple(scenario.steps(800)))
+    state.take_stored(scenario.status(TrainerState.STOPPED, learning_rate=1e-4))
+    panel.refresh()
+    assert "Learning rate 0.00005" in words(panel)
+    state.apply(scenario.status(TrainerState.TRAINING, learning_rate=2e-4))
+    panel.refresh()
+    assert "Learning rate 0.0002" in words(panel), "set since, and the next step may be hours away"
+
+
+def test_the_curve_of_the_ghosts_is_named_after_them(panel: LossPanel, state: RunState) -> None:
+    """It is not the model's: once that has diverged, the ghosts are made without it."""
+    state.add_steps(tuple(scenario.steps(10)))
+    panel.refresh()
+    assert "training, mean of" in words(panel) and "ghosts, mean of" in words(panel)
