@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from sqlite_utils import Database
 
-from core.domain.events import Estimate, ForecastMode, LossSummary, TrainerState, TrainerStatus
+from core.domain.events import Estimate, ForecastMode, LossSummary, OnlineGain, TrainerState, TrainerStatus
 from core.domain.incident_kinds import ENDS_OF_EPISODES
 from core.settings.tree import Settings
 from core.storage.checkpoints import CheckpointRows
@@ -50,7 +51,6 @@ def stored_status(db: Database, run: Run, settings: Settings) -> TrainerStatus:
     reader = RecordReader(db, run.run_id)
     by_mode, ledger, last = reader.scored_by_mode(_FOREVER), _score_ledger(reader, run), reader.steps(1)
     counts = sum(by_mode.values()), sum(count for (mode, _), count in by_mode.items() if mode is ForecastMode.LIVE)
-    gain = ledger.evidence.online_gain(0, 0)
     return TrainerStatus(
         run_id=run.run_id,
         state=TrainerState.STOPPED,
@@ -65,8 +65,16 @@ def stored_status(db: Database, run: Run, settings: Settings) -> TrainerStatus:
         learning_rate=settings.training.learning_rate,
         clip_norm=settings.gradients.clip_norm,
         accuracy_apart=ledger.other_summary(*counts),
-        online=gain if gain.gain.n else None,
+        online=_stored_gain(ledger, reader.counts().candles, settings.online.twin_age),
     )
+
+
+def _stored_gain(ledger: ScoreLedger, candles: int, needed: int) -> OnlineGain | None:
+    """The age of the reference model is not stored: before its first score, it is that of the run."""
+    found = ledger.evidence.online_gain(candles, needed)
+    if found.gain.n:
+        return replace(found, age=needed + 1) if needed else None
+    return found if candles <= needed else None
 
 
 def _losses(reader: RecordReader) -> tuple[LossSummary, int]:

@@ -1,0 +1,41 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from core.domain.events import TrainerStatus
+from core.evaluation.summary import stored_status
+from core.settings.tree import OnlineSettings, Settings
+from core.storage.runs import RunStore
+from tests.core.evaluation.rigs import database
+from tests.core.training import rigs
+
+AGE = 40
+SETTINGS = replace(rigs.SMALL, online=OnlineSettings(twin_age=AGE))
+
+
+def live_and_stored(root: Path, candles: int, settings: Settings = SETTINGS) -> tuple[TrainerStatus, TrainerStatus]:
+    """The status of a session of so many candles, and the one that is read from its record."""
+    session = rigs.service(root, settings)
+    rigs.feed(session, rigs.CANDLES[:candles])
+    live = session.status()
+    session.close()
+    with database(root) as db:
+        return live, stored_status(db, RunStore(db).get(live.run_id), settings)
+
+
+@pytest.mark.parametrize("candles", [AGE // 2, AGE, AGE + 30])
+def test_before_the_trainer_has_started_the_answer_on_learning_is_there(tmp_path: Path, candles: int) -> None:
+    live, stored = live_and_stored(tmp_path, candles)
+    assert live.online is not None and stored.online is not None
+    assert stored.online.gain == live.online.gain and stored.online.needed == AGE
+    has_reference_model = live.online.age > AGE
+    assert (stored.online.age > AGE) is has_reference_model
+    assert has_reference_model or stored.online.age == live.online.age
+
+
+def test_without_a_reference_model_there_is_no_answer_on_learning(tmp_path: Path) -> None:
+    live, stored = live_and_stored(tmp_path, 30, replace(SETTINGS, online=OnlineSettings(twin_age=0)))
+    assert live.online is stored.online is None
