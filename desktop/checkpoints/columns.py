@@ -439,6 +439,6 @@ def _measured_lines(info: CheckpointInfo) -> list[str]:
         translate("Checkpoints", "Coverage {0}, direction {1}").format(
             format_percent(info.coverage, 1), format_percent(info.direction, 1)
         ),
-        translate("Checkpoints", "{0} candles were scored when it was saved").format(format_count(info.scored)),
+        translate("Checkpoints", "Measured when {0} candles had been scored").format(format_count(info.scored)),
         translate("Checkpoints", "Gradients: {0}; device: {1}").format(info.health or MISSING, info.device or MISSING),
     ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -59,15 +59,15 @@ def _rank(entry: Entry, words: Sequence[str]) -> int | None:
     text = entry.text.casefold()
     more = f"{entry.kind.shown} {entry.details} {entry.more}".casefold()
     hidden = frozenset(entry.more.casefold().split())
-    ranks = [0 if word in hidden else _rank_of_word(word, text, more) for word in words]
+    ranks = [_rank_of_word(word, text, more, hidden) for word in words]
     known = [rank for rank in ranks if rank is not None]
     return 2 * sum(known) if len(known) == len(ranks) else None
 
 
-def _rank_of_word(word: str, text: str, more: str) -> int | None:
+def _rank_of_word(word: str, text: str, more: str, hidden: Container[str]) -> int | None:
     if text == word or text.startswith(f"{word}/"):
         return -1
-    if text.startswith(word):
+    if text.startswith(word) or word in hidden:
         return 0
     if f" {word}" in text or f"/{word}" in text:
         return 1

@@ -71,7 +71,7 @@ class BestCheckpointPanel(Panel):
         set_text(self._more, " · ".join((*loss, candle)))
         self._more.setToolTip(
             paragraphs(
-                translate("Panels", "{0} candles were scored when it was saved.\n{1}").format(
+                translate("Panels", "Measured when {0} candles had been scored.\n{1}").format(
                     format_count(best.scored), best.file
                 )
             )

@@ -22,6 +22,7 @@ from desktop.chart.panes.layer import LIVE_Z, PlotLabel
 from desktop.chart.panes.pane import Pane
 from desktop.ui import formatting
 from desktop.ui.crossings import crossing_time
+from desktop.ui.elided import elided_by_words
 from desktop.ui.icons import glyph, glyph_font
 from desktop.ui.theme import with_alpha
 from desktop.ui.translation import translate
@@ -63,7 +64,8 @@ class PriceLinesLayer(PlacedLayer[PriceLine]):
 
     def plot_labels(self, frame: Frame, model: ChartModel, taken: Sequence[QRect]) -> Sequence[PlotLabel]:
         placed = self._placed(frame, taken, ())
-        self._cut = [(each.label, each.line) for each in placed if len(each.line.text) > _LONGEST_LABEL]
+        cut = (each for each in placed if _fitting(frame, each.line) != _words(frame, each.line, LONGEST_TEXT))
+        self._cut = [(each.label, each.line) for each in cut]
         return [self._plot_label(frame, each) for each in placed]
 
     def tooltip(self, frame: Frame, model: ChartModel, cursor: QPoint) -> Box | None:
@@ -178,10 +180,20 @@ def _words(frame: Frame, line: PriceLine, longest: int = _LONGEST_LABEL) -> str:
     return text
 
 
+def _fitting(frame: Frame, line: PriceLine) -> str:
+    """As many of the label's words as fit beside the axis."""
+    room = frame.layout.plot_right - 2 * frame.scaled(_LABEL_LEFT_PX) - _around_the_words(frame)
+    return elided_by_words(_words(frame, line), frame.fonts.metrics, max(room, 0))
+
+
+def _around_the_words(frame: Frame) -> int:
+    """Of a label's width: its glyph and its margins."""
+    return round(frame.fonts.line * 1.15) + 2 * frame.scaled(6) + frame.scaled(4)
+
+
 def _label_rect(frame: Frame, line: PriceLine, row: int) -> QRect:
     fonts = frame.fonts
-    inset, glyph_width = frame.scaled(6), round(fonts.line * 1.15)
-    width = fonts.width(_words(frame, line)) + glyph_width + 2 * inset + frame.scaled(4)
+    width = fonts.width(_fitting(frame, line)) + _around_the_words(frame)
     height = fonts.line + frame.scaled(4)
     top = min(max(row - height // 2, frame.price_pane.top), frame.price_pane.bottom - height)
     return QRect(frame.scaled(_LABEL_LEFT_PX), top, width, height)
@@ -205,7 +217,7 @@ def _paint_label(painter: QPainter, frame: Frame, placed: _Placed, *, is_filled:
     painter.drawText(area.adjusted(inset, 0, 0, 0), at_left, glyph(_glyph_name(line)))
     painter.setFont(frame.fonts.regular)
     painter.setPen(ink)
-    painter.drawText(area.adjusted(inset + glyph_width, 0, 0, 0), at_left, _words(frame, line))
+    painter.drawText(area.adjusted(inset + glyph_width, 0, 0, 0), at_left, _fitting(frame, line))
 
 
 def _paint_grip(painter: QPainter, frame: Frame, row: int, colour: QColor) -> None:

@@ -27,6 +27,8 @@ def test_a_prefix_ranks_above_a_word_start_and_that_above_the_middle() -> None:
 def test_an_exact_symbol_ranks_above_those_starting_with_it() -> None:
     entries = [entry("BTC/USDT"), entry("BTC/USDC"), entry("BTC/USD")]
     assert texts(entries, "btc/usd") == ["BTC/USD", "BTC/USDT", "BTC/USDC"]
+    stored = Entry(EntryKind.MARKET, "BTC/USD", lambda: None, "15m of Binance, stored", more="BTC/USD BTCUSD")
+    assert texts([*entries[:2], stored], "btc/usd") == ["BTC/USD", "BTC/USDT", "BTC/USDC"]
 
 
 def test_all_words_must_match_in_any_order() -> None:

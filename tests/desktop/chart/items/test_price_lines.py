@@ -111,6 +111,21 @@ def test_the_label_of_a_long_note_shows_all_of_it_under_the_mouse(show_chart: Sh
         assert np.array_equal(screen(chart), picture(chart))
 
 
+def test_a_label_ends_before_the_axis_and_shows_the_rest_under_the_mouse(show_chart: ShowChart) -> None:
+    crossed = replace(alert(CLOSE + 5, 1), is_armed=False, crossed_at_ms=SERIES[-1].open_time_ms)
+    chart, _ = shown(show_chart, crossed)
+    (whole,) = drawn_labels(chart)
+    chart.resize(chart.width() - chart.frame.layout.plot_right + whole.width() // 2, chart.height())
+    settle(chart)
+    (area,) = drawn_labels(chart)
+    assert area.width() < whole.width() and area.right() < chart.frame.layout.plot_right
+    send_move(chart, area.center(), Qt.MouseButton.NoButton, Qt.KeyboardModifier.NoModifier)
+    settle(chart)
+    tooltip = chart.overlay.tooltip
+    assert tooltip is not None
+    assert "crossed" in " ".join(span.text for row in tooltip.rows for span in row)
+
+
 def test_a_picture_that_is_taken_shows_nothing_of_the_hand(show_chart: ShowChart) -> None:
     chart, layer = shown(show_chart, alert(CLOSE + 5, 1), alert(CLOSE - 9_000, 2))
     plain: QImage = image_of(chart)
