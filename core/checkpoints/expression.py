@@ -284,7 +284,7 @@ class _Parser:
     def _value(self, column: Column, operator: Operator) -> str | float | Period | bool | None:
         token = self._now
         if token is None or token.kind in ("operator", "parenthesis") or token.word in _JOINING:
-            raise self._error(f"Here a value is missing, such as {_example(column)}.", token)
+            raise self._error(f"A value is missing here, such as {_example(column)}.", token)
         self._at += 1
         if token.word == UNKNOWN_WORD and operator in (Operator.EQUAL, Operator.UNEQUAL):
             return None
@@ -331,7 +331,7 @@ class _Parser:
             moment = datetime.fromisoformat(typed)
         except ValueError:
             ways = "2026-11-21, “2026-11-21 14:30”, today, yesterday or last week"
-            raise self._error(f"A time is typed as {ways}.", token) from None
+            raise self._error(f"Write a time as {ways}.", token) from None
         if not _FIRST_YEAR <= moment.year <= _LAST_YEAR:
             raise self._error(f"Years run from {_FIRST_YEAR} to {_LAST_YEAR} here.", token)
         return _span(moment.replace(tzinfo=None), zone, is_day=len(typed) == len("2026-11-21"))
@@ -395,7 +395,7 @@ def _example(column: Column) -> str:
 
 
 def _ways(column: Column) -> str:
-    return "it is yes or no" if column.kind is Kind.FLAG else "a text is asked by =, != or contains"
+    return "it is yes or no" if column.kind is Kind.FLAG else "use =, != or contains"
 
 
 @dataclass(frozen=True, slots=True)

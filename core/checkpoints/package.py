@@ -196,7 +196,7 @@ def _readme(kept: CheckpointRow, settings: dict[str, Any] | None) -> str:
         ("Steps", f"{info.step:,}"),
         ("Why it was saved", reason_text(info.reason)),
         ("Score of the model", f"{percent(info.skill)}{interval}, over {info.scored:,} candles"),
-        ("Skill of the shown forecast", percent(info.shown_skill)),
+        ("Skill of the ghosts", percent(info.shown_skill)),
         ("What the model adds to it", percent(info.model_gain)),
         ("Coverage of the 90 % band", percent(info.coverage)),
         ("Direction", percent(info.direction)),

@@ -56,7 +56,7 @@ def reasons_to_keep(
         id_ = info.checkpoint_id
         held = (
             ("in use", info.is_in_use or id_ in in_use),
-            ("offered to go back to", id_ == offered),
+            ("offered as a recovery point", id_ == offered),
             ("pinned", info.is_pinned),
             ("has a name, a note or a tag", bool(info.note or info.name or info.tags)),
             ("saved manually", info.reason == "manual"),

@@ -43,7 +43,7 @@ Watchlist = tuple[WatchedMarket, ...]
 def added(markets: Sequence[WatchedMarket], market: WatchedMarket) -> Watchlist:
     """Append `market`. Raises ValueError, with a sentence, if it is in the list already or the list is full."""
     if market in markets:
-        raise ValueError(f"{market.symbol} {market.interval} of {market.venue} is already in the list.")
+        raise ValueError(f"{market.symbol} {market.interval} on {market.venue} is already in the list.")
     if len(markets) >= MOST_WATCHED:
         raise ValueError(f"The list is full: {MOST_WATCHED} markets. Remove one first.")
     return (*markets, market)

@@ -74,7 +74,7 @@ class MarketSettings:
 class ModelSettings:
     """The transformer's size. A change starts a new run."""
 
-    name: Literal["transformer"] = Field(default="transformer", description="The model, by its name in the registry.")
+    name: Literal["transformer"] = Field(default="transformer", description="Architecture of the model.")
     width: int = Field(default=64, ge=8, le=1024, description="Width of the residual stream.")
     layers: int = Field(default=2, ge=1, le=24, description="Number of residual blocks.")
     heads: int = Field(default=4, ge=1, le=32, description="Attention heads; they divide the width.")

@@ -215,7 +215,7 @@ def _shown() -> tuple[ActionInfo, ...]:
         ),
         (
             ActionId.SHOW_VOLUME,
-            QT_TRANSLATE_NOOP("Actions", "Show &volume"),
+            QT_TRANSLATE_NOOP("Actions", "&Volume"),
             QT_TRANSLATE_NOOP("Actions", "Volume bars under the candles"),
             "Ctrl+Shift+V",
             "chart-bar",
@@ -229,14 +229,14 @@ def _shown() -> tuple[ActionInfo, ...]:
         ),
         (
             ActionId.SHOW_BANDS,
-            QT_TRANSLATE_NOOP("Actions", "Show &bands"),
+            QT_TRANSLATE_NOOP("Actions", "Forecast &bands"),
             QT_TRANSLATE_NOOP("Actions", "The 50 % and 90 % bands around the forecast"),
             "Ctrl+Shift+B",
             "chart-bell-curve-cumulative",
         ),
         (
             ActionId.SHOW_MARKERS,
-            QT_TRANSLATE_NOOP("Actions", "Show &markers"),
+            QT_TRANSLATE_NOOP("Actions", "&Markers"),
             QT_TRANSLATE_NOOP("Actions", "Mark candles with a training incident, new best, restore or rollback"),
             "Ctrl+Shift+M",
             "map-marker-outline",

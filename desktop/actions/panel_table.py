@@ -107,7 +107,7 @@ _MORE_OF_CHECKPOINTS = (
     ),
     (
         ActionId.CHECKPOINT_REPORT,
-        QT_TRANSLATE_NOOP("Actions", "Open its re&port"),
+        QT_TRANSLATE_NOOP("Actions", "Open re&port"),
         QT_TRANSLATE_NOOP("Actions", "Open the report of this checkpoint's newest evaluation"),
         "Ctrl+Shift+J",
         "open-in-new",

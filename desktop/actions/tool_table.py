@@ -130,7 +130,7 @@ _DRAWINGS = (
 
 def line_actions() -> tuple[ActionInfo, ...]:
     """Alerts, notes, and what is done with them and with drawings."""
-    menu = (CHART, QT_TRANSLATE_NOOP("Actions", "&Lines and measure"))
+    menu = (CHART, QT_TRANSLATE_NOOP("Actions", "&Lines and measuring"))
     return tuple(ActionInfo(*row, menu, section=3, place=CHART_PLACE) for row in _LINE_TOOLS)
 
 

@@ -60,7 +60,7 @@ class CrashWatch:
         when = formatting.format_time(report.at_ms)
         _log.warning("the last window closed unexpectedly; report: %s", report.path)
         text = translate("Window", "Ghostcandle closed unexpectedly last time. Everything saved is here.")
-        self._notify(Severity.WARNING, text, translate("Window", "Found at {0}.").format(when), report)
+        self._notify(Severity.WARNING, text, translate("Window", "Detected: {0}.").format(when), report)
 
     def _on_uncaught(self, kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
         """PySide prints what a slot raises and continues; so do we, with a notice."""

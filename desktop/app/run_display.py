@@ -97,7 +97,7 @@ class RunDisplay(QObject):
         """The notices of the former market no longer hold."""
         self._shell.banner.withdraw(_FELL_BACK)
         self._shell.banner.withdraw(_REFUSED)
-        self._chart.set_empty_text(translate("Chart", "Waiting for candles …"))
+        self._chart.set_empty_text(translate("Chart", "Waiting for candles…"))
 
     def _on_refused(self, sentence: str) -> None:
         """The watched market stays, also in the settings."""

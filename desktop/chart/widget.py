@@ -75,7 +75,7 @@ class ChartWidget(InteractiveView):
         self._stage = Stage(self.scene(), self._picture, self._layers)
         self._frame_clock = FrameClock(self._on_frame, self)
         self._idle_work = IdleWork(self._layers, self.model, self.layers_changed, self)
-        self.set_empty_text(translate("Chart", "Waiting for candles …"))
+        self.set_empty_text(translate("Chart", "Waiting for candles…"))
         self._notified_candles: object = None
         self.add_foreign_item_tool(lambda: self._stage.has_foreign_items)
         self._countdown = Countdown(self.overlay_changed, clock, self)

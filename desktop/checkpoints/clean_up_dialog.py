@@ -89,7 +89,7 @@ class CleanUpDialog(QDialog):
     def _build(self) -> None:
         form = QFormLayout()
         for name, editor in self.editors.items():
-            form.addRow(f"{title(name)}:", editor.widget)
+            form.addRow(title(name), editor.widget)
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Save | QDialogButtonBox.StandardButton.Cancel)
         buttons.addButton(self.now, QDialogButtonBox.ButtonRole.ApplyRole)
         buttons.accepted.connect(lambda: self._accept(at_once=False))

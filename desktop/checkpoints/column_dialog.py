@@ -86,7 +86,7 @@ class ColumnDialog(QDialog):
         middle.addWidget(self.list, 1)
         middle.addLayout(side)
         form = QFormLayout()
-        form.addRow(translate("Checkpoints", "&Sort by:"), self.sort_by)
+        form.addRow(translate("Checkpoints", "&Sort by"), self.sort_by)
         form.addRow("", self.descending)
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
         buttons.rejected.connect(self.reject)

@@ -190,7 +190,7 @@ COLUMNS = (
     ),
     Column(
         "shown_skill",
-        QT_TRANSLATE_NOOP("Checkpoints", "Shown"),
+        QT_TRANSLATE_NOOP("Checkpoints", "Ghost skill"),
         QT_TRANSLATE_NOOP(
             "Checkpoints",
             "Skill of the ghosts, which combine the model's forecast with simpler ones, over the same candles",

@@ -46,7 +46,7 @@ _TITLES = {
     "step": QT_TRANSLATE_NOOP("Checkpoints", "Step"),
     "skill": QT_TRANSLATE_NOOP("Checkpoints", "Score"),
     "model_gain": QT_TRANSLATE_NOOP("Checkpoints", "Model adds"),
-    "shown_skill": QT_TRANSLATE_NOOP("Checkpoints", "Skill of the shown forecast"),
+    "shown_skill": QT_TRANSLATE_NOOP("Checkpoints", "Ghost skill"),
     "scored": QT_TRANSLATE_NOOP("Checkpoints", "Candles scored"),
     "loss": QT_TRANSLATE_NOOP("Checkpoints", "Training loss"),
     "coverage": QT_TRANSLATE_NOOP("Checkpoints", "Coverage of the 90 % band"),

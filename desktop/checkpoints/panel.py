@@ -30,7 +30,7 @@ from desktop.ui.theme import Palette, Theme
 from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
 
 _ICON_SIZE = 15
-_NONE_SAVED = QT_TRANSLATE_NOOP("Checkpoints", "No checkpoint has been saved yet.")
+_NONE_SAVED = QT_TRANSLATE_NOOP("Checkpoints", "No checkpoints yet.")
 _NO_MATCH = QT_TRANSLATE_NOOP("Checkpoints", "No checkpoint matches the filter.")
 _SINGLE = (ActionId.CHECKPOINT_NOTE, ActionId.CHECKPOINT_NAME, ActionId.CHECKPOINT_EVALUATE)
 _ANY = (ActionId.CHECKPOINT_PIN, ActionId.CHECKPOINT_TAGS, ActionId.CHECKPOINT_VERIFY, ActionId.CHECKPOINT_EXPORT)

@@ -36,7 +36,7 @@ _TITLES = (
     QT_TRANSLATE_NOOP("Checkpoints", "Size"),
     QT_TRANSLATE_NOOP("Checkpoints", "Newest"),
     QT_TRANSLATE_NOOP("Checkpoints", "Best score"),
-    "",
+    QT_TRANSLATE_NOOP("Checkpoints", "State"),
 )
 _MOST_COMPARED = 6
 
@@ -80,8 +80,8 @@ class RunsDialog(QDialog):
         self._source = source
         self._lines: list[RunLine] = []
         self.table = _table()
-        self.show_button = QPushButton(translate("Checkpoints", "&Show its checkpoints"))
-        self.compare_button = QPushButton(translate("Checkpoints", "&Compare their best"))
+        self.show_button = QPushButton(translate("Checkpoints", "&Show checkpoints"))
+        self.compare_button = QPushButton(translate("Checkpoints", "&Compare best"))
         self.archive_button = QPushButton(translate("Checkpoints", "&Archive"))
         self._build()
         source.changed.connect(self._fill)

@@ -24,7 +24,7 @@ def print_evaluation(summary: dict[str, Any]) -> None:
         _table(("One candle ahead", *words.QUANTITIES), [(of.name, *of.values) for of in words.findings(summary)])
     )
     console.print()
-    console.print(_table(("Also drawn", *words.ALSO_DRAWN_HEADER[1:]), words.also_drawn(summary)))
+    console.print(_table(("Other values", *words.ALSO_DRAWN_HEADER[1:]), words.also_drawn(summary)))
     console.print()
     console.print(_table(None, [*words.direction(summary), *words.coverage(summary), *words.difference(summary)]))
     console.print()

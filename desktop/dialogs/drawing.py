@@ -60,9 +60,9 @@ class DrawingDialog(QDialog):
     def _lay_out(self) -> None:
         fields = QFormLayout()
         if self._has_text:
-            fields.addRow(translate("Dialogs", "&Text:"), self.edit)
-        fields.addRow(translate("Dialogs", "&Colour:"), self.colour)
-        width = translate("Dialogs", "&Size:") if self._has_text else translate("Dialogs", "&Width:")
+            fields.addRow(translate("Dialogs", "&Text"), self.edit)
+        fields.addRow(translate("Dialogs", "&Colour"), self.colour)
+        width = translate("Dialogs", "&Size") if self._has_text else translate("Dialogs", "&Width")
         fields.addRow(width, self.width_px)
         kinds = QDialogButtonBox.StandardButton
         buttons = QDialogButtonBox(kinds.Ok | kinds.Cancel)

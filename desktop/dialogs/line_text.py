@@ -93,8 +93,8 @@ class LineTextDialog(QDialog):
 
     def _lay_out(self) -> None:
         fields = QFormLayout()
-        fields.addRow(translate("Dialogs", "&Price:"), self.price_edit)
-        fields.addRow(translate("Dialogs", "&Label:"), self.edit)
+        fields.addRow(translate("Dialogs", "&Price"), self.price_edit)
+        fields.addRow(translate("Dialogs", "&Label"), self.edit)
         layout = QVBoxLayout(self)
         layout.addLayout(fields)
         layout.addWidget(self.message)

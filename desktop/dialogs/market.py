@@ -259,7 +259,7 @@ class MarketDialog(QDialog):
     def _show_problem(self) -> None:
         self._message.check(self._require_market, self.buttons)
         if self._is_accepting or self._question is not None:
-            reading = translate("Dialogs", "Reading {0} …").format(Path(self.file.text().strip()).name)
+            reading = translate("Dialogs", "Reading {0}…").format(Path(self.file.text().strip()).name)
             self._message.setText(reading if self._question is None else self._question.words)
             self._message.show()
             self.buttons.button(QDialogButtonBox.StandardButton.Ok).setEnabled(False)

@@ -23,7 +23,7 @@ DESCRIPTIONS = (
         "SettingDescriptions",
         "Exchanges offered, in this order, when one fails. Never switched to automatically.",
     ),
-    QT_TRANSLATE_NOOP("SettingDescriptions", "The model, by its name in the registry."),
+    QT_TRANSLATE_NOOP("SettingDescriptions", "Architecture of the model."),
     QT_TRANSLATE_NOOP("SettingDescriptions", "Width of the residual stream."),
     QT_TRANSLATE_NOOP("SettingDescriptions", "Number of residual blocks."),
     QT_TRANSLATE_NOOP("SettingDescriptions", "Attention heads; they divide the width."),

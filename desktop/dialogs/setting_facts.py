@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import fields
+from decimal import Decimal
 from types import NoneType
 from typing import Any, Literal, get_args, get_origin
 
@@ -142,10 +143,9 @@ def _unit_after(value: str, group: str, name: str) -> str:
 
 
 def number(value: float) -> str:
-    """As short as it can be: ``10,000``, ``3e-05``, ``0.01``."""
-    if isinstance(value, int):
-        return f"{value:,}"
-    return f"{value:g}"
+    """As short as it can be, without an exponent: ``10,000``, ``0.00003``, ``0.01``."""
+    exact = Decimal(value if isinstance(value, int) else f"{value:g}")
+    return f"{exact:,f}"
 
 
 def _inner(info: FieldInfo) -> tuple[Any, bool]:

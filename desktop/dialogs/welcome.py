@@ -103,7 +103,7 @@ class WelcomeDialog(QDialog):
         self.sources = ChoiceRow(translate("Dialogs", "Candles"), map(_translated, _SOURCES))
         self.devices = ChoiceRow(translate("Dialogs", "Train on"), map(_translated, _DEVICES))
         self.devices.offer(_CUDA, is_offered=False)
-        self.devices.show_note(translate("Dialogs", "Looking for an NVIDIA GPU …"))
+        self.devices.show_note(translate("Dialogs", "Looking for an NVIDIA GPU…"))
         buttons = QDialogButtonBox()
         self.start = buttons.addButton(translate("Dialogs", "Start watching"), QDialogButtonBox.ButtonRole.AcceptRole)
         self.start.setDefault(True)

@@ -116,7 +116,7 @@ class JobDialog(QDialog):
 
     def _wait_for_files(self) -> None:
         self._is_accepting = True
-        self.message.setText(translate("Jobs", "Reading …"))
+        self.message.setText(translate("Jobs", "Reading…"))
         self.message.show()
         self.buttons.button(QDialogButtonBox.StandardButton.Ok).setEnabled(False)
 
@@ -156,7 +156,7 @@ class FilePicker(QWidget):
         """Those that are named. Raises ValueError in a sentence where none is, or one is known to be unreadable."""
         files = self._named()
         if not files:
-            raise ValueError(translate("Jobs", "Choose a file of candles."))
+            raise ValueError(translate("Jobs", "Choose a candle file."))
         if problem := self._check.problem(*map(str, files)):
             raise ValueError(problem)
         return files
@@ -192,7 +192,7 @@ class FilePicker(QWidget):
         """Ask for them."""
         first = self.line.text().split(_BETWEEN_FILES)[0].strip()
         dialog = QFileDialog(
-            self, translate("Jobs", "Choose candles"), str(Path(first).parent if first else Path.home())
+            self, translate("Jobs", "Choose candle files"), str(Path(first).parent if first else Path.home())
         )
         modes = QFileDialog.FileMode
         dialog.setFileMode(modes.ExistingFiles if self._several else modes.ExistingFile)

@@ -13,8 +13,8 @@ from core.domain.candle import Interval
 from core.market.shown_names import shown_symbol
 from desktop.dialogs.file_check import check_replayable
 from desktop.jobs.form import FilePicker, JobDialog, chosen_device
-from desktop.jobs.job_commands import Order, checkpoint_words, evaluate_order, pretrain_order
-from desktop.ui.formatting import format_time
+from desktop.jobs.job_commands import Order, evaluate_order, pretrain_order
+from desktop.ui.formatting import format_count, format_time
 from desktop.ui.inputs import WholeSpinBox
 from desktop.ui.translation import translate
 
@@ -102,8 +102,8 @@ class EvaluateDialog(JobDialog):
             self.checkpoint.addItem(_title(each), each.info.checkpoint_id)
         self.picker = FilePicker(several=False, look=lambda path, watch: check_replayable(path, watch, self._interval))
         self.learning = QComboBox()
-        self.learning.addItem(translate("Jobs", "Keeps learning from each candle, as live"), True)
-        self.learning.addItem(translate("Jobs", "Frozen weights"), False)
+        self.learning.addItem(translate("Jobs", "Keep learning from each candle, as when live"), True)
+        self.learning.addItem(translate("Jobs", "Freeze the weights"), False)
         self.counts_seen = QCheckBox()
         self.device = chosen_device(device)
         self.add_row(
@@ -115,7 +115,7 @@ class EvaluateDialog(JobDialog):
         self.add_row(
             translate("Jobs", "&Learning"),
             self.learning,
-            translate("Jobs", "Frozen or not, the weights of model and baselines keep adapting"),
+            translate("Jobs", "Frozen or not, the mix of model and baselines keeps adapting"),
         )
         self.add_row(
             translate("Jobs", "&Device"),
@@ -170,7 +170,10 @@ class EvaluateDialog(JobDialog):
 def _title(kept: CheckpointRow) -> str:
     until = format_time(kept.info.candle_open_time_ms + kept.interval_ms)
     return translate("Jobs", "{0}: {1} {2}, up to {3}").format(
-        checkpoint_words(kept), shown_symbol(kept.venue, kept.symbol), Interval(kept.interval_ms), until
+        kept.info.name or translate("Jobs", "Step {0}").format(format_count(kept.info.step)),
+        shown_symbol(kept.venue, kept.symbol),
+        Interval(kept.interval_ms),
+        until,
     )
 
 

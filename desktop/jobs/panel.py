@@ -58,8 +58,8 @@ class JobsPanel(Panel):
         self._build_layout()
         nothing = translate(
             "Jobs",
-            "No jobs yet. Start an import, a download of history, pretraining or an evaluation with “Start”, or in "
-            "the menus File and Training; learning from stored candles appears here too.",
+            "No jobs yet. “Start” imports candles, fetches history, pretrains or evaluates, as do the menus File and "
+            "Training. Learning from stored candles is listed too.",
         )
         self._empty = EmptyState(nothing, self.table.viewport())
         self._connect()

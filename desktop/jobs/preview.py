@@ -47,7 +47,7 @@ class ImportPreview(QObject):
             self._found = ()
         self._wanted, self._rows_from = tuple(arguments), tuple(rows_from)
         known = "\n".join(_line({**each, "new": None, "unnamed": None}) for each in self._found)
-        self.text_changed.emit(known or (translate("Jobs", "Reading …") if arguments else ""), False)
+        self.text_changed.emit(known or (translate("Jobs", "Reading…") if arguments else ""), False)
         if arguments:
             self._pause.start()
 

@@ -54,7 +54,7 @@ class JobsModel(QAbstractTableModel):
         )
         self._states = {
             JobState.RUNNING: translate("Jobs", "Running"),
-            JobState.CANCELLING: translate("Jobs", "Cancelling …"),
+            JobState.CANCELLING: translate("Jobs", "Cancelling…"),
             JobState.DONE: translate("Jobs", "Done"),
             JobState.ENDED: translate("Jobs", "Interrupted"),
             JobState.CANCELLED: translate("Jobs", "Cancelled"),

@@ -148,7 +148,7 @@ def _why_none(highest: CheckpointInfo | None, model: Found) -> str:
         why = (
             translate("Panels", "the model lowers the skill of the ghosts by {0}: the simple rules alone are better")
             if model is Found.NO
-            else translate("Panels", "the model took {0} from the ghosts, which is not proven yet")
+            else translate("Panels", "the model cost the ghosts {0}, which is not proven yet")
         ).format(format_percent(abs(highest.model_gain or 0.0), 2))
     return translate("Panels", "No best checkpoint yet.\nThe highest score is {0}, at step {1}, but {2}.").format(
         score_text(highest), format_count(highest.step), why
@@ -163,7 +163,7 @@ def _of_what(best: CheckpointInfo, model: Found) -> str:
     text = (
         translate("Panels", "against “no change”; adds {0} to the simple rules")
         if model is Found.YES
-        else translate("Panels", "against “no change”; to the simple rules {0}, not proven yet")
+        else translate("Panels", "against “no change”; gain over the simple rules {0}, not proven yet")
     )
     return text.format(gain)
 

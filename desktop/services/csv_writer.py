@@ -72,7 +72,7 @@ class CsvWriter(QThread):
             percent = 100 * (lines - 1) // max(self.count, 1)
             if reported_percent + _REPORT_EVERY_PERCENT <= percent < 100:
                 reported_percent = percent - percent % _REPORT_EVERY_PERCENT
-                words = translate("Chart", "Writing {0} to {1} … {2} %")
+                words = translate("Chart", "Writing {0} to {1}: {2} %")
                 self.progress_reported.emit(
                     words.format(format_candles(self.count), self.path.name, reported_percent), Severity.INFO
                 )

@@ -35,7 +35,7 @@ class MarketQuestion(QObject):
 
     def __init__(self, market: MarketSettings, parent: QObject) -> None:
         super().__init__(parent)
-        words = translate("Watch", "Checking {0} for {1} …")
+        words = translate("Watch", "Checking {0} for {1}…")
         self.words = words.format(venue_name(market.venue), market.symbol)
         self._thread: LoopThread | None = None
         self._is_answered = False

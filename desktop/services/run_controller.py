@@ -193,7 +193,7 @@ class RunController(QObject):
 
     def _announce(self, market: MarketSettings) -> None:
         self.opening.emit(market)
-        self._report_feed(FeedState.CONNECTING, translate("Window", "Looking for candles …"))
+        self._report_feed(FeedState.CONNECTING, translate("Window", "Looking for candles…"))
 
     async def _open(self, settings: Settings, *, is_asked_for: bool) -> None:
         async with self._turn:
@@ -305,7 +305,7 @@ class RunController(QObject):
                 return
             await self._close_feed()
             self._report_feed(
-                FeedState.CONNECTING, translate("Window", "Trying {0} again …").format(venue_name(asked.venue))
+                FeedState.CONNECTING, translate("Window", "Trying {0} again…").format(venue_name(asked.venue))
             )
             feed = self._make_feed()
             if await self._build(feed, replace(self._settings, market=replace(asked, feed="live"))) is not None:

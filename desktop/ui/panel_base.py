@@ -14,7 +14,7 @@ from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
 
 REFRESH_INTERVAL_MS = 100
 TICK_INTERVAL_MS = 1_000
-LOADING = QT_TRANSLATE_NOOP("Panels", "Loading the last run …")
+LOADING = QT_TRANSLATE_NOOP("Panels", "Loading the last run…")
 
 
 class Panel(QWidget):

@@ -47,7 +47,7 @@ _WITH_VENUE = {
     FILE_VENUE: QT_TRANSLATE_NOOP("Words", "{0} from a file"),
     SIMULATED_VENUE: QT_TRANSLATE_NOOP("Words", "{0}, simulated"),
 }
-_WITH_EXCHANGE = QT_TRANSLATE_NOOP("Words", "{0} of {1}")
+_WITH_EXCHANGE = QT_TRANSLATE_NOOP("Words", "{0} on {1}")
 
 
 def word(value: Disease | ForecastMode | Quantity | Regime | Severity) -> str:
@@ -56,5 +56,5 @@ def word(value: Disease | ForecastMode | Quantity | Regime | Severity) -> str:
 
 
 def with_venue(market: str, venue: str) -> str:
-    """A market's name, or its interval, with where its candles are from: ``1h of Binance``, ``1h from a file``."""
+    """A market's name, or its interval, with where its candles are from: ``1h on Binance``, ``1h from a file``."""
     return translate("Words", _WITH_VENUE.get(venue, _WITH_EXCHANGE)).format(market, venue_name(venue))

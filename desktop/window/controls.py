@@ -24,7 +24,7 @@ _SLIDER_WIDTH = 90
 _ICON_SIZE = 20
 RESUME = QT_TRANSLATE_NOOP("Actions", "&Resume")
 """The text of `Pause` while training is paused."""
-PAUSING, RESUMING = QT_TRANSLATE_NOOP("Actions", "Pausing …"), QT_TRANSLATE_NOOP("Actions", "Resuming …")
+PAUSING, RESUMING = QT_TRANSLATE_NOOP("Actions", "Pausing…"), QT_TRANSLATE_NOOP("Actions", "Resuming…")
 """Its text until the trainer has answered."""
 _NAMED = (ActionId.START, ActionId.PAUSE, ActionId.STEP_ONCE, ActionId.STOP)
 
@@ -64,7 +64,7 @@ class TrainingInputs(QWidget):
         layout.setSpacing(6)
         for title, box in (
             (translate("Panels", "Learning rate"), self.learning_rate),
-            (translate("Panels", "Clip at"), self.clip_norm),
+            (translate("Panels", "Clip threshold"), self.clip_norm),
         ):
             label = Label(title)
             label.setBuddy(box)
@@ -139,7 +139,7 @@ class TrainingInputs(QWidget):
         slider.setTracking(False)
         slider.setFixedWidth(_SLIDER_WIDTH)
         slider.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
-        slider.setAccessibleName(translate("Panels", "Training share of time"))
+        slider.setAccessibleName(translate("Panels", "Time for training"))
         slider.setToolTip(
             translate(
                 "Panels",

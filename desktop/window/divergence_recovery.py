@@ -36,5 +36,5 @@ class RecoveryStarter(QObject):
         self._rates.change(recovery.changes)
         if recovery.checkpoint_id is not None:
             step = format_count(recovery.checkpoint_step or 0)
-            self._banner.notify(translate("Window", "Going back to step {0} …").format(step), key=_KEY, is_answer=True)
+            self._banner.notify(translate("Window", "Going back to step {0}…").format(step), key=_KEY, is_answer=True)
             self.command_requested.emit(RestoreCheckpoint(recovery.checkpoint_id, recovery.changes))

@@ -44,8 +44,8 @@ _IN_A_BLOCK = (
     "attention.project_in",
     "attention.project_out",
     "feed_forward_norm",
-    "feed_forward.0",
-    "feed_forward.2",
+    "widen",
+    "narrow",
 )
 LAYERS = (
     "embed",
@@ -375,9 +375,9 @@ def incidents() -> list[Incident]:
             NOW_MS - 600_000,
             Severity.ERROR,
             "trainer.died",
-            "The trainer process ended without a word (signal 9).",
+            "The trainer process ended unexpectedly (signal 9).",
             "It was started again from checkpoint 12,310.",
-            "20 steps were done again; no candle was missed.",
+            "20 steps were repeated; no candle was missed.",
         ),
     ]
 

@@ -56,8 +56,8 @@ FAULTS = (
     Fault(
         "way-back-cleaned-up",
         "core/checkpoints/retention.py",
-        '("offered to go back to", id_ == offered),',
-        '("offered to go back to", False),',
+        '("offered as a recovery point", id_ == offered),',
+        '("offered as a recovery point", False),',
     ),
     Fault(
         "newest-backups-forgotten",

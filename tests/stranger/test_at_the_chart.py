@@ -73,7 +73,7 @@ async def compare(user: User) -> None:
     """With the stored candles of the previous market."""
     await user.press("Ctrl+Alt+C")
     await user.picture("32-which-to-compare")
-    await user.click("BTC/USDT · 1m of Binance", within="Compare with")
+    await user.click("BTC/USDT · 1m on Binance", within="Compare with")
     await user.click("Compare", within="Compare with")
     await user.until(lambda: "BTC/USDT" in words_of_chart() and "%" in compared_row(), "the other market, in percent")
     assert chart().style_shown.scale is ScaleKind.PERCENT

@@ -73,8 +73,8 @@ def _incidents(application: Application) -> list[Incident]:
             now_ms - 600_000,
             Severity.ERROR,
             "trainer.died",
-            "The trainer process ended without a word (signal 9).",
+            "The trainer process ended unexpectedly (signal 9).",
             "It was started again from checkpoint 310.",
-            "20 steps were done again; no candle was missed.",
+            "20 steps were repeated; no candle was missed.",
         ),
     ]

@@ -65,7 +65,7 @@ async def test_a_blocked_location_ends_the_feed_with_advice(tmp_path: Path) -> N
         await broken(rig, 451, body='{"code":0,"msg":"Service unavailable from a restricted location"}')
         await rig.until(lambda: rig.received.state is FeedState.FAILED, "the end")
     sentence = rig.received.sentences(FeedState.FAILED)
-    assert "451" in sentence and "Choose another venue" in sentence
+    assert "451" in sentence and "Choose another exchange" in sentence
 
 
 async def test_a_delisted_market_is_named(tmp_path: Path) -> None:

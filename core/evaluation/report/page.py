@@ -14,7 +14,7 @@ from core.evaluation.timeline import Timeline
 
 def page(summary: dict[str, Any], timeline: Timeline) -> str:
     """The whole HTML file. summary: the output of `evaluate --json` for the same run."""
-    title = f"How good is it, really? {words.printable(summary['file'])}"
+    title = f"Evaluation: {words.printable(summary['file'])}"
     policy = "default-src 'none'; style-src 'unsafe-inline'"
     head = node(
         "head",
@@ -43,7 +43,7 @@ def _top(summary: dict[str, Any]) -> list[Element]:
     ghost = f"Ghostcandle looked at each candle once, in order, {learned}"
     start = words.start(summary)
     return [
-        node("h1", "How good is it, really?"),
+        node("h1", "Evaluation"),
         node("p", None, [node("bdi", f"{words.heading(summary)}; {words.circumstances(summary)}.")], class_="lead"),
         node("p", f"{ghost} The results of those forecasts follow."),
         *([node("p", None, [node("bdi", start)])] if start else []),

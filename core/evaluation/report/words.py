@@ -15,7 +15,7 @@ EXPLAINED = (
 )
 QUANTITIES = ("close", "range")
 ALSO_DRAWN = ("body", "upper_wick", "lower_wick", "volume")
-ALSO_DRAWN_HEADER = ("also drawn", "skill", "", "n")
+ALSO_DRAWN_HEADER = ("other values", "skill", "", "n")
 REGIME_HEADER = ("regime, share", *QUANTITIES, "90 % band", "n")
 REGIMES_EXPLAINED = (
     "The regime is that of the candle from which the forecast was made, known at its close; volatile is relative to "
@@ -73,7 +73,7 @@ def heading(summary: dict[str, Any]) -> str:
     """The run's file, size, and number of judged candles."""
     return (
         f"{printable(summary['file'])}: {summary['candles']:,} candles of {summary['interval']}, "
-        f"{summary['scored']:,} scored, {summary['judged']:,} judged"
+        f"{summary['scored']:,} scored, {summary['judged']:,} evaluated"
     )
 
 
@@ -131,7 +131,7 @@ def findings(summary: dict[str, Any]) -> list[TableRow]:
         TableRow("", tuple(map(_model_verdict, found))),
         TableRow("Online training", tuple(map(_online_gain, found))),
         TableRow("", tuple(_online_verdict(of["online_gain_ci95"], of["online_gain_n"]) for of in found)),
-        TableRow("Judged candles (n)", tuple(f"{of['n']:,}" for of in found)),
+        TableRow("Evaluated candles (n)", tuple(f"{of['n']:,}" for of in found)),
     ]
 
 
@@ -201,7 +201,7 @@ def after_gap(summary: dict[str, Any]) -> str:
     """The results for candles after a gap, which are in no other figure, in a sentence."""
     of = summary["after_gap"]
     if not of["n"]:
-        return "No judged candle came after a gap or a session break."
+        return "No evaluated candle came after a gap or a session break."
     head = f"Candles after a gap or a session break: {of['n']:,}, in none of the other figures"
     if of["coverage_90"] is None:
         return f"{head}; {NOT_ENOUGH} to judge them."

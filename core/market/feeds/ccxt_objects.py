@@ -32,7 +32,7 @@ def make_exchange(venue: str, urls: ExchangeUrls | None, request_s: float, answe
     )
     has_stream = exchange.has.get("watchOHLCV") or exchange.has.get("watchTrades")
     if not (has_stream and exchange.has.get("fetchOHLCV")):
-        sentence = f"{exchange.name} has no stream of candles. Choose another venue."
+        sentence = f"{exchange.name} has no stream of candles. Choose another exchange."
         raise VenueError(sentence, is_final=True, is_absent=True)
     exchange.options["defaultType"] = "spot"
     exchange.options["fetchMarkets"] = _spot_only(exchange.options.get("fetchMarkets"))
@@ -63,7 +63,7 @@ def _redirect(exchange: Any, urls: ExchangeUrls | None) -> None:
     if chosen.form != ("binance" if exchange.id in BINANCE_FAMILY else exchange.id):
         raise VenueError(
             f"{exchange.name} cannot be reached at the configured address: it uses the format of "
-            f"{venue_name(chosen.form)}. Choose another venue.",
+            f"{venue_name(chosen.form)}. Choose another exchange.",
             is_final=True,
         )
     addresses = exchange.urls["api"]

@@ -123,7 +123,7 @@ class ExchangeFeed:
             yield event
 
     def _greeting(self, name: str, missed: int) -> str:
-        greeting = f"Receiving {self._market.symbol} from {name}, candles of {self._market.interval}."
+        greeting = f"Receiving {self._market.symbol} {self._market.interval} candles from {name}."
         if not self._was_live:
             return greeting
         return f"{greeting} {counted(missed)} back-filled." if missed else f"{greeting} No candle was missed."

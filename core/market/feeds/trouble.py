@@ -24,7 +24,7 @@ LONGEST_BAN_S = 3 * 86_400.0
 UNBELIEVED_WAIT_S = 3_600.0
 """Used instead of an implausible wait: one request an hour is no burden."""
 _TOO_LARGE_WAIT_S = 60.0
-_INSTEAD = "Choose another venue, or replay a file."
+_INSTEAD = "Choose another exchange, or replay a file."
 _DEEPEST_CAUSE = 5
 _INTERVAL_WORDS = ("interval", "granularity", "timeframe")
 _SENTENCE_KEYS = ("msg", "message", "error")

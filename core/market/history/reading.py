@@ -293,7 +293,7 @@ class _Reader:
             raise CandleFileError(f"{self.path.name} has fewer than {named}{'; rejected: ' + why if why else ''}.")
         if 2 * off_grid > rows:
             raise CandleFileError(
-                f"{self.path.name} keeps no steady interval: {off_grid} of {rows} times do not lie on steps of "
+                f"{self.path.name} has no regular interval: {off_grid} of {rows} times do not lie on steps of "
                 f"{interval}, its most frequent one. Candles of calendar months cannot be used; resample them."
             )
 

@@ -70,7 +70,7 @@ def roles_of(path: Path, table: pd.DataFrame, *, allows_trades: bool) -> Roles:
         price, amount = _first_of(by_name, _TRADE_PRICE_NAMES), _first_of(by_name, _AMOUNT_NAMES)
         if price and amount:
             if not allows_trades:
-                raise CandleFileError(f"{path.name} holds trades, not candles. Import it: they become candles then.")
+                raise CandleFileError(f"{path.name} holds trades, not candles. Import it to aggregate them to candles.")
             trade_id = _first_of(by_name, _TRADE_ID_NAMES)
             ids = by_name[trade_id] if trade_id else None
             time = _time(path, table, by_name)

@@ -153,7 +153,7 @@ def _of_numbers(column: pd.Series, numeric: pd.Series, style: TimeStyle) -> Time
 
 def _no_moment(column: pd.Series) -> TimeColumnError:
     return TimeColumnError(
-        f"'{column.iloc[0]}' is no time. So small a number is a spreadsheet's date, a year or the number of a line; "
+        f"'{column.iloc[0]}' is not a time. So small a number is a spreadsheet's date, a year or the number of a line; "
         "write 2020-01-31, or milliseconds since 1970"
     )
 

@@ -179,7 +179,7 @@ class Restarts:
             self._incident(
                 IncidentKind.CANDLE_SET_ASIDE,
                 f"{which} set aside: {first.reason}",
-                "A gap takes the place of it; training continues after it, in every run of this market.",
+                "A gap takes its place; training continues after it, in every run of this market.",
                 "Forecasts across the gap are not scored. A corrected candle is accepted.",
                 severity=Severity.WARNING,
             ),

@@ -21,7 +21,7 @@ def log_step(step: StepDone, outcomes: Sequence[Outcome], candle: Candle) -> Non
     overlap = "none" if one_step is None else f"{one_step.score.overlap:.3f}"
     loss = step.skipped_because or f"{step.loss:.5f}"
     _log.info(
-        "step %d: forecast %s, came %.8g, loss %s, candle accuracy %s",
+        "step %d: forecast %s, actual %.8g, loss %s, candle accuracy %s",
         step.step,
         forecast,
         candle.close,

@@ -165,7 +165,7 @@ class ChartComparison(QObject):
         if self._source is None:
             words = translate("Chart", "nothing stored can be shown as {0}").format(interval)
         elif self._stored is None:
-            words = translate("Chart", "reading …")
+            words = translate("Chart", "reading…")
         else:
             self._shown = ResampledSeries(self._stored, interval)
             series = self._shown.series

@@ -44,7 +44,7 @@ class ChartLines(Placeable[PriceLine]):
         super().__init__(shell, chart, book, PriceLinesLayer())
         self._clock = clock
         self._alerts = AlertMonitor(lambda: self.things, book.note, clock, self._on_crossed)
-        self._messages = AlertMessages(shell, messages, translate("Chart", "Show on chart"), self._show_moment)
+        self._messages = AlertMessages(shell, messages, translate("Chart", "Show on the chart"), self._show_moment)
         self._symbol = ""
 
     def show_market(self, market: Market, newest: Candle | None) -> None:

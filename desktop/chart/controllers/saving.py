@@ -93,7 +93,7 @@ class ChartSaving(QObject):
         self._writer.progress_reported.connect(self._notify)
         self._writer.finished.connect(self._on_finished)
         self._writer.start()
-        words = translate("Chart", "Writing {0} to {1} …")
+        words = translate("Chart", "Writing {0} to {1}…")
         self._notify(words.format(formatting.format_candles(self._writer.count), path.name))
 
     def finish(self) -> bool:

@@ -198,7 +198,7 @@ class StudyLayer(Layer):
         """Why there is no value yet, such as too few candles; empty once there is one."""
         series = self._followed(model)
         if self.is_waiting(model):
-            return translate("Chart", "computing …")
+            return translate("Chart", "computing…")
         if model.count + (model.forming is not None) > series.first_defined:
             return ""
         return translate("Chart", "needs {0}").format(formatting.format_candles(series.first_defined + 1))

@@ -97,7 +97,7 @@ def _of_candle(forecast: PastForecast | None, palette: Palette) -> Row:
 
 
 def _in_view(view: PastView, palette: Palette, colours: Colours, most: int) -> list[Row]:
-    muted, reading = palette.muted_text, translate("Chart", "reading …")
+    muted, reading = palette.muted_text, translate("Chart", "reading…")
     if view.is_too_wide:
         zoom_in = translate("Chart", "zoom in to compare at most {0} candles")
         return [(Span(zoom_in.format(formatting.format_count(most)), muted),)]

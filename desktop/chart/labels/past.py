@@ -42,8 +42,8 @@ def past_rows(forecast: PastForecast, frame: Frame, regime: RegimeProbabilities 
 
 
 def candles_before(horizon: int) -> str:
-    """``1 candle before``, ``3 candles before``."""
-    return translate("Chart", "{0} before").format(formatting.format_candles(horizon))
+    """``1 candle earlier``, ``3 candles earlier``."""
+    return translate("Chart", "{0} earlier").format(formatting.format_candles(horizon))
 
 
 def _origin(forecast: PastForecast, frame: Frame) -> Iterator[tuple[str, str]]:

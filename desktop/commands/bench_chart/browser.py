@@ -45,11 +45,11 @@ def measure_browser(
     database = WindowDatabase(data)
     database.open()
     try:
-        say(f"Storing {rows:,} checkpoints …")
+        say(f"Storing {rows:,} checkpoints…")
         newest = _store(database, rows, clock)
         with _shown(database, newest, clock) as (panel, source):
             pages = _read_all(source, panel, rows)
-            say("Filtering and sorting …")
+            say("Filtering and sorting…")
             filters = {text: _filtered(panel, qt, text) for text in FILTERS}
             panel.filter.clear()
             sorts = {name: _sorted(panel, qt, name) for name in SORTED_BY}

@@ -110,9 +110,9 @@ def _ghosts(accuracy: AccuracySummary, *, has_ended: bool) -> Answer:
         Found.OPEN: translate("Panels", "Ghosts are not proven better than “no change” {0}"),
         Found.EARLY: translate("Panels", "Ghosts: undecided until more candles arrive")
         if has_ended
-        else translate("Panels", "Ghosts: too early to tell {0}"),
+        else translate("Panels", "Ghosts {0}: too early to tell"),
     }
-    text = " ".join(texts[found].format(where).split())
+    text = " ".join(texts[found].format(where).split()).replace(" :", ":")
     if found is not Found.EARLY:
         text = f"{text}: {_measured(skill)}"
     return Answer(translate("Panels", "Ghosts"), found, text, translate("Panels", _GHOSTS).format(FEWEST_FOR_A_PROOF))
@@ -124,7 +124,7 @@ def _model(accuracy: AccuracySummary, *, has_ended: bool) -> Answer:
     rules = "" if accuracy.model_weight is None else format_percent(1.0 - accuracy.model_weight, 0)
     texts = {
         Found.YES: translate("Panels", "The model adds {0} to the simple rules").format(value),
-        Found.NO: translate("Panels", "The model does harm beside the simple rules: {0}").format(value),
+        Found.NO: translate("Panels", "The model does harm: {0}").format(value),
         Found.OPEN: _open_words(accuracy.model_weight),
         Found.EARLY: (
             translate("Panels", "Model: undecided until more candles arrive ({0} simple rules)")
@@ -144,11 +144,11 @@ def _model(accuracy: AccuracySummary, *, has_ended: bool) -> Answer:
 def _open_words(weight: float | None) -> str:
     """Nothing is proven of its gain: that it adds nothing is said only where next to nothing of the ghosts is its."""
     if weight is None:
-        return translate("Panels", "It is not proven yet that the model adds to the simple rules")
+        return translate("Panels", "No proven gain from the model yet")
     text = (
-        translate("Panels", "{0} simple rules: the model adds nothing yet")
+        translate("Panels", "The model adds nothing yet ({0} simple rules)")
         if weight <= _TINY_SHARE
-        else translate("Panels", "{0} simple rules: not proven yet that the model adds to them")
+        else translate("Panels", "No proven gain from the model yet ({0} simple rules)")
     )
     return text.format(format_percent(1.0 - weight, 0))
 

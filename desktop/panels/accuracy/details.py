@@ -34,7 +34,7 @@ _GROUP_MEANING = QT_TRANSLATE_NOOP(
     "the likeliest regime given the candles before it. Candles after a gap or a session break are a separate group "
     "and in no other, because they span more time than the forecast is for.",
 )
-_WAITING = QT_TRANSLATE_NOOP("Panels", "Reading the scores …")
+_WAITING = QT_TRANSLATE_NOOP("Panels", "Reading the scores…")
 
 
 class AccuracyDetails(QWidget):

@@ -168,7 +168,7 @@ class SkillPage(Page):
 
     def _build_drawn(self) -> QGridLayout:
         grid = self._build_measured(translate("Panels", "Its skill, %"))
-        grid.addWidget(self._small(translate("Panels", "Also drawn")), 0, 0)
+        grid.addWidget(self._small(translate("Panels", "Other values")), 0, 0)
         for row, name in enumerate(_ALSO_DRAWN, start=1):
             self.also_drawn[name] = self._measured_row(grid, row, name)
         return grid

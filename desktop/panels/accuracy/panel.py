@@ -244,7 +244,7 @@ class AccuracyPanel(Panel):
         self._footer.setToolTip(paragraphs(meaning))
 
 
-_EMPTY = QT_TRANSLATE_NOOP("Panels", "No forecast has been scored yet.\nEach is scored when its candle closes.")
+_EMPTY = QT_TRANSLATE_NOOP("Panels", "No forecasts scored yet.\nEach is scored when its candle closes.")
 
 
 def _total(shown: AccuracySummary) -> int:

@@ -298,7 +298,7 @@ class FeedPanel(Panel):
         beside.addWidget(self.market)
         beside.addWidget(copy)
         self.lists.setDocumentMode(True)
-        self.lists.addTab(self.changes_table, translate("Panels", "Changes"))
+        self.lists.addTab(self.changes_table, translate("Panels", "Events"))
         self.lists.addTab(self._page, _title_of_rejected(0))
         self.lists.setCornerWidget(corner)
 
@@ -315,7 +315,7 @@ def _reasons_in_words(record: FeedRecord) -> str:
     counts = ((other.get(reason, reason), many) for reason, many in record.rejected_by_reason)
     reasons = ", ".join(f"{reason} {format_count(many)}×" for reason, many in counts)
     if not reasons:
-        return translate("Panels", "No message was rejected.")
+        return translate("Panels", "No rejected messages.")
     return translate("Panels", "By reason: {0}").format(reasons)
 
 

@@ -17,8 +17,8 @@ _INSIDE_A_BLOCK = {
     "attention.project_in": QT_TRANSLATE_NOOP("Layers", "attention in"),
     "attention.project_out": QT_TRANSLATE_NOOP("Layers", "attention out"),
     "feed_forward_norm": QT_TRANSLATE_NOOP("Layers", "feed-forward norm"),
-    "feed_forward.0": QT_TRANSLATE_NOOP("Layers", "feed-forward in"),
-    "feed_forward.2": QT_TRANSLATE_NOOP("Layers", "feed-forward out"),
+    "widen": QT_TRANSLATE_NOOP("Layers", "feed-forward in"),
+    "narrow": QT_TRANSLATE_NOOP("Layers", "feed-forward out"),
 }
 _BLOCK = re.compile(r"\bblocks\.\d+(?:\.\w+)+")
 _TIGHT = (

@@ -51,7 +51,9 @@ class GradientsPanel(Panel):
         self._columns = QBoxLayout(QBoxLayout.Direction.TopToBottom)
         self._content = QWidget()
         self._scroll = self._build_layout()
-        self._empty = EmptyState(translate("Panels", "No step yet.\nGradients are measured from the first step."), self)
+        self._empty = EmptyState(
+            translate("Panels", "No training steps yet.\nGradients are measured from the first step."), self
+        )
         self.layers.measure.currentIndexChanged.connect(lambda _index: self._refresh_layers())
         self.apply_palette(theme.palette)
         for signal in (state.steps_changed, state.status_changed, state.run_changed, state.diagnosis_changed):

@@ -106,7 +106,7 @@ class LossPanel(Panel):
         layout.addWidget(self._rate_label)
         layout.addWidget(self._rate_plot)
         self._empty = EmptyState(
-            translate("Panels", "No training step yet.\nThe curves begin with the first step."), self.plot
+            translate("Panels", "No training steps yet.\nThe curves begin with the first step."), self.plot
         )
         self.apply_palette(theme.palette)
         state.diagnosis_changed.connect(self.mark_stale)

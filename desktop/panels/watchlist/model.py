@@ -199,7 +199,7 @@ class WatchlistModel(QAbstractTableModel):
 
 def _tooltip(row: Row) -> str:
     market = row.market
-    name = translate("Panels", "{0}, candles of {1}, {2}: {3}")
+    name = translate("Panels", "{0}, {1} candles, {2}: {3}")
     lines = [name.format(market.symbol, market.interval, venue_name(market.venue), row.state_words)]
     quote = row.standing.quote
     if quote is not None:

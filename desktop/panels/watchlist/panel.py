@@ -94,7 +94,7 @@ class WatchlistPanel(Panel):
 
     def show_fetching(self, venue: str) -> None:
         """The markets of an exchange are on their way."""
-        self._show_search_message(translate("Panels", "Loading the markets of {0} …").format(venue_name(venue)))
+        self._show_search_message(translate("Panels", "Loading the markets of {0}…").format(venue_name(venue)))
 
     def show_no_symbols(self, venue: str, sentence: str) -> None:
         """They cannot be had now."""
@@ -228,7 +228,7 @@ class WatchlistPanel(Panel):
         self.adder.search.clear()
         self.keep(markets)
         self._select(len(markets) - 1)
-        self._show_message(translate("Panels", "Added {0} of {1}.").format(market.symbol, venue_name(venue)))
+        self._show_message(translate("Panels", "Added {0} ({1}).").format(market.symbol, venue_name(venue)))
 
     def _remove(self) -> None:
         market = self.current()
@@ -238,7 +238,7 @@ class WatchlistPanel(Panel):
         self.keep(without(self._markets, market))
         self._select(min(row, len(self._markets) - 1))
         undo = self.actions_of_panel[ActionId.WATCH_UNDO].shortcut().toString()
-        text = translate("Panels", "Removed {0} of {1}. {2} restores it.")
+        text = translate("Panels", "Removed {0} ({1}). {2} restores it.")
         self._show_message(text.format(market.symbol, venue_name(market.venue), undo))
 
     def _move(self, row: int, place: int) -> None:

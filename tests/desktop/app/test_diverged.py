@@ -34,7 +34,7 @@ def is_kept(application: Application, checkpoint_id: str | None) -> bool:
         dialog.editors[name].put(0 if name == "keep_every_steps" else 2)
     goes = [info.checkpoint_id for info in dialog.would_delete()]
     rows = range(dialog.table.rowCount())
-    assert any("offered to go back to" in dialog.table.item(row, 0).text() for row in rows)
+    assert any("offered as a recovery point" in dialog.table.item(row, 0).text() for row in rows)
     dialog.reject()
     return bool(goes) and checkpoint_id not in goes
 
@@ -68,7 +68,7 @@ def test_a_rate_of_one_shows_a_banner_whose_button_restores_the_model(
         assert way is not None and is_kept(application, way.checkpoint_id)
 
         QTest.mouseClick(banner.action, Qt.MouseButton.LeftButton)
-        assert banner.text.text() == f"Going back to step {changed_at} …", "a busy trainer takes seconds"
+        assert banner.text.text() == f"Going back to step {changed_at}…", "a busy trainer takes seconds"
         await until(lambda: any(each.kind == IncidentKind.RESTORED for each in state.incidents), "the restore")
         (restored,) = [each.what_happened for each in state.incidents if each.kind == IncidentKind.RESTORED]
         assert restored == (

@@ -280,7 +280,7 @@ def test_a_check_is_announced_until_the_exchange_answers(
         application.runs.asking.connect(lambda _sentence: said.append(window.banner.text.text()))
         application.market_choice.watch(WatchedMarket("binance", "SOL/USDT", "1m"))
         await until(lambda: len(feeds) == 2 and application.runs.is_training, "a market that is not in the kept list")
-        assert said == ["Checking Binance for SOL/USDT …"] and window.banner.shown is None
+        assert said == ["Checking Binance for SOL/USDT…"] and window.banner.shown is None
 
     run_window(qapp, chosen, story)
 

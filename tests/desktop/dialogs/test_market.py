@@ -191,9 +191,9 @@ def test_an_unreplayable_file_is_refused_in_the_dialog(
     with qtbot.assertNotEmitted(dialog.chosen):
         dialog.file.setText(str(wrong))
         qtbot.mouseClick(dialog.buttons.button(OK), Qt.MouseButton.LeftButton)
-        assert dialog.isVisible() and dialog._message.text() == "Reading wrong.csv …"
+        assert dialog.isVisible() and dialog._message.text() == "Reading wrong.csv…"
         assert not dialog.buttons.button(OK).isEnabled()
-        qtbot.waitUntil(lambda: dialog._message.text() not in ("", "Reading wrong.csv …"))
+        qtbot.waitUntil(lambda: dialog._message.text() not in ("", "Reading wrong.csv…"))
     assert dialog.isVisible() and wrong.name in dialog._message.text()
     assert not dialog.buttons.button(OK).isEnabled()
     with pytest.raises(ValueError, match=r"wrong\.csv"):

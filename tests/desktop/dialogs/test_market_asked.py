@@ -48,7 +48,7 @@ def test_a_symbol_unknown_to_the_exchange_is_refused_in_the_dialog(qtbot: QtBot,
     chosen: list[MarketSettings] = []
     dialog.chosen.connect(chosen.append)
     watch(qtbot, dialog, "BTC/USD")
-    assert not dialog.buttons.button(OK).isEnabled() and dialog._message.text() == "Checking Binance for BTC/USD …"
+    assert not dialog.buttons.button(OK).isEnabled() and dialog._message.text() == "Checking Binance for BTC/USD…"
     said = "Binance has no spot market BTC/USD. Did you mean BTC/USDT?"
     qtbot.waitUntil(lambda: dialog._message.text() == said)
     assert dialog.isVisible() and not chosen and not dialog.buttons.button(OK).isEnabled()

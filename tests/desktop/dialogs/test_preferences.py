@@ -171,7 +171,7 @@ def test_each_page_says_when_its_changes_take_effect(dialog: PreferencesDialog) 
     assert (
         notes["gradients"] == "Clip threshold takes effect immediately, everything else at the next start of training."
     )
-    assert notes["training"].startswith("Learning rate and share of time (%) take effect immediately")
+    assert notes["training"].startswith("Learning rate and time for training (%) take effect immediately")
     assert notes["appearance"] == (
         "Interface size and font take effect at the next start of the program, everything else immediately."
     )

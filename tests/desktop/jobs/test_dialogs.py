@@ -165,7 +165,11 @@ def test_an_invalid_entry_shows_a_message_and_nothing_starts(qtbot: QtBot, tmp_p
         dialog.since.setText("the other day")
     else:
         picker = dialog.picker  # type: ignore[attr-defined]
-        for wrong, words in (("", "Choose a file"), (str(tmp_path), "is a folder"), ("~none-such/none.csv", "no file")):
+        for wrong, words in (
+            ("", "Choose a candle file"),
+            (str(tmp_path), "is a folder"),
+            ("~none-such/none.csv", "no file"),
+        ):
             picker.line.setText(wrong)
             qtbot.waitUntil(lambda words=words: words in dialog.message.text())
     assert not dialog.buttons.button(dialog.buttons.StandardButton.Ok).isEnabled()
@@ -201,7 +205,7 @@ def test_a_hanging_disk_does_not_block_the_dialog(
         qtbot.waitUntil(lambda before=before: len(looks) > before)
         with qtbot.assertNotEmitted(dialog.ordered):
             ok.click()
-        assert dialog.message.text() == "Reading …" and not ok.isEnabled()
+        assert dialog.message.text() == "Reading…" and not ok.isEnabled()
         with qtbot.waitSignals([dialog.ordered] if ends_well else [dialog.picker.answered]):  # type: ignore[attr-defined]
             disk.set()
         assert ends_well or "is empty" in dialog.message.text()
@@ -289,7 +293,7 @@ def looked_at(qtbot: QtBot, file: Path, ending: Ending) -> ImportDialog:
     dialog = ImportDialog(start_child=lambda _arguments, _owner: Aside(ending), files=[file])  # type: ignore[arg-type, return-value]
     qtbot.addWidget(dialog)
     dialog.show()
-    qtbot.waitUntil(lambda: dialog.found.text() not in ("", "Reading …"))
+    qtbot.waitUntil(lambda: dialog.found.text() not in ("", "Reading…"))
     for _ in range(3):  # layouts in layouts take a turn each
         QApplication.processEvents()
     return dialog
@@ -333,7 +337,7 @@ def test_a_missing_market_is_mentioned_once(qtbot: QtBot, candles: Path) -> None
 
 
 def test_another_exchange_keeps_the_rows_that_were_read(qtbot: QtBot, candles: Path) -> None:
-    """Regression: the preview restarted at "Reading …", for seconds."""
+    """Regression: the preview restarted at "Reading…", for seconds."""
     found = {"file": "my candles.csv", "rows": 12, "candles": 12, "interval": "1m", "first_ms": 0, "last_ms": 0}
     more = {"rejected": {}, "holes": 0, "missing": 0, "new": 7}
     dialog = looked_at(qtbot, candles, Ending({"files": [{**found, **more}]}))
@@ -347,7 +351,7 @@ def test_another_exchange_keeps_the_rows_that_were_read(qtbot: QtBot, candles: P
         qtbot.waitUntil(lambda: dialog.found.text().endswith("; 7 new"))
     assert not any(text.startswith("Reading") for text in said)
     dialog.interval.setCurrentText("5m")
-    assert dialog.found.text() == "Reading …", "trades become other candles"
+    assert dialog.found.text() == "Reading…", "trades become other candles"
 
 
 def test_a_path_can_be_read_in_the_field(qtbot: QtBot) -> None:

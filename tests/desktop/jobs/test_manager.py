@@ -235,7 +235,7 @@ def test_the_import_dialog_shows_the_files_contents(
     ):
         stub(answers(result, code=int("errors" in result)))
         dialog = manager.ask_import([file])
-        assert dialog.found.text() == "Reading …"
+        assert dialog.found.text() == "Reading…"
         qtbot.waitUntil(lambda: all(word in dialog.found.text() for word in words))  # noqa: B023 - called here alone
         dialog.reject()
 

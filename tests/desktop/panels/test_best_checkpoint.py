@@ -122,7 +122,7 @@ def test_the_models_gain_never_contradicts_the_answer(
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"skill": 0.062, "model_gain": -0.0012}, "took 0.12 % from the ghosts, which is not proven yet"),
+        ({"skill": 0.062, "model_gain": -0.0012}, "cost the ghosts 0.12 %, which is not proven yet"),
         ({"skill": -0.01, "skill_low": -0.02}, "“no change” is better"),
         ({"skill": 0.062, "health": Disease.DIVERGED}, "had diverged"),
     ],

@@ -119,16 +119,16 @@ def test_pause_becomes_resume_when_the_trainer_says_that_it_is_paused(qtbot: QtB
     with qtbot.waitSignal(bench.window.command_requested) as asked:
         click(qtbot, bench, ActionId.PAUSE)
     assert asked.args == [SetPaused(True)]
-    assert button(bench, ActionId.PAUSE).text() == "Pausing …", "at once: the step under way may take seconds"
-    qtbot.waitUntil(lambda: bench.window.status.trainer.text() == "Pausing …")
+    assert button(bench, ActionId.PAUSE).text() == "Pausing…", "at once: the step under way may take seconds"
+    qtbot.waitUntil(lambda: bench.window.status.trainer.text() == "Pausing…")
     bench.state.apply(scenario.status())
-    assert button(bench, ActionId.PAUSE).text() == "Pausing …", "this status was sent before the pause"
+    assert button(bench, ActionId.PAUSE).text() == "Pausing…", "this status was sent before the pause"
     bench.state.apply(scenario.status(TrainerState.PAUSED))
     assert button(bench, ActionId.PAUSE).text() == "Resume"
     with qtbot.waitSignal(bench.window.command_requested) as asked:
         click(qtbot, bench, ActionId.PAUSE)
     assert asked.args == [SetPaused(False)]
-    assert button(bench, ActionId.PAUSE).text() == "Resuming …"
+    assert button(bench, ActionId.PAUSE).text() == "Resuming…"
     bench.state.trainer_is_over()
     assert button(bench, ActionId.PAUSE).text() == "Pause", "no trainer will answer"
 
@@ -267,7 +267,7 @@ def test_without_a_trainer_a_restore_changes_nothing(qtbot: QtBot, bench: Bench)
     window.command_requested.connect(sent.append)
     window.panels.gradients.recovery_requested.emit(way)
     assert sent == [SetLearningRate(1e-6), RestoreCheckpoint("run-300", way.changes)]
-    assert window.banner.text.text() == "Going back to step 300 …"
+    assert window.banner.text.text() == "Going back to step 300…"
 
 
 def test_restore_is_emitted_by_the_window(qtbot: QtBot, bench: Bench) -> None:

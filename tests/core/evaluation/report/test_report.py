@@ -142,7 +142,7 @@ def test_online_training_has_its_interval_and_verdict(run: Recorded) -> None:
 
 def test_candles_after_a_gap_are_separate_with_n_and_intervals(run: Recorded) -> None:
     assert run.summary["after_gap"]["n"] == 0
-    assert "No judged candle came after a gap" in Tree(page(run.summary, run.timeline)).text
+    assert "No evaluated candle came after a gap" in Tree(page(run.summary, run.timeline)).text
     found = {"skill": -0.02, "skill_ci95": [-0.05, 0.01]}
     of = run.summary["after_gap"] | {"n": 48, "close": found, "range": {**found, "skill": 0.1}}
     of |= {"coverage_90": 0.5, "coverage_90_ci95": [0.36, 0.64], "direction": 0.52, "direction_ci95": [0.4, 0.65]}

@@ -40,7 +40,7 @@ def reconnecting(times: int) -> Callable[[RecordedEvents], bool]:
         (Market("binance", "BTC/XYZ", SECOND), "BTC/XYZ"),
         (Market("binance", "BTC/USDT", Interval.parse("7m")), "7m"),
         (Market("binanse", "BTC/USDT", SECOND), "binance"),
-        (Market("coinbase", "BTC/USD", Interval.parse("1m")), "Choose another venue"),
+        (Market("coinbase", "BTC/USD", Interval.parse("1m")), "Choose another exchange"),
     ],
 )
 async def test_a_permanent_error_ends_the_feed_at_once(market: Market, words: str) -> None:

@@ -185,7 +185,7 @@ def test_the_fingerprint_depends_on_the_bytes(tmp_path: Path) -> None:
         (days("2020-01-01", "2020-01-02", "soon"), "line 3.*soon"),
         (HEADER + days("inf", "1600000020", "1600000080"), "line 2"),
         (HEADER + days("2020-01-01") + "2020-01-02,1,2,3,4,5,6,7,8,9\n", "line 3"),
-        (HEADER + days(*(f"2020-{month:02}-01" for month in range(1, 13))), "no steady interval"),
+        (HEADER + days(*(f"2020-{month:02}-01" for month in range(1, 13))), "no regular interval"),
     ],
 )
 def test_unusable_content_is_explained(tmp_path: Path, text: str, said: str) -> None:

@@ -56,7 +56,7 @@ def test_times_without_a_date_are_not_completed(cells: tuple[str, ...]) -> None:
 
 @pytest.mark.parametrize("number", [43_831.5, 2020, 0, 17])
 def test_numbers_outside_the_calendar_are_refused(number: float) -> None:
-    with pytest.raises(TimeColumnError, match="is no time"):
+    with pytest.raises(TimeColumnError, match="is not a time"):
         read(number, number + 1)
     assert read(MOMENT_MS, number, MOMENT_MS) == [MOMENT_MS, None, MOMENT_MS]
 

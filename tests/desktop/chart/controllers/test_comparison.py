@@ -126,7 +126,7 @@ def test_other_stored_compatible_markets_are_offered(shown: Shown) -> None:
     def offered() -> list[str]:
         dialog = shown.comparison.open()
         assert dialog is not None
-        texts = [dialog.list.item(row).text().split(" of ")[0] for row in range(dialog.list.count())]
+        texts = [dialog.list.item(row).text().split(" on ")[0] for row in range(dialog.list.count())]
         dialog.reject()
         return texts
 

@@ -51,7 +51,7 @@ def test_it_lies_over_the_chart_and_covers_nothing_of_it(make_bench: MakeBench, 
 def test_it_shows_market_and_interval_also_to_screen_readers(bench: Bench) -> None:
     bar = barred(bench)
     assert (bar.symbol.text(), bar.interval.text()) == ("BTC/USDT", "1m")
-    assert bar.symbol.accessibleName() == "Market BTC/USDT of Binance"
+    assert bar.symbol.accessibleName() == "Market BTC/USDT on Binance"
     assert bar.interval.accessibleName() == "Interval 1m"
     bar.show_interval(Interval.parse("5m"))
     assert bar.interval.text() == "5m"

@@ -229,7 +229,7 @@ def test_a_long_history_is_worked_out_between_frames_and_then_shown_as_ever(
         chart.add_layer(layer)
     chart.flush()
     assert missing_of(layers, chart), "the frame did not wait for it"
-    assert all(text_of(layer, chart, 5)[1] == "computing …" for layer in layers)
+    assert all(text_of(layer, chart, 5)[1] == "computing…" for layer in layers)
     assert all(layer.extent(0, LONG, chart.model) is None for layer in layers)
     qtbot.waitUntil(lambda: not missing_of(layers, chart))
     chart.refresh()  # its own check runs some milliseconds after the values
@@ -260,7 +260,7 @@ def test_candles_that_come_while_it_is_worked_out_count(qtbot: QtBot, show_chart
     series.add(candle(10, 25_000.0))
     series.add(candle(LONG, 21_000.0))
     chart.flush()
-    assert text_of(layer, chart, None)[1] == "computing …"
+    assert text_of(layer, chart, None)[1] == "computing…"
     make()
     chart.refresh()
     qtbot.waitUntil(lambda: not layer.is_waiting(chart.model))
@@ -276,10 +276,10 @@ def test_the_history_that_takes_the_newest_candles_place_is_followed(qtbot: QtBo
     layer = StudyLayer(IndicatorSpec.of("rsi"), 0)
     chart.add_layer(layer)
     settle(chart)
-    assert text_of(layer, chart, None)[1] != "computing …"
+    assert text_of(layer, chart, None)[1] != "computing…"
     chart.replace_series(whole)
     chart.flush()
-    assert text_of(layer, chart, None)[1] == "computing …"
+    assert text_of(layer, chart, None)[1] == "computing…"
     qtbot.waitUntil(lambda: not layer.is_waiting(chart.model))
     assert text_of(layer, chart, None)[1] == f"{IndicatorSeries(layer.spec, whole).values[0, -1]:,.2f}"
 

@@ -264,7 +264,7 @@ def test_a_past_candle_tells_which_checkpoint_made_its_forecast(show_chart: Show
     hover(chart, 80, series[80].close)
     assert chart.overlay.tooltip is not None
     text = texts(chart.overlay.tooltip.rows)
-    assert "1 candle before" in text and "After step 1,234" in text and "Last checkpoint then step 1,230" in text
+    assert "1 candle earlier" in text and "After step 1,234" in text and "Last checkpoint then step 1,230" in text
     assert f"live, {formatting.format_time(made_at_ms, seconds=True)}" in text
     hover(chart, 81, series[81].close)
     assert chart.overlay.tooltip is not None
@@ -302,7 +302,7 @@ def test_the_tooltip_follows_the_horizon(show_chart: ShowChart) -> None:
     hover(chart, 80, series[80].close)
     assert chart.overlay.tooltip is not None
     text = texts(chart.overlay.tooltip.rows)
-    assert "3 candles before" in text and "90 % band outside" in text
+    assert "3 candles earlier" in text and "90 % band outside" in text
 
 
 def test_tooltips_stay_inside_the_plot(show_chart: ShowChart) -> None:

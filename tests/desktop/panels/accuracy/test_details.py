@@ -348,7 +348,7 @@ def test_a_run_without_scores_has_no_tabs_and_an_empty_message(dock: Dock, qtbot
     qtbot.waitUntil(lambda: not dock.panel.tabs.isVisible())
     assert not dock.details.isVisible() and dock.state.accuracy is None
     texts = [label.text() for label in dock.panel.findChildren(QLabel) if label.isVisible()]
-    assert len(texts) == 1 and "No forecast has been scored yet" in texts[0]
+    assert len(texts) == 1 and "No forecasts scored yet" in texts[0]
 
 
 def test_a_selected_regime_is_evaluated_separately_on_all_pages(dock: Dock, qtbot: QtBot) -> None:

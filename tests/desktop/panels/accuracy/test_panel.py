@@ -36,7 +36,7 @@ def row(panel: AccuracyPanel, name: str) -> list[str]:
 def test_it_says_that_nothing_is_scored_yet(panel: AccuracyPanel, state: RunState) -> None:
     state.apply(scenario.fresh_status())
     panel.refresh()
-    assert len(words(panel)) == 1 and "No forecast has been scored yet" in words(panel)[0]
+    assert len(words(panel)) == 1 and "No forecasts scored yet" in words(panel)[0]
     assert not panel.apart.isVisible()
 
 
@@ -47,7 +47,7 @@ def test_the_verdict_comes_first_and_each_row_has_interval_reference_and_n(
     panel.refresh()
     assert words(panel)[:3] == [
         "Ghosts are not proven better than “no change”: +1.1 % (−0.4 to 2.6)",
-        "–  36 % simple rules: not proven yet that the model adds to them",
+        "–  No proven gain from the model yet (36 % simple rules)",
         "✓  Learning helps: +0.8 % (0.2 to 1.4)",
     ]
     assert row(panel, "Direction") == ["Direction", "52.3 %", "49.1 to 55.5", "50 %", "948"]

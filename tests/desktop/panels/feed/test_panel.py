@@ -190,10 +190,10 @@ def test_a_small_dock_uses_tabs(panel: FeedPanel, state: RunState) -> None:
     feed_scenario.eventful(state)
     panel.refresh()
     for size, titles in (
-        ((400, 200), ["Now", "Changes", "Rejected (5)"]),
-        ((400, 500), ["Changes", "Rejected (5)"]),
-        ((880, 200), ["Changes", "Rejected (5)"]),
-        ((400, 200), ["Now", "Changes", "Rejected (5)"]),
+        ((400, 200), ["Now", "Events", "Rejected (5)"]),
+        ((400, 500), ["Events", "Rejected (5)"]),
+        ((880, 200), ["Events", "Rejected (5)"]),
+        ((400, 200), ["Now", "Events", "Rejected (5)"]),
     ):
         panel.resize(*size)
         panel.refresh()

@@ -11,7 +11,7 @@ from tests.desktop import scenario
     [
         ("embed", "Embedding"),
         ("blocks.0.attention.project_in", "Block 1 attention in"),
-        ("blocks.11.feed_forward.2", "Block 12 feed-forward out"),
+        ("blocks.11.narrow", "Block 12 feed-forward out"),
         ("blocks.1.extra_gate", "Block 2 extra gate"),
         ("encoder.3.weight_norm", "Encoder 3 weight norm"),
         ("x", "X"),
@@ -22,9 +22,7 @@ def test_names_are_shortened_for_people(name: str, title: str) -> None:
 
 
 def test_a_sentence_names_layers_as_the_bars_do() -> None:
-    sentence = (
-        "No gradient in blocks.0.feed_forward.2, blocks.12.attention_norm and head, and in blocks.1.feed_forward.0."
-    )
+    sentence = "No gradient in blocks.0.narrow, blocks.12.attention_norm and head, and in blocks.1.widen."
     assert with_titles(sentence) == (
         "No gradient in Block 1 feed-forward out, Block 13 attention norm and head, and in Block 2 feed-forward in."
     )

@@ -43,7 +43,7 @@ def words(panel: GradientsPanel) -> str:
 
 
 def test_it_says_that_there_is_nothing_yet(panel: GradientsPanel) -> None:
-    assert "No step yet" in words(panel)
+    assert "No training steps yet" in words(panel)
     assert not panel.norms.isVisible()
 
 
@@ -58,7 +58,7 @@ def test_the_numbers_are_those_of_the_newest_100_steps(state: RunState, panel: G
     assert shown["95th percentile"] == f"{np.quantile(norms, 0.95):.2f}"
     assert shown["Update / parameter"] == "0.0013"
     assert shown["Learning rate"] == "0.0001"
-    assert "No step yet" not in words(panel)
+    assert "No training steps yet" not in words(panel)
 
 
 def test_after_a_restore_the_numbers_belong_to_the_restored_weights(state: RunState, panel: GradientsPanel) -> None:
@@ -138,7 +138,7 @@ def test_the_switch_shows_another_measure(qtbot: QtBot, state: RunState, panel: 
 
 def test_the_layers_of_the_verdict_are_marked_until_it_changes(state: RunState, panel: GradientsPanel) -> None:
     feed(state, panel)
-    state.apply(scenario.diagnosis(Disease.DEAD_LAYERS, layers=("blocks.1.feed_forward.0", "head")))
+    state.apply(scenario.diagnosis(Disease.DEAD_LAYERS, layers=("blocks.1.widen", "head")))
     panel.refresh()
     assert [bar.title for bar in panel.layers.bars.bars if bar.is_marked] == ["Block 2 feed-forward in", "Head"]
     assert "Dead layers" in words(panel)
@@ -206,7 +206,7 @@ def test_another_run_empties_it(state: RunState, panel: GradientsPanel) -> None:
     panel.refresh()
     state.begin(None)
     panel.refresh()
-    assert "No step yet" in words(panel) and "Always clipping" not in words(panel)
+    assert "No training steps yet" in words(panel) and "Always clipping" not in words(panel)
 
 
 def test_in_a_wide_dock_the_layers_are_beside_the_curve(qtbot: QtBot, state: RunState, panel: GradientsPanel) -> None:

@@ -61,7 +61,7 @@ def words(panel: LossPanel) -> str:
 
 def test_it_says_that_there_is_nothing_yet(panel: LossPanel) -> None:
     panel.refresh()
-    assert "No training step yet" in words(panel)
+    assert "No training steps yet" in words(panel)
 
 
 def test_it_shows_the_numbers_of_now(panel: LossPanel, state: RunState) -> None:
@@ -70,7 +70,7 @@ def test_it_shows_the_numbers_of_now(panel: LossPanel, state: RunState) -> None:
     shown = words(panel)
     for text in ("0.3127", "0.3098", "improving", "12,340", "15.5 /s", "just now", "Learning rate 0.0001"):
         assert text in shown
-    assert "No training step yet" not in shown
+    assert "No training steps yet" not in shown
 
 
 def test_an_unknown_loss_is_a_dash_and_not_a_number(panel: LossPanel, state: RunState) -> None:
