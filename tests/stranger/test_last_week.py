@@ -95,6 +95,9 @@ async def compare_with_todays(user: User, best: str) -> None:
     await user.type(f"in_use or step = {best}")
     await user.until(lambda: len(rows()) == 2, "the two")
     newest = format_count(max(kept.info.step for kept in rows()))
+    await user.press("Ctrl+A")  # a later checkpoint may come into use, and take the row of this one
+    await user.type(f"step = {newest} or step = {best}".replace(",", ""))
+    await user.until(lambda: len(rows()) == 2, "the same two")
     await user.click(best, within="Checkpoints")
     await user.click(newest, within="Checkpoints", keys=CONTROL)
     await user.picture("16-two-chosen")

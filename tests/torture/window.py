@@ -171,7 +171,7 @@ class WindowActs:
             "a coarse whole history": len(self.charting.candles.stored or ()) > SHOWN_AT_FIRST and not is_own_interval,
             "ghosts": bool(model.ghosts()),
             "a comparison": (compared := self.charting.comparison.layer.shown) is not None and bool(compared.series),
-            "a held range": self.chart.frame.is_held,
+            "a held range": self.chart.frame.is_manual,
         }
         self.met.update(name for name, is_met in seen.items() if is_met)
 
