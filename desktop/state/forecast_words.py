@@ -33,7 +33,7 @@ def stale_words(state: RunState, series: CandleSeries, time_zone: tzinfo | None,
         return f"{_why(state, trainer_state)}: {_forecast_words(state, series, time_zone, is_coming=is_coming)}"
     job = next((job for job in state.jobs.running() if job.job_id == JOB_ID), None)
     if job is not None:
-        return _catch_up_words(job, is_stopgap=_has_stopgap(state, series))
+        return _silent_words(state, time_zone) or _catch_up_words(job, is_stopgap=_has_stopgap(state, series))
     behind = "" if not len(series) or is_other_interval else _behind_words(state, series)
     return behind or _silent_words(state, time_zone) or _ending_words(state)
 

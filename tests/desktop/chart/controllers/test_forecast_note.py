@@ -9,7 +9,7 @@ from core.domain.candle_series import CandleSeries
 from core.domain.clock import ManualClock
 from core.domain.events import FirstForecast, JobProgress, TrainerFailed, TrainerState
 from core.market.feeds.base import FeedState, FeedStatus
-from core.training.hosting.catch_up import CatchUpMeter
+from core.training.hosting.catch_up import JOB_ID, CatchUpMeter
 from desktop.chart.controllers.composition import ForecastNote
 from desktop.chart.widget import ChartWidget
 from desktop.state.run_state import RunState
@@ -156,6 +156,10 @@ def test_a_forecast_that_outlived_its_candle_without_an_exchange_names_its_time(
     assert chart.model.note == ""
     clock.advance_ms(forecast.inputs_until_ms + 60_001 - clock.now_ms())
     state.apply(FeedStatus(lost, "Binance cannot be reached.", clock.now_ms()))
-    assert chart.model.note == f"No new candles: the newest forecast is from {format_time(forecast.inputs_until_ms)}"
+    silent = f"No new candles: the newest forecast is from {format_time(forecast.inputs_until_ms)}"
+    assert chart.model.note == silent
+    state.apply(JobProgress(JOB_ID, "Learning from stored candles", 1, 2))
+    assert chart.model.note == silent, "the forecasts that it will make are old as well"
+    state.apply(JobProgress(JOB_ID, "Learning from stored candles", 2, 2))
     state.apply(FeedStatus(FeedState.LIVE, "", clock.now_ms()))
     assert chart.model.note == ""
