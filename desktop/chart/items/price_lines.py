@@ -36,10 +36,12 @@ _TINT_ALPHA = 46
 
 @dataclass(frozen=True)
 class _Placed:
-    """A visible line: its pixel row, and the positions of its label and tag, which may be moved to avoid overlaps."""
+    """A visible line: its pixel row, its label's text, and the positions of label and tag, which may be moved to avoid
+    overlaps."""
 
     line: PriceLine
     row: int
+    text: str
     label: QRect
     tag: Box
 
@@ -64,7 +66,7 @@ class PriceLinesLayer(PlacedLayer[PriceLine]):
 
     def plot_labels(self, frame: Frame, model: ChartModel, taken: Sequence[QRect]) -> Sequence[PlotLabel]:
         placed = self._placed(frame, taken, ())
-        cut = (each for each in placed if _fitting(frame, each.line) != _words(frame, each.line, LONGEST_TEXT))
+        cut = (each for each in placed if each.text != _words(frame, each.line, LONGEST_TEXT))
         self._cut = [(each.label, each.line) for each in cut]
         return [self._plot_label(frame, each) for each in placed]
 
@@ -107,7 +109,8 @@ class PriceLinesLayer(PlacedLayer[PriceLine]):
     def _placed(self, frame: Frame, taken: Sequence[QRect], on_axis: Sequence[Box]) -> list[_Placed]:
         """Visible lines, back to front. A line being placed does not move others, and its price stays at the mouse."""
         rows = [(line, row) for line in self.back_to_front() if (row := row_of(frame, line.price)) is not None]
-        labels = [_label_rect(frame, line, row) for line, row in rows]
+        texts = [_fitting(frame, line) for line, _ in rows]
+        labels = [_label_rect(frame, text, row) for text, (_, row) in zip(texts, rows, strict=True)]
         tags = [self._tag(frame, line, row) for line, row in rows]
         pane, axis = frame.price_pane, frame.layout.price_axis
         # From the highest price down: of two in one row, the higher one's label is on top.
@@ -119,7 +122,8 @@ class PriceLinesLayer(PlacedLayer[PriceLine]):
                 around = (*taken, *(labels[other] for other in still))
                 _part([labels[place]], pane.top, pane.bottom, around)
         avoid_overlaps([tags[place] for place in still], axis.height(), on_axis)
-        return [_Placed(*row, label, tag) for row, label, tag in zip(rows, labels, tags, strict=True)]
+        placed = zip(rows, texts, labels, tags, strict=True)
+        return [_Placed(line, row, text, label, tag) for (line, row), text, label, tag in placed]
 
     def _paint_line(self, painter: QPainter, frame: Frame, line: PriceLine, row: int) -> None:
         colour, is_bold = _colour(frame, line), self.is_selected(line) or self.is_hovered(line)
@@ -191,9 +195,9 @@ def _around_the_words(frame: Frame) -> int:
     return round(frame.fonts.line * 1.15) + 2 * frame.scaled(6) + frame.scaled(4)
 
 
-def _label_rect(frame: Frame, line: PriceLine, row: int) -> QRect:
+def _label_rect(frame: Frame, text: str, row: int) -> QRect:
     fonts = frame.fonts
-    width = fonts.width(_fitting(frame, line)) + _around_the_words(frame)
+    width = fonts.width(text) + _around_the_words(frame)
     height = fonts.line + frame.scaled(4)
     top = min(max(row - height // 2, frame.price_pane.top), frame.price_pane.bottom - height)
     return QRect(frame.scaled(_LABEL_LEFT_PX), top, width, height)
@@ -217,7 +221,7 @@ def _paint_label(painter: QPainter, frame: Frame, placed: _Placed, *, is_filled:
     painter.drawText(area.adjusted(inset, 0, 0, 0), at_left, glyph(_glyph_name(line)))
     painter.setFont(frame.fonts.regular)
     painter.setPen(ink)
-    painter.drawText(area.adjusted(inset + glyph_width, 0, 0, 0), at_left, _fitting(frame, line))
+    painter.drawText(area.adjusted(inset + glyph_width, 0, 0, 0), at_left, placed.text)
 
 
 def _paint_grip(painter: QPainter, frame: Frame, row: int, colour: QColor) -> None:
