@@ -76,6 +76,12 @@ class CheckpointRows:
         best = select(self._db, _BEST, (info.run_id,))
         return replace(info, is_best=bool(best) and best[0][0] == checkpoint_id)
 
+    def deleted_step(self, checkpoint_id: str) -> int | None:
+        """The step of a checkpoint that was deleted; None if it was not, or never existed."""
+        sql = "SELECT step FROM checkpoints WHERE is_deleted = 1 AND checkpoint_id = ?"
+        rows = select(self._db, sql, (checkpoint_id,))
+        return int(rows[0][0]) if rows else None
+
     def learned_at(self, checkpoint_id: str) -> tuple[int, Interval] | None:
         """The opening time of the newest candle that its run had processed, and the run's interval; None: deleted."""
         rows = select(self._db, _LEARNED_AT, (checkpoint_id,))

@@ -89,6 +89,13 @@ class ApplyDeletions:
 
 
 @dataclass(frozen=True, slots=True)
+class HoldCheckpoints:
+    """These are open in the window: clean-up and requested deletions spare them. Replaces the former ones."""
+
+    checkpoint_ids: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class ForecastWith:
     """Forecast with these checkpoints. Nothing is learned, stored or changed."""
 
@@ -122,6 +129,8 @@ class StopSession:
     """Write a last checkpoint and end."""
 
 
+BrowserCommand = ApplyDeletions | ForecastWith | ApplyRetention | HoldCheckpoints
+"""Commands of the checkpoint browser."""
 TrainerCommand = (
     ObserveCandle
     | SetLearningRate
@@ -132,9 +141,7 @@ TrainerCommand = (
     | StepOnce
     | SaveCheckpoint
     | RestoreCheckpoint
-    | ApplyDeletions
-    | ForecastWith
-    | ApplyRetention
+    | BrowserCommand
     | RecordIncident
     | RescoreCandle
     | StopSession

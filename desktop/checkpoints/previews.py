@@ -91,6 +91,7 @@ class CheckpointPreviews(QObject):
         if infos and not self._state.has_answering_trainer:
             self._asked = ()
             self._refuse(is_restore=is_restore)
+        self._source.hold(_KEY, [info.checkpoint_id for info in self._asked])
         self._show_action.setChecked(self.is_shown)
         self._ask_again()
 

@@ -12,7 +12,7 @@ from core.domain.events import Severity, StepDone, TrainerState
 from core.settings.tree import CheckpointSettings
 from core.storage.errors import StorageError
 from core.storage.folder import DataFolder
-from core.training.commands import ApplyRetention, TrainerCommand
+from core.training.commands import ApplyRetention, HoldCheckpoints, TrainerCommand
 from desktop.chart.widget import ChartWidget
 from desktop.checkpoints.clean_up_dialog import CleanUpDialog
 from desktop.checkpoints.compare_dialog import CompareDialog
@@ -54,10 +54,15 @@ class CheckpointTools(QObject):
         panel.clean_up_requested.connect(self.ask_for_rules)
         shell.settings.changed.connect(self._on_settings)
         self._rules = shell.settings.current.checkpoints
+        source.held_changed.connect(self._hold)
 
     def finish(self) -> bool:
         """Finish the current file. False if that takes too long."""
         return self.exchange.finish()
+
+    @Slot(object)
+    def _hold(self, ids: tuple[str, ...]) -> None:
+        self._send(HoldCheckpoints(ids))
 
     @Slot(object)
     def compare(self, kept: Sequence[CheckpointRow]) -> CompareDialog | None:

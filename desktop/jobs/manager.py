@@ -146,6 +146,8 @@ class JobManager(QObject):
         child.said.connect(lambda sentence: self._on_said(job_id, sentence))
         child.over.connect(lambda ending: self._on_over(job_id, ending))
         self._children[job_id] = (child, order)
+        if order.checkpoint_id is not None:
+            self._source.hold(job_id, [order.checkpoint_id])
         self._idle.clear()
         self._state.jobs.begin(job_id, order.title)
         self._state.jobs_changed.emit()
@@ -182,7 +184,10 @@ class JobManager(QObject):
         first = offered[0].info.checkpoint_id if offered else None
         now = calendar_moment(self._state.clock.now_ms()).astimezone()
         device = self._shell.settings.current.training.device
-        return self._ask(EvaluateDialog(offered, first, self._folder.reports, now, device, self._shell.window))
+        dialog = EvaluateDialog(offered, first, self._folder.reports, now, device, self._shell.window)
+        self._source.hold(_KEY, [each.info.checkpoint_id for each in offered])
+        dialog.finished.connect(lambda _result: self._source.hold(_KEY, ()))
+        return self._ask(dialog)
 
     def begin_to_close(self) -> None:
         """Ask all children to end, and start no other."""
@@ -286,6 +291,7 @@ class JobManager(QObject):
 
     def _on_over(self, job_id: str, ending: Ending) -> None:
         child, order = self._children.pop(job_id)
+        self._source.hold(job_id, ())
         child.deleteLater()
         shutil.rmtree(self._folder.jobs / job_id.replace(" ", "-"), ignore_errors=True)
         state, result = self._outcome(order, ending)

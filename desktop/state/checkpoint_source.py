@@ -89,6 +89,8 @@ class CheckpointSource(QObject):
     """What can be taken back is something else now."""
     deletion_requested = Signal()
     """Requests to delete were stored: the trainer can be notified."""
+    held_changed = Signal(object)
+    """Tuple of ids: these are open in the window now, and must not be deleted."""
 
     def __init__(self, library: CheckpointLibrary, state: RunState, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -97,6 +99,7 @@ class CheckpointSource(QObject):
         self._catalog = Catalog()
         self._gone: set[str] = set()
         """Requested to be deleted, and still in the catalog."""
+        self._held: dict[object, tuple[str, ...]] = {}
         self._newest: int | None = None
         self._oldest: int | None = None
         self._is_stale = True
@@ -112,6 +115,7 @@ class CheckpointSource(QObject):
         state.checkpoints_deleted.connect(self._gone.update)
         state.checkpoints_changed.connect(self._on_change)
         state.run_changed.connect(self._on_run)
+        state.ready.connect(self._on_ready)
 
     @property
     def clock(self) -> Clock:
@@ -130,6 +134,21 @@ class CheckpointSource(QObject):
             self._guard(self._catch_up)
         self._catalog.use(self._state.checkpoint_in_use)
         return self._catalog
+
+    def hold(self, holder: object, ids: Sequence[str]) -> None:
+        """Checkpoints that a preview, a dialog or a job has open; they replace the former ones of the same holder."""
+        before = self._held.get(holder, ())
+        self._held[holder] = tuple(ids)
+        if before != tuple(ids):
+            self.held_changed.emit(self._all_held())
+
+    def _all_held(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(id_ for ids in self._held.values() for id_ in ids))
+
+    def _on_ready(self) -> None:
+        """A new trainer knows of none."""
+        if held := self._all_held():
+            self.held_changed.emit(held)
 
     def checkpoints(self) -> tuple[CheckpointInfo, ...]:
         """Those of the watched run, the newest first. Empty before there is a run, or when it cannot be read."""

@@ -84,6 +84,8 @@ class CheckpointKeeper:
         self._newest_state: _State | None = None
         """State at the newest checkpoint, also a resumed one; None if scores have changed since."""
         self._best_skill: float | None = None
+        self.held_open: frozenset[str] = frozenset()
+        """Open in the window: they stay until they are closed."""
         self.circumstances: Callable[[], Circumstances] | None = None
         """Called for each checkpoint; None: nothing of this is stored."""
         best = rows.best(self._run_id)
@@ -151,13 +153,13 @@ class CheckpointKeeper:
         """Delete checkpoints that no rule keeps. Returns the ids."""
         known = self._rows.list(self._run_id)
         rules, now_ms = rules_of(self._settings), self._clock.now_ms()
-        return self.delete(checkpoints_to_delete(known, rules, now_ms, in_use, self._offered()))
+        return self.delete(checkpoints_to_delete(known, rules, now_ms, in_use | self.held_open, self._offered()))
 
     def apply_requests(self, in_use: set[str]) -> tuple[str, ...]:
         """Carry out deletions that the window requested, of any run, once they can no longer be undone. Checkpoints
-        that are in use or recommended, and the newest of each run, stay."""
+        that are in use, open or recommended, and the newest of each run, stay."""
         until_ms = self._clock.now_ms() - self._settings.undo_minutes * _MINUTE_MS
-        kept = {*in_use, *self._rows.newest_ids(), self._offered()}
+        kept = {*in_use, *self.held_open, *self._rows.newest_ids(), self._offered()}
         return self.delete(id_ for id_ in self._rows.requested_deletions(until_ms) if id_ not in kept)
 
     def _offered(self) -> str | None:
@@ -187,7 +189,7 @@ class CheckpointKeeper:
         """Read and check one checkpoint. Raises CheckpointError."""
         info = self._rows.by_id(checkpoint_id)
         if info is None:
-            raise CheckpointError(f"The checkpoint '{checkpoint_id}' no longer exists.")
+            raise self._gone(checkpoint_id)
         return self._load(info)
 
     def learned_until_ms(self, checkpoint_id: str, metadata: dict[str, Any]) -> int:
@@ -197,9 +199,15 @@ class CheckpointKeeper:
         """
         found = self._rows.learned_at(checkpoint_id)
         if found is None:
-            raise CheckpointError(f"The checkpoint '{checkpoint_id}' no longer exists.")
+            raise self._gone(checkpoint_id)
         newest_open_ms, interval = found
         return learned_until_ms(metadata, newest_open_ms, interval)
+
+    def _gone(self, checkpoint_id: str) -> CheckpointError:
+        step = self._rows.deleted_step(checkpoint_id)
+        if step is None:
+            return CheckpointError(f"There is no checkpoint '{checkpoint_id}'.")
+        return CheckpointError(f"The checkpoint of step {step:,} was deleted or cleaned up meanwhile.")
 
     def intact_newest_first(
         self, on_refused: Callable[[CheckpointInfo, str], None]

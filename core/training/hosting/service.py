@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import sqlite3
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -38,7 +38,9 @@ from core.training.commands import (
     EXIT,
     ApplyDeletions,
     ApplyRetention,
+    BrowserCommand,
     ForecastWith,
+    HoldCheckpoints,
     ObserveCandle,
     RecordIncident,
     RescoreCandle,
@@ -144,7 +146,7 @@ class TrainingService:
         )
         steps, wrecked = self._record.reader.steps(WINDOW), diverged_since(self._keeper.kept(), session.checkpoint_id)
         verdict = self._health.prime(steps, session.scores.line_after_ms, wrecked)
-        asked_meanwhile = self._apply_deletions()
+        asked_meanwhile = self._delete(self._keeper.apply_requests)
         return (*self._opening_incidents, ready, verdict, *asked_meanwhile, *self._opening_rescores, self.status())
 
     def do_deferred_work(self) -> bool:
@@ -333,7 +335,7 @@ class TrainingService:
                 return self._save(reason)
             case RestoreCheckpoint(checkpoint_id, set_back):
                 return self._restore(checkpoint_id, {change.name for change in set_back})
-            case ApplyDeletions() | ForecastWith() | ApplyRetention():
+            case ApplyDeletions() | ForecastWith() | ApplyRetention() | HoldCheckpoints():
                 return self._on_browser_command(command)
             case RecordIncident(incident):
                 with self._record.write():
@@ -409,25 +411,23 @@ class TrainingService:
         done = self._incident(checkpoint_incidents.restored(metadata["step"], shown, left))
         return done, verdict, *self._save(RESTORE)
 
-    def _on_browser_command(self, command: ApplyDeletions | ForecastWith | ApplyRetention) -> Sequence[TrainerEvent]:
-        """Commands of the checkpoint browser."""
+    def _on_browser_command(self, command: BrowserCommand) -> Sequence[TrainerEvent]:
+        if isinstance(command, HoldCheckpoints):
+            self._keeper.held_open = frozenset(command.checkpoint_ids)
+            return ()
         if isinstance(command, ApplyDeletions):
-            return self._apply_deletions()
+            return self._delete(self._keeper.apply_requests)
         if isinstance(command, ApplyRetention):
             return self._apply_retention(command.rules, command.at_once)
         return [preview(self._session, self._keeper, self._spec.settings, id_) for id_ in command.checkpoint_ids]
 
     def _apply_retention(self, rules: CheckpointSettings, at_once: bool) -> Sequence[TrainerEvent]:
         self._keeper.apply_retention(rules)
-        deleted = self._keeper.clean_up(self._in_use()) if at_once else None
-        return () if deleted is None else (CheckpointsChanged(self._run.run_id, None, deleted),)
+        return self._delete(self._keeper.clean_up) if at_once else ()
 
-    def _in_use(self) -> set[str]:
-        return {self._session.checkpoint_id} if self._session.checkpoint_id else set()
-
-    def _apply_deletions(self) -> Sequence[TrainerEvent]:
-        deleted = self._keeper.apply_requests(self._in_use())
-        return (CheckpointsChanged(self._run.run_id, None, deleted),)
+    def _delete(self, delete: Callable[[set[str]], tuple[str, ...]]) -> Sequence[TrainerEvent]:
+        in_use = {self._session.checkpoint_id} if self._session.checkpoint_id else set()
+        return (CheckpointsChanged(self._run.run_id, None, delete(in_use)),)
 
     def _incident(self, draft: IncidentDraft) -> Incident:
         incident = draft.incident(self._run.run_id, self._clock.now_ms())
@@ -437,8 +437,7 @@ class TrainingService:
             return self._record.add_incident(incident)
 
     def _drop_old_step_times(self) -> None:
-        times = self._step_times
-        if times and self._clock.monotonic_s() - times[-1] > _RATE_HOLDS_S:
+        if (times := self._step_times) and self._clock.monotonic_s() - times[-1] > _RATE_HOLDS_S:
             times.clear()
 
     def _steps_per_s(self) -> float | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from PySide6.QtWidgets import QApplication, QFileDialog
 from core.checkpoints import package
 from core.checkpoints.catalog import CheckpointRow
 from core.domain.events import CheckpointInfo
+from core.training.commands import ApplyRetention
 from desktop.actions import ActionId
 from desktop.app.composition import Application
 from desktop.checkpoints.clean_up_dialog import CleanUpDialog
@@ -54,6 +56,19 @@ def _has_trained_all(application: Application) -> bool:
     return forecast is not None and series is not None and forecast.origin_open_time_ms == series.open_time_ms[-1]
 
 
+async def still_there_after_a_clean_up(application: Application, chosen: CheckpointInfo) -> None:
+    """Unpinned for the moment, it is kept because its preview is open."""
+    source, state = application.source, application.state
+    answers: list[bool] = []
+    state.checkpoints_changed.connect(lambda: answers.append(True))
+    source.set_pinned([chosen.checkpoint_id], False)
+    rules = replace(application.settings.current.checkpoints, keep_newest=2, keep_best=1)
+    application.runs.send(ApplyRetention(rules, at_once=True))
+    await until(lambda: bool(answers), "the clean-up", 30.0)
+    assert chosen.checkpoint_id in {info.checkpoint_id for info in source.checkpoints()}
+    source.set_pinned([chosen.checkpoint_id], True)
+
+
 def test_a_preview_shows_ghosts_until_its_notice_is_dismissed_or_restored(
     qapp: QApplication, tmp_path: Path, gate: CandleGate
 ) -> None:
@@ -63,6 +78,7 @@ def test_a_preview_shows_ghosts_until_its_notice_is_dismissed_or_restored(
         restore = application.window.panels.checkpoints.actions_of_panel[ActionId.CHECKPOINT_RESTORE]
         restore.trigger()
         await until(lambda: bool(tools.previews.layer.shown) and banner.action.text() == "Restore", "its ghosts")
+        await still_there_after_a_clean_up(application, chosen)
         QTest.mouseClick(banner.dismiss_button, Qt.MouseButton.LeftButton)
         assert tools.previews.layer.shown == () and not tools.previews.is_shown, "they go with their notice"
         newest = step_of(application)

@@ -29,6 +29,7 @@ from core.training.commands import (
     ApplyDeletions,
     ApplyRetention,
     ForecastWith,
+    HoldCheckpoints,
     RestoreCheckpoint,
     SaveCheckpoint,
     SetPaused,
@@ -243,6 +244,28 @@ def test_a_preview_of_the_model_in_use_is_the_stored_forecast(tmp_path: Path, se
     (seen,) = (e for e in session.handle(ForecastWith((newest.checkpoint_id,))) if isinstance(e, CheckpointForecast))
     session.close()
     assert seen.forecast is not None and seen.forecast.ghosts == made.ghosts
+
+
+def test_what_is_open_in_the_window_is_not_deleted_until_it_is_closed(
+    tmp_path: Path, session_after: SessionAfter
+) -> None:
+    """Regression: clean-up deleted a checkpoint whose preview was open."""
+    session = session_after(tmp_path, 41)
+    run_id = session.status().run_id
+    open_id = rows(tmp_path, run_id)[-1].checkpoint_id
+    session.handle(HoldCheckpoints((open_id,)))
+    with closing(open_database(DataFolder(tmp_path).database)) as window:
+        CheckpointRows(window).request_deletion([open_id], 1)
+    rules = dataclasses.replace(rigs.SMALL.checkpoints, keep_newest=2, keep_best=1)
+    for command in (ApplyDeletions(), ApplyRetention(rules, at_once=True)):
+        session.handle(command)
+    assert open_id in {info.checkpoint_id for info in rows(tmp_path, run_id)}
+    session.handle(HoldCheckpoints(()))
+    session.handle(ApplyDeletions())
+    assert open_id not in {info.checkpoint_id for info in rows(tmp_path, run_id)}
+    (seen,) = (each for each in session.handle(ForecastWith((open_id,))) if isinstance(each, CheckpointForecast))
+    session.close()
+    assert seen.why_not == "The checkpoint of step 10 was deleted or cleaned up meanwhile."
 
 
 def test_retention_rules_apply_from_the_command_on(tmp_path: Path, session_after: SessionAfter) -> None:
