@@ -1,4 +1,5 @@
-"""Prices of many markets on 127.0.0.1, in Binance's REST form: the list of markets, tickers, candles of a quarter hour.
+"""Prices of many markets on 127.0.0.1, in Binance's REST form: the list of markets, tickers, candles of a quarter hour
+(the same for other intervals).
 
 Beside `LoopbackExchange`, which streams one market, this answers for a whole watchlist, and can be in trouble.
 """
@@ -28,6 +29,7 @@ class LoopbackTickers:
         self.prices = dict(prices)
         self.bases = dict(prices)
         self.now_ms = now_ms or (lambda: time.time_ns() // 1_000_000)
+        self.refused_intervals: set[str] = set()
         self.requests: list[str] = []
         self._status: tuple[int, dict[str, str]] | None = None
         self._is_refusing = False
@@ -80,7 +82,7 @@ class LoopbackTickers:
         number = open_time_ms // QUARTER_MS
         seed = sum(map(ord, symbol))
         slow, fast = (math.sin(2.0 * math.pi * number / length + seed) for length in (150.0 + seed % 40, 11.0))
-        return round(self.bases[symbol] * (1.0 + 0.03 * slow + 0.006 * fast), 8)
+        return round(self.bases.setdefault(symbol, self.prices[symbol]) * (1.0 + 0.03 * slow + 0.006 * fast), 8)
 
     @web.middleware
     async def _trouble(self, request: web.Request, handler: _Handler) -> web.StreamResponse:
@@ -130,7 +132,7 @@ class LoopbackTickers:
         symbol = next((each for each in self.prices if _id(each) == query.get("symbol")), None)
         if symbol is None:
             return _bad_symbol()
-        if query.get("interval") != "15m":
+        if query.get("interval") in self.refused_intervals:
             return web.json_response({"code": -1120, "msg": "Invalid interval."}, status=400)
         newest_ms = self.now_ms() // QUARTER_MS * QUARTER_MS
         count = int(query.get("limit", _USUAL_ROWS))

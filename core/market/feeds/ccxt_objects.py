@@ -15,6 +15,8 @@ from core.market.near_symbols import did_you_mean, near_symbols
 BINANCE_MARKET_DATA = ExchangeUrls("https://data-api.binance.vision/api/v3", "wss://data-stream.binance.vision/ws")
 """Binance's hosts for market data only: no key, and available where its trading hosts are not."""
 BINANCE_FAMILY = frozenset({"binance", "binanceus"})
+_CALENDAR = ("M", "y")
+"""Ends of ccxt's names of intervals without a fixed length."""
 
 
 def make_exchange(venue: str, urls: ExchangeUrls | None, request_s: float, answer: HttpResponse) -> Any:
@@ -99,14 +101,14 @@ def timeframe_of(exchange: Any, interval: Interval) -> str:
     """The exchange's name of an interval. Raises VenueError if it has no such candles."""
     names: dict[str, Any] = exchange.timeframes or {}
     for name in names:
-        if not name.endswith(("M", "y")) and exchange.parse_timeframe(name) * 1000 == interval.duration_ms:
+        if not name.endswith(_CALENDAR) and exchange.parse_timeframe(name) * 1000 == interval.duration_ms:
             return name
     raise no_such_interval(str(exchange.name), interval, names)
 
 
 def no_such_interval(name: str, interval: Interval, offered: Iterable[str] = ()) -> VenueError:
     """offered: the exchange's intervals, if known."""
-    listed = ", ".join(offered)
+    listed = ", ".join(each for each in offered if not each.endswith(_CALENDAR))
     has = f" It has {listed}." if listed else ""
     sentence = f"{name} has no candles of {interval}.{has} Choose another interval."
     return VenueError(sentence, is_final=True, is_absent=True)

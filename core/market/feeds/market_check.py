@@ -17,6 +17,9 @@ from core.market.feeds.urls import ExchangeUrls
 from core.market.symbols import SymbolCache, SymbolList, fetch_symbols
 
 _REQUEST_S = 8.0
+_ASKED_S = 2.0 * _REQUEST_S
+_LISTED_S = 4.0
+"""For a listed market, of which only the interval is checked: without an answer it is opened."""
 _NAMES_S = 15.0
 """For the list in which similar names are searched; without it none are suggested."""
 
@@ -37,31 +40,31 @@ async def check_market(
     hold: RateLimitHold,
     on_asking: Callable[[], object] = lambda: None,
 ) -> Objection | None:
-    """None if the exchange has this market.
+    """None if the exchange has this market, and candles of its interval.
 
-    cache: a market listed there needs no request. on_asking: called before a request is sent. Parsing the response may
-    take seconds: await it on a loop that serves nothing else.
+    cache: a market listed there is opened even if the exchange does not answer. on_asking: called before a request is
+    sent. Parsing the response may take seconds: await it on a loop that serves nothing else.
     """
     source: TickerSource | None = None
+    listed = cache.load(market.venue)
+    is_listed = listed is not None and market.symbol in listed.symbols
     try:
         source = TickerSource(market.venue, urls, _REQUEST_S, hold)
-        source.require_candles(market.interval)
-        listed = cache.load(market.venue)
-        if listed is not None and market.symbol in listed.symbols:
-            return None
+        source.require_interval(market.interval)
         on_asking()
-        async with asyncio.timeout(2.0 * _REQUEST_S):
+        async with asyncio.timeout(_LISTED_S if is_listed else _ASKED_S):
             unknown = await source.learn([market.symbol])
-        if not unknown:
-            return None
+            if not unknown:
+                await source.require_candles(market.symbol, market.interval)
+                return None
         listed = await _newest(market.venue, listed, cache, urls, clock, hold)
         return Objection(not_at(source.name, market.symbol, listed.symbols if listed else ()), is_certain=True)
     except TimeoutError:
-        return _not_known(f"{venue_name(market.venue)} did not answer in time.", market)
+        return None if is_listed else _not_known(f"{venue_name(market.venue)} did not answer in time.", market)
     except VenueError as trouble:
         if trouble.is_final and not trouble.is_of_venue:
             return Objection(str(trouble), is_certain=True)
-        return _not_known(str(trouble), market)
+        return None if is_listed else _not_known(str(trouble), market)
     finally:
         if source is not None:
             await source.close()

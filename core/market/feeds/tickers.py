@@ -11,9 +11,15 @@ from functools import partial
 from typing import Any, TypeVar
 
 from core.domain.candle import Candle, Interval, Market
-from core.market.feeds.ccxt_objects import make_exchange, no_such_market, only_this_market, timeframe_of
+from core.market.feeds.ccxt_objects import (
+    make_exchange,
+    no_such_interval,
+    no_such_market,
+    only_this_market,
+    timeframe_of,
+)
 from core.market.feeds.rate_limits import RateLimitHold
-from core.market.feeds.trouble import HttpResponse, VenueError, explain
+from core.market.feeds.trouble import HttpResponse, VenueError, explain, refuses_interval
 from core.market.feeds.urls import ExchangeUrls
 
 DAY_MS = 86_400_000
@@ -82,9 +88,24 @@ class TickerSource:
         """ccxt's descriptions of all learned markets."""
         return tuple(self._described.values())
 
-    def require_candles(self, interval: Interval) -> None:
+    def require_interval(self, interval: Interval) -> None:
         """Raises VenueError if the exchange has no candles of this interval. Sends no request."""
         timeframe_of(self._exchange, interval)
+
+    async def require_candles(self, symbol: str, interval: Interval) -> None:
+        """Request a candle of a learned market: an exchange may refuse an interval that ccxt lists for it."""
+        from ccxt import BadRequest, NotSupported  # noqa: PLC0415 - loaded already, by the exchange itself
+
+        name = timeframe_of(self._exchange, interval)
+        try:
+            await self._ask(
+                partial(self._exchange.fetch_ohlcv, symbol, name, None, 1), passes=(BadRequest, NotSupported)
+            )
+        except (BadRequest, NotSupported) as error:
+            if not refuses_interval(error):
+                raise explain(error, self.name, self._answer) from error
+            others = [each for each in self._exchange.timeframes if each != name]
+            raise no_such_interval(self.name, interval, others) from error
 
     async def learn(self, symbols: Iterable[str]) -> dict[str, str]:
         """Request the descriptions of these markets. Returns the unknown ones, each with a sentence."""

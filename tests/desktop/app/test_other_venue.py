@@ -93,12 +93,12 @@ def feeds(monkeypatch: pytest.MonkeyPatch) -> Feeds:
     return made
 
 
-def over(root: Path, **market: object) -> Context:
+def over(root: Path, exchange: LoopbackTickers | None = None, **market: object) -> Context:
     chosen = context(root, feed="live", venue="binance", symbol="BTC/USDT", interval="1m", file=None, **market)
     for venue in {row.venue for row in ROWS}:
         SymbolCache(chosen.folder.symbols).save(SymbolList(venue, LISTED, SystemClock().now_ms()))
     settings = dataclasses.replace(chosen.settings, watchlist=WatchlistSettings(markets=ROWS))
-    return dataclasses.replace(chosen, settings=settings)
+    return dataclasses.replace(chosen, settings=settings, urls=None if exchange is None else exchange.urls)
 
 
 def state_of(application: Application) -> FeedState | None:
@@ -117,7 +117,7 @@ async def stored(application: Application, feed: PlayedFeed, candles: list[Candl
 
 
 def test_markets_of_the_watchlist_are_switched_by_clicks_and_keys(
-    qapp: QApplication, tmp_path: Path, idle_trainer: None, feeds: Feeds
+    qapp: QApplication, tmp_path: Path, idle_trainer: None, feeds: Feeds, exchange: LoopbackTickers
 ) -> None:
     async def story(application: Application) -> None:
         record, runs = application.state.feed_record, application.runs
@@ -137,11 +137,11 @@ def test_markets_of_the_watchlist_are_switched_by_clicks_and_keys(
         await until(lambda: record.market == ROWS[1].market and runs.is_training, "the second again")
         assert [feed.market.venue for feed in feeds] == ["binance", "binanceus", "binance", "binanceus"]
 
-    run_window(qapp, over(tmp_path), story)
+    run_window(qapp, over(tmp_path, exchange), story)
 
 
 def test_typing_on_the_chart_switches_the_market(
-    qapp: QApplication, tmp_path: Path, idle_trainer: None, feeds: Feeds
+    qapp: QApplication, tmp_path: Path, idle_trainer: None, feeds: Feeds, exchange: LoopbackTickers
 ) -> None:
     async def story(application: Application) -> None:
         await until(lambda: application.runs.is_training, "the first market")
@@ -155,7 +155,7 @@ def test_typing_on_the_chart_switches_the_market(
         assert str(feeds[1].market) == "ETH/USDT 1m (binance)" and feeds[0].is_closed
         assert "ETH/USDT" in application.chart.model.title
 
-    run_window(qapp, over(tmp_path), story)
+    run_window(qapp, over(tmp_path, exchange), story)
 
 
 def test_the_forming_candle_and_a_correction_reach_the_chart_and_the_trainer(
@@ -206,7 +206,7 @@ def test_retry_connects_at_once_and_training_continues(
 
 
 def test_a_refusing_exchange_is_replaced_by_the_next_only_on_a_click(
-    qapp: QApplication, tmp_path: Path, idle_trainer: None, feeds: Feeds
+    qapp: QApplication, tmp_path: Path, idle_trainer: None, feeds: Feeds, exchange: LoopbackTickers
 ) -> None:
     async def story(application: Application) -> None:
         window = application.window
@@ -225,14 +225,12 @@ def test_a_refusing_exchange_is_replaced_by_the_next_only_on_a_click(
         await until(lambda: state_of(application) is FeedState.LIVE, "its candles")
         assert window.shell.settings.current.market.venue == "binanceus" == feeds[1].market.venue
 
-    run_window(qapp, over(tmp_path, fallback_venues=("binance", "binanceus")), story)
+    run_window(qapp, over(tmp_path, exchange, fallback_venues=("binance", "binanceus")), story)
 
 
 def test_a_mistyped_market_leaves_the_current_one_running(
     qapp: QApplication, tmp_path: Path, idle_trainer: None, feeds: Feeds, exchange: LoopbackTickers
 ) -> None:
-    chosen = dataclasses.replace(over(tmp_path), urls=exchange.urls)
-
     async def story(application: Application) -> None:
         window, runs = application.window, application.runs
         await until(lambda: runs.is_training, "the first market")
@@ -248,14 +246,12 @@ def test_a_mistyped_market_leaves_the_current_one_running(
         await stored(application, feeds[0], CANDLES[20:])
         assert len(feeds) == 1 and not feeds[0].is_closed and runs._worker is trainer and runs.is_training
 
-    run_window(qapp, chosen, story)
+    run_window(qapp, over(tmp_path, exchange), story)
 
 
 def test_a_market_chosen_during_a_check_replaces_the_checked_one(
     qapp: QApplication, tmp_path: Path, idle_trainer: None, feeds: Feeds, exchange: LoopbackTickers
 ) -> None:
-    chosen = dataclasses.replace(over(tmp_path), urls=exchange.urls)
-
     async def story(application: Application) -> None:
         window = application.window
         await until(lambda: application.runs.is_training, "the first market")
@@ -265,14 +261,13 @@ def test_a_market_chosen_during_a_check_replaces_the_checked_one(
         assert feeds[1].market.symbol == "ETH/USDT" and window.shell.settings.current.market.symbol == "ETH/USDT"
         assert window.banner.shown is None
 
-    run_window(qapp, chosen, story)
+    run_window(qapp, over(tmp_path, exchange), story)
 
 
 def test_a_check_is_announced_until_the_exchange_answers(
     qapp: QApplication, tmp_path: Path, idle_trainer: None, feeds: Feeds, exchange: LoopbackTickers
 ) -> None:
     exchange.prices["SOL/USDT"] = 150.0
-    chosen = dataclasses.replace(over(tmp_path), urls=exchange.urls)
 
     async def story(application: Application) -> None:
         window, said = application.window, list[str]()
@@ -282,7 +277,7 @@ def test_a_check_is_announced_until_the_exchange_answers(
         await until(lambda: len(feeds) == 2 and application.runs.is_training, "a market that is not in the kept list")
         assert said == ["Checking Binance for SOL/USDT…"] and window.banner.shown is None
 
-    run_window(qapp, chosen, story)
+    run_window(qapp, over(tmp_path, exchange), story)
 
 
 def test_a_market_that_fails_at_start_shows_the_error_on_the_empty_chart(

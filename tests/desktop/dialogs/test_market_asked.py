@@ -57,6 +57,20 @@ def test_a_symbol_unknown_to_the_exchange_is_refused_in_the_dialog(qtbot: QtBot,
     assert [market.symbol for market in chosen] == ["BTC/USDT"] and not dialog.isVisible()
 
 
+def test_an_interval_that_the_exchange_refuses_is_refused_in_the_dialog(
+    qtbot: QtBot, dialog: MarketDialog, exchange: LoopbackTickers
+) -> None:
+    """Regression: it was accepted, the running market ended, and the sample replaced it."""
+    exchange.refused_intervals = {"5m"}
+    dialog.interval.setCurrentText("5m")
+    with qtbot.assertNotEmitted(dialog.chosen):
+        watch(qtbot, dialog, "BTC/USDT")
+        qtbot.waitUntil(lambda: dialog._message.text().startswith("Binance has no candles of 5m. It has 1s, 1m, "))
+    assert dialog.isVisible() and not dialog.buttons.button(OK).isEnabled()
+    dialog.interval.setCurrentText("1m")
+    assert dialog.buttons.button(OK).isEnabled()
+
+
 def test_an_unanswered_check_is_reported_and_can_be_repeated(
     qtbot: QtBot, dialog: MarketDialog, exchange: LoopbackTickers
 ) -> None:

@@ -39,14 +39,24 @@ async def test_an_unknown_market_is_refused_with_suggestions(tmp_path: Path) -> 
         assert SymbolCache(tmp_path).load("binance") is not None, "and the next search knows them"
 
 
-async def test_only_an_uncached_market_is_requested(tmp_path: Path) -> None:
+async def test_an_interval_that_only_the_exchange_refuses_is_named_with_the_others(tmp_path: Path) -> None:
+    """Regression: it was found out after the running market had ended, and the sample took its place."""
     SymbolCache(tmp_path).save(SymbolList("binance", ("BTC/USDT",), 77))
     async with LoopbackTickers(PRICES) as exchange:
+        exchange.refused_intervals = {"1m"}
         requests: list[str] = []
-        assert await ask(exchange, market("BTC/USDT"), tmp_path, requests) is None
-        assert not requests and not exchange.requests
-        assert await ask(exchange, market("ETH/BTC"), tmp_path, requests) is None
-        assert requests == ["asked"]
+        found = await ask(exchange, market("BTC/USDT"), tmp_path, requests)
+        assert requests == ["asked"] and exchange.asked("klines") == 1
+    others = "1s, 3m, 5m, 15m, 30m, 1h, 2h, 4h, 6h, 8h, 12h, 1d, 3d, 1w"
+    sentence = f"Binance has no candles of 1m. It has {others}. Choose another interval."
+    assert found == Objection(sentence, is_certain=True)
+
+
+async def test_a_listed_market_is_opened_while_its_exchange_does_not_answer(tmp_path: Path) -> None:
+    SymbolCache(tmp_path).save(SymbolList("binance", ("BTC/USDT",), 77))
+    async with LoopbackTickers(PRICES) as exchange:
+        exchange.answer(503)
+        assert await ask(exchange, market("BTC/USDT"), tmp_path) is None
 
 
 async def test_an_unreachable_exchange_gives_an_uncertain_objection(tmp_path: Path) -> None:
