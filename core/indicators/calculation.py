@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import Protocol
 
 import numpy as np
@@ -10,7 +11,6 @@ from numpy.typing import NDArray
 from core.domain.candle import Candle
 from core.domain.candle_series import CandleSeries
 from core.indicators.columns import Columns
-from core.indicators.registry import INDICATORS
 from core.indicators.spec import IndicatorSpec
 from core.indicators.technical import TechnicalAnalysis
 from core.indicators.vwap import VolumeWeightedPrice
@@ -46,6 +46,10 @@ class Calculation(Protocol):
         spare column."""
 
 
+OUR_OWN: Mapping[str, Callable[[IndicatorSpec], Calculation]] = {"vwap": VolumeWeightedPrice}
+"""The indicators without functions of TA-Lib, by kind."""
+
+
 def calculation_for(spec: IndicatorSpec) -> Calculation:
     """The computation of an indicator."""
-    return TechnicalAnalysis(spec) if INDICATORS[spec.kind].calls else VolumeWeightedPrice(spec)
+    return OUR_OWN.get(spec.kind, TechnicalAnalysis)(spec)

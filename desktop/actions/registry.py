@@ -1,4 +1,4 @@
-"""The registry of actions: menus, tool bar, shortcuts and tooltips are built from the tables of this room."""
+"""The registry of actions: menus, tool bar, shortcuts and tooltips are built from the tables of this package."""
 
 from __future__ import annotations
 

@@ -39,8 +39,9 @@ _SPECS = [
 _MINUTE = Interval.parse("1m")
 
 
-def test_every_indicator_has_a_formula() -> None:
+def test_every_indicator_has_a_formula_and_a_short_period() -> None:
     assert set(FORMULAS) == set(INDICATORS)
+    assert {spec.kind for spec in SHORT} == set(INDICATORS), "candles of few prices are tried with these"
 
 
 def _prices(candles: CandleSeries, source: Source | None) -> Values:

@@ -11,6 +11,7 @@ from talib import abstract
 
 from core.domain.candle import Interval
 from core.domain.candle_series import CandleSeries
+from core.indicators.calculation import OUR_OWN
 from core.indicators.parameters import Number
 from core.indicators.registry import INDICATORS, Call
 from core.indicators.series import IndicatorSeries
@@ -27,8 +28,8 @@ _MINUTE = Interval.parse("1m")
 every_spec = pytest.mark.parametrize("spec", _BY_TALIB, ids=str)
 
 
-def test_only_vwap_is_not_from_talib() -> None:
-    assert {kind for kind, row in INDICATORS.items() if not row.calls} == {"vwap"}
+def test_each_indicator_is_either_from_talib_or_our_own() -> None:
+    assert {kind for kind, row in INDICATORS.items() if not row.calls} == set(OUR_OWN)
 
 
 @pytest.mark.parametrize(("kind", "call"), _CALLS, ids=lambda each: str(getattr(each, "function", each)))
