@@ -87,8 +87,8 @@ def test_marks_out_of_view_are_removed(panel: LossPanel, state: RunState) -> Non
 
 @pytest.mark.parametrize("width", [260, 340, 480, 900])
 def test_the_text_of_a_drift_takes_one_line_of_the_plot(panel: LossPanel, state: RunState, width: int) -> None:
-    panel.resize(width, 190)
     panel.refresh()
+    panel.resize(width, panel.minimumSizeHint().height() + 2 * panel.fontMetrics().lineSpacing())
     before = panel.plot.height()
     state.apply(scenario.drift())
     panel.refresh()
