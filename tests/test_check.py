@@ -89,11 +89,11 @@ def test_changed_files_without_a_test_file_are_listed(
 
 
 @pytest.mark.usefixtures("replaced")
-@pytest.mark.parametrize("path, exit_code", [("core/domain/candle_series.py", 5), ("README.md", 0)])
+@pytest.mark.parametrize("paths, exit_code", [(("core/domain/candle_series.py",), 5), ((), 0)])
 def test_it_is_reported_that_no_test_was_run(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], path: str, exit_code: int
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], paths: tuple[str, ...], exit_code: int
 ) -> None:
-    change(monkeypatch, path)
+    change(monkeypatch, *paths)
     monkeypatch.setattr(check, "_test", lambda files: exit_code)
     assert check.main() == 0
     assert capsys.readouterr().out.splitlines()[-1].startswith("lint and types are ok; no test was run")

@@ -1,4 +1,5 @@
 """The inner loop, `make check`: lint, types, and the tests nearest to the changes of the working tree against main.
+Those of tables and texts come first, whatever has changed: they look at files that they do not import.
 
 Lint and types run beside the tests. Skipped tests are listed, and are left to `make test`.
 """
@@ -26,6 +27,7 @@ _FARTHEST = 4
 """Imports between a change and a test, counted as `Near.distance`: what is farther rarely finds more."""
 _BUDGET_S = 35.0
 _GREEN = (ExitCode.OK, ExitCode.NO_TESTS_COLLECTED)
+_TABLES = ("tests/desktop/docs", "tests/desktop/ui/test_words.py", "tests/desktop/test_every_text.py")
 _BIN = Path(sys.executable).parent
 
 
@@ -58,13 +60,15 @@ def main() -> int:
 def _test_near(changed: list[str]) -> int:
     """The exit code of pytest. A file that cannot be parsed is lint's to report: no import can be followed then."""
     _announce_changes(changed)
+    if not changed:
+        return ExitCode.NO_TESTS_COLLECTED
     try:
         choice = choose(Touched(), changed)
     except (GrimpException, UnicodeError) as error:
         print(f"tests: none, because a file cannot be read. {error}", flush=True)
         return ExitCode.USAGE_ERROR
     _announce(choice)
-    return _test(choice.files) if choice.files else ExitCode.NO_TESTS_COLLECTED
+    return _test((*_TABLES, *choice.files))
 
 
 def choose(touched: Touched, changed: Sequence[str]) -> Choice:
@@ -131,6 +135,7 @@ def _announce_changes(changed: list[str]) -> None:
 
 
 def _announce(choice: Choice) -> None:
+    print(f"tables and texts: {' '.join(_TABLES)}")
     print(f"tests: {' '.join(choice.files) or 'none'}")
     if choice.farther:
         print(f"left to make test: {choice.farther} test files that are farther away")
