@@ -27,7 +27,7 @@ from pytestqt.qtbot import QtBot
 
 SHARED_DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 _GRACE_S = 10.0
-_FULL_COLLECTION_EVERY = 100
+_FULL_COLLECTION_EVERY = 300
 """Tests; one such collection takes about half a second."""
 _QUIET_THREADS = ("asyncio_", "ThreadPoolExecutor", "QThread", "Dummy-", "pytest_timeout", "AnyIO")
 """Pools that keep idle threads for the next task, and threads that Python merely met."""

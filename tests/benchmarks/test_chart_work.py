@@ -134,6 +134,7 @@ def test_panes_and_time_axis_share_one_tick_computation(qtbot: QtBot, everything
     assert counted["time_marks"] == TURNS
 
 
+@pytest.mark.slow
 def test_a_closed_candle_allocates_no_array_of_all_candles(qtbot: QtBot) -> None:
     peaks = []
     for count in (MANY // 8, MANY // 2):

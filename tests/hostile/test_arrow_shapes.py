@@ -19,7 +19,7 @@ from tests.support.candles import START_MS
 pa = pytest.importorskip("pyarrow")
 feather = pytest.importorskip("pyarrow.feather")
 parquet = pytest.importorskip("pyarrow.parquet")
-pytestmark = pytest.mark.hostile
+pytestmark = [pytest.mark.hostile, pytest.mark.slow]
 
 ROWS = 20
 TIMES = [START_MS + 60_000 * row for row in range(ROWS)]

@@ -34,7 +34,7 @@ from tests.core.storage.children import write_detailed
 from tests.core.storage.samples import open_record
 from tests.core.training import rigs
 
-pytestmark = pytest.mark.hostile
+pytestmark = [pytest.mark.hostile, pytest.mark.slow]
 
 SEED, FLIPS, CANDLES = 20261122, 150, 60
 NAMES = ("forecasts", "forecast_details", "scores", "score_details", "further_scores", "further_score_details")

@@ -49,7 +49,7 @@ from tests.desktop.whole_window import CATCH_UP, CandleGate, context, run_window
 from tests.support.candles import MARKET, MINUTE
 from tests.support.driven import Driven, record_of, store_candles
 
-pytestmark = pytest.mark.hostile
+pytestmark = [pytest.mark.hostile, pytest.mark.slow]
 
 GOOD = rigs.CANDLES[40]
 ATTACKS = [
@@ -164,7 +164,6 @@ def test_no_accepted_candle_stops_a_run(
     survives(session_after, drawn)
 
 
-@pytest.mark.slow
 @settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(odd)
 def test_no_accepted_candle_stops_a_run_among_many(

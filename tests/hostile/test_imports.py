@@ -38,7 +38,7 @@ from tests.hostile.windows import TRACEBACK
 from tests.support import commands
 from tests.support.candles import random_walk
 
-pytestmark = pytest.mark.hostile
+pytestmark = [pytest.mark.hostile, pytest.mark.slow]
 
 CANDLES = random_walk(130)
 HEADER = "time,open,high,low,close,volume\n"

@@ -28,7 +28,7 @@ from tests.hostile.test_settings import PYDANTICS
 from tests.hostile.windows import TRACEBACK, window
 from tests.support import commands
 
-pytestmark = [pytest.mark.hostile, pytest.mark.timeout(240)]
+pytestmark = [pytest.mark.hostile, pytest.mark.slow, pytest.mark.timeout(240)]
 
 LEFT = {"name": "left", "x": 0, "y": 0, "width": 1280, "height": 800, "logicalDpi": 96, "dpr": 1}
 RIGHT = {**LEFT, "name": "right", "x": 1280}
@@ -99,7 +99,6 @@ def screens(folder: Path, *of: dict[str, object]) -> str:
     return f"offscreen:configfile={path}"
 
 
-@pytest.mark.slow
 def test_a_window_of_a_removed_screen_opens_on_an_existing_one(tmp_path: Path) -> None:
     """The user drags it onto the second screen; the next start finds only the first."""
     folder = DataFolder(tmp_path / "data")

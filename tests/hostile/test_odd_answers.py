@@ -19,7 +19,7 @@ from tests.support.exchange.toxics import ClockSkew, Message, MessageToxic
 from tests.support.virtual_network import loop_time
 from tests.venue.rig import MARKET, Rig, an_exchange, watched
 
-pytestmark = pytest.mark.hostile
+pytestmark = [pytest.mark.hostile, pytest.mark.slow]
 
 YEAR_MS = 31_556_952_000
 LONGEST_SENTENCE = LONGEST + 300

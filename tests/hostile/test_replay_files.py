@@ -22,7 +22,7 @@ from tests.desktop.conftest import idle_trainer as idle_trainer
 from tests.desktop.whole_window import CandleGate, context, run_window, step_of, until
 from tests.support.candles import START_MS
 
-pytestmark = pytest.mark.hostile
+pytestmark = [pytest.mark.hostile, pytest.mark.slow]
 
 
 def choose(application: Application, path: Path) -> None:

@@ -65,6 +65,7 @@ def at_rest(acts: ChartActs) -> Census:
     return take(acts.chart)
 
 
+@pytest.mark.slow
 def test_random_use_breaks_nothing_and_leaks_nothing(acts: ChartActs, qtbot: QtBot, qtlog: Any) -> None:
     torture(acts, qtbot, 0).run(qtlog, steps=WARM_UP)
     before = at_rest(acts)

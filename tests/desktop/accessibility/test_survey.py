@@ -16,6 +16,8 @@ from tests.desktop.accessibility import stage
 from tests.desktop.accessibility.survey import Survey, survey, too_large_at
 from tests.desktop.whole_window import CandleGate
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def found(qapp: QApplication, speaking_widgets: None, tmp_path_factory: pytest.TempPathFactory) -> Survey:
@@ -55,7 +57,6 @@ def test_no_dialog_is_larger_than_the_screen(found: Survey) -> None:
     assert "\n".join(found.too_large) == ""
 
 
-@pytest.mark.slow
 def test_no_dialog_is_larger_than_the_screen_with_text_of_the_sizes_between(
     qapp: QApplication, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -15,7 +15,8 @@ from desktop.actions import ActionId
 from desktop.app.composition import Application
 from tests.desktop.whole_window import CATCH_UP, CandleGate, context, run_window, step_of, until
 
-HOSTS = ["thread", pytest.param("process", marks=pytest.mark.slow)]
+pytestmark = pytest.mark.slow
+HOSTS = ["thread", "process"]
 RATE = 3e-5
 
 

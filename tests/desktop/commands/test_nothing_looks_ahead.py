@@ -17,6 +17,7 @@ from tests.core.training.rigs import newest_run
 from tests.support import commands
 from tests.support.candles import random_walk
 
+pytestmark = pytest.mark.slow
 CANDLES = random_walk(64, seed=12)
 
 
@@ -75,7 +76,7 @@ def true_market(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return recorded(tmp_path_factory.mktemp("true"), "true", CANDLES)
 
 
-@pytest.mark.parametrize("moment", [37, pytest.param(55, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("moment", [37, 55])
 def test_no_forecast_depends_on_later_candles_of_the_file(true_market: Path, tmp_path: Path, moment: int) -> None:
     other_market = recorded(tmp_path, "corrupted", corrupted(CANDLES, moment))
     honest, other = (said_until(root, CANDLES[moment].open_time_ms) for root in (true_market, other_market))

@@ -17,7 +17,9 @@ MINUTE_MS = 60_000
 START_MS = 1_600_000_000_000
 
 
-@pytest.mark.parametrize("form", ["csv", "feather", "parquet"])
+@pytest.mark.parametrize(
+    "form", ["parquet", pytest.param("csv", marks=pytest.mark.slow), pytest.param("feather", marks=pytest.mark.slow)]
+)
 def test_of_a_large_file_only_the_first_part_is_read(
     qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, form: str
 ) -> None:

@@ -35,6 +35,7 @@ def ending(qtbot: QtBot, *arguments: str) -> Ending:
     return found
 
 
+@pytest.mark.slow
 def test_a_failure_shows_the_commands_message(qtbot: QtBot, tmp_path: Path) -> None:
     arguments = ("import", "--json", "--progress-lines", "--data-dir", str(tmp_path), "--", str(tmp_path / "none.csv"))
     found = ending(qtbot, *arguments)
