@@ -12,7 +12,7 @@ from PySide6.QtCore import QObject, QTimer, Signal, Slot
 from core.domain.candle import Interval
 from core.market.history.errors import CandleFileError
 from core.market.history.files import read_candle_file
-from core.market.history.reading import interval_of
+from core.market.history.reading import interval_of, require_table
 from core.market.history.source import require_readable
 from desktop.ui.formatting import format_count
 from desktop.ui.translation import translate
@@ -35,6 +35,13 @@ that is of no use."""
 def check_readable(path: Path, _watch: Watch) -> str:
     """There is something in it that can be read, whatever it is."""
     require_readable(path)
+    return ""
+
+
+def check_importable(path: Path, _watch: Watch) -> str:
+    """It begins as a file of candles or trades does."""
+    require_readable(path)
+    require_table(path)
     return ""
 
 

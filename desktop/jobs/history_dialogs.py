@@ -16,6 +16,7 @@ from core.market.history.moments import parse_moment
 from core.market.history.naming import WantedMarket, venue_of
 from core.market.symbols import known_venues
 from core.settings.tree import MarketSettings
+from desktop.dialogs.file_check import check_importable
 from desktop.dialogs.forms import editable
 from desktop.jobs.form import INTERVALS, FilePicker, JobDialog
 from desktop.jobs.job_commands import Order, backfill_order, import_order, in_fields
@@ -41,7 +42,7 @@ class ImportDialog(JobDialog):
             "market shows new ones immediately.",
         )
         super().__init__(translate("Jobs", "Import candles"), about, translate("Jobs", "Import"), parent)
-        self.picker = FilePicker(several=True)
+        self.picker = FilePicker(several=True, look=check_importable)
         from_file = translate("Jobs", "From the file")
         self.venue = editable(("", FILE_VENUE, *_VENUES), "", from_file)
         self.symbol = editable(("", *_SYMBOLS), "", from_file)
@@ -77,6 +78,7 @@ class ImportDialog(JobDialog):
             self.finished.connect(lambda _result: preview.end())
         self.picker.choose(files)
         self.follow(self.picker)
+        self.picker.answered.connect(self.check)
         for box in (self.venue, self.symbol, self.interval):
             box.currentTextChanged.connect(lambda _text: self.check())
         self.zone.textChanged.connect(lambda _text: self.check())
@@ -96,23 +98,28 @@ class ImportDialog(JobDialog):
         self.found.setText(_without(text, self.message.text()))
 
     def _looked_at(self) -> Sequence[str]:
-        """The command line for what is chosen so far; empty where there is nothing to read yet."""
+        """The command line for what is chosen so far; empty where nothing can be read with it."""
         try:
             files = self.picker.files()
+            self._require_reading_options()
         except ValueError:
             return ()
         return self._order_of(files).arguments
+
+    def _require_reading_options(self) -> None:
+        """Raises ValueError for an interval or a time zone that is none."""
+        if interval := self.interval.currentText().strip():
+            Interval.parse(interval)
+        if find(self.zone.text().strip()) is None:
+            raise ValueError(translate("Jobs", "Enter the time zone, such as UTC or Europe/Berlin."))
 
     def order(self) -> Order:
         files = self.picker.files()
         if self._is_unreadable:  # what its name does not tell is no matter then
             raise ValueError(translate("Jobs", "Nothing here can be imported. Choose another file."))
-        interval = self.interval.currentText().strip()
-        if interval:
-            Interval.parse(interval)
-        zone = self.zone.text().strip()
-        if find(zone) is None:
-            raise ValueError(translate("Jobs", "Enter the time zone, such as UTC or Europe/Berlin."))
+        self._require_reading_options()
+        if self._preview is not None and self._preview.is_reading:
+            raise ValueError  # the row “Contents” says so; there may be nothing to name a market for
         venue = self.venue.currentText().strip().lower()
         if not venue:
             _require_known_exchanges(files)

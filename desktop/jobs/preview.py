@@ -29,6 +29,9 @@ class ImportPreview(QObject):
         self._start_child = start_child
         self._child: ChildProcess | None = None
         self._wanted: tuple[str, ...] = ()
+        self._asked: tuple[str, ...] = ()
+        """What the child looks at."""
+        self._is_answered = False
         self._rows_from: tuple[str, ...] = ()
         self._found: Sequence[Mapping[str, Any]] = ()
         """The files' accounts of the newest dry run that read any of them."""
@@ -37,30 +40,47 @@ class ImportPreview(QObject):
         self._pause.setInterval(_PAUSE_MS)
         self._pause.timeout.connect(self._begin)
 
+    @property
+    def is_reading(self) -> bool:
+        """Whether the rows of what is looked at are not known yet."""
+        return bool(self._wanted) and not self._found and not self._is_answered
+
     def look(self, arguments: Sequence[str], rows_from: Sequence[str] = ()) -> None:
         """Look at what this import would read; none: at nothing. rows_from: what the rows, span and interval depend on;
         while that stays the same, they stay on show, and only what depends on the market is looked up again."""
         if tuple(arguments) == self._wanted:
             return
+        if arguments and self._child is not None and self.is_reading and tuple(rows_from) == self._rows_from:
+            self._wanted = tuple(arguments)  # the rows that are being read are needed in any case
+            return
         self.end()
         if tuple(rows_from) != self._rows_from:
             self._found = ()
         self._wanted, self._rows_from = tuple(arguments), tuple(rows_from)
+        self._show_known()
+
+    def _show_known(self) -> None:
+        """The rows that are known; the rest is asked after a pause."""
+        self._is_answered = False
         known = "\n".join(_line({**each, "new": None, "unnamed": None}) for each in self._found)
-        self.text_changed.emit(known or (translate("Jobs", "Reading…") if arguments else ""), False)
-        if arguments:
+        self.text_changed.emit(known or (translate("Jobs", "Reading…") if self._wanted else ""), False)
+        if self._wanted:
             self._pause.start()
 
     def end(self) -> None:
         """Look at nothing any more."""
         self._pause.stop()
         self._wanted = ()
+        self._end_child()
+
+    def _end_child(self) -> None:
         child, self._child = self._child, None
         if child is not None:
             child.kill()
             child.deleteLater()
 
     def _begin(self) -> None:
+        self._asked = self._wanted
         command, *rest = self._wanted
         child = self._start_child([command, "--dry-run", *rest], self)
         child.over.connect(lambda ending: self._on_over(child, ending))
@@ -71,6 +91,11 @@ class ImportPreview(QObject):
         if child is not self._child:
             return
         self._found = (ending.summary or {}).get("files") or self._found
+        if self._asked != self._wanted:
+            self._end_child()
+            self._show_known()
+            return
+        self._is_answered = True
         if ending.summary is None:
             self.text_changed.emit(in_fields(ending.sentence), True)
         else:

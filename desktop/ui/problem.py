@@ -34,17 +34,17 @@ class Problem(WrappedLabel):
         QTimer.singleShot(0, self, over)
 
     def check(self, ask: Callable[[], object], buttons: QDialogButtonBox, *, keeps_refusal: bool = False) -> None:
-        """Say what `ask` says in a ValueError, and offer OK only where it raises none.
+        """Say what `ask` says in a ValueError, which may be nothing, and offer OK only where it raises none.
 
         keeps_refusal: nothing was typed since the last refusal, which stays to be read where nothing else is wrong.
         """
         if not keeps_refusal:
             self._refusal = ""
+        sentence, is_right = "", True
         try:
             ask()
-            sentence = ""
         except ValueError as error:
-            sentence = str(error)
+            sentence, is_right = str(error), False
         self.setText(sentence or self._refusal)
         self.setVisible(bool(self.text()))
-        buttons.button(QDialogButtonBox.StandardButton.Ok).setEnabled(not sentence and not self._is_refusing)
+        buttons.button(QDialogButtonBox.StandardButton.Ok).setEnabled(is_right and not self._is_refusing)

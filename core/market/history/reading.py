@@ -92,6 +92,12 @@ def read_candle_table(
     return reader.finish()
 
 
+def require_table(path: Path) -> None:
+    """Raises CandleFileError unless its first part has the columns of candles or trades."""
+    for chunk in islice(TableFile(path, passes_over_long_lines=True).chunks(), 1):
+        roles_of(path, chunk, allows_trades=True)
+
+
 def interval_of(path: Path) -> Interval:
     """How long the candles of a file last, from its first part alone. Raises CandleFileError."""
     table = TableFile(path)

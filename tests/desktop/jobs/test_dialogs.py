@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -278,12 +278,14 @@ class Aside(QObject):
 
     over = Signal(object)
 
-    def __init__(self, ending: Ending) -> None:
+    def __init__(self, ending: Ending | None) -> None:
+        """None: the test emits it."""
         super().__init__()
         self._ending = ending
 
     def start(self) -> None:
-        self.over.emit(self._ending)
+        if self._ending is not None:
+            self.over.emit(self._ending)
 
     def kill(self) -> None:
         """It has ended."""
@@ -318,7 +320,8 @@ def test_an_unreadable_file_shows_only_its_error(qtbot: QtBot, candles: Path) ->
     assert dialog.found.text() == reason and "exchange" not in dialog.message.text().lower()
     assert not dialog.buttons.button(dialog.buttons.StandardButton.Ok).isEnabled()
     dialog.venue.setCurrentText("file")
-    assert dialog.buttons.button(dialog.buttons.StandardButton.Ok).isEnabled(), "it is checked again"
+    assert dialog.found.text() == "Reading…", "it is checked again"
+    qtbot.waitUntil(lambda: dialog.found.text() == reason)
 
 
 def test_a_missing_market_is_mentioned_once(qtbot: QtBot, candles: Path) -> None:
@@ -352,6 +355,45 @@ def test_another_exchange_keeps_the_rows_that_were_read(qtbot: QtBot, candles: P
     assert not any(text.startswith("Reading") for text in said)
     dialog.interval.setCurrentText("5m")
     assert dialog.found.text() == "Reading…", "trades become other candles"
+
+
+def test_import_waits_for_the_rows_which_are_read_once(qtbot: QtBot, candles: Path) -> None:
+    """Regression: Import was offered beside “Reading…”, and each field typed began the reading again."""
+    asked: list[Sequence[str]] = []
+    asides: list[Aside] = []
+
+    def start(arguments: Sequence[str], _owner: object) -> Aside:
+        asked.append(arguments)
+        asides.append(Aside(None))
+        return asides[-1]
+
+    dialog = ImportDialog(start_child=start, files=[candles])  # type: ignore[arg-type]
+    qtbot.addWidget(dialog)
+    ok = dialog.buttons.button(dialog.buttons.StandardButton.Ok)
+    qtbot.waitUntil(lambda: len(asides) == 1 and dialog.picker.is_known)
+    assert not ok.isEnabled() and dialog.found.text() == "Reading…" and dialog.message.text() == ""
+    for typed in ("kra", "kraken"):
+        dialog.venue.setCurrentText(typed)
+    dialog.symbol.setCurrentText("BTC/EUR")
+    assert dialog.found.text() == "Reading…" and not ok.isEnabled()
+    found = {"file": "my candles.csv", "rows": 12, "candles": 12, "interval": "1m", "first_ms": 0, "last_ms": 0}
+    asides[0].over.emit(Ending({"files": [{**found, "rejected": {}, "holes": 0, "missing": 0, "new": 7}]}))
+    assert "12 rows" in dialog.found.text() and "new" not in dialog.found.text() and ok.isEnabled()
+    qtbot.waitUntil(lambda: len(asides) == 2)
+    assert "kraken" not in asked[0] and "kraken" in asked[1], "how many are new is asked for the market alone"
+
+
+def test_a_file_without_candles_is_refused_before_its_market_is_asked_for(qtbot: QtBot, tmp_path: Path) -> None:
+    """Regression: a letter that was dropped on the window was first asked for its exchange."""
+    letter = tmp_path / "letter.txt"
+    letter.write_text("Dear Ada,\nI am well.\n")
+    dialog = ImportDialog(start_child=lambda *_: Aside(None), files=[letter])  # type: ignore[arg-type, return-value]
+    qtbot.addWidget(dialog)
+    said: list[str] = []
+    dialog.picker.answered.connect(lambda: said.append(dialog.message.text()))
+    assert dialog.message.text() == ""
+    qtbot.waitUntil(lambda: "letter.txt" in dialog.message.text())
+    assert "exchange" not in dialog.message.text() and dialog.found.text() == ""
 
 
 def test_a_path_can_be_read_in_the_field(qtbot: QtBot) -> None:

@@ -208,7 +208,7 @@ def test_dropped_files_are_offered_for_import(
     stub(UNTIL_ASKED)
     files = [tmp_path / "a.csv", tmp_path / "b.csv"]
     for file in files:
-        file.write_text("time,close")
+        file.write_text("time,open,high,low,close\n")
     dropped = QMimeData()
     dropped.setUrls([QUrl.fromLocalFile(str(file)) for file in files])
     where, copy = QPointF(200.0, 300.0), Qt.DropAction.CopyAction
@@ -226,7 +226,7 @@ def test_the_import_dialog_shows_the_files_contents(
     qtbot: QtBot, manager: JobManager, stub: Stub, tmp_path: Path
 ) -> None:
     file = tmp_path / "a.csv"
-    file.write_text("time,close")
+    file.write_text("time,open,high,low,close\n")
     two = {"files": [FOUND, {**FOUND, "file": "b.csv", "new": None, "holes": 2, "missing": 5}]}
     none = {"files": [], "errors": ["a.csv has no column of closes; name --interval."]}
     for result, words in (
@@ -244,7 +244,7 @@ def test_closing_the_dialog_ends_its_preview_process(
     qtbot: QtBot, manager: JobManager, stub: Stub, tmp_path: Path
 ) -> None:
     file = tmp_path / "a.csv"
-    file.write_text("time,close")
+    file.write_text("time,open,high,low,close\n")
     stub(UNTIL_ASKED)
     dialog = manager.ask_import([file])
     qtbot.waitUntil(lambda: any(child.process_id for child in dialog.findChildren(ChildProcess)))
@@ -383,7 +383,7 @@ def test_the_dialog_refuses_invalid_and_orders_valid_jobs(
     file = tmp_path / "BTCUSDT.csv"
     file.write_text("time,open,high,low,close,volume\n1700000000000,1.0,1.0,1.0,1.0,1.0\n")
     counted = {"symbol": "BTC/USDT", "interval": "1m", "venue": "binance", "stored": 1, "same": 0, "rejected": {}}
-    stub(answers({"files": [counted]}))
+    stub(answers({"files": [{**FOUND, **counted}]}))
     bench.shell.actions[ActionId.IMPORT_CANDLES].trigger()
     dialog = bench.window.findChild(ImportDialog)
     assert dialog is not None
@@ -393,6 +393,7 @@ def test_the_dialog_refuses_invalid_and_orders_valid_jobs(
     accept = dialog.buttons.button(dialog.buttons.StandardButton.Ok)
     assert "not a time zone" in dialog.message.text() and not accept.isEnabled()
     dialog.zone.setText("UTC")
+    qtbot.waitUntil(accept.isEnabled)
     with qtbot.waitSignal(manager.finished):
         accept.click()
     assert newest(bench).result == "1 candles of BTC/USDT 1m (binance) stored."
