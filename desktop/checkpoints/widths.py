@@ -80,6 +80,8 @@ def _shown(column: Column, text: str) -> str:
 def _sample_rows(catalog: Catalog, rows: Rows) -> Iterator[CheckpointRow]:
     """Those with the longest numbers, and the first ones."""
     places = set(rows[:_FIRST_ROWS].tolist())
+    restored = rows[catalog.text("reason").where(lambda reason: reason == "restore")[rows]]  # their scores are marked
+    places |= set(restored[:_FIRST_ROWS].tolist())
     for name in _EXTREME:
         values = catalog.number(name)[rows]
         known = np.flatnonzero(np.isfinite(values))

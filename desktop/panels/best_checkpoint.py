@@ -36,7 +36,8 @@ class BestCheckpointPanel(Panel):
         self._trophy, self._step, self._when, self._more = (Label() for _ in range(4))
         self._score, self._of = WrappedLabel(), WrappedLabel()
         """The score, and what it is the score of: the model's alone, not the ghosts'."""
-        self._unproven = WrappedLabel(translate("Checkpoints", BEST_MEANING))
+        self._unproven = WrappedLabel(translate("Panels", "The highest of many scores: that proves no edge."))
+        self._unproven.setToolTip(paragraphs(translate("Checkpoints", BEST_MEANING)))
         self._trophy.setToolTip(paragraphs(translate("Checkpoints", BEST_MEANING)))
         self._restore = QPushButton(translate("Panels", "Restore"))
         self._restore.setToolTip(
@@ -44,7 +45,7 @@ class BestCheckpointPanel(Panel):
         )
         self._restore.clicked.connect(self._on_restore)
         scale_text(self._step, 1.25, bold=True)
-        self._score.setFont(tabular(self.font(), bold=True))
+        self._score.setFont(tabular(self.font()))
         for label in (self._score, self._of):
             label.setToolTip(paragraphs(translate("Checkpoints", SCORE_MEANING)))
         self._build_layout()
@@ -108,7 +109,7 @@ class BestCheckpointPanel(Panel):
     @property
     def _small(self) -> tuple[Label, ...]:
         """Below the score."""
-        return self._of, self._unproven, self._when, self._more
+        return self._unproven, self._of, self._when, self._more
 
     def _build_layout(self) -> None:
         top = QHBoxLayout()
@@ -149,7 +150,7 @@ def _why_none(highest: CheckpointInfo | None, model: Found) -> str:
             translate("Panels", "the model lowers the skill of the ghosts by {0}: the simple rules alone are better")
             if model is Found.NO
             else translate("Panels", "the model cost the ghosts {0}, which is not proven yet")
-        ).format(format_percent(abs(highest.model_gain or 0.0), 2))
+        ).format(_size(abs(highest.model_gain or 0.0), 2))
     return translate("Panels", "No best checkpoint yet.\nThe highest score is {0}, at step {1}, but {2}.").format(
         score_text(highest), format_count(highest.step), why
     )
@@ -158,14 +159,21 @@ def _why_none(highest: CheckpointInfo | None, model: Found) -> str:
 def _of_what(best: CheckpointInfo, model: Found) -> str:
     """What the score is measured against, and what the model adds to the ghosts: that may be nothing all the same."""
     if best.model_gain is None:
-        return translate("Panels", "against “no change”, without the simple rules")
-    gain = format_percent(best.model_gain, 1, signed=True)
+        return translate("Panels", "Measured against “no change”, without the simple rules")
+    gain = _size(best.model_gain, 1, signed=True)
     text = (
-        translate("Panels", "against “no change”; adds {0} to the simple rules")
+        translate("Panels", "Measured against “no change”; adds {0} to the simple rules")
         if model is Found.YES
-        else translate("Panels", "against “no change”; gain over the simple rules {0}, not proven yet")
+        else translate("Panels", "Measured against “no change”; gain over the simple rules {0}, not proven yet")
     )
     return text.format(gain)
+
+
+def _size(share: float, decimals: int, *, signed: bool = False) -> str:
+    """A share that is not zero is never shown as zero."""
+    if share == 0.0 or round(100.0 * share, decimals):
+        return format_percent(share, decimals, signed=signed)
+    return translate("Panels", "less than {0}").format(format_percent(10.0 ** -(decimals + 2), decimals))
 
 
 def set_text_of_button(button: QPushButton, text: str) -> None:

@@ -431,6 +431,11 @@ def score_text(info: CheckpointInfo) -> str:
         return MISSING
     value = format_percent(info.skill, 1, signed=True)
     if info.skill_low is None or info.skill_high is None:
-        return value
+        return _marked(value, info)
     low, high = format_number(info.skill_low * 100, 1), format_number(info.skill_high * 100, 1)
-    return translate("Checkpoints", "{0} ({1} to {2})").format(value, low, high)
+    return _marked(translate("Checkpoints", "{0} ({1} to {2})").format(value, low, high), info)
+
+
+def _marked(score: str, info: CheckpointInfo) -> str:
+    """A restored model has no score yet: this is that of the checkpoint whose weights it has."""
+    return translate("Checkpoints", "as restored: {0}").format(score) if info.reason == "restore" else score

@@ -14,6 +14,8 @@ from core.domain.events import JobProgress
 _MOST_JOBS = 64
 _MOST_KEPT = 50
 _SETTLE_S = 2.0
+_ESTIMATE_HOLDS_S = 2.0
+"""Parts of the window read the list at different moments: one estimate holds for this long, so that all show it."""
 
 
 class JobState(StrEnum):
@@ -57,7 +59,8 @@ class JobList:
     """Works under way, oldest first, and the newest that are over. A work is over when its report says so, or when it
     is `end`ed or `finish`ed.
 
-    Where a report does not tell the time left, it is worked out from the pace so far.
+    Where a report does not tell the time left, it is worked out from the pace so far. An estimate is replaced every two
+    seconds.
     """
 
     def __init__(self, clock: Clock) -> None:
@@ -65,6 +68,8 @@ class JobList:
         self._running: dict[str, Job] = {}
         self._over: list[Job] = []
         self._started: dict[str, tuple[float, int]] = {}
+        self._estimated_s: dict[str, float] = {}
+        """When the estimate of a job was made."""
 
     def __len__(self) -> int:
         return len(self._running)
@@ -101,7 +106,7 @@ class JobList:
         if job is None:
             return
         if job.doing != doing or done < job.report.done:
-            self._started.pop(job_id, None)  # another part has another pace
+            self._forget_pace(job_id)  # another part has another pace
         if done >= total:  # the next part has not reported its length yet
             done, total, seconds_left = 0, 0, None
         self._advance(JobProgress(job_id, job.report.title, done, total, seconds_left), doing)
@@ -124,7 +129,7 @@ class JobList:
     ) -> Job | None:
         """It is over: as what. An unknown id is no error, and None."""
         job = self._running.pop(job_id, None)
-        self._started.pop(job_id, None)
+        self._forget_pace(job_id)
         if job is None:
             return None
         if state is JobState.ENDED and job.state is JobState.CANCELLING:
@@ -159,15 +164,26 @@ class JobList:
 
     def _advance(self, report: JobProgress, doing: str) -> None:
         self._started.setdefault(report.job_id, (self._clock.monotonic_s(), report.done))
-        if report.seconds_left is None:
-            report = replace(report, seconds_left=self._seconds_left(report))
         before = self._running.get(report.job_id)
+        report = replace(report, seconds_left=self._estimate(report, before))
         if before is not None and before.state is JobState.CANCELLING:
             report = replace(report, seconds_left=None)
         if before is None:
             self._running[report.job_id] = Job(report, JobState.RUNNING, self._clock.now_ms(), doing)
         else:
             self._running[report.job_id] = replace(before, report=report, doing=doing)
+
+    def _forget_pace(self, job_id: str) -> None:
+        self._started.pop(job_id, None)
+        self._estimated_s.pop(job_id, None)
+
+    def _estimate(self, report: JobProgress, before: Job | None) -> float | None:
+        now_s, shown = self._clock.monotonic_s(), None if before is None else before.report.seconds_left
+        is_held = now_s - self._estimated_s.get(report.job_id, -_ESTIMATE_HOLDS_S) < _ESTIMATE_HOLDS_S
+        if is_held and shown is not None and report.total > 0:
+            return shown
+        self._estimated_s[report.job_id] = now_s
+        return self._seconds_left(report) if report.seconds_left is None else report.seconds_left
 
     def _seconds_left(self, report: JobProgress) -> float | None:
         started_s, done_at_start = self._started[report.job_id]

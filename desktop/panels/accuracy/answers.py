@@ -127,9 +127,9 @@ def _model(accuracy: AccuracySummary, *, has_ended: bool) -> Answer:
         Found.NO: translate("Panels", "The model does harm: {0}").format(value),
         Found.OPEN: _open_words(accuracy.model_weight),
         Found.EARLY: (
-            translate("Panels", "Model: undecided until more candles arrive ({0} simple rules)")
+            translate("Panels", "Model: undecided until more candles arrive (next close: {0} simple rules)")
             if has_ended
-            else translate("Panels", "Model: too early to tell ({0} simple rules)")
+            else translate("Panels", "Model: too early to tell (next close: {0} simple rules)")
         ).format(rules),
     }
     text = texts[found] if rules or found is not Found.EARLY else translate("Panels", "Model: too early to tell")
@@ -146,9 +146,9 @@ def _open_words(weight: float | None) -> str:
     if weight is None:
         return translate("Panels", "No proven gain from the model yet")
     text = (
-        translate("Panels", "The model adds nothing yet ({0} simple rules)")
+        translate("Panels", "The model adds nothing yet (next close: {0} simple rules)")
         if weight <= _TINY_SHARE
-        else translate("Panels", "No proven gain from the model yet ({0} simple rules)")
+        else translate("Panels", "No proven gain from the model yet (next close: {0} simple rules)")
     )
     return text.format(format_percent(1.0 - weight, 0))
 

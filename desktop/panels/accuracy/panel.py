@@ -6,7 +6,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QHBoxLayout, QTabBar, QToolButton, QVBoxLayout, QWidget
 
-from core.domain.events import AccuracySummary, ExpertShares, ForecastGroup
+from core.domain.events import AccuracySummary, ExpertShares, ForecastGroup, TrainerStatus
 from core.forecast.confidence import FEWEST_FOR_A_PROOF
 from core.forecast.score import FEWEST_FOR_AN_ESTIMATE
 from desktop.panels.accuracy.answers import AnswerLine, Answers, Found, answers_of
@@ -237,9 +237,10 @@ class AccuracyPanel(Panel):
         share = own.model_weight
         if share is not None:
             model, rest = format_percent(share, 0), format_percent(1.0 - share, 0)
-            of_model = translate("Panels", "· ghosts: {0} model").format(model)
+            of_model = translate("Panels", "· next close: {0} model").format(model)
             text = f"{text} {of_model}"
             meaning = f"{meaning}\n{translate('Panels', SHARE_MEANING).format(model, rest)}"
+            meaning = f"{meaning}\n{_by_horizon(self._state.status)}".rstrip()
         set_text(self._footer, text)
         self._footer.setToolTip(paragraphs(meaning))
 
@@ -250,6 +251,16 @@ _EMPTY = QT_TRANSLATE_NOOP("Panels", "No forecasts scored yet.\nEach is scored w
 def _total(shown: AccuracySummary) -> int:
     """Scored candles of a group: of the run's own in the whole run, of the others in the window."""
     return max(shown.skill_close.n, shown.coverage_90.n)
+
+
+def _by_horizon(status: TrainerStatus | None) -> str:
+    """The model's share in each close that is forecast: it may differ much."""
+    shares = None if status is None else status.shares
+    if shares is None or len(shares.shares) < 2:
+        return ""
+    quantity, model = shares.quantities.index("close"), shares.experts.index("model")
+    each = (format_percent(of_horizon[quantity][model], 0) for of_horizon in shares.shares)
+    return translate("Panels", "The model's share in the close of each candle ahead: {0}.").format(", ".join(each))
 
 
 def _total_text(shown: AccuracySummary) -> str:

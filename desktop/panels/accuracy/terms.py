@@ -113,9 +113,9 @@ INTERVAL_MEANING = QT_TRANSLATE_NOOP(
 )
 SHARE_MEANING = QT_TRANSLATE_NOOP(
     "Panels",
-    "The ghosts combine {0} of the model's forecast with {1} of simpler ones from the same candles: “no change”, "
-    "averages, regressions. The better recent ones weigh more; where the model's share is small, the ghosts are "
-    "those of the simpler forecasts.",
+    "For the next close, the ghosts combine {0} of the model's forecast with {1} of simpler ones from the same "
+    "candles: “no change”, averages, regressions. The better recent ones weigh more; where the model's share is "
+    "small, the ghosts are those of the simpler forecasts.",
 )
 
 

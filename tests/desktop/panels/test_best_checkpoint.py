@@ -90,7 +90,9 @@ def test_it_names_the_metric_of_the_score(
     panel.refresh()
     assert "Model alone: +1.1 %" in words(panel) and "against “no change”" in words(panel)
     assert ("+0.1 %, not proven yet" in words(panel)) is (gain is not None)
-    assert "That proves no edge" in words(panel)
+    shown = panel._score.y(), panel._unproven.y(), panel._of.y()
+    assert "that proves no edge" in words(panel) and shown == tuple(sorted(shown)), "right below the number"
+    assert not panel._score.font().bold()
 
 
 @pytest.mark.parametrize("interval", [(0.001, 0.005), (-0.005, -0.001), (-0.002, 0.008), (None, None)])
@@ -123,6 +125,7 @@ def test_the_models_gain_never_contradicts_the_answer(
     ("changes", "said"),
     [
         ({"skill": 0.062, "model_gain": -0.0012}, "cost the ghosts 0.12 %, which is not proven yet"),
+        ({"skill": 0.062, "model_gain": -0.000012}, "cost the ghosts less than 0.01 %, which is not proven yet"),
         ({"skill": -0.01, "skill_low": -0.02}, "“no change” is better"),
         ({"skill": 0.062, "health": Disease.DIVERGED}, "had diverged"),
     ],

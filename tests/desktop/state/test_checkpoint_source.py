@@ -14,7 +14,7 @@ from core.domain.events import CheckpointsChanged
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
 from core.storage.record_writer import TrainingRecord
-from desktop.state.checkpoint_source import CheckpointSource
+from desktop.state.checkpoint_source import CheckpointSource, score_text
 from desktop.state.database import WindowDatabase
 from desktop.state.library import Library
 from desktop.state.run_state import RunState
@@ -124,3 +124,10 @@ def test_what_is_open_is_held_once_and_announced_to_a_new_trainer(source: Checkp
     state.apply(scenario.ready())
     source.hold("preview", [])
     assert held == [("a", "b"), ("a", "b", "c"), ("a", "b", "c"), ("b", "c")]
+
+
+def test_the_score_of_a_restored_checkpoint_is_marked_as_the_old_ones() -> None:
+    """Regression: the row looked as if the restored model had scored already."""
+    info = scenario.checkpoint(12_345)
+    assert score_text(replace(info, reason="restore")) == f"as restored: {score_text(info)}"
+    assert "as restored" not in score_text(replace(info, reason="restore", skill=None))

@@ -35,6 +35,18 @@ def test_the_time_left_comes_from_the_pace(clock: ManualClock) -> None:
     assert jobs.running()[0].seconds_left == pytest.approx(12.0)
 
 
+def test_an_estimate_holds_for_two_seconds(clock: ManualClock) -> None:
+    """Regression: the chart and the status bar, which are not painted together, showed two times for one job."""
+    jobs, shown = JobList(clock), list[float | None]()
+    for done in range(20, 70, 10):
+        jobs.apply(JobProgress("a", "First", done, 100, 1_000.0 - done))
+        shown.append(jobs.running()[0].seconds_left)
+        clock.advance_ms(800)
+    assert shown == [980.0, 980.0, 980.0, 950.0, 950.0]
+    jobs.advance("a", "Another part", 1, 100, 7.0)
+    assert jobs.running()[0].seconds_left == 7.0
+
+
 def test_no_time_left_is_shown_before_there_is_a_pace(clock: ManualClock) -> None:
     jobs = JobList(clock)
     jobs.apply(JobProgress("a", "First", 20, 100))

@@ -40,15 +40,15 @@ def answers(
 def test_an_edge_of_the_simple_rules_alone_is_named_and_not_green(theme: Theme) -> None:
     found = answers(ABOVE, AROUND)
     assert found.ghosts.text == "Ghosts beat “no change”: +2.0 % (1.0 to 3.0)"
-    assert found.model.text == "The model adds nothing yet (97 % simple rules)"
+    assert found.model.text == "The model adds nothing yet (next close: 97 % simple rules)"
     assert found.colour(found.ghosts, theme.palette) != theme.palette.good
     assert found.colour(found.model, theme.palette) == theme.palette.text
 
 
 def test_an_unproven_edge_is_not_called_none() -> None:
     for weight, text in (
-        (0.05, "The model adds nothing yet (95 % simple rules)"),
-        (0.11, "No proven gain from the model yet (89 % simple rules)"),
+        (0.05, "The model adds nothing yet (next close: 95 % simple rules)"),
+        (0.11, "No proven gain from the model yet (next close: 89 % simple rules)"),
         (None, "No proven gain from the model yet"),
     ):
         assert answers_of(replace(run(ABOVE, AROUND), model_weight=weight), None).model.text == text

@@ -6,7 +6,7 @@ from PySide6.QtWidgets import QLabel, QWidget
 from pytestqt.qtbot import QtBot
 
 from core.domain.candle import Market
-from core.domain.events import Estimate, ForecastGroup
+from core.domain.events import Estimate, ExpertShares, ForecastGroup
 from core.market.feeds.base import FeedState, FeedStatus
 from desktop.panels.accuracy.panel import AccuracyPanel
 from desktop.panels.accuracy.words import span
@@ -47,13 +47,25 @@ def test_the_verdict_comes_first_and_each_row_has_interval_reference_and_n(
     panel.refresh()
     assert words(panel)[:3] == [
         "Ghosts are not proven better than “no change”: +1.1 % (−0.4 to 2.6)",
-        "–  No proven gain from the model yet (36 % simple rules)",
+        "–  No proven gain from the model yet (next close: 36 % simple rules)",
         "✓  Learning helps: +0.8 % (0.2 to 1.4)",
     ]
     assert row(panel, "Direction") == ["Direction", "52.3 %", "49.1 to 55.5", "50 %", "948"]
     assert row(panel, "Candle accuracy") == ["Candle accuracy", "43.7 %", "42.1 to 45.3", "41.9 %", "1,000"]
     assert row(panel, "90 % band") == ["90 % band", "89.3 %", "87.2 to 91.1", "90 %", "1,000"]
     assert row(panel, "Close skill") == ["Close skill", "+1.1 %", "−0.4 to 2.6", "0 %", "1,000"]
+
+
+def test_the_models_share_names_its_horizon(panel: AccuracyPanel, state: RunState) -> None:
+    """Regression: “ghosts: 1 % model”, though at other horizons it was more."""
+    by_horizon = tuple(((share, 1.0 - share),) for share in (0.01, 0.2, 0.36))
+    shares = ExpertShares(("model", "repeat"), ("close",), by_horizon)
+    state.apply(scenario.status(accuracy=scenario.accuracy(model_weight=0.01), shares=shares))
+    panel.refresh()
+    assert panel._footer.text().endswith("· next close: 1 % model")
+    assert "The model's share in the close of each candle ahead: 1 %, 20 %, 36 %." in panel._footer.toolTip().replace(
+        "\xa0", " "
+    )
 
 
 def test_too_few_candles_show_a_dash_and_their_count(panel: AccuracyPanel, state: RunState) -> None:
