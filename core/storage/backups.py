@@ -34,6 +34,7 @@ from core.storage.backup_record import (
     sha256_of,
     write_record,
 )
+from core.storage.checkpoints import can_be_best
 from core.storage.database import START_AGAIN, decode, give_back_room
 from core.storage.errors import CorruptDatabaseError, StorageError, explain
 from core.storage.folder import DataFolder
@@ -50,9 +51,9 @@ SELECT file, sha256 FROM checkpoints WHERE is_deleted = 0 AND sequence IN (
     SELECT MAX(sequence) FROM checkpoints WHERE is_deleted = 0 GROUP BY run_id
     UNION SELECT MAX(sequence) FROM checkpoints WHERE is_deleted = 0 AND is_known_good = 1 GROUP BY run_id
     UNION SELECT sequence FROM (
-        SELECT run_id, sequence, MAX(skill) FROM checkpoints
-        WHERE is_deleted = 0 AND is_known_good = 1 AND ABS(skill) <= 1.7976931348623157e308 GROUP BY run_id
-    )
+        SELECT sequence, ROW_NUMBER() OVER (PARTITION BY run_id ORDER BY skill DESC, sequence DESC) AS place
+        FROM checkpoints WHERE is_deleted = 0 AND {can_be_best}
+    ) WHERE place = 1
 ) ORDER BY sequence
 """
 _log = logging.getLogger("ghostcandle")
@@ -263,7 +264,7 @@ def _damage(source: sqlite3.Connection) -> str | None:
 def _kept_checkpoints(folder: DataFolder, source: sqlite3.Connection, into: Path) -> Iterator[KeptFile]:
     """The newest, the newest known good and the best of every run; damaged ones are skipped with a warning."""
     into.mkdir()
-    for number, (file, sha256) in enumerate(source.execute(_RESUMED_FROM).fetchall()):
+    for number, (file, sha256) in enumerate(_resumed_from(source)):
         kept = KeptFile(file=str(file), kept_as=f"{number:06}.safetensors", sha256=str(sha256))
         try:
             link_or_copy(folder.absolute(kept.file), into / kept.kept_as)
@@ -274,6 +275,12 @@ def _kept_checkpoints(folder: DataFolder, source: sqlite3.Connection, into: Path
             continue
         (into / kept.kept_as).unlink()
         _log.warning("%s is not whole, so it is not in the backup.", kept.file)
+
+
+def _resumed_from(source: sqlite3.Connection) -> list[tuple[str, str]]:
+    """File and sha256 of those checkpoints."""
+    columns = {str(row[1]) for row in source.execute("PRAGMA table_info(checkpoints)")}
+    return source.execute(_RESUMED_FROM.format(can_be_best=can_be_best(columns))).fetchall()
 
 
 def link_or_copy(path: Path, target: Path) -> None:

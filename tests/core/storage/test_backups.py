@@ -14,8 +14,9 @@ from pathlib import Path
 import pytest
 
 from core.domain.clock import ManualClock, SystemClock
+from core.domain.diagnosis import Disease
 from core.storage.backup_record import RECORD, list_backups, verify
-from core.storage.backups import BackupCancelled, is_due, make_backup
+from core.storage.backups import BackupCancelled, _resumed_from, is_due, make_backup
 from core.storage.candles import CandleStore
 from core.storage.checkpoints import CheckpointRows
 from core.storage.database import open_database
@@ -23,7 +24,7 @@ from core.storage.errors import CorruptDatabaseError, StorageError
 from core.storage.folder import DataFolder
 from core.storage.recovering import open_or_recover, restore
 from core.training.commands import SaveCheckpoint
-from tests.core.storage.samples import MARKET, candle
+from tests.core.storage.samples import MARKET, candle, checkpoint, open_record
 from tests.core.training import rigs
 from tests.support.candles import random_walk
 
@@ -289,6 +290,31 @@ def test_a_run_continues_from_a_backup_as_after_a_kill(tmp_path: Path) -> None:
     assert aside and {path.name for path in aside} <= {path.name for path in weights}
     with closing(open_database(folder.database, readonly=True)) as db:
         assert CheckpointRows(db).newest(run_id) is not None
+
+
+def test_a_diverged_checkpoint_is_not_taken_for_the_best_of_its_run(folder: DataFolder) -> None:
+    """Regression: the highest skill alone decided. A database of an older version lacks the columns that tell."""
+    with closing(open_database(folder.database)) as db:
+        record = open_record(db)
+        made = {
+            name: replace(checkpoint(record.reader.run_id, number), file=name, **figures)
+            for number, (name, figures) in enumerate(
+                {
+                    "best": {"skill": 0.2},
+                    "diverged": {"skill": 0.9, "health": Disease.DIVERGED.value},
+                    "adds less than nothing": {"skill": 0.8, "model_gain": -0.1},
+                    "worse than no change": {"skill": -0.1},
+                    "newest": {"skill": None},
+                }.items()
+            )
+        }
+        with record.write():
+            for info in made.values():
+                record.add_checkpoint(info)
+        assert [file for file, _ in _resumed_from(db.conn)] == ["best", "newest"]
+        for column in ("health", "model_gain"):
+            db.conn.execute(f"ALTER TABLE checkpoints DROP COLUMN {column}")
+        assert [file for file, _ in _resumed_from(db.conn)] == ["diverged", "newest"]
 
 
 def test_a_damaged_checkpoint_is_not_in_the_backup(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
