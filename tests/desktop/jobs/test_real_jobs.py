@@ -163,6 +163,7 @@ def test_a_file_is_imported_from_the_window_and_listed_once(qapp: QApplication, 
         dialog.zone.setText("Middle/Earth")
         assert "not a time zone" in dialog.message.text() and not ok(dialog).isEnabled()
         dialog.zone.setText("UTC")
+        await until(ok(dialog).isEnabled, "its rows", PATIENCE_S)
         ok(dialog).click()
         reports: list[str] = []
         application.remote_commands.summary_ready.connect(reports.append)
