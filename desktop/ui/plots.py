@@ -11,7 +11,7 @@ import pyqtgraph as pg
 from numpy.typing import NDArray
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QFontMetrics, QPainter
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QGraphicsItem
 
 from desktop.ui.formatting import format_number, format_significant, power_of_ten
 from desktop.ui.inputs import readable_decimal
@@ -164,6 +164,13 @@ def apply_plot_palette(plot: pg.PlotWidget, palette: Palette) -> None:
         axis = plot.getAxis(name)
         axis.setPen(palette.border)
         axis.setTextPen(palette.muted_text)
+
+
+def own_children(item: QGraphicsItem) -> None:
+    """To be called after an item has been removed from its scene: PySide then takes its children for Python's, while Qt
+    deletes them with the item, and the garbage collector would delete them a second time."""
+    for child in item.childItems():
+        child.setParentItem(item)
 
 
 def plot_widget(

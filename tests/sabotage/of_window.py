@@ -14,8 +14,8 @@ FAULTS = (
     Fault(
         "drift-marks-never-removed",
         "desktop/panels/loss/drift_marks.py",
-        "            self._plot.removeItem(self._lines.pop(drift))",
-        "            self._lines.pop(drift)",
+        "            self._plot.removeItem(line)\n",
+        "",
     ),
     Fault(
         "speed-of-long-ago",

@@ -11,6 +11,7 @@ from PySide6.QtCore import QRectF, Signal
 from desktop.chart.axes.price_scale import PriceRange, ScaleKind
 from desktop.chart.panes.frame import Frame
 from desktop.chart.panes.pane import Pane
+from desktop.ui.plots import own_children
 
 _HALF_PX = 0.5
 """Offset of a device pixel's middle from its edge: whole indices and prices are there."""
@@ -45,6 +46,7 @@ class PaneBox(pyqtgraph.ViewBox):  # type: ignore[misc]  # pyqtgraph has no type
         if item in self.foreign_items:
             self.foreign_items.remove(item)
         super().removeItem(item)
+        own_children(item)
 
     def add_own(self, item: Any) -> None:
         """Add an item of the chart, which is excluded from automatic ranges."""

@@ -14,6 +14,7 @@ from desktop.ui.formatting import format_count, format_significant, format_time
 from desktop.ui.interface_size import scale_text
 from desktop.ui.panel_base import colour_text, set_text
 from desktop.ui.plain_text import paragraphs
+from desktop.ui.plots import own_children
 from desktop.ui.theme import Palette
 from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
 
@@ -49,7 +50,9 @@ class DriftMarks(ElidedLabel):
         """Of these, in order, those between two steps."""
         seen = [drift for drift in drifts if first_step <= drift.step <= last_step]
         for drift in [drift for drift in self._lines if drift not in seen]:
-            self._plot.removeItem(self._lines.pop(drift))
+            line = self._lines.pop(drift)
+            self._plot.removeItem(line)
+            own_children(line)
         for drift in seen:
             if drift not in self._lines:
                 self._lines[drift] = self._add_line(drift)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pyqtgraph
 import pytest
+import shiboken6
 from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtTest import QTest
 
@@ -147,6 +148,14 @@ def test_a_drag_moves_a_movable_item_and_otherwise_the_view(
     drag(chart, QPoint(500, 300), way)
     assert item.pos() == moved
     assert chart.scale.right < right
+
+
+def test_the_label_of_a_removed_line_is_still_deleted_with_it(chart: ChartWidget) -> None:
+    line = pyqtgraph.InfiniteLine(0.0, angle=0, label="here")
+    chart.box().addItem(line)
+    settle(chart)
+    chart.box().removeItem(line)
+    assert not shiboken6.ownedByPython(line.label)
 
 
 def test_escape_releases_it(chart: ChartWidget, monkeypatch: pytest.MonkeyPatch) -> None:

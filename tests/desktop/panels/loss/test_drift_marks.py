@@ -3,6 +3,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+import shiboken6
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
@@ -83,6 +84,7 @@ def test_marks_out_of_view_are_removed(panel: LossPanel, state: RunState) -> Non
     panel.mark_stale()
     panel.refresh()
     assert not panel.drifts.marked and line.scene() is None
+    assert not shiboken6.ownedByPython(line.label), "it would be deleted twice: by Qt with the line, and by Python"
 
 
 @pytest.mark.parametrize("width", [260, 340, 480, 900])
