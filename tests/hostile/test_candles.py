@@ -262,10 +262,10 @@ def test_a_trainer_dying_on_every_candle_is_stopped_and_the_candles_kept(
 def test_a_non_finite_state_is_never_saved(tmp_path: Path, session_after: SessionAfter) -> None:
     """Such checkpoints were written, and none of them could be resumed."""
     session = session_after(tmp_path, 41)
-    state = session._session.forecaster._combined.state()
+    state = session._session.market.forecaster._combined.state()
     name = next(name for name, array in state.items() if array.dtype == np.float64)
     state[name].flat[0] = np.inf
-    session._session.forecaster._combined.restore(state)
+    session._session.market.forecaster._combined.restore(state)
     events = session.handle(SaveCheckpoint("manual"))
     incidents = [event for event in events if isinstance(event, Incident)]
     assert [incident.kind for incident in incidents] == ["checkpoint not written"]

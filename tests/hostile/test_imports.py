@@ -273,7 +273,7 @@ def trainer(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Trainer]:
 
 def state_of(session: TrainingService) -> str:
     """A digest of all that was learned."""
-    engine, forecaster = session._session.engine, session._session.forecaster
+    engine, forecaster = session._session.engine, session._session.market.forecaster
     arrays = {name: tensor.numpy() for name, tensor in engine.tensors().items()} | forecaster.state()
     digest = hashlib.sha256(json.dumps(engine.scalars(), sort_keys=True).encode())
     for name in sorted(arrays):

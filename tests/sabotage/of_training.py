@@ -91,7 +91,7 @@ FAULTS = (
     ),
     Fault(
         "hole-of-the-first-horizon-only",
-        "core/training/online/session.py",
+        "core/training/online/market_session.py",
         "not bool(usable[0, horizon - 1])",
         "not bool(usable[0, 0])",
     ),
@@ -103,9 +103,9 @@ FAULTS = (
     ),
     Fault(
         "forecast-not-committed",
-        "core/training/online/session.py",
-        "            self._record.add_forecasts(forecast.rows())\n",
-        "            forecast.rows()\n",
+        "core/training/online/market_session.py",
+        "        self.record.add_forecasts(forecast.rows())\n",
+        "        forecast.rows()\n",
     ),
     Fault(
         "pretrained-candles-count-as-own",
@@ -326,8 +326,8 @@ FAULTS = (
     Fault(
         "score-of-another-model",
         "core/training/online/session.py",
-        "        self.scores.begin_line(self.position_ms)\n",
-        "",
+        "            market.scores.begin_line(market.position_ms)\n",
+        "            pass\n",
     ),
     Fault(
         "restored-model-with-the-figures-of-the-wreck",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -67,6 +68,14 @@ def build_batch(history: History, origins: NDArray[np.int64], context: int, loss
     weights = usable[..., None] * _weights(history, origins, loss_weights)
     targets = np.where(weights > 0.0, normalised, 0.0)
     return Batch(features, is_real, targets.astype(np.float32), weights.astype(np.float32))
+
+
+def joined(batches: Sequence[Batch]) -> Batch:
+    """The samples of several markets as one batch; at least one."""
+    if len(batches) == 1:
+        return batches[0]
+    columns = zip(*((each.features, each.is_real, each.targets, each.weights) for each in batches), strict=True)
+    return Batch(*(np.concatenate(column) for column in columns))
 
 
 def usual_weights() -> FloatArray:

@@ -253,9 +253,9 @@ class CheckpointKeeper:
         return {name: getattr(restored, name) for name in _FIGURES}
 
     def _write(self, session: TrainingSession, reason: str, health: str | None) -> CheckpointInfo:
-        scores = score_checkpoint(session.scores, session.history, session.engine, self._model.context)
+        scores = score_checkpoint(session.market.scores, session.market.history, session.engine, self._model.context)
         skill = _finite(scores.model)
-        direction, coverage = session.scores.checkpoint_hits()
+        direction, coverage = session.market.scores.checkpoint_hits()
         is_sound = session.ladder.is_sound and health != Disease.DIVERGED
         checkpoint_id = f"{self._run_id}-{session.step:08d}-{secrets.token_hex(3)}"
         path = self._folder.checkpoints(self._run_id) / f"step-{session.step:08d}-{checkpoint_id[-6:]}{_SUFFIX}"

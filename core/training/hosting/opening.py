@@ -27,7 +27,11 @@ from core.training.engine.engine import TrainingEngine
 from core.training.engine.replicas import Replicas
 from core.training.engine.samples import LossWeights
 from core.training.hosting.checkpoint_keeper import CheckpointKeeper
+from core.training.online.drift_response import DriftWatch
+from core.training.online.forecaster import Forecaster
 from core.training.online.ledger import ScoreLedger
+from core.training.online.market_session import MarketSession
+from core.training.online.provenance import Provenance
 from core.training.online.reference_model import ReferenceModel
 from core.training.online.session import SessionOptions, TrainingSession
 from core.training.online.trainer_spec import SessionSpec
@@ -57,27 +61,21 @@ def open_run(spec: SessionSpec, db: Database, device: Device, clock: Clock) -> O
     episode_ms = max(EPISODE_MS, _EPISODE_CANDLES * spec.market.interval.duration_ms)
     record = TrainingRecord(db, run.run_id, RunStore(db).take_fence(run.run_id), episode_ms)
     generator = np.random.Generator(np.random.PCG64(run.seed))
-    quarantine = Quarantine(DataFolder(spec.root).bad_batches(run.run_id))
+    settings, folder = spec.settings, DataFolder(spec.root)
+    quarantine = Quarantine(folder.bad_batches(run.run_id))
+    provenance = Provenance(spec.market.interval)
     session = TrainingSession(
         _options(spec),
-        _build_history(spec),
+        [_build_market(spec, engine, record, provenance, clock)],
         engine,
-        RecoveryLadder(engine, spec.settings.recovery, KnownGood(engine, generator), quarantine),
+        RecoveryLadder(engine, settings.recovery, KnownGood(engine, generator), quarantine),
         record,
         generator,
         clock,
-        ScoreLedger(spec.own_mode),
-        ReferenceModel(
-            engine,
-            DataFolder(spec.root).checkpoints(run.run_id),
-            spec.settings.online.twin_age,
-            spec.settings.model.horizons,
-        ),
+        ReferenceModel(engine, folder.checkpoints(run.run_id), settings.online.twin_age),
+        provenance,
     )
-    settings = spec.settings
-    keeper = CheckpointKeeper(
-        DataFolder(spec.root), record, CheckpointRows(db), settings.checkpoints, settings.model, clock
-    )
+    keeper = CheckpointKeeper(folder, record, CheckpointRows(db), settings.checkpoints, settings.model, clock)
     return OpenedRun(run, session, record, keeper)
 
 
@@ -105,20 +103,30 @@ def _find_or_create(spec: SessionSpec, db: Database, device: Device, clock: Cloc
 def _options(spec: SessionSpec) -> SessionOptions:
     training = spec.settings.training
     return SessionOptions(
-        interval=spec.market.interval,
         context=spec.settings.model.context,
         replay_samples=training.replay_samples,
         replay_window=training.replay_window,
         loss_weights=LossWeights(training.poor_forecast_weight, training.wrong_direction_weight),
         known_good_every=spec.settings.checkpoints.every_steps,
-        drift=spec.settings.online.drift,
     )
 
 
-def _build_history(spec: SessionSpec) -> History:
-    model, training = spec.settings.model, spec.settings.training
+def _build_market(
+    spec: SessionSpec, engine: TrainingEngine, record: TrainingRecord, provenance: Provenance, clock: Clock
+) -> MarketSession:
+    model, training, interval = spec.settings.model, spec.settings.training, spec.market.interval
     needed = max(training.replay_window, REFERENCE_WINDOW) + model.context + model.horizons
-    return History(spec.market.interval, needed, model.horizons)
+    history = History(interval, needed, model.horizons)
+    return MarketSession(
+        interval,
+        history,
+        Forecaster(history, engine, model.context),
+        record,
+        ScoreLedger(spec.own_mode),
+        DriftWatch(spec.settings.online.drift, engine),
+        provenance,
+        clock,
+    )
 
 
 def build_engine(

@@ -138,14 +138,14 @@ class TrainingService:
             device=self._device.label,
             step=session.step,
             position_ms=session.position_ms,
-            recorded_until_ms=session.recorded_until_ms,
+            recorded_until_ms=session.market.recorded_until_ms,
             resumed_from=session.checkpoint_id,
             parameters=session.engine.parameters,
             layers=session.engine.layers,
             uses_gpu=self._device.torch_device.type == "cuda",
         )
         steps, wrecked = self._record.reader.steps(WINDOW), diverged_since(self._keeper.kept(), session.checkpoint_id)
-        verdict = self._health.prime(steps, session.scores.line_after_ms, wrecked)
+        verdict = self._health.prime(steps, session.market.scores.line_after_ms, wrecked)
         asked_meanwhile = self._delete(self._keeper.apply_requests)
         return (*self._opening_incidents, ready, verdict, *asked_meanwhile, *self._opening_rescores, self.status())
 
@@ -174,24 +174,24 @@ class TrainingService:
 
     def status(self) -> TrainerStatus:
         """The current status of the run."""
-        session = self._session
+        session, market = self._session, self._session.market
         self._status_at_s = self._clock.monotonic_s()
         return TrainerStatus(
             run_id=self._run.run_id,
             state=self._state,
             step=session.step,
-            candles=session.history.observed,
+            candles=session.observed,
             position_ms=session.position_ms,
             steps_per_s=self._steps_per_s(),
             last_step_at_ms=session.last_step_at_ms,
             loss=self._losses(),
-            accuracy=session.scores.own_summary(session.scored, session.live_scored, session.model_weight),
+            accuracy=market.scores.own_summary(market.scored, market.live_scored, market.forecaster.model_weight),
             device=self._device.label,
             learning_rate=session.engine.rate_in_force,
             clip_norm=session.engine.clip_norm,
-            accuracy_apart=session.scores.other_summary(session.scored, session.live_scored),
+            accuracy_apart=market.scores.other_summary(market.scored, market.live_scored),
             online=session.online_gain,
-            shares=session.forecaster.shares,
+            shares=market.forecaster.shares,
         )
 
     def _losses(self) -> LossSummary:
@@ -238,7 +238,9 @@ class TrainingService:
 
     def _open_corrections(self) -> Corrections:
         market, horizons = self._spec.market, self._spec.settings.model.horizons
-        return Corrections(self._record, CandleStore(self._db), market, horizons, self._session.scores, self._clock)
+        return Corrections(
+            self._record, CandleStore(self._db), market, horizons, self._session.market.scores, self._clock
+        )
 
     def _open_health(self) -> GradientHealth:
         engine = self._session.engine

@@ -5,8 +5,10 @@ from __future__ import annotations
 
 import copy
 from collections import deque
+from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 from torch import nn
 
 from core.domain.events import ExpertShares
@@ -53,11 +55,19 @@ class Forecaster:
 
     def forecast(self) -> Quantiles:
         """Forecast the candles after the newest one."""
-        return self._combine(self._of_model())
+        return forecast_together([self])[0]
 
-    def forecast_of(self, model: nn.Module) -> FloatArray:
-        """Forecast of another model of the same shape for the candles after the newest: [H, Q, L], natural units."""
-        return self._natural(self._of_model(model))
+    def inputs(self) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
+        """What the model reads to forecast the candles after the newest: features [1, T, F], is_real [1, T]."""
+        return self._history.windows(np.array([len(self._history) - 1], dtype=np.int64), self._context)
+
+    def with_corrections(self, corrections: FloatArray) -> Quantiles:
+        """The forecast with the model's corrections [H, Q, L] of the forecast without it."""
+        return self._combine(self._corrected(corrections))
+
+    def of_model(self, corrections: FloatArray) -> FloatArray:
+        """The model's own forecast, from its corrections [H, Q, L]: [H, Q, L], natural units."""
+        return self._natural(self._corrected(corrections))
 
     def beside(self, engine: TrainingEngine, learned: Arrays) -> Forecaster:
         """A forecaster with another model and its learned state. It shares this one's past, and can only forecast."""
@@ -80,11 +90,8 @@ class Forecaster:
         assert origin is not None
         self._pending.append((origin, forecasts))
 
-    def _of_model(self, model: nn.Module | None = None) -> FloatArray:
-        """Normalised quantiles [H, Q, L]; model: None for the one that is trained."""
-        newest = np.array([len(self._history) - 1], dtype=np.int64)
-        features, is_real = self._history.windows(newest, self._context)
-        corrections = self._engine.corrections(features, is_real, model)[0]
+    def _corrected(self, corrections: FloatArray) -> FloatArray:
+        """Normalised quantiles [H, Q, L]."""
         return np.sort(self._baselines.now.combined + corrections, axis=-1)
 
     def _combine(self, model: FloatArray) -> Quantiles:
@@ -149,3 +156,18 @@ class Forecaster:
         self._pending.clear()
         origins = (int(time) for time in state["origins"])
         self._pending.extend(zip(origins, state["said"].astype(np.float64), strict=True))
+
+
+def forecast_together(forecasters: Sequence[Forecaster]) -> tuple[Quantiles, ...]:
+    """Forecast the candles after the newest of each market, with one pass of the model."""
+    corrections = corrections_together(forecasters)
+    return tuple(each.with_corrections(own) for each, own in zip(forecasters, corrections, strict=True))
+
+
+def corrections_together(forecasters: Sequence[Forecaster], model: nn.Module | None = None) -> FloatArray:
+    """The model's corrections of each market's forecast without it: [markets, H, Q, L].
+
+    forecasters: of one engine, at least one. model: another of the same shape; None: the one that is trained.
+    """
+    features, is_real = zip(*(each.inputs() for each in forecasters), strict=True)
+    return forecasters[0]._engine.corrections(np.concatenate(features), np.concatenate(is_real), model)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import copy
 import logging
 from collections import deque
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,7 +24,7 @@ from core.forecast.arrays import Arrays
 from core.forecast.score import pinball
 from core.storage.weights import CheckpointError, read_weights, write_weights
 from core.training.engine.engine import TrainingEngine
-from core.training.online.forecaster import Forecaster
+from core.training.online.forecaster import Forecaster, corrections_together
 from core.training.recovery.failure import failure_of
 
 _RENEWALS = 4
@@ -44,9 +45,9 @@ class _Snapshot:
 
 
 class ReferenceModel:
-    """Owns the reference model, its snapshots and its pending forecasts. age: 0 for no reference model."""
+    """Owns the reference model and its snapshots. age: 0 for no reference model."""
 
-    def __init__(self, engine: TrainingEngine, run_folder: Path, age: int, horizons: int) -> None:
+    def __init__(self, engine: TrainingEngine, run_folder: Path, age: int) -> None:
         self._engine = engine
         self._folder = run_folder / _FOLDER
         self.age = age
@@ -56,8 +57,11 @@ class ReferenceModel:
         self._model: nn.Module | None = None
         self.is_diverged = False
         """No snapshot is taken of a diverged model: beside it, any later model would seem to have learned."""
-        self._pending: deque[tuple[int, FloatArray]] = deque(maxlen=horizons)
-        """At the newest origins, by opening time: [H, Q, L], natural."""
+
+    @property
+    def is_in_force(self) -> bool:
+        """Whether a snapshot is old enough to forecast."""
+        return self._model is not None
 
     def age_at(self, candles: int) -> int:
         """Age in candles of the reference model, or of the oldest snapshot if there is none yet. candles: taken so
@@ -66,7 +70,7 @@ class ReferenceModel:
         return 0 if oldest is None else candles - oldest.candles
 
     def renew(self, candles: int) -> None:
-        """Called before each candle. candles: how many the run has taken."""
+        """Called before each close. candles: how many the run has taken."""
         if not self.age:
             return
         if candles % self._every == 0 and not self.is_diverged:
@@ -84,33 +88,19 @@ class ReferenceModel:
             self._drop(snapshot)
         if self._in_force not in self._snapshots:
             self._in_force, self._model = None, None
-            self._pending.clear()
 
-    def forecast(self, forecaster: Forecaster, origin_ms: int) -> None:
-        """Forecast the candles after the newest one."""
+    def corrections(self, forecasters: Sequence[Forecaster]) -> FloatArray | None:
+        """Its corrections after each market's newest candle: [markets, H, Q, L]; None if it can give none."""
         if self._model is None:
-            return
+            return None
         try:
-            forecasts = forecaster.forecast_of(self._model)
+            return corrections_together(forecasters, self._model)
         except Exception as error:
             failure = failure_of(error)
             if failure.ends_process:
                 raise
             _log.warning("the reference model made no forecast: %s", failure.sentence)
-            return
-        if np.isfinite(forecasts).all():
-            self._pending.append((origin_ms, forecasts))
-
-    def losses(self, origin_ms: int, horizon: int, outcome: FloatArray) -> FloatArray | None:
-        """Losses of the forecast made at this origin: [Q], natural units. None if there is none."""
-        forecasts = next((forecasts for time_ms, forecasts in self._pending if time_ms == origin_ms), None)
-        return None if forecasts is None else pinball(outcome, forecasts[horizon - 1])
-
-    def arrays(self) -> Arrays:
-        """The part of the state that is arrays."""
-        times = np.array([time_ms for time_ms, _ in self._pending], dtype=np.int64)
-        forecasts = [forecasts for _, forecasts in self._pending]
-        return {"origins": times, "said": np.stack(forecasts) if forecasts else np.empty(0)}
+            return None
 
     def state(self) -> dict[str, Any]:
         """The rest of the state, as JSON."""
@@ -119,18 +109,15 @@ class ReferenceModel:
             "in_force": None if self._in_force is None else self._in_force.candles,
         }
 
-    def restore(self, arrays: Arrays, state: dict[str, Any] | None) -> None:
+    def restore(self, state: dict[str, Any] | None) -> None:
         """Continue from the saved state; from a checkpoint without it, as a new one."""
         self._snapshots, self._in_force, self._model = [], None, None
-        self._pending.clear()
         if state is None or not self.age:
             return
         self._snapshots = [_Snapshot(int(count), str(file), str(sha)) for count, file, sha in state["snapshots"]]
         in_force = next((each for each in self._snapshots if each.candles == state["in_force"]), None)
         if in_force is not None:
             self._put_in_force(in_force)
-        origins = (int(time) for time in arrays["origins"])
-        self._pending.extend(zip(origins, arrays["said"].astype(np.float64), strict=True))
 
     def _take_snapshot(self, candles: int) -> None:
         """Skipped if weights are not finite or the disk refuses: the reference model is then renewed later."""
@@ -166,3 +153,34 @@ class ReferenceModel:
     def _drop(self, snapshot: _Snapshot) -> None:
         self._snapshots.remove(snapshot)
         (self._folder / snapshot.file).unlink(missing_ok=True)
+
+
+class ReferenceForecasts:
+    """The reference model's forecasts of one market, until they are scored."""
+
+    def __init__(self, horizons: int) -> None:
+        self._pending: deque[tuple[int, FloatArray]] = deque(maxlen=horizons)
+        """At the newest origins, by opening time: [H, Q, L], natural."""
+
+    def take(self, origin_ms: int, forecast: FloatArray) -> None:
+        """Remember its forecast [H, Q, L] at this origin, unless it is not finite."""
+        if np.isfinite(forecast).all():
+            self._pending.append((origin_ms, forecast))
+
+    def losses(self, origin_ms: int, horizon: int, outcome: FloatArray) -> FloatArray | None:
+        """Losses of the forecast made at this origin: [Q], natural units. None if there is none."""
+        forecasts = next((forecasts for time_ms, forecasts in self._pending if time_ms == origin_ms), None)
+        return None if forecasts is None else pinball(outcome, forecasts[horizon - 1])
+
+    def arrays(self) -> Arrays:
+        """The state, for a checkpoint."""
+        times = np.array([time_ms for time_ms, _ in self._pending], dtype=np.int64)
+        forecasts = [forecasts for _, forecasts in self._pending]
+        return {"origins": times, "said": np.stack(forecasts) if forecasts else np.empty(0)}
+
+    def restore(self, arrays: Arrays | None) -> None:
+        """Continue from what `arrays` returned, or from None without forecasts."""
+        self._pending.clear()
+        if arrays:
+            origins = (int(time) for time in arrays["origins"])
+            self._pending.extend(zip(origins, arrays["said"].astype(np.float64), strict=True))

@@ -38,12 +38,13 @@ def pack(session: TrainingSession, model: ModelSettings) -> tuple[dict[str, Tens
 
 
 def _tensors_of(session: TrainingSession) -> dict[str, Tensor]:
+    market = session.market
     tensors = session.engine.tensors()
-    tensors.update(_tensors("history", session.history.state()))
-    tensors.update(_tensors("forecaster", session.forecaster.state()))
-    tensors.update(_tensors("past", session.forecaster.past()))
-    tensors.update(_tensors("conditions", session.conditions.state()))
-    tensors.update(_tensors(_REFERENCE_MODEL, session.reference_model.arrays()))
+    tensors.update(_tensors("history", market.history.state()))
+    tensors.update(_tensors("forecaster", market.forecaster.state()))
+    tensors.update(_tensors("past", market.forecaster.past()))
+    tensors.update(_tensors("conditions", market.conditions.state()))
+    tensors.update(_tensors(_REFERENCE_MODEL, market.reference_forecasts.arrays()))
     return tensors
 
 
@@ -59,8 +60,8 @@ def _scalars_of(session: TrainingSession) -> dict[str, Any]:
         "best_loss": session.losses.best,
         "newest_losses": list(session.losses.newest),
         "losses_of_line": session.losses.of_line,
-        "line_after_ms": session.scores.line_after_ms,
-        "drift": session.drifts.state(),
+        "line_after_ms": session.market.scores.line_after_ms,
+        "drift": session.market.drifts.state(),
         _REFERENCE_MODEL: session.reference_model.state(),
     }
 
@@ -98,7 +99,7 @@ def require_sound_weights(engine: TrainingEngine, tensors: dict[str, Tensor]) ->
 def require_sound_learning(session: TrainingSession, tensors: dict[str, Tensor]) -> None:
     """Raise CheckpointError if expert weights, calibration, averages or clip statistics have other shapes than this
     session's, or are not finite: NumPy would broadcast one number, and a NaN would stay forever."""
-    present = session.engine.tensors() | _tensors("forecaster", session.forecaster.state())
+    present = session.engine.tensors() | _tensors("forecaster", session.market.forecaster.state())
     for name, tensor in present.items():
         part = name.split(".")[0]
         found = tensors.get(name)
@@ -123,15 +124,16 @@ def unpack_learned(session: TrainingSession, tensors: dict[str, Tensor], metadat
     """
     require_sound_weights(session.engine, tensors)
     require_sound_learning(session, tensors)
-    learned = session.forecaster.state()
+    forecaster = session.market.forecaster
+    learned = forecaster.state()
     try:
         with engine_restored_on_error(session.engine), as_checkpoint_errors():
             require_finite(metadata["engine"])
-            session.forecaster.restore(learned_of(tensors))
+            forecaster.restore(learned_of(tensors))
             has_moments = session.engine.restore(tensors, metadata["engine"])
-            session.reference_model.keep_line_of(metadata.get(_REFERENCE_MODEL))
+            session.keep_reference_line_of(metadata.get(_REFERENCE_MODEL))
     except CheckpointError:
-        session.forecaster.restore(learned)
+        forecaster.restore(learned)
         raise
     return has_moments
 
@@ -149,24 +151,28 @@ def unpack_all(session: TrainingSession, tensors: dict[str, Tensor], metadata: d
         with as_checkpoint_errors():
             _take_past(session, tensors, metadata)
     except CheckpointError:
-        session.forecaster.restore(learned_of(before))
+        session.market.forecaster.restore(learned_of(before))
         session.engine.restore(before, scalars["engine"])
         _take_past(session, before, scalars)
         raise
 
 
 def _take_past(session: TrainingSession, tensors: dict[str, Tensor], metadata: dict[str, Any]) -> None:
-    session.history.restore(_arrays(tensors, "history"))
-    session.forecaster.restore_past(_arrays(tensors, "past"))
-    session.conditions.restore(_arrays(tensors, "conditions"))  # older checkpoints have none
+    market = session.market
+    market.history.restore(_arrays(tensors, "history"))
+    market.forecaster.restore_past(_arrays(tensors, "past"))
+    market.conditions.restore(_arrays(tensors, "conditions"))  # older checkpoints have none
     session.generator.bit_generator.state = metadata["generator"]
     session.step = int(metadata["step"])
     session.provenance.seen_until_ms = metadata.get("seen_until_ms")
     session.losses.restore(metadata["best_loss"], metadata["newest_losses"], int(metadata.get("losses_of_line", 0)))
-    session.scores.begin_line(_line_after_ms(metadata))
+    market.scores.begin_line(_line_after_ms(metadata))
     session.ladder.restore(metadata["recovery"])
-    session.drifts.restore(metadata.get("drift"))  # older checkpoints have none of these two
-    session.reference_model.restore(_arrays(tensors, _REFERENCE_MODEL), metadata.get(_REFERENCE_MODEL))
+    market.drifts.restore(metadata.get("drift"))  # older checkpoints have none of these two
+    reference = metadata.get(_REFERENCE_MODEL)
+    session.reference_model.restore(reference)
+    has_forecasts = reference is not None and session.reference_model.age
+    market.reference_forecasts.restore(_arrays(tensors, _REFERENCE_MODEL) if has_forecasts else None)
 
 
 def _line_after_ms(metadata: dict[str, Any]) -> int | None:

@@ -5,7 +5,7 @@ A candle is always forecast; if the model fails, the reference takes its place, 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -18,6 +18,9 @@ from core.training.recovery.incident_draft import IncidentDraft
 from core.training.recovery.ladder import Recovered, RecoveryLadder
 from core.training.recovery.micro_batching import empty_caches
 
+Forecasts = Sequence[Quantiles]
+"""One of each market."""
+
 
 class _Missing(StrEnum):
     """What the model lacks."""
@@ -29,9 +32,9 @@ class _Missing(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class GuardedForecast:
-    """quantiles: all finite, or None if the model gave none."""
+    """quantiles: of each market, all finite; or None if the model gave none for any."""
 
-    quantiles: Quantiles | None
+    quantiles: Forecasts | None
     recovered: Recovered
 
 
@@ -42,8 +45,8 @@ class ForecastGuard:
         self._ladder = ladder
         self._lasting: _Missing | None = None
 
-    def forecast(self, make: Callable[[], Quantiles], step: int) -> GuardedForecast:
-        """The model's forecast, tried twice if that can help. Raises only errors that end the process."""
+    def forecast(self, make: Callable[[], Forecasts], step: int) -> GuardedForecast:
+        """The model's forecasts, tried twice if that can help. Raises only errors that end the process."""
         made = _try(make)
         missing = _missing(made)
         if missing is None:
@@ -57,7 +60,11 @@ class ForecastGuard:
         self._lasting = None
 
     def _retry(
-        self, make: Callable[[], Quantiles], step: int, first: Quantiles | Failure, missing: _Missing
+        self,
+        make: Callable[[], Forecasts],
+        step: int,
+        first: Forecasts | Failure,
+        missing: _Missing,
     ) -> GuardedForecast:
         back = self._prepare(missing, step)
         again = _try(make)
@@ -78,7 +85,7 @@ class ForecastGuard:
         return Recovered((), must_pause=False)
 
 
-def _try(make: Callable[[], Quantiles]) -> Quantiles | Failure:
+def _try(make: Callable[[], Forecasts]) -> Forecasts | Failure:
     try:
         return make()
     except Exception as error:
@@ -88,17 +95,21 @@ def _try(make: Callable[[], Quantiles]) -> Quantiles | Failure:
         return failure
 
 
-def _missing(made: Quantiles | Failure) -> _Missing | None:
+def _missing(made: Forecasts | Failure) -> _Missing | None:
     if isinstance(made, Failure):
         return _Missing.MEMORY if made.fault is DeviceFault.OUT_OF_MEMORY else _Missing.RESULT
-    return None if made.are_finite else _Missing.NUMBERS
+    return None if _are_finite(made) else _Missing.NUMBERS
+
+
+def _are_finite(made: Forecasts) -> bool:
+    return all(each.are_finite for each in made)
 
 
 def _done(
-    made: Quantiles | Failure, incidents: tuple[IncidentDraft, ...] = (), must_pause: bool = False
+    made: Forecasts | Failure, incidents: tuple[IncidentDraft, ...] = (), must_pause: bool = False
 ) -> GuardedForecast:
-    is_sound = isinstance(made, Quantiles) and made.are_finite
-    return GuardedForecast(made if isinstance(made, Quantiles) and is_sound else None, Recovered(incidents, must_pause))
+    sound = None if isinstance(made, Failure) or not _are_finite(made) else made
+    return GuardedForecast(sound, Recovered(incidents, must_pause))
 
 
 def _retried(failure: Failure, missing: _Missing) -> IncidentDraft:
@@ -113,7 +124,7 @@ def _retried(failure: Failure, missing: _Missing) -> IncidentDraft:
     )
 
 
-def _without_model(made: Quantiles | Failure, missing: _Missing) -> IncidentDraft:
+def _without_model(made: Forecasts | Failure, missing: _Missing) -> IncidentDraft:
     happened = f"The pass failed twice: {made.sentence}." if isinstance(made, Failure) else "It was not finite twice."
     further = (
         "The model is tried again for each candle."

@@ -112,7 +112,7 @@ def test_a_non_finite_skill_is_never_best_nor_stored(
 ) -> None:
     session = session_after(tmp_path, 91)  # no best yet
     rigs.feed(session, CANDLES[91:92])
-    scores = session._session.scores
+    scores = session._session.market.scores
     monkeypatch.setattr(
         scores, "checkpoint_scores", lambda: CheckpointScores(Estimate(value, value, value, 100), None, None)
     )

@@ -58,7 +58,7 @@ def test_a_run_from_a_checkpoint_has_its_weights_an_empty_past_and_keeps_learnin
     service = begun(tmp_path / "second", info, file)
     try:
         first = weights(service)
-        assert service._session.history.observed == 0 and service._session.checkpoint_id == info.checkpoint_id
+        assert service._session.market.history.observed == 0 and service._session.checkpoint_id == info.checkpoint_id
         new = begun(tmp_path / "third", info, file)
         try:
             assert all(torch.equal(value, weights(new)[name]) for name, value in first.items())
@@ -93,7 +93,7 @@ def test_frozen_weights_do_not_change_while_forecasts_are_scored(
         events = feed(service, random_walk(8, seed=1))
         assert not any(isinstance(event, StepDone) for event in events)
         assert all(torch.equal(value, weights(service)[name]) for name, value in first.items())
-        assert service._session.scored == 7
+        assert service._session.market.scored == 7
     finally:
         service.close()
 

@@ -66,12 +66,12 @@ def test_the_first_forecast_is_the_pretrained_models(tmp_path: Path, pretrained:
     assert engine.restore(tensors, metadata["engine"])
     session = service(tmp_path)
     made = session.handle(ObserveCandle(LATER[0], ForecastMode.REPLAY))
-    history = session._session.history
+    history = session._session.market.history
     features, is_real = history.windows(np.array([0]), rigs.SMALL.model.context)
-    anchor = session._session.forecaster._baselines.now.combined
+    anchor = session._session.market.forecaster._baselines.now.combined
     wanted = np.sort(anchor + engine.corrections(features, is_real)[0], axis=-1)
     factor, offset = (unit[0, 0, 0] for unit in history.units(np.array([0])))
-    stored = session._session._pending[0].quantiles.experts[0, 0, 0]
+    stored = session._session.market._pending[0].quantiles.experts[0, 0, 0]
     np.testing.assert_array_equal(stored, offset + factor * wanted[0, 0])
     assert not np.allclose(wanted[0, 0], anchor[0, 0])
     (forecast,) = [event for event in made if isinstance(event, ForecastMade)]

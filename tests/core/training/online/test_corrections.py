@@ -140,13 +140,13 @@ def test_a_corrected_score_counts_once_now_after_a_restart_and_in_the_summary(
     assert getattr(status, "accuracy", None) == now, "the answer ends with the new numbers"
     assert (now.scored, now.skill_close.n) == (before.scored, before.skill_close.n) == (40, 40)
     assert now.skill_close.value != before.skill_close.value
-    skill = session._session.scores.checkpoint_scores()
+    skill = session._session.market.scores.checkpoint_scores()
     session.handle(StopSession())
     session.close()
     again = rigs.service(tmp_path)
     assert dataclasses.replace(again.status().accuracy, model_weight=now.model_weight) == now
-    assert again._session.scores.checkpoint_scores() == skill
-    assert again._session.scores.usual_loss == session._session.scores.usual_loss
+    assert again._session.market.scores.checkpoint_scores() == skill
+    assert again._session.market.scores.usual_loss == session._session.market.scores.usual_loss
     again.close()
     db = open_database(DataFolder(tmp_path).database, readonly=True)
     found = summarise(db, RunStore(db).list()[0])

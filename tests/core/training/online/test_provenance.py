@@ -173,7 +173,7 @@ def test_forecasts_of_candles_the_weights_may_know_are_not_the_runs_own(
         made = [event for event in events if isinstance(event, ForecastMade)]
         assert {one.mode for one in made if one.inputs_until_ms < LEARNED_UNTIL_MS} == {ForecastMode.SEEN}
         assert {one.mode for one in made if one.inputs_until_ms >= LEARNED_UNTIL_MS} == {ForecastMode.REPLAY}
-        run_id, own_n = service.status().run_id, len(service._session.scores.newest(300))
+        run_id, own_n = service.status().run_id, len(service._session.market.scores.newest(300))
         reader = RecordReader(service._db, run_id)
         scores = [score for score in reader.scores(horizon=1) if not score.after_gap]
     finally:

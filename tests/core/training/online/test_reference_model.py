@@ -53,7 +53,7 @@ def test_it_appears_at_its_age_and_keeps_that_age(tmp_path: Path) -> None:
     model, ages = service._session.reference_model, []
     for candle in CANDLES[:46]:
         rigs.feed(service, [candle])
-        ages.append(model.age_at(service._session.history.observed - 1))
+        ages.append(model.age_at(service._session.market.history.observed - 1))
     service.close()
     assert ages[:AGE] == list(range(AGE))
     assert set(ages[AGE:]) == set(range(AGE, AGE + RENEWED_EVERY))
@@ -144,7 +144,7 @@ def test_a_failed_snapshot_stops_nothing(tmp_path: Path, caplog: pytest.LogCaptu
 
 def test_no_snapshot_of_non_finite_weights(tmp_path: Path) -> None:
     engine = build_engine(rigs.SMALL, torch.device("cpu"), 5)
-    model = ReferenceModel(engine, tmp_path / "run", AGE, 3)
+    model = ReferenceModel(engine, tmp_path / "run", AGE)
     with torch.no_grad():
         next(engine.model.parameters()).fill_(torch.nan)
     model.renew(0)

@@ -293,16 +293,16 @@ def test_samples_across_a_gap_are_not_trained_on(tmp_path: Path, session_after: 
     jump = [dataclasses.replace(candle, **_raised(candle, 1.3)) for candle in CANDLES[27:30]]
     session = session_after(tmp_path, 21)
     before = rigs.feed(session, CANDLES[21:23])
-    scale = session._session.history.column("scale")[-1]
+    scale = session._session.market.history.column("scale")[-1]
     after = rigs.feed(session, jump[:1])
-    assert session._session.history.column("scale")[-1] < 1.5 * scale
+    assert session._session.market.history.column("scale")[-1] < 1.5 * scale
     (step,) = [event for event in after if isinstance(event, StepDone)]
     assert step.prequential_loss is None
     assert any(event.prequential_loss is not None for event in before if isinstance(event, StepDone))
     assert all(event.after_gap for event in after if isinstance(event, ForecastScored))
-    anchor = session._session.history.anchors(np.array([-1]))
+    anchor = session._session.market.history.anchors(np.array([-1]))
     rigs.feed(session, jump[1:3])
-    assert np.abs(session._session.history.anchors(np.array([-1])) - anchor)[0, 0, Quantity.CLOSE].max() < 1.0
+    assert np.abs(session._session.market.history.anchors(np.array([-1])) - anchor)[0, 0, Quantity.CLOSE].max() < 1.0
     session.close()
 
 

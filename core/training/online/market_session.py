@@ -1,0 +1,261 @@
+"""One market of a session: its past, its forecasts until they are scored, and its scores.
+
+Everything here is of this market alone. The model, its optimizer and the recovery ladder belong to the session.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from core.domain.candle import Candle, Interval
+from core.domain.clock import Clock
+from core.domain.events import DriftFound, ForecastMode
+from core.domain.quantities import FloatArray, Quantity
+from core.forecast.conditions import ConditionsWatch
+from core.forecast.experts import MODEL, Quantiles
+from core.forecast.history import History
+from core.storage.record_writer import TrainingRecord
+from core.storage.records import StoredScore
+from core.training.engine.samples import usual_weights
+from core.training.online.drift import Rise
+from core.training.online.drift_response import DriftWatch
+from core.training.online.forecaster import Forecaster
+from core.training.online.issued_forecast import IssuedForecast, Outcome, from_rows, issue, score
+from core.training.online.ledger import ScoreLedger, take_scores
+from core.training.online.provenance import Provenance
+from core.training.online.reference_model import ReferenceForecasts
+
+_FOREVER = 2**63 - 1
+
+
+@dataclass(frozen=True, slots=True)
+class ModelState:
+    """The weights that a forecast is made with."""
+
+    step: int
+    checkpoint_id: str | None
+
+
+class MarketSession:
+    """For each closed candle: `take`, `score`, `issue`, `store` in a transaction, then `account`."""
+
+    def __init__(
+        self,
+        interval: Interval,
+        history: History,
+        forecaster: Forecaster,
+        record: TrainingRecord,
+        scores: ScoreLedger,
+        drifts: DriftWatch,
+        provenance: Provenance,
+        clock: Clock,
+    ) -> None:
+        self._interval = interval
+        self.history = history
+        self.forecaster = forecaster
+        self.conditions = ConditionsWatch(history)
+        self.record = record
+        self.scores = scores
+        self.drifts = drifts
+        self.reference_forecasts = ReferenceForecasts(history.horizons)
+        self._provenance = provenance
+        self._clock = clock
+        self.scored = 0
+        self.live_scored = 0
+        self.prequential_loss: float | None = None
+        """Of the newest one-step forecast, in units of the training loss; None if a gap lies before its target."""
+        self.rise: Rise | None = None
+        """Found on the newest candle."""
+        self._pending: deque[IssuedForecast] = deque(maxlen=history.horizons)
+        self.recorded_until_ms = record.reader.latest_origin_ms()
+
+    @property
+    def run_id(self) -> str:
+        return self.record.reader.run_id
+
+    @property
+    def position_ms(self) -> int | None:
+        """The newest candle that was taken."""
+        return self.history.last_open_time_ms
+
+    @property
+    def newest_forecast(self) -> IssuedForecast | None:
+        """The forecast after the newest candle; None before the first one."""
+        newest = self._pending[-1] if self._pending else None
+        return newest if newest is not None and newest.origin_open_time_ms == self.position_ms else None
+
+    def load_record(self) -> None:
+        """Read from the record what a checkpoint does not hold: forecasts still to be scored, scores so far."""
+        reader, position = self.record.reader, self.position_ms
+        for origin in self.history.open_time_ms[-self.history.horizons :]:
+            rows = reader.forecasts_of(int(origin))
+            if rows:
+                self._pending.append(from_rows(rows, self._interval, reader.conditions_of(int(origin))))
+            else:
+                self._pending.clear()  # the k-th newest pending forecast belongs to the k-th newest candle
+        known = reader.scored_by_mode(_FOREVER)
+        self.scored = sum(known.values())
+        self.live_scored = sum(count for (mode, _), count in known.items() if mode is ForecastMode.LIVE)
+        if position is not None:
+            take_scores(self.scores, reader, self.scores.own_mode, position, self._first_loss)
+
+    def _first_loss(self, score: StoredScore) -> float:
+        """The loss that was learned from, before the candle was corrected."""
+        if score.version == 1:
+            return score.loss
+        return self.record.reader.score_versions(score.target_open_time_ms)[0].loss
+
+    def is_new(self, candle: Candle) -> bool:
+        """Whether it is later than every candle taken."""
+        return self.position_ms is None or candle.open_time_ms > self.position_ms
+
+    def take(self, candle: Candle) -> None:
+        """Take the next closed candle."""
+        self.history.append(candle)
+        self.forecaster.observe()
+        self.conditions.observe()
+
+    def score(self, candle: Candle) -> list[Outcome]:
+        """Score every horizon that this candle is the target of, the newest forecast first, and learn from it."""
+        newest = len(self.history) - 1
+        self.rise = None
+        return [
+            self._score_one(forecast, newest - horizon, horizon, candle)
+            for horizon, forecast in enumerate(reversed(self._pending), start=1)
+        ]
+
+    def losses_in_units(self, outcomes: Sequence[Outcome]) -> FloatArray:
+        """Losses of the model and of the forecast without it, of close and range at each horizon: [2, H, 2]; NaN where
+        there is none."""
+        losses = np.full((2, self.history.horizons, 2), np.nan)
+        for outcome in outcomes:
+            all_losses, origin = outcome.all_losses, len(self.history) - 1 - outcome.score.horizon
+            if all_losses is None or outcome.score.after_gap or outcome.score.mode is ForecastMode.SEEN:
+                continue
+            factor, _ = self.history.units(np.array([origin], dtype=np.int64))
+            row = outcome.score.horizon - 1
+            losses[:, row] = (all_losses[[1 + MODEL, 0]] / factor[0, row])[:, [Quantity.CLOSE, Quantity.RANGE]]
+        return losses
+
+    def _score_one(self, forecast: IssuedForecast, origin: int, horizon: int, candle: Candle) -> Outcome:
+        targets, _, usable = self.history.targets(np.array([origin], dtype=np.int64))
+        after_gap, natural = not bool(usable[0, horizon - 1]), targets[0, horizon - 1]
+        origin_close = float(self.history.column("log_close")[origin])
+        committed = natural.copy()  # relative to the origin's close at the time of the forecast
+        committed[Quantity.CLOSE] += forecast.moved_since(origin_close)
+        losses = self.forecaster.losses(origin, horizon, natural)
+        frozen = self.reference_forecasts.losses(forecast.origin_open_time_ms, horizon, natural)
+        now_ms = self._clock.now_ms()
+        outcome = score(
+            forecast, horizon, candle, committed, losses, after_gap, self.run_id, now_ms, reference_model=frozen
+        )
+        if not after_gap:
+            shown = forecast.relative_to(origin_close).shown[horizon - 1]
+            is_seen = forecast.mode is ForecastMode.SEEN
+            self.forecaster.learn(origin, horizon, shown, natural, trusts_model=not is_seen)
+        if horizon == 1:
+            self._take_one_step(outcome, origin, after_gap)
+        return outcome
+
+    def _take_one_step(self, outcome: Outcome, origin: int, after_gap: bool) -> None:
+        self.prequential_loss = None if after_gap else self._in_training_units(origin, outcome.losses)
+        if self.prequential_loss is not None:
+            self.rise = self.drifts.observe(self.prequential_loss)
+            self._mark(origin, outcome)
+
+    def _in_training_units(self, origin: int, losses: FloatArray) -> float:
+        """The loss of a one-step forecast in units of the training loss, so that both curves share an axis."""
+        factor, _ = self.history.units(np.array([origin], dtype=np.int64))
+        weights = usual_weights()
+        return float((losses / factor[0, 0] * weights).sum() / weights.sum())
+
+    def _mark(self, origin: int, outcome: Outcome) -> None:
+        usual = self.scores.usual_loss
+        ratio = outcome.score.loss / usual if usual else 1.0
+        self.history.mark_outcome(origin, ratio, outcome.score.direction_hit is False)
+
+    def recorded(self, resumed_from: str | None) -> IssuedForecast | None:
+        """The forecast after the newest candle that the record holds already, from before a crash. resumed_from: the
+        checkpoint that was restored since."""
+        origin_ms = self.position_ms
+        if self.recorded_until_ms is None or origin_ms is None or origin_ms > self.recorded_until_ms:
+            return None
+        rows = self.record.reader.forecasts_of(origin_ms)
+        if rows and rows[0].checkpoint_id != resumed_from:
+            self.scores.begin_line(origin_ms)  # made by a model that was not resumed
+        conditions = self.record.reader.conditions_of(origin_ms)
+        return from_rows(rows, self._interval, conditions) if rows else None
+
+    def issue(self, quantiles: Quantiles, candle: Candle, mode: ForecastMode, model: ModelState) -> IssuedForecast:
+        """The forecast after this candle, the newest."""
+        target_opens_ms = self._interval.close_time_ms(candle.open_time_ms)
+        made_at_ms = self._clock.now_ms()
+        return issue(
+            quantiles,
+            self._interval,
+            origin_open_time_ms=candle.open_time_ms,
+            inputs_until_ms=target_opens_ms,
+            made_at_ms=made_at_ms,
+            mode=self._provenance.mode_of(mode, made_at_ms, target_opens_ms),
+            step=model.step,
+            checkpoint_id=model.checkpoint_id,
+            origin_close=candle.close,
+            scale=float(self.history.column("scale")[-1]),
+            conditions=self.conditions.now,
+        )
+
+    def issue_beside(
+        self, quantiles: Quantiles, newest: IssuedForecast, model: ModelState, learned_until_ms: int
+    ) -> IssuedForecast:
+        """Another model's forecast at the origin of `newest`. learned_until_ms: it learned from candles up to here."""
+        return issue(
+            quantiles,
+            self._interval,
+            origin_open_time_ms=newest.origin_open_time_ms,
+            inputs_until_ms=newest.inputs_until_ms,
+            made_at_ms=self._clock.now_ms(),
+            mode=ForecastMode.SEEN if newest.inputs_until_ms < learned_until_ms else newest.mode,
+            step=model.step,
+            checkpoint_id=model.checkpoint_id,
+            origin_close=newest.origin_close,
+            scale=newest.scale,
+        )
+
+    def commit(self, forecast: IssuedForecast, candle: Candle) -> None:
+        """Remember the forecast of every expert until its targets have closed."""
+        self.forecaster.commit(forecast.relative_to(math.log(candle.close)))
+
+    def store(self, outcomes: Sequence[Outcome], forecast: IssuedForecast) -> int:
+        """Write scores and forecast in the transaction that is open. Returns how many one-step scores were new."""
+        one_step = [outcome.score for outcome in outcomes if outcome.score.horizon == 1]
+        further = [outcome.score for outcome in outcomes if outcome.score.horizon != 1]
+        new_scores = self.record.add_scores(one_step)
+        self.record.add_scores(further)
+        self.record.add_evidence(self.scores.evidence.take_new())
+        self.record.add_forecasts(forecast.rows())
+        if forecast.conditions is not None:
+            self.record.add_conditions(forecast.origin_open_time_ms, forecast.conditions)
+        return new_scores
+
+    def account(self, outcomes: Sequence[Outcome], new_scores: int, forecast: IssuedForecast) -> None:
+        """Count the scores, once they are stored."""
+        for outcome in outcomes:
+            if outcome.score.horizon == 1:
+                self.scores.add(outcome.score)
+                self.live_scored += new_scores if outcome.score.mode is ForecastMode.LIVE else 0
+        self.scored += new_scores
+        self._pending.append(forecast)
+
+    def drift_found(self, rise: Rise, step: int, what_was_done: str) -> DriftFound:
+        """A rise of the loss on the newest candle, as an event."""
+        position = self.position_ms
+        assert position is not None
+        at_ms = self._clock.now_ms()
+        return DriftFound(
+            self.run_id, position, step, rise.candles, rise.loss_before, rise.loss_after, what_was_done, at_ms
+        )
