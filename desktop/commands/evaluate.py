@@ -19,15 +19,17 @@ from core.storage.folder import DataFolder
 from core.storage.runs import RunStore
 from desktop.app.context import Context
 from desktop.commands.errors import UserError
-from desktop.commands.evaluation_text import print_evaluation
+from desktop.commands.evaluate_together import evaluate_together
+from desktop.commands.evaluation_text import print_evaluation, print_together
 from desktop.commands.headless import run_headless
 from desktop.commands.options import common_options, print_json, with_context
 from desktop.commands.start_from import find, starting_point, with_start
 
 
 @click.command()
-@click.argument("candle_file", metavar="FILE", type=click.Path(path_type=Path))
-@click.option("--candles", "count", type=click.IntRange(1), help="Only the first so many candles.")
+@click.argument("files", metavar="FILE...", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option("--together", is_flag=True, help="Learn several files with one model, and judge each and all of them.")
+@click.option("--candles", "count", type=click.IntRange(1), help="Only the first so many candles of a file.")
 @click.option("--report", type=click.Path(path_type=Path), help="Write a page with plots there: OUT.html.")
 @click.option("--checkpoint", help="Begin with this one: its id in the data folder, or the folder it was exported to.")
 @click.option(
@@ -38,7 +40,8 @@ from desktop.commands.start_from import find, starting_point, with_start
 @with_context
 def evaluate(
     context: Context,
-    candle_file: Path,
+    files: tuple[Path, ...],
+    together: bool,
     count: int | None,
     report: Path | None,
     checkpoint: str | None,
@@ -49,6 +52,26 @@ def evaluate(
 
     Without --seed the seed is 0, so that two evaluations agree.
     """
+    if together:
+        if report is not None or checkpoint is not None or frozen or count_seen:
+            raise UserError("--together takes neither --report nor a --checkpoint; evaluate one file for those.", 2)
+        found = evaluate_together(context, files, count)
+        print_json(found) if context.as_json else print_together(found)
+        return
+    if len(files) > 1:
+        raise UserError("Several files need --together: one model then learns them all. Or give one file.", 2)
+    _evaluate_one(context, files[0], count, report, checkpoint, frozen, count_seen)
+
+
+def _evaluate_one(
+    context: Context,
+    candle_file: Path,
+    count: int | None,
+    report: Path | None,
+    checkpoint: str | None,
+    frozen: bool,
+    count_seen: bool,
+) -> None:
     if report is not None:
         _check_report(report, candle_file)
     if checkpoint is None and (frozen or count_seen):
@@ -59,11 +82,10 @@ def evaluate(
         settings = chosen.settings_over(settings)
         start, description = starting_point(chosen, candle_file, count, counts_seen=count_seen, learns=not frozen)
         beginning = {"checkpoint": description}
-    seed = 0 if settings.training.seed is None else settings.training.seed
     with tempfile.TemporaryDirectory(prefix="ghostcandle-") as folder:
         replayed = dataclasses.replace(
             context,
-            settings=with_start(settings, candle_file, seed),
+            settings=with_start(settings, candle_file),
             folder=DataFolder(Path(folder)),
             candles=count,
             start=start,

@@ -41,6 +41,22 @@ def print_evaluation(summary: dict[str, Any]) -> None:
     console.print(Text(words.EXPLAINED))
 
 
+def print_together(summary: dict[str, Any]) -> None:
+    """A row for each file, and one for all. summary: what --json prints."""
+    console = Console(markup=False)
+    pooled = summary["pooled"]
+    console.print(Text(words.together_heading(pooled)))
+    console.print()
+    for title, key in (("Against the best", "skill_vs_best"), ("What the model adds", "model_gain")):
+        header = (f"One candle ahead: {title.lower()}", *words.QUANTITIES, "evaluated (n)")
+        console.print(_table(header, words.together(summary, key)))
+        console.print()
+    console.print(_table(("All files, candles ahead", *words.QUANTITIES), words.pooled_horizons(pooled)))
+    console.print()
+    console.print(Text(words.pooled_coverage(pooled)))
+    console.print(Text(words.EXPLAINED))
+
+
 def _table(header: tuple[str, ...] | None, rows: Iterable[tuple[str, ...]]) -> Table:
     rows = list(rows)
     table = Table(*(header or ("",) * len(rows[0])), show_header=header is not None, box=None, pad_edge=False)

@@ -154,11 +154,17 @@ def _of_row(info: CheckpointInfo, market: Market, file: Path, settings: Mapping[
     )
 
 
-def with_start(settings: Settings, candle_file: Path, seed: int) -> Settings:
-    """The same, set to go through the file once, as fast as it goes, with this seed, and to keep all that is judged."""
+def with_start(settings: Settings, candle_file: Path) -> Settings:
+    """The same, set to go through the file once, as fast as it goes."""
+    market = dataclasses.replace(settings.market, feed="replay", file=str(candle_file), speed=0.0)
+    return dataclasses.replace(judged(settings), market=market)
+
+
+def judged(settings: Settings) -> Settings:
+    """The same, with a seed, so that two evaluations agree, and keeping all that is judged."""
+    training, record = settings.training, settings.record
     return dataclasses.replace(
         settings,
-        market=dataclasses.replace(settings.market, feed="replay", file=str(candle_file), speed=0.0),
-        training=dataclasses.replace(settings.training, seed=seed),
-        record=dataclasses.replace(settings.record, keep_detail_days=0),
+        training=dataclasses.replace(training, seed=0 if training.seed is None else training.seed),
+        record=dataclasses.replace(record, keep_detail_days=0),
     )

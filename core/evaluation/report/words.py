@@ -135,6 +135,44 @@ def findings(summary: dict[str, Any]) -> list[TableRow]:
     ]
 
 
+def together_heading(pooled: dict[str, Any]) -> str:
+    """How many files one model has learned."""
+    return f"{pooled['markets']:,} files, one model: {pooled['candles']:,} candles, {pooled['judged']:,} evaluated"
+
+
+def together(summary: dict[str, Any], key: str) -> list[tuple[str, ...]]:
+    """A row for each file, then one for all: the figure of this key, one candle ahead, and how many candles count."""
+    last = {"All files": summary["pooled"]}
+    rows = {name: found for name, found in summary.items() if name != "pooled"} | last
+    return [
+        (
+            printable(name),
+            *(measured(found["pinball"][of][key], found["pinball"][of][f"{key}_ci95"]) for of in QUANTITIES),
+            f"{found['judged']:,}",
+        )
+        for name, found in rows.items()
+    ]
+
+
+def pooled_horizons(pooled: dict[str, Any]) -> list[tuple[str, ...]]:
+    """The skill against the best single baseline, by horizon."""
+    return [
+        (horizon, *(measured(of[name]["skill_vs_best"], of[name]["skill_vs_best_ci95"]) for name in QUANTITIES))
+        for horizon, of in pooled["horizons"].items()
+    ]
+
+
+def pooled_coverage(pooled: dict[str, Any]) -> str:
+    """Of the 90 % band, over all files."""
+    of = pooled["coverage"]
+    interval = (
+        NOT_ENOUGH
+        if of["overall_ci95"] is None
+        else f"{share(of['overall_ci95'][0])} to {share(of['overall_ci95'][1])}"
+    )
+    return f"The 90 % band of the close held {share(of['overall'])} of all closes ({interval})."
+
+
 def also_drawn(summary: dict[str, Any]) -> list[tuple[str, ...]]:
     """A row for each other drawn quantity, one candle ahead: skill, verdict, n."""
     return [_drawn(name.replace("_", " "), summary["pinball"][name]) for name in ALSO_DRAWN]

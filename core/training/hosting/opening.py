@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -58,46 +58,77 @@ class OpenedRun:
 def open_run(spec: SessionSpec, db: Database, device: Device, clock: Clock) -> OpenedRun:
     """Take the run over. Raises StorageError."""
     run, engine = _find_or_create(spec, db, device, clock)
+    record = _take_over(spec, db, run)
+    session = _build_session(spec, engine, run, [record], clock)
+    folder, settings = DataFolder(spec.root), spec.settings
+    keeper = CheckpointKeeper(folder, record, CheckpointRows(db), settings.checkpoints, settings.model, clock)
+    return OpenedRun(run, session, record, keeper)
+
+
+def open_together(
+    specs: Sequence[SessionSpec], db: Database, device: Device, clock: Clock
+) -> tuple[tuple[Run, ...], TrainingSession]:
+    """New runs of several markets with one model, which belongs to the first. Raises StorageError.
+
+    specs: at least one, with equal settings and intervals.
+    """
+    settings = specs[0].settings
+    seed = _new_seed(settings)
+    engine = build_engine(settings, device.torch_device, seed)
+    runs = tuple(_create(spec, db, device, clock, seed, engine) for spec in specs)
+    records = [_take_over(spec, db, run) for spec, run in zip(specs, runs, strict=True)]
+    return runs, _build_session(specs[0], engine, runs[0], records, clock)
+
+
+def _take_over(spec: SessionSpec, db: Database, run: Run) -> TrainingRecord:
     episode_ms = max(EPISODE_MS, _EPISODE_CANDLES * spec.market.interval.duration_ms)
-    record = TrainingRecord(db, run.run_id, RunStore(db).take_fence(run.run_id), episode_ms)
-    generator = np.random.Generator(np.random.PCG64(run.seed))
+    return TrainingRecord(db, run.run_id, RunStore(db).take_fence(run.run_id), episode_ms)
+
+
+def _build_session(
+    spec: SessionSpec, engine: TrainingEngine, run: Run, records: Sequence[TrainingRecord], clock: Clock
+) -> TrainingSession:
+    """records: one of each market; steps and incidents go to the first."""
     settings, folder = spec.settings, DataFolder(spec.root)
+    generator = np.random.Generator(np.random.PCG64(run.seed))
     quarantine = Quarantine(folder.bad_batches(run.run_id))
     provenance = Provenance(spec.market.interval)
-    session = TrainingSession(
+    return TrainingSession(
         _options(spec),
-        [_build_market(spec, engine, record, provenance, clock)],
+        [_build_market(spec, engine, record, provenance, clock) for record in records],
         engine,
         RecoveryLadder(engine, settings.recovery, KnownGood(engine, generator), quarantine),
-        record,
+        records[0],
         generator,
         clock,
         ReferenceModel(engine, folder.checkpoints(run.run_id), settings.online.twin_age),
         provenance,
     )
-    keeper = CheckpointKeeper(folder, record, CheckpointRows(db), settings.checkpoints, settings.model, clock)
-    return OpenedRun(run, session, record, keeper)
 
 
 def _find_or_create(spec: SessionSpec, db: Database, device: Device, clock: Clock) -> tuple[Run, TrainingEngine]:
-    runs, settings = RunStore(db), spec.settings
-    run = None if spec.new_run else runs.find(spec.market, spec.fingerprint)
+    run = None if spec.new_run else RunStore(db).find(spec.market, spec.fingerprint)
+    seed = _new_seed(spec.settings) if run is None else run.seed
+    engine = build_engine(spec.settings, device.torch_device, seed)
+    return _create(spec, db, device, clock, seed, engine) if run is None else run, engine
+
+
+def _new_seed(settings: Settings) -> int:
     wanted = settings.training.seed
-    seed = run.seed if run is not None else secrets.randbits(32) if wanted is None else wanted
-    engine = build_engine(settings, device.torch_device, seed)
-    if run is not None:
-        return run, engine
-    begun = runs.create(
+    return secrets.randbits(32) if wanted is None else wanted
+
+
+def _create(spec: SessionSpec, db: Database, device: Device, clock: Clock, seed: int, engine: TrainingEngine) -> Run:
+    return RunStore(db).create(
         spec.market,
         spec.fingerprint,
         created_at_ms=clock.now_ms(),
         seed=seed,
-        is_seeded=wanted is not None,
-        settings_json=json.dumps(to_dict(settings)),
+        is_seeded=spec.settings.training.seed is not None,
+        settings_json=json.dumps(to_dict(spec.settings)),
         device=device.label,
         parameters=engine.parameters,
     )
-    return begun, engine
 
 
 def _options(spec: SessionSpec) -> SessionOptions:

@@ -1,0 +1,118 @@
+"""Several runs judged as one: how good the forecasts of a whole universe of markets are. No torch."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sqlite_utils import Database
+
+from core.domain.events import Estimate
+from core.domain.quantities import FloatArray, Quantity
+from core.evaluation.judged_scores import JUDGED_QUANTITIES, JudgedScores, judged, judged_from
+from core.forecast.experts import EXPERTS, FORECASTS, LOSS_ROWS, MODEL, REFERENCE
+from core.forecast.score import NOMINAL_COVERAGE, gain, mean, skill
+from core.storage.record_reader import RecordReader
+from core.storage.runs import Run
+
+_SHOWN = len(LOSS_ROWS)
+"""The column of the combination, after those of LOSS_ROWS."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Pool:
+    """One series of losses of all markets, in time order."""
+
+    losses: FloatArray
+    """[times, LOSS_ROWS and the combination]: at each target the mean over the markets, each in units of its mean
+    reference loss, so that a restless market counts no more than a calm one."""
+    n: int
+    """Scores of all markets."""
+
+
+def evaluate_pooled(db: Database, runs: Sequence[Run], horizons: int) -> dict[str, Any]:
+    """Plain data, fit for JSON: the scores of all runs together, after each one's warm-up. Raises StorageError.
+
+    Markets move together, so the scores of one target are averaged first and the intervals are those of the averages.
+    """
+    by_horizon = {str(horizon): _of_horizon(db, runs, horizon) for horizon in range(1, horizons + 1)}
+    first = [_judged(db, run, 1) for run in runs]
+    return {
+        "markets": len(runs),
+        "judged": sum(len(those.scores) for those in first),
+        "pinball": by_horizon["1"],
+        "horizons": by_horizon,
+        "coverage": _coverage(first),
+    }
+
+
+def _of_horizon(db: Database, runs: Sequence[Run], horizon: int) -> dict[str, Any]:
+    those = [each for each in (_judged(db, run, horizon) for run in runs) if each.scores]
+    return {name: _pinball(_pool(those, of), of, horizon) for name, of in JUDGED_QUANTITIES.items()}
+
+
+def _judged(db: Database, run: Run, horizon: int) -> JudgedScores:
+    reader = RecordReader(db, run.run_id)
+    return judged(reader, run, horizon, judged_from(reader.origins()[0]))
+
+
+def _pool(markets: Sequence[JudgedScores], quantity: Quantity) -> _Pool:
+    series = [_in_units(market, quantity) for market in markets]
+    if not series:
+        return _Pool(np.empty((0, _SHOWN + 1)), 0)
+    times = np.concatenate([_target_times(market) for market in markets])
+    _, place, count = np.unique(times, return_inverse=True, return_counts=True)
+    sums = np.zeros((count.size, _SHOWN + 1))
+    np.add.at(sums, place, np.concatenate(series))
+    return _Pool(sums / count[:, None], times.size)
+
+
+def _in_units(market: JudgedScores, quantity: Quantity) -> FloatArray:
+    losses = np.column_stack([market.losses[:, :, quantity], market.shown(quantity)])
+    scale = float(market.losses_of(REFERENCE, quantity).mean())
+    return losses / scale if scale > 0.0 else losses
+
+
+def _target_times(market: JudgedScores) -> NDArray[np.int64]:
+    return np.array([score.target_open_time_ms for score in market.scores], dtype=np.int64)
+
+
+def _pinball(pool: _Pool, quantity: Quantity, horizon: int) -> dict[str, Any]:
+    """As in `evaluate_run`; losses in units of the reference's. All None without judged scores."""
+    shown, without = pool.losses[:, _SHOWN], pool.losses[:, 0]
+    reference, best = pool.losses[:, 1 + REFERENCE], _best_baseline(pool, quantity)
+    overall, model_gain = skill(shown, reference, horizon), gain(shown, without, reference, horizon)
+    against_best = skill(shown, pool.losses[:, 1 + best], horizon)
+    return {
+        "n": pool.n,
+        "best_baseline_name": EXPERTS[best],
+        **_estimate("skill", overall),
+        **_estimate("skill_vs_best", against_best),
+        "skill_without_model": skill(without, reference).value,
+        **_estimate("model_gain", model_gain),
+    }
+
+
+def _best_baseline(pool: _Pool, quantity: Quantity) -> int:
+    """The expert, other than the model, with the lowest pooled loss; known in hindsight only."""
+    able = [expert for expert in range(len(EXPERTS)) if FORECASTS[expert, quantity] and expert != MODEL]
+    return min(able, key=lambda expert: float(pool.losses[:, 1 + expert].sum()))
+
+
+def _coverage(markets: Sequence[JudgedScores]) -> dict[str, Any]:
+    """Of the 90 % band of the close, one candle ahead."""
+    inside = [np.array([score.inside_90 for score in market.scores], dtype=np.float64) for market in markets]
+    times = [_target_times(market) for market in markets]
+    _, place, count = np.unique(np.concatenate(times), return_inverse=True, return_counts=True)
+    shares = np.bincount(place, weights=np.concatenate(inside), minlength=count.size) / np.maximum(count, 1)
+    hits, n = float(sum(each.sum() for each in inside)), sum(each.size for each in inside)
+    interval = _estimate("overall", mean(shares))["overall_ci95"]
+    return {"nominal": NOMINAL_COVERAGE, "overall": hits / n if n else None, "overall_ci95": interval}
+
+
+def _estimate(name: str, estimate: Estimate) -> dict[str, Any]:
+    interval = None if estimate.low is None or estimate.high is None else [estimate.low, estimate.high]
+    return {name: estimate.value, f"{name}_ci95": interval}

@@ -1,0 +1,81 @@
+"""Stored candles of several markets, learned by one model in this process: for `evaluate --together`."""
+
+from __future__ import annotations
+
+import heapq
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from itertools import groupby, repeat
+
+from sqlite_utils import Database
+
+from core.domain.candle import Candle
+from core.domain.clock import Clock
+from core.settings.tree import Settings
+from core.storage.candles import CandleStore
+from core.storage.folder import DataFolder
+from core.storage.runs import Run
+from core.training.engine.device import prepare_thread, release_thread
+from core.training.hosting.opening import open_together
+from core.training.hosting.threads import device_with_threads
+from core.training.online.trainer_spec import SessionSpec
+
+_PAGE = 1000
+_FEWEST_SAMPLES = 2
+"""Of a market in a step: the newest has no target beyond the first horizon, so an older one is needed."""
+_LARGEST_FACTOR = 4.0
+
+Candles = list[tuple[int, Candle]]
+"""Of one opening time, each with the index of its market."""
+
+
+def for_markets(settings: Settings, markets: int) -> Settings:
+    """The settings with which one model learns so many markets; unchanged for one.
+
+    A step keeps its number of samples, shared by the markets. They are less alike than those of one market, so the rate
+    grows with the root of their number, up to four times.
+    """
+    training = settings.training
+    samples = max(_FEWEST_SAMPLES, round((1 + training.replay_samples) / markets))
+    rate = training.learning_rate * min(_LARGEST_FACTOR, math.sqrt(markets))
+    if markets == 1:
+        return settings
+    return replace(settings, training=replace(training, replay_samples=samples - 1, learning_rate=rate))
+
+
+def learn_together(
+    specs: Sequence[SessionSpec], db: Database, clock: Clock, on_close: Callable[[int], None]
+) -> tuple[Run, ...]:
+    """Learn all stored candles of these markets, in order of opening time, then of market. Returns a run of each.
+
+    specs: at least one, with equal settings and intervals. on_close: called after each close with how many candles it
+    had; may raise to stop. Raises StorageError.
+    """
+    specs = [replace(spec, settings=for_markets(spec.settings, len(specs))) for spec in specs]
+    first = specs[0]
+    try:
+        prepare_thread()
+        device = device_with_threads(first.settings, DataFolder(first.root).threads, clock)
+        runs, session = open_together(specs, db, device, clock)
+        for closed in closes([_stored(CandleStore(db), spec) for spec in specs]):
+            session.on_close(closed, first.own_mode)
+            on_close(len(closed))
+    finally:
+        release_thread()
+    return runs
+
+
+def closes(markets: Sequence[Iterator[Candle]]) -> Iterator[Candles]:
+    """The candles of several markets, each in time order, by opening time."""
+    marked = [zip(repeat(index), market, strict=False) for index, market in enumerate(markets)]
+    in_order = heapq.merge(*marked, key=lambda each: (each[1].open_time_ms, each[0]))
+    for _, group in groupby(in_order, key=lambda each: each[1].open_time_ms):
+        yield list(group)
+
+
+def _stored(store: CandleStore, spec: SessionSpec) -> Iterator[Candle]:
+    after_ms: int | None = None
+    while page := store.load(spec.market, after_ms=after_ms, limit=_PAGE):
+        yield from page
+        after_ms = page[-1].open_time_ms

@@ -1,0 +1,168 @@
+"""`ghostcandle evaluate FILE... --together`: several markets learned by one model, and judged apart and as one."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import tempfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from sqlite_utils import Database
+
+from core.domain.candle import Candle
+from core.domain.clock import Clock, SystemClock
+from core.domain.events import EventBatch, JobProgress
+from core.domain.validation import Rejection
+from core.evaluation.details import evaluate_run
+from core.evaluation.pooled import evaluate_pooled
+from core.evaluation.summary import summarise
+from core.market.feeds.base import CatchUpProgress, FeedState, FeedStatus
+from core.market.feeds.replay import ReplayFeed, replay_name
+from core.market.history.files import read_candle_file
+from core.market.pipeline import FeedReport, MarketPipeline
+from core.settings.tree import Settings
+from core.storage.candles import CandleStore
+from core.storage.database import open_database
+from core.storage.folder import DataFolder
+from core.storage.holes import HoleStore
+from core.storage.runs import Run
+from core.training.online.trainer_spec import SessionSpec
+from desktop.app.context import Context
+from desktop.app.terminal_progress import TerminalProgress
+from desktop.commands.errors import UserError
+from desktop.commands.start_from import judged
+
+_JOB = "together"
+_INTERRUPTED = 130
+_REPORT_EVERY_S = 0.25
+
+
+def evaluate_together(context: Context, files: Sequence[Path], count: int | None) -> dict[str, Any]:
+    """What `evaluate` finds, under each file's name, and under "pooled" all files as one. Raises UserError,
+    CandleFileError and StorageError.
+
+    count: only the first so many candles of each file.
+    """
+    settings = judged(context.settings)
+    with (
+        tempfile.TemporaryDirectory(prefix="ghostcandle-") as place,
+        TerminalProgress(not context.as_json, context.lines) as progress,
+    ):
+        folder = DataFolder(Path(place))
+        folder.ensure()
+        db = open_database(folder.database)
+        try:
+            specs = {path.name: _stored(db, folder, path, settings, count) for path in _distinct(files)}
+            _require_one_interval(specs)
+            runs = _learned(db, specs, progress)
+            if context.lines is not None:
+                context.lines.start_part("Judging the forecasts")
+            return _judged(db, runs, settings.model.horizons)
+        except KeyboardInterrupt as error:
+            raise UserError("Stopped before the end of the files; nothing was judged.", _INTERRUPTED) from error
+        finally:
+            db.close()
+
+
+def _distinct(files: Sequence[Path]) -> Sequence[Path]:
+    names = [path.name for path in files]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise UserError(f"Two of the files are called {twice}; the results are listed by name. Rename one.", 2)
+    if "pooled" in names:
+        raise UserError("No file may be called pooled: the results of all files are listed under that name.", 2)
+    return files
+
+
+def _stored(db: Database, folder: DataFolder, path: Path, settings: Settings, count: int | None) -> SessionSpec:
+    """Store the file's candles, checked as those of any feed."""
+    file = read_candle_file(path)
+    feed = ReplayFeed(file, replay_name(path, file), SystemClock(), limit=count)
+    listener = _Failures()
+    asyncio.run(MarketPipeline(feed, CandleStore(db), HoleStore(db), SystemClock(), listener).run())
+    if listener.failure is not None:
+        raise UserError(listener.failure)
+    return SessionSpec(folder.root, feed.market, settings)
+
+
+def _require_one_interval(specs: dict[str, SessionSpec]) -> None:
+    intervals = {name: str(spec.market.interval) for name, spec in specs.items()}
+    (first, wanted), *others = intervals.items()
+    other = next((name for name, interval in others if interval != wanted), None)
+    if other is not None:
+        raise UserError(
+            f"{first} has candles of {wanted} and {other} of {intervals[other]}. "
+            "One model learns markets of one interval: give files of the same."
+        )
+
+
+def _learned(db: Database, specs: dict[str, SessionSpec], progress: TerminalProgress) -> dict[str, Run]:
+    """A run of each file. The order of the markets, not of the files, decides what is learned first."""
+    from core.training.hosting.together import learn_together  # noqa: PLC0415 - it imports torch
+
+    ordered = sorted(specs.items(), key=lambda item: str(item[1].market))
+    store = CandleStore(db)
+    total = sum(store.count(spec.market) for _, spec in ordered)
+    title = f"Evaluating candles of {len(ordered)} files"
+    runs = learn_together([spec for _, spec in ordered], db, SystemClock(), _meter(progress, title, total))
+    return {name: run for (name, _), run in zip(ordered, runs, strict=True)}
+
+
+def _meter(progress: TerminalProgress, title: str, total: int) -> Callable[[int], None]:
+    clock: Clock = SystemClock()
+    started_s = shown_s = clock.monotonic_s()
+    done = 0
+
+    def on_close(candles: int) -> None:
+        nonlocal done, shown_s
+        done, now_s = done + candles, clock.monotonic_s()
+        if now_s - shown_s >= _REPORT_EVERY_S or done == total:
+            shown_s = now_s
+            left_s = (now_s - started_s) / done * (total - done)
+            progress.take_batch(EventBatch((JobProgress(_JOB, title, done, total, left_s, done == total),)))
+
+    return on_close
+
+
+def _judged(db: Database, runs: dict[str, Run], horizons: int) -> dict[str, Any]:
+    found = {
+        name: {"file": name, **summarise(db, run), **evaluate_run(db, run, horizons)} for name, run in runs.items()
+    }
+    digests = "".join(found[name]["forecasts_sha256"] for name in runs)
+    pooled = {
+        **evaluate_pooled(db, list(runs.values()), horizons),
+        "candles": sum(each["candles"] for each in found.values()),
+        "forecasts_sha256": hashlib.sha256(digests.encode()).hexdigest(),
+    }
+    return {**found, "pooled": pooled}
+
+
+class _Failures:
+    """Keeps why a feed ended, if it failed."""
+
+    def __init__(self) -> None:
+        self.failure: str | None = None
+
+    def on_status(self, status: FeedStatus) -> None:
+        if status.state is FeedState.FAILED:
+            self.failure = status.sentence
+
+    def on_closed(self, candles: Sequence[Candle], live_open_times_ms: tuple[int, ...]) -> None:
+        """They are stored by the pipeline."""
+
+    def on_forming(self, candle: Candle) -> None:
+        """A file has none."""
+
+    def on_catch_up(self, progress: CatchUpProgress) -> None:
+        """A file has none."""
+
+    def on_corrected(self, candle: Candle) -> None:
+        """A file has none."""
+
+    def on_report(self, report: FeedReport) -> None:
+        """Not shown."""
+
+    def on_rejected(self, candle: Candle, rejection: Rejection) -> None:
+        """Logged by the pipeline."""

@@ -1,0 +1,113 @@
+"""Several markets learned by one model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sqlite_utils import Database
+
+from core.domain.candle import FILE_VENUE, Candle, Market
+from core.domain.clock import ManualClock
+from core.storage.candles import CandleStore
+from core.storage.database import open_database
+from core.storage.folder import DataFolder
+from core.storage.record_reader import RecordReader
+from core.storage.runs import Run
+from core.training.hosting.together import closes, for_markets, learn_together
+from core.training.online.trainer_spec import SessionSpec
+from tests.core.training import rigs
+from tests.support.candles import MINUTE, START_MS, random_walk
+
+COUNT = 60
+SETTINGS = replace(rigs.SMALL, online=replace(rigs.SMALL.online, twin_age=20))
+
+
+def market(name: str) -> Market:
+    return Market(FILE_VENUE, name, MINUTE)
+
+
+def learned(root: Path, candles: dict[str, Sequence[Candle]]) -> dict[str, tuple[Run, RecordReader, Database]]:
+    """By the name of each market."""
+    folder = DataFolder(root)
+    folder.ensure()
+    db = open_database(folder.database)
+    for name, those in candles.items():
+        CandleStore(db).save(market(name), list(those))
+    specs = [SessionSpec(root, market(name), SETTINGS) for name in candles]
+    runs = learn_together(specs, db, ManualClock(START_MS), lambda candles: None)
+    return {name: (run, RecordReader(db, run.run_id), db) for name, run in zip(candles, runs, strict=True)}
+
+
+def digests(root: Path, candles: dict[str, Sequence[Candle]]) -> list[str]:
+    return [reader.forecasts_sha256() for _, reader, _ in learned(root, candles).values()]
+
+
+@given(st.lists(st.sets(st.integers(0, 30), max_size=20), min_size=1, max_size=5))
+def test_closes_hold_every_candle_once_in_the_order_of_time_and_market(times: list[set[int]]) -> None:
+    series = random_walk(31)
+    found = list(closes([iter([series[row] for row in sorted(rows)]) for rows in times]))
+    opened = [[candle.open_time_ms for _, candle in each] for each in found]
+    assert all(len(set(each)) == 1 for each in opened)
+    assert [each[0] for each in opened] == sorted({series[row].open_time_ms for rows in times for row in rows})
+    assert [index for each in found for index, _ in each] == [
+        index for row in range(31) for index, rows in enumerate(times) if row in rows
+    ]
+
+
+def test_one_market_has_the_bytes_of_a_plain_run(tmp_path: Path) -> None:
+    candles = random_walk(COUNT)
+    service = rigs.service(tmp_path / "plain", SETTINGS)
+    rigs.feed(service, candles)
+    run_id = service.status().run_id
+    service.close()
+    assert digests(tmp_path / "together", {"only": candles}) == [rigs.digest(tmp_path / "plain", run_id)]
+
+
+def test_a_market_learns_from_the_others_and_the_same_bytes_come_again(tmp_path: Path) -> None:
+    both: dict[str, Sequence[Candle]] = {"a": random_walk(COUNT), "b": random_walk(COUNT, seed=9)[7:]}
+    first = digests(tmp_path / "first", both)
+    assert first == digests(tmp_path / "again", both)
+    assert first[0] != digests(tmp_path / "alone", {"a": both["a"]})[0]
+
+
+def test_no_forecast_of_any_market_depends_on_later_candles_of_one(tmp_path: Path) -> None:
+    moment = 40
+    true, other = random_walk(COUNT, seed=9), random_walk(COUNT, seed=77)
+    changed = [*true[: moment + 1], *(replace(each, volume=9.0 * each.volume) for each in other[moment + 1 :])]
+    found = []
+    for name, candles in (("true", true), ("changed", changed)):
+        runs = learned(tmp_path / name, {"a": random_walk(COUNT), "b": candles})
+        rows = {
+            (market, int(origin)): np.concatenate([row.quantiles.ravel() for row in reader.forecasts_of(int(origin))])
+            for market, (_, reader, _) in runs.items()
+            for origin in reader.origins()[0]
+        }
+        found.append(rows)
+    until_ms = true[moment].open_time_ms
+    early = [key for key in found[0] if key[1] <= until_ms]
+    assert len(early) == 2 * (moment + 1)
+    assert all(np.array_equal(found[0][key], found[1][key]) for key in early)
+    assert any(not np.array_equal(found[0][key], found[1][key]) for key in found[0] if key[0] == "a")
+
+
+def test_each_close_is_one_step_of_all_its_markets_and_belongs_to_the_first(tmp_path: Path) -> None:
+    runs = learned(tmp_path, {"a": random_walk(COUNT), "b": random_walk(COUNT, seed=9)[20:]})
+    (_, first, _), (_, second, _) = runs.values()
+    assert first.counts().steps == COUNT - 1 and second.counts().steps == 0
+    assert [step.samples for step in first.steps(COUNT)][-1] == 1 + rigs.SMALL.training.replay_samples
+    assert second.counts().candles == COUNT - 20
+    assert second.counts().scored == COUNT - 21
+
+
+@pytest.mark.parametrize(("markets", "samples", "factor"), [(1, 32, 1.0), (4, 8, 2.0), (9, 4, 3.0), (200, 2, 4.0)])
+def test_markets_share_the_samples_of_a_step(markets: int, samples: int, factor: float) -> None:
+    training = replace(rigs.SMALL, training=replace(rigs.SMALL.training, replay_samples=31, learning_rate=3e-5))
+    found = for_markets(training, markets).training
+    assert 1 + found.replay_samples == samples
+    assert found.learning_rate == pytest.approx(3e-5 * factor)

@@ -1,0 +1,79 @@
+"""`ghostcandle evaluate FILE... --together`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.desktop.commands.test_evaluate_checkpoint import HOUR_MS
+from tests.support import commands
+from tests.support.candles import MINUTE, START_MS, random_walk
+
+COUNT = 40
+
+
+def write(path: Path, seed: int, step_ms: int = MINUTE.duration_ms) -> Path:
+    numbers = [(each.open, each.high, each.low, each.close, each.volume) for each in random_walk(COUNT, seed=seed)]
+    rows = (f"{START_MS + row * step_ms},{','.join(map(repr, each))}\n" for row, each in enumerate(numbers))
+    path.write_text("time,open,high,low,close,volume\n" + "".join(rows), encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> list[str]:
+    return [str(write(tmp_path / f"{name}.csv", seed)) for seed, name in enumerate(("alpha", "beta", "gamma"))]
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> str:
+    return str(commands.configure(tmp_path / "data"))
+
+
+def test_each_file_and_all_of_them_are_judged_in_whatever_order_they_are_given(files: list[str], data: str) -> None:
+    found = commands.invoke_json("evaluate", *files, "--together", "--data-dir", data)
+    assert list(found) == ["alpha.csv", "beta.csv", "gamma.csv", "pooled"]
+    assert {each["candles"] for name, each in found.items() if name != "pooled"} == {COUNT}
+    assert found["pooled"]["candles"] == 3 * COUNT and found["pooled"]["markets"] == 3
+    assert found["pooled"]["judged"] == sum(found[name]["judged"] for name in found if name != "pooled")
+    turned = commands.invoke_json("evaluate", *reversed(files), "--together", "--data-dir", data)
+    assert turned["pooled"]["forecasts_sha256"] == found["pooled"]["forecasts_sha256"]
+    assert turned["beta.csv"]["forecasts_sha256"] == found["beta.csv"]["forecasts_sha256"]
+
+
+def test_one_file_together_has_all_that_it_has_alone(files: list[str], data: str) -> None:
+    alone = commands.invoke_json("evaluate", files[0], "--data-dir", data)
+    together = commands.invoke_json("evaluate", files[0], "--together", "--data-dir", data)["alpha.csv"]
+    assert together["forecasts_sha256"] == alone["forecasts_sha256"]
+    assert together["pinball"] == alone["pinball"]
+    assert set(alone) - set(together) <= {"steps_per_s", "wall_s", "notices"}
+
+
+def test_the_table_has_a_row_for_each_file_and_one_for_all(files: list[str], data: str) -> None:
+    shown = commands.invoke("evaluate", *files, "--together", "--candles", "20", "--data-dir", data)
+    assert shown.returncode == 0
+    lines = shown.stdout.splitlines()
+    assert lines[0].startswith("3 files, one model: 60 candles")
+    assert [sum(line.startswith(name) for line in lines) for name in ("alpha.csv", "gamma.csv", "All files")] == [
+        2,
+        2,
+        3,
+    ]
+
+
+def test_what_cannot_be_evaluated_together_is_refused_with_a_sentence(
+    files: list[str], data: str, tmp_path: Path
+) -> None:
+    def refused(*arguments: str) -> str:
+        shown = commands.invoke("evaluate", *arguments, "--data-dir", data)
+        assert shown.returncode != 0 and "Traceback" not in shown.stderr
+        return shown.stderr
+
+    (tmp_path / "other").mkdir()
+    same = str(write(tmp_path / "other" / "alpha.csv", 5))
+    hourly = str(write(tmp_path / "hourly.csv", 5, HOUR_MS))
+    assert "need --together" in refused(*files)
+    assert "called alpha.csv" in refused(*files, same, "--together")
+    assert "candles of 1m and hourly.csv of 1h" in refused(*files, hourly, "--together")
+    assert "neither --report" in refused(*files, "--together", "--report", str(tmp_path / "out.html"))
+    assert "There is no file" in refused(*files, str(tmp_path / "absent.csv"), "--together")
