@@ -22,12 +22,13 @@ from core.checkpoints.retention import reasons_to_keep, rules_of
 from core.domain.events import CheckpointInfo
 from core.settings.tree import CheckpointSettings
 from desktop.checkpoints.columns import format_bytes
-from desktop.dialogs.forms import FieldEditor, field_infos, make_editor
+from desktop.dialogs.forms import FieldEditor, bounded_boxes, field_infos, make_editor
 from desktop.dialogs.setting_facts import description
 from desktop.dialogs.setting_words import title
 from desktop.state.checkpoint_source import score_text
 from desktop.ui.formatting import format_count, format_time
 from desktop.ui.plain_text import Label, paragraphs
+from desktop.ui.problem import Problem
 from desktop.ui.tables import style_table
 from desktop.ui.translation import translate
 
@@ -55,18 +56,21 @@ class CleanUpDialog(QDialog):
         self.setWindowTitle(translate("Checkpoints", "Clean up checkpoints"))
         self._infos, self._settings, self._now_ms, self._offered = infos, settings, now_ms, offered
         self.editors = {name: self._editor(name) for name in _RULES}
+        self.problem = Problem()
         self.summary = Label()
         self.summary.setWordWrap(True)
         self.table = _table()
         self.now = QPushButton(translate("Checkpoints", "&Clean up now"))
         self.now.setToolTip(translate("Checkpoints", "Delete these files now; this cannot be undone"))
         self._is_training = is_training
+        kinds = QDialogButtonBox.StandardButton
+        self.buttons = QDialogButtonBox(kinds.Save | kinds.Cancel)
         self._build()
         self._show()
 
     @property
     def settings(self) -> CheckpointSettings:
-        """As the form has them."""
+        """As the form has them. Raises ValueError in a sentence fit for a user where a number is out of range."""
         return replace(self._settings, **{name: editor.get() for name, editor in self.editors.items()})
 
     def would_delete(self) -> list[CheckpointInfo]:
@@ -84,16 +88,17 @@ class CleanUpDialog(QDialog):
         editor.widget.setToolTip(paragraphs(description(info)))
         editor.widget.setAccessibleName(title(name))
         editor.listen(self._show)
+        for box in bounded_boxes(editor.widget):
+            box.refused.connect(lambda sentence: self.problem.refuse(sentence, self._list, self.buttons))
         return editor
 
     def _build(self) -> None:
         form = QFormLayout()
         for name, editor in self.editors.items():
             form.addRow(title(name), editor.widget)
-        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Save | QDialogButtonBox.StandardButton.Cancel)
-        buttons.addButton(self.now, QDialogButtonBox.ButtonRole.ApplyRole)
-        buttons.accepted.connect(lambda: self._accept(at_once=False))
-        buttons.rejected.connect(self.reject)
+        self.buttons.addButton(self.now, QDialogButtonBox.ButtonRole.ApplyRole)
+        self.buttons.accepted.connect(lambda: self._accept(at_once=False))
+        self.buttons.rejected.connect(self.reject)
         self.now.clicked.connect(lambda: self._accept(at_once=True))
         always = Label(
             translate(
@@ -108,13 +113,22 @@ class CleanUpDialog(QDialog):
         layout = QVBoxLayout(self)
         layout.addWidget(always)
         layout.addLayout(form)
+        layout.addWidget(self.problem)
         layout.addWidget(self.summary)
         layout.addWidget(self.table, 1)
-        layout.addWidget(buttons)
+        layout.addWidget(self.buttons)
         self.resize(680, 560)
 
     def _show(self) -> None:
+        self.problem.check(self._list, self.buttons)
+
+    def _list(self) -> None:
+        """Raises ValueError as `settings` does; the list is then that of the rules before, in grey."""
+        self.now.setEnabled(False)
+        self.table.setEnabled(False)
+        self.summary.clear()
         reasons = self._reasons()
+        self.table.setEnabled(True)
         goes = [info for info in self._infos if not reasons[info.checkpoint_id]]
         self.summary.setText(self._account(goes))
         self.now.setEnabled(bool(goes) and self._is_training)

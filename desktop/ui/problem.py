@@ -1,4 +1,4 @@
-"""The error sentence in a dialog, which blocks its OK button."""
+"""The error sentence in a dialog, which blocks its OK or Save button."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from PySide6.QtWidgets import QDialogButtonBox
 
 from desktop.ui.plain_text import WrappedLabel
 from desktop.ui.translation import translate
+
+_ACCEPTING = (QDialogButtonBox.StandardButton.Ok, QDialogButtonBox.StandardButton.Save)
 
 
 class Problem(WrappedLabel):
@@ -47,4 +49,6 @@ class Problem(WrappedLabel):
             sentence, is_right = str(error), False
         self.setText(sentence or self._refusal)
         self.setVisible(bool(self.text()))
-        buttons.button(QDialogButtonBox.StandardButton.Ok).setEnabled(is_right and not self._is_refusing)
+        for kind in _ACCEPTING:
+            if (button := buttons.button(kind)) is not None:
+                button.setEnabled(is_right and not self._is_refusing)
