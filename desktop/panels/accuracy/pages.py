@@ -15,10 +15,11 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from core.domain.events import ExpertShares
+from core.domain.events import Estimate, ExpertShares
 from core.evaluation.findings import DrawnAccuracy, HorizonAccuracy, HorizonSkill, QuantityAccuracy, RunAccuracy
+from core.forecast.confidence import FEWEST_FOR_A_PROOF
 from desktop.panels.accuracy.names import expert_name
-from desktop.panels.accuracy.words import COIN, measured, not_yet, points, proof, proof_in_full, span
+from desktop.panels.accuracy.words import COIN, measured, not_yet, points, proof, proof_in_full, span, value_of
 from desktop.ui.formatting import MISSING, format_count
 from desktop.ui.icons import tabular
 from desktop.ui.interface_size import scale_text, space_rows
@@ -216,16 +217,20 @@ class SkillPage(Page):
         above, below = translate("Panels", "above 0"), translate("Panels", "below 0")
         edge = proof(of.skill, above, below, translate("Panels", "no edge proven"))
         self._put(
-            "Against “no change”", column, (points(of.skill.value), span(of.skill), edge), proof_in_full(of.skill, name)
+            "Against “no change”",
+            column,
+            (points(value_of(of.skill)), span(of.skill), edge),
+            proof_in_full(of.skill, name),
         )
         name_of_best = expert_name(of.best_baseline) if of.best_baseline else MISSING
-        best = points(of.skill_vs_best.value), span(of.skill_vs_best), name_of_best
+        best = points(value_of(of.skill_vs_best)), span(of.skill_vs_best), name_of_best
         sentence = proof_in_full(of.skill_vs_best, translate("Panels", "Being better"))
         self._put("Against the best", column, best, sentence)
-        self._put("Without the model", column, (points(of.skill_without_model),), "")
+        without = None if value_of(of.skill) is None else of.skill_without_model
+        self._put("Without the model", column, (points(without),), "")
         helps, harms = translate("Panels", "the model helps"), translate("Panels", "the model harms")
         gain = proof(of.model_gain, helps, harms, translate("Panels", "no gain proven"))
-        lines = points(of.model_gain.value, 3), span(of.model_gain, 3), gain
+        lines = points(value_of(of.model_gain), 3), span(of.model_gain, 3), gain
         self._put("The model adds", column, lines, proof_in_full(of.model_gain, _that_it_helps()))
 
     def _put(self, name: str, column: int, texts: Sequence[str], sentence: str) -> None:
@@ -236,8 +241,8 @@ class SkillPage(Page):
     def _show_close(self, chosen: HorizonAccuracy) -> None:
         found = (chosen.direction, chosen.reverse_last, chosen.majority, chosen.coverage_90)
         for name, of in zip(_OF_CLOSE, found, strict=True):
-            texts = points(of.value, 1, signed=False), span(of, 1), format_count(of.n)
-            meaning = translate("Panels", _MEANINGS[name]) if of.value is not None else not_yet(of.n)
+            texts = points(value_of(of), 1, signed=False), span(of, 1), format_count(of.n)
+            meaning = translate("Panels", _MEANINGS[name]) if value_of(of) is not None else _none_yet(of)
             for label, text in zip(self.of_close[name], texts, strict=True):
                 set_text(label, text)
                 label.setToolTip(paragraphs(meaning))
@@ -247,7 +252,7 @@ class SkillPage(Page):
         set_text(self._extremes, _extremes(chosen))
 
     def _show_drawn(self, name: str, of: DrawnAccuracy) -> None:
-        texts = points(of.skill.value), span(of.skill), format_count(of.skill.n)
+        texts = points(value_of(of.skill)), span(of.skill), format_count(of.skill.n)
         sentence = proof_in_full(of.skill, translate("Panels", "The skill"))
         if not of.is_stored:
             texts = translate("Panels", "not stored"), MISSING, MISSING
@@ -266,6 +271,11 @@ def _extremes(chosen: HorizonAccuracy) -> str:
         return few.format(format_count(chosen.n))
     worst, best = (points(each, 1, signed=False) for each in (chosen.worst_500, chosen.best_500))
     return translate("Panels", "500 in a row: worst {0}, best {1}").format(worst, best)
+
+
+def _none_yet(of: Estimate) -> str:
+    """One that has a value, but no interval, is a sequence: that takes more candles."""
+    return not_yet(of.n) if of.value is None else not_yet(of.n, FEWEST_FOR_A_PROOF)
 
 
 def _skill_of_close() -> str:

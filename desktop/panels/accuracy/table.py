@@ -12,9 +12,8 @@ from PySide6.QtGui import QColor, QResizeEvent
 from PySide6.QtWidgets import QSizePolicy, QStyle, QWidget
 
 from core.domain.events import AccuracySummary, Estimate, ForecastGroup
-from core.forecast.score import FEWEST_FOR_AN_ESTIMATE
 from desktop.panels.accuracy.terms import INTERVAL_MEANING, TERMS, Kind, Term, measured
-from desktop.panels.accuracy.words import span
+from desktop.panels.accuracy.words import not_yet, span, value_of
 from desktop.ui.formatting import MISSING, format_count, format_percent
 from desktop.ui.icons import tabular
 from desktop.ui.interface_size import scale_text
@@ -96,14 +95,14 @@ class Row:
         return self.name, self.value, self._interval, self.bar, self._against, self._n
 
     def show(self, estimate: Estimate, against: float | None, is_live: bool) -> None:
-        set_text(self.value, format_percent(estimate.value, 1, signed=self.term.kind is Kind.SKILL))
-        set_text(self._interval, span(estimate, 1))
+        value = value_of(estimate)
+        set_text(self.value, format_percent(value, 1, signed=self.term.kind is Kind.SKILL))
+        set_text(self._interval, self._when_known if value is None else span(estimate, 1))
         set_text(self._against, _whole_percent(against))
         set_text(self._n, format_count(estimate.n))
         self.bar.show_estimate(estimate, against, self._colour(estimate, against, is_live))
-        if estimate.value is None:
-            words = translate("Panels", "Not enough candles yet: {0} of {1}.")
-            words = words.format(format_count(estimate.n), FEWEST_FOR_AN_ESTIMATE)
+        if value is None:
+            words = not_yet(estimate.n, self.term.fewest)
         else:
             words = translate("Panels", "95 % interval: {0} %. n = {1}.").format(
                 span(estimate, 1), format_count(estimate.n)
@@ -111,6 +110,10 @@ class Row:
         for widget in self._cells:
             widget.setToolTip(paragraphs(f"{self._meaning}\n{words}"))
         self.bar.setToolTip(paragraphs(f"{words}\n{self.term.bar_meaning}"))
+
+    @property
+    def _when_known(self) -> str:
+        return translate("Panels", "from n = {0}").format(self.term.fewest)
 
     def apply_palette(self, palette: Palette) -> None:
         for label in (self.name, self._interval, self._against, self._n):

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from enum import Enum, auto
 
 from core.domain.events import AccuracySummary, Estimate
+from core.forecast.confidence import FEWEST_FOR_A_PROOF
+from core.forecast.score import FEWEST_FOR_AN_ESTIMATE
 from desktop.ui.translation import QT_TRANSLATE_NOOP, translate
 
 _SHARES_REACH, _SKILLS_REACH = 0.1, 0.25
@@ -31,6 +33,11 @@ class Term:
     def reach(self) -> float:
         """How far the row's bar reaches to each side. Fixed, so that a bar moves only when its numbers do."""
         return _SKILLS_REACH if self.kind is Kind.SKILL else _SHARES_REACH
+
+    @property
+    def fewest(self) -> int:
+        """Candles from which on it has an interval, and so a number."""
+        return FEWEST_FOR_A_PROOF if self.kind is Kind.SKILL else FEWEST_FOR_AN_ESTIMATE
 
     @property
     def bar_meaning(self) -> str:

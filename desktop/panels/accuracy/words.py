@@ -17,6 +17,11 @@ def points(value: float | None, decimals: int = 2, *, signed: bool = True) -> st
     return format_number(None if value is None else 100.0 * value, decimals, signed=signed)
 
 
+def value_of(estimate: Estimate) -> float | None:
+    """Its value, where it has an interval: without one it says too little to be shown."""
+    return None if estimate.low is None or estimate.high is None else estimate.value
+
+
 def span(estimate: Estimate, decimals: int = 2) -> str:
     """Its 95 % interval. On which side of zero an end lies is what it proves: none is rounded to zero."""
     if estimate.low is None or estimate.high is None:
@@ -30,8 +35,8 @@ def _decimals(end: float, fewest: int) -> int:
 
 
 def measured(estimate: Estimate, decimals: int = 2, *, signed: bool = True) -> str:
-    """A value with its interval."""
-    if estimate.value is None:
+    """A value with its interval; a dash without one."""
+    if value_of(estimate) is None:
         return MISSING
     return f"{points(estimate.value, decimals, signed=signed)} ({span(estimate, decimals)})"
 
@@ -41,10 +46,10 @@ def how_many(n: int) -> str:
     return translate("Panels", "n = {0}").format(format_count(n))
 
 
-def not_yet(n: int) -> str:
+def not_yet(n: int, fewest: int = FEWEST_FOR_AN_ESTIMATE) -> str:
     """Why there is no number."""
     text = translate("Panels", "Not yet: {0} of {1} candles needed.")
-    return text.format(format_count(n), FEWEST_FOR_AN_ESTIMATE)
+    return text.format(format_count(n), fewest)
 
 
 def proof(estimate: Estimate, above: str, below: str, neither: str, against: float = 0.0) -> str:

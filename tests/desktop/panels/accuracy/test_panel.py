@@ -72,8 +72,17 @@ def test_too_few_candles_show_a_dash_and_their_count(panel: AccuracyPanel, state
     few = Estimate(None, None, None, 7)
     state.apply(scenario.status(accuracy=scenario.accuracy(scored=7, direction=few, reference_candle_accuracy=None)))
     panel.refresh()
-    assert row(panel, "Direction") == ["Direction", "–", "–", "50 %", "7"]
+    assert row(panel, "Direction") == ["Direction", "–", "from n = 30", "50 %", "7"]
     assert row(panel, "Candle accuracy")[3] == "–"
+
+
+def test_a_skill_without_an_interval_is_not_shown(panel: AccuracyPanel, state: RunState) -> None:
+    early = Estimate(0.02, None, None, 309)
+    state.apply(scenario.status(accuracy=scenario.accuracy(skill_close=early, skill_range=early)))
+    panel.refresh()
+    for name in ("Close skill", "Range skill"):
+        assert row(panel, name) == [name, "–", "from n = 750", "0 %", "309"]
+    assert "Not yet: 309 of 750 candles needed." in panel._table.rows[4].value.toolTip().replace("\xa0", " ")
 
 
 def test_the_definition_of_each_term_is_in_its_tooltip(panel: AccuracyPanel, state: RunState) -> None:
