@@ -41,12 +41,13 @@ def reasons_to_keep(
 
     The best, the newest, the newest known good, the newest healthy ones, and the one saved before the newest change of
     settings are always kept, so that a failing run cannot displace good checkpoints. The rows come as
-    `CheckpointRows.list` gives them. offered: the one offered for recovery from divergence.
+    `CheckpointRows.list` gives them. in_use: further ones that are in use, or open in the window. offered: the one
+    offered for recovery from divergence.
     """
     good = [info for info in newest_first if info.is_known_good]
     before_change = next((info for info in newest_first if info.reason == CHANGE and not is_wrecked(info)), None)
     newest = _ids(newest_first[: max(1, rules.keep_newest)])
-    newest_good = _ids(good[:1]) | _ids(_healthy_first(newest_first, offered)[: max(1, rules.keep_newest)])
+    healthiest = _ids(_healthy_first(newest_first, offered)[: max(1, rules.keep_newest)]) - newest
     best = _ids([*by_skill(newest_first)[: max(1, rules.keep_best)], *_of_one(best_of(newest_first))])
     lowest = lowest_loss_of(newest_first)
     spaced = _spaced(newest_first, rules.keep_every_steps)
@@ -55,14 +56,18 @@ def reasons_to_keep(
     def reasons(info: CheckpointInfo) -> tuple[str, ...]:
         id_ = info.checkpoint_id
         held = (
-            ("in use", info.is_in_use or id_ in in_use),
+            ("in use", info.is_in_use),
+            ("open in the window", id_ in in_use and not info.is_in_use),
             ("offered as a recovery point", id_ == offered),
             ("pinned", info.is_pinned),
             ("has a name, a note or a tag", bool(info.note or info.name or info.tags)),
             ("saved manually", info.reason == "manual"),
             ("among the best", id_ in best),
             ("lowest loss", lowest is info),
-            ("among the newest", id_ in newest or id_ in newest_good),
+            ("among the newest", id_ in newest),
+            ("newest known good", info in good[:1] and id_ not in newest),
+            ("among the newest healthy", id_ in healthiest and info.health == Disease.HEALTHY),
+            ("too few healthy ones", id_ in healthiest and info.health != Disease.HEALTHY),
             ("saved before a setting was changed", before_change is info),
             (f"one in {rules.keep_every_steps:,} steps", id_ in spaced),
             (f"younger than {rules.keep_hours:,} h", rules.keep_hours > 0 and info.created_at_ms > kept_since_ms),

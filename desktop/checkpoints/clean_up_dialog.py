@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
@@ -36,6 +36,20 @@ _RULES = ("keep_newest", "keep_best", "keep_every_steps", "keep_hours", "undo_mi
 _MOST_LISTED = 1_000
 
 
+@dataclass(frozen=True, slots=True)
+class CleanUpData:
+    """What a clean-up is computed from: the same as the trainer's `CheckpointKeeper.clean_up`."""
+
+    infos: Sequence[CheckpointInfo]
+    """Of the watched run, the newest first."""
+    now_ms: int
+    is_training: bool
+    offered: str | None = None
+    """The id of the one that a notice goes back to."""
+    held: Collection[str] = ()
+    """Ids of those that are open in the window."""
+
+
 class CleanUpDialog(QDialog):
     """`kept_by` carries the CheckpointSettings that were accepted; with True where the clean-up shall be done now."""
 
@@ -43,18 +57,14 @@ class CleanUpDialog(QDialog):
 
     def __init__(
         self,
-        infos: Sequence[CheckpointInfo],
+        look: Callable[[], CleanUpData],
         settings: CheckpointSettings,
-        now_ms: int,
-        *,
-        is_training: bool,
-        offered: str | None = None,
         parent: QWidget | None = None,
     ) -> None:
-        """infos: of the watched run, the newest first. offered: the id of the one that a notice goes back to."""
+        """look: gives what there is at the moment of the call."""
         super().__init__(parent)
         self.setWindowTitle(translate("Checkpoints", "Clean up checkpoints"))
-        self._infos, self._settings, self._now_ms, self._offered = infos, settings, now_ms, offered
+        self._look, self._data, self._settings = look, look(), settings
         self.editors = {name: self._editor(name) for name in _RULES}
         self.problem = Problem()
         self.summary = Label()
@@ -62,11 +72,18 @@ class CleanUpDialog(QDialog):
         self.table = _table()
         self.now = QPushButton(translate("Checkpoints", "&Clean up now"))
         self.now.setToolTip(translate("Checkpoints", "Delete these files now; this cannot be undone"))
-        self._is_training = is_training
         kinds = QDialogButtonBox.StandardButton
         self.buttons = QDialogButtonBox(kinds.Save | kinds.Cancel)
         self._build()
         self._show()
+
+    @Slot()
+    def refresh(self) -> None:
+        """Follow what has changed since the list was made."""
+        data = self._look()
+        if replace(data, now_ms=self._data.now_ms) != self._data:
+            self._data = data
+            self._show(keeps_refusal=True)
 
     @property
     def settings(self) -> CheckpointSettings:
@@ -76,10 +93,11 @@ class CleanUpDialog(QDialog):
     def would_delete(self) -> list[CheckpointInfo]:
         """What no rule of the form keeps, the newest first."""
         reasons = self._reasons()
-        return [info for info in self._infos if not reasons[info.checkpoint_id]]
+        return [info for info in self._data.infos if not reasons[info.checkpoint_id]]
 
     def _reasons(self) -> dict[str, tuple[str, ...]]:
-        return reasons_to_keep(self._infos, rules_of(self.settings), self._now_ms, offered=self._offered)
+        data = self._data
+        return reasons_to_keep(data.infos, rules_of(self.settings), data.now_ms, data.held, data.offered)
 
     def _editor(self, name: str) -> FieldEditor:
         info = field_infos(CheckpointSettings)[name]
@@ -87,7 +105,7 @@ class CleanUpDialog(QDialog):
         editor.put(getattr(self._settings, name))
         editor.widget.setToolTip(paragraphs(description(info)))
         editor.widget.setAccessibleName(title(name))
-        editor.listen(self._show)
+        editor.listen(lambda: self._show())
         for box in bounded_boxes(editor.widget):
             box.refused.connect(lambda sentence: self.problem.refuse(sentence, self._list, self.buttons))
         return editor
@@ -119,8 +137,8 @@ class CleanUpDialog(QDialog):
         layout.addWidget(self.buttons)
         self.resize(680, 560)
 
-    def _show(self) -> None:
-        self.problem.check(self._list, self.buttons)
+    def _show(self, *, keeps_refusal: bool = False) -> None:
+        self.problem.check(self._list, self.buttons, keeps_refusal=keeps_refusal)
 
     def _list(self) -> None:
         """Raises ValueError as `settings` does; the list is then that of the rules before, in grey."""
@@ -129,10 +147,11 @@ class CleanUpDialog(QDialog):
         self.summary.clear()
         reasons = self._reasons()
         self.table.setEnabled(True)
-        goes = [info for info in self._infos if not reasons[info.checkpoint_id]]
+        infos = self._data.infos
+        goes = [info for info in infos if not reasons[info.checkpoint_id]]
         self.summary.setText(self._account(goes))
-        self.now.setEnabled(bool(goes) and self._is_training)
-        listed = sorted(self._infos[:_MOST_LISTED], key=lambda info: bool(reasons[info.checkpoint_id]))
+        self.now.setEnabled(bool(goes) and self._data.is_training)
+        listed = sorted(infos[:_MOST_LISTED], key=lambda info: bool(reasons[info.checkpoint_id]))
         self.table.setRowCount(len(listed))
         for row, info in enumerate(listed):
             held = reasons[info.checkpoint_id]
@@ -151,10 +170,11 @@ class CleanUpDialog(QDialog):
                 self.table.setItem(row, column, item)
 
     def _account(self, goes: Sequence[CheckpointInfo]) -> str:
-        parts = [_goes_text(goes, len(self._infos))]
-        if len(self._infos) > _MOST_LISTED:
+        count = len(self._data.infos)
+        parts = [_goes_text(goes, count)]
+        if count > _MOST_LISTED:
             parts.append(translate("Checkpoints", "Listed: the newest {0}.").format(format_count(_MOST_LISTED)))
-        if not self._is_training:
+        if not self._data.is_training:
             parts.append(translate("Checkpoints", "Training is stopped: the rules apply when it continues."))
         return " ".join(parts)
 

@@ -14,7 +14,7 @@ from core.storage.errors import StorageError
 from core.storage.folder import DataFolder
 from core.training.commands import ApplyRetention, HoldCheckpoints, TrainerCommand
 from desktop.chart.widget import ChartWidget
-from desktop.checkpoints.clean_up_dialog import CleanUpDialog
+from desktop.checkpoints.clean_up_dialog import CleanUpData, CleanUpDialog
 from desktop.checkpoints.compare_dialog import CompareDialog
 from desktop.checkpoints.exchange import CheckpointExchange, settings_with
 from desktop.checkpoints.panel import CheckpointsPanel
@@ -83,19 +83,24 @@ class CheckpointTools(QObject):
     @Slot()
     def ask_for_rules(self) -> CleanUpDialog:
         """Show the rules of a clean-up, and which checkpoints of the watched run it would delete."""
+        dialog = CleanUpDialog(self._clean_up_data, self._shell.settings.current.checkpoints, self._shell.window)
+        dialog.kept_by.connect(self._apply_retention)
+        state, source = self._state, self._source
+        for change in (source.changed, source.held_changed, state.status_changed, state.diagnosis_changed):
+            change.connect(dialog.refresh)
+        open_dialog(dialog)
+        return dialog
+
+    def _clean_up_data(self) -> CleanUpData:
         diagnosis = self._state.diagnosis
         way = None if diagnosis is None else diagnosis.recovery
-        dialog = CleanUpDialog(
+        return CleanUpData(
             self._source.checkpoints(),
-            self._shell.settings.current.checkpoints,
             self._clock.now_ms(),
             is_training=self._state.trainer_state in _WORKING,
             offered=None if way is None else way.checkpoint_id,
-            parent=self._shell.window,
+            held=self._source.held,
         )
-        dialog.kept_by.connect(self._apply_retention)
-        open_dialog(dialog)
-        return dialog
 
     @Slot(object, bool)
     def _apply_retention(self, rules: CheckpointSettings, at_once: bool) -> None:

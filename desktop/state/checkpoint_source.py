@@ -140,14 +140,16 @@ class CheckpointSource(QObject):
         before = self._held.get(holder, ())
         self._held[holder] = tuple(ids)
         if before != tuple(ids):
-            self.held_changed.emit(self._all_held())
+            self.held_changed.emit(self.held)
 
-    def _all_held(self) -> tuple[str, ...]:
+    @property
+    def held(self) -> tuple[str, ...]:
+        """Ids of those that are open in the window."""
         return tuple(dict.fromkeys(id_ for ids in self._held.values() for id_ in ids))
 
     def _on_ready(self) -> None:
         """A new trainer knows of none."""
-        if held := self._all_held():
+        if held := self.held:
             self.held_changed.emit(held)
 
     def checkpoints(self) -> tuple[CheckpointInfo, ...]:

@@ -188,3 +188,23 @@ def test_recent_checkpoints_are_kept_for_their_hours() -> None:
 def test_without_checkpoints_nothing_is_deleted() -> None:
     assert checkpoints_to_delete([], Rules(1, 1), 0, in_use=["run-1"]) == ()
     assert best_of([]) is lowest_loss_of([]) is None
+
+
+def test_each_reason_names_its_rule() -> None:
+    """Regression: healthy checkpoints far behind the newest were said to be among the newest."""
+    healths = ["too early to tell", "healthy", "healthy", "diverged", "diverged", "diverged", "diverged"]
+    table = [replace(checkpoint("run", number), health=health) for number, health in enumerate(healths)][::-1]
+    table[0] = replace(table[0], is_in_use=True)
+    kept_for = reasons_to_keep(table, Rules(2, 1), 0, in_use=["run-4"])
+    assert kept_for == {
+        "run-6": ("in use", "among the newest"),
+        "run-5": ("among the newest",),
+        "run-4": ("open in the window",),
+        "run-3": (),
+        "run-2": ("among the newest healthy",),
+        "run-1": ("among the newest healthy",),
+        "run-0": (),
+    }
+    assert reasons_to_keep(table, Rules(3, 1), 0)["run-0"] == ("too few healthy ones",)
+    bad = [replace(info, is_known_good=number > 2, health=None) for number, info in enumerate(table)]
+    assert reasons_to_keep(bad, Rules(1, 1), 0)["run-3"] == ("newest known good", "too few healthy ones")

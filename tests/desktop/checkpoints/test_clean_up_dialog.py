@@ -10,17 +10,21 @@ from PySide6.QtWidgets import QApplication, QDialogButtonBox
 from pytestqt.qtbot import QtBot
 
 from core.settings.tree import CheckpointSettings
-from desktop.checkpoints.clean_up_dialog import CleanUpDialog
+from desktop.checkpoints.clean_up_dialog import CleanUpData, CleanUpDialog
 from tests.desktop import scenario
 
-INFOS = [replace(scenario.checkpoint(step), health="healthy") for step in range(300, 0, -10)]
+INFOS = [scenario.checkpoint(step, skill=None, loss=None, health="healthy") for step in range(300, 0, -10)]
 
 
 @pytest.fixture
-def dialog(qtbot: QtBot) -> CleanUpDialog:
-    made = CleanUpDialog(
-        INFOS, CheckpointSettings(keep_newest=5, keep_every_steps=0), scenario.NOW_MS, is_training=True
-    )
+def known() -> list[CleanUpData]:
+    """What there is: the last one."""
+    return [CleanUpData(INFOS, scenario.NOW_MS, is_training=True)]
+
+
+@pytest.fixture
+def dialog(qtbot: QtBot, known: list[CleanUpData]) -> CleanUpDialog:
+    made = CleanUpDialog(lambda: known[-1], CheckpointSettings(keep_newest=5, keep_every_steps=0))
     qtbot.addWidget(made)
     made.show()
     qtbot.waitExposed(made)
@@ -47,3 +51,41 @@ def test_a_number_out_of_range_is_reported_while_it_is_typed(
     assert dialog.isVisible(), "the key that refused the number accepts nothing"
     qapp.processEvents()
     assert "stays" in dialog.problem.text() and dialog.now.isEnabled() and save.isEnabled()
+
+
+def test_the_list_follows_the_checkpoints(dialog: CleanUpDialog, known: list[CleanUpData]) -> None:
+    """Regression: it named a step in use that no longer was, and kept ones that a clean-up then deleted."""
+    before = dialog.would_delete()
+    newer = [replace(INFOS[0], checkpoint_id=f"newer-{step}", step=step, is_in_use=step == 320) for step in (320, 310)]
+    known.append(replace(known[-1], infos=[*newer, *INFOS]))
+    dialog.refresh()
+    assert fates(dialog)[320] == "kept: in use, among the newest"
+    assert [info.step for info in dialog.would_delete()][:3] == [270, 260, 250]
+    assert dialog.would_delete()[2:] == before and f"{len(before) + 2} checkpoints of 32" in dialog.summary.text()
+    known.append(replace(known[-1], held=[before[0].checkpoint_id], offered=before[1].checkpoint_id))
+    dialog.refresh()
+    assert fates(dialog)[before[0].step] == "kept: open in the window"
+    assert "offered as a recovery point" in fates(dialog)[before[1].step]
+    known.append(replace(known[-1], is_training=False))
+    dialog.refresh()
+    assert not dialog.now.isEnabled() and "Training is stopped" in dialog.summary.text()
+
+
+def test_a_change_meanwhile_leaves_the_number_that_is_being_typed(
+    qtbot: QtBot, dialog: CleanUpDialog, known: list[CleanUpData]
+) -> None:
+    box = dialog.editors["keep_newest"].widget
+    box.setFocus()
+    box.selectAll()  # type: ignore[attr-defined]
+    qtbot.keyClicks(box, "1")
+    known.append(replace(known[-1], infos=INFOS[1:]))
+    dialog.refresh()
+    assert "1 is out of range" in dialog.problem.text() and not dialog.now.isEnabled()
+    qtbot.keyClicks(box, "2")
+    assert dialog.settings.keep_newest == 12 and " of 29 " in dialog.summary.text()
+
+
+def fates(dialog: CleanUpDialog) -> dict[int, str]:
+    """By step: what the list says of it."""
+    rows = range(dialog.table.rowCount())
+    return {int(dialog.table.item(row, 1).text().replace(",", "")): dialog.table.item(row, 0).text() for row in rows}

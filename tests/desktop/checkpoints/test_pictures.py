@@ -16,7 +16,7 @@ from core.domain.events import CheckpointInfo
 from core.settings.tree import Settings, to_dict
 from desktop.actions import ActionId
 from desktop.chart.items.previews import Preview, PreviewLayer
-from desktop.checkpoints.clean_up_dialog import CleanUpDialog
+from desktop.checkpoints.clean_up_dialog import CleanUpData, CleanUpDialog
 from desktop.checkpoints.compare_dialog import CompareDialog
 from desktop.checkpoints.runs_dialog import RunsDialog
 from desktop.ui.theme import Mode
@@ -108,7 +108,8 @@ def test_the_dialogs_are_not_cut(make_bench: MakeBench, qtbot: QtBot, mode: Mode
         kept, [one, other, None], lambda _run: list(scenario.steps()), bench.theme.palette, bench.window
     )
     rules = bench.shell.settings.current.checkpoints
-    clean_up = CleanUpDialog(scenario_many(), rules, scenario.NOW_MS, is_training=True, parent=bench.window)
+    many = CleanUpData(scenario_many(), scenario.NOW_MS, is_training=True)
+    clean_up = CleanUpDialog(lambda: many, rules, bench.window)
     runs = RunsDialog(bench.source, bench.window)
     for name, dialog in (("compare", compare), ("clean-up", clean_up), ("runs", runs)):
         dialog.open()

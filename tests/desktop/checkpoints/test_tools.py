@@ -225,6 +225,9 @@ def test_a_clean_up_deletes_the_announced_checkpoints(qapp: QApplication, tmp_pa
         press(application, Qt.Key.Key_D, CONTROL | SHIFT)
         dialog = application.window.findChild(CleanUpDialog)
         assert dialog is not None and dialog.would_delete() == []
+        listed = dialog.table.rowCount()
+        gate.release(10)
+        await until(lambda: dialog.table.rowCount() > listed, "a checkpoint saved while the list is open")
         dialog.editors["keep_newest"].put(2)
         dialog.editors["keep_best"].put(1)
         gone = {info.checkpoint_id for info in dialog.would_delete()}

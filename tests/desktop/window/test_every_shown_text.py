@@ -25,7 +25,7 @@ from core.logs.crashes import CrashReport
 from core.settings.tree import Settings
 from desktop.actions import ActionId
 from desktop.chart.controllers.appearance import ChartAppearance
-from desktop.checkpoints.clean_up_dialog import CleanUpDialog
+from desktop.checkpoints.clean_up_dialog import CleanUpData, CleanUpDialog
 from desktop.checkpoints.columns import PLACE, why_saved
 from desktop.checkpoints.compare_dialog import CompareDialog
 from desktop.checkpoints.words_dialogs import open_name, open_tags
@@ -169,7 +169,7 @@ def _kept(bench: Bench) -> list[CheckpointRow]:
 def _clean_up(bench: Bench) -> QWidget:
     infos = bench.source.checkpoints()
     rules = bench.shell.settings.current.checkpoints
-    return CleanUpDialog(infos, rules, scenario.NOW_MS, is_training=False, parent=bench.window)
+    return CleanUpDialog(lambda: CleanUpData(infos, scenario.NOW_MS, is_training=False), rules, bench.window)
 
 
 def _compare(bench: Bench) -> QWidget:
