@@ -31,6 +31,8 @@ class ModelShape:
     quantities: int
     levels: int
     activation: str = "gelu"
+    others: int = 0
+    """Further features, after the others: of the markets that are learned together with this one."""
     recompute: bool = False
     """Recompute the activations of the blocks in the backward pass instead of storing them (gradient checkpointing)."""
 
@@ -93,7 +95,8 @@ class ResidualBlock(nn.Module):
 class CandleTransformer(nn.Module):
     """Features of the last T candles to corrections of the normalised quantiles of a cheap forecast.
 
-    The head starts at zero: an untrained model returns exactly that forecast.
+    The head starts at zero: an untrained model returns exactly that forecast. So do the weights of other markets: a
+    model that has learned alone can continue together with others.
     """
 
     def __init__(self, shape: ModelShape) -> None:
@@ -108,14 +111,19 @@ class CandleTransformer(nn.Module):
         self.head = nn.Linear(shape.width, shape.horizons * shape.quantities * shape.levels)
         nn.init.zeros_(self.head.weight)
         nn.init.zeros_(self.head.bias)
+        self.embed_others = nn.Linear(shape.others, shape.width, bias=False) if shape.others else None
+        if self.embed_others is not None:
+            nn.init.zeros_(self.embed_others.weight)
         earlier_or_same = torch.ones(shape.context, shape.context, dtype=torch.bool).tril()
         self.register_buffer("causal", earlier_or_same, persistent=False)
         self.register_buffer("same", torch.eye(shape.context, dtype=torch.bool), persistent=False)
 
     def forward(self, features: Tensor, is_real: Tensor) -> Tensor:
-        """features [B, T, F], is_real [B, T] bool (False is padding on the left) to [B, H, Q, L]."""
-        embedded = self.embed(features) + self.position
-        states: Tensor = embedded
+        """features [B, T, F + others], is_real [B, T] bool (False is padding on the left) to [B, H, Q, L]."""
+        own = features[..., : self.shape.features]
+        states: Tensor = self.embed(own) + self.position
+        if self.embed_others is not None:
+            states = states + self.embed_others(features[..., self.shape.features :])
         may_attend = self._may_attend(is_real)
         for index, block in enumerate(self.blocks, start=1):
             outputs = 1 if index == len(self.blocks) else self.shape.context  # the head reads only the newest

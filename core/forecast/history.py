@@ -23,7 +23,9 @@ from core.forecast.averages import WeightedMoments
 from core.forecast.coarse import NUMBERS, SPANS, coarse_numbers
 
 FEATURES = 12 + len(SPANS) * NUMBERS
-_FEATURE_LIMIT = 6.0
+OTHERS = 4
+"""Features of the markets that are learned with this one, see `core.forecast.other_markets`."""
+FEATURE_LIMIT = 6.0
 _SMALLEST_SCALE = 1e-6
 _RANGE_TO_DEVIATION = 1.0 / (2.0 * math.sqrt(math.log(2.0)))
 """Parkinson (1980): a Brownian path's expected high-low range against its standard deviation, roughly."""
@@ -58,7 +60,8 @@ class History:
         "wrong_direction",
     )
 
-    def __init__(self, interval: Interval, capacity: int, horizons: int) -> None:
+    def __init__(self, interval: Interval, capacity: int, horizons: int, *, has_others: bool = False) -> None:
+        """has_others: it is learned together with other markets, whose numbers are features too."""
         self.interval = interval
         self.horizons = horizons
         self._capacity = capacity
@@ -66,6 +69,7 @@ class History:
         self._time = np.zeros(2 * capacity, dtype=np.int64)
         self._values = {name: np.zeros(2 * capacity) for name in self._COLUMNS}
         self._features = np.zeros((2 * capacity, FEATURES), dtype=np.float32)
+        self._others = np.zeros((2 * capacity, OTHERS if has_others else 0), dtype=np.float32)
         self._anchors = np.zeros((2 * capacity, horizons, QUANTITIES, len(LEVELS)), dtype=np.float16)
         self._moments = {name: WeightedMoments(span) for name, span in _MOMENTS.items()}
         self._observed = 0
@@ -130,6 +134,7 @@ class History:
         for name, value in values.items():
             self._values[name][row] = value
         self._features[row] = self._feature_row(row, log_return, before["range"], is_after_gap)
+        self._others[row] = 0.0
         self._anchors[row] = 0.0
         self._size += 1
         self._observed += 1
@@ -163,11 +168,12 @@ class History:
         return units(scale, range_level, self.column("volume_level")[origins], self.horizons)
 
     def windows(self, origins: NDArray[np.int64], context: int) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
-        """Features of the `context` candles up to each origin, left-padded: [origin, context, feature],
-        and which of them are real: [origin, context]."""
+        """Features of the `context` candles up to each origin, left-padded: [origin, context, feature], those of other
+        markets last, and which of them are real: [origin, context]."""
         rows = origins[:, None] + np.arange(1 - context, 1)
         is_real = rows >= 0
-        features = self.features[np.maximum(rows, 0)]
+        existing = np.maximum(rows, 0)
+        features = np.concatenate([self._features[existing], self._others[existing]], axis=-1)
         features[~is_real] = 0.0
         return features, is_real
 
@@ -180,6 +186,10 @@ class History:
         """Store the normalised quantiles [H, Q, L] that are forecast without the model at the newest candle."""
         self._anchors[self._size - 1] = np.clip(quantiles, -_LARGEST_ANCHOR, _LARGEST_ANCHOR)
 
+    def keep_numbers_of_others(self, numbers: FloatArray) -> None:
+        """Store the features of the other markets [OTHERS] at the newest candle."""
+        self._others[self._size - 1] = numbers
+
     def state(self) -> dict[str, NDArray[np.generic]]:
         """The complete state as arrays, for a checkpoint."""
         arrays: dict[str, NDArray[np.generic]] = {
@@ -188,6 +198,8 @@ class History:
             "anchors": self._anchors[: self._size].copy(),
             "observed": np.array([self._observed], dtype=np.int64),
         }
+        if self._others.shape[1]:
+            arrays["others"] = self._others[: self._size].copy()
         arrays.update({f"column.{name}": self.column(name).copy() for name in self._COLUMNS})
         arrays.update({f"moments.{name}": moments.state() for name, moments in self._moments.items()})
         return arrays
@@ -202,6 +214,7 @@ class History:
         self._time[:size] = state["time"]
         self._features[:size] = state["features"]
         self._anchors[:size] = state["anchors"]
+        self._others[:size] = state.get("others", 0.0)
         for name in self._COLUMNS:
             self._values[name][:size] = state[f"column.{name}"]
         for name, moments in self._moments.items():
@@ -211,7 +224,7 @@ class History:
         if self._size < 2 * self._capacity:
             return
         kept = slice(self._size - self._capacity, self._size)
-        columns: list[NDArray[Any]] = [self._time, self._features, self._anchors, *self._values.values()]
+        columns: list[NDArray[Any]] = [self._time, self._features, self._others, self._anchors, *self._values.values()]
         for column in columns:
             column[: self._capacity] = column[kept].copy()
         self._size = self._capacity
@@ -265,7 +278,7 @@ class History:
             1.0 if is_after_gap else 0.0,
             *coarse_numbers(self._values, row),
         )
-        return np.array(numbers).clip(-_FEATURE_LIMIT, _FEATURE_LIMIT).astype(np.float32)
+        return np.array(numbers).clip(-FEATURE_LIMIT, FEATURE_LIMIT).astype(np.float32)
 
 
 def shape_of(candle: Candle) -> dict[str, float]:

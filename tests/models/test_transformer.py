@@ -145,3 +145,16 @@ def test_activation_checkpointing_saves_memory() -> None:
             net(*inputs(12))
         held.append(sum(seen.values()))
     assert held[1] < 0.5 * held[0]
+
+
+def test_new_inputs_of_other_markets_change_nothing_until_they_are_learned() -> None:
+    alone = awake()
+    together = CandleTransformer(dataclasses.replace(SHAPE, others=4))
+    missing, unexpected = together.load_state_dict(alone.state_dict(), strict=False)
+    assert missing == ["embed_others.weight"] and not unexpected
+    features, is_real = inputs(9)
+    wide = torch.cat([features, torch.randn(2, 12, 4)], dim=-1)
+    assert torch.equal(together(wide, is_real), alone(features, is_real))
+    together(wide, is_real).sum().backward()
+    assert together.embed_others is not None and together.embed_others.weight.grad is not None
+    assert bool((together.embed_others.weight.grad != 0.0).any())

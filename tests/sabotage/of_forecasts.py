@@ -179,4 +179,34 @@ FAULTS = (
         "np.sign(LEVELS - 0.5) * sizes",
         "np.quantile(outcomes, LEVELS, axis=0).T",
     ),
+    Fault(
+        "others-with-the-market-itself",
+        "core/forecast/other_markets.py",
+        "(newest.sum(axis=0) - newest) / (len(markets) - 1)",
+        "(newest.sum(axis=0) + 0.0 * newest) / len(markets)",
+    ),
+    Fault(
+        "markets-pooled-without-units",
+        "core/evaluation/pooled.py",
+        "return losses / scale if scale > 0.0 else losses",
+        "return losses",
+    ),
+    Fault(
+        "pooled-as-if-independent",
+        "core/evaluation/pooled.py",
+        "    times = np.concatenate([_target_times(market) for market in markets])\n",
+        "    times = np.arange(sum(len(market.scores) for market in markets))\n",
+    ),
+    Fault(
+        "forecast-of-the-first-market-for-all",
+        "core/training/online/forecaster.py",
+        "return tuple(each.with_corrections(own) for each, own",
+        "return tuple(each.with_corrections(corrections[0]) for each, own",
+    ),
+    Fault(
+        "closes-by-market",
+        "core/training/hosting/together.py",
+        "key=lambda each: (each[1].open_time_ms, each[0])",
+        "key=lambda each: (each[0], each[1].open_time_ms)",
+    ),
 )

@@ -49,8 +49,10 @@ class TrainingEngine:
         spike_action: str = "mark",
         replicas: Replicas | None = None,
         graphs: Backend | None = None,
+        penalty_power: int = 1,
     ) -> None:
-        """graphs: the backend that captures whole steps; None runs every step eagerly."""
+        """graphs: the backend that captures whole steps; None runs every step eagerly. penalty_power: see
+        `QuantileObjective`."""
         self.model = model.to(device)
         self.device = device
         self._learning_rate = training.learning_rate
@@ -60,7 +62,7 @@ class TrainingEngine:
         self._gradient_settings = gradients
         self._flat = FlatParameters(self.model, training.weight_decay)
         self._replicas = replicas or SingleReplica(self.model)
-        self._objective = QuantileObjective(device, self._flat.values.dtype, training.shrinkage)
+        self._objective = QuantileObjective(device, self._flat.values.dtype, training.shrinkage, penalty_power)
         self.optimizer = build_optimizer(self._flat, self.learning_rate)
         self._meter = GradientMeter(self._flat)
         self._clipper = Clipper(gradients, device, self._flat.layer_gradients())

@@ -52,9 +52,12 @@ class DeviceBatch:
 class QuantileObjective:
     """Turns a model's corrections into the loss of each quantity. Computed in the precision of the weights."""
 
-    def __init__(self, device: torch.device, dtype: torch.dtype, shrinkage: float = 0.0) -> None:
-        """shrinkage: the penalty of a squared correction one candle ahead, see `parts`."""
+    def __init__(
+        self, device: torch.device, dtype: torch.dtype, shrinkage: float = 0.0, penalty_power: int = 1
+    ) -> None:
+        """shrinkage: the penalty of a squared correction one ahead; penalty_power: of the horizon. See `parts`."""
         self._shrinkage = shrinkage
+        self._penalty_power = penalty_power
         self._device = device
         self._dtype = dtype
         self._levels = torch.tensor(LEVELS, dtype=dtype, device=device)
@@ -72,14 +75,15 @@ class QuantileObjective:
     def parts(self, corrections: Tensor, batch: DeviceBatch, total_weight: Tensor) -> Tensor:
         """[Q]: this micro-batch's share of the whole batch's loss. total_weight: that of the whole batch.
 
-        Besides the pinball loss, a correction has a penalty: its square times the horizon. Far ahead, fewer patterns of
-        the past repeat, and memorised ones did harm (docs/forecasts.md has figures).
+        Besides the pinball loss, a correction has a penalty: its square times a power of the horizon. Far ahead, fewer
+        patterns of the past repeat, and memorised ones did harm (docs/forecasts.md has figures).
         """
         corrections = corrections.to(self._dtype)
         losses = pinball(batch.targets, quantiles_of(batch.reference, corrections), self._levels)
         if self._shrinkage > 0.0:
             horizons = torch.arange(1, corrections.shape[1] + 1, dtype=self._dtype, device=corrections.device)
-            losses = losses + self._shrinkage * horizons[:, None] * corrections.square().mean(dim=-1)
+            penalty = self._shrinkage * horizons.pow(self._penalty_power)
+            losses = losses + penalty[:, None] * corrections.square().mean(dim=-1)
         return weighted_parts(losses, batch.weights, total_weight)
 
     def number(self, array: np.ndarray) -> Tensor:

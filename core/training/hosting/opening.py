@@ -14,7 +14,7 @@ from torch import nn
 
 from core.domain.clock import Clock
 from core.domain.quantities import LEVELS, QUANTITIES
-from core.forecast.history import FEATURES, History
+from core.forecast.history import FEATURES, OTHERS, History
 from core.forecast.reference_forecast import REFERENCE_WINDOW
 from core.settings.tree import Settings, to_dict
 from core.storage.checkpoints import CheckpointRows
@@ -43,6 +43,10 @@ from models.transformer import ModelShape
 
 _EPISODE_CANDLES = 20
 """A repeated incident belongs to the episode of the previous one if at most this many candles lie between."""
+
+
+_PENALTY_POWER_WITH_OTHERS = 2
+"""Several markets teach what one would only be learned by heart: near corrections may be larger, not far ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +78,7 @@ def open_together(
     """
     settings = specs[0].settings
     seed = _new_seed(settings)
-    engine = build_engine(settings, device.torch_device, seed)
+    engine = build_engine(settings, device.torch_device, seed, has_others=len(specs) > 1)
     runs = tuple(_create(spec, db, device, clock, seed, engine) for spec in specs)
     records = [_take_over(spec, db, run) for spec, run in zip(specs, runs, strict=True)]
     return runs, _build_session(specs[0], engine, runs[0], records, clock)
@@ -95,7 +99,7 @@ def _build_session(
     provenance = Provenance(spec.market.interval)
     return TrainingSession(
         _options(spec),
-        [_build_market(spec, engine, record, provenance, clock) for record in records],
+        [_build_market(spec, engine, record, provenance, clock, has_others=len(records) > 1) for record in records],
         engine,
         RecoveryLadder(engine, settings.recovery, KnownGood(engine, generator), quarantine),
         records[0],
@@ -143,11 +147,17 @@ def _options(spec: SessionSpec) -> SessionOptions:
 
 
 def _build_market(
-    spec: SessionSpec, engine: TrainingEngine, record: TrainingRecord, provenance: Provenance, clock: Clock
+    spec: SessionSpec,
+    engine: TrainingEngine,
+    record: TrainingRecord,
+    provenance: Provenance,
+    clock: Clock,
+    *,
+    has_others: bool,
 ) -> MarketSession:
     model, training, interval = spec.settings.model, spec.settings.training, spec.market.interval
     needed = max(training.replay_window, REFERENCE_WINDOW) + model.context + model.horizons
-    history = History(interval, needed, model.horizons)
+    history = History(interval, needed, model.horizons, has_others=has_others)
     return MarketSession(
         interval,
         history,
@@ -161,11 +171,17 @@ def _build_market(
 
 
 def build_engine(
-    settings: Settings, device: torch.device, seed: int, join: Callable[[nn.Module], Replicas] | None = None
+    settings: Settings,
+    device: torch.device,
+    seed: int,
+    join: Callable[[nn.Module], Replicas] | None = None,
+    *,
+    has_others: bool = False,
 ) -> TrainingEngine:
     """A new engine with a new model, as configured.
 
-    join: makes the model one of several replicas, which run eagerly; None: a single one.
+    join: makes the model one of several replicas, which run eagerly; None: a single one. has_others: it learns several
+    markets, and reads in each the numbers of the others.
     """
     model = settings.model
     shape = ModelShape(
@@ -178,6 +194,7 @@ def build_engine(
         quantities=QUANTITIES,
         levels=len(LEVELS),
         activation=model.activation,
+        others=OTHERS if has_others else 0,
         recompute=settings.training.recompute_activations,
     )
     module = build_model(model.name, shape, seed, model.initialisation).to(device)
@@ -191,4 +208,5 @@ def build_engine(
         settings.recovery.spike_action,
         None if join is None else join(module),
         graphs=CudaGraphs() if has_graphs else None,
+        penalty_power=_PENALTY_POWER_WITH_OTHERS if has_others else 1,
     )

@@ -25,6 +25,7 @@ _PAGE = 1000
 _FEWEST_SAMPLES = 2
 """Of a market in a step: the newest has no target beyond the first horizon, so an older one is needed."""
 _LARGEST_FACTOR = 4.0
+_SHRINKAGE_SHARE = 0.2
 
 Candles = list[tuple[int, Candle]]
 """Of one opening time, each with the index of its market."""
@@ -34,14 +35,20 @@ def for_markets(settings: Settings, markets: int) -> Settings:
     """The settings with which one model learns so many markets; unchanged for one.
 
     A step keeps its number of samples, shared by the markets. They are less alike than those of one market, so the rate
-    grows with the root of their number, up to four times.
+    grows with the root of their number, up to four times, and the penalty of near corrections is lower (that of far
+    ones grows faster, see `build_engine`).
     """
-    training = settings.training
-    samples = max(_FEWEST_SAMPLES, round((1 + training.replay_samples) / markets))
-    rate = training.learning_rate * min(_LARGEST_FACTOR, math.sqrt(markets))
     if markets == 1:
         return settings
-    return replace(settings, training=replace(training, replay_samples=samples - 1, learning_rate=rate))
+    training = settings.training
+    samples = max(_FEWEST_SAMPLES, round((1 + training.replay_samples) / markets))
+    shared = replace(
+        training,
+        replay_samples=samples - 1,
+        learning_rate=training.learning_rate * min(_LARGEST_FACTOR, math.sqrt(markets)),
+        shrinkage=_SHRINKAGE_SHARE * training.shrinkage,
+    )
+    return replace(settings, training=shared)
 
 
 def learn_together(

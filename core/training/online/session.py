@@ -22,6 +22,7 @@ from core.domain.events import DriftFound, ForecastMode, Incident, OnlineGain, S
 from core.domain.quantities import FloatArray
 from core.forecast.arrays import Arrays
 from core.forecast.experts import Quantiles
+from core.forecast.other_markets import exchange_numbers
 from core.storage.record_writer import TrainingRecord
 from core.training.engine.engine import TrainingEngine
 from core.training.engine.result import StepResult
@@ -173,6 +174,7 @@ class TrainingSession:
         self.reference_model.renew(self.observed)
         for market, candle in new:
             market.take(candle)
+        exchange_numbers([market.history for market, _ in new])
         taken = [_Taken(market, candle, market.score(candle)) for market, candle in new]
         self._take_losses(taken)
         drifts = self._answer_drifts(taken)

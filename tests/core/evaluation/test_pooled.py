@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from core.storage.database import open_database
 from core.storage.folder import DataFolder
 from core.storage.runs import Run, RunStore
 from tests.core.training import rigs
+from tests.core.training.hosting.test_together import learned
 from tests.support.candles import random_walk
 
 HORIZONS = rigs.SMALL.model.horizons
@@ -71,3 +73,19 @@ def test_runs_without_scores_have_no_figures(tmp_path: Path) -> None:
     db.close()
     assert pooled["judged"] == 0 and pooled["coverage"]["overall"] is None
     assert pooled["pinball"]["close"]["model_gain"] is None and pooled["pinball"]["close"]["skill_ci95"] is None
+
+
+def test_a_restless_market_counts_no_more_than_a_calm_one(tmp_path: Path) -> None:
+    calm = random_walk(120, seed=3)
+    names = ("open", "high", "low", "close")
+    restless = [
+        replace(each, **{name: 100.0 * (getattr(each, name) / 100.0) ** 20 for name in names})
+        for each in random_walk(120, seed=4)
+    ]
+    runs = learned(tmp_path, {"calm": calm, "restless": restless})
+    db = runs["calm"][2]
+    alone = [evaluate_run(db, run, HORIZONS)["pinball"] for run, _, _ in runs.values()]
+    pooled = evaluate_pooled(db, [run for run, _, _ in runs.values()], HORIZONS)["pinball"]
+    for quantity in ("close", "range"):
+        for key in ("skill", "skill_without_model", "model_gain"):
+            assert pooled[quantity][key] == pytest.approx(sum(each[quantity][key] for each in alone) / 2)

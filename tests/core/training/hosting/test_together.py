@@ -8,23 +8,29 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from sqlite_utils import Database
 
 from core.domain.candle import FILE_VENUE, Candle, Market
 from core.domain.clock import ManualClock
+from core.domain.events import ForecastMode
 from core.storage.candles import CandleStore
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
 from core.storage.record_reader import RecordReader
 from core.storage.runs import Run
+from core.training.engine.device import Device
+from core.training.hosting.opening import open_together
 from core.training.hosting.together import closes, for_markets, learn_together
+from core.training.online.forecaster import forecast_together
 from core.training.online.trainer_spec import SessionSpec
 from tests.core.training import rigs
 from tests.support.candles import MINUTE, START_MS, random_walk
 
 COUNT = 60
+CPU = Device(torch.device("cpu"), "CPU")
 SETTINGS = replace(rigs.SMALL, online=replace(rigs.SMALL.online, twin_age=20))
 
 
@@ -111,3 +117,19 @@ def test_markets_share_the_samples_of_a_step(markets: int, samples: int, factor:
     found = for_markets(training, markets).training
     assert 1 + found.replay_samples == samples
     assert found.learning_rate == pytest.approx(3e-5 * factor)
+
+
+def test_one_pass_of_the_model_gives_each_market_its_own_forecast(tmp_path: Path) -> None:
+    folder = DataFolder(tmp_path)
+    folder.ensure()
+    db = open_database(folder.database)
+    specs = [SessionSpec(tmp_path, market(name), SETTINGS) for name in ("a", "b")]
+    _, session = open_together(specs, db, CPU, ManualClock(START_MS))
+    for pair in closes([iter(random_walk(30)), iter(random_walk(30, seed=9))]):
+        session.on_close(pair, ForecastMode.REPLAY)
+    forecasters = [each.forecaster for each in session.markets]
+    together, alone = forecast_together(forecasters), [each.forecast() for each in forecasters]
+    for ours, own in zip(together, alone, strict=True):
+        np.testing.assert_allclose(ours.experts, own.experts, rtol=1e-4, atol=1e-7)
+    assert not np.allclose(together[0].experts, together[1].experts, rtol=1e-3)
+    db.close()
