@@ -256,11 +256,18 @@ class Catalog:
     def highest_of(self, run_id: str) -> CheckpointInfo | None:
         """The checkpoint of a run with the highest finite skill, sound or not; the newest of equals. None: no
         scores."""
-        of_run = np.flatnonzero(self.text("run").where(lambda run: run == run_id.casefold()))
-        scored = of_run[~np.isnan(self.number("skill")[of_run])]
+        scored = self._scored_of(run_id)
         if not len(scored):
             return None
         return self.info(int(scored[np.lexsort((self.number("sequence")[scored], self.number("skill")[scored]))[-1]]))
+
+    def score_count_of(self, run_id: str) -> int:
+        """How many checkpoints of a run have a score."""
+        return len(self._scored_of(run_id))
+
+    def _scored_of(self, run_id: str) -> Rows:
+        of_run = self.text("run").where(lambda run: run == run_id.casefold())
+        return np.flatnonzero(of_run & ~np.isnan(self.number("skill")))
 
     def rows(self, expression: Expression | None, now_ms: int) -> Rows:
         """The rows that match the filter, ascending."""

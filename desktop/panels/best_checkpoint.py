@@ -36,7 +36,8 @@ class BestCheckpointPanel(Panel):
         self._trophy, self._step, self._when, self._more = (Label() for _ in range(4))
         self._score, self._of = WrappedLabel(), WrappedLabel()
         """The score, and what it is the score of: the model's alone, not the ghosts'."""
-        self._unproven = WrappedLabel(translate("Panels", "The highest of many scores: that proves no edge."))
+        self._unproven = WrappedLabel()
+        """That the score proves nothing, and which higher one was left out."""
         self._unproven.setToolTip(paragraphs(translate("Checkpoints", BEST_MEANING)))
         self._trophy.setToolTip(paragraphs(translate("Checkpoints", BEST_MEANING)))
         self._restore = QPushButton(translate("Panels", "Restore"))
@@ -57,7 +58,7 @@ class BestCheckpointPanel(Panel):
     def refresh(self) -> None:
         self._best = self._source.best()
         best = self._best
-        text = "" if best is not None else _why_none(self._source.highest(), self._model_found)
+        text = "" if best is not None else self._why_none()
         self._empty.update_state(is_empty=best is None, is_loading=self._source.is_loading, text=text)
         self._scroll.setVisible(best is not None)  # its bar would lie over the words
         for part in (self._trophy, self._step, self._score, *self._small, self._restore):
@@ -66,6 +67,7 @@ class BestCheckpointPanel(Panel):
             return
         set_text(self._step, translate("Panels", "Step {0}").format(format_count(best.step)))
         set_text(self._score, translate("Panels", "Model alone: {0}").format(score_text(best)))
+        set_text(self._unproven, _caution(best, self._source.highest(), self._model_found))
         set_text(self._of, _of_what(best, self._model_found))
         loss = () if best.loss is None else (translate("Panels", "Loss {0}").format(format_number(best.loss, 4)),)
         candle = translate("Panels", "candle of {0}").format(format_time(best.candle_open_time_ms))
@@ -132,28 +134,44 @@ class BestCheckpointPanel(Panel):
             layout.addWidget(label)
         layout.addStretch(1)
 
+    def _why_none(self) -> str:
+        """A good score alone makes no best, and the table shows it: what else keeps it from being one."""
+        highest = self._source.highest()
+        if highest is None or highest.skill is None:
+            return translate("Panels", _NONE_SCORED)
+        text = (
+            translate("Panels", "No best checkpoint yet.\nThe only score is {0}, at step {1}, but {2}.")
+            if self._source.score_count() == 1
+            else translate("Panels", "No best checkpoint yet.\nThe highest score is {0}, at step {1}, but {2}.")
+        )
+        return text.format(score_text(highest), format_count(highest.step), _fault(highest, self._model_found))
+
     def _on_restore(self) -> None:
         if self._best is not None:
             self.restore_requested.emit(self._best.checkpoint_id)
 
 
-def _why_none(highest: CheckpointInfo | None, model: Found) -> str:
-    """A good score alone makes no best, and the table shows it: what else keeps it from being one."""
-    if highest is None or highest.skill is None:
-        return translate("Panels", _NONE_SCORED)
-    if is_wrecked(highest):
-        why = translate("Panels", "its model had diverged or was in trouble")
-    elif highest.skill < 0.0:
-        why = translate("Panels", "“no change” is better")
-    else:
-        why = (
-            translate("Panels", "the model lowers the skill of the ghosts by {0}: the simple rules alone are better")
-            if model is Found.NO
-            else translate("Panels", "the model cost the ghosts {0}, which is not proven yet")
-        ).format(_size(abs(highest.model_gain or 0.0), 2))
-    return translate("Panels", "No best checkpoint yet.\nThe highest score is {0}, at step {1}, but {2}.").format(
-        score_text(highest), format_count(highest.step), why
-    )
+def _caution(best: CheckpointInfo, highest: CheckpointInfo | None, model: Found) -> str:
+    """The table shows the scores that the rule leaves out: the highest of them is named, with its fault."""
+    if highest is None or highest.skill is None or best.skill is None or highest.skill <= best.skill:
+        return translate("Panels", "The highest of many scores: that proves no edge.")
+    text = translate("Panels", "Not the highest score: step {0} has {1}, but {2}. Neither proves an edge.")
+    return text.format(format_count(highest.step), score_text(highest), _fault(highest, model))
+
+
+def _fault(info: CheckpointInfo, model: Found) -> str:
+    """Why this one can never be the best."""
+    if is_wrecked(info):
+        return translate("Panels", "its model had diverged or was in trouble")
+    if info.skill is not None and info.skill < 0.0:
+        is_proven = info.skill_high is not None and info.skill_high < 0.0
+        worse = translate("Panels", "“no change” is better")
+        return worse if is_proven else translate("Panels", "it is not proven better than “no change”")
+    return (
+        translate("Panels", "the model lowers the skill of the ghosts by {0}: the simple rules alone are better")
+        if model is Found.NO
+        else translate("Panels", "the model cost the ghosts {0}, which is not proven yet")
+    ).format(_size(abs(info.model_gain or 0.0), 2))
 
 
 def _of_what(best: CheckpointInfo, model: Found) -> str:

@@ -176,6 +176,11 @@ class CheckpointSource(QObject):
         run_id = self.run_id
         return None if run_id is None else self.catalog.highest_of(run_id)
 
+    def score_count(self) -> int:
+        """How many checkpoints of the watched run have a score."""
+        run_id = self.run_id
+        return 0 if run_id is None else self.catalog.score_count_of(run_id)
+
     def is_the_model(self, info: CheckpointInfo) -> bool:
         """Whether the model is this one, with no step since: there is nothing to go back to."""
         return info.is_in_use and (self._state.step or 0) <= info.step

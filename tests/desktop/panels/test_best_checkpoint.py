@@ -126,7 +126,9 @@ def test_the_models_gain_never_contradicts_the_answer(
     [
         ({"skill": 0.062, "model_gain": -0.0012}, "cost the ghosts 0.12 %, which is not proven yet"),
         ({"skill": 0.062, "model_gain": -0.000012}, "cost the ghosts less than 0.01 %, which is not proven yet"),
-        ({"skill": -0.01, "skill_low": -0.02}, "“no change” is better"),
+        ({"skill": -0.01, "skill_low": -0.054, "skill_high": 0.027}, "but it is not proven better than “no change”"),
+        ({"skill": -0.01, "skill_low": None, "skill_high": None}, "but it is not proven better than “no change”"),
+        ({"skill": -0.01, "skill_low": -0.02, "skill_high": -0.001}, "but “no change” is better"),
         ({"skill": 0.062, "health": Disease.DIVERGED}, "had diverged"),
     ],
 )
@@ -142,4 +144,27 @@ def test_beside_a_score_it_says_why_that_is_no_best(
     state.apply(CheckpointsChanged(scenario.RUN, library.infos[0]))
     panel.refresh()
     assert said in words(panel) and "12,340" in words(panel) and "enough forecasts" not in words(panel)
-    assert not panel.findChild(QPushButton).isVisible()
+    assert "The highest score is" in words(panel) and not panel.findChild(QPushButton).isVisible()
+
+
+def test_one_score_alone_is_not_the_highest(
+    panel: BestCheckpointPanel, state: RunState, library: scenario.Library
+) -> None:
+    library.infos = [scenario.checkpoint(12_340, skill=None), scenario.checkpoint(12_100, skill=-0.01)]
+    state.apply(CheckpointsChanged(scenario.RUN, library.infos[0]))
+    panel.refresh()
+    assert "The only score is" in words(panel) and "highest" not in words(panel)
+
+
+def test_a_higher_score_that_was_left_out_is_named_with_its_reason(
+    panel: BestCheckpointPanel, state: RunState, library: scenario.Library
+) -> None:
+    left_out = scenario.checkpoint(12_100, skill=0.078, skill_low=0.024, skill_high=0.124, model_gain=-0.0002)
+    library.infos = [scenario.checkpoint(12_340, is_best=True, skill=0.012, model_gain=0.002), left_out]
+    state.apply(CheckpointsChanged(scenario.RUN, library.infos[0]))
+    panel.refresh()
+    assert "The highest of many" not in words(panel) and "Step 12,340" in words(panel)
+    assert (
+        "Not the highest score: step 12,100 has +7.8 % (2.4 to 12.4), but the model cost the ghosts 0.02 %, which is "
+        "not proven yet. Neither proves an edge." in words(panel)
+    )
