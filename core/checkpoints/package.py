@@ -19,6 +19,7 @@ from core.checkpoints.catalog import CheckpointRow
 from core.checkpoints.columns import reason_text
 from core.checkpoints.weight_file import PICKLE_SUFFIXES, BadFileError, Watch, look_into, read_plain, read_whole
 from core.domain.candle import Interval
+from core.domain.events import CheckpointInfo
 from core.files.durable import write_durably
 
 FORM = 1
@@ -186,6 +187,10 @@ def _readme(kept: CheckpointRow, settings: dict[str, Any] | None) -> str:
     def percent(value: float | None) -> str:
         return number(None if value is None else 100.0 * value, " %")
 
+    def over_window(value: float | None) -> str:
+        """The candles that score windows have at most; how many there were is not stored."""
+        return percent(value) if value is None else f"{percent(value)}, over at most 300 candles"
+
     interval = ""
     if info.skill_low is not None and info.skill_high is not None:
         interval = f" (95 % interval {percent(info.skill_low)} to {percent(info.skill_high)})"
@@ -195,11 +200,11 @@ def _readme(kept: CheckpointRow, settings: dict[str, Any] | None) -> str:
         ("Checkpoint", info.checkpoint_id),
         ("Steps", f"{info.step:,}"),
         ("Why it was saved", reason_text(info.reason)),
-        ("Score of the model", f"{percent(info.skill)}{interval}, over {info.scored:,} candles"),
-        ("Skill of the ghosts", percent(info.shown_skill)),
-        ("What the model adds to it", percent(info.model_gain)),
-        ("Coverage of the 90 % band", percent(info.coverage)),
-        ("Direction", percent(info.direction)),
+        ("Score of the model", _score(percent(info.skill) + interval, info)),
+        ("Skill of the ghosts", over_window(info.shown_skill)),
+        ("What the model adds to it", over_window(info.model_gain)),
+        ("Coverage of the 90 % band", over_window(info.coverage)),
+        ("Direction", over_window(info.direction)),
         ("Training loss", number(info.loss)),
         ("Gradients", info.health or "not known"),
         ("Device", info.device or "not known"),
@@ -215,6 +220,11 @@ def _readme(kept: CheckpointRow, settings: dict[str, Any] | None) -> str:
     if settings is not None:
         lines += ["## Settings", "", "```json", json.dumps(settings, indent=2), "```", ""]
     return "\n".join(lines)
+
+
+def _score(text: str, info: CheckpointInfo) -> str:
+    """With the candles that it is of; without a score, those that were too few."""
+    return f"{text}, {info.scored:,} candles scored" if info.skill is None else f"{text}, over {info.scored:,} candles"
 
 
 def _cell(text: str) -> str:

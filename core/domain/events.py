@@ -233,6 +233,7 @@ class CheckpointInfo:
     skill_low: float | None
     skill_high: float | None
     scored: int
+    """The candles of `skill`, at most 300; where it is None, those scored so far."""
     loss: float | None
     file: str
     """Relative to the data folder."""
@@ -242,7 +243,8 @@ class CheckpointInfo:
     is_known_good: bool = True
     """All of its numbers were finite, and steps were not being skipped."""
     coverage: float | None = None
-    """Share of closes inside the 90 % band, over the candles of `skill`; None: not stored, or too few candles."""
+    """Share of closes inside the 90 % band, over the newest scored candles, at most 300; None: not stored, or too
+    few."""
     direction: float | None = None
     """Share of correct directions, over the same candles."""
     health: str | None = None

@@ -435,10 +435,16 @@ def why_wrecked(info: CheckpointInfo) -> str:
 
 def _measured_lines(info: CheckpointInfo) -> list[str]:
     return [
-        translate("Checkpoints", "Loss {0}, score {1}").format(format_number(info.loss, 4), score_text(info)),
-        translate("Checkpoints", "Coverage {0}, direction {1}").format(
+        translate("Checkpoints", "Loss {0}").format(format_number(info.loss, 4)),
+        _score_line(info),
+        translate("Checkpoints", "Coverage {0}, direction {1}, over at most 300 candles").format(
             format_percent(info.coverage, 1), format_percent(info.direction, 1)
         ),
-        translate("Checkpoints", "Measured when {0} candles had been scored").format(format_count(info.scored)),
         translate("Checkpoints", "Gradients: {0}; device: {1}").format(info.health or MISSING, info.device or MISSING),
     ]
+
+
+def _score_line(info: CheckpointInfo) -> str:
+    if info.skill is None:
+        return translate("Checkpoints", "No score: {0} candles had been scored").format(format_count(info.scored))
+    return translate("Checkpoints", "Score {0}, over {1} candles").format(score_text(info), format_count(info.scored))

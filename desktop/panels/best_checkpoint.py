@@ -74,9 +74,7 @@ class BestCheckpointPanel(Panel):
         set_text(self._more, " · ".join((*loss, candle)))
         self._more.setToolTip(
             paragraphs(
-                translate("Panels", "Measured when {0} candles had been scored.\n{1}").format(
-                    format_count(best.scored), best.file
-                )
+                translate("Panels", "The score is over {0} candles.\n{1}").format(format_count(best.scored), best.file)
             )
         )
         self.tick()

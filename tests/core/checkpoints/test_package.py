@@ -117,6 +117,16 @@ def test_the_card_table_escapes_any_symbol(exported: Exported, tmp_path: Path) -
     assert any("A/B / C" in row for row in rows)
 
 
+def test_each_figure_names_the_candles_it_is_of(exported: Exported, tmp_path: Path) -> None:
+    """The score may be over the newest 100, while the others are over up to 300."""
+    info = replace(exported.kept.info, skill=0.012, scored=100, coverage=0.9, direction=0.477)
+    kept = replace(exported.kept, info=info)
+    text = (package.export(kept, exported.root / info.file, None, tmp_path) / "README.md").read_text()
+    assert "| Score of the model | 1.2 %" in text and ", over 100 candles |" in text
+    assert "| Coverage of the 90 % band | 90 %, over at most 300 candles |" in text
+    assert "| Direction | 47.7 %, over at most 300 candles |" in text
+
+
 def test_a_package_is_imported_and_restored_in_another_folder(
     exported: Exported, other: tuple[Database, DataFolder]
 ) -> None:

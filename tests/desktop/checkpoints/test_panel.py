@@ -131,6 +131,18 @@ def test_hidden_columns_are_in_the_tooltip(panel: CheckpointsPanel) -> None:
         assert COLUMNS[COLUMN[title]].text(panel.model.kept(0)) in tooltip
 
 
+def test_the_tooltip_names_the_candles_of_the_score_alone(panel: CheckpointsPanel) -> None:
+    """The score may be over the newest 100, while coverage and direction are over up to 300."""
+    kept = panel.model.kept(0)
+    info = replace(kept.info, skill=0.012, scored=100, coverage=0.9, direction=0.477)
+    scored = with_usual_spaces(tooltip(replace(kept, info=info)))
+    assert "Score +1.2 %" in scored and ", over 100 candles" in scored
+    assert "Coverage 90.0 %, direction 47.7 %, over at most 300 candles" in scored
+    assert "No score: 42 candles" in with_usual_spaces(
+        tooltip(replace(kept, info=replace(info, skill=None, scored=42)))
+    )
+
+
 def test_a_files_fingerprint_is_not_in_the_tooltip(panel: CheckpointsPanel) -> None:
     learned = replace(panel.model.kept(0), venue="file", symbol="mine15#ff355f")
     assert "mine15, 1m" in tooltip(learned) and "#ff355f" not in tooltip(learned)
