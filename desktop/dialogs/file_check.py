@@ -14,7 +14,7 @@ from core.market.history.errors import CandleFileError
 from core.market.history.files import read_candle_file
 from core.market.history.reading import interval_of, require_table
 from core.market.history.source import require_readable
-from desktop.ui.formatting import format_count
+from desktop.ui.formatting import format_count, format_time
 from desktop.ui.translation import translate
 
 _PAUSE_MS = 200
@@ -45,10 +45,12 @@ def check_importable(path: Path, _watch: Watch) -> str:
     return ""
 
 
-def check_replayable(path: Path, watch: Watch, interval: Interval | None = None) -> str:
+def check_replayable(
+    path: Path, watch: Watch, interval: Interval | None = None, learned_until_ms: int | None = None
+) -> str:
     """It begins as a file of candles does. Says how many rows are rejected of one that could be read to its end.
 
-    interval: of the checkpoint that is to be evaluated on it.
+    interval: of the checkpoint that is to be evaluated on it. learned_until_ms: candles from before do not count.
     """
     require_readable(path)
     if interval is not None and (found := interval_of(path)) != interval:
@@ -56,7 +58,16 @@ def check_replayable(path: Path, watch: Watch, interval: Interval | None = None)
             "Dialogs", "The checkpoint has learned candles of {0}, and {1} holds candles of {2}. Give a file of {0}."
         )
         raise CandleFileError(other.format(interval, path.name, found))
-    rejected = read_candle_file(path, watch).rejected
+    file = read_candle_file(path, watch)
+    if learned_until_ms is not None and file.candles[-1].open_time_ms < learned_until_ms:
+        known = translate(
+            "Dialogs",
+            "Every candle of {0} is from before {1}, up to which the checkpoint has learned, so none would be new to "
+            "it. Give later candles; or, where the file is of another market, select “Also evaluate candles before "
+            "{1}”.",
+        )
+        raise CandleFileError(known.format(path.name, format_time(learned_until_ms)))
+    rejected = file.rejected
     count = sum(rejected.values())
     if not count:
         return ""

@@ -94,13 +94,14 @@ class EvaluateDialog(JobDialog):
         )
         super().__init__(translate("Jobs", "Evaluate on a file"), about, translate("Jobs", "Evaluate"), parent)
         self._kept, self._reports, self._now = tuple(kept), reports, now
-        self._interval: Interval | None = None
-        """Of the checkpoint that is chosen: the look at a file, on another thread, is for this one."""
+        self._demands: tuple[Interval | None, int | None] = (None, None)
+        """Interval of the checkpoint that is chosen, and the time before which candles do not count: the look at a
+        file, on another thread, is for these."""
         self.checkpoint = QComboBox()
         self.checkpoint.addItem(translate("Jobs", "A new, untrained model"), None)
         for each in self._kept:
             self.checkpoint.addItem(_title(each), each.info.checkpoint_id)
-        self.picker = FilePicker(several=False, look=lambda path, watch: check_replayable(path, watch, self._interval))
+        self.picker = FilePicker(several=False, look=lambda path, watch: check_replayable(path, watch, *self._demands))
         self.learning = QComboBox()
         self.learning.addItem(translate("Jobs", "Keep learning from each candle, as when live"), True)
         self.learning.addItem(translate("Jobs", "Freeze the weights"), False)
@@ -125,6 +126,7 @@ class EvaluateDialog(JobDialog):
         self.form.addRow("", self.counts_seen)
         self.follow(self.picker)
         self.checkpoint.currentIndexChanged.connect(lambda _index: self._on_checkpoint())
+        self.counts_seen.toggled.connect(lambda _checked: self._check_file())
         self.checkpoint.setCurrentIndex(max(self.checkpoint.findData(chosen), 0) if chosen is not None else 0)
         self._on_checkpoint()
 
@@ -145,16 +147,12 @@ class EvaluateDialog(JobDialog):
 
     def _on_checkpoint(self) -> None:
         kept = self._chosen()
-        interval = None if kept is None else Interval(kept.interval_ms)
-        if interval != self._interval:
-            self._interval = interval
-            self.picker.check_again()
         for part in (self.learning, self.counts_seen):
             part.setEnabled(kept is not None)
         if kept is None:
             self.learning.setCurrentIndex(0)
             self.counts_seen.setChecked(False)
-        until = "…" if kept is None else format_time(kept.info.candle_open_time_ms + kept.interval_ms)
+        until = "…" if kept is None else format_time(_learned_until_ms(kept))
         self.counts_seen.setText(translate("Jobs", "Also evaluate candles before {0}").format(until))
         self.counts_seen.setToolTip(
             translate(
@@ -164,17 +162,32 @@ class EvaluateDialog(JobDialog):
             )
         )
         self.counts_seen.setAccessibleName(self.counts_seen.text())
+        self._check_file()
+
+    def _check_file(self) -> None:
+        """Look at the file again where another one is of use now."""
+        kept = self._chosen()
+        interval = None if kept is None else Interval(kept.interval_ms)
+        until_ms = None if kept is None or self.counts_seen.isChecked() else _learned_until_ms(kept)
+        if (interval, until_ms) != self._demands:
+            self._demands = interval, until_ms
+            self.picker.check_again()
         self.check()
 
 
 def _title(kept: CheckpointRow) -> str:
-    until = format_time(kept.info.candle_open_time_ms + kept.interval_ms)
+    until = format_time(_learned_until_ms(kept))
     return translate("Jobs", "{0}: {1} {2}, up to {3}").format(
         kept.info.name or translate("Jobs", "Step {0}").format(format_count(kept.info.step)),
         shown_symbol(kept.venue, kept.symbol),
         Interval(kept.interval_ms),
         until,
     )
+
+
+def _learned_until_ms(kept: CheckpointRow) -> int:
+    """The close of the newest candle of its run; the weights may know later ones of a run before."""
+    return kept.info.candle_open_time_ms + kept.interval_ms
 
 
 def _whole(value: int, least: int, most: int) -> WholeSpinBox:

@@ -26,6 +26,8 @@ from desktop.ui.interface_size import set_font
 from tests.desktop import scenario
 
 NOW_MS = 1_700_000_000_000
+LATER_MS = 1_900_000_020_000
+"""Later than what the checkpoints have learned."""
 NOW = datetime.fromtimestamp(NOW_MS / 1000, UTC)
 
 
@@ -40,7 +42,7 @@ def no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def candles(tmp_path: Path) -> Path:
     path = tmp_path / "my candles.csv"
-    path.write_text("time,open,high,low,close,volume\n1700000040000,1,2,1,2,3\n")
+    path.write_text("time,open,high,low,close,volume\n1900000020000,1,2,1,2,3\n")
     return path
 
 
@@ -130,7 +132,7 @@ def test_a_file_of_another_interval_than_the_checkpoints_is_not_evaluated(qtbot:
     """Regression: the job was started, and failed seconds later."""
     five, one = (tmp_path / f"{minutes} minutes.csv" for minutes in (5, 1))
     for path, minutes in ((five, 5), (one, 1)):
-        rows = (f"{NOW_MS + 60_000 * minutes * row},1,2,1,2,3\n" for row in range(40))
+        rows = (f"{LATER_MS + 60_000 * minutes * row},1,2,1,2,3\n" for row in range(40))
         path.write_text("time,open,high,low,close,volume\n" + "".join(rows))
     dialog = evaluate(tmp_path)
     qtbot.addWidget(dialog)
@@ -146,6 +148,30 @@ def test_a_file_of_another_interval_than_the_checkpoints_is_not_evaluated(qtbot:
     dialog.checkpoint.setCurrentIndex(chosen)
     qtbot.waitUntil(lambda: dialog.message.text() == sentence)
     dialog.picker.line.setText(str(one))
+    assert ordered(qtbot, dialog).checkpoint_id is not None
+
+
+def test_a_file_that_the_checkpoint_knows_is_not_evaluated(qtbot: QtBot, tmp_path: Path) -> None:
+    """Regression: the job was started, and failed seconds later."""
+    dialog = evaluate(tmp_path)
+    qtbot.addWidget(dialog)
+    kept = dialog._chosen()
+    assert kept is not None
+    start = dialog.buttons.button(dialog.buttons.StandardButton.Ok)
+    until_ms = kept.info.candle_open_time_ms + kept.interval_ms
+    for name, last_ms in (("known", until_ms - 60_000), ("one later", until_ms)):
+        rows = (f"{last_ms - 60_000 * age},1,2,1,2,3\n" for age in range(39, -1, -1))
+        (tmp_path / f"{name}.csv").write_text("time,open,high,low,close,volume\n" + "".join(rows))
+    dialog.picker.line.setText(str(tmp_path / "known.csv"))
+    qtbot.waitUntil(lambda: dialog.message.text().startswith("Every candle of known.csv is from before"))
+    assert not start.isEnabled() and f"“{dialog.counts_seen.text()}”" in dialog.message.text()
+    dialog.counts_seen.click()
+    qtbot.waitUntil(lambda: dialog.picker.is_known)
+    assert start.isEnabled() and dialog.message.isHidden()
+    dialog.counts_seen.click()
+    qtbot.waitUntil(lambda: not start.isEnabled())
+    dialog.picker.line.setText(str(tmp_path / "one later.csv"))
+    qtbot.waitUntil(lambda: dialog.picker.is_known)
     assert ordered(qtbot, dialog).checkpoint_id is not None
 
 
@@ -196,7 +222,7 @@ def test_a_hanging_disk_does_not_block_the_dialog(
     dialog = MAKERS[name](tmp_path)
     qtbot.addWidget(dialog)
     ok = dialog.buttons.button(dialog.buttons.StandardButton.Ok)
-    for text, ends_well in (("", False), (f"{candles.read_text()}1700000100000,1,2,1,2,3\n", True)):
+    for text, ends_well in (("", False), (f"{candles.read_text()}1900000080000,1,2,1,2,3\n", True)):
         named.write_text(text)
         before = len(looks)
         disk.clear()
