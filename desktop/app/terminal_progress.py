@@ -81,7 +81,8 @@ class TerminalProgress:
             case JobProgress():
                 self._show_job(event)
             case Incident(what_happened=happened, what_was_done=done):
-                self.say(f"{happened} {done}")
+                where = f"In the evaluation on {self._evaluated}: " if self._evaluated else ""
+                self.say(f"{where}{happened} {done}")
             case TrainerStatus():
                 self.status = event
                 self._describe(event)

@@ -38,6 +38,8 @@ class AdaptiveRate:
         """Of the block in progress: the losses without the model minus the model's."""
         self._blocks: deque[FloatArray] = deque(maxlen=_KEPT)
         self._since_test = 0
+        self.tested_candles = 0
+        """Number of candles of the newest test."""
 
     def observe(self, model: FloatArray, without: FloatArray) -> None:
         """Take the losses of one candle's forecasts, made before it closed: [K], one for each quantity and horizon. A
@@ -61,6 +63,7 @@ class AdaptiveRate:
     def _test(self) -> None:
         self._since_test = 0
         blocks = np.stack(list(self._blocks))
+        self.tested_candles = len(blocks) * BLOCK
         if (_scores(blocks) < NormalDist().inv_cdf(_CHANCE / blocks.shape[1])).any():
             wanted = max(_FLOOR, self.factor / 2.0)
         elif _scores(blocks.sum(axis=1, keepdims=True))[0] > -NormalDist().inv_cdf(_CHANCE):

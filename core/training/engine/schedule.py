@@ -91,6 +91,11 @@ class RateSchedule:
         self._adaptive.observe(model, without)
         return None if self._adaptive.factor == before else self._adaptive.factor / before
 
+    @property
+    def compared_candles(self) -> int:
+        """Number of candles on which the newest decision of `compare` was based."""
+        return self._adaptive.tested_candles
+
     def _judge(self, mean: float) -> None:
         """Take the mean of a full window, as torch's ReduceLROnPlateau takes its metric."""
         if self._best is None or mean < self._best * (1.0 - _BETTER_BY):

@@ -34,8 +34,8 @@ def rejection_reason(command: SetLearningRate | SetClipNorm, in_force: Settings)
     return None
 
 
-def rate_adapted(times: float, rate: float) -> IncidentDraft:
-    """times: factor on the rate of the steps; rate: the new rate."""
+def rate_adapted(times: float, rate: float, candles: int) -> IncidentDraft:
+    """times: factor on the rate of the steps; rate: the new rate; candles: on how many newest ones that is based."""
     happened, done = "The model forecasts better than without it again.", "doubled"
     if times < 1.0:
         happened, done = (
@@ -45,7 +45,7 @@ def rate_adapted(times: float, rate: float) -> IncidentDraft:
     return IncidentDraft(
         Severity.INFO,
         IncidentKind.LEARNING_RATE_ADAPTED,
-        f"{happened} Based on the newest 500 to 1,000 candles.",
+        f"{happened} Based on the newest {candles:,} candles.",
         f"The rate of the steps was {done}, to {rate:g} (schedule adaptive). The configured rate is unchanged.",
         "Nothing.",
     )

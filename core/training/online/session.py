@@ -244,7 +244,7 @@ class TrainingSession:
         model, without = compared.reshape(2, -1)
         times = self.engine.schedule.compare(model, without)
         if times is not None:
-            adapted = rate_adapted(times, self.engine.rate_now)
+            adapted = rate_adapted(times, self.engine.rate_now, self.engine.schedule.compared_candles)
             self._incidents.append(adapted.incident(self.run_id, self._clock.now_ms()))
 
     def _answer_drifts(self, taken: Sequence[_Taken]) -> list[DriftFound]:

@@ -10,6 +10,7 @@ from core.domain.clock import ManualClock
 from core.domain.events import EventBatch, JobProgress, TrainerReady
 from core.market.feeds.base import FeedState, FeedStatus
 from core.training.hosting.catch_up import CatchUpMeter
+from core.training.online.adjusting import rate_adapted
 from desktop.app.progress_lines import ProgressLines
 from desktop.app.terminal_progress import TerminalProgress
 
@@ -73,6 +74,14 @@ def test_an_evaluation_is_not_over_at_the_end_of_its_file(capsys: pytest.Capture
         {"say": "Evaluating the checkpoint on CPU."},
         {"progress": {**unknown, "title": "Evaluating candles of mine.csv", "total": 800}},
     ]
+
+
+def test_an_incident_of_an_evaluation_is_not_taken_for_one_of_the_live_run(capsys: pytest.CaptureFixture[str]) -> None:
+    done = rate_adapted(0.5, 0.000015, 500).incident("run", 0)
+    with TerminalProgress(is_shown=False, lines=ProgressLines(), evaluated="mine.csv") as progress:
+        progress.take_batch(EventBatch((done,)))
+    said = json.loads(capsys.readouterr().err)["say"]
+    assert said.startswith("In the evaluation on mine.csv: The model forecast worse") and "newest 500 candles" in said
 
 
 @pytest.mark.parametrize(("step", "words"), [(0, "a new run"), (1200, "step 1,200")])

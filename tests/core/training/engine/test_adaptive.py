@@ -33,6 +33,14 @@ def test_the_rate_is_halved_during_harm_down_to_an_eighth_and_recovers() -> None
     assert back[-1] == 1.0 and back == sorted(back)
 
 
+def test_the_candles_of_the_newest_test_are_counted() -> None:
+    """A test that changes nothing keeps its blocks for the next, at most 20."""
+    rate, counts = AdaptiveRate(), []
+    for _ in range(3):
+        counts.append(observe(rate, 1.0).tested_candles)
+    assert counts == [LOOK, 2 * LOOK, 2 * LOOK]
+
+
 def test_without_effect_the_rate_is_rarely_halved_by_chance() -> None:
     mean = np.exp(0.1**2 / 2.0)
     halved = sum(observe(AdaptiveRate(), 1.0 / mean, looks=1, seed=seed).factor < 1.0 for seed in range(200))
