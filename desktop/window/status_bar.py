@@ -12,7 +12,7 @@ from core.domain.events import TrainerState, TrainerStatus
 from core.market.feeds.base import FeedState
 from core.training.hosting.catch_up import JOB_ID
 from desktop.jobs.bar import JobBar
-from desktop.panels.accuracy.answers import Answers, answers_of
+from desktop.panels.accuracy.answers import Answers, answers_of, with_share_shown
 from desktop.panels.feed.words import in_one_line, state_colour
 from desktop.state.remaining_candles import ending_words
 from desktop.state.run_state import RunState
@@ -85,9 +85,10 @@ class StatusPanel(Panel):
                 layout.addWidget(label)
         self.loss.setToolTip(translate("Panels", "Training loss, averaged over the newest 50 steps"))
         self.device.setToolTip(translate("Panels", "Training device"))
-        signals = (state.feed_changed, state.status_changed, state.steps_changed, state.jobs_changed, state.run_changed)
-        for signal in signals:
+        for signal in (state.feed_changed, state.status_changed, state.steps_changed, state.jobs_changed):
             signal.connect(self.mark_stale)
+        state.run_changed.connect(self.mark_stale)
+        state.forecast_changed.connect(self.mark_stale)
 
     def tick(self) -> None:
         self._refresh_feed()
@@ -110,7 +111,8 @@ class StatusPanel(Panel):
 
     def _answers(self, status: TrainerStatus) -> Answers:
         has_ended, has_diverged = bool(ending_words(self._state)), self._state.has_diverged
-        return answers_of(status.accuracy, status.online, has_ended=has_ended, has_diverged=has_diverged)
+        accuracy = with_share_shown(status.accuracy, self._state)
+        return answers_of(accuracy, status.online, has_ended=has_ended, has_diverged=has_diverged)
 
     def _show_answers(self, answers: Answers | None) -> None:
         """Each in a word with its sign; the tooltip has the sentence."""

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QWidget
 from core.domain.events import AccuracySummary, Estimate, ForecastGroup, OnlineGain
 from core.forecast.confidence import FEWEST_FOR_A_PROOF
 from desktop.panels.accuracy.words import span
+from desktop.state.run_state import RunState
 from desktop.ui.formatting import format_count, format_percent
 from desktop.ui.panel_base import colour_text, set_text
 from desktop.ui.plain_text import WrappedLabel, paragraphs
@@ -83,6 +84,17 @@ def answers_of(
     if has_diverged and learning is not None and learning.found is not Found.NO:
         learning = replace(learning, found=Found.NO, text=translate("Panels", "Learning: the model has diverged"))
     return Answers(ghosts, model, learning, accuracy.group is ForecastGroup.LIVE)
+
+
+def with_share_shown(accuracy: AccuracySummary, state: RunState) -> AccuracySummary:
+    """Without the model's share where the ghosts are those of the simple rules alone: it is the next forecast's."""
+    return replace(accuracy, model_weight=None) if is_by_simple_rules(state) else accuracy
+
+
+def is_by_simple_rules(state: RunState) -> bool:
+    """Whether the forecast on the chart is one that the model has no share in: the trainer has yet to catch up."""
+    shown = state.shown_forecast
+    return shown is not None and shown.is_by_simple_rules
 
 
 def found_in(estimate: Estimate) -> Found:

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QHBoxLayout, QTabBar, QToolButton, QVBoxLayout, QW
 from core.domain.events import AccuracySummary, ExpertShares, ForecastGroup, TrainerStatus
 from core.forecast.confidence import FEWEST_FOR_A_PROOF
 from core.forecast.score import FEWEST_FOR_AN_ESTIMATE
-from desktop.panels.accuracy.answers import AnswerLine, Answers, Found, answers_of
+from desktop.panels.accuracy.answers import AnswerLine, Answers, Found, answers_of, is_by_simple_rules, with_share_shown
 from desktop.panels.accuracy.details import PAGES, AccuracyDetails
 from desktop.panels.accuracy.names import kind_word
 from desktop.panels.accuracy.table import AccuracyTable
@@ -60,6 +60,7 @@ class AccuracyPanel(Panel):
         state.status_changed.connect(self.mark_stale)
         state.diagnosis_changed.connect(self.mark_stale)
         state.feed_changed.connect(self.mark_stale)
+        state.forecast_changed.connect(self.mark_stale)
         state.run_changed.connect(self.mark_stale)
         state.accuracy_changed.connect(self.mark_stale)
         self.tabs.currentChanged.connect(self._on_tab)
@@ -90,7 +91,7 @@ class AccuracyPanel(Panel):
 
     def _refresh_now(self) -> None:
         status = self._state.status
-        own = None if status is None else status.accuracy
+        own = None if status is None else with_share_shown(status.accuracy, self._state)
         has_scores = own is not None and own.scored > 0
         for part in (self._verdict_icon, self._verdict, self._reason, self._table, self._footer):
             part.setVisible(has_scores)
@@ -235,7 +236,10 @@ class AccuracyPanel(Panel):
             "them as a group.",
         ).format(format_count(own.scored), format_count(own.live_scored))
         share = own.model_weight
-        if share is not None:
+        if is_by_simple_rules(self._state):
+            without = translate("Panels", "· next close: simple rules only")
+            text = f"{text} {without}"
+        elif share is not None:
             model, rest = format_percent(share, 0), format_percent(1.0 - share, 0)
             of_model = translate("Panels", "· next close: {0} model").format(model)
             text = f"{text} {of_model}"

@@ -1,12 +1,14 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QWidget
 from pytestqt.qtbot import QtBot
 
 from core.domain.candle import Market
-from core.domain.events import Estimate, ExpertShares, ForecastGroup
+from core.domain.events import Estimate, ExpertShares, FirstForecast, ForecastGroup
 from core.market.feeds.base import FeedState, FeedStatus
 from desktop.panels.accuracy.panel import AccuracyPanel
 from desktop.panels.accuracy.words import span
@@ -66,6 +68,22 @@ def test_the_models_share_names_its_horizon(panel: AccuracyPanel, state: RunStat
     assert "The model's share in the close of each candle ahead: 1 %, 20 %, 36 %." in panel._footer.toolTip().replace(
         "\xa0", " "
     )
+
+
+def test_ghosts_of_the_simple_rules_have_no_share_of_the_model(panel: AccuracyPanel, state: RunState) -> None:
+    """“Next close: 11 % model” stood beside a chart of the simple rules, while the trainer caught up."""
+    candles = scenario.market(60)
+    state.apply(scenario.status(accuracy=scenario.accuracy(model_weight=0.11)))
+    panel.refresh()
+    assert panel._footer.text().endswith("· next close: 11 % model")
+    state.apply(FirstForecast(replace(scenario.forecast(candles), is_by_simple_rules=True)))
+    assert panel.is_stale
+    panel.refresh()
+    assert panel._footer.text().endswith("· next close: simple rules only")
+    assert "next close: 89 %" not in " ".join(words(panel)) and "11 %" not in panel._footer.toolTip()
+    state.apply(scenario.forecast(candles))
+    panel.refresh()
+    assert panel._footer.text().endswith("· next close: 11 % model")
 
 
 def test_too_few_candles_show_a_dash_and_their_count(panel: AccuracyPanel, state: RunState) -> None:
