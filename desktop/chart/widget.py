@@ -217,6 +217,12 @@ class ChartWidget(InteractiveView):
         self.scale.set_margin(self.model.room_ahead(self.scale.margin))
         self._frame_clock.request(Dirty.VIEW)
 
+    def set_market_time(self, time_ms: int | None) -> None:
+        """Set the exchange's time, by which a forecast grows old without candles; None without an exchange."""
+        before, self.model.market_time_ms = self.model.forecast_age, time_ms
+        if self.model.forecast_age != before:
+            self._frame_clock.request(Dirty.VIEW)
+
     def set_holes(self, holes: KnownHoles | None) -> None:
         """Candles the exchange is known to lack; None if no exchange can be asked."""
         self.model.holes = holes

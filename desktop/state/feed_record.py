@@ -111,6 +111,14 @@ class FeedRecord(QObject):
         return self.market is not None and self.market.venue not in (FILE_VENUE, SIMULATED_VENUE)
 
     @property
+    def exchange_time_ms(self) -> int | None:
+        """The time now by the exchange's clock, as far as it is known; None if the candles come from no exchange."""
+        if not self.is_exchange:
+            return None
+        offset_ms = None if self.vitals is None else self.vitals.clock_offset_ms
+        return self._clock.now_ms() + round(offset_ms or 0.0)
+
+    @property
     def opening_market(self) -> Market | None:
         """The exchange's market that is being looked for; None once it is shown, or cannot be had."""
         asked, has_failed = self.asked, self.status is not None and self.status.state is FeedState.FAILED

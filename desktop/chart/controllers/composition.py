@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from PySide6.QtCore import QObject, Signal, Slot
+from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
 from core.domain.candle import Candle, Market
 from core.market.feeds.base import MissingCandles
@@ -30,6 +30,8 @@ from desktop.state.forecast_words import stale_words
 from desktop.state.run_state import RunState
 from desktop.state.shell import Shell
 from desktop.ui.theme import Theme
+
+_SECOND_MS = 1_000
 
 
 class ChartEnsemble(QObject):
@@ -137,17 +139,32 @@ class ChartEnsemble(QObject):
 
 
 class ForecastNote(QObject):
-    """Shows beside the forecast why it is old or missing."""
+    """Shows beside the forecast why it is old or missing, and lets it grow old by the exchange's clock."""
 
     def __init__(self, state: RunState, chart: ChartWidget) -> None:
         super().__init__(chart)
         self._state, self._chart = state, chart
         changes = (state.status_changed, state.forecast_changed, state.jobs_changed)
         for signal in (*changes, state.run_changed, state.feed_changed, chart.series_changed):
-            signal.connect(self._on_change)
+            signal.connect(self.refresh)
+        self._seconds = QTimer(self)
+        self._seconds.setInterval(_SECOND_MS)
+        self._seconds.timeout.connect(self.refresh)
+
+    @property
+    def is_ticking(self) -> bool:
+        """Whether the time alone is followed."""
+        return self._seconds.isActive()
 
     @Slot()
-    def _on_change(self) -> None:
+    def refresh(self) -> None:
+        """Bring note and age up to date; once a second while an exchange's candles are awaited."""
+        now_ms = self._state.feed_record.exchange_time_ms
+        self._chart.set_market_time(now_ms)
+        if now_ms is None or self._state.shown_forecast is None:
+            self._seconds.stop()
+        elif not self._seconds.isActive():
+            self._seconds.start()
         model, zone = self._chart.model, self._chart.style_shown.time_zone
         is_other = model.other_interval is not None
         self._chart.set_note(stale_words(self._state, model.whole, zone, is_other_interval=is_other))

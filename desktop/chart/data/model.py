@@ -22,6 +22,8 @@ _DECIMALS_FROM = 200
 _VOLUME_FROM = 200
 _GHOST_MARGIN = 2.0
 _MINUTE_MS = 60_000
+_FORECAST_DUE_MS = 5_000
+"""How long after a candle's end by the clock its closing message and the next forecast may take."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +57,8 @@ class ChartModel:
         self._note = ""
         self._forming: Candle | None = None
         self._forecast: ForecastMade | None = None
+        self.market_time_ms: int | None = None
+        """The exchange's time now; None if the candles come from no exchange."""
         self.holes: KnownHoles | None = None
         """Candles the exchange is known to lack; None if the candles come from no exchange."""
         self.past = PastForecasts()
@@ -171,10 +175,25 @@ class ChartModel:
 
     @property
     def forecast_age(self) -> int:
-        """Candles closed since the forecast was made; 0 if it includes the newest, or there is no forecast."""
-        if self.forecast is None:
+        """Intervals ended since the forecast's newest candle, also those for which the market has no candle; 0 for the
+        newest possible forecast, or without one."""
+        made = self.forecast
+        if made is None:
             return 0
-        return self.count - self.series.insertion_index(self.forecast.origin_open_time_ms + 1)
+        own = self.other_interval or self.series.interval
+        return max(0, (self._reached_ms - made.origin_open_time_ms) // own.duration_ms - 1)
+
+    @property
+    def _reached_ms(self) -> int:
+        """The latest time that is known to have passed in the market."""
+        times = [0]
+        if self.count:
+            times.append(self.series.interval.close_time_ms(int(self.series.open_time_ms[-1])))
+        if self.forming is not None:
+            times.append(self.forming.open_time_ms)
+        if self.moment is None and self.market_time_ms is not None:
+            times.append(self.market_time_ms - _FORECAST_DUE_MS)
+        return max(times)
 
     @property
     def other_interval(self) -> Interval | None:

@@ -72,7 +72,7 @@ def _area(frame: Frame, model: ChartModel) -> QRect:
 
 
 def _paint_forecast(painter: QPainter, frame: Frame, model: ChartModel, ghosts: tuple[PlacedGhost, ...]) -> None:
-    """Bands, then ghosts; all dimmed if candles have closed since the forecast, or its input was unlike any before."""
+    """Bands, then ghosts; all dimmed if intervals have ended since the forecast, or its input was unlike any before."""
     if model.forecast_age or model.dimming_reason:
         painter.setOpacity(_DIMMED)
     if frame.style.shows_bands:

@@ -8,7 +8,8 @@ from core.domain.candle import FILE_VENUE, Market
 from core.domain.candle_series import CandleSeries
 from core.domain.clock import ManualClock
 from core.domain.events import FirstForecast, JobProgress, TrainerFailed, TrainerState
-from core.market.feeds.base import FeedState, FeedStatus
+from core.market.feeds.base import FeedState, FeedStatus, FeedVitals
+from core.settings.tree import MarketSettings
 from core.training.hosting.catch_up import JOB_ID, CatchUpMeter
 from desktop.chart.controllers.composition import ForecastNote
 from desktop.chart.widget import ChartWidget
@@ -163,3 +164,32 @@ def test_a_forecast_that_outlived_its_candle_without_an_exchange_names_its_time(
     state.apply(JobProgress(JOB_ID, "Learning from stored candles", 2, 2))
     state.apply(FeedStatus(FeedState.LIVE, "", clock.now_ms()))
     assert chart.model.note == ""
+
+
+def test_in_an_outage_age_and_note_follow_the_exchange_clock_without_any_event(
+    chart: ChartWidget, state: RunState, clock: ManualClock
+) -> None:
+    candles = scenario.market()
+    series = CandleSeries(scenario.MINUTE)
+    series.extend(candles)
+    chart.set_series(series, "")
+    forecast = scenario.forecast(candles)
+    state.begin(scenario.RUN, interval_ms=60_000)
+    state.feed_record.opened(Market("binance", "BTC/USDT", scenario.MINUTE))
+    chart.set_forecast(forecast)
+    state.apply(forecast)
+    state.apply(scenario.status(TrainerState.TRAINING))
+    clock.advance_ms(forecast.inputs_until_ms + 30_000 - clock.now_ms())
+    state.apply(FeedStatus(FeedState.RECONNECTING, "Binance refused the connection.", clock.now_ms()))
+    (note,) = chart.findChildren(ForecastNote)
+    assert note.is_ticking and chart.model.forecast_age == 0 and chart.model.note == ""
+    for minutes in (1, 2):
+        clock.advance_ms(60_000)
+        note.refresh()
+        assert chart.model.forecast_age == minutes and "No new candles" in chart.model.note
+    state.feed_record.add_report(FeedVitals(clock.now_ms(), "binance", clock_offset_ms=-60_000.0))
+    note.refresh()
+    assert chart.model.forecast_age == 1, "this computer's clock was ahead of the exchange's"
+    state.feed_record.begin(MarketSettings())
+    note.refresh()
+    assert not note.is_ticking and chart.model.forecast_age == 0

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from core.domain.events import ForecastMode
-from desktop.chart.data.model import ChartModel
+from desktop.chart.data.model import ChartModel, Moment
 from desktop.chart.labels.description import describe_candle, describe_chart
 from desktop.chart.labels.forecast_label import divider_row
 from desktop.chart.labels.readout import readout_box
@@ -70,3 +70,41 @@ def test_the_simple_rules_ghosts_are_named_as_such(show_chart: ShowChart) -> Non
     assert "simple rules, not scored" in texts((divider_row(chart.frame, model),))
     assert "not scored" in texts(readout_box(chart.frame, model, chart._layers, 121, None).rows)
     assert "by the simple rules" in describe_chart(model, None, None)
+
+
+def test_a_thin_market_makes_its_forecast_old_by_time(show_chart: ShowChart) -> None:
+    """The exchange has no candle for three minutes after the newest one: none closes, and time passes."""
+    series = random_series(120)
+    chart = show_chart(series)
+    chart.set_forecast(forecast_after(series))
+    price = series[-1].close
+    for forming, words in ((120, ""), (121, "made 1 candle ago"), (123, "made 3 candles ago")):
+        chart.set_forming(candle(forming, price))
+        settle(chart)
+        shown = texts((divider_row(chart.frame, chart.model),))
+        assert words in shown and ("ago" in shown) is bool(words)
+    series.add(candle(123, price))
+    chart.refresh()
+    settle(chart)
+    assert "made 4 candles ago" in texts((divider_row(chart.frame, chart.model),))
+    chart.set_forecast(forecast_after(series))
+    settle(chart)
+    assert "ago" not in texts((divider_row(chart.frame, chart.model),))
+
+
+def test_without_any_candle_the_exchange_clock_makes_it_old(show_chart: ShowChart) -> None:
+    series = random_series(120)
+    made = forecast_after(series)
+    chart = show_chart(series)
+    chart.set_forecast(made)
+    closes_ms = made.ghosts[0].open_time_ms + 60_000
+    for time_ms, age in ((closes_ms + 4_999, 0), (closes_ms + 5_000, 1), (closes_ms + 125_000, 3), (None, 0)):
+        settle(chart)
+        before = picture(chart)
+        was, _ = chart.model.forecast_age, chart.set_market_time(time_ms)
+        settle(chart)
+        assert chart.model.forecast_age == age
+        assert (picture(chart) != before).any() == (age != was)
+    chart.set_market_time(closes_ms + 125_000)
+    chart.show_moment(Moment(made.inputs_until_ms, made))
+    assert chart.model.forecast_age == 0, "a past moment has no time after it"
