@@ -70,6 +70,11 @@ def exchange_market(asked: MarketSettings) -> Market | None:
         return None  # the feed is about to say so
 
 
+def _is_break(status: FeedStatus) -> bool:
+    """Whether a connection was lost or refused, rather than begun and silent so far."""
+    return status.state is FeedState.RECONNECTING and not status.awaits_message
+
+
 class FeedRecord(QObject):
     """Takes what the feed says. Lives in the window's thread; nothing in it grows without bound."""
 
@@ -181,8 +186,7 @@ class FeedRecord(QObject):
         Vitals come over a connection only. Without one each reported break announces a try, and the newest of them
         is yet to be made.
         """
-        state = None if self.status is None else self.status.state
-        begun = self._breaks - (state is FeedState.RECONNECTING)
+        begun = self._breaks - (self.status is not None and _is_break(self.status))
         if self.vitals is None:
             return begun if self._breaks else None
         return max(begun, self.vitals.reconnects)
@@ -220,7 +224,7 @@ class FeedRecord(QObject):
         if status.state is FeedState.LIVE and self.is_exchange:
             self.notice = ""  # it answers after all
         self.status = status
-        self._breaks += status.state is FeedState.RECONNECTING
+        self._breaks += _is_break(status)
         self._changes.append(FeedChange(status.at_ms, status.state, status.sentence))
         self.changed.emit()
 

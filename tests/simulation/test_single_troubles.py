@@ -62,6 +62,17 @@ def test_a_dead_socket_is_detected_within_half_a_minute_of_trades() -> None:
     assert first_ms - BEGIN_MS <= 90_000  # a quiet minute may lie between
 
 
+def test_a_new_connection_without_a_message_is_not_called_live() -> None:
+    outcome = suffering("stall")
+    reported = events_after(outcome, FeedStatus, BEGIN_MS)
+    silent = [event for at_ms, event in reported if at_ms < BEGIN_MS + 300_000]
+    waiting = "though its market moves. Connected again; waiting for the first message."
+    assert any(isinstance(event, FeedStatus) and event.sentence.endswith(waiting) for event in silent)
+    assert {event.state for event in silent if isinstance(event, FeedStatus)} == {FeedState.RECONNECTING}
+    last = reported[-1][1]
+    assert isinstance(last, FeedStatus) and last.state is FeedState.LIVE
+
+
 @pytest.mark.parametrize("what", ["trades", "candles"])
 def test_a_dead_stream_beside_a_live_one_is_named_and_replaced(what: str) -> None:
     outcome = suffering(f"stalled {what}", seed=5)
@@ -74,7 +85,7 @@ def test_after_a_sleep_the_feed_reports_it_and_fetches_first() -> None:
     assert "14 min" in said
     events = [event for _, event in events_after(outcome, FeedEvent, BEGIN_MS + 1)]  # type: ignore[arg-type]
     states = [event.state for event in events if isinstance(event, FeedStatus)]
-    assert states[:2] == [FeedState.RECONNECTING, FeedState.LIVE]
+    assert list(dict.fromkeys(states))[:2] == [FeedState.RECONNECTING, FeedState.LIVE]
 
 
 def test_a_changed_system_clock_causes_no_disconnect() -> None:

@@ -40,6 +40,7 @@ class FeedStatus:
     text: what has happened, without the state, the wait and the offer.
     next_venue: if this venue has failed, the next one in the user's order. It is offered, never switched to.
     retry_at_ms: when the wait is over after which `retry` happens.
+    awaits_message: the next connection is open, but has brought no message yet.
     needs_room: the disk that candles are stored on is full; the feed can continue once there is room.
     """
 
@@ -50,6 +51,7 @@ class FeedStatus:
     retry_at_ms: int | None = None
     needs_room: bool = False
     retry: str = "Next try"
+    awaits_message: bool = False
 
     @property
     def sentence(self) -> str:

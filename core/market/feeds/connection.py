@@ -89,7 +89,7 @@ class Connection:
         self._trusted_until_s = -math.inf
         self._vitals_due_s = clock.monotonic_s()
         self._shown: Candle | None = None
-        self._is_waiting = self._is_wait_reported = False
+        self._is_waiting = self._is_wait_reported = self._is_silence_reported = False
 
     @property
     def age_s(self) -> float:
@@ -173,8 +173,9 @@ class Connection:
             )
         self._ledger.skip_to(first_ms - self._step_ms)
 
-    async def live(self, greeting: str) -> AsyncIterator[FeedEvent]:
-        """Stream events. `greeting` is the status sentence once the stream is connected."""
+    async def live(self, greeting: str, lost: str | None = None) -> AsyncIterator[FeedEvent]:
+        """Stream events. greeting: the status sentence once the stream is connected. lost: of a silent exchange what
+        is known; not None after any lost connection: the stream then counts as connected with its first message."""
         forming = self._forming = FormingCandles(
             self._market.interval, self._server, has_consecutive_ids=self.venue.has_consecutive_ids
         )
@@ -191,13 +192,26 @@ class Connection:
             for rejected in self._rejected(refused + forming.take_trades(updates.trades)):
                 yield rejected
             if not is_announced and (forming.newest_ms is not None or self.venue.is_streaming):
-                is_announced = True
-                yield self._status(FeedState.LIVE, greeting)
+                if lost is not None and updates.is_empty:
+                    for event in self._message_wait_status(lost):
+                        yield event
+                else:
+                    is_announced = True
+                    yield self._status(FeedState.LIVE, greeting)
             async for event in self._pass_on(forming):
                 yield event
-            for event in (*self._rate_limit_status(greeting), *self._updates(forming)):
+            for event in self._rate_limit_status(greeting) if is_announced else ():
+                yield event
+            for event in self._updates(forming):
                 yield event
             self._end_in_time(updates.is_ending)
+
+    def _message_wait_status(self, lost: str) -> Iterator[FeedEvent]:
+        """Report once that the new connection has brought no message yet."""
+        if not self._is_silence_reported:
+            self._is_silence_reported = True
+            sentence = f"{lost} Connected again; waiting for the first message.".lstrip()
+            yield FeedStatus(FeedState.RECONNECTING, sentence, self._clock.now_ms(), awaits_message=True)
 
     async def _pass_on(self, forming: FormingCandles) -> AsyncIterator[FeedEvent]:
         """Pass on closed candles: from the stream, else by request."""

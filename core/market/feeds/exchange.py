@@ -65,6 +65,7 @@ class ExchangeFeed:
         self._closing = CloseSignal()
         self._connection: Connection | None = None
         self._was_live = False
+        self._lost: str | None = None
         self._failures = 0
 
     @property
@@ -97,6 +98,8 @@ class ExchangeFeed:
                         yield self._status(FeedState.ENDED, f"{trouble} {shown}")
                         return
                     wait_s = await self._disconnect_after(trouble)
+                    if self._was_live and not trouble.is_planned:
+                        self._lost = str(trouble) if trouble.is_silence else self._lost or ""
                     yield self._reconnecting(trouble, wait_s)
                     await self._closing.run_until_closed(asyncio.sleep(wait_s))
             await self._disconnect()
@@ -118,8 +121,10 @@ class ExchangeFeed:
         async for event in connection.back_fill(is_first=not self._was_live):
             yield event
         greeting = self._greeting(connection.venue.name, self._ledger.yielded - before)
-        async for event in connection.live(greeting):
+        async for event in connection.live(greeting, self._lost):
             self._was_live = True
+            if isinstance(event, FeedStatus) and event.state is FeedState.LIVE:
+                self._lost = None
             yield event
 
     def _greeting(self, name: str, missed: int) -> str:

@@ -54,7 +54,9 @@ class StreamWatch:
         silent = self._sides.silent(updates, now_s)
         if silent is not None:
             raise VenueError(
-                f"{self._venue.name} has stopped sending {silent}, though its other stream continues.", is_brief=True
+                f"{self._venue.name} has stopped sending {silent}, though its other stream continues.",
+                is_brief=True,
+                is_silence=True,
             )
         return updates
 
@@ -71,7 +73,8 @@ class StreamWatch:
             self._quiet_s, self._patience_s = 0.0, self._times.doubt_s
             return
         if is_moving and self._is_doubted:
-            raise VenueError(f"{self._venue.name} has stopped sending data, though its market moves.", is_brief=True)
+            sentence = f"{self._venue.name} has stopped sending data, though its market moves."
+            raise VenueError(sentence, is_brief=True, is_silence=True)
         self._is_doubted = is_moving
         self._quiet_s = 0.0
         self._patience_s = self._times.doubt_s if is_moving else self._times.silence_s

@@ -79,7 +79,7 @@ class VenueError(Exception):
     is_final: waiting does not help. wait_s: the least time to wait. is_asked: the exchange demands that wait for all
     requests. is_brief: it may be over in a moment. is_of_venue: another venue may work. is_planned: an intended
     disconnect, which needs no wait. is_absent: the exchange does not have these candles: there are only the stored
-    ones.
+    ones. is_silence: the connection was open, and nothing came.
     """
 
     def __init__(
@@ -93,6 +93,7 @@ class VenueError(Exception):
         is_of_venue: bool = False,
         is_planned: bool = False,
         is_absent: bool = False,
+        is_silence: bool = False,
     ) -> None:
         super().__init__(sentence)
         self.is_final = is_final
@@ -102,6 +103,7 @@ class VenueError(Exception):
         self.is_of_venue = is_of_venue
         self.is_planned = is_planned
         self.is_absent = is_absent
+        self.is_silence = is_silence
 
 
 def explain(error: Exception, name: str, answer: HttpResponse, is_stream: bool = False) -> VenueError:

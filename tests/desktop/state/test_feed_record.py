@@ -150,3 +150,11 @@ def test_another_market_resets_the_record(record: FeedRecord, qtbot: QtBot) -> N
     assert record.status is None and record.vitals is None and record.since_ms is None
     assert record.changes == record.rejected == record.rejected_by_reason == ()
     assert record.rejected_count == record.missing_count == record.corrected_count == 0
+
+
+def test_an_open_connection_without_a_message_is_trouble_but_no_further_try(record: FeedRecord) -> None:
+    record.opened(BINANCE)
+    record.add_status(status(FeedState.RECONNECTING, 1_000))
+    assert record.tries == 0
+    record.add_status(replace(status(FeedState.RECONNECTING, 2_000), awaits_message=True))
+    assert record.tries == 1 and record.is_silent and record.since_ms == 1_000
