@@ -11,9 +11,9 @@ from PySide6.QtWidgets import QWidget
 
 from core.domain.events import AccuracySummary, Estimate, ForecastGroup, OnlineGain
 from core.forecast.confidence import FEWEST_FOR_A_PROOF
-from desktop.panels.accuracy.words import span
+from desktop.panels.accuracy.words import span, value_of
 from desktop.state.run_state import RunState
-from desktop.ui.formatting import format_count, format_percent
+from desktop.ui.formatting import MISSING, format_count, format_percent
 from desktop.ui.panel_base import colour_text, set_text
 from desktop.ui.plain_text import WrappedLabel, paragraphs
 from desktop.ui.theme import Palette
@@ -146,7 +146,7 @@ def _model(accuracy: AccuracySummary, *, has_ended: bool) -> Answer:
     }
     text = texts[found] if rules or found is not Found.EARLY else translate("Panels", "Model: too early to tell")
     meaning = translate("Panels", _MODEL)
-    if accuracy.model_gain is not None and gain.value is not None:
+    if accuracy.model_gain is not None and found is not Found.EARLY:
         both, close, spread = map(_measured, accuracy.model_gain)
         details = translate("Panels", "Both: {0}. Close alone: {1}. Range alone: {2}. n = {3}.")
         meaning = f"{meaning}\n{details.format(both, close, spread, format_count(gain.n))}"
@@ -182,7 +182,7 @@ def _learning(online: OnlineGain | None, *, has_ended: bool) -> Answer | None:
         ).format(format_count(min(have, needed)), format_count(needed)),
     }
     meaning = translate("Panels", _LEARNING).format(format_count(online.needed))
-    if online.close.value is not None and online.range.value is not None:
+    if found is not Found.EARLY:
         details = translate("Panels", "Close alone: {0}. Range alone: {1}. n = {2}.")
         details = details.format(_measured(online.close), _measured(online.range), format_count(online.gain.n))
         meaning = f"{meaning}\n{details}"
@@ -196,10 +196,10 @@ def _learned_from(online: OnlineGain) -> int:
 
 
 def _measured(estimate: Estimate) -> str:
-    value = format_percent(estimate.value, 1, signed=True)
-    if estimate.low is None or estimate.high is None:
-        return value
-    return f"{value} ({span(estimate, 1)})"
+    """With its interval; a dash without one."""
+    if value_of(estimate) is None:
+        return MISSING
+    return f"{format_percent(estimate.value, 1, signed=True)} ({span(estimate, 1)})"
 
 
 class AnswerLine(WrappedLabel):

@@ -54,6 +54,12 @@ def test_an_unproven_edge_is_not_called_none() -> None:
         assert answers_of(replace(run(ABOVE, AROUND), model_weight=weight), None).model.text == text
 
 
+def test_without_an_interval_no_tooltip_has_a_number() -> None:
+    for found in answers(EARLY, EARLY, EARLY).all():
+        assert found.found is Found.EARLY and "2.0 %" not in found.meaning
+    assert all("2.0 % (1.0 to 3.0)" in found.meaning for found in answers(ABOVE, ABOVE, ABOVE).all()[1:2])
+
+
 def test_a_diverged_model_overrides_earlier_measurements(theme: Theme) -> None:
     """Regression: Incidents said that it did harm, and the answer that it adds nothing yet."""
     found = answers_of(run(ABOVE, ABOVE), scenario.online_gain(gain=ABOVE), has_diverged=True)
