@@ -103,7 +103,7 @@ class FeedRecord(QObject):
         self.newest_closed_ms: int | None = None
         """Opening time of the newest closed candle from the feed; None before the first."""
         self._breaks = 0
-        self._corrected = self._missing = 0
+        self._corrected = self._missing = self._closed = 0
         self._changes: deque[FeedChange] = deque(maxlen=CHANGES_KEPT)
         self._rejected: deque[RejectedMessage] = deque(maxlen=REJECTED_KEPT)
         self._holes: deque[Hole] = deque(maxlen=HOLES_KEPT)
@@ -201,6 +201,11 @@ class FeedRecord(QObject):
         """Candles that the source does not have."""
         return max(self._missing, 0 if self.vitals is None else self.vitals.missing)
 
+    @property
+    def candle_share(self) -> float:
+        """The share of intervals for which the source had a candle, above 0; 1 before it has reported any."""
+        return (self._closed + 1) / (self._closed + self.missing_count + 1)
+
     def begin(self, asked: MarketSettings) -> None:
         """Another market was asked for: all that was known of the former is gone."""
         self._forget()
@@ -246,6 +251,7 @@ class FeedRecord(QObject):
 
     def add_closed(self, candles: Sequence[Candle]) -> None:
         """These have closed, the newest at the end; of history they may be old."""
+        self._closed += len(candles)
         if candles and self.market is not None:
             newest = candles[-1]
             if self.newest_closed_ms is None or newest.open_time_ms > self.newest_closed_ms:

@@ -212,7 +212,8 @@ class AccuracyPanel(Panel):
         has_candles = not self._state.feed_record.is_silent and not ending_words(self._state)
         is_coming = own.group is ForecastGroup.LIVE and has_candles
         if is_coming and interval_ms is not None and have < fewest:
-            wait = format_duration((fewest - have) * interval_ms / 1000)
+            share = self._state.feed_record.candle_share  # in a thin market many intervals have no candle
+            wait = format_duration((fewest - have) * interval_ms / 1000 / share)
             words = translate("Panels", "first {0} numbers after {1} candles ({2} so far), in about {3}.")
             words = words.format(kind_word(own.group), fewest, format_count(have), wait)
         else:

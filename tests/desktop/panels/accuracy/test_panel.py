@@ -9,7 +9,7 @@ from pytestqt.qtbot import QtBot
 
 from core.domain.candle import Market
 from core.domain.events import Estimate, ExpertShares, FirstForecast, ForecastGroup
-from core.market.feeds.base import FeedState, FeedStatus
+from core.market.feeds.base import FeedState, FeedStatus, MissingCandles
 from desktop.panels.accuracy.panel import AccuracyPanel
 from desktop.panels.accuracy.words import span
 from desktop.state.run_state import RunState
@@ -127,6 +127,20 @@ def test_a_live_run_without_live_scores_says_when_they_start_and_where_others_ar
     panel.refresh()
     shown = " ".join(words(panel))
     assert "after 30 candles (12 so far)" in shown and "about 18 min" not in shown
+
+
+def test_in_a_thin_market_the_first_numbers_take_as_long_as_its_candles(panel: AccuracyPanel, state: RunState) -> None:
+    candles = scenario.market()[:99]
+    state.begin(scenario.RUN, interval_ms=60_000)
+    state.feed_record.opened(Market("binance", "BTC/USDT", scenario.MINUTE))
+    state.feed_record.add_closed(candles)
+    state.apply(scenario.just_caught_up(live=12))
+    panel.refresh()
+    assert "about 18 min" in " ".join(words(panel))
+    state.feed_record.add_report(MissingCandles(candles[0].open_time_ms - 100 * 60_000, 100))
+    state.apply(scenario.just_caught_up(live=12))
+    panel.refresh()
+    assert "about 36 min" in " ".join(words(panel)), "every other minute had no candle"
 
 
 def test_separate_scores_are_shown_on_a_click_and_prove_nothing(
