@@ -12,7 +12,7 @@ from sqlite_utils import Database
 from core.domain.events import Estimate
 from core.domain.quantities import FloatArray, Quantity
 from core.evaluation.by_regime import RegimeScores, by_regime, of_group
-from core.evaluation.judged_scores import ALSO_DRAWN, JUDGED_QUANTITIES, JudgedScores, judged, judged_from
+from core.evaluation.judged_scores import ALSO_DRAWN, JUDGED_QUANTITIES, JudgedScores, judged, judged_from, left_out
 from core.forecast.confidence import gain_sequence, proven_after
 from core.forecast.experts import EXPERTS, MODEL, REFERENCE
 from core.forecast.score import (
@@ -40,6 +40,7 @@ def evaluate_run(db: Database, run: Run, horizons: int) -> dict[str, Any]:
     return {
         "interval": str(run.market.interval),
         "judged": len(first.scores),
+        "left_out": left_out(opened),
         "pinball": _pinball(first, 1),
         "horizons": {str(horizon): _pinball(those, horizon) for horizon, those in by_horizon.items()},
         "regimes": {scores.name: _regime(scores) for scores in by_regime(first.scores)},

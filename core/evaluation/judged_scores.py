@@ -76,10 +76,14 @@ class JudgedScores:
         return EXPERTS.index(min(means, key=lambda name: means[name])) if means else None
 
 
+def left_out(opened: NDArray[np.int64]) -> int:
+    """How many of the first candles do not count; none if too few would be left."""
+    return WARM_UP if opened.size >= WARM_UP + FEWEST_FOR_AN_EDGE else 0
+
+
 def judged_from(opened: NDArray[np.int64]) -> int:
-    """The open time of the first target that counts; all count if too few would be left."""
-    has_warm_up = opened.size >= WARM_UP + FEWEST_FOR_AN_EDGE
-    return int(opened[WARM_UP]) if has_warm_up else int(opened[0]) if opened.size else 0
+    """The open time of the first target that counts."""
+    return int(opened[left_out(opened)]) if opened.size else 0
 
 
 def judged_from_nth(nth_origin: Callable[[int], int | None]) -> tuple[int, int]:

@@ -219,5 +219,6 @@ def _held_back(validation: Mapping[str, Any], name: str) -> str:
 
 def _summarise_evaluate(summary: Mapping[str, Any]) -> str:
     plain = dict(summary)
-    found = [*(words.in_a_sentence(plain, name) for name in words.QUANTITIES), words.start(plain)]
+    count = f"{plain['judged']:,} of {plain['candles']:,} candles evaluated{words.left_out(plain)}."
+    found = [*(words.in_a_sentence(plain, name) for name in words.QUANTITIES), count, words.start(plain)]
     return " ".join(part for part in found if part)

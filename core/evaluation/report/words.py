@@ -73,8 +73,14 @@ def heading(summary: dict[str, Any]) -> str:
     """The run's file, size, and number of judged candles."""
     return (
         f"{printable(summary['file'])}: {summary['candles']:,} candles of {summary['interval']}, "
-        f"{summary['scored']:,} scored, {summary['judged']:,} evaluated"
+        f"{summary['scored']:,} scored, {summary['judged']:,} evaluated{left_out(summary)}"
     )
+
+
+def left_out(summary: dict[str, Any]) -> str:
+    """In brackets, that the first candles do not count; empty where all do."""
+    count = summary["left_out"]
+    return f" (not the first {count:,}: the reference needs them as its past)" if count else ""
 
 
 def circumstances(summary: dict[str, Any]) -> str:

@@ -63,7 +63,7 @@ def test_running_evaluation_equals_evaluate(run: tuple[Path, str], evaluated: di
         assert expected["experts"].items() <= losses.items()
     assert (row.n, row.close, row.range) == (chosen.n, chosen.close.skill, chosen.range.skill)
     assert row.model_gain_range == chosen.range.model_gain
-    assert found.left_out == 1000
+    assert found.left_out == evaluated["left_out"] == 1000
     if horizon == 1:
         direction = evaluated["direction"]
         assert (chosen.direction.value, chosen.direction.n) == (direction["accuracy"], direction["n"])

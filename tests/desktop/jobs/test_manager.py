@@ -6,6 +6,7 @@ import asyncio
 import json
 import sys
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +28,7 @@ from desktop.actions import ActionId
 from desktop.app.composition import Application
 from desktop.jobs.child import ChildProcess, Ending
 from desktop.jobs.history_dialogs import ImportDialog
-from desktop.jobs.job_commands import Order, import_order, pretrain_order
+from desktop.jobs.job_commands import Order, evaluate_order, import_order, pretrain_order
 from desktop.jobs.manager import MOST_AT_ONCE, JobManager
 from desktop.state.database import WindowDatabase
 from desktop.state.job_list import Job, JobState
@@ -437,6 +438,23 @@ def test_cancelling_the_catch_up_stops_training(
         assert application.window.shell.actions[ActionId.START].isEnabled()
 
     run_window(qapp, context(tmp_path / "data"), story)
+
+
+def test_an_evaluation_reports_candles_that_do_not_count() -> None:
+    order = evaluate_order(
+        None,
+        Path("eth.csv"),
+        Path("reports"),
+        datetime(2026, 1, 1, tzinfo=UTC),
+        learns=True,
+        counts_seen=False,
+        device="cpu",
+    )
+    few = {"skill": None, "n": 400}
+    found = {"pinball": {"close": few, "range": few}, "candles": 1_400, "judged": 400, "left_out": 1_000}
+    wanted = "400 of 1,400 candles evaluated (not the first 1,000: the reference needs them as its past)."
+    assert wanted in order.summarise(found)
+    assert "400 of 400 candles evaluated." in order.summarise({**found, "candles": 400, "left_out": 0})
 
 
 def test_a_pretrained_models_skill_is_reported_with_its_interval() -> None:

@@ -91,6 +91,14 @@ def test_the_skill_chart_ends_at_the_summary_value(run: Recorded) -> None:
             assert getattr(losses, kind).mean() == pytest.approx(of[kind])
 
 
+def test_candles_that_do_not_count_are_mentioned(run: Recorded) -> None:
+    """Regression: nothing said why 400 of 1,400 candles were evaluated."""
+    assert run.summary["left_out"] == 0 and words.heading(run.summary).endswith("119 scored, 119 evaluated")
+    longer = {**run.summary, "candles": 1_400, "scored": 1_399, "judged": 400, "left_out": 1_000}
+    said = "400 evaluated (not the first 1,000: the reference needs them as its past)"
+    assert said in words.heading(longer) and said in Tree(page(longer, run.timeline)).text
+
+
 def test_reliability_and_coverage_count_the_same_forecasts(run: Recorded) -> None:
     """The share inside the 90 % band is that at or below its upper end, less that below its lower end."""
     near, far = run.timeline.reliability
