@@ -178,7 +178,7 @@ COLUMNS = (
         "skill",
         QT_TRANSLATE_NOOP("Checkpoints", "Score"),
         SCORE_MEANING,
-        lambda k: score_text(k.info),
+        lambda k: score_text(k.info, is_short=True),
         "+1.0 % (−10.5 to 10.4)",
     ),
     Column(

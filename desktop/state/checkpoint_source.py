@@ -432,17 +432,14 @@ BEST_MEANING = QT_TRANSLATE_NOOP(
 )
 
 
-def score_text(info: CheckpointInfo) -> str:
-    """``+1.2 % (0.3 to 2.1)``; without an interval where there is none."""
+def score_text(info: CheckpointInfo, *, is_short: bool = False) -> str:
+    """``+1.2 % (0.3 to 2.1)``; without an interval where there is none. is_short: nor beside the mark of a restore, so
+    that the text is no longer than others."""
     if info.skill is None:
         return MISSING
-    value = format_percent(info.skill, 1, signed=True)
-    if info.skill_low is None or info.skill_high is None:
-        return _marked(value, info)
-    low, high = format_number(info.skill_low * 100, 1), format_number(info.skill_high * 100, 1)
-    return _marked(translate("Checkpoints", "{0} ({1} to {2})").format(value, low, high), info)
-
-
-def _marked(score: str, info: CheckpointInfo) -> str:
-    """A restored model has no score yet: this is that of the checkpoint whose weights it has."""
-    return translate("Checkpoints", "as restored: {0}").format(score) if info.reason == "restore" else score
+    score, is_restored = format_percent(info.skill, 1, signed=True), info.reason == "restore"
+    if info.skill_low is not None and info.skill_high is not None and not (is_short and is_restored):
+        low, high = format_number(info.skill_low * 100, 1), format_number(info.skill_high * 100, 1)
+        score = translate("Checkpoints", "{0} ({1} to {2})").format(score, low, high)
+    # A restored model has no score yet: this is that of the checkpoint whose weights it has.
+    return translate("Checkpoints", "as restored: {0}").format(score) if is_restored else score

@@ -11,7 +11,7 @@ from pytestqt.qtbot import QtBot
 
 from core.domain.events import CheckpointsChanged
 from core.settings.window import AppearanceSettings, BrowserSettings
-from desktop.checkpoints.columns import COLUMNS, PLACE
+from desktop.checkpoints.columns import COLUMNS, PLACE, tooltip
 from desktop.checkpoints.panel import CheckpointsPanel
 from desktop.checkpoints.table import CheckpointTable
 from desktop.state.checkpoint_source import CheckpointSource
@@ -55,6 +55,24 @@ def test_number_columns_get_width_before_notes(
                     index = panel.model.index(row, PLACE[name])
                     needed = table.itemDelegateForIndex(index).sizeHint(option(table), index).width()  # type: ignore[arg-type]
                     assert needed <= table.columnWidth(PLACE[name]), f"{index.data()} at {width}"
+
+
+def test_a_restore_takes_no_column_away(qtbot: QtBot, state: RunState, theme: Theme) -> None:
+    """Regression: “as restored” widened Score, and Coverage was gone until the end of the session."""
+    library = scenario.Library([scenario.checkpoint(step, **WRECKED) for step in (12_350, 12_340)])
+    state.apply(scenario.ready())
+    state.apply(CheckpointsChanged(scenario.RUN, library.infos[0]))
+    panel = CheckpointsPanel(CheckpointSource(library, state, state), theme)
+    shown_panel(qtbot, panel, 900, 320)
+    panel.refresh()
+    widths = [panel.table.columnWidth(place) for place in PLACE.values()]
+    restored = scenario.checkpoint(12_360, **WRECKED, reason="restore")
+    library.infos.insert(0, restored)
+    state.apply(CheckpointsChanged(scenario.RUN, restored))
+    panel.refresh()
+    row = panel.model.index(0, PLACE["skill"])
+    assert row.data() == "as restored: −84.8 %" and "−194.8 to" in tooltip(panel.model.kept(0))
+    assert [panel.table.columnWidth(place) for place in PLACE.values()] == widths
 
 
 def test_no_number_is_cut_at_the_edge_at_any_scroll_position(
