@@ -154,7 +154,8 @@ class WrongTypes(Sometimes):
         data = deepcopy(message.data)
         inner = data.get("k", data)
         names = [name for name in ("c", "h", "v", "t", "p", "q", "T") if name in inner]
-        inner[self._random.choice(names)] = self._random.choice(_WRONG)
+        if names:  # another toxic sends events without any
+            inner[self._random.choice(names)] = self._random.choice(_WRONG)
         return [replace(message, data=data)]
 
 
