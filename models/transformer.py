@@ -95,8 +95,8 @@ class ResidualBlock(nn.Module):
 class CandleTransformer(nn.Module):
     """Features of the last T candles to corrections of the normalised quantiles of a cheap forecast.
 
-    The head starts at zero: an untrained model returns exactly that forecast. So do the weights of other markets: a
-    model that has learned alone can continue together with others.
+    The head starts at zero: an untrained model returns exactly that forecast. So do the weights of other markets, which
+    a model of one market does not have.
     """
 
     def __init__(self, shape: ModelShape) -> None:

@@ -88,7 +88,7 @@ def _pinball(pool: _Pool, quantity: Quantity, horizon: int) -> dict[str, Any]:
     against_best = skill(shown, pool.losses[:, 1 + best], horizon)
     return {
         "n": pool.n,
-        "best_baseline_name": EXPERTS[best],
+        "best_baseline_name": EXPERTS[best] if pool.n else None,
         **_estimate("skill", overall),
         **_estimate("skill_vs_best", against_best),
         "skill_without_model": skill(without, reference).value,
@@ -103,14 +103,12 @@ def _best_baseline(pool: _Pool, quantity: Quantity) -> int:
 
 
 def _coverage(markets: Sequence[JudgedScores]) -> dict[str, Any]:
-    """Of the 90 % band of the close, one candle ahead."""
+    """Of the 90 % band of the close, one candle ahead: the mean over the targets of the share of markets inside."""
     inside = [np.array([score.inside_90 for score in market.scores], dtype=np.float64) for market in markets]
     times = [_target_times(market) for market in markets]
     _, place, count = np.unique(np.concatenate(times), return_inverse=True, return_counts=True)
     shares = np.bincount(place, weights=np.concatenate(inside), minlength=count.size) / np.maximum(count, 1)
-    hits, n = float(sum(each.sum() for each in inside)), sum(each.size for each in inside)
-    interval = _estimate("overall", mean(shares))["overall_ci95"]
-    return {"nominal": NOMINAL_COVERAGE, "overall": hits / n if n else None, "overall_ci95": interval}
+    return {"nominal": NOMINAL_COVERAGE, **_estimate("overall", mean(shares))}
 
 
 def _estimate(name: str, estimate: Estimate) -> dict[str, Any]:

@@ -54,7 +54,9 @@ def evaluate(
     """
     if together:
         if report is not None or checkpoint is not None or frozen or count_seen:
-            raise UserError("--together takes neither --report nor a --checkpoint; evaluate one file for those.", 2)
+            raise UserError(
+                "--together takes no --report, --checkpoint, --frozen or --count-seen; evaluate one file for those.", 2
+            )
         found = evaluate_together(context, files, count)
         print_json(found) if context.as_json else print_together(found)
         return

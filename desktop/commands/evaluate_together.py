@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import signal
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +15,7 @@ from sqlite_utils import Database
 
 from core.domain.candle import Candle
 from core.domain.clock import Clock, SystemClock
-from core.domain.events import EventBatch, JobProgress
+from core.domain.events import EventBatch, Incident, JobProgress, TrainerEvent
 from core.domain.validation import Rejection
 from core.evaluation.details import evaluate_run
 from core.evaluation.pooled import evaluate_pooled
@@ -47,23 +49,39 @@ def evaluate_together(context: Context, files: Sequence[Path], count: int | None
     """
     settings = judged(context.settings)
     with (
+        _stopped_by_signals(),
         tempfile.TemporaryDirectory(prefix="ghostcandle-") as place,
         TerminalProgress(not context.as_json, context.lines) as progress,
     ):
-        folder = DataFolder(Path(place))
+        folder, clock = DataFolder(Path(place)), SystemClock()
         folder.ensure()
         db = open_database(folder.database)
         try:
-            specs = {path.name: _stored(db, folder, path, settings, count) for path in _distinct(files)}
+            specs = {path.name: _stored(db, folder, path, settings, count, progress) for path in _distinct(files)}
+            _require_different_candles(specs)
             _require_one_interval(specs)
+            started_s = clock.monotonic_s()
             runs = _learned(db, specs, progress)
+            learned_s = clock.monotonic_s() - started_s
             if context.lines is not None:
                 context.lines.start_part("Judging the forecasts")
-            return _judged(db, runs, settings.model.horizons)
+            return _judged(db, runs, settings.model.horizons, learned_s)
         except KeyboardInterrupt as error:
             raise UserError("Stopped before the end of the files; nothing was judged.", _INTERRUPTED) from error
         finally:
             db.close()
+
+
+@contextmanager
+def _stopped_by_signals() -> Iterator[None]:
+    """A closed terminal and a polite kill end it as Ctrl+C does, so that the temporary folder goes."""
+    numbers = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    before = {number: signal.signal(number, signal.default_int_handler) for number in numbers}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def _distinct(files: Sequence[Path]) -> Sequence[Path]:
@@ -76,15 +94,25 @@ def _distinct(files: Sequence[Path]) -> Sequence[Path]:
     return files
 
 
-def _stored(db: Database, folder: DataFolder, path: Path, settings: Settings, count: int | None) -> SessionSpec:
+def _stored(
+    db: Database, folder: DataFolder, path: Path, settings: Settings, count: int | None, progress: TerminalProgress
+) -> SessionSpec:
     """Store the file's candles, checked as those of any feed."""
     file = read_candle_file(path)
     feed = ReplayFeed(file, replay_name(path, file), SystemClock(), limit=count)
-    listener = _Failures()
+    listener = _Failures(progress)
     asyncio.run(MarketPipeline(feed, CandleStore(db), HoleStore(db), SystemClock(), listener).run())
     if listener.failure is not None:
         raise UserError(listener.failure)
     return SessionSpec(folder.root, feed.market, settings)
+
+
+def _require_different_candles(specs: dict[str, SessionSpec]) -> None:
+    names: dict[str, str] = {}
+    for name, spec in specs.items():
+        _, _, fingerprint = spec.market.symbol.rpartition("#")  # see `file_symbol`
+        if (other := names.setdefault(fingerprint, name)) != name:
+            raise UserError(f"{other} and {name} hold the same candles, which would count twice. Give one of them.", 2)
 
 
 def _require_one_interval(specs: dict[str, SessionSpec]) -> None:
@@ -110,13 +138,15 @@ def _learned(db: Database, specs: dict[str, SessionSpec], progress: TerminalProg
     return {name: run for (name, _), run in zip(ordered, runs, strict=True)}
 
 
-def _meter(progress: TerminalProgress, title: str, total: int) -> Callable[[int], None]:
+def _meter(progress: TerminalProgress, title: str, total: int) -> Callable[[int, Sequence[TrainerEvent]], None]:
     clock: Clock = SystemClock()
     started_s = shown_s = clock.monotonic_s()
     done = 0
 
-    def on_close(candles: int) -> None:
+    def on_close(candles: int, events: Sequence[TrainerEvent]) -> None:
         nonlocal done, shown_s
+        if incidents := tuple(event for event in events if isinstance(event, Incident)):
+            progress.take_batch(EventBatch(incidents))
         done, now_s = done + candles, clock.monotonic_s()
         if now_s - shown_s >= _REPORT_EVERY_S or done == total:
             shown_s = now_s
@@ -126,28 +156,40 @@ def _meter(progress: TerminalProgress, title: str, total: int) -> Callable[[int]
     return on_close
 
 
-def _judged(db: Database, runs: dict[str, Run], horizons: int) -> dict[str, Any]:
+def _judged(db: Database, runs: dict[str, Run], horizons: int, learned_s: float) -> dict[str, Any]:
     found = {
         name: {"file": name, **summarise(db, run), **evaluate_run(db, run, horizons)} for name, run in runs.items()
     }
     digests = "".join(found[name]["forecasts_sha256"] for name in runs)
+    first = next(iter(found.values()))
+    candles = sum(each["candles"] for each in found.values())
     pooled = {
         **evaluate_pooled(db, list(runs.values()), horizons),
-        "candles": sum(each["candles"] for each in found.values()),
+        "candles": candles,
+        "candles_per_s": round(candles / learned_s, 3) if learned_s > 0.0 else None,
+        "steps": first.pop("steps"),
+        "loss": first.pop("loss"),
+        "seed": first["seed"],
+        "device": first["device"],
         "forecasts_sha256": hashlib.sha256(digests.encode()).hexdigest(),
     }
+    for each in list(found.values())[1:]:  # the steps of the one model are recorded with the first market
+        del each["steps"], each["loss"]
     return {**found, "pooled": pooled}
 
 
 class _Failures:
-    """Keeps why a feed ended, if it failed."""
+    """Keeps why a feed ended, if it failed; what it says otherwise, as of rejected candles, is shown."""
 
-    def __init__(self) -> None:
+    def __init__(self, progress: TerminalProgress) -> None:
         self.failure: str | None = None
+        self._progress = progress
 
     def on_status(self, status: FeedStatus) -> None:
         if status.state is FeedState.FAILED:
             self.failure = status.sentence
+        elif status.state is not FeedState.ENDED:
+            self._progress.say(status.sentence)
 
     def on_closed(self, candles: Sequence[Candle], live_open_times_ms: tuple[int, ...]) -> None:
         """They are stored by the pipeline."""

@@ -51,7 +51,9 @@ def print_together(summary: dict[str, Any]) -> None:
         header = (f"One candle ahead: {title.lower()}", *words.QUANTITIES, "evaluated (n)")
         console.print(_table(header, words.together(summary, key)))
         console.print()
-    console.print(_table(("All files, candles ahead", *words.QUANTITIES), words.pooled_horizons(pooled)))
+    console.print(
+        _table(("All files against the best, candles ahead", *words.QUANTITIES), words.pooled_horizons(pooled))
+    )
     console.print()
     console.print(Text(words.pooled_coverage(pooled)))
     console.print(Text(words.EXPLAINED))

@@ -176,7 +176,7 @@ def pooled_coverage(pooled: dict[str, Any]) -> str:
         if of["overall_ci95"] is None
         else f"{share(of['overall_ci95'][0])} to {share(of['overall_ci95'][1])}"
     )
-    return f"The 90 % band of the close held {share(of['overall'])} of all closes ({interval})."
+    return f"The 90 % band of the close held {share(of['overall'])} of the evaluated closes ({interval})."
 
 
 def also_drawn(summary: dict[str, Any]) -> list[tuple[str, ...]]:

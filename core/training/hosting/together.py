@@ -12,8 +12,10 @@ from sqlite_utils import Database
 
 from core.domain.candle import Candle
 from core.domain.clock import Clock
+from core.domain.events import TrainerEvent
 from core.settings.tree import Settings
 from core.storage.candles import CandleStore
+from core.storage.errors import StorageError
 from core.storage.folder import DataFolder
 from core.storage.runs import Run
 from core.training.engine.device import prepare_thread, release_thread
@@ -52,12 +54,12 @@ def for_markets(settings: Settings, markets: int) -> Settings:
 
 
 def learn_together(
-    specs: Sequence[SessionSpec], db: Database, clock: Clock, on_close: Callable[[int], None]
+    specs: Sequence[SessionSpec], db: Database, clock: Clock, on_close: Callable[[int, Sequence[TrainerEvent]], None]
 ) -> tuple[Run, ...]:
     """Learn all stored candles of these markets, in order of opening time, then of market. Returns a run of each.
 
     specs: at least one, with equal settings and intervals. on_close: called after each close with how many candles it
-    had; may raise to stop. Raises StorageError.
+    had and what came of it; may raise to stop. Raises StorageError, also if training had to pause.
     """
     specs = [replace(spec, settings=for_markets(spec.settings, len(specs))) for spec in specs]
     first = specs[0]
@@ -66,8 +68,9 @@ def learn_together(
         device = device_with_threads(first.settings, DataFolder(first.root).threads, clock)
         runs, session = open_together(specs, db, device, clock)
         for closed in closes([_stored(CandleStore(db), spec) for spec in specs]):
-            session.on_close(closed, first.own_mode)
-            on_close(len(closed))
+            on_close(len(closed), session.on_close(closed, first.own_mode))
+            if session.is_paused:
+                raise StorageError("Training had to stop, so nothing was judged. The incident above says why.")
     finally:
         release_thread()
     return runs

@@ -97,6 +97,7 @@ class TrainingSession:
         self.is_paused = False
         self.last_step_at_ms: int | None = None
         self._prequential_loss: float | None = None
+        self._closes = 0
         self._incidents: list[Incident] = []
         """Incidents of the current close."""
 
@@ -116,8 +117,8 @@ class TrainingSession:
 
     @property
     def observed(self) -> int:
-        """How many candles were taken, of the market with the most."""
-        return max(market.history.observed for market in self.markets)
+        """How many closes were taken; of one market, its candles."""
+        return self.market.history.observed if len(self.markets) == 1 else self._closes
 
     @property
     def online_gain(self) -> OnlineGain | None:
@@ -168,10 +169,12 @@ class TrainingSession:
 
         A repeated candle changes nothing and returns nothing.
         """
+        assert len({candle.open_time_ms for _, candle in closed}) == 1, "candles of different closes"
         new = [(self.markets[index], candle) for index, candle in closed if self.markets[index].is_new(candle)]
         if not new:
             return ()
         self.reference_model.renew(self.observed)
+        self._closes += 1
         for market, candle in new:
             market.take(candle)
         exchange_numbers([market.history for market, _ in new])
@@ -366,7 +369,8 @@ class TrainingSession:
     def _add_step(self, step: StepDone | None) -> None:
         if step is not None:
             self._record.add_step(step)
-        self._incidents = [self._record.add_incident(incident) for incident in self._incidents]
+        records = {market.run_id: market.record for market in self.markets}
+        self._incidents = [records[each.run_id or self.run_id].add_incident(each) for each in self._incidents]
 
     def _account_step(self, step: StepDone) -> None:
         self.last_step_at_ms = step.at_ms

@@ -38,7 +38,7 @@ def pack(session: TrainingSession, model: ModelSettings) -> tuple[dict[str, Tens
 
 
 def _tensors_of(session: TrainingSession) -> dict[str, Tensor]:
-    market = session.market
+    (market,) = session.markets  # a checkpoint of several is not built yet
     tensors = session.engine.tensors()
     tensors.update(_tensors("history", market.history.state()))
     tensors.update(_tensors("forecaster", market.forecaster.state()))

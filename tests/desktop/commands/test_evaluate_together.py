@@ -36,6 +36,7 @@ def test_each_file_and_all_of_them_are_judged_in_whatever_order_they_are_given(f
     assert {each["candles"] for name, each in found.items() if name != "pooled"} == {COUNT}
     assert found["pooled"]["candles"] == 3 * COUNT and found["pooled"]["markets"] == 3
     assert found["pooled"]["judged"] == sum(found[name]["judged"] for name in found if name != "pooled")
+    assert found["pooled"]["steps"] == COUNT - 1 and "steps" not in found["beta.csv"]
     turned = commands.invoke_json("evaluate", *reversed(files), "--together", "--data-dir", data)
     assert turned["pooled"]["forecasts_sha256"] == found["pooled"]["forecasts_sha256"]
     assert turned["beta.csv"]["forecasts_sha256"] == found["beta.csv"]["forecasts_sha256"]
@@ -46,7 +47,7 @@ def test_one_file_together_has_all_that_it_has_alone(files: list[str], data: str
     together = commands.invoke_json("evaluate", files[0], "--together", "--data-dir", data)["alpha.csv"]
     assert together["forecasts_sha256"] == alone["forecasts_sha256"]
     assert together["pinball"] == alone["pinball"]
-    assert set(alone) - set(together) <= {"steps_per_s", "wall_s", "notices"}
+    assert set(alone) - set(together) <= {"steps_per_s", "wall_s", "notices", "steps", "loss"}
 
 
 def test_the_table_has_a_row_for_each_file_and_one_for_all(files: list[str], data: str) -> None:
@@ -74,6 +75,9 @@ def test_what_cannot_be_evaluated_together_is_refused_with_a_sentence(
     hourly = str(write(tmp_path / "hourly.csv", 5, HOUR_MS))
     assert "need --together" in refused(*files)
     assert "called alpha.csv" in refused(*files, same, "--together")
+    copied = tmp_path / "copy.csv"
+    copied.write_bytes(Path(files[0]).read_bytes())
+    assert "hold the same candles" in refused(files[0], str(copied), "--together")
     assert "candles of 1m and hourly.csv of 1h" in refused(*files, hourly, "--together")
-    assert "neither --report" in refused(*files, "--together", "--report", str(tmp_path / "out.html"))
+    assert "takes no --report" in refused(*files, "--together", "--report", str(tmp_path / "out.html"))
     assert "There is no file" in refused(*files, str(tmp_path / "absent.csv"), "--together")

@@ -16,6 +16,7 @@ from sqlite_utils import Database
 from core.domain.candle import FILE_VENUE, Candle, Market
 from core.domain.clock import ManualClock
 from core.domain.events import ForecastMode
+from core.domain.incident_kinds import IncidentKind
 from core.storage.candles import CandleStore
 from core.storage.database import open_database
 from core.storage.folder import DataFolder
@@ -24,7 +25,9 @@ from core.storage.runs import Run
 from core.training.engine.device import Device
 from core.training.hosting.opening import open_together
 from core.training.hosting.together import closes, for_markets, learn_together
+from core.training.online.drift import Rise
 from core.training.online.forecaster import forecast_together
+from core.training.online.session import TrainingSession
 from core.training.online.trainer_spec import SessionSpec
 from tests.core.training import rigs
 from tests.support.candles import MINUTE, START_MS, random_walk
@@ -46,7 +49,7 @@ def learned(root: Path, candles: dict[str, Sequence[Candle]]) -> dict[str, tuple
     for name, those in candles.items():
         CandleStore(db).save(market(name), list(those))
     specs = [SessionSpec(root, market(name), SETTINGS) for name in candles]
-    runs = learn_together(specs, db, ManualClock(START_MS), lambda candles: None)
+    runs = learn_together(specs, db, ManualClock(START_MS), lambda candles, events: None)
     return {name: (run, RecordReader(db, run.run_id), db) for name, run in zip(candles, runs, strict=True)}
 
 
@@ -119,12 +122,39 @@ def test_markets_share_the_samples_of_a_step(markets: int, samples: int, factor:
     assert found.learning_rate == pytest.approx(3e-5 * factor)
 
 
-def test_one_pass_of_the_model_gives_each_market_its_own_forecast(tmp_path: Path) -> None:
-    folder = DataFolder(tmp_path)
+def opened(root: Path) -> tuple[TrainingSession, Database]:
+    """Of the markets "a" and "b"."""
+    folder = DataFolder(root)
     folder.ensure()
     db = open_database(folder.database)
-    specs = [SessionSpec(tmp_path, market(name), SETTINGS) for name in ("a", "b")]
-    _, session = open_together(specs, db, CPU, ManualClock(START_MS))
+    specs = [SessionSpec(root, market(name), SETTINGS) for name in ("a", "b")]
+    return open_together(specs, db, CPU, ManualClock(START_MS))[1], db
+
+
+def test_the_reference_model_is_renewed_after_the_longest_market_has_ended(tmp_path: Path) -> None:
+    session, db = opened(tmp_path)
+    first, second = random_walk(90), random_walk(90, seed=9)
+    ages = []
+    for pair in closes([iter(first[:50]), iter(second[45:])]):
+        session.on_close(pair, ForecastMode.REPLAY)
+        ages.append(session.reference_model.age_at(session.observed))
+    assert session.observed == 90 and max(ages[30:]) <= 1.25 * 20 + 1
+    db.close()
+
+
+def test_a_drift_of_one_market_is_an_incident_of_that_market(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    session, db = opened(tmp_path)
+    rises = iter([Rise(30, 0.1, 0.3)])
+    monkeypatch.setattr(session.markets[1].drifts, "observe", lambda loss: next(rises, None))
+    for pair in closes([iter(random_walk(5)), iter(random_walk(5, seed=9))]):
+        session.on_close(pair, ForecastMode.REPLAY)
+    by_market = [[each.kind for each in every.record.reader.incidents()] for every in session.markets]
+    assert by_market == [[], [IncidentKind.DRIFT]]
+    db.close()
+
+
+def test_one_pass_of_the_model_gives_each_market_its_own_forecast(tmp_path: Path) -> None:
+    session, db = opened(tmp_path)
     for pair in closes([iter(random_walk(30)), iter(random_walk(30, seed=9))]):
         session.on_close(pair, ForecastMode.REPLAY)
     forecasters = [each.forecaster for each in session.markets]
