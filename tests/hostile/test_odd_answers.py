@@ -65,7 +65,9 @@ async def test_an_endless_wait_is_ignored_and_that_is_reported(tmp_path: Path) -
         await rig.trouble("years, which is ignored; the next attempt is in an hour. Next try in 60 min.")
         rig.venue.heal()
         await rig.until(
-            lambda: rig.received.state is FeedState.LIVE, "the next try", timeout_s=UNBELIEVED_WAIT_S + 60.0
+            lambda: rig.received.statuses[-1].awaits_message,  # the rig's market has ended meanwhile
+            "the next try",
+            timeout_s=UNBELIEVED_WAIT_S + 60.0,
         )
 
 
