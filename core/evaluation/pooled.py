@@ -38,8 +38,16 @@ def evaluate_pooled(db: Database, runs: Sequence[Run], horizons: int) -> dict[st
 
     Markets move together, so the scores of one target are averaged first and the intervals are those of the averages.
     """
-    by_horizon = {str(horizon): _of_horizon(db, runs, horizon) for horizon in range(1, horizons + 1)}
-    first = [_judged(db, run, 1) for run in runs]
+    readers = [RecordReader(db, run.run_id) for run in runs]
+    since_ms = [judged_from(reader.origins()[0]) for reader in readers]
+
+    def scores(horizon: int) -> list[JudgedScores]:
+        parts = zip(readers, runs, since_ms, strict=True)
+        return [judged(reader, run, horizon, from_ms) for reader, run, from_ms in parts]
+
+    first = scores(1)
+    further = {str(horizon): _of_horizon(scores(horizon), horizon) for horizon in range(2, horizons + 1)}
+    by_horizon = {"1": _of_horizon(first, 1), **further}
     return {
         "markets": len(runs),
         "judged": sum(len(those.scores) for those in first),
@@ -49,14 +57,9 @@ def evaluate_pooled(db: Database, runs: Sequence[Run], horizons: int) -> dict[st
     }
 
 
-def _of_horizon(db: Database, runs: Sequence[Run], horizon: int) -> dict[str, Any]:
-    those = [each for each in (_judged(db, run, horizon) for run in runs) if each.scores]
-    return {name: _pinball(_pool(those, of), of, horizon) for name, of in JUDGED_QUANTITIES.items()}
-
-
-def _judged(db: Database, run: Run, horizon: int) -> JudgedScores:
-    reader = RecordReader(db, run.run_id)
-    return judged(reader, run, horizon, judged_from(reader.origins()[0]))
+def _of_horizon(markets: Sequence[JudgedScores], horizon: int) -> dict[str, Any]:
+    scored = [each for each in markets if each.scores]
+    return {name: _pinball(_pool(scored, of), of, horizon) for name, of in JUDGED_QUANTITIES.items()}
 
 
 def _pool(markets: Sequence[JudgedScores], quantity: Quantity) -> _Pool:

@@ -62,18 +62,7 @@ def evaluate(
         return
     if len(files) > 1:
         raise UserError("Several files need --together: one model then learns them all. Or give one file.", 2)
-    _evaluate_one(context, files[0], count, report, checkpoint, frozen, count_seen)
-
-
-def _evaluate_one(
-    context: Context,
-    candle_file: Path,
-    count: int | None,
-    report: Path | None,
-    checkpoint: str | None,
-    frozen: bool,
-    count_seen: bool,
-) -> None:
+    (candle_file,) = files
     if report is not None:
         _check_report(report, candle_file)
     if checkpoint is None and (frozen or count_seen):

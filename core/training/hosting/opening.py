@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import math
 import secrets
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
@@ -47,6 +48,10 @@ _EPISODE_CANDLES = 20
 
 _PENALTY_POWER_WITH_OTHERS = 2
 """Several markets teach what one would only be learned by heart: near corrections may be larger, not far ones."""
+_FEWEST_SAMPLES = 2
+"""Of a market in a step: the newest has no target beyond the first horizon, so an older one is needed."""
+_LARGEST_FACTOR = 4.0
+_SHRINKAGE_SHARE = 0.2
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,14 +79,35 @@ def open_together(
 ) -> tuple[tuple[Run, ...], TrainingSession]:
     """New runs of several markets with one model, which belongs to the first. Raises StorageError.
 
-    specs: at least one, with equal settings and intervals.
+    specs: at least one, with equal intervals; the settings are those of the first, see `for_markets`.
     """
-    settings = specs[0].settings
+    settings = for_markets(specs[0].settings, len(specs))
+    specs = [replace(spec, settings=settings) for spec in specs]
     seed = _new_seed(settings)
     engine = build_engine(settings, device.torch_device, seed, has_others=len(specs) > 1)
     runs = tuple(_create(spec, db, device, clock, seed, engine) for spec in specs)
     records = [_take_over(spec, db, run) for spec, run in zip(specs, runs, strict=True)]
     return runs, _build_session(specs[0], engine, runs[0], records, clock)
+
+
+def for_markets(settings: Settings, markets: int) -> Settings:
+    """The settings with which one model learns so many markets; unchanged for one.
+
+    A step keeps its number of samples, shared by the markets. They are less alike than those of one market, so the rate
+    grows with the root of their number, up to four times, and the penalty of near corrections is lower (that of far
+    ones grows faster, see `build_engine`).
+    """
+    if markets == 1:
+        return settings
+    training = settings.training
+    samples = max(_FEWEST_SAMPLES, round((1 + training.replay_samples) / markets))
+    shared = replace(
+        training,
+        replay_samples=samples - 1,
+        learning_rate=training.learning_rate * min(_LARGEST_FACTOR, math.sqrt(markets)),
+        shrinkage=_SHRINKAGE_SHARE * training.shrinkage,
+    )
+    return replace(settings, training=shared)
 
 
 def _take_over(spec: SessionSpec, db: Database, run: Run) -> TrainingRecord:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import heapq
-import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from itertools import groupby, repeat
 
 from sqlite_utils import Database
@@ -13,7 +11,6 @@ from sqlite_utils import Database
 from core.domain.candle import Candle
 from core.domain.clock import Clock
 from core.domain.events import TrainerEvent
-from core.settings.tree import Settings
 from core.storage.candles import CandleStore
 from core.storage.errors import StorageError
 from core.storage.folder import DataFolder
@@ -24,33 +21,9 @@ from core.training.hosting.threads import device_with_threads
 from core.training.online.trainer_spec import SessionSpec
 
 _PAGE = 1000
-_FEWEST_SAMPLES = 2
-"""Of a market in a step: the newest has no target beyond the first horizon, so an older one is needed."""
-_LARGEST_FACTOR = 4.0
-_SHRINKAGE_SHARE = 0.2
 
 Candles = list[tuple[int, Candle]]
 """Of one opening time, each with the index of its market."""
-
-
-def for_markets(settings: Settings, markets: int) -> Settings:
-    """The settings with which one model learns so many markets; unchanged for one.
-
-    A step keeps its number of samples, shared by the markets. They are less alike than those of one market, so the rate
-    grows with the root of their number, up to four times, and the penalty of near corrections is lower (that of far
-    ones grows faster, see `build_engine`).
-    """
-    if markets == 1:
-        return settings
-    training = settings.training
-    samples = max(_FEWEST_SAMPLES, round((1 + training.replay_samples) / markets))
-    shared = replace(
-        training,
-        replay_samples=samples - 1,
-        learning_rate=training.learning_rate * min(_LARGEST_FACTOR, math.sqrt(markets)),
-        shrinkage=_SHRINKAGE_SHARE * training.shrinkage,
-    )
-    return replace(settings, training=shared)
 
 
 def learn_together(
@@ -61,7 +34,6 @@ def learn_together(
     specs: at least one, with equal settings and intervals. on_close: called after each close with how many candles it
     had and what came of it; may raise to stop. Raises StorageError, also if training had to pause.
     """
-    specs = [replace(spec, settings=for_markets(spec.settings, len(specs))) for spec in specs]
     first = specs[0]
     try:
         prepare_thread()

@@ -85,6 +85,7 @@ class TrainingSession:
         self.ladder = ladder
         self._forecasts = ForecastGuard(ladder)
         self._record = record
+        self._records = {market.run_id: market.record for market in self.markets}
         self.generator = generator
         self._clock = clock
         self.reference_model = reference_model
@@ -362,15 +363,14 @@ class TrainingSession:
             log_step(step, taken[0].outcomes, taken[0].candle)
 
     def _add_drifts(self, drifts: Sequence[DriftFound]) -> None:
-        by_run = {market.run_id: market.record for market in self.markets}
-        new = [drift for drift in drifts if by_run[drift.run_id].add_drift(drift)]  # not again on a replayed candle
+        """A replayed candle's are stored already, and are no incident again."""
+        new = [drift for drift in drifts if self._records[drift.run_id].add_drift(drift)]
         self._incidents.extend(drift_incident(drift) for drift in new)
 
     def _add_step(self, step: StepDone | None) -> None:
         if step is not None:
             self._record.add_step(step)
-        records = {market.run_id: market.record for market in self.markets}
-        self._incidents = [records[each.run_id or self.run_id].add_incident(each) for each in self._incidents]
+        self._incidents = [self._records[each.run_id or self.run_id].add_incident(each) for each in self._incidents]
 
     def _account_step(self, step: StepDone) -> None:
         self.last_step_at_ms = step.at_ms

@@ -23,8 +23,8 @@ from core.storage.folder import DataFolder
 from core.storage.record_reader import RecordReader
 from core.storage.runs import Run
 from core.training.engine.device import Device
-from core.training.hosting.opening import open_together
-from core.training.hosting.together import closes, for_markets, learn_together
+from core.training.hosting.opening import for_markets, open_together
+from core.training.hosting.together import closes, learn_together
 from core.training.online.drift import Rise
 from core.training.online.forecaster import forecast_together
 from core.training.online.session import TrainingSession

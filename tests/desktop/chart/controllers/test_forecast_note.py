@@ -7,7 +7,7 @@ import pytest
 from core.domain.candle import FILE_VENUE, Market
 from core.domain.candle_series import CandleSeries
 from core.domain.clock import ManualClock
-from core.domain.events import FirstForecast, JobProgress, TrainerFailed, TrainerState
+from core.domain.events import FirstForecast, ForecastMade, JobProgress, TrainerFailed, TrainerState
 from core.market.feeds.base import FeedState, FeedStatus, FeedVitals
 from core.settings.tree import MarketSettings
 from core.training.hosting.catch_up import JOB_ID, CatchUpMeter
@@ -25,6 +25,17 @@ def chart(qtbot: object, theme: Theme, state: RunState) -> ChartWidget:
     qtbot.addWidget(chart)  # type: ignore[attr-defined]
     ForecastNote(state, chart)
     return chart
+
+
+def of_an_exchange(chart: ChartWidget, state: RunState) -> ForecastMade:
+    """The candles of an exchange are on the chart. Their forecast, which the state has not taken yet."""
+    candles = scenario.market()
+    series = CandleSeries(scenario.MINUTE)
+    series.extend(candles)
+    chart.set_series(series, "")
+    state.begin(scenario.RUN, interval_ms=60_000)
+    state.feed_record.opened(Market("binance", "BTC/USDT", scenario.MINUTE))
+    return scenario.forecast(candles)
 
 
 def test_a_fresh_forecast_has_no_note(chart: ChartWidget, state: RunState) -> None:
@@ -144,13 +155,7 @@ def test_a_forecast_that_outlived_its_candle_without_an_exchange_names_its_time(
     chart: ChartWidget, state: RunState, clock: ManualClock, lost: FeedState
 ) -> None:
     """Stored candles of an exchange that cannot be reached: the next candle would have closed by now."""
-    candles = scenario.market()
-    series = CandleSeries(scenario.MINUTE)
-    series.extend(candles)
-    chart.set_series(series, "")
-    forecast = scenario.forecast(candles)
-    state.begin(scenario.RUN, interval_ms=60_000)
-    state.feed_record.opened(Market("binance", "BTC/USDT", scenario.MINUTE))
+    forecast = of_an_exchange(chart, state)
     state.apply(forecast)
     state.apply(scenario.status(TrainerState.TRAINING))
     state.apply(FeedStatus(lost, "Binance cannot be reached.", clock.now_ms()))
@@ -169,13 +174,7 @@ def test_a_forecast_that_outlived_its_candle_without_an_exchange_names_its_time(
 def test_in_an_outage_age_and_note_follow_the_exchange_clock_without_any_event(
     chart: ChartWidget, state: RunState, clock: ManualClock
 ) -> None:
-    candles = scenario.market()
-    series = CandleSeries(scenario.MINUTE)
-    series.extend(candles)
-    chart.set_series(series, "")
-    forecast = scenario.forecast(candles)
-    state.begin(scenario.RUN, interval_ms=60_000)
-    state.feed_record.opened(Market("binance", "BTC/USDT", scenario.MINUTE))
+    forecast = of_an_exchange(chart, state)
     chart.set_forecast(forecast)
     state.apply(forecast)
     state.apply(scenario.status(TrainerState.TRAINING))
