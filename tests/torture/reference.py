@@ -47,6 +47,8 @@ def reference_of(chart: ChartWidget, theme: Theme, clock: ManualClock) -> ChartW
     reference.setFont(chart.font())
     reference.resize(chart.size())
     reference.set_series(model.series, model.title)
+    # before an indicator takes over the decimals, which it does once a candle
+    reference.model._decimals, reference.model._decimals_version = model._decimals, model._decimals_version
     reference.restyle(**{field.name: getattr(style, field.name) for field in fields(style)})
     reference.heights.chosen = chart.heights.chosen
     for layer in chart._layers:
@@ -65,7 +67,6 @@ def reference_of(chart: ChartWidget, theme: Theme, clock: ManualClock) -> ChartW
     vars(reference.scale).update(vars(chart.scale))
     if (held := chart._held.range) is not None:
         reference.hold_prices(held)
-    reference.model._decimals, reference.model._decimals_version = model._decimals, model._decimals_version
     reference._picture._builder._axis_width = chart._picture._builder._axis_width
     reference.refresh()
     reference.restyle()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -49,14 +48,13 @@ class Torture:
     steps: int = 0
     log: deque[str] = field(default_factory=lambda: deque(maxlen=_REMEMBERED))
 
-    def run(self, qtlog: Any, steps: int | None = None, seconds: float | None = None) -> None:
-        """Run for this many steps, or this long. Raises AssertionError with the seed and the last acts."""
+    def run(self, qtlog: Any, steps: int) -> None:
+        """Run for this many steps. Raises AssertionError with the seed and the last acts."""
         random = np.random.default_rng([self.seed, self.part])
         acts, weights = list(self.acts), np.array(list(self.acts.values()))
         bounds = np.cumsum(weights)
-        until = None if seconds is None else time.monotonic() + seconds
         with self._with_seed(), capture_exceptions() as exceptions:
-            while (until is None or time.monotonic() < until) and (steps is None or self.steps < steps):
+            while self.steps < steps:
                 self.steps += 1
                 self.tick()
                 place = float(random.random()) * max(1.0, float(bounds[-1]))
@@ -98,5 +96,5 @@ def _nothing_raised(exceptions: list[tuple[type[BaseException], BaseException, o
     qtlog._records.clear()  # ignored messages would otherwise be kept to the end and counted as a leak
 
 
-LONG_SECONDS = 600.0 if "GHOSTCANDLE_SOAK" in os.environ else 40.0
-"""Duration of the tests marked slow: ten minutes in a soak."""
+LENGTH = 15 if "GHOSTCANDLE_SOAK" in os.environ else 1
+"""Of the tests marked slow, in multiples of their steps: ten minutes in a soak."""
