@@ -27,7 +27,6 @@ MAY_USE_REAL_TIME = {
     "tests/support/*picture*.py:*": "a program: make pictures",
     "tests/support/waiting.py:wait_until": "polls child processes",
     "tests/support/watching.py:*": "a program: make pictures",
-    "tests/torture/run.py:run": "make soak gives it a duration, the tests a number of steps",
 }
 """File and outermost function, and why."""
 
