@@ -190,6 +190,16 @@ def crossings_within_candles(db: Database) -> None:
     run_script(db, "ALTER TABLE chart_lines ADD COLUMN crossed_within_ms INTEGER;")
 
 
+def universes(db: Database) -> None:
+    """Runs of several markets with one model (`core.storage.runs`); each older run has a model to itself."""
+    run_script(
+        db,
+        "ALTER TABLE runs ADD COLUMN head INTEGER REFERENCES runs (sequence);"
+        "ALTER TABLE runs ADD COLUMN is_learned INTEGER NOT NULL DEFAULT 1;"
+        "CREATE INDEX runs_by_head ON runs (head) WHERE head IS NOT NULL;",
+    )
+
+
 STEPS = (
     first_tables,
     gradients_and_known_good,
@@ -209,5 +219,6 @@ STEPS = (
     model_scores,
     drawings,
     crossings_within_candles,
+    universes,
 )
 """Every step ever released; a name in the database that is not among them comes from a newer version."""

@@ -22,6 +22,11 @@ if TYPE_CHECKING:
 _DAY_MS = 86_400_000
 AT_ONCE = 64
 """Rows per piece: a few milliseconds."""
+_RUNS = """
+WITH own AS (SELECT sequence, COALESCE(head, sequence) AS head FROM runs WHERE run_id = ?)
+SELECT runs.sequence, COALESCE(runs.head, runs.sequence) = own.head AS is_own FROM runs, own
+ORDER BY is_own DESC, runs.sequence
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,13 +39,13 @@ class ThinningRules:
 
 
 class Thinner:
-    """Thins all runs of a database, its own record's run first. Used from the trainer's thread only."""
+    """Thins all runs of a database, first those of the record's model. Used from the trainer's thread only."""
 
     def __init__(self, db: Database, record: TrainingRecord, rules: ThinningRules) -> None:
         self._db, self._record, self.rules = db, record, rules
-        runs = select(db, "SELECT sequence, run_id FROM runs ORDER BY run_id <> ?, sequence", (record.reader.run_id,))
+        runs = select(db, _RUNS, (record.reader.run_id,))
         self._runs = [int(run) for run, _ in runs]
-        self._own = self._runs[0]
+        self._own = [int(run) for run, is_own in runs if is_own]
         self._thinned_until: dict[tuple[int, str], int] = {}
         """By run and table: candles before this time have no details left."""
 
@@ -51,7 +56,7 @@ class Thinner:
         for run in self._runs:
             if self._piece_of(run):
                 return True
-        self._runs = [self._own]  # the others do not change
+        self._runs = self._own  # the others do not change
         return False
 
     def _piece_of(self, run: int) -> bool:
@@ -74,7 +79,8 @@ class Thinner:
         sql = (
             "SELECT origin_open_time_ms FROM forecasts WHERE run = ? ORDER BY origin_open_time_ms DESC LIMIT 1 OFFSET ?"
         )
-        nth = select(self._db, sql, (run, self.rules.candles - 1))
+        candles = self.rules.candles // (len(self._own) if run in self._own else 1)  # of one model together
+        nth = select(self._db, sql, (run, max(0, candles - 1)))
         if newest is None or not nth:
             return None
         return min(int(newest) - self.rules.days * _DAY_MS, int(nth[0][0]))

@@ -1,8 +1,13 @@
-"""Runs: one model learning one market, from its first candle on. Written by the trainer only."""
+"""Runs: one model learning one market, from its first candle on. Written by the trainer only.
+
+A model of several markets has a run for each of them, with that market's forecasts and scores. The first is the head:
+it has the model's steps and checkpoints, its settings, and incidents that are not of one market.
+"""
 
 from __future__ import annotations
 
 import secrets
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -17,9 +22,15 @@ if TYPE_CHECKING:
 
 _COLUMNS = (
     "run_id, venue, symbol, interval_ms, fingerprint, created_at_ms, seed, is_seeded, settings_json, device, "
-    "parameters, fence, is_simulated"
+    "parameters, fence, is_simulated, is_learned, "
+    "COALESCE((SELECT first.run_id FROM runs AS first WHERE first.sequence = runs.head), run_id)"
 )
 _SELECT = f"SELECT {_COLUMNS} FROM runs JOIN markets ON markets.id = market_id"
+_OF_HEAD = "(run_id = ?1 OR head = (SELECT first.sequence FROM runs AS first WHERE first.run_id = ?1))"
+_INSERT = (
+    "INSERT INTO runs (run_id, market_id, fingerprint, created_at_ms, seed, is_seeded, settings_json, device, "
+    "parameters, is_simulated, head) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING sequence"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +48,10 @@ class Run:
     parameters: int
     fence: int
     is_simulated: bool
+    is_learned: bool
+    """False: the market is forecast and scored, but its model learns from its other markets only."""
+    head_id: str
+    """The run with the model's steps and checkpoints; this run itself if its model has one market."""
 
 
 class RunStore:
@@ -46,9 +61,9 @@ class RunStore:
         self._db = db
 
     def find(self, market: Market, fingerprint: str) -> Run | None:
-        """The newest run that can be continued with these settings."""
+        """The newest run that can be continued with these settings; of several the head, whose market this is."""
         values = (find_market(self._db, market), fingerprint)
-        sql = f"{_SELECT} WHERE market_id = ? AND fingerprint = ? ORDER BY sequence DESC LIMIT 1"
+        sql = f"{_SELECT} WHERE head IS NULL AND market_id = ? AND fingerprint = ? ORDER BY sequence DESC LIMIT 1"
         rows = select(self._db, sql, values)
         return _run(rows[0]) if rows else None
 
@@ -67,8 +82,12 @@ class RunStore:
         return _run(rows[0])
 
     def list(self) -> list[Run]:
-        """All runs, the newest first."""
-        return [_run(row) for row in select(self._db, f"{_SELECT} ORDER BY sequence DESC")]
+        """All runs, the newest first; those of one model in order, its head first."""
+        return [_run(row) for row in select(self._db, f"{_SELECT} ORDER BY COALESCE(head, sequence) DESC, sequence")]
+
+    def members(self, head_id: str) -> Sequence[Run]:
+        """The runs of one model, one of each market, in the order in which they were created: its head first."""
+        return [_run(row) for row in select(self._db, f"{_SELECT} WHERE {_OF_HEAD} ORDER BY sequence", (head_id,))]
 
     def create(
         self,
@@ -81,34 +100,29 @@ class RunStore:
         settings_json: str,
         device: str,
         parameters: int,
+        others: Sequence[Market] = (),
     ) -> Run:
-        """Create a run; its id begins with the date, and is the name of its folder. `seed` is below 2**63."""
-        run_id = _new_id(created_at_ms)
+        """Create a run; its id begins with the date, and is the name of its folder. `seed` is below 2**63.
+
+        others: further markets that its model learns; each gets a run, and this one is their head.
+        """
+        run_id, head = _new_id(created_at_ms), None
+        stored = (fingerprint, created_at_ms, seed, is_seeded, settings_json, device, parameters)
         with write(self._db):
-            self._db.conn.execute(
-                "INSERT INTO runs (run_id, market_id, fingerprint, created_at_ms, seed, is_seeded, settings_json, "
-                "device, parameters, is_simulated) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                (
-                    run_id,
-                    add_market(self._db, market),
-                    fingerprint,
-                    created_at_ms,
-                    seed,
-                    is_seeded,
-                    settings_json,
-                    device,
-                    parameters,
-                    market.is_simulated,
-                ),
-            )
+            for each in (market, *others):
+                id_ = run_id if head is None else _new_id(created_at_ms)
+                values = (id_, add_market(self._db, each), *stored, each.is_simulated, head)
+                (sequence,) = self._db.conn.execute(_INSERT, values).fetchone()
+                head = sequence if head is None else head
         return self.get(run_id)
 
-    def take_fence(self, run_id: str) -> int:
-        """Take over the run: trainers with a lower number can no longer write. Returns the new number."""
+    def take_fence(self, head_id: str) -> int:
+        """Take over the runs of a model: trainers with a lower number can no longer write. Returns the new number."""
         with write(self._db):
-            rows = select(self._db, "UPDATE runs SET fence = fence + 1 WHERE run_id = ? RETURNING fence", (run_id,))
+            sql = f"UPDATE runs SET fence = fence + 1 WHERE {_OF_HEAD} RETURNING fence"
+            rows = select(self._db, sql, (head_id,))
         if not rows:
-            raise _missing(run_id)
+            raise _missing(head_id)
         return int(rows[0][0])
 
 
@@ -122,7 +136,7 @@ def _missing(run_id: str) -> StorageError:
 
 def _run(row: tuple[Any, ...]) -> Run:
     run_id, venue, symbol, interval_ms, fingerprint, created_at_ms, seed, is_seeded, *rest = row
-    settings_json, device, parameters, fence, is_simulated = rest
+    settings_json, device, parameters, fence, is_simulated, is_learned, head_id = rest
     return Run(
         run_id=run_id,
         market=market_of(venue, symbol, interval_ms),
@@ -135,4 +149,6 @@ def _run(row: tuple[Any, ...]) -> Run:
         parameters=parameters,
         fence=fence,
         is_simulated=bool(is_simulated),
+        is_learned=bool(is_learned),
+        head_id=head_id,
     )

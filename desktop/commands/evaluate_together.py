@@ -13,7 +13,7 @@ from typing import Any
 
 from sqlite_utils import Database
 
-from core.domain.candle import Candle
+from core.domain.candle import Candle, Market
 from core.domain.clock import Clock, SystemClock
 from core.domain.events import EventBatch, Incident, JobProgress, TrainerEvent
 from core.domain.validation import Rejection
@@ -30,7 +30,7 @@ from core.storage.database import open_database
 from core.storage.folder import DataFolder
 from core.storage.holes import HoleStore
 from core.storage.runs import Run
-from core.training.online.trainer_spec import SessionSpec
+from core.training.online.trainer_spec import SessionSpec, in_order
 from desktop.app.context import Context
 from desktop.app.terminal_progress import TerminalProgress
 from desktop.commands.errors import UserError
@@ -57,11 +57,11 @@ def evaluate_together(context: Context, files: Sequence[Path], count: int | None
         folder.ensure()
         db = open_database(folder.database)
         try:
-            specs = {path.name: _stored(db, folder, path, settings, count, progress) for path in _distinct(files)}
-            _require_different_candles(specs)
-            _require_one_interval(specs)
+            markets = {path.name: _stored(db, path, count, progress) for path in _distinct(files)}
+            _require_different_candles(markets)
+            _require_one_interval(markets)
             started_s = clock.monotonic_s()
-            runs = _learned(db, specs, progress)
+            runs = _learned(db, folder, settings, markets, progress)
             learned_s = clock.monotonic_s() - started_s
             if context.lines is not None:
                 context.lines.start_part("Judging the forecasts")
@@ -94,9 +94,7 @@ def _distinct(files: Sequence[Path]) -> Sequence[Path]:
     return files
 
 
-def _stored(
-    db: Database, folder: DataFolder, path: Path, settings: Settings, count: int | None, progress: TerminalProgress
-) -> SessionSpec:
+def _stored(db: Database, path: Path, count: int | None, progress: TerminalProgress) -> Market:
     """Store the file's candles, checked as those of any feed."""
     file = read_candle_file(path)
     feed = ReplayFeed(file, replay_name(path, file), SystemClock(), limit=count)
@@ -104,19 +102,19 @@ def _stored(
     asyncio.run(MarketPipeline(feed, CandleStore(db), HoleStore(db), SystemClock(), listener).run())
     if listener.failure is not None:
         raise UserError(listener.failure)
-    return SessionSpec(folder.root, feed.market, settings)
+    return feed.market
 
 
-def _require_different_candles(specs: dict[str, SessionSpec]) -> None:
+def _require_different_candles(markets: dict[str, Market]) -> None:
     names: dict[str, str] = {}
-    for name, spec in specs.items():
-        _, _, fingerprint = spec.market.symbol.rpartition("#")  # see `file_symbol`
+    for name, market in markets.items():
+        _, _, fingerprint = market.symbol.rpartition("#")  # see `file_symbol`
         if (other := names.setdefault(fingerprint, name)) != name:
             raise UserError(f"{other} and {name} hold the same candles, which would count twice. Give one of them.", 2)
 
 
-def _require_one_interval(specs: dict[str, SessionSpec]) -> None:
-    intervals = {name: str(spec.market.interval) for name, spec in specs.items()}
+def _require_one_interval(markets: dict[str, Market]) -> None:
+    intervals = {name: str(market.interval) for name, market in markets.items()}
     (first, wanted), *others = intervals.items()
     other = next((name for name, interval in others if interval != wanted), None)
     if other is not None:
@@ -126,16 +124,20 @@ def _require_one_interval(specs: dict[str, SessionSpec]) -> None:
         )
 
 
-def _learned(db: Database, specs: dict[str, SessionSpec], progress: TerminalProgress) -> dict[str, Run]:
+def _learned(
+    db: Database, folder: DataFolder, settings: Settings, markets: dict[str, Market], progress: TerminalProgress
+) -> dict[str, Run]:
     """A run of each file. The order of the markets, not of the files, decides what is learned first."""
     from core.training.hosting.together import learn_together  # noqa: PLC0415 - it imports torch
 
-    ordered = sorted(specs.items(), key=lambda item: str(item[1].market))
+    first, *others = in_order(list(markets.values()))
+    spec = SessionSpec(folder.root, first, settings, others=tuple(others))
     store = CandleStore(db)
-    total = sum(store.count(spec.market) for _, spec in ordered)
-    title = f"Evaluating candles of {len(ordered)} files"
-    runs = learn_together([spec for _, spec in ordered], db, SystemClock(), _meter(progress, title, total))
-    return {name: run for (name, _), run in zip(ordered, runs, strict=True)}
+    total = sum(store.count(market) for market in spec.markets)
+    title = f"Evaluating candles of {len(markets)} files"
+    runs = learn_together(spec, db, SystemClock(), _meter(progress, title, total))
+    names = {market: name for name, market in markets.items()}
+    return {names[run.market]: run for run in runs}
 
 
 def _meter(progress: TerminalProgress, title: str, total: int) -> Callable[[int, Sequence[TrainerEvent]], None]:

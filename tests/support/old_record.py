@@ -30,6 +30,15 @@ def open_old_database(path: Path, steps: int = BEFORE) -> Database:
     return db
 
 
+def add_old_run(db: Database, run_id: str = "old", market_id: int = 1) -> str:
+    """A run of a market that is added if it is missing. Returns its id."""
+    db.conn.execute("INSERT OR IGNORE INTO markets VALUES (?, 'binance', ?, 60000)", (market_id, f"M{market_id}/USDT"))
+    names = "run_id, market_id, fingerprint, created_at_ms, seed, is_seeded, settings_json, device, parameters, "
+    values = (run_id, market_id, "first", 1_700_000_000_000, 7, 1, "{}", "CPU", 101_376, 0)
+    db.conn.execute(f"INSERT INTO runs ({names} is_simulated) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", values)
+    return run_id
+
+
 def add_old_forecasts(db: Database, run_id: str, forecasts: Iterable[StoredForecast]) -> None:
     names = [field.name for field in fields(StoredForecast)][:-2]
     for row in forecasts:

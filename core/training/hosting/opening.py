@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import secrets
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -13,6 +12,7 @@ import torch
 from sqlite_utils import Database
 from torch import nn
 
+from core.domain.candle import Market
 from core.domain.clock import Clock
 from core.domain.quantities import LEVELS, QUANTITIES
 from core.forecast.history import FEATURES, OTHERS, History
@@ -35,7 +35,7 @@ from core.training.online.market_session import MarketSession
 from core.training.online.provenance import Provenance
 from core.training.online.reference_model import ReferenceModel
 from core.training.online.session import SessionOptions, TrainingSession
-from core.training.online.trainer_spec import SessionSpec
+from core.training.online.trainer_spec import SessionSpec, for_markets
 from core.training.recovery.known_good import KnownGood
 from core.training.recovery.ladder import RecoveryLadder
 from core.training.recovery.quarantine import Quarantine
@@ -48,71 +48,40 @@ _EPISODE_CANDLES = 20
 
 _PENALTY_POWER_WITH_OTHERS = 2
 """Several markets teach what one would only be learned by heart: near corrections may be larger, not far ones."""
-_FEWEST_SAMPLES = 2
-"""Of a market in a step: the newest has no target beyond the first horizon, so an older one is needed."""
-_LARGEST_FACTOR = 4.0
-_SHRINKAGE_SHARE = 0.2
 
 
 @dataclass(frozen=True, slots=True)
 class OpenedRun:
     """A run that this trainer owns, before anything is restored."""
 
+    spec: SessionSpec
+    """With the settings for so many markets."""
     run: Run
+    """The head of the runs, if there are several."""
     session: TrainingSession
     record: TrainingRecord
+    """Of the head."""
     keeper: CheckpointKeeper
 
 
 def open_run(spec: SessionSpec, db: Database, device: Device, clock: Clock) -> OpenedRun:
-    """Take the run over. Raises StorageError."""
+    """Take the run over, with those of the model's other markets. Raises StorageError."""
+    settings = for_markets(spec.settings, len(spec.markets))
+    spec = replace(spec, settings=settings)
     run, engine = _find_or_create(spec, db, device, clock)
-    record = _take_over(spec, db, run)
-    session = _build_session(spec, engine, run, [record], clock)
-    folder, settings = DataFolder(spec.root), spec.settings
-    keeper = CheckpointKeeper(folder, record, CheckpointRows(db), settings.checkpoints, settings.model, clock)
-    return OpenedRun(run, session, record, keeper)
+    records = _take_over(spec, db, run)
+    session = _build_session(spec, engine, run, records, clock)
+    folder, rows = DataFolder(spec.root), CheckpointRows(db)
+    keeper = CheckpointKeeper(folder, records[0], rows, settings.checkpoints, settings.model, clock)
+    return OpenedRun(spec, run, session, records[0], keeper)
 
 
-def open_together(
-    specs: Sequence[SessionSpec], db: Database, device: Device, clock: Clock
-) -> tuple[tuple[Run, ...], TrainingSession]:
-    """New runs of several markets with one model, which belongs to the first. Raises StorageError.
-
-    specs: at least one, with equal intervals; the settings are those of the first, see `for_markets`.
-    """
-    settings = for_markets(specs[0].settings, len(specs))
-    specs = [replace(spec, settings=settings) for spec in specs]
-    seed = _new_seed(settings)
-    engine = build_engine(settings, device.torch_device, seed, has_others=len(specs) > 1)
-    runs = tuple(_create(spec, db, device, clock, seed, engine) for spec in specs)
-    records = [_take_over(spec, db, run) for spec, run in zip(specs, runs, strict=True)]
-    return runs, _build_session(specs[0], engine, runs[0], records, clock)
-
-
-def for_markets(settings: Settings, markets: int) -> Settings:
-    """The settings with which one model learns so many markets; unchanged for one.
-
-    A step keeps its number of samples, shared by the markets. They are less alike than those of one market, so the rate
-    grows with the root of their number, up to four times, and the penalty of near corrections is lower (that of far
-    ones grows faster, see `build_engine`).
-    """
-    if markets == 1:
-        return settings
-    training = settings.training
-    samples = max(_FEWEST_SAMPLES, round((1 + training.replay_samples) / markets))
-    shared = replace(
-        training,
-        replay_samples=samples - 1,
-        learning_rate=training.learning_rate * min(_LARGEST_FACTOR, math.sqrt(markets)),
-        shrinkage=_SHRINKAGE_SHARE * training.shrinkage,
-    )
-    return replace(settings, training=shared)
-
-
-def _take_over(spec: SessionSpec, db: Database, run: Run) -> TrainingRecord:
+def _take_over(spec: SessionSpec, db: Database, head: Run) -> list[TrainingRecord]:
+    """A record of each market; steps, checkpoints and what concerns all go to the first."""
+    runs = RunStore(db)
+    fence = runs.take_fence(head.run_id)
     episode_ms = max(EPISODE_MS, _EPISODE_CANDLES * spec.market.interval.duration_ms)
-    return TrainingRecord(db, run.run_id, RunStore(db).take_fence(run.run_id), episode_ms)
+    return [TrainingRecord(db, run.run_id, fence, episode_ms) for run in runs.members(head.run_id)]
 
 
 def _build_session(
@@ -125,7 +94,10 @@ def _build_session(
     provenance = Provenance(spec.market.interval)
     return TrainingSession(
         _options(spec),
-        [_build_market(spec, engine, record, provenance, clock, has_others=len(records) > 1) for record in records],
+        [
+            _build_market(spec, market, engine, record, provenance, clock)
+            for market, record in zip(spec.markets, records, strict=True)
+        ],
         engine,
         RecoveryLadder(engine, settings.recovery, KnownGood(engine, generator), quarantine),
         records[0],
@@ -139,7 +111,7 @@ def _build_session(
 def _find_or_create(spec: SessionSpec, db: Database, device: Device, clock: Clock) -> tuple[Run, TrainingEngine]:
     run = None if spec.new_run else RunStore(db).find(spec.market, spec.fingerprint)
     seed = _new_seed(spec.settings) if run is None else run.seed
-    engine = build_engine(spec.settings, device.torch_device, seed)
+    engine = build_engine(spec.settings, device.torch_device, seed, has_others=len(spec.markets) > 1)
     return _create(spec, db, device, clock, seed, engine) if run is None else run, engine
 
 
@@ -158,6 +130,7 @@ def _create(spec: SessionSpec, db: Database, device: Device, clock: Clock, seed:
         settings_json=json.dumps(to_dict(spec.settings)),
         device=device.label,
         parameters=engine.parameters,
+        others=spec.others,
     )
 
 
@@ -174,18 +147,17 @@ def _options(spec: SessionSpec) -> SessionOptions:
 
 def _build_market(
     spec: SessionSpec,
+    market: Market,
     engine: TrainingEngine,
     record: TrainingRecord,
     provenance: Provenance,
     clock: Clock,
-    *,
-    has_others: bool,
 ) -> MarketSession:
-    model, training, interval = spec.settings.model, spec.settings.training, spec.market.interval
+    model, training = spec.settings.model, spec.settings.training
     needed = max(training.replay_window, REFERENCE_WINDOW) + model.context + model.horizons
-    history = History(interval, needed, model.horizons, has_others=has_others)
+    history = History(market.interval, needed, model.horizons, has_others=len(spec.markets) > 1)
     return MarketSession(
-        interval,
+        market,
         history,
         Forecaster(history, engine, model.context),
         record,

@@ -110,7 +110,7 @@ class TrainingService:
             prepare_thread()
             self._device = device_with_threads(spec.settings, DataFolder(spec.root).threads, clock)
             opened = open_run(spec, self._db, self._device, clock)
-            self._run, self._session = opened.run, opened.session
+            self._spec, self._run, self._session = opened.spec, opened.run, opened.session
             self._record, self._keeper = opened.record, opened.keeper
             self._corrections = self._open_corrections()
             folder, rules = DataFolder(spec.root), spec.settings.record

@@ -8,15 +8,15 @@ from itertools import groupby, repeat
 
 from sqlite_utils import Database
 
-from core.domain.candle import Candle
+from core.domain.candle import Candle, Market
 from core.domain.clock import Clock
 from core.domain.events import TrainerEvent
 from core.storage.candles import CandleStore
 from core.storage.errors import StorageError
 from core.storage.folder import DataFolder
-from core.storage.runs import Run
+from core.storage.runs import Run, RunStore
 from core.training.engine.device import prepare_thread, release_thread
-from core.training.hosting.opening import open_together
+from core.training.hosting.opening import open_run
 from core.training.hosting.threads import device_with_threads
 from core.training.online.trainer_spec import SessionSpec
 
@@ -27,25 +27,24 @@ Candles = list[tuple[int, Candle]]
 
 
 def learn_together(
-    specs: Sequence[SessionSpec], db: Database, clock: Clock, on_close: Callable[[int, Sequence[TrainerEvent]], None]
-) -> tuple[Run, ...]:
-    """Learn all stored candles of these markets, in order of opening time, then of market. Returns a run of each.
+    spec: SessionSpec, db: Database, clock: Clock, on_close: Callable[[int, Sequence[TrainerEvent]], None]
+) -> Sequence[Run]:
+    """Learn all stored candles of its markets, in order of opening time, then of market. Returns a run of each.
 
-    specs: at least one, with equal settings and intervals. on_close: called after each close with how many candles it
-    had and what came of it; may raise to stop. Raises StorageError, also if training had to pause.
+    on_close: called after each close with how many candles it had and what came of it; may raise to stop. Raises
+    StorageError, also if training had to pause.
     """
-    first = specs[0]
     try:
         prepare_thread()
-        device = device_with_threads(first.settings, DataFolder(first.root).threads, clock)
-        runs, session = open_together(specs, db, device, clock)
-        for closed in closes([_stored(CandleStore(db), spec) for spec in specs]):
-            on_close(len(closed), session.on_close(closed, first.own_mode))
-            if session.is_paused:
+        device = device_with_threads(spec.settings, DataFolder(spec.root).threads, clock)
+        opened = open_run(spec, db, device, clock)
+        for closed in closes([_stored(CandleStore(db), market) for market in spec.markets]):
+            on_close(len(closed), opened.session.on_close(closed, spec.own_mode))
+            if opened.session.is_paused:
                 raise StorageError("Training had to stop, so nothing was judged. The incident above says why.")
     finally:
         release_thread()
-    return runs
+    return RunStore(db).members(opened.run.run_id)
 
 
 def closes(markets: Sequence[Iterator[Candle]]) -> Iterator[Candles]:
@@ -56,8 +55,8 @@ def closes(markets: Sequence[Iterator[Candle]]) -> Iterator[Candles]:
         yield list(group)
 
 
-def _stored(store: CandleStore, spec: SessionSpec) -> Iterator[Candle]:
+def _stored(store: CandleStore, market: Market) -> Iterator[Candle]:
     after_ms: int | None = None
-    while page := store.load(spec.market, after_ms=after_ms, limit=_PAGE):
+    while page := store.load(market, after_ms=after_ms, limit=_PAGE):
         yield from page
         after_ms = page[-1].open_time_ms

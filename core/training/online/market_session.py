@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.domain.candle import Candle, Interval
+from core.domain.candle import Candle, Market
 from core.domain.clock import Clock
 from core.domain.events import DriftFound, ForecastMode
 from core.domain.quantities import FloatArray, Quantity
@@ -46,7 +46,7 @@ class MarketSession:
 
     def __init__(
         self,
-        interval: Interval,
+        market: Market,
         history: History,
         forecaster: Forecaster,
         record: TrainingRecord,
@@ -55,7 +55,8 @@ class MarketSession:
         provenance: Provenance,
         clock: Clock,
     ) -> None:
-        self._interval = interval
+        self.market = market
+        self._interval = market.interval
         self.history = history
         self.forecaster = forecaster
         self.conditions = ConditionsWatch(history)

@@ -4,12 +4,20 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
 from pathlib import Path
 
 from core.domain.candle import FILE_VENUE, Market
 from core.domain.events import ForecastMode
 from core.settings.tree import Settings, to_dict
+
+_FEWEST_SAMPLES = 2
+"""Of a market in a step: the newest has no target beyond the first horizon, so an older one is needed."""
+_LARGEST_FACTOR = 4.0
+_SHRINKAGE_SHARE = 0.2
 
 
 def own_mode_of(market: Market) -> ForecastMode:
@@ -36,7 +44,7 @@ class StartingPoint:
 
 @dataclass(frozen=True, slots=True)
 class SessionSpec:
-    """A run is bound to a market; by default the newest run with the same fingerprint is continued."""
+    """A run is bound to its markets; by default the newest run with the same fingerprint is continued."""
 
     root: Path
     """The data folder."""
@@ -44,6 +52,13 @@ class SessionSpec:
     settings: Settings
     new_run: bool = False
     start: StartingPoint | None = None
+    others: tuple[Market, ...] = ()
+    """Further markets that the same model learns, all of them `in_order`."""
+
+    @property
+    def markets(self) -> tuple[Market, ...]:
+        """All of them, in the order in which they are taken at a close."""
+        return self.market, *self.others
 
     @property
     def own_mode(self) -> ForecastMode:
@@ -51,9 +66,49 @@ class SessionSpec:
 
     @property
     def fingerprint(self) -> str:
-        """What must be equal for a run to be continued: the model's shape and the seed."""
+        """What must be equal for a run to be continued: the model's shape, the seed, and the markets if several."""
         parts = {
             "model": to_dict(self.settings)["model"],
             "seed": self.settings.training.seed,
         }
+        if self.others:
+            parts["markets"] = [str(market) for market in self.markets]
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:16]
+
+
+def in_order(markets: Sequence[Market]) -> tuple[Market, ...]:
+    """The markets of one model, in their order at a close. Raises ValueError, in a sentence, if they do not fit."""
+    ordered = tuple(sorted(markets))
+    twice = next((one for one, other in pairwise(ordered) if one == other), None)
+    if twice is not None:
+        raise ValueError(f"{twice} is named twice. Name each market once.")
+    first = ordered[0]
+    if (other := next((each for each in ordered if each.interval != first.interval), None)) is not None:
+        raise ValueError(f"{first} and {other} have different intervals. One model learns markets of one interval.")
+    if (other := next((each for each in ordered if own_mode_of(each) is not own_mode_of(first)), None)) is not None:
+        raise ValueError(f"{first} and {other} are not learned together: live, replayed and simulated candles differ.")
+    return ordered
+
+
+def for_markets(settings: Settings, markets: int) -> Settings:
+    """The settings with which one model learns so many markets; unchanged for one.
+
+    A step keeps its number of samples, shared by the markets. They are less alike than those of one market, so the rate
+    is higher, and the penalty of near corrections is lower (that of far ones grows faster, see `opening.build_engine`).
+    """
+    if markets == 1:
+        return settings
+    training = settings.training
+    samples = max(_FEWEST_SAMPLES, round((1 + training.replay_samples) / markets))
+    shared = replace(
+        training,
+        replay_samples=samples - 1,
+        learning_rate=training.learning_rate * rate_factor(markets),
+        shrinkage=_SHRINKAGE_SHARE * training.shrinkage,
+    )
+    return replace(settings, training=shared)
+
+
+def rate_factor(markets: int) -> float:
+    """The learning rate of a model of so many markets, in units of the setting: their root, at most four."""
+    return min(_LARGEST_FACTOR, math.sqrt(markets))

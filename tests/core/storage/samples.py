@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from sqlite_utils import Database
 
@@ -21,7 +23,7 @@ def candle(number: int, close: float = 100.0) -> Candle:
     return Candle(number * MINUTE_MS, 100.0, max(101.0, close), min(99.0, close), close, float(number))
 
 
-def create_run(db: Database, market: Market = MARKET, fingerprint: str = "first") -> Run:
+def create_run(db: Database, market: Market = MARKET, fingerprint: str = "first", others: Sequence[Market] = ()) -> Run:
     return RunStore(db).create(
         market,
         fingerprint,
@@ -31,6 +33,7 @@ def create_run(db: Database, market: Market = MARKET, fingerprint: str = "first"
         settings_json='{"width": 64}',
         device="CPU, 1 thread",
         parameters=101_376,
+        others=others,
     )
 
 

@@ -23,8 +23,8 @@ from core.storage.records import StoredScore
 from core.storage.soundness import pages_of
 from tests.core.storage import children
 from tests.core.storage.processes import child
-from tests.core.storage.samples import HORIZONS, create_run, forecasts, open_record, score, step
-from tests.support.old_record import add_old_forecasts, add_old_scores, add_old_steps, open_old_database
+from tests.core.storage.samples import HORIZONS, forecasts, open_record, score, step
+from tests.support.old_record import add_old_forecasts, add_old_run, add_old_scores, add_old_steps, open_old_database
 
 CANDLES = 40
 STATISTICS = GradientStatistics((LayerStatistics(1.0, 0.5, None, 2.0, 0.25, 0.125),), 1.0, 2.0, 0.5, (0.5, None), 1.0)
@@ -46,7 +46,7 @@ def steps(run_id: str) -> list[StepDone]:
 @contextmanager
 def old_database(path: Path) -> Iterator[tuple[Database, str]]:
     with closing(open_old_database(path)) as db:
-        run_id = create_run(db).run_id
+        run_id = add_old_run(db)
         for origin in range(CANDLES):
             add_old_forecasts(db, run_id, forecasts(origin))
         add_old_scores(db, run_id, scores())

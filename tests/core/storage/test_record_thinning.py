@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from sqlite_utils import Database
 
+from core.domain.candle import Market
 from core.domain.clock import ManualClock
 from core.storage.backup_record import list_backups
 from core.storage.backups import make_backup
@@ -24,7 +25,7 @@ from core.storage.soundness import pages_of
 from tests.core.storage import children
 from tests.core.storage.children import STATISTICS, write_detailed
 from tests.core.storage.processes import child
-from tests.core.storage.samples import HORIZONS, MINUTE_MS, create_run, forecasts, open_record
+from tests.core.storage.samples import HORIZONS, MARKET, MINUTE_MS, create_run, forecasts, open_record
 
 CANDLES = 150
 DAY_CANDLES = 1440
@@ -112,6 +113,16 @@ def test_every_run_is_thinned_by_its_own_newest_candle(db: Database) -> None:
             origin for origin in (first - 2, first - 1) if len(each.reader.forecasts_of(origin * MINUTE_MS)[0].experts)
         ]
         assert exact == [first - 1]
+
+
+def test_runs_of_one_model_share_the_candles_with_detail(db: Database) -> None:
+    head = create_run(db, others=(Market("binance", "ETH/USDT", MARKET.interval),))
+    fence = RunStore(db).take_fence(head.run_id)
+    records = [TrainingRecord(db, run.run_id, fence) for run in RunStore(db).members(head.run_id)]
+    for record in records:
+        write_detailed(record, a_day_apart(60))
+    thinned(db, records[0], ThinningRules(1, 2 * (60 + 40)))
+    assert details(db)["forecast_details"] == 2 * (60 + 40)
 
 
 def test_thinning_continues_with_new_candles(db: Database) -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from sqlite_utils import Database
@@ -13,10 +15,12 @@ from core.storage.candles import CandleStore
 from core.storage.database import open_database
 from core.storage.errors import StorageError
 from core.storage.folder import DataFolder
-from core.storage.record_writer import TrainingRecord
-from core.storage.runs import RunStore
+from core.storage.migrations import STEPS
+from core.storage.record_writer import Fenced, TrainingRecord
+from core.storage.runs import Run, RunStore
 from tests.core.storage.samples import MARKET, checkpoint, create_run
 from tests.support.candles import random_walk
+from tests.support.old_record import add_old_run, open_old_database
 
 SIMULATED = Market("simulated", "BTC/USDT", MARKET.interval)
 
@@ -69,6 +73,56 @@ def test_the_last_trained_run_is_the_newest_with_a_trainer(db: Database) -> None
     for market, expected in ((MARKET, older), (SIMULATED, other_market), (None, other_market)):
         found = runs.last_trained(market)
         assert found is not None and found.run_id == expected.run_id
+
+
+def create_universe(db: Database) -> list[Run]:
+    """A run of each of three markets, with one model."""
+    others = (SIMULATED, Market("binance", "ETH/USDT", MARKET.interval))
+    return list(RunStore(db).members(create_run(db, others=others).run_id))
+
+
+def test_a_model_of_several_markets_has_a_run_of_each_and_a_head(db: Database, other: Database) -> None:
+    single = create_run(db)
+    head, *members = create_universe(db)
+    assert [run.market.symbol for run in (head, *members)] == ["BTC/USDT", "BTC/USDT", "ETH/USDT"]
+    assert [run.is_simulated for run in (head, *members)] == [False, True, False]
+    assert {run.head_id for run in (head, *members)} == {head.run_id} and all(run.is_learned for run in members)
+    assert single.head_id == single.run_id and RunStore(db).members(single.run_id) == [single]
+    assert RunStore(other).list() == [head, *members, single], "the newest first, and a head before its members"
+
+
+def test_the_head_of_a_model_is_continued_and_no_other_of_its_runs(db: Database) -> None:
+    head, *members = create_universe(db)
+    assert RunStore(db).find(MARKET, "first") == head
+    assert [RunStore(db).find(run.market, "first") for run in members] == [None, None]
+
+
+def test_the_fence_of_a_head_locks_all_runs_of_its_model(db: Database) -> None:
+    runs, all_runs, single = RunStore(db), create_universe(db), create_run(db)
+    fence = runs.take_fence(all_runs[0].run_id)
+    records = [TrainingRecord(db, run.run_id, fence) for run in all_runs]
+    for record in records:
+        with record.write():
+            pass
+    runs.take_fence(all_runs[0].run_id)
+    for record in records:
+        with pytest.raises(Fenced), record.write():
+            pass
+    assert runs.get(single.run_id).fence == 0
+    found = runs.last_trained(all_runs[2].market)
+    assert found is not None and found.run_id == all_runs[2].run_id
+
+
+def test_runs_of_older_folders_have_a_model_each(tmp_path: Path) -> None:
+    before = [step.__name__ for step in STEPS].index("universes")
+    with closing(open_old_database(tmp_path / "old.sqlite3", before)) as db:
+        ids = [add_old_run(db, f"old-{number}", number) for number in (1, 2)]
+    with closing(open_database(tmp_path / "old.sqlite3")) as db:
+        runs = RunStore(db)
+        assert [(run.head_id, run.is_learned) for run in map(runs.get, ids)] == [(id_, True) for id_ in ids]
+        assert [[run.run_id for run in runs.members(id_)] for id_ in ids] == [[id_] for id_ in ids]
+        assert runs.find(runs.get(ids[0]).market, "first") == runs.get(ids[0])
+        assert [runs.take_fence(ids[0]), runs.get(ids[1]).fence] == [1, 0]
 
 
 def invented(seed: int) -> Market:

@@ -23,12 +23,12 @@ from core.storage.folder import DataFolder
 from core.storage.record_reader import RecordReader
 from core.storage.runs import Run
 from core.training.engine.device import Device
-from core.training.hosting.opening import for_markets, open_together
+from core.training.hosting.opening import open_run
 from core.training.hosting.together import closes, learn_together
 from core.training.online.drift import Rise
 from core.training.online.forecaster import forecast_together
 from core.training.online.session import TrainingSession
-from core.training.online.trainer_spec import SessionSpec
+from core.training.online.trainer_spec import SessionSpec, for_markets
 from tests.core.training import rigs
 from tests.support.candles import MINUTE, START_MS, random_walk
 
@@ -48,8 +48,9 @@ def learned(root: Path, candles: dict[str, Sequence[Candle]]) -> dict[str, tuple
     db = open_database(folder.database)
     for name, those in candles.items():
         CandleStore(db).save(market(name), list(those))
-    specs = [SessionSpec(root, market(name), SETTINGS) for name in candles]
-    runs = learn_together(specs, db, ManualClock(START_MS), lambda candles, events: None)
+    first, *others = map(market, candles)
+    spec = SessionSpec(root, first, SETTINGS, others=tuple(others))
+    runs = learn_together(spec, db, ManualClock(START_MS), lambda candles, events: None)
     return {name: (run, RecordReader(db, run.run_id), db) for name, run in zip(candles, runs, strict=True)}
 
 
@@ -127,8 +128,8 @@ def opened(root: Path) -> tuple[TrainingSession, Database]:
     folder = DataFolder(root)
     folder.ensure()
     db = open_database(folder.database)
-    specs = [SessionSpec(root, market(name), SETTINGS) for name in ("a", "b")]
-    return open_together(specs, db, CPU, ManualClock(START_MS))[1], db
+    spec = SessionSpec(root, market("a"), SETTINGS, others=(market("b"),))
+    return open_run(spec, db, CPU, ManualClock(START_MS)).session, db
 
 
 def test_the_reference_model_is_renewed_after_the_longest_market_has_ended(tmp_path: Path) -> None:
