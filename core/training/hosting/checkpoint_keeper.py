@@ -24,13 +24,15 @@ from core.storage.record_writer import TrainingRecord
 from core.storage.setting_sets import describe
 from core.storage.weights import CheckpointError, read_weights, write_weights
 from core.training.commands import EXIT
-from core.training.online.checkpoint_score import score_checkpoint
+from core.training.online.checkpoint_score import hits_together, score_together
 from core.training.online.reference_model import UNFINISHED_SNAPSHOTS
 from core.training.online.session import TrainingSession
 from core.training.online.snapshot import pack, require_finite_state, require_fit
 
 _SUFFIX = ".safetensors"
 _MINUTE_MS = 60_000
+_MARKETS_AT_USUAL_PACE = 4
+"""A checkpoint has the past of each market, some megabytes: of more markets than these it is written less often."""
 RESTORE = "restore"
 """The reason stored with a checkpoint that is written after a restore."""
 _FIGURES = (
@@ -101,8 +103,9 @@ class CheckpointKeeper:
         return self._record.reader.run_id
 
     def is_due(self, session: TrainingSession, is_catching_up: bool) -> bool:
-        """Every so many steps; while catching up, at most once in so many seconds."""
-        if session.step == 0 or session.step % self._settings.every_steps or session.step == self._saved_step:
+        """Every so many steps, of many markets less often; while catching up, at most once in so many seconds."""
+        every = self._settings.every_steps * math.ceil(len(session.markets) / _MARKETS_AT_USUAL_PACE)
+        if session.step == 0 or session.step % every or session.step == self._saved_step:
             return False
         if not is_catching_up or self._saved_at_s is None:
             return True
@@ -253,9 +256,10 @@ class CheckpointKeeper:
         return {name: getattr(restored, name) for name in _FIGURES}
 
     def _write(self, session: TrainingSession, reason: str, health: str | None) -> CheckpointInfo:
-        scores = score_checkpoint(session.market.scores, session.market.history, session.engine, self._model.context)
+        pairs = [(market.scores, market.history) for market in session.markets]
+        scores = score_together(pairs, session.engine, self._model.context)
         skill = _finite(scores.model)
-        direction, coverage = session.market.scores.checkpoint_hits()
+        direction, coverage = hits_together([market.scores for market in session.markets])
         is_sound = session.ladder.is_sound and health != Disease.DIVERGED
         checkpoint_id = f"{self._run_id}-{session.step:08d}-{secrets.token_hex(3)}"
         path = self._folder.checkpoints(self._run_id) / f"step-{session.step:08d}-{checkpoint_id[-6:]}{_SUFFIX}"
@@ -286,8 +290,8 @@ class CheckpointKeeper:
             sha256=written.sha256,
             parent_id=session.checkpoint_id,
             is_known_good=session.ladder.is_sound,
-            coverage=coverage.value,
-            direction=direction.value,
+            coverage=coverage,
+            direction=direction,
             is_in_use=True,
         )
         return self._as_best(info) if is_sound and self._is_new_best(info) else info

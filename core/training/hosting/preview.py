@@ -26,9 +26,10 @@ def preview(
     """Its ghosts after the newest candle, or a sentence that says why there are none."""
     try:
         tensors, metadata = keeper.load(checkpoint_id)
-        engine = build_engine(settings, session.engine.device, _SEED)
+        has_others = len(session.markets) > 1
+        engine = build_engine(settings, session.engine.device, _SEED, has_others=has_others)
         require_sound_weights(engine, tensors)
-        require_sound_learning(session, tensors)
+        require_sound_learning(session, tensors, metadata)
         with as_checkpoint_errors():
             require_finite(metadata["engine"])
             engine.restore(tensors, metadata["engine"])
@@ -36,7 +37,7 @@ def preview(
         return CheckpointForecast(session.run_id, checkpoint_id, None, str(error))
     made = session.forecast_beside(
         engine,
-        learned_of(tensors),
+        learned_of(session.market, tensors, metadata),
         int(metadata["step"]),
         checkpoint_id,
         keeper.learned_until_ms(checkpoint_id, metadata),

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import statistics
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -18,10 +20,41 @@ from core.training.recovery.failure import failure_of
 
 _NOW = 100
 """Number of the newest scored candles that the current weights forecast again."""
+_FEWEST_NOW = 30
+"""Of each market, if there are several."""
 _SCORED = [Quantity.CLOSE, Quantity.RANGE]
 
 
-def score_checkpoint(ledger: ScoreLedger, history: History, engine: TrainingEngine, context: int) -> CheckpointScores:
+def score_together(
+    markets: Sequence[tuple[ScoreLedger, History]], engine: TrainingEngine, context: int
+) -> CheckpointScores:
+    """The mean over the markets of their scores, with the mean ends of their intervals: markets move together, so it is
+    as wide as if they were one."""
+    newest = max(_FEWEST_NOW, _NOW // len(markets))
+    found = [score_checkpoint(ledger, history, engine, context, newest) for ledger, history in markets]
+    if len(found) == 1:
+        return found[0]
+    models = [each.model for each in found if each.model.value is not None]
+    value, low, high = (_mean([getattr(each, name) for each in models]) for name in ("value", "low", "high"))
+    model = Estimate(value, low, high, sum(each.model.n for each in found))
+    return CheckpointScores(model, _mean([each.shown for each in found]), _mean([each.gain for each in found]))
+
+
+def hits_together(markets: Sequence[ScoreLedger]) -> tuple[float | None, float | None]:
+    """Direction and 90 % coverage, as means over the markets."""
+    direction, coverage = zip(*(ledger.checkpoint_hits() for ledger in markets), strict=True)
+    return _mean([each.value for each in direction]), _mean([each.value for each in coverage])
+
+
+def _mean(values: Sequence[float | None]) -> float | None:
+    """Of those known."""
+    known = [value for value in values if value is not None]
+    return statistics.fmean(known) if known else None
+
+
+def score_checkpoint(
+    ledger: ScoreLedger, history: History, engine: TrainingEngine, context: int, newest: int = _NOW
+) -> CheckpointScores:
     """The ledger's scores, with the model's lowered to what its current weights would get, if that is less.
 
     The newest scores are mostly of older weights, so a model that diverged in its last steps would still have good
@@ -30,7 +63,7 @@ def score_checkpoint(ledger: ScoreLedger, history: History, engine: TrainingEngi
     """
     scores = ledger.checkpoint_scores()
     try:
-        now = _skill_now(ledger.newest(_NOW), history, engine, context)
+        now = _skill_now(ledger.newest(newest), history, engine, context)
     except Exception as error:
         if failure_of(error).ends_process:
             raise

@@ -98,7 +98,8 @@ class TrainingSession:
         self.is_paused = False
         self.last_step_at_ms: int | None = None
         self._prequential_loss: float | None = None
-        self._closes = 0
+        self.closes = 0
+        """How many were taken."""
         self._incidents: list[Incident] = []
         """Incidents of the current close."""
 
@@ -119,7 +120,7 @@ class TrainingSession:
     @property
     def observed(self) -> int:
         """How many closes were taken; of one market, its candles."""
-        return self.market.history.observed if len(self.markets) == 1 else self._closes
+        return self.market.history.observed if len(self.markets) == 1 else self.closes
 
     @property
     def online_gain(self) -> OnlineGain | None:
@@ -175,7 +176,7 @@ class TrainingSession:
         if not new:
             return ()
         self.reference_model.renew(self.observed)
-        self._closes += 1
+        self.closes += 1
         for market, candle in new:
             market.take(candle)
         exchange_numbers([market.history for market, _ in new])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -16,11 +16,13 @@ from torch import Tensor
 from core.settings.tree import ModelSettings
 from core.storage.weights import CheckpointError
 from core.training.engine.engine import TrainingEngine, part_of
+from core.training.online.market_session import MarketSession
 from core.training.online.session import TrainingSession
 
 SCHEMA = 6
-_CHECKED = frozenset({"forecaster", "average", "clip"})
-_NEEDED = frozenset({"forecaster"})
+SCHEMA_OF_SEVERAL = 7
+"""Of several markets: the tensors of each have a prefix, in the order of `markets` in the metadata."""
+_CHECKED = frozenset({"average", "clip"})
 _REFERENCE_MODEL = "twin"
 """Its name in checkpoint files."""
 
@@ -28,7 +30,7 @@ _REFERENCE_MODEL = "twin"
 def pack(session: TrainingSession, model: ModelSettings) -> tuple[dict[str, Tensor], dict[str, Any]]:
     """Tensors and metadata of the whole state: engine, generator, calibration, experts, past, position."""
     metadata = {
-        "schema": SCHEMA,
+        "schema": SCHEMA if len(session.markets) == 1 else SCHEMA_OF_SEVERAL,
         "training_type": "online",
         "model": describe_model(model),
         **_scalars_of(session),
@@ -38,17 +40,34 @@ def pack(session: TrainingSession, model: ModelSettings) -> tuple[dict[str, Tens
 
 
 def _tensors_of(session: TrainingSession) -> dict[str, Tensor]:
-    (market,) = session.markets  # a checkpoint of several is not built yet
     tensors = session.engine.tensors()
-    tensors.update(_tensors("history", market.history.state()))
-    tensors.update(_tensors("forecaster", market.forecaster.state()))
-    tensors.update(_tensors("past", market.forecaster.past()))
-    tensors.update(_tensors("conditions", market.conditions.state()))
-    tensors.update(_tensors(_REFERENCE_MODEL, market.reference_forecasts.arrays()))
+    for prefix, market in _parts(session.markets, _names_of(session)):
+        tensors.update(_tensors(f"{prefix}history", market.history.state()))
+        tensors.update(_tensors(f"{prefix}forecaster", market.forecaster.state()))
+        tensors.update(_tensors(f"{prefix}past", market.forecaster.past()))
+        tensors.update(_tensors(f"{prefix}conditions", market.conditions.state()))
+        tensors.update(_tensors(f"{prefix}{_REFERENCE_MODEL}", market.reference_forecasts.arrays()))
     return tensors
 
 
+def _names_of(session: TrainingSession) -> list[str] | None:
+    """The markets as a checkpoint names them; None: a single one, which it does not name."""
+    return None if len(session.markets) == 1 else [str(market.market) for market in session.markets]
+
+
+def _parts(markets: Sequence[MarketSession], names: Sequence[str] | None) -> list[tuple[str, MarketSession]]:
+    """Those of the markets that a checkpoint has, each with the prefix of its tensors. names: the checkpoint's."""
+    if names is None:
+        return [("", markets[0])]
+    return [(f"m{names.index(name):03d}.", each) for each in markets if (name := str(each.market)) in names]
+
+
 def _scalars_of(session: TrainingSession) -> dict[str, Any]:
+    of_markets = [
+        {"line_after_ms": market.scores.line_after_ms, "drift": market.drifts.state()} for market in session.markets
+    ]
+    names = _names_of(session)
+    several = {"markets": names, "of_markets": of_markets, "closes": session.closes}
     return {
         "step": session.step,
         "position_ms": session.position_ms,
@@ -60,8 +79,7 @@ def _scalars_of(session: TrainingSession) -> dict[str, Any]:
         "best_loss": session.losses.best,
         "newest_losses": list(session.losses.newest),
         "losses_of_line": session.losses.of_line,
-        "line_after_ms": session.market.scores.line_after_ms,
-        "drift": session.market.drifts.state(),
+        **(of_markets[0] if names is None else several),
         _REFERENCE_MODEL: session.reference_model.state(),
     }
 
@@ -80,8 +98,11 @@ def require_finite_state(tensors: dict[str, Tensor], metadata: dict[str, Any]) -
 
 def require_fit(metadata: dict[str, Any], model: ModelSettings, name: str) -> None:
     """Raise CheckpointError if a checkpoint is of another architecture or a newer form."""
-    if metadata.get("schema") != SCHEMA:
+    if metadata.get("schema") not in (SCHEMA, SCHEMA_OF_SEVERAL):
         raise CheckpointError(f"{name} is of form {metadata.get('schema')}; this version reads form {SCHEMA}.")
+    names = metadata.get("markets", [])
+    if not isinstance(names, list) or not all(isinstance(each, str) for each in names):
+        raise CheckpointError(f"{name} does not say which markets it is of.")
     if metadata.get("model") != describe_model(model):
         raise CheckpointError(f"{name} holds another architecture ({metadata.get('model')}) than this run's.")
 
@@ -96,24 +117,27 @@ def require_sound_weights(engine: TrainingEngine, tensors: dict[str, Tensor]) ->
         raise CheckpointError("The checkpoint holds weights that are not finite.")
 
 
-def require_sound_learning(session: TrainingSession, tensors: dict[str, Tensor]) -> None:
+def require_sound_learning(session: TrainingSession, tensors: dict[str, Tensor], metadata: dict[str, Any]) -> None:
     """Raise CheckpointError if expert weights, calibration, averages or clip statistics have other shapes than this
     session's, or are not finite: NumPy would broadcast one number, and a NaN would stay forever."""
-    present = session.engine.tensors() | _tensors("forecaster", session.market.forecaster.state())
-    for name, tensor in present.items():
-        part = name.split(".")[0]
+    present = session.engine.tensors()
+    wanted = {name: each for name, each in present.items() if name.split(".")[0] in _CHECKED and name in tensors}
+    for prefix, market in _parts(session.markets, metadata.get("markets")):
+        wanted |= _tensors(f"{prefix}forecaster", market.forecaster.state())
+    for name, tensor in wanted.items():
         found = tensors.get(name)
-        if part not in _CHECKED or (found is None and part not in _NEEDED):
-            continue
         if found is None or found.shape != tensor.shape or found.is_floating_point() != tensor.is_floating_point():
             raise CheckpointError(f"The checkpoint's {name} does not have the form that this run's has.")
         if found.is_floating_point() and not bool(torch.isfinite(found).all()):
             raise CheckpointError(f"The checkpoint's {name} is not finite.")
 
 
-def learned_of(tensors: dict[str, Tensor]) -> dict[str, NDArray[np.generic]]:
-    """The forecaster's learned state: expert weights and calibration."""
-    return _arrays(tensors, "forecaster")
+def learned_of(
+    market: MarketSession, tensors: dict[str, Tensor], metadata: dict[str, Any]
+) -> dict[str, NDArray[np.generic]]:
+    """The learned state of its forecaster: expert weights and calibration. As they are if the checkpoint has none."""
+    parts = _parts([market], metadata.get("markets"))
+    return _arrays(tensors, f"{parts[0][0]}forecaster") if parts else market.forecaster.state()
 
 
 def unpack_learned(session: TrainingSession, tensors: dict[str, Tensor], metadata: dict[str, Any]) -> bool:
@@ -123,17 +147,18 @@ def unpack_learned(session: TrainingSession, tensors: dict[str, Tensor], metadat
     the session is unchanged.
     """
     require_sound_weights(session.engine, tensors)
-    require_sound_learning(session, tensors)
-    forecaster = session.market.forecaster
-    learned = forecaster.state()
+    require_sound_learning(session, tensors, metadata)
+    learned = [market.forecaster.state() for market in session.markets]
     try:
         with engine_restored_on_error(session.engine), as_checkpoint_errors():
             require_finite(metadata["engine"])
-            forecaster.restore(learned_of(tensors))
+            for prefix, market in _parts(session.markets, metadata.get("markets")):
+                market.forecaster.restore(_arrays(tensors, f"{prefix}forecaster"))
             has_moments = session.engine.restore(tensors, metadata["engine"])
             session.keep_reference_line_of(metadata.get(_REFERENCE_MODEL))
     except CheckpointError:
-        forecaster.restore(learned)
+        for market, state in zip(session.markets, learned, strict=True):
+            market.forecaster.restore(state)
         raise
     return has_moments
 
@@ -145,39 +170,45 @@ def unpack_all(session: TrainingSession, tensors: dict[str, Tensor], metadata: d
     """
     before = {name: tensor.detach().clone() for name, tensor in _tensors_of(session).items()}
     scalars = copy.deepcopy(_scalars_of(session))
+    if metadata.get("markets") != _names_of(session):
+        raise CheckpointError("The checkpoint is of other markets than this run.")
     try:
         require_finite_state(tensors, metadata)
         unpack_learned(session, tensors, metadata)
         with as_checkpoint_errors():
             _take_past(session, tensors, metadata)
     except CheckpointError:
-        session.market.forecaster.restore(learned_of(before))
+        for prefix, market in _parts(session.markets, scalars.get("markets")):
+            market.forecaster.restore(_arrays(before, f"{prefix}forecaster"))
         session.engine.restore(before, scalars["engine"])
         _take_past(session, before, scalars)
         raise
 
 
 def _take_past(session: TrainingSession, tensors: dict[str, Tensor], metadata: dict[str, Any]) -> None:
-    market = session.market
-    market.history.restore(_arrays(tensors, "history"))
-    market.forecaster.restore_past(_arrays(tensors, "past"))
-    market.conditions.restore(_arrays(tensors, "conditions"))  # older checkpoints have none
     session.generator.bit_generator.state = metadata["generator"]
     session.step = int(metadata["step"])
     session.provenance.seen_until_ms = metadata.get("seen_until_ms")
     session.losses.restore(metadata["best_loss"], metadata["newest_losses"], int(metadata.get("losses_of_line", 0)))
-    market.scores.begin_line(_line_after_ms(metadata))
     session.ladder.restore(metadata["recovery"])
-    market.drifts.restore(metadata.get("drift"))  # older checkpoints have none of these two
-    reference = metadata.get(_REFERENCE_MODEL)
+    reference = metadata.get(_REFERENCE_MODEL)  # older checkpoints have none
     session.reference_model.restore(reference)
-    has_forecasts = reference is not None and session.reference_model.age
-    market.reference_forecasts.restore(_arrays(tensors, _REFERENCE_MODEL) if has_forecasts else None)
+    has_forecasts = reference is not None and bool(session.reference_model.age)
+    parts = _parts(session.markets, metadata.get("markets"))
+    for (prefix, market), scalars in zip(parts, metadata.get("of_markets", [metadata]), strict=True):
+        market.history.restore(_arrays(tensors, f"{prefix}history"))
+        market.forecaster.restore_past(_arrays(tensors, f"{prefix}past"))
+        market.conditions.restore(_arrays(tensors, f"{prefix}conditions"))  # older checkpoints have none
+        market.scores.begin_line(_line_after_ms(scalars, metadata["position_ms"]))
+        market.drifts.restore(scalars.get("drift"))  # older checkpoints have none
+        forecasts = _arrays(tensors, f"{prefix}{_REFERENCE_MODEL}") if has_forecasts else None
+        market.reference_forecasts.restore(forecasts)
+    session.closes = int(metadata.get("closes", 0))
 
 
-def _line_after_ms(metadata: dict[str, Any]) -> int | None:
+def _line_after_ms(scalars: dict[str, Any], position_ms: int | None) -> int | None:
     """Older checkpoints do not say which scores are of their line of weights: none before the checkpoint count."""
-    after_ms = metadata.get("line_after_ms", metadata["position_ms"])
+    after_ms = scalars.get("line_after_ms", position_ms)
     return None if after_ms is None else int(after_ms)
 
 

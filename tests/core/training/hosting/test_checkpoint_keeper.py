@@ -71,7 +71,7 @@ def test_a_checkpoint_every_ten_steps_and_a_file_for_every_row(tmp_path: Path) -
 
 def score_as(monkeypatch: pytest.MonkeyPatch, skill: float, gain: float | None = None) -> None:
     scores = CheckpointScores(Estimate(skill, skill - 0.1, skill + 0.1, 100), None, gain)
-    monkeypatch.setattr(checkpoint_keeper, "score_checkpoint", lambda *_: scores)
+    monkeypatch.setattr(checkpoint_keeper, "score_together", lambda *_: scores)
 
 
 def test_the_best_is_never_worse_than_no_model(

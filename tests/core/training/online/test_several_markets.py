@@ -1,0 +1,143 @@
+"""Checkpoints of a model of several markets."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+
+from core.domain.candle import FILE_VENUE, Candle, Market
+from core.domain.clock import ManualClock
+from core.domain.events import ForecastMode
+from core.storage.database import open_database
+from core.storage.folder import DataFolder
+from core.storage.weights import CheckpointError
+from core.training.engine.device import Device
+from core.training.hosting.opening import OpenedRun, open_run
+from core.training.hosting.together import Candles, closes
+from core.training.online import snapshot
+from core.training.online.snapshot import pack, unpack_all, unpack_learned
+from core.training.online.trainer_spec import SessionSpec
+from tests.core.training import rigs
+from tests.support.candles import MINUTE, START_MS, random_walk
+
+SETTINGS = replace(rigs.SMALL, online=replace(rigs.SMALL.online, twin_age=20))
+NAMES = ("a", "b", "c")
+WALKS = [random_walk(80), random_walk(80, seed=9)[7:], [*random_walk(80, seed=3)[:30], *random_walk(80, seed=3)[33:]]]
+
+
+def all_closes(walks: Sequence[Sequence[Candle]] = WALKS) -> list[Candles]:
+    """Of a market that starts later, too, and of one with a gap."""
+    return list(closes([iter(walk) for walk in walks]))
+
+
+@contextmanager
+def opened(root: Path, names: Sequence[str] = NAMES, new_run: bool = False) -> Iterator[OpenedRun]:
+    DataFolder(root).ensure()
+    db = open_database(DataFolder(root).database)
+    first, *others = (Market(FILE_VENUE, name, MINUTE) for name in names)
+    spec = SessionSpec(root, first, SETTINGS, new_run, others=tuple(others))
+    yield open_run(spec, db, Device(torch.device("cpu"), "CPU"), ManualClock(START_MS))
+    db.close()
+
+
+def resumed(run: OpenedRun) -> None:
+    """Continue from its newest checkpoint, as the service does."""
+    info, tensors, metadata = next(run.keeper.intact_newest_first(lambda info, why: None))
+    unpack_all(run.session, tensors, metadata)
+    run.session.checkpoint_id = info.checkpoint_id
+    run.session.ladder.known_good.remember(run.session.step)
+    run.session.load_record()
+
+
+def learn(run: OpenedRun, those: Sequence[Candles]) -> None:
+    for close in those:
+        run.session.on_close(close, ForecastMode.REPLAY)
+
+
+def state(run: OpenedRun) -> tuple[dict[str, bytes], object]:
+    """All that a checkpoint has, and all that the record has."""
+    tensors, metadata = pack(run.session, SETTINGS.model)
+    readers = [market.record.reader for market in run.session.markets]
+    record = [(each.forecasts_sha256(), each.counts().scored, len(each.steps())) for each in readers]
+    bits = {name: tensor.detach().cpu().contiguous().numpy().tobytes() for name, tensor in tensors.items()}
+    return bits, (metadata["generator"], metadata["of_markets"], metadata["closes"], metadata["step"], record)
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, bytes], object]:
+    with opened(tmp_path_factory.mktemp("whole")) as run:
+        learn(run, all_closes())
+        return state(run)
+
+
+@pytest.mark.parametrize(("saved", "died"), [(10, 10), (34, 45), (45, 46)])
+def test_a_resumed_run_has_the_bytes_of_an_uninterrupted_one(
+    tmp_path: Path, undisturbed: tuple[dict[str, bytes], object], saved: int, died: int
+) -> None:
+    """Also where forecasts and scores after the checkpoint are in the record already."""
+    with opened(tmp_path / "first") as run:
+        learn(run, all_closes()[:saved])
+        assert run.keeper.save(run.session, "manual") is not None
+        learn(run, all_closes()[saved:died])
+    shutil.copytree(tmp_path / "first", tmp_path / "second")
+    with opened(tmp_path / "second") as run:
+        resumed(run)
+        learn(run, all_closes()[saved:])
+        bits, rest = state(run)
+    assert rest == undisturbed[1]
+    assert bits == undisturbed[0]
+
+
+def test_a_checkpoint_names_its_markets_and_one_market_needs_no_names(tmp_path: Path) -> None:
+    with opened(tmp_path / "several") as run:
+        learn(run, all_closes()[:5])
+        tensors, metadata = pack(run.session, SETTINGS.model)
+    assert metadata["schema"] == snapshot.SCHEMA_OF_SEVERAL and metadata["markets"] == [
+        f"{name} 1m (file)" for name in NAMES
+    ]
+    assert {name.partition(".")[0] for name in tensors} >= {"m000", "m001", "m002", "model"}
+    with opened(tmp_path / "one", NAMES[:1]) as run:
+        learn(run, all_closes(WALKS[:1])[:5])
+        tensors, metadata = pack(run.session, SETTINGS.model)
+    assert metadata["schema"] == snapshot.SCHEMA and "markets" not in metadata and "history.time" in tensors
+
+
+def test_a_restored_model_finds_each_market_by_its_name(tmp_path: Path) -> None:
+    """In a run with other markets; one that the checkpoint does not have keeps its own weights of experts."""
+    with opened(tmp_path / "from") as run:
+        learn(run, all_closes()[:30])
+        tensors, metadata = pack(run.session, SETTINGS.model)
+        learned = {each.market.symbol: each.forecaster.state() for each in run.session.markets}
+    with opened(tmp_path / "to", ("b", "c", "d")) as run:
+        before = run.session.markets[2].forecaster.state()
+        unpack_learned(run.session, tensors, metadata)
+        found = [each.forecaster.state() for each in run.session.markets]
+        for ours, theirs in zip(found, (learned["b"], learned["c"], before), strict=True):
+            assert all(ours[name].tobytes() == theirs[name].tobytes() for name in theirs)
+        with pytest.raises(CheckpointError, match="other markets"):
+            unpack_all(run.session, tensors, metadata)
+
+
+def test_a_model_of_several_markets_is_refused_by_a_run_of_one(tmp_path: Path) -> None:
+    with opened(tmp_path / "several") as run:
+        learn(run, all_closes()[:5])
+        tensors, metadata = pack(run.session, SETTINGS.model)
+    with opened(tmp_path / "one", ("a",)) as run, pytest.raises(CheckpointError, match="shapes"):
+        unpack_learned(run.session, tensors, metadata)
+
+
+def test_checkpoints_of_many_markets_are_further_apart(tmp_path: Path) -> None:
+    with opened(tmp_path, [f"m{number}" for number in range(6)]) as run:
+        walks = [random_walk(42, seed=seed) for seed in range(6)]
+        due = []
+        for close in all_closes(walks):
+            learn(run, [close])
+            if run.keeper.is_due(run.session, False):
+                due.append(run.session.step)
+    assert due == [20, 40]
